@@ -11,15 +11,15 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Handlers does the work of all tools. [NewHandlers] makes one.
+// Handlers runs all tools. Use [NewHandlers] to make one.
 type Handlers struct {
 	convHandler         conv.Handler
 	conversationHandler conversation.Handler
 	knowledgeHandler    knowledge.Handler
 }
 
-// NewHandlers returns what does the work of all tools: a handler for each
-// family with tools in Go.
+// NewHandlers returns Handlers with a handler for each family that has tools in
+// Go.
 func NewHandlers(convHandler conv.Handler, conversationHandler conversation.Handler, knowledgeHandler knowledge.Handler) Handlers {
 	return Handlers{convHandler, conversationHandler, knowledgeHandler}
 }
@@ -38,7 +38,7 @@ func (h Handlers) Call(ctx context.Context, call contract.Call) (string, error) 
 	}
 }
 
-// Tools describes all tools, sorted by name.
+// Tools returns the descriptions of all tools, sorted by name.
 func Tools() []contract.Tool {
 	return []contract.Tool{
 		conv.CreateTool(),

@@ -16,10 +16,10 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// mostApproved is the most bytes of the file with what was approved.
+// mostApproved is the maximum size in bytes of the file of approvals.
 const mostApproved = 4 << 20
 
-// approve has the user approve what the tools of this folder run now.
+// approve records that the user approves the commands that the tools of this folder run now.
 func approve(args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 {
 		return misuse{message: fmt.Sprintf("unexpected argument %q", args[0])}
@@ -33,7 +33,7 @@ func approve(args []string, stdout, stderr io.Writer) error {
 	return s.approve(stdout)
 }
 
-// approve keeps what the tools run now, and shows it.
+// approve records the current commands of the tools, and prints them.
 func (s *served) approve(w io.Writer) error {
 	all := readAllApproved()
 	before := all[s.dir]
@@ -56,7 +56,7 @@ func (s *served) approve(w io.Writer) error {
 	return nil
 }
 
-// news says what a tool is beside what was approved before.
+// news returns "" if the tool is approved already, and ", changed" or ", new" otherwise.
 func (t *servedTool) news(before []string) string {
 	switch {
 	case slices.Contains(before, t.fingerprint()):
@@ -67,8 +67,8 @@ func (t *servedTool) news(before []string) string {
 	return ", new"
 }
 
-// commandLine is what a tool runs, on one line: with its variables and its standard
-// input, and the names of parameters in braces for their values.
+// commandLine returns the command of a tool on one line, with its variables and its standard input. Names of
+// parameters in braces replace their values.
 func (t *servedTool) commandLine() string {
 	var words []string
 	for _, v := range t.Command.Env {
@@ -92,7 +92,7 @@ func (t *servedTool) commandLine() string {
 	return shown
 }
 
-// quoted is words as a shell has them, with what a terminal would heed made visible.
+// quoted returns words quoted for a shell, with control characters made visible.
 func quoted(words ...string) string { return text.Line(process.JoinCommand(words...)) }
 
 func written(parts []commandline.Part) string {
@@ -106,22 +106,21 @@ func written(parts []commandline.Part) string {
 	return b.String()
 }
 
-// approvedFile is where it is kept what the user has approved: in the user's state
-// folder, and never in a project, which may come from anybody.
+// approvedFile returns the path of the file of approvals. The file is in the user's state folder, never in a project,
+// because anyone can have written a project.
 func approvedFile() string {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if runtime.GOOS == "windows" {
 		dir = os.Getenv("LOCALAPPDATA")
 	}
 	if !filepath.IsAbs(dir) {
-		home, _ := os.UserHomeDir() // without one, nothing is approved
+		home, _ := os.UserHomeDir() // without a home, nothing is approved
 		dir = filepath.Join(home, ".local", "state")
 	}
 	return filepath.Join(dir, "convtools", "approved.json")
 }
 
-// readAllApproved returns what was approved, by folder. What cannot be read approves
-// nothing.
+// readAllApproved returns the approved fingerprints by folder. It returns no approvals if the file cannot be read.
 func readAllApproved() map[string][]string {
 	all := map[string][]string{}
 	data, err := safefile.Read(approvedFile(), mostApproved)

@@ -21,8 +21,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
-// breaking compares a contract.lock, such as that of the last release, with
-// what the specs say now. It exits with 1 where a change breaks a caller.
+// breaking compares a contract.lock, such as that of the last release, with the specs. It exits with 1 if a change
+// breaks callers and is not accepted.
 func breaking(args []string, stdout, stderr io.Writer) error {
 	const hint = "convgen breaking -against git:v0.1.0, or with the file of a contract.lock"
 	flags, dir := flagsOf("breaking")
@@ -54,7 +54,7 @@ func breaking(args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "nothing breaks that is accepted: %s [%s]\n", a.Subject, a.Rule)
 	}
 	if slices.ContainsFunc(changes, lock.Change.Breaks) {
-		return errTold
+		return errReported
 	}
 	return nil
 }
@@ -88,12 +88,12 @@ func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []i
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
-// noContract is that there is no contract to compare with: nothing is known to break.
+// noContract is the usage error for an old contract that cannot be read. It is not a breaking change.
 func noContract(err error, hint string) misuse {
 	return misuse{fmt.Sprintf("reading the old contract: %v", err), hint}
 }
 
-// oldContract reads the contract to compare with: a file, or that of a revision.
+// oldContract reads the old contract from a file, or from a git revision.
 func oldContract(dir, against, generated string) ([]byte, error) {
 	revision, isGit := strings.CutPrefix(against, "git:")
 	if !isGit {
@@ -112,11 +112,11 @@ func oldContract(dir, against, generated string) ([]byte, error) {
 	cmd.Stderr = &failure
 	data, err := cmd.Output()
 	if err != nil {
-		said := strings.TrimPrefix(strings.TrimSpace(failure.String()), "fatal: ")
-		if said == "" {
-			said = err.Error() // git did not run
+		reason := strings.TrimPrefix(strings.TrimSpace(failure.String()), "fatal: ")
+		if reason == "" {
+			reason = err.Error() // git did not run
 		}
-		return nil, noContract(fmt.Errorf("git show %s: %s", revision, said), "commit generated/contract.lock; a clone that is shallow has to fetch the revision first")
+		return nil, noContract(fmt.Errorf("git show %s: %s", revision, reason), "commit generated/contract.lock; a clone that is shallow has to fetch the revision first")
 	}
 	return data, nil
 }
@@ -162,7 +162,7 @@ func printChangesJSON(w io.Writer, changes []lock.Change) error {
 	return enc.Encode(rows)
 }
 
-// annotateChanges writes what is breaking or risky as annotations of GitHub.
+// annotateChanges prints breaking and risky changes as GitHub annotations.
 func annotateChanges(w io.Writer, changes []lock.Change) error {
 	var list diag.List
 	for _, c := range changes {

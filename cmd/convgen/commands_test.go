@@ -13,10 +13,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// longAgo is a time that nothing a script runs can have.
+// longAgo returns a time before any script ran.
 func longAgo() time.Time { return time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC) }
 
-// age gives every file below the folders named an old modification time.
+// age sets an old modification time on every file below the given folders.
 func age(ts *testscript.TestScript, _ bool, dirs []string) {
 	for _, dir := range dirs {
 		eachFile(ts, dir, func(name string, _ fs.FileInfo) {
@@ -25,7 +25,7 @@ func age(ts *testscript.TestScript, _ bool, dirs []string) {
 	}
 }
 
-// aged demands that no file below the folders named was written since age.
+// aged fails if a file below the given folders was written since age.
 func aged(ts *testscript.TestScript, neg bool, dirs []string) {
 	written := 0
 	for _, dir := range dirs {
@@ -60,7 +60,7 @@ func eachFile(ts *testscript.TestScript, dir string, do func(string, fs.FileInfo
 	}
 }
 
-// write makes a file of one line.
+// write writes a file with one line.
 func write(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: write FILE LINE")
@@ -70,8 +70,8 @@ func write(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(name, []byte(args[1]+"\n"), 0o644))
 }
 
-// exitCode runs a command, passes on what it prints, and succeeds if it ends
-// with a certain exit code: exit CODE COMMAND ARGS…
+// exitCode runs a command, prints its output, and succeeds if it ends with the given exit code: exit CODE COMMAND
+// ARGS…
 func exitCode() {
 	cmd := exec.Command(os.Args[2], os.Args[3:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -82,7 +82,7 @@ func exitCode() {
 	}
 }
 
-// crlf gives a file the line ends of Windows.
+// crlf converts the line endings of files to those of Windows.
 func crlf(ts *testscript.TestScript, _ bool, names []string) {
 	for _, name := range names {
 		text := ts.ReadFile(name)

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	_ "embed" // the texts of drafts
+	_ "embed" // for the templates of drafts
 	"errors"
 	"fmt"
 	"os/exec"
@@ -16,8 +16,9 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// The texts of drafts. That of a command takes the name, the command line, the parameters,
-// the name of the command line and the arguments; that of a handler takes the name.
+// Templates of drafts. The arguments of a command's template are the name of the tool, its command line, the
+// parameters, the name of the command line in tools.toml and the command's arguments. The argument of a handler's
+// template is the name of the tool.
 var (
 	//go:embed draft/command.toml.txt
 	commandDraft string
@@ -27,28 +28,28 @@ var (
 	parameterDraft string
 )
 
-// draft is a spec to begin with: of a handler in Go, or of a command that runs.
+// draft is a first version of a spec: for a handler in Go, or for a command that already works.
 type draft struct {
 	tool    string
 	handler bool
-	words   []string // of the command line that the help is of; empty where there is none
+	words   []string // the command line whose help was read; empty if none
 	options []option
 }
 
-// option is what the help of a program says of one of its options, or of an operand.
+// option describes an option or operand of a program, as read from its help text.
 type option struct {
-	flag  string // with its hyphens; empty of an operand
-	name  string // of the parameter
-	value string // what it takes; empty for nothing
+	flag  string // with its hyphens; empty for an operand
+	name  string // the name of the parameter
+	value string // the placeholder of its value; empty if it takes none
 	says  string
 	enum  []string
 	many  bool
-	// after is what is between an option and its value: = or a space.
+	// after separates an option and its value: = or a space.
 	after    string
-	doubtful bool // whether it takes a value, or what it is for, is not clear
+	doubtful bool // the help does not show clearly whether it takes a value, or its meaning
 }
 
-// line is the name of the command line of a draft in tools.toml.
+// line returns the name of the draft's command line in tools.toml.
 func (d *draft) line(family string) string {
 	if len(d.words) == 0 {
 		return family
@@ -57,20 +58,20 @@ func (d *draft) line(family string) string {
 	return strings.Trim(name, "_")
 }
 
-// declaration is the table of the command line for tools.toml. Of a program that is not
-// there, it is one that shows how it would be run.
+// declaration returns the table of the command line for tools.toml. If the program is not installed, the command is
+// an echo of the command that would run.
 func (d *draft) declaration(line string) string {
 	program, remark := strings.ReplaceAll(line, "_", "-"), ""
 	command := strconv.Quote(program)
 	if len(d.words) > 0 {
 		command = strconv.Quote(d.words[0])
 	} else if _, err := exec.LookPath(program); err != nil {
-		command, remark = `"echo", `+command, " # there is no such program here: put it in the place of echo"
+		command, remark = `"echo", `+command, " # this program is not installed: use it instead of echo"
 	}
 	return fmt.Sprintf("[cli.%s]\ncommand = [%s]%s\n", line, command, remark)
 }
 
-// text is the spec.
+// text returns the text of the spec.
 func (d *draft) text(line, short string) string {
 	if d.handler {
 		return fmt.Sprintf(handlerDraft, d.tool)
@@ -88,7 +89,7 @@ func (d *draft) text(line, short string) string {
 	}
 	if len(d.options) == 0 {
 		parameters.WriteString(parameterDraft)
-		args.WriteString("  # \"--match={text}\", # left out where it is not given\n")
+		args.WriteString("  # \"--match={text}\", # omitted if not given\n")
 	}
 	return fmt.Sprintf(commandDraft, d.tool, strings.TrimSpace(line+" "+strings.Join(words, " ")), parameters.String(), line, args.String())
 }
@@ -134,10 +135,10 @@ func (o *option) write(args, parameters *strings.Builder) {
 	parameters.WriteString("\n")
 }
 
-// mostOptions is how many options a draft has: a model reads all of them.
+// mostOptions is the maximum number of options in a draft, because a model reads all of them.
 const mostOptions = 40
 
-// fromHelp has a program say what options it has.
+// fromHelp sets the options of the draft from the help of a command.
 func (d *draft) fromHelp(command string) error {
 	words, err := process.SplitCommand(command)
 	if err != nil {
@@ -167,16 +168,15 @@ func (d *draft) fromHelp(command string) error {
 	return nil
 }
 
-// listed reads the options that a help text lists, one a line, each with its value and
-// what it is for, and the operands that its usage names. Of several options on one line it
-// is not known what they are for.
+// listed returns the options in a help text, one a line, with their values and meanings, and the operands in its
+// usage line. The meaning of several options on one line is unknown.
 func listed(words []string, help string) []option {
 	const value = `[<{[]?[A-Za-z0-9_|,.:'"-]*[>}\]]?:?`
 	pattern := regexp.MustCompile(`^\s{1,12}(?:-\w(?:[ =]?` + value + `)?, +)?(--?)(\[no-\])?([A-Za-z][\w-]*)(\[?)([= ]?)(` + value + `)\]?(?:(?:\s{2,}|\t)(.*))?$`)
 	several := regexp.MustCompile(`\s(-[a-z][\w-]*)(?: ([A-Z]+)\b)?`)
 	help = regexp.MustCompile(`\x1b\[[0-9;]*m|.\x08`).ReplaceAllString(help, "")
 	operands := named(words, help)
-	taken := map[string]bool{"ctx": true, "action": true, "answers": true, "options": true} // the first four are of hosts
+	taken := map[string]bool{"ctx": true, "action": true, "answers": true, "options": true} // hosts use these names
 	for _, o := range operands {
 		taken[o.name] = true
 	}
@@ -216,7 +216,7 @@ func listed(words []string, help string) []option {
 			o.enum = strings.FieldsFunc(strings.TrimSuffix(inside, "}"), func(r rune) bool { return r == ',' || r == '|' })
 			o.value = "choice"
 		}
-		if strings.HasSuffix(match[6], ":") { // it is a default
+		if strings.HasSuffix(match[6], ":") { // the brackets show a default
 			switch _, err := strconv.Atoi(o.value); {
 			case o.value == "false":
 				o.value = ""
@@ -234,20 +234,20 @@ func listed(words []string, help string) []option {
 	return append(found, operands...)
 }
 
-// parameterName is a name in a help text as one of a parameter.
+// parameterName converts a name in a help text to the name of a parameter.
 func parameterName(s string) string {
 	return strings.Trim(regexp.MustCompile(`[_-]+`).ReplaceAllString(strings.ToLower(s), "_"), "_")
 }
 
-// named are the operands in the usage line of a help text. None is required in a draft,
-// whose example has no values.
+// named returns the operands in the usage line of a help text. A draft requires none of them, because its example has
+// no values.
 func named(words []string, help string) []option {
 	usage := regexp.MustCompile(`(?i)usage:\s*(.*)`).FindStringSubmatch(help)
 	if usage == nil {
 		return nil
 	}
 	var found []option
-	groups := regexp.MustCompile(`\[[^\[\]]*\s[^\[\]]*\]|\(.*`) // an option with its value, or alternatives
+	groups := regexp.MustCompile(`\[[^\[\]]*\s[^\[\]]*\]|\(.*`) // matches an option with its value, or alternatives
 	line := regexp.MustCompile(`<[^<>]*>`).ReplaceAllStringFunc(usage[1], func(name string) string { return strings.ReplaceAll(name, " ", "_") })
 	for i, word := range strings.Fields(groups.ReplaceAllString(line, "")) {
 		match := regexp.MustCompile(`^[[<]*([A-Za-z][\w-]*)[>\]]*(\.\.\.)?[>\]]*$`).FindStringSubmatch(word)

@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/gen/plan/plantest"
 )
 
-// A pipe in the place of the contract would be read until somebody writes to it.
+// Reading a pipe in the place of the contract would block.
 func TestPipeInPlaceOfTheContract(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
-// formatFiles writes tools.toml and the specs it names, or the files that are named,
-// as they are best written. With -check it only names those that are not.
+// formatFiles formats tools.toml and its specs, or the given files. With -check it only prints the names of files
+// that are not formatted.
 func formatFiles(args []string, stdout, stderr io.Writer) error {
 	flags, dir := flagsOf("fmt")
 	check := flags.Bool("check", false, "")
@@ -27,7 +27,7 @@ func formatFiles(args []string, stdout, stderr io.Writer) error {
 	defer root.Close()
 	names := flags.Args()
 	if len(names) == 0 {
-		project, _ := spec.Load(root.FS()) // what is wrong with specs is no matter here
+		project, _ := spec.Load(root.FS()) // mistakes in specs do not matter here
 		for _, file := range project.Sources {
 			names = append(names, file.Name)
 		}
@@ -44,13 +44,13 @@ func formatFiles(args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintln(stdout, name)
 		}
 		if err != nil || changed && *check {
-			wrong = errTold
+			wrong = errReported
 		}
 	}
 	return wrong
 }
 
-// formatFile reports whether a file is, or was, not as it is best written.
+// formatFile formats a file, unless check is set, and reports whether it was not formatted.
 func formatFile(root *os.Root, name string, check bool) (changed bool, err error) {
 	before, err := root.ReadFile(name)
 	if err != nil {

@@ -14,21 +14,21 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// answer is what a front gives for a call.
+// answer is the answer of one front end to a call.
 type answer struct {
 	Text   string
 	Failed bool
 }
 
-// Every example of every tool gives the same answer to convgen try, to convgen call, to an
-// MCP client and to JP, whether the program answers, prints without end, waits or dies.
+// Every example of every tool gives the same answer with convgen try, convgen call, an MCP client and JP, whether the
+// program answers, prints without end, hangs or dies.
 func TestProgramsThroughEveryFront(t *testing.T) {
 	t.Parallel()
 	const stopped = "until the program was stopped, from the beginning and the end of it"
 	type wanted struct {
-		program string   // what has to be installed
-		texts   []string // what is in the answer of each example
-		varies  bool     // how much was printed when the program was stopped
+		program string   // the program that must be installed
+		texts   []string // texts in the answer of each example
+		varies  bool     // the amount printed before the program is stopped varies
 	}
 	for project, tools := range map[string]map[string]wanted{
 		"programs": {
@@ -83,7 +83,7 @@ func TestProgramsThroughEveryFront(t *testing.T) {
 								t.Errorf("%s %s: failed %t, %.500s", front, arguments, got.Failed, got.Text)
 							}
 							if (front == "call" || front == "try") && got.Failed {
-								continue // a person is shown the whole command line
+								continue // people see the whole command line
 							}
 							if diff := cmp.Diff(answers["MCP"], got); diff != "" && !expected.varies {
 								t.Errorf("MCP and %s (-MCP +%s):\n%s", front, front, diff)
@@ -105,7 +105,7 @@ func TestProgramsThroughEveryFront(t *testing.T) {
 	}
 }
 
-// copied is a copy of one of the projects in testdata, all of which is approved.
+// copied is a copy of a project in testdata, with all tools approved.
 type copied struct{ dir, state string }
 
 func copyProject(t *testing.T, name string) copied {
@@ -128,7 +128,7 @@ func copyProject(t *testing.T, name string) copied {
 		git := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)
 		git.Dir = p.dir
 		if out, err := git.CombinedOutput(); err != nil {
-			t.Logf("git %s: %v, %s", args[0], err, out) // the tool of git is skipped then
+			t.Logf("git %s: %v, %s", args[0], err, out) // then the test skips the git tool
 		}
 	}
 	if out, err := p.convgen(t, "approve").CombinedOutput(); err != nil {
@@ -148,7 +148,7 @@ func (p copied) convgen(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// try returns the answers that convgen try shows of a tool.
+// try returns the answers that convgen try prints for a tool.
 func (p copied) try(t *testing.T, tool string, examples []string) []answer {
 	t.Helper()
 	out, err := p.convgen(t, "try", tool).Output()
@@ -197,7 +197,7 @@ func (p copied) jpTool(t *testing.T, tool, arguments string) answer {
 	return answer{outcome.Content + outcome.Message, outcome.Type == "error"}
 }
 
-// connect starts convgen serve, and returns a client's session with it.
+// connect starts convgen serve, and returns a client session with it.
 func (p copied) connect(t *testing.T) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
@@ -209,13 +209,13 @@ func (p copied) connect(t *testing.T) *mcp.ClientSession {
 	return session
 }
 
-// toolCall is a call for the client in Python.
+// toolCall is a call for the Python client.
 type toolCall struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// python returns the answers that the client of the package mcp for Python gets.
+// python returns the answers that the client of the Python package mcp gets.
 func (p copied) python(t *testing.T, calls []toolCall) []answer {
 	t.Helper()
 	if exec.Command("python3", "-c", "import mcp").Run() != nil {

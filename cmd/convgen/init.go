@@ -16,15 +16,14 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// project is what a project begins with. In its files MODULE stands for the path of
-// the module, PROGRAM for the name of the program and VARIABLE for how the names of
-// its environment variables begin.
+// project has the files of a new project. They contain MODULE for the path of the module, PROGRAM for the name of the
+// program, and VARIABLE for the prefix of its environment variables.
 //
 //go:embed project
 var project embed.FS
 
-// initProject writes a project that works as it stands into a module: a tools.toml, a
-// spec of a tool that lists commits, and a main.
+// initProject writes a project that works at once: a tools.toml, a spec of a tool that lists commits and, in a Go
+// module, a main.
 func initProject(args []string, stdout, stderr io.Writer) error {
 	flags, dir := flagsOf("init")
 	if err := parse(flags, args, 0); err != nil {
@@ -45,8 +44,7 @@ func initProject(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// writeProject returns the name of the program. Where a file is in the way, nothing is
-// written.
+// writeProject writes the files and returns the name of the program. If one of the files exists, it writes nothing.
 func writeProject(dir string, stdout io.Writer) (string, error) {
 	root, err := openProject(dir)
 	if err != nil {
@@ -85,7 +83,7 @@ func writeProject(dir string, stdout io.Writer) (string, error) {
 
 type projectFile struct{ name, text string }
 
-// projectFiles are those of a Go module, or of a folder whose specs are served as they are.
+// projectFiles returns the files for a Go module, or for a folder whose specs are served without Go.
 func projectFiles(module bool, fill *strings.Replacer) ([]projectFile, error) {
 	leaveOut := map[bool][]string{true: {"served.toml"}, false: {"tools.toml", "main.go.txt"}}[module]
 	var files []projectFile
@@ -104,8 +102,8 @@ func projectFiles(module bool, fill *strings.Replacer) ([]projectFile, error) {
 	return files, err
 }
 
-// modulePath reads the path of the module from its go.mod, the grammar of which is in
-// https://go.dev/ref/mod#go-mod-file-module. It is empty where there is no go.mod.
+// modulePath returns the path of the module in go.mod, or "" if there is no go.mod. The grammar is at
+// https://go.dev/ref/mod#go-mod-file-module.
 func modulePath(root *os.Root) (string, error) {
 	data, err := root.ReadFile("go.mod")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,9 +1,7 @@
-// Command convgen turns tool specs into Go code, schemas, configurations and
-// documentation.
+// Command convgen generates Go code, schemas, configurations and documentation from tool specs.
 //
-// Results go to standard output, everything else to standard error. It exits
-// with 0 when all is well, with 1 when something is wrong with the specs or the
-// generated files, and with 2 when it is called wrongly.
+// Results go to standard output, everything else to standard error. The exit code is 0 on success, 1 if the specs or
+// the generated files have a problem, and 2 for wrong usage.
 package main
 
 import (
@@ -86,7 +84,7 @@ examples:
 `
 
 func main() {
-	debug.SetGCPercent(400) // it lives for a moment: memory is cheaper than collecting it
+	debug.SetGCPercent(400) // the process is short-lived, so trade memory for speed
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -96,7 +94,8 @@ const (
 	exitUsage = 2
 )
 
-// command is one command. One without a function is what a program made of the specs has.
+// command is a command of convgen. If run is nil, the command is one that programs built from specs have too, and
+// [hosted] runs it.
 type command struct {
 	name string
 	run  func(args []string, stdout, stderr io.Writer) error
@@ -125,13 +124,13 @@ func commands() []command {
 	}
 }
 
-// misuse is that convgen is called wrongly.
+// misuse is the error for wrong usage.
 type misuse struct{ message, hint string }
 
 func (m misuse) Error() string { return m.message }
 
-// errTold is that something is wrong, which has been told.
-var errTold = errors.New("something is wrong")
+// errReported is returned after the problem was printed.
+var errReported = errors.New("something is wrong")
 
 func run(args []string, stdout, stderr io.Writer) int {
 	name := "help"
@@ -169,20 +168,20 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &use):
 		fmt.Fprintf(stderr, "convgen %s: %v\nhint: %s\n", name, err, cmp.Or(use.hint, "see convgen help"))
 		return exitUsage
-	case !errors.Is(err, errTold):
+	case !errors.Is(err, errReported):
 		fmt.Fprintf(stderr, "convgen %s: %v\n", name, err)
 	}
 	return exitWrong
 }
 
-// flagsOf returns the flags of a command, with the one that all have: the project.
+// flagsOf returns a flag set with the flag -C for the project's folder, which all commands have.
 func flagsOf(name string) (flags *flag.FlagSet, dir *string) {
 	flags = flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	return flags, flags.String("C", ".", "")
 }
 
-// parse reads flags, behind which no more arguments may stand than a command takes.
+// parse parses flags followed by at most most arguments.
 func parse(flags *flag.FlagSet, args []string, most int) error {
 	err := flags.Parse(args)
 	switch {
@@ -196,8 +195,8 @@ func parse(flags *flag.FlagSet, args []string, most int) error {
 	return nil
 }
 
-// openProject opens the folder with tools.toml. Through a root, neither a spec nor an
-// output can be outside the project, whatever links there are in it.
+// openProject opens the folder with tools.toml. An [os.Root] keeps specs and outputs inside the project, even with
+// symbolic links.
 func openProject(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -211,10 +210,10 @@ type options struct {
 	check   bool
 	format  string
 	verbose bool
-	wait    time.Duration // for another run in the project
+	wait    time.Duration // how long to wait for another run in the project
 }
 
-// printers are the values of -format.
+// printers returns the printer for each value of -format.
 func printers() map[string]func(io.Writer, diag.List, func(string) []byte) error {
 	return map[string]func(io.Writer, diag.List, func(string) []byte) error{
 		"text":   diagprint.Text,
@@ -239,12 +238,12 @@ func generate(args []string, stdout, stderr io.Writer) error {
 	o.dir = *dir
 	ok, err := o.run(stdout, stderr)
 	if err == nil && !ok {
-		return errTold
+		return errReported
 	}
 	return err
 }
 
-// run generates or checks, and reports whether all is well.
+// run generates or checks, and reports whether there was no problem.
 func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	root, err := openProject(o.dir)
 	if err != nil {
@@ -289,21 +288,20 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	if err := plan.Write(root, result, differences); err != nil {
 		return false, err
 	}
-	var said strings.Builder
+	var report strings.Builder
 	for _, d := range differences {
 		done := "wrote "
 		if d.Kind == plan.Orphan {
 			done = "removed "
 		}
-		said.WriteString(done + d.Path + "\n")
+		report.WriteString(done + d.Path + "\n")
 	}
-	_, _ = io.WriteString(stderr, said.String())
+	_, _ = io.WriteString(stderr, report.String())
 	return true, nil
 }
 
-// lockProject keeps other runs away from a project until unlock: two that write at
-// once, from specs that changed in between, would mix what they make. Where there are
-// no locks, nobody is kept away.
+// lockProject locks a project until unlock is called: concurrent runs could mix the output of different specs. On
+// systems without file locks it does nothing.
 func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), wait, errors.New("another convgen is at work in it"))
 	defer cancel()
@@ -317,12 +315,11 @@ func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// longestLock is the most bytes of a contract.lock that are compared.
+// longestLock is the maximum size in bytes of a contract.lock that is compared.
 const longestLock = 64 << 20
 
-// warn tells which changes break callers, where the contract.lock changes: since the one
-// that was committed last, or the one that is there where git has none. One that cannot be read is
-// about to be replaced, and no reason to stop.
+// warn prints the changes that break callers, if the contract.lock changes. It compares with the last commit, or with
+// the existing file if git has none. It ignores a lock that cannot be read, because the lock is about to be replaced.
 func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result, differences []plan.Difference) {
 	name := path.Join(result.Contract.Targets.Generated, lock.File)
 	if !slices.Contains(differences, plan.Difference{Path: name, Kind: plan.Stale}) {
@@ -343,17 +340,15 @@ func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result, dif
 	}
 }
 
-// uncommitted reports whether git knows that a file was never committed: nobody depends on
-// a contract that nobody else has.
+// uncommitted reports whether git knows that a file was never committed. Then nobody else depends on the contract.
 func (o *options) uncommitted(name string) bool {
 	cmd := exec.Command("git", "ls-files", "--error-unmatch", "--", name)
 	cmd.Dir = o.dir
 	var exit *exec.ExitError
-	return errors.As(cmd.Run(), &exit) && exit.ExitCode() == 1 // it is another where there is no repository
+	return errors.As(cmd.Run(), &exit) && exit.ExitCode() == 1 // outside a repository the exit code differs
 }
 
-// print shows what was found. Text is for people; the other formats are read by
-// programs, from standard output.
+// print prints the diagnostics and differences: text for people to stderr, the other formats for programs to stdout.
 func (o *options) print(stdout, stderr io.Writer, result *plan.Result, differences []plan.Difference) error {
 	if o.verbose {
 		for _, line := range result.Lowered() {
@@ -402,7 +397,7 @@ func describe(kind plan.Kind) (message, hint string) {
 	}
 }
 
-// editorFiles prints what helps to write specs.
+// editorFiles prints a schema for editors or the reference of keys.
 func editorFiles(args []string, stdout, _ io.Writer) error {
 	var data []byte
 	switch {
@@ -431,7 +426,7 @@ func explainRule(args []string, stdout, _ io.Writer) error {
 		}
 		return nil
 	}
-	said, known, err := explain.Rule(flags.Arg(0))
+	explanation, known, err := explain.Rule(flags.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -442,6 +437,6 @@ func explainRule(args []string, stdout, _ io.Writer) error {
 		}
 		return misuse{fmt.Sprintf("there is no rule %q", flags.Arg(0)), hint}
 	}
-	_, err = fmt.Fprint(stdout, said)
+	_, err = fmt.Fprint(stdout, explanation)
 	return err
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
-// newSpec writes a spec to begin with. It is right as it stands, so that what is
-// generated from it can be looked at before anything is changed.
+// newSpec writes the first version of a spec. It is valid, so the generated files can be read before the spec is
+// edited.
 func newSpec(args []string, stdout, _ io.Writer) error {
 	flags, dir := flagsOf("new")
 	handler := flags.Bool("go", false, "")
@@ -41,8 +41,8 @@ func newSpec(args []string, stdout, _ io.Writer) error {
 	return err
 }
 
-// writeSpec returns the file it wrote. Where the project has no place for the tool, no
-// file stays behind.
+// writeSpec writes a spec and returns its file name. If the project does not accept the spec, it restores the
+// project.
 func writeSpec(dir string, d draft) (string, error) {
 	tool := d.tool
 	family, short, ok := strings.Cut(strings.Replace(tool, ".", "_", 1), "_")
@@ -90,7 +90,7 @@ func writeSpec(dir string, d draft) (string, error) {
 	for _, d := range result.Diags {
 		if d.File == name {
 			removed := errors.Join(root.Remove(name), writeFile(root, spec.ProjectFile, string(before)))
-			_ = root.Remove(path.Dir(name)) // a folder with nothing else in it was made for the spec
+			_ = root.Remove(path.Dir(name)) // the folder may have been created for the spec; Remove fails if it is not empty
 			return "", errors.Join(fmt.Errorf("a tool cannot have that name: %s", d.Message), removed)
 		}
 	}

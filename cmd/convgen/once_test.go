@@ -16,8 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// While one run is at work in a project, no other writes there. One that only checks
-// need not wait.
+// While one run writes in a project, no other run writes there. A run that only checks does not wait.
 func TestOneRunAtATime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -48,8 +47,7 @@ func TestOneRunAtATime(t *testing.T) {
 	}
 }
 
-// Runs at the same time, among them runs after the specs have changed, all end well,
-// and leave what one run leaves.
+// Concurrent runs, some of them after a change of the specs, all succeed, and leave the same files as one run.
 func TestRunsAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -69,7 +67,7 @@ func TestRunsAtOnce(t *testing.T) {
 			runs.Go(generate)
 		}
 		runs.Wait()
-		// A tool goes, so that there is something to remove.
+		// Remove a tool, so that there is a file to remove.
 		gone, err := filepath.Glob(filepath.Join(dir, "specs", "*", "*.toml"))
 		if err != nil {
 			t.Fatal(err)

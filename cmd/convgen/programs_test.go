@@ -14,11 +14,10 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// programs is a project with tools of real programs, and of two fakes.
+// programs is a project with tools of real programs and of two fake ones.
 const programs = "../../testdata/programs"
 
-// hostileValues are texts that a program could take for an option, a file, a command, or
-// more than one argument.
+// hostileValues returns texts that a program could take for an option, a file, a command, or more than one argument.
 func hostileValues() []string {
 	values := []string{
 		"", "-", "--", "---", "-x", "-h", "--help", "--version", "-delete", "-exec", "-exec touch owned ;", "-ok", "-fprint", "-fprintf", "-fls", "-o", "-oowned", "--output=owned", "-O", "-Oowned",
@@ -31,8 +30,8 @@ func hostileValues() []string {
 	return values
 }
 
-// Whatever value a call gives, no program takes it for an option, and no file is touched
-// or shown that the tool is not for.
+// For any value in a call, no program takes it for an option, and no file outside the tool's purpose is changed or
+// shown.
 func TestHostileValuesThroughRealPrograms(t *testing.T) {
 	t.Parallel()
 	if n := len(hostileValues()); n < 80 {
@@ -93,7 +92,7 @@ func TestHostileValuesThroughRealPrograms(t *testing.T) {
 							t.Errorf("%s=%.60q was taken for an option: %.300s", parameter, value, said)
 						}
 					}
-					named := parameter == "file" || parameter == "folder" // the tool is for files of the folder
+					named := parameter == "file" || parameter == "folder" // the tool may use files of the folder
 					if strings.Contains(said, "S3CR3T") && !named || strings.Contains(said, "root:x:") {
 						t.Errorf("%s=%.60q shows a file: %.300s", parameter, value, said)
 					}
@@ -106,7 +105,7 @@ func TestHostileValuesThroughRealPrograms(t *testing.T) {
 	}
 }
 
-// tree is the files of a folder with what is in them.
+// tree returns the files of a folder with their content.
 func tree(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

@@ -15,9 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// One server shows what becomes of specs while it runs: a tool that is new or changed is
-// writing until the user approves it, one whose spec is wrong stays what it was, and
-// clients are told.
+// A server follows changes of its specs: a new or changed tool is listed as writing until the user approves it, a
+// tool with a wrong spec stays as it was, and clients are notified.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	dir, state := t.TempDir(), t.TempDir()
@@ -96,18 +95,18 @@ args = ["[{{\"text\":\"{text}\"}}]"]
 	if text := result.Content[0].(*mcp.TextContent).Text; text != want || string(structured) != want {
 		t.Errorf("answer %s, structured %s", text, structured)
 	}
-	// A spec that is wrong leaves the tool as it was; a new one comes, as writing.
+	// A wrong spec leaves the tool as it was; a new tool is added, as writing.
 	write("specs/say/rows.toml", strings.Replace(tool, "{text}", "{txt}", 1))
 	write("specs/say/more.toml", strings.Replace(strings.Replace(tool, "say_rows", "say_more", 1), `cli = "say"`, `cli = "say"`, 1))
 	tools := list()
 	if tools["say_rows"] == nil || !reads(tools["say_rows"]) || tools["say_more"] == nil || reads(tools["say_more"]) {
 		t.Errorf("after a mistake and a new spec: %v", tools)
 	}
-	// What is listed can be called: the host has asked the user.
+	// A listed tool can be called: the host has asked the user.
 	if result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "say_more"}); err != nil || result.IsError {
 		t.Errorf("a call of a tool that is new: %v, %+v", err, result)
 	}
-	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) { // it may come behind the answer
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) { // the notification may come after the answer
 		said := stderr.String()
 		if strings.Contains(said, `there is no parameter "txt"`) && strings.Contains(said, "^^^") && strings.Contains(said, "specs/say/rows.toml is wrong: say_rows stays as it was before") {
 			break
@@ -116,12 +115,12 @@ args = ["[{{\"text\":\"{text}\"}}]"]
 			t.Fatalf("standard error: %s", said)
 		}
 	}
-	// What runs has changed: it is writing again.
+	// The command has changed: the tool is writing again.
 	write("specs/say/rows.toml", strings.Replace(tool, `"[{{`, `"--x", "[{{`, 1))
 	if got := list()["say_rows"]; reads(got) {
 		t.Error("another command line is offered as reading")
 	}
-	// Who took the tool for reading, and has not looked again, runs nothing by it.
+	// A client with the old list, in which the tool is reading, cannot run it.
 	result, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "say_rows"})
 	if err != nil || !result.IsError || !strings.Contains(result.Content[0].(*mcp.TextContent).Text, "convgen approve") {
 		t.Errorf("a call of another command line: %v, %+v", err, result)
@@ -133,7 +132,7 @@ args = ["[{{\"text\":\"{text}\"}}]"]
 	}
 }
 
-// syncBuilder is text that is written and read at once.
+// syncBuilder is a string builder that is safe for concurrent use.
 type syncBuilder struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -151,5 +150,5 @@ func (s *syncBuilder) String() string {
 	return s.b.String()
 }
 
-// reads reports whether a client takes a tool for one that only reads.
+// reads reports whether clients treat a tool as reading.
 func reads(tool *mcp.Tool) bool { return tool.Annotations != nil && tool.Annotations.ReadOnlyHint }

@@ -32,28 +32,28 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// served is the specs of a project as tools, without Go: each is the table that package
-// commandline interprets. It reads them again when they change.
+// served serves the specs of a project as tools, without Go: package commandline interprets each tool's table. It
+// reads the specs again when they change.
 type served struct {
-	dir    string // where tools.toml is
+	dir    string // the folder with tools.toml
 	stderr io.Writer
-	// unattended is set where calls come from a host that knows the tools of an earlier
-	// time, and runs those that read without asking the user.
+	// unattended is true if the calls come from a host that may have an old list of tools and runs reading tools
+	// without asking the user.
 	unattended bool
 
 	mu      sync.Mutex
 	version string
-	tools   map[string]servedTool // by the file of the spec
-	wrong   map[string]string     // the names of tools, or "", by the file that is wrong
-	reading []string              // names that were offered as approved tools that read
+	tools   map[string]servedTool // by file name of the spec
+	wrong   map[string]string     // by file name with a mistake: the name of the tool, or ""
+	reading []string              // names of the tools that were listed as reading and approved
 	runner  *commandline.Runner
-	jpFiles []contract.File // that make the tools known to JP
+	jpFiles []contract.File // definitions of the tools for JP
 }
 
 type servedTool struct {
 	*commandline.Tool
-	runner   *commandline.Runner // with the command lines there were when the tool was read
-	examples []string            // arguments
+	runner   *commandline.Runner // has the command lines at the time the tool was read
+	examples []string            // the arguments of each example
 }
 
 // findProject returns the folder with tools.toml at or above a folder.
@@ -72,14 +72,14 @@ func findProject(dir string) (string, error) {
 	}
 }
 
-// load reads the specs where they have changed. What is wrong with them is named on
-// standard error, and of a spec that is wrong the tool before it stays.
+// load reads the specs if they have changed. It prints mistakes to standard error. A spec with a mistake keeps its
+// previous tool.
 func (s *served) load() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
-		return // it may be back in a moment
+		return // the folder may come back soon
 	}
 	defer root.Close()
 	project, diags := spec.Load(root.FS())
@@ -96,7 +96,7 @@ func (s *served) load() {
 	s.version = version
 	checked, more := check.Check(project)
 	diags = append(diags, more...)
-	_ = diagprint.Text(s.stderr, diags, func(name string) []byte { return sources[name] }) // there is nowhere else to say so
+	_ = diagprint.Text(s.stderr, diags, func(name string) []byte { return sources[name] }) // this error cannot be reported anywhere
 	s.wrong = wrongFiles(project, diags)
 	if _, wrong := s.wrong[spec.ProjectFile]; wrong {
 		if s.tools != nil {
@@ -143,8 +143,8 @@ func wrongFiles(project *spec.Project, diags diag.List) map[string]string {
 	return wrong
 }
 
-// mistakes is the error for specs that are wrong, whose tools were not tried or listed;
-// nil where there are none.
+// mistakes returns an error that names the wrong specs, whose tools were not tried or listed, or nil if there are
+// none.
 func (s *served) mistakes(done string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *served) mistakes(done string) error {
 	return nil
 }
 
-// jpFiles are the definitions for JP of the tools that are served from their specs.
+// jpFiles returns the JP definitions of the tools that are served from their specs.
 func jpFiles(c *ir.Contract) []contract.File {
 	c.Targets.JPTools, c.Targets.JPCommand = ".jp/mcp/tools", "convgen jp-tool {{context}} {{tool}}"
 	definitions := jp.Tools(c)
@@ -174,7 +174,7 @@ func jpFiles(c *ir.Contract) []contract.File {
 	return files
 }
 
-// arguments are those of the examples of a tool; none where a call needs none.
+// arguments returns the arguments of a tool's examples, or {} if it has no examples and no required parameter.
 func arguments(t *ir.Tool) []string {
 	var list []string
 	for _, e := range t.Examples {
@@ -186,7 +186,7 @@ func arguments(t *ir.Tool) []string {
 	return list
 }
 
-// sorted returns the tools, by name.
+// sorted returns the tools sorted by name.
 func (s *served) sorted() []servedTool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,8 +198,8 @@ func (s *served) sorted() []servedTool {
 	return list
 }
 
-// described returns the tools as hosts get to see them. One whose command line the user
-// has not approved is offered as writing: who can edit a spec must not gain a command.
+// described returns the tools as hosts see them. A tool with an unapproved command is listed as writing, so that
+// editing a spec cannot make a host run a command without asking.
 func (s *served) described() []contract.Tool {
 	approved := readApproved(s.dir)
 	var reading []string
@@ -225,16 +225,16 @@ func (s *served) described() []contract.Tool {
 	return list
 }
 
-// fingerprint is the name of a tool and a hash of what a tool runs, and how it is offered.
+// fingerprint returns the name of a tool and a hash of its command, effect and parameters.
 func (t *servedTool) fingerprint() string {
 	line, _ := t.runner.Lines.Lookup(t.Command.Line)
-	text, _ := json.Marshal([]any{t.Name, t.Effect, t.OpenWorld, line, t.Command, t.Parameters}) // data that always encodes
+	text, _ := json.Marshal([]any{t.Name, t.Effect, t.OpenWorld, line, t.Command, t.Parameters}) // this data always encodes
 	sum := sha256.Sum256(text)
 	return t.Name + " " + hex.EncodeToString(sum[:])
 }
 
-// call answers a call. A host may still take for reading what has changed since it got
-// the list of tools, and run it without asking: then only what was approved runs.
+// call answers a call. A host with an old list of tools may run a changed tool without asking, because it was listed
+// as reading. Such a tool runs only if its command is approved.
 func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 	var names []string
 	for _, t := range s.sorted() {
@@ -251,8 +251,8 @@ func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 	return "", contract.UnknownTool(call.Tool, names)
 }
 
-// unasked reports whether a tool, called by one of its names, may run without the user
-// being asked: it was offered as reading, by any of the names that it has or had.
+// unasked reports whether a tool may run without the user being asked: it was listed as reading under one of its
+// current or former names.
 func (s *served) unasked(t *servedTool, name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -284,7 +284,7 @@ func (s *served) family(host *toolset.Host) toolset.Family {
 	return family
 }
 
-// hosted runs a command that the built program of a project has too, over its specs.
+// hosted runs a command that programs built from specs have too, for the specs of this folder.
 func hosted(args []string, stdout, stderr io.Writer) int {
 	name := args[0]
 	options := args[1:]
@@ -327,7 +327,7 @@ func hosted(args []string, stdout, stderr io.Writer) int {
 		return exitWrong
 	}
 	if name == "install" {
-		// Whoever registers the folder has chosen what it runs.
+		// By installing the folder, the user approves its commands.
 		if err := s.approve(io.Discard); err != nil {
 			fmt.Fprintf(stderr, "convgen install: %v\n", err)
 			return exitWrong
@@ -336,29 +336,29 @@ func hosted(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// noProject answers JP, which reads one outcome whatever there is.
+// noProject writes an outcome for JP, which always reads one.
 func noProject(stdout io.Writer) int {
 	outcome := contract.OutcomeOf("", &contract.Error{
 		Message: "There is no " + spec.ProjectFile + " in the root of the project or above it, so there are no tools. The user can write one with: convgen init",
 	})
-	_ = json.NewEncoder(stdout).Encode(outcome) // there is nowhere else to say so
+	_ = json.NewEncoder(stdout).Encode(outcome) // this error cannot be reported anywhere
 	return exitOK
 }
 
-// entry is the name that hosts know the tools of a folder by: each folder has its own.
+// entry returns the name under which hosts register a folder. It contains the name of the folder.
 func entry(dir string) string {
 	name := regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(filepath.Base(dir)), "-")
 	return strings.TrimRight("convgen-"+name, "-")
 }
 
-// workspace is the folder that the arguments name, before anything else reads them: which
-// tools there are depends on it.
+// workspace returns the folder that the arguments name, or "". It runs before the arguments are parsed, because the
+// tools depend on the folder.
 func workspace(args []string) string {
 	if args[0] == "jp-tool" && len(args) > 1 {
 		var where struct{ Root string }
-		_ = json.Unmarshal([]byte(args[1]), &where) // what is no context names no root
+		_ = json.Unmarshal([]byte(args[1]), &where) // invalid JSON leaves Root empty
 		if info, err := os.Stat(where.Root); err != nil || !info.IsDir() {
-			return "" // it may be the id of a workspace
+			return "" // Root may be the id of a workspace
 		}
 		return where.Root
 	}
@@ -373,7 +373,7 @@ func workspace(args []string) string {
 	return ""
 }
 
-// try runs the examples of all tools that read, or of one tool, and shows the answers.
+// try runs the examples of one tool, or of all reading tools, and prints the answers.
 func try(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("try", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -403,16 +403,16 @@ func try(args []string, stdout, stderr io.Writer) error {
 			if err != nil {
 				failed++
 				answer = "FAILED: " + err.Error()
-				var told *contract.Error
-				if errors.As(err, &told) {
-					answer = "FAILED: " + told.ForPerson()
+				var toolErr *contract.Error
+				if errors.As(err, &toolErr) {
+					answer = "FAILED: " + toolErr.ForPerson()
 				}
 			}
 			fmt.Fprintf(stdout, "%s\n\n", answer)
 		}
 	}
 	mistakes := s.mistakes("tried")
-	if len(args) == 1 { // the others have nothing to do with it
+	if len(args) == 1 { // mistakes in other specs do not matter
 		mistakes = nil
 	}
 	switch {
@@ -424,7 +424,7 @@ func try(args []string, stdout, stderr io.Writer) error {
 	return mistakes
 }
 
-// known returns why there is no tool of a name, or nil.
+// known returns nil if a tool has that name, and an error with the reason otherwise.
 func (s *served) known(name string) error {
 	var names []string
 	for _, t := range s.sorted() {

@@ -10,8 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Who has the tools of an earlier time, and takes one for reading that runs something else
-// now, runs nothing by it, whatever name they call it by.
+// A client with an old list, in which a changed tool is reading, cannot run it under any of its names.
 func TestStaleList(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("LOCALAPPDATA", t.TempDir())
@@ -59,12 +58,12 @@ func TestStaleList(t *testing.T) {
 			call(name, "convgen approve")
 		}
 	}
-	call("say.words", "convgen approve") // it answers to the name that was offered as reading
+	call("say.words", "convgen approve") // the old name was listed as reading
 	if err := s.approve(io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	call("say_rows", "two")
-	// The program of a command line is a part of what was approved.
+	// The program of a command line is part of the approval.
 	write("tools.toml", "specs = [\"specs/**/*.toml\"]\n[cli.say]\ncommand = [\"printf\"]\n")
 	s.load()
 	call("say.words", "convgen approve")

@@ -16,7 +16,7 @@ import (
 	"github.com/convtools/convtools/gen/plan"
 )
 
-// targets shows what every target calls each tool, and what it cannot express.
+// targets prints the name of each tool for every target, and the features that a target cannot express.
 func targets(args []string, stdout, stderr io.Writer) error {
 	flags, dir := flagsOf("targets")
 	if err := parse(flags, args, 0); err != nil {
@@ -32,7 +32,7 @@ func targets(args []string, stdout, stderr io.Writer) error {
 	case err != nil:
 		return err
 	case result.Diags.HasErrors():
-		return cmp.Or(printers()["text"](stderr, result.Diags, result.Source), errTold)
+		return cmp.Or(printers()["text"](stderr, result.Diags, result.Source), errReported)
 	}
 	return printTargets(stdout, result)
 }
@@ -60,8 +60,8 @@ func printTargets(w io.Writer, result *plan.Result) error {
 	return table.Flush()
 }
 
-// size is how many bytes of a tool a model pays for with every request: those of its
-// definition for a target, without white space between values of JSON.
+// size returns the number of bytes of a tool's definition for a target, without white space between JSON values. A
+// model pays for them with every request.
 func size(c *ir.Contract, tool *ir.Tool, target emit.Target) int {
 	definition := target.Define(c, tool, schema.Of)
 	var b bytes.Buffer

@@ -1,8 +1,8 @@
-// Package check turns loaded specs into the model the emitters read, and
-// reports everything that is wrong with them at once. It decides all names.
+// Package check turns loaded specs into the model that the emitters read, and reports all problems at once. It also
+// chooses every generated name.
 //
-// It must never let anything pass that an emitter would have to guess about:
-// what leaves this package without an error is a complete, consistent contract.
+// It must never accept a spec that leaves an emitter to guess: if there are no errors, the contract is complete and
+// consistent.
 package check
 
 import (
@@ -22,11 +22,11 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// Check judges a project. The contract is complete only where there are no
-// errors, neither among these diagnostics nor among those of loading.
+// Check returns the contract of a project and every problem in it. The contract is complete only if neither these
+// diagnostics nor those from loading contain an error.
 //
-// A file with errors is judged too, as far as what it says is known; a name in it
-// that leads nowhere is not reported where what it names may be what could not be read.
+// A file with loading errors is checked as far as it could be read. Check does not report an unknown name that may be
+// defined in a part that could not be read.
 func Check(p *spec.Project) (*ir.Contract, diag.List) {
 	c := &checker{project: p, specs: map[string]*spec.Tool{}, names: map[string]map[string]string{}}
 	contract := &ir.Contract{Targets: c.targets(), CLIs: c.clis(), Accepted: c.accepted()}
@@ -40,12 +40,12 @@ type checker struct {
 	project *spec.Project
 	diags   diag.List
 	specs   map[string]*spec.Tool        // by file name
-	names   map[string]map[string]string // what each file declares in Go
+	names   map[string]map[string]string // by file: each declared Go name and its origin
 
-	// Of the checker of one tool:
+	// Set while one tool is checked:
 	spec     *spec.Tool
-	declared map[string]string // Go names, with what they are of
-	unsound  map[string]bool   // parameters of which it is not known what their values may be
+	declared map[string]string // Go name to the thing it is for
+	unsound  map[string]bool   // parameters whose possible values are unknown because of an error
 }
 
 func (c *checker) report(at spec.Place, rule, message, hint string) {
@@ -56,8 +56,7 @@ func (c *checker) reportf(at spec.Place, rule, hint, format string, args ...any)
 	c.report(at, rule, fmt.Sprintf(format, args...), hint)
 }
 
-// reportName reports what is wrong with the name of a table, where that is the
-// key itself.
+// reportName reports a problem at the name of a table, when the name is the key itself.
 func (c *checker) reportName(at spec.Place, rule, hint, format string, args ...any) {
 	c.reportAt(at, at.KeySpan(), rule, fmt.Sprintf(format, args...), hint)
 }
@@ -66,8 +65,8 @@ func (c *checker) reportAt(at spec.Place, span diag.Span, rule, message, hint st
 	c.diags = append(c.diags, diag.Diagnostic{File: at.FileName(), Span: span, Rule: rule, Message: message, Hint: hint})
 }
 
-// known returns the parameter of that name. It reports a name that leads nowhere, unless
-// what it names may be in what could not be read.
+// known returns the parameter with the given name, or nil. It reports an unknown name, unless the parameter may be in
+// a part of the spec that could not be read.
 func (c *checker) known(t *ir.Tool, at spec.Place, rule, name string) *ir.Param {
 	p := t.Param(name)
 	if p == nil && !c.spec.At.Key("parameters").Doubtful() {
@@ -80,7 +79,7 @@ func (c *checker) known(t *ir.Tool, at spec.Place, rule, name string) *ir.Param 
 	return p
 }
 
-// suggest is the hint for a name that is not among those it should be among.
+// suggest returns the hint for a name that is not in allowed.
 func suggest(name, what string, allowed []string) string {
 	if meant := near.Name(name, allowed); meant != "" {
 		return fmt.Sprintf("did you mean %q?", meant)
@@ -91,8 +90,8 @@ func suggest(name, what string, allowed []string) string {
 	return what + ": " + strings.Join(allowed, ", ")
 }
 
-// choice checks a key that takes one of a list of values. Of one that is not
-// among them it returns nothing, so that nothing else is judged by it.
+// choice checks a key that takes one of a list of values. It returns "" for any other value, so that later checks
+// skip it.
 func (c *checker) choice(f spec.Field[string], key string, allowed ...string) string {
 	if !f.Set {
 		return ""
@@ -140,7 +139,7 @@ func (c *checker) clis() commandline.Lines {
 	return clis
 }
 
-// accepted judges the changes that are meant to break callers.
+// accepted checks the breaking changes that the project accepts.
 func (c *checker) accepted() []ir.Accepted {
 	var rules []string
 	for _, r := range lock.Rules() {
@@ -167,10 +166,9 @@ func (c *checker) accepted() []ir.Accepted {
 	return accepted
 }
 
-// families groups tools by the folder their spec stands in. What does not fit
-// into a family is judged all the same.
+// families groups tools by the folder of their specs. Tools that do not fit into a family are checked too.
 func (c *checker) families(contract *ir.Contract) {
-	owner := map[string]string{} // of a tool's name
+	owner := map[string]string{} // tool name to the file that declares it
 	byName := map[string]*ir.Family{}
 	type judged struct {
 		checker
@@ -230,9 +228,8 @@ func (c *checker) families(contract *ir.Contract) {
 	}
 }
 
-// toolNames demands that every name by which a tool can be called is that of one
-// tool, for every target: as its spec has it, without a dot, as the name of a group
-// of tools, and the former ones.
+// toolNames reports a name that can call two tools on some target. A tool's names are its name, the name without its
+// dot, the name of its group, and its former names in both forms.
 func (c *checker) toolNames(contract *ir.Contract) {
 	owner := map[string]string{}
 	for _, t := range contract.Tools() {
@@ -276,7 +273,7 @@ func (c *checker) skills(contract *ir.Contract) {
 		names = append(names, t.Name.Value)
 		unknown = unknown || !t.Name.Set
 	}
-	definitions := map[string]string{} // by file, as some file systems see it
+	definitions := map[string]string{} // by file, in lower case: some file systems ignore case
 	for _, t := range contract.Tools() {
 		definitions[strings.ToLower(path.Join(contract.Targets.JPTools, t.Family, t.Short+".toml"))] = t.Name
 	}

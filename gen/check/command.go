@@ -26,7 +26,7 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *commandline.Command {
 	}
 	c.exits(out, s)
 	c.surroundings(t, out, s)
-	free := false // behind the end of options
+	free := false // after the end of options
 	for i := range s.Args {
 		arg, ok := c.arg(t, &s.Args[i])
 		if !ok {
@@ -42,7 +42,7 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *commandline.Command {
 	return out
 }
 
-// exits settles what the exit codes mean, of which each means one thing.
+// exits sets the meaning of each exit code, and reports codes with two meanings.
 func (c *checker) exits(out *commandline.Command, s *spec.Command) {
 	meaning := map[int]string{}
 	codes := func(f spec.Field[[]int64], means string) []int {
@@ -93,15 +93,13 @@ func (c *checker) exits(out *commandline.Command, s *spec.Command) {
 	}
 }
 
-// longestReason is the most characters of what an exit code means.
+// longestReason is the maximum length, in characters, of a failure's reason.
 const longestReason = 300
 
-// longestTimeout is the most seconds a command may run: nobody waits longer for an
-// answer.
+// longestTimeout is the maximum running time of a command, in seconds. Nobody waits longer for an answer.
 const longestTimeout = 3600
 
-// surroundings settles what a command has around it. None of it is for callers to
-// choose freely.
+// surroundings sets a command's standard input, folder, timeout and environment. Callers cannot choose these freely.
 func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Command) {
 	if s.Stdin.Set {
 		out.Stdin = c.template(t, s.Stdin)
@@ -147,7 +145,7 @@ func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Com
 	}
 }
 
-// scalars demands values that are one text, number or boolean each.
+// scalars reports arrays and objects among parts: only one text, number or boolean is allowed.
 func (c *checker) scalars(t *ir.Tool, at spec.Field[string], parts []commandline.Part) {
 	for _, part := range parts {
 		if p := t.Param(part.Value); p != nil && (p.Kind == ir.Array || p.Kind == ir.Object) {
@@ -193,7 +191,7 @@ func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 	return out, out.Value != nil || !a.Value.Set
 }
 
-// argValues judges the values in an argument.
+// argValues checks the values in an argument.
 func (c *checker) argValues(t *ir.Tool, a *spec.Arg, arg commandline.Arg) {
 	lists := 0
 	for i, part := range arg.Value {
@@ -215,7 +213,7 @@ func (c *checker) argValues(t *ir.Tool, a *spec.Arg, arg commandline.Arg) {
 	}
 }
 
-// prefix is the text at the beginning of an argument.
+// prefix returns the literal text of parts, or "" if a placeholder is among them.
 func prefix(parts []commandline.Part) string {
 	if len(parts) != 1 {
 		return ""
@@ -223,9 +221,9 @@ func prefix(parts []commandline.Part) string {
 	return parts[0].Text
 }
 
-// choosesOption reports whether text after a beginning is part of the name of an option:
-// after hyphens alone, in a long name without =, and after several letters, as in -rf, where
-// each may be an option. After one letter, such as -L, and after -DNAME= it is a value.
+// choosesOption reports whether text appended to begin becomes part of an option's name. It does after hyphens alone,
+// in a long name without =, and after several letters, such as -rf, where each letter may be an option. After one
+// letter, such as -L, and after -DNAME= the text is a value.
 func choosesOption(begin string) bool {
 	name := strings.TrimLeft(begin, "-")
 	switch {
@@ -238,8 +236,7 @@ func choosesOption(begin string) bool {
 	return size < len(name) && (last == '-' || unicode.IsLetter(last) || unicode.IsDigit(last))
 }
 
-// listed reports whether the author of a spec has written down what a value can be, or
-// it is digits.
+// listed reports whether the values of p are an enumeration or only digits.
 func listed(p *ir.Param) bool {
 	if p.Kind == ir.Array {
 		p = p.Item()
@@ -247,8 +244,8 @@ func listed(p *ir.Param) bool {
 	return len(p.Enum) > 0 || p.Kind == ir.Boolean || p.Kind == ir.Integer && p.Minimum != nil && *p.Minimum >= 0
 }
 
-// template takes text with placeholders apart. {{ and }} in it are braces. It returns nil
-// where that cannot be read.
+// template splits text into literal parts and placeholders. {{ and }} are literal braces. It returns nil if the text
+// is malformed.
 func (c *checker) template(t *ir.Tool, f spec.Field[string]) []commandline.Part {
 	var parts []commandline.Part
 	var text strings.Builder
@@ -286,7 +283,7 @@ func (c *checker) template(t *ir.Tool, f spec.Field[string]) []commandline.Part 
 	return parts
 }
 
-// source reports whether there is such a value.
+// source reports whether a placeholder names a parameter or a known value of the context.
 func (c *checker) source(t *ir.Tool, at spec.Field[string], name string) bool {
 	field, ok := strings.CutPrefix(name, "ctx.")
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// answer judges the form of a tool's answer.
+// answer checks the form of a tool's answer.
 func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 	command := tool.Handler == ir.HandlerCommand
 	doubtful := t.At.Key("answer").Doubtful() || t.At.Key("handler").Doubtful()
@@ -47,10 +47,10 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 	}
 }
 
-// usualChars is the most characters of an answer of a command whose spec does not say.
+// usualChars is the default maximum length, in characters, of a command's answer.
 const usualChars = 20_000
 
-// cut judges what a spec says of an answer that is cut, and of its form for programs.
+// cut checks how a spec shortens an answer, and whether programs get it too.
 func (c *checker) cut(tool *ir.Tool, t *spec.Tool) {
 	tool.Narrow, tool.Structured = t.Narrow.Value, t.Structured.Value
 	switch {
@@ -65,8 +65,7 @@ func (c *checker) cut(tool *ir.Tool, t *spec.Tool) {
 	}
 }
 
-// plainEnvelope is that of a tool that says nothing about its answer: the text that its
-// command prints, and notes.
+// plainEnvelope returns the envelope of a tool that declares none: the text that its command prints, and notes.
 func plainEnvelope(t *ir.Tool) ir.Envelope {
 	root := ir.Flat(t.Name)
 	return ir.Envelope{Root: root, Elements: []ir.Element{
@@ -120,7 +119,8 @@ func named(s *spec.Envelope) bool {
 	return !s.At.Key("elements").Doubtful() && !slices.ContainsFunc(s.Elements, func(e spec.Element) bool { return !e.Name.Set })
 }
 
-// reach walks the elements from the root, so that loops and loose ends show.
+// reach walks the elements from the root and reports loops and undeclared elements. It marks reached elements in
+// used.
 func (c *checker) reach(s *spec.Envelope, e *spec.Element, above []string, used map[string]bool) {
 	name := e.Name.Value
 	used[name] = true
@@ -146,7 +146,7 @@ func (c *checker) reach(s *spec.Envelope, e *spec.Element, above []string, used 
 	}
 }
 
-// splitChild reads "note*" (any number), "title?" (one or none), "content".
+// splitChild parses a child: "note*" (any number), "title?" (one or none) or "content".
 func splitChild(child string) (name string, many, optional bool) {
 	if name, ok := strings.CutSuffix(child, "*"); ok {
 		return name, true, false
@@ -248,7 +248,7 @@ func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) 
 	return e
 }
 
-// isSource reports whether records have values under such a key, or at such a path.
+// isSource reports whether records can have a value at key, which is a key or a path.
 func isSource(t *ir.Tool, key string) bool {
 	if t.ReadsPaths() {
 		return steps(key) != nil && !strings.HasPrefix(key, everyItem)
@@ -256,7 +256,7 @@ func isSource(t *ir.Tool, key string) bool {
 	return isKey(key)
 }
 
-// isBare says of a spec what [ir.Element.Bare] says of the model.
+// isBare is [ir.Element.Bare] for an element of a spec.
 func isBare(s *spec.Element) bool {
 	return s.Body.Value != "" && len(s.Attributes) == 0 && len(s.Children.Value) == 0
 }
@@ -306,8 +306,8 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 	return a
 }
 
-// countName keeps a number of things apart from the things: an integer
-// attribute named like the field of a child that repeats is called its count.
+// countName returns the Go name of an attribute. An integer attribute that would have the name of a repeated child's
+// field gets the suffix Count instead.
 func countName(a ir.Attribute, children []string) string {
 	for _, child := range children {
 		name, many, _ := splitChild(child)
@@ -318,8 +318,8 @@ func countName(a ir.Attribute, children []string) string {
 	return a.GoName
 }
 
-// filled demands that generated code alone can fill every part of an answer: it
-// has the parameters, the records, their number, and notes.
+// filled reports parts of an answer that generated code cannot fill. It has only the parameters, the records, their
+// number, and notes.
 func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
 	root := s.Element(s.Root.Value)
 	for i := range root.Attributes {

@@ -16,7 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// example writes an example's arguments in the order the parameters have.
+// example returns the arguments of an example as JSON, in the order of the parameters.
 func example(t *ir.Tool, e *spec.Example) string {
 	given := e.Arguments.Value
 	order := slices.DeleteFunc(paramNames(t), func(name string) bool { _, ok := given[name]; return !ok })
@@ -32,8 +32,7 @@ func example(t *ir.Tool, e *spec.Example) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// plain turns a value of TOML into one that JSON has: dates, and numbers that are none,
-// are text.
+// plain converts a TOML value to one that JSON has: dates, infinities and NaN become strings.
 func plain(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -66,8 +65,7 @@ func plain(v any) any {
 	}
 }
 
-// judgeExamples holds examples against what calls are held against, and defaults against
-// what the command takes.
+// judgeExamples checks each example as a call, and reports defaults that the command would refuse.
 func (c *checker) judgeExamples(t *ir.Tool, s *spec.Tool) {
 	judge := &commandline.Tool{Tool: *table.Arguments(t)}
 	if t.Command != nil {
@@ -104,7 +102,7 @@ func (c *checker) judgeExamples(t *ir.Tool, s *spec.Tool) {
 	}
 }
 
-// judgeDefault holds the default of a parameter or a member against itself.
+// judgeDefault checks the default of a parameter or member against its own constraints.
 func (c *checker) judgeDefault(s *spec.Param, p ir.Param) {
 	judge := &commandline.Tool{Tool: *table.Arguments(&ir.Tool{Params: []ir.Param{p}})}
 	for _, problem := range refusals(judge, ir.JSON(map[string]any{p.Name: p.Default})) {
@@ -112,13 +110,12 @@ func (c *checker) judgeDefault(s *spec.Param, p ir.Param) {
 	}
 }
 
-// refused reports a default.
+// refused reports a default that a call would be refused for.
 func (c *checker) refused(at spec.Place, problem contract.Problem) {
 	c.report(at, "CT008", "the default is not accepted: "+strings.TrimSuffix(problem.Message, "."), "")
 }
 
-// refusals is what a call with the arguments would be refused for. Messages are without
-// a full stop.
+// refusals returns the problems that a call with the arguments would be refused for. Messages have no full stop.
 func refusals(judge *commandline.Tool, arguments string) []contract.Problem {
 	object, _, err := coerce.DecodeObject([]byte(arguments))
 	if err != nil {
@@ -134,7 +131,7 @@ func refusals(judge *commandline.Tool, arguments string) []contract.Problem {
 	return problems
 }
 
-// firstName is the parameter that a path such as items[1].text begins with.
+// firstName returns the parameter at the beginning of a path such as items[1].text.
 func firstName(path string) string {
 	if end := strings.IndexAny(path, "[."); end >= 0 {
 		return path[:end]
@@ -142,7 +139,7 @@ func firstName(path string) string {
 	return path
 }
 
-// inside is the place that a path leads to.
+// inside returns the place of path below at.
 func inside(at spec.Place, path string) spec.Place {
 	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("[].", r) }) {
 		if i, err := strconv.Atoi(step); err == nil {

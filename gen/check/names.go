@@ -16,14 +16,14 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
-// Lengths of names, in bytes.
+// The maximum lengths of names, in bytes.
 const (
 	longestTool  = 50
 	longestOther = 40 // parameters, elements, attributes, folders, command lines
 	longestTag   = 64
 )
 
-// nameHint is how a name that [isSnake] refuses should be.
+// nameHint returns the hint for a name that [isSnake] refuses.
 func nameHint(name string, longest int) string {
 	if len(name) > longest {
 		return fmt.Sprintf("it has %d characters; %d are allowed", len(name), longest)
@@ -34,7 +34,7 @@ func nameHint(name string, longest int) string {
 	return "use lower-case letters, digits and _, beginning with a letter"
 }
 
-// isToolName reports whether s is a snake_case name, or two with a dot between them.
+// isToolName reports whether s is a snake_case name, or two joined by a dot.
 func isToolName(s string) bool {
 	before, after, dotted := strings.Cut(s, ".")
 	return len(s) <= longestTool && isSnake(before, longestTool) && (!dotted || isSnake(after, longestTool))
@@ -52,8 +52,7 @@ func isSnake(s string, longest int) bool {
 	return true
 }
 
-// isMarkup reports whether s can name an element or an attribute. XML keeps names that
-// begin with its own for itself.
+// isMarkup reports whether s can name an element or an attribute. XML reserves names that begin with xml.
 func isMarkup(s string) bool { return isSnake(s, longestOther) && !strings.HasPrefix(s, "xml") }
 
 func isTag(s string) bool {
@@ -65,13 +64,13 @@ func isVariable(s string) bool { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`).
 // isEnvName reports whether s can name an environment variable.
 func isEnvName(s string) bool { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(s) }
 
-// isKey reports whether s can stand in a struct tag as the key of a JSON object.
+// isKey reports whether s can be the key of a JSON object in a struct tag.
 func isKey(s string) bool {
 	const first = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 	return s != "" && strings.Contains(first, s[:1]) && strings.Trim(s, first+".-") == ""
 }
 
-// plural names the field that holds many elements.
+// plural returns the name of the field that holds many elements.
 func plural(name string) string {
 	switch {
 	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "x"), strings.HasSuffix(name, "ch"), strings.HasSuffix(name, "sh"):
@@ -83,8 +82,8 @@ func plural(name string) string {
 	}
 }
 
-// singular names the type of one item of an array. It is no English: where a name
-// does not end in s, its items are called so.
+// singular returns the name of the type of an array's items. A name that does not end in s gets a suffix: singular
+// knows no English grammar.
 func singular(name string) string {
 	for _, ending := range []struct{ many, one string }{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ss", "ssItem"}, {"s", ""}} {
 		if stem, ok := strings.CutSuffix(name, ending.many); ok && stem != "" {
@@ -94,7 +93,7 @@ func singular(name string) string {
 	return name + "Item"
 }
 
-// family is the folder of a spec, which names a Go package, and whether it can.
+// family returns the folder of a spec, which names a Go package, and reports whether the name is valid.
 func (c *checker) family(t *spec.Tool) (string, bool) {
 	name := path.Base(path.Dir(t.File.Name))
 	pkg := strings.ReplaceAll(name, "_", "")
@@ -114,8 +113,8 @@ func (c *checker) family(t *spec.Tool) (string, bool) {
 	return name, false
 }
 
-// toolName checks what the name of a tool is to people, to the go command and
-// in Go: specs/note/list.toml declares note_list, which becomes list.go and List.
+// toolName checks that the file and the identifiers named after a tool are valid: specs/note/list.toml declares
+// note_list, which becomes list.go and List.
 func (c *checker) toolName(t *spec.Tool, short string) {
 	name := t.Name.Value
 	switch {
@@ -131,8 +130,7 @@ func (c *checker) toolName(t *spec.Tool, short string) {
 	}
 }
 
-// isGoFile reports whether the go command compiles a file of that name everywhere, and
-// not for tests or some platforms alone.
+// isGoFile reports whether the go command compiles a file of that name on every platform and outside tests.
 func isGoFile(name string) bool {
 	if strings.HasSuffix(name, "_test.go") {
 		return false
@@ -144,8 +142,8 @@ func isGoFile(name string) bool {
 	return err == nil && matches
 }
 
-// declare returns a Go name for what a tool declares in its package: name, unless the tool
-// has it already.
+// declare returns a Go name for a declaration of the tool: name, with ending appended if the tool already has that
+// name.
 func (c *checker) declare(name, ending, what string) string {
 	for c.declared[name] != "" {
 		name += ending
@@ -154,7 +152,7 @@ func (c *checker) declare(name, ending, what string) string {
 	return name
 }
 
-// declareTool declares the names that every tool has.
+// declareTool declares the Go names that every tool has.
 func (c *checker) declareTool(t *ir.Tool) {
 	c.declared = map[string]string{}
 	endings := []string{"Tool", "Params", "MaxChars"}
@@ -170,7 +168,7 @@ func (c *checker) declareTool(t *ir.Tool) {
 	}
 }
 
-// familyNames demands that what the tools of one package declare differs.
+// familyNames reports Go names that two tools of one package declare.
 func (c *checker) familyNames(family *ir.Family) {
 	owner := map[string]string{"Handler": "the handler interface", "Call": "the dispatcher"}
 	tools := map[string]string{}

@@ -10,8 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// output judges how a command prints its records. Where the spec says nothing, it is a
-// text for the implied envelope, JSON for an answer in JSON, and else an array.
+// output checks how a command prints its records. The default is text for the default envelope, JSON for an answer in
+// JSON, and a JSON array otherwise.
 func (c *checker) output(t *ir.Tool, s *spec.Tool) commandline.Output {
 	o := s.Command.Output
 	switch {
@@ -78,12 +78,12 @@ func (c *checker) output(t *ir.Tool, s *spec.Tool) commandline.Output {
 	return out
 }
 
-// everyItem is the step of a path that leads to all items of an array.
+// everyItem is the step of a path that selects all items of an array.
 const everyItem = commandline.EveryItem
 
 const pathHint = "names and numbers with dots between them, such as data.items or commits.0.hash; [] behind a name is every item of an array: labels[].name"
 
-// steps takes a path in JSON apart. It returns nil for what is none.
+// steps splits a JSON path. It returns nil if the path is malformed.
 func steps(path string) []string {
 	for i, part := range strings.Split(path, ".") {
 		name, each := strings.CutSuffix(part, everyItem)
@@ -94,7 +94,7 @@ func steps(path string) []string {
 	return ir.Steps(path)
 }
 
-// paths judges what is read from deep inside of a record in JSON.
+// paths checks the paths that select values below the top level of a JSON record.
 func (c *checker) paths(s *spec.Tool) {
 	e := recordElement(s)
 	if e == nil {
@@ -117,7 +117,7 @@ func (c *checker) paths(s *spec.Tool) {
 	}
 }
 
-// outputFields settles the fields of records that are no JSON, or deep inside of it.
+// outputFields sets the fields of records that are not JSON, or that are read at paths.
 func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *commandline.Output) {
 	var names []string
 	at := o.At
@@ -158,7 +158,7 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *co
 		return
 	}
 	if record := recordElement(s); record != nil && isBare(record) {
-		// A record that is nothing but a body is a text.
+		// A record that consists only of a body is text.
 		if len(names) > 0 && out.Form != "text" && record.At.Sound() {
 			c.reportf(at, "CT038", "give the element a text_from beside attributes, or print records without fields", "%s is a text and has no fields", record.Name.Value)
 		}
@@ -170,7 +170,7 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *co
 	}
 }
 
-// recordElement is the element that there is one of for each record.
+// recordElement returns the element that is written once for each record, or nil.
 func recordElement(s *spec.Tool) *spec.Element {
 	if s.Envelope == nil {
 		return nil
@@ -183,7 +183,7 @@ func recordElement(s *spec.Tool) *spec.Element {
 	return nil
 }
 
-// readFields reports the parts of a record that read a field that there is none of.
+// readFields reports parts of a record that read an undeclared field.
 func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) {
 	e := recordElement(s)
 	if e == nil {

@@ -11,12 +11,11 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// deepest is how many values can stand inside of one another below a parameter.
-// Models fill deeper ones badly, and clients show them worse.
+// deepest is the maximum depth of nested values below a parameter. Models fill deeper values badly, and clients show
+// them badly.
 const deepest = 4
 
-// params judges the parameters of a tool, or the members of an object. owner begins
-// the Go names of what is inside of them.
+// params checks the parameters of a tool, or the members of an object. The Go names of nested types begin with owner.
 func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param {
 	names := map[string]string{}
 	var out []ir.Param
@@ -35,8 +34,7 @@ func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param 
 	return out
 }
 
-// sound reports whether it is known what a value may be: nothing was found since that
-// changes it.
+// sound reports whether the possible values of s are known: no diagnostic since before is about them.
 func (c *checker) sound(s *spec.Param, before int) bool {
 	return s.At.Sound() && !slices.ContainsFunc(c.diags[before:], func(d diag.Diagnostic) bool {
 		return slices.Contains([]string{"CT002", "CT006", "CT007", "CT010", "CT011", "CT032", "CT033"}, d.Rule)
@@ -75,7 +73,7 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 	return p
 }
 
-// presence settles when a field of a result is there.
+// presence sets when a field of a result is written.
 func (c *checker) presence(s *spec.Param, p *ir.Param, depth int) {
 	presence := ir.Always
 	if s.Presence.Set {
@@ -87,8 +85,7 @@ func (c *checker) presence(s *spec.Param, p *ir.Param, depth int) {
 	}
 }
 
-// within judges what narrows a value and what it holds. name begins the Go names of
-// the latter.
+// within checks the constraints of a value and its nested values. The Go names of nested types begin with name.
 func (c *checker) within(s *spec.Param, p *ir.Param, name string, depth int) {
 	p.Nullable = s.Nullable.Value
 	p.Constraints = c.constraints(s, p.Kind)
@@ -108,7 +105,7 @@ func (c *checker) within(s *spec.Param, p *ir.Param, name string, depth int) {
 	c.members(s, p, name, depth+1)
 }
 
-// items judges what every item of an array is.
+// items checks the type of an array's items.
 func (c *checker) items(s *spec.Param, name string, depth int) *ir.Param {
 	p := &ir.Param{Kind: ir.String}
 	if s.Items.Type.Set || s.Items.At.Key("type").Doubtful() {
@@ -121,7 +118,7 @@ func (c *checker) items(s *spec.Param, name string, depth int) *ir.Param {
 	return p
 }
 
-// members judges what an object holds: members, or variants that a key tells apart.
+// members checks the members of an object, or the variants that a key selects.
 func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	if p.Kind != ir.Object {
 		switch {
@@ -174,8 +171,7 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	}
 }
 
-// oneOrMany judges a parameter that also takes one item in the place of an
-// array.
+// oneOrMany checks a parameter that takes one item as well as an array.
 func (c *checker) oneOrMany(s *spec.Param, p *ir.Param) {
 	p.OneOrMany = s.OneOrMany.Value && p.Texts()
 	least, most := s.Constraints["min_items"], s.Constraints["max_items"]
@@ -227,8 +223,7 @@ func flat(p *ir.Param) bool {
 	return item.Kind != ir.Array && item.Kind != ir.Object && !item.Nullable
 }
 
-// typed is a value of a spec in the form that a default has in the model, or nil
-// where it is of another type.
+// typed returns a value of a spec in the form of a default in the model, or nil if it has another type.
 func typed(v any, p *ir.Param) any {
 	switch v := v.(type) {
 	case string:
@@ -276,10 +271,10 @@ func typedList(list []any, p *ir.Param) any {
 	return values
 }
 
-// constraints judges what narrows a value of a type.
+// constraints checks the constraints of a value of the given type.
 func (c *checker) constraints(s *spec.Param, kind ir.Kind) ir.Constraints {
 	var out ir.Constraints
-	var low spec.Field[any] // the lower bound right before an upper one
+	var low spec.Field[any] // the lower bound, which comes right before its upper bound
 	for _, row := range ir.ConstraintTable() {
 		f := s.Constraints[row.Key]
 		if f.Set {
@@ -306,11 +301,11 @@ func (c *checker) constraints(s *spec.Param, kind ir.Kind) ir.Constraints {
 	return out
 }
 
-// largest is the greatest integer that every JSON reader keeps: those that read
-// numbers as floating point are exact up to here.
+// largest is the greatest integer that every JSON reader keeps exactly. Readers that use floating point lose digits
+// above it.
 const largest = 1<<53 - 1
 
-// bound judges one bound by itself.
+// bound checks one bound.
 func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 	if !f.Set {
 		return
@@ -329,7 +324,7 @@ func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 	}
 }
 
-// others reports whether text is narrowed by more than the constraints named.
+// others reports whether a string has constraints beside the given ones.
 func others(c ir.Constraints, kind ir.Kind, but ...string) bool {
 	for _, row := range ir.ConstraintTable() {
 		if row.Applies(kind) && row.Form != ir.Remark && !slices.Contains(but, row.Key) && row.Of(&c) != nil {
@@ -401,7 +396,7 @@ func (c *checker) format(s *spec.Param, out ir.Constraints) {
 	}
 }
 
-// clamp settles the bounds that integers are put between.
+// clamp returns the bounds that integers are clamped to, or nil.
 func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 	if !s.Clamp.Set {
 		return nil
@@ -453,7 +448,7 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []contract.Repair {
 	return out
 }
 
-// unfit returns what a repair is for.
+// unfit describes the parameters that a repair applies to.
 func unfit(r contract.Repair) string {
 	switch r {
 	case contract.FromString:

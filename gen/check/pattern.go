@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// notPortable says why a pattern is refused. Only what RE2 and ECMA-262 (with
-// the flag u, as JSON Schema reads patterns) take alike passes: classes spelt
-// out, no flags, no lookaround, no named groups, no dot, which leaves out one
-// character here and four there.
+// notPortable returns why a pattern is refused, or "". A pattern must mean the same in RE2 and in ECMA-262 with the
+// flag u, which JSON Schema uses: no shorthand classes, flags, lookaround or named groups, and no dot, which excludes
+// other characters in each.
 func notPortable(pattern string) string {
 	if pattern == "" {
 		return "is empty, and matches everything"

@@ -1,10 +1,9 @@
 package check
 
-// Rule is one thing that can be wrong with a spec. Its id never changes and is
-// never used again for something else.
+// Rule is one kind of mistake in a spec. An id never changes and is never reused.
 type Rule struct {
 	ID  string
-	Doc string // what is demanded, and why
+	Doc string // the requirement and its reason
 }
 
 // Rules returns every rule of the loader and the checker, sorted by id.

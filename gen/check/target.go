@@ -15,8 +15,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
-// longestSkill is the most characters the text of a skill may have: it is in
-// front of a model during the whole of a conversation.
+// longestSkill is the maximum length, in characters, of a skill's text. A model sees the text during the whole
+// conversation.
 const longestSkill = 8192
 
 func (c *checker) targets() ir.Targets {
@@ -42,7 +42,7 @@ func (c *checker) targets() ir.Targets {
 	files := map[string]bool{}
 	for _, s := range p.JP.Skills {
 		if c.inside(s.File) {
-			name := strings.ToLower(s.File.Value) // one file to some file systems
+			name := strings.ToLower(s.File.Value) // some file systems ignore case
 			switch {
 			case path.Ext(name) != ".toml":
 				c.reportf(s.File.At, "CT027", "", "JP reads no configuration from %q: its name does not end in .toml", s.File.Value)
@@ -62,15 +62,15 @@ func (c *checker) targets() ir.Targets {
 	return t
 }
 
-// made is the targets that a project asks for. JP needs settings, and is asked for by
-// its table; the others are all made, unless the project names those it wants.
+// made returns the names of the targets that a project generates. JP needs settings and is made only if its table is
+// present. The others are all made, unless the project lists some.
 func (c *checker) made() []string {
 	var made, free []string
 	for _, target := range targets.All() {
 		switch {
 		case !target.Settings:
 			free = append(free, target.Name)
-		case c.project.JP.At.File != nil: // the one target with settings
+		case c.project.JP.At.File != nil: // JP, the only target with settings
 			made = append(made, target.Name)
 		}
 	}
@@ -87,7 +87,7 @@ func (c *checker) made() []string {
 	return made
 }
 
-// inside demands a path the generator may write to.
+// inside reports whether the generator may write to the path in f. It adds a diagnostic if not.
 func (c *checker) inside(f spec.Field[string]) bool {
 	if !f.Set {
 		return false
@@ -103,9 +103,8 @@ func (c *checker) inside(f spec.Field[string]) bool {
 	return false
 }
 
-// windowsDevice returns a part of a path that Windows takes for a device, whatever
-// stands behind its first dot, or nothing.
-// Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+// windowsDevice returns the first part of a path that Windows takes for a device, whatever follows its first dot, or
+// "". Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 func windowsDevice(p string) string {
 	for part := range strings.SplitSeq(p, "/") {
 		name, _, _ := strings.Cut(strings.ToLower(part), ".")
@@ -122,14 +121,13 @@ func windowsDevice(p string) string {
 	return ""
 }
 
-// unusual reports whether a character means something to a shell, to a file system or
-// to a pattern, or has to be quoted in TOML.
+// unusual reports whether a character is special to a shell, a file system or a file pattern, or must be quoted in
+// TOML.
 func unusual(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
 }
 
-// isClean reports whether a path is relative, has no detours, and keeps out of the
-// repository's own folder.
+// isClean reports whether a path is relative, has no . or .. parts, and is outside .git.
 func isClean(p string) bool {
 	if p == "" || p == "." || path.IsAbs(p) || path.Clean(p) != p {
 		return false
@@ -155,8 +153,7 @@ func importPath(p string) bool {
 	return true
 }
 
-// deliverable demands that every target that is made takes the tool. What is wrong with
-// its parts already is not told again.
+// deliverable reports what a target would refuse of a tool, unless a problem with the same part was reported before.
 func (c *checker) deliverable(made *ir.Targets, t *ir.Tool) {
 	for _, target := range targets.All() {
 		if target.Lower == nil || !made.Makes(target.Name) {
@@ -167,10 +164,10 @@ func (c *checker) deliverable(made *ir.Targets, t *ir.Tool) {
 			if strings.Contains(problem, "description") {
 				at = c.spec.Description.At
 			}
-			told := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == at.Span() && d.Rule != "CT029" })
+			reported := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == at.Span() && d.Rule != "CT029" })
 			inside := strings.Contains(problem, ": "+t.Name+".")
 			known := c.spec.Name.Set && c.spec.Description.Set
-			if !told && known && (!inside || len(c.unsound) == 0) {
+			if !reported && known && (!inside || len(c.unsound) == 0) {
 				c.report(at, "CT029", problem, "")
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Lengths in characters.
+// The maximum lengths, in characters.
 const (
 	toolSummary        = 120
 	parameterSummary   = 160
@@ -33,7 +33,7 @@ func (c *checker) summary(f spec.Field[string], longest int) string {
 	return s
 }
 
-// prose checks a text of paragraphs. longest is in characters.
+// prose checks a text of paragraphs, and returns it unwrapped. longest is its maximum length in characters.
 func (c *checker) prose(f spec.Field[string], what string, longest int, hint string) string {
 	prose := paragraphs(f.Value)
 	switch {
@@ -48,11 +48,10 @@ func (c *checker) prose(f spec.Field[string], what string, longest int, hint str
 	return prose
 }
 
-// oneLine reports whether s is one line, without tabs and with nothing hidden.
+// oneLine reports whether s is one line without tabs or invisible characters.
 func oneLine(s string) bool { return text.Cell(s) == s }
 
-// paragraphs undoes the wrapping of a text in a spec: lines of one paragraph, or
-// of one item of a list, are joined. Between paragraphs is one blank line.
+// paragraphs joins the wrapped lines of each paragraph and list item, and separates paragraphs by one blank line.
 func paragraphs(prose string) string {
 	var out strings.Builder
 	previousBlank := true

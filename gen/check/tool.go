@@ -63,7 +63,7 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 		e := &t.Examples[i]
 		tool.Examples = append(tool.Examples, ir.Example{Summary: c.summary(e.Summary, toolSummary), Arguments: example(&tool, e)})
 	}
-	if t.Command != nil { // a table
+	if t.Command != nil { // generated as a table only
 		c.declared = map[string]string{tool.GoName + "Tool": "the tool " + tool.Name}
 	}
 	c.works(&tool, t, sound)
@@ -86,7 +86,7 @@ func (c *checker) aliases(t *spec.Tool) []ir.Alias {
 	return aliases
 }
 
-// result judges what a tool answers in JSON.
+// result checks the fields and codes of an answer in JSON.
 func (c *checker) result(t *ir.Tool, s *spec.Result) ir.Result {
 	out := ir.Result{Fields: c.params(s.Fields, t.GoName+"Result", 0), Plain: s.Plain.Value}
 	if out.Plain && !slices.ContainsFunc(out.Fields, func(p ir.Param) bool { return p.Required }) {
@@ -152,7 +152,7 @@ func (c *checker) rule(t *ir.Tool, r spec.Rule) ir.Rule {
 	}
 }
 
-// ruled judges one name in a rule.
+// ruled checks one name in a rule.
 func (c *checker) ruled(t *ir.Tool, at spec.Place, name string, twice bool) {
 	switch p := c.known(t, at, "CT013", name); {
 	case p == nil:
@@ -163,8 +163,8 @@ func (c *checker) ruled(t *ir.Tool, at spec.Place, name string, twice bool) {
 	}
 }
 
-// unused reports parameters of a command tool that nothing is done with. It is not known of
-// them where a part of the spec is not.
+// unused reports parameters that the command does not use. It reports nothing if a part of the spec could not be
+// read.
 func (c *checker) unused(t *ir.Tool, s *spec.Tool) {
 	misnamed := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return slices.Contains([]string{"CT015", "CT017", "CT021"}, d.Rule) })
 	if t.Command == nil || t.Handler == ir.HandlerGo || misnamed || !s.Command.At.Sound() || !s.At.Key("envelope").Sound() {
@@ -204,9 +204,8 @@ func paramNames(t *ir.Tool) []string {
 	return names
 }
 
-// works demands that something does the tool's work, and that the answer of a
-// tool without a handler can be made from its command's records alone. The
-// latter is only asked of an envelope that is sound.
+// works reports a tool that has neither a command nor a handler, and a command's answer that cannot be made from its
+// records alone. It checks the answer only if the envelope is sound.
 func (c *checker) works(tool *ir.Tool, t *spec.Tool, sound bool) {
 	required := slices.ContainsFunc(tool.Params, func(p ir.Param) bool { return p.Required })
 	if required && len(t.Examples) == 0 && !t.At.Key("examples").Doubtful() {

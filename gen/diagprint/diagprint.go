@@ -1,7 +1,6 @@
-// Package diagprint prints lists of findings: [Text] for people, [JSON] for programs,
-// [GitHub] for annotations on a pull request, and [SARIF] for services that collect them.
+// Package diagprint prints lists of diagnostics: [Text] for people, [JSON] for programs, [GitHub] for annotations on
+// a pull request, and [SARIF] for code scanning services.
 //
-// The package must never read or write files: sources come in from the caller, output
-// goes to the caller's writer. What it prints comes from files that may be hostile, so no
-// printer lets a control character through.
+// The package must never read or write files: callers pass sources and writers. The text it prints may come from
+// hostile files, so every printer escapes control characters.
 package diagprint

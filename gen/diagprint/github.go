@@ -14,8 +14,8 @@ import (
 //
 //	::error file=specs/list.toml,line=12,col=1,endLine=12,endColumn=8,title=SP003::unknown key "requird"
 //
-// Columns are left out of a span over several lines, since GitHub refuses an annotation that has both. A hint follows
-// the message on its own line. The error is the writer's.
+// A span over several lines has no columns, because GitHub refuses an annotation with both. A hint follows the
+// message on its own line. GitHub returns the errors of w.
 //
 // The format is described in GitHub's documentation under "Workflow commands for GitHub Actions".
 func GitHub(w io.Writer, list diag.List) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// record is the JSON form of a diagnostic. Every key is always there: programs read it.
+// record is the JSON form of a diagnostic. It always has every key, because programs read it.
 type record struct {
 	File      string `json:"file"`
 	Line      int    `json:"line"`
@@ -23,9 +23,9 @@ type record struct {
 	Hint      string `json:"hint"`
 }
 
-// JSON prints the list for programs: one array, one diagnostic a line, the same keys in the same order in each. Lines
-// and columns count as in [diag.Span]; all four are 0 when the diagnostic is about the whole file. Hidden characters are
-// escaped, so the text survives and the output can still be shown. The error is the writer's.
+// JSON prints the list for programs: one array, one diagnostic a line, with the same keys in the same order. Lines
+// and columns count as in [diag.Span]; all four are 0 if the diagnostic is about the whole file. Invisible characters
+// are escaped, so the text is kept and the output is safe to show. JSON returns the errors of w.
 func JSON(w io.Writer, list diag.List) error {
 	out := bufio.NewWriter(w)
 	out.WriteByte('[')
@@ -42,7 +42,7 @@ func JSON(w io.Writer, list diag.List) error {
 			return fmt.Errorf("encoding diagnostic %d as JSON: %w", i, err)
 		}
 		out.WriteString("\n  ")
-		out.Write(text.AppendJSON(nil, line))
+		out.Write(text.JSON(line))
 	}
 	if len(list) > 0 {
 		out.WriteByte('\n')

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// sources are the files the golden diagnostics are about.
+// sources has the files of the golden diagnostics.
 var sources = map[string]string{
 	"list.toml": "name = \"conversation_list\"\r\n" +
 		"[parameters.limit]\r\n" +
@@ -230,8 +230,8 @@ func FuzzPrinters(f *testing.F) {
 	})
 }
 
-// checkSafe checks that printed output has no control or format characters but line feeds, the two joiners, and those
-// that have a shape: marks before Arabic numbers, and signs that arrange hieroglyphs.
+// checkSafe checks that printed output has no control or format characters except line feeds, the two joiners, and
+// visible ones: marks before Arabic numbers, and signs that arrange hieroglyphs.
 func checkSafe(t *testing.T, out string) {
 	t.Helper()
 	if !utf8.ValidString(out) {
@@ -247,7 +247,7 @@ func checkSafe(t *testing.T, out string) {
 	}
 }
 
-// checkCarets checks that excerpts are not longer than they may be.
+// checkCarets checks that excerpts are not too long.
 func checkCarets(t *testing.T, out string) {
 	t.Helper()
 	for line := range strings.Lines(out) {
@@ -257,7 +257,7 @@ func checkCarets(t *testing.T, out string) {
 	}
 }
 
-// Of very many diagnostics the first are shown, and how many others there are.
+// Text prints the first diagnostics and the number of the others.
 func TestTextOfMany(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{200: "a:200:1: error: problem [R]\n", 201: "a:200:1: error: problem [R]\n\n… and 1 more\n", 5000: "a:200:1: error: problem [R]\n\n… and 4800 more\n"} {

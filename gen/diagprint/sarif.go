@@ -8,9 +8,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
-// SARIF prints the list as a log of SARIF 2.1.0, the format of code scanning services, as
-// one JSON document. tool is the name of the program that found it. The error is the
-// writer's.
+// SARIF prints the list as a SARIF 2.1.0 log, the format of code scanning services, in one JSON document. tool is the
+// name of the program that made the list. SARIF returns the errors of w.
 func SARIF(w io.Writer, tool string, list diag.List) error {
 	type object map[string]any
 	results := []object{}

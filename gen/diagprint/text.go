@@ -14,28 +14,28 @@ import (
 const (
 	tabStop = 4
 
-	// An excerpt shows at most excerptChars characters of a line. When the line is longer, excerptLead of them stand
-	// before the span.
+	// An excerpt shows at most excerptChars characters of a line. If the line is longer, it shows excerptLead
+	// characters before the span.
 	excerptChars = 120
 	excerptLead  = 40
 
-	// mostShown is how many diagnostics people are shown at once. One broken file can
-	// have thousands.
+	// mostShown is the maximum number of diagnostics to print. One broken file can have thousands.
 	mostShown = 200
 )
 
-// Text prints the list for people: each diagnostic with the source it is about, and an empty line between two.
+// Text prints the list for people: each diagnostic with its source, and an empty line between two.
 //
 //	specs/list.toml:12:1: error: unknown key "requird" [SP003]
 //	  12 | requird = true
 //	     | ^^^^^^^
 //	  hint: did you mean "required"?
 //
-// Of more than 200, the others are counted. Of a span over several lines the first and the last are shown. Tabs are expanded, and carets line up under wide and
-// combining characters on a terminal that follows Unicode's widths.
+// Text prints at most 200 diagnostics and the number of the others. For a span over several lines it shows the first
+// and the last line. It expands tabs, and aligns carets under wide and combining characters on a terminal that
+// follows Unicode's widths.
 //
-// source returns the text of a file named in the list, or nil when there is none; then the excerpt is left out. It
-// is called once per file, and may be nil. The error is the writer's.
+// source returns the text of a file in the list, or nil if there is none; then there is no excerpt. Text calls it
+// once per file. source may be nil. Text returns the errors of w.
 func Text(w io.Writer, list diag.List, source func(file string) []byte) error {
 	out := bufio.NewWriter(w)
 	var src *diag.Source
@@ -66,7 +66,7 @@ func Text(w io.Writer, list diag.List, source func(file string) []byte) error {
 	return out.Flush()
 }
 
-// excerpt returns the source lines of a span with carets under it, or "" when the span is not in the source.
+// excerpt returns the source lines of a span with carets under it, or "" if the span is not in the source.
 func excerpt(src *diag.Source, span diag.Span) string {
 	first, ok := src.Line(span.Line)
 	if !ok {
@@ -109,8 +109,8 @@ func excerpt(src *diag.Source, span diag.Span) string {
 	return b.String()
 }
 
-// underline returns a line as it may be printed, and the carets that belong under its columns [from, to): at least
-// one, and none beyond the position after the last character.
+// underline returns a printable form of a line, and the carets for its columns [from, to): at least one, and none
+// after the position that follows the last character.
 func underline(line []byte, from, to int) (shown, carets string) {
 	rest := string(line)
 	count := utf8.RuneCountInString(rest)
@@ -129,7 +129,7 @@ func underline(line []byte, from, to int) (shown, carets string) {
 	}
 
 	caretFrom, caretTo := -1, 0
-	cell := x // where the character that marks join begins
+	cell := x // cell of the base character for combining marks
 	before := rune(-1)
 	for chars := 0; rest != "" && chars < excerptChars; chars++ {
 		r, size := utf8.DecodeRuneInString(rest)

@@ -1,7 +1,7 @@
-// Package explain tells what a rule demands, with a spec that breaks it and what puts
-// it right, and what a change of a contract does to callers. The examples are those the tests run, so that none can be out of date.
+// Package explain explains a rule of specs, with a spec that breaks it and the correction, and a rule of changes,
+// with its effect on callers. The examples are the archives that the tests run, so they are never out of date.
 //
-// It never makes up an example of its own.
+// It must never invent an example of its own.
 package explain
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/convtools/convtools/testdata/specs"
 )
 
-// Rule returns what a rule of specs demands, or what a rule of changes says, with an
-// example, and false where there is no rule of that id. Ids are taken in any case.
+// Rule returns the explanation of a rule of specs or of changes, with an example. The second result is false if no
+// rule has that id, ignoring case.
 func Rule(id string) (string, bool, error) {
 	for _, rule := range check.Rules() {
 		if !strings.EqualFold(id, rule.ID) {
@@ -45,8 +45,8 @@ func Rule(id string) (string, bool, error) {
 	return "", false, nil
 }
 
-// Nearest returns the rule of changes that is meant by an id that is none; empty where
-// that is anybody's guess. The ids of other rules are numbers, each as near as the next.
+// Nearest returns the rule of changes whose id is most similar to an unknown id, or "" if none is similar. It ignores
+// the rules of specs: their ids are numbers, which are all alike.
 func Nearest(id string) string {
 	var ids []string
 	for _, rule := range lock.Rules() {
@@ -55,12 +55,12 @@ func Nearest(id string) string {
 	return near.Name(id, ids)
 }
 
-// Change is what a rule says of a change of the contract.
+// Change returns the explanation of a rule of changes.
 func Change(rule lock.Rule) string {
 	return fmt.Sprintf("%s. It is %s, on the side of the %s.", rule.Says, rule.Class, rule.Side)
 }
 
-// showChange shows how contract.lock changes, and what is told of it.
+// showChange returns the change of contract.lock in an example, and the report about it.
 func showChange(archive *txtar.Archive) string {
 	files := map[string][]byte{}
 	for _, f := range archive.Files {
@@ -70,8 +70,8 @@ func showChange(archive *txtar.Archive) string {
 	return "\nFor example:\n\n" + indented(changes) + "\nconvgen breaking says of it:\n\n" + indented(string(files["stdout"]))
 }
 
-// example is the shortest archive that breaks a rule: the one with the least beside the
-// point.
+// example returns the shortest archive that breaks a rule, or nil if there is none. The shortest has the fewest
+// unrelated lines.
 func example(rule string) (*txtar.Archive, error) {
 	names, err := fs.Glob(specs.Archives, rule+"-*.txtar")
 	if err != nil || len(names) == 0 {
@@ -122,7 +122,7 @@ func show(archive *txtar.Archive) string {
 	return b.String()
 }
 
-// indented moves text to the right, as an example stands in prose.
+// indented returns text indented by four spaces.
 func indented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

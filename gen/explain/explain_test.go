@@ -9,7 +9,7 @@ import (
 	"github.com/convtools/convtools/gen/lock"
 )
 
-// Every rule has an example that breaks it, and what puts that right.
+// Every rule has an example that breaks it, and its correction.
 func TestEveryRuleHasAnExample(t *testing.T) {
 	t.Parallel()
 	for _, rule := range check.Rules() {

@@ -1,8 +1,7 @@
-// Package format writes TOML the way specs are written: one blank at each side of =,
-// the = signs of neighbouring lines in a column, comments behind them in another, one
-// blank line before a table.
+// Package format formats TOML as specs are written: one space on each side of =, = signs and comments of neighbouring
+// lines aligned, and one blank line before a table.
 //
-// Comments, the order of keys, and every value stay as they are. It never reads or writes a file.
+// It must never change a comment, the order of keys or a value, and never reads or writes a file.
 package format
 
 import (
@@ -21,10 +20,10 @@ import (
 	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
-// ErrSyntax is the error for text that is no TOML.
+// ErrSyntax is returned for text that is not TOML.
 var ErrSyntax = errors.New("it is no TOML")
 
-// TOML returns a document as it is best written. It decodes to the same as src.
+// TOML returns src formatted. The result decodes to the same values. The error is [ErrSyntax] if src is not TOML.
 func TOML(src []byte) ([]byte, error) {
 	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
@@ -44,7 +43,7 @@ func TOML(src []byte) ([]byte, error) {
 	return out, same(src, out)
 }
 
-// same demands that two documents say the same.
+// same returns an error if two documents decode to different values.
 func same(a, b []byte) error {
 	var before, after map[string]any
 	if err := toml.Unmarshal(a, &before); err != nil {
@@ -59,8 +58,7 @@ func same(a, b []byte) error {
 	return nil
 }
 
-// equal compares decoded values. Unlike [reflect.DeepEqual] it takes nan for equal to
-// itself.
+// equal reports whether two decoded values are equal. Unlike [reflect.DeepEqual] it treats NaN as equal to itself.
 func equal(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -80,19 +78,19 @@ func equal(a, b any) bool {
 	}
 }
 
-// line is a line of the result, or several where a string goes over several.
+// line is a line of the result, or several lines for a string with line breaks.
 type line struct {
-	blank   bool   // a blank line stands before it
-	header  bool   // it begins a table
-	key     string // of an entry in a column: what stands before =
-	code    string // what stands behind it; all of any other line
+	blank   bool   // a blank line comes before it
+	header  bool   // it is the header of a table
+	key     string // the text before =, for an aligned entry
+	code    string // the text after =, or the whole of another line
 	comment string
 }
 
 type formatter struct {
 	src   []byte
 	lines []line
-	blank bool // a blank line was seen
+	blank bool // the next line follows a blank line
 }
 
 func (f *formatter) add(l line) {
@@ -101,8 +99,8 @@ func (f *formatter) add(l line) {
 	f.lines = append(f.lines, l)
 }
 
-// between reads what stands between two statements: the comment behind the first, then
-// lines that are blank or comments, then the blanks before the second.
+// between reads the source between two statements: the comment after the first one, then comment lines and blank
+// lines.
 func (f *formatter) between(start, end int) {
 	pieces := strings.Split(string(f.src[start:end]), "\n")
 	for i, piece := range pieces {
@@ -118,7 +116,7 @@ func (f *formatter) between(start, end int) {
 	}
 }
 
-// comment puts a comment behind the last line.
+// comment adds a comment to the last line.
 func (f *formatter) comment(text string) {
 	if text != "" {
 		f.lines[len(f.lines)-1].comment = text
@@ -141,13 +139,13 @@ func (f *formatter) statement(s tomlpos.Statement) {
 	key = strings.TrimRight(strings.TrimSuffix(key, "="), " \t")
 	value := string(f.src[s.Value:s.End])
 	if strings.HasPrefix(value, `"""`) || strings.HasPrefix(value, "'''") {
-		f.add(line{code: key + " = " + value}) // a text over several lines is in no column
+		f.add(line{code: key + " = " + value}) // a string with line breaks is not aligned
 		return
 	}
 	f.add(line{key: key, code: value})
 }
 
-// text lays the lines out.
+// text returns the formatted document.
 func (f *formatter) text() []byte {
 	var b bytes.Buffer
 	keys, comments := f.columns()
@@ -167,8 +165,7 @@ func (f *formatter) text() []byte {
 	return b.Bytes()
 }
 
-// beginsTable reports whether a line is a header, or the first of the comments right
-// before one.
+// beginsTable reports whether a line is a header, or the first of the comments directly before one.
 func (f *formatter) beginsTable(i int) bool {
 	isComment := func(i int) bool { return f.lines[i].code == "" && f.lines[i].key == "" }
 	if i > 0 && isComment(i-1) && !f.lines[i].blank {
@@ -187,8 +184,7 @@ func (f *formatter) beginsTable(i int) bool {
 	return false
 }
 
-// columns returns for each line where its = and where its comment stands: as far to
-// the right as the widest of the neighbours needs.
+// columns returns the columns of = and of the comment for each line. The widest line of a group determines them.
 func (f *formatter) columns() (keys, comments []int) {
 	keys, comments = make([]int, len(f.lines)), make([]int, len(f.lines))
 	align := func(column []int, member func(line) bool, size func(int) int) {
@@ -205,14 +201,14 @@ func (f *formatter) columns() (keys, comments []int) {
 		}
 	}
 	align(keys, func(l line) bool { return l.key != "" }, func(i int) int { return width(f.lines[i].key) })
-	aside := func(l line) bool { return l.comment != "" && l.key != "" && !over(l) }
-	align(comments, aside, func(i int) int {
+	trailing := func(l line) bool { return l.comment != "" && l.key != "" && !over(l) }
+	align(comments, trailing, func(i int) int {
 		return keys[i] + len(" = ") + width(f.lines[i].code)
 	})
 	return keys, comments
 }
 
-// over reports whether a line goes over several.
+// over reports whether a line has line breaks in it.
 func over(l line) bool { return strings.Contains(l.code, "\n") }
 
 func width(text string) int { return utf8.RuneCountInString(text) }

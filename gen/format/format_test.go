@@ -14,8 +14,7 @@ import (
 	"github.com/convtools/convtools/gen/format"
 )
 
-// TestTOML formats the file "in" of every case, which has to give "out" again and
-// again.
+// TestTOML formats the file "in" of every case. The result is "out", and formatting "out" does not change it.
 func TestTOML(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Glob("testdata/*.txtar")
@@ -55,7 +54,7 @@ func TestSyntaxError(t *testing.T) {
 	}
 }
 
-// FuzzTOML demands that what is formatted says the same, is formatted, and has all its
+// FuzzTOML checks that formatted text decodes to the same values, does not change when formatted again, and keeps all
 // comments.
 func FuzzTOML(f *testing.F) {
 	for _, pattern := range []string{"testdata/*.txtar", "../../specs/*/*.toml", "../../tools.toml"} {

@@ -7,21 +7,20 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Constraints narrow a value. A nil bound is no bound.
+// Constraints restrict a value. A nil bound means no bound.
 type Constraints struct {
-	Minimum, Maximum     *float64 // whole where the value is an integer
+	Minimum, Maximum     *float64 // whole numbers if the value is an integer
 	MinLength, MaxLength *int64   // in Unicode characters
 	MinItems, MaxItems   *int64
 	Enum                 []string
 	Pattern              string // RE2 that means the same in ECMA-262; unanchored unless it says so
-	PatternSays          string // what the pattern asks for, in words that complete "must …"
-	Format               string // the name of one of [Formats]
+	PatternSays          string // describes the pattern; completes "must …"
+	Format               string // a name in [Formats]
 	NotBlank             bool   // has a character that is not ASCII white space
 	SingleLine           bool   // no CR, LF or NUL
 }
 
-// Form is how a constraint is written in a spec, which decides how it is worded,
-// checked and compared.
+// Form is the form of a constraint in a spec. It determines how the constraint is worded, checked and compared.
 type Form int
 
 // The forms.
@@ -31,101 +30,99 @@ const (
 	Flag               // true, or absent
 	Text               // a string
 	List               // an array of strings
-	Remark             // a string that explains another constraint and narrows nothing
+	Remark             // a string that explains another constraint
 )
 
-// Constraint is one row of the table of everything that can narrow a value. The
-// loader reads its key, the checker the types it goes with, and schema, words,
-// validators, lock and breaking rules what they need of it: a new constraint is a
-// new row, and new code only where no row before it had its form.
+// Constraint is one row of the table of constraints. The loader, the checker, the schema, the wording, the
+// validators, the lock and its rules all read the table: a new constraint is a new row, and needs code only if it has
+// a new form.
 type Constraint struct {
 	Key   string // in specs, reports and contract.lock
-	Doc   string // for whoever writes a spec: one sentence without a full stop
-	Kinds []Kind // the types it narrows
+	Doc   string // for authors of specs: one sentence without a full stop
+	Kinds []Kind // the types that it applies to
 	Form  Form
-	Unit  string        // what a bound counts: "character", "item", or nothing for the value itself
-	Code  contract.Code // of a value that breaks it
+	Unit  string        // what a bound counts: "character", "item", or "" for the value itself
+	Code  contract.Code // the error code for a value that breaks it
 
-	Keyword string // of JSON Schema
-	Phrase  string // a flag in words
+	Keyword string // the keyword of JSON Schema
+	Phrase  string // the words for a flag
 
-	// Narrowed is the breaking rule for a value that is narrowed by the constraint
-	// more than before, and Effect what that does to callers, as one sentence
-	// without a full stop.
+	// Narrowed is the id of the breaking rule for a constraint that became stricter. Effect is its effect on callers,
+	// as one sentence without a full stop.
 	Narrowed, Effect string
 
-	field func(*Constraints) any // a pointer to the field
+	field func(*Constraints) any // returns a pointer to the field
 }
 
-// ConstraintTable returns every constraint, in the order in which they are checked
-// and worded. It is not to be changed.
+// ConstraintTable returns every constraint, in the order in which they are checked and worded. Callers must not
+// change the result.
 func ConstraintTable() []Constraint { return constraintTable() }
 
-// constraintTable is made once: it is asked for with every value of every tool.
+// constraintTable is computed once, because every value of every tool needs it.
 var constraintTable = sync.OnceValue(func() []Constraint {
 	integers, texts, arrays := []Kind{Integer, Number}, []Kind{String}, []Kind{Array}
 	return []Constraint{
 		{
-			Key: "enum", Doc: "The values there are", Kinds: texts, Form: List, Code: contract.CodeEnum, Keyword: "enum",
+			Key: "enum", Doc: "The allowed values", Kinds: texts, Form: List, Code: contract.CodeEnum, Keyword: "enum",
 			Narrowed: "enum-added", Effect: "Values outside the new list are refused",
 			field: func(c *Constraints) any { return &c.Enum },
 		},
 		{
-			Key: "minimum", Doc: "The least a number may be", Kinds: integers, Form: Least, Code: contract.CodeMinimum, Keyword: "minimum",
+			Key: "minimum", Doc: "The minimum of a number", Kinds: integers, Form: Least, Code: contract.CodeMinimum, Keyword: "minimum",
 			Narrowed: "minimum-increased", Effect: "Numbers between the old and the new bound are refused",
 			field: func(c *Constraints) any { return &c.Minimum },
 		},
 		{
-			Key: "maximum", Doc: "The most a number may be", Kinds: integers, Form: Most, Code: contract.CodeMaximum, Keyword: "maximum",
+			Key: "maximum", Doc: "The maximum of a number", Kinds: integers, Form: Most, Code: contract.CodeMaximum, Keyword: "maximum",
 			Narrowed: "maximum-decreased", Effect: "Numbers between the new and the old bound are refused",
 			field: func(c *Constraints) any { return &c.Maximum },
 		},
 		{
-			Key: "min_items", Doc: "The fewest items of an array", Kinds: arrays, Form: Least, Unit: "item", Code: contract.CodeMinItems, Keyword: "minItems",
+			Key: "min_items", Doc: "The minimum number of items of an array", Kinds: arrays, Form: Least, Unit: "item", Code: contract.CodeMinItems, Keyword: "minItems",
 			Narrowed: "min-items-increased", Effect: "Shorter arrays are refused",
 			field: func(c *Constraints) any { return &c.MinItems },
 		},
 		{
-			Key: "max_items", Doc: "The most items of an array", Kinds: arrays, Form: Most, Unit: "item", Code: contract.CodeMaxItems, Keyword: "maxItems",
+			Key: "max_items", Doc: "The maximum number of items of an array", Kinds: arrays, Form: Most, Unit: "item", Code: contract.CodeMaxItems, Keyword: "maxItems",
 			Narrowed: "max-items-decreased", Effect: "Longer arrays are refused",
 			field: func(c *Constraints) any { return &c.MaxItems },
 		},
 		{
-			Key: "min_length", Doc: "The fewest characters of a string", Kinds: texts, Form: Least, Unit: "character", Code: contract.CodeMinLength, Keyword: "minLength",
+			Key: "min_length", Doc: "The minimum number of characters of a string", Kinds: texts, Form: Least, Unit: "character", Code: contract.CodeMinLength, Keyword: "minLength",
 			Narrowed: "min-length-increased", Effect: "Shorter strings are refused",
 			field: func(c *Constraints) any { return &c.MinLength },
 		},
 		{
-			Key: "max_length", Doc: "The most characters of a string", Kinds: texts, Form: Most, Unit: "character", Code: contract.CodeMaxLength, Keyword: "maxLength",
+			Key: "max_length", Doc: "The maximum number of characters of a string", Kinds: texts, Form: Most, Unit: "character", Code: contract.CodeMaxLength, Keyword: "maxLength",
 			Narrowed: "max-length-decreased", Effect: "Longer strings are refused",
 			field: func(c *Constraints) any { return &c.MaxLength },
 		},
 		{
-			Key: "pattern", Doc: "A regular expression that a string matches; it says so with ^ and $ where it is for the whole", Kinds: texts, Form: Text, Code: contract.CodePattern, Keyword: "pattern",
+			Key: "pattern", Doc: "A regular expression that a string must contain a match of; ^ and $ anchor it", Kinds: texts, Form: Text, Code: contract.CodePattern, Keyword: "pattern",
 			Narrowed: "pattern-added", Effect: "Strings of another form are refused",
 			field: func(c *Constraints) any { return &c.Pattern },
 		},
-		{Key: "pattern_says", Doc: "What the pattern asks for, in words that complete must …", Kinds: texts, Form: Remark, field: func(c *Constraints) any { return &c.PatternSays }},
+		{Key: "pattern_says", Doc: "The meaning of the pattern, in words that complete must …", Kinds: texts, Form: Remark, field: func(c *Constraints) any { return &c.PatternSays }},
 		{
-			Key: "format", Doc: "The form of a string, by its name", Kinds: texts, Form: Text, Code: contract.CodePattern, Keyword: "format",
+			Key: "format", Doc: "The name of the form of a string", Kinds: texts, Form: Text, Code: contract.CodePattern, Keyword: "format",
 			Narrowed: "format-added", Effect: "Strings of another form are refused",
 			field: func(c *Constraints) any { return &c.Format },
 		},
 		{
-			Key: "not_blank", Doc: "Whether a string has more in it than white space", Kinds: texts, Form: Flag, Code: contract.CodeBlank,
+			Key: "not_blank", Doc: "Whether a string must contain more than white space", Kinds: texts, Form: Flag, Code: contract.CodeBlank,
 			Phrase: "not blank", Narrowed: "not-blank-added", Effect: "Blank strings are refused",
 			field: func(c *Constraints) any { return &c.NotBlank },
 		},
 		{
-			Key: "single_line", Doc: "Whether a string has neither line breaks nor NUL characters", Kinds: texts, Form: Flag, Code: contract.CodeSingleLine,
+			Key: "single_line", Doc: "Whether a string must have no line breaks and no NUL", Kinds: texts, Form: Flag, Code: contract.CodeSingleLine,
 			Phrase: "on one line", Narrowed: "single-line-added", Effect: "Strings of several lines are refused",
 			field: func(c *Constraints) any { return &c.SingleLine },
 		},
 	}
 })
 
-// Of returns what the constraint demands in c: a float64, a string, a []string or
-// true; nil where it demands nothing.
+// Of returns the value of the constraint in c: a float64, a string, a []string or true, or nil if c does not have the
+// constraint.
 func (k Constraint) Of(c *Constraints) any {
 	switch v := k.field(c).(type) {
 	case **float64:
@@ -152,7 +149,7 @@ func (k Constraint) Of(c *Constraints) any {
 	return nil
 }
 
-// Bound returns a bound, or nil where there is none.
+// Bound returns a bound, or nil if there is none.
 func (k Constraint) Bound(c *Constraints) *float64 {
 	if n, ok := k.Of(c).(float64); ok {
 		return &n
@@ -160,7 +157,7 @@ func (k Constraint) Bound(c *Constraints) *float64 {
 	return nil
 }
 
-// Set puts a value of a spec into c: what [Constraint.Of] returns.
+// Set sets the constraint in c to a value of the type that [Constraint.Of] returns.
 func (k Constraint) Set(c *Constraints, value any) {
 	switch field := k.field(c).(type) {
 	case **float64:
@@ -181,14 +178,14 @@ func (k Constraint) Set(c *Constraints, value any) {
 	}
 }
 
-// Applies reports whether the constraint narrows values of a type.
+// Applies reports whether the constraint applies to values of the given type.
 func (k Constraint) Applies(kind Kind) bool { return slices.Contains(k.Kinds, kind) }
 
-// Format is a form that a string may be told to have by name.
+// Format is a named form of a string.
 type Format struct {
 	Name string // as in JSON Schema
-	Func string // the function of runtime/coerce/formats that judges a text
-	Says string // what it asks for, in words that complete "must …"
+	Func string // the function of runtime/coerce/formats that checks it
+	Says string // describes it; completes "must …"
 }
 
 // Formats returns all formats.
@@ -201,8 +198,7 @@ func Formats() []Format {
 	}
 }
 
-// FormatNamed returns the format of a name. The second result is false where there
-// is none.
+// FormatNamed returns the format with the given name, and reports whether it exists.
 func FormatNamed(name string) (Format, bool) {
 	for _, f := range Formats() {
 		if f.Name == name {

@@ -9,10 +9,10 @@ import (
 // ErrorCode is a kind of problem with an argument.
 type ErrorCode struct {
 	Code  contract.Code
-	Means string // to a caller, as one sentence without a full stop
+	Means string // its meaning for callers, as one sentence without a full stop
 }
 
-// ErrorCodes returns all error codes, in the order they are shown in.
+// ErrorCodes returns all error codes in the order in which they are shown.
 func ErrorCodes() []ErrorCode {
 	return []ErrorCode{
 		{contract.CodeMalformed, "The arguments are not one JSON object"},
@@ -33,8 +33,7 @@ func ErrorCodes() []ErrorCode {
 	}
 }
 
-// ErrorCodes returns the codes that a call of the tool can fail with because of
-// its arguments, in the same order.
+// ErrorCodes returns the codes with which a call can fail because of its arguments, in the same order.
 func (t *Tool) ErrorCodes() []ErrorCode {
 	happens := map[contract.Code]bool{contract.CodeMalformed: true, contract.CodeUnknown: true}
 	for _, p := range t.Values() {

@@ -1,9 +1,8 @@
-// Package ir is the checked model of a tool contract: what every emitter reads.
-// All names an emitter needs are decided here, so that two targets can never
-// name one thing differently.
+// Package ir is the checked model of a tool contract, which every emitter reads. Every generated name is in it, so
+// two targets cannot name one thing differently.
 //
-// It is data. It holds no positions, reads no files, and anything in it has
-// already passed the rules of package check: emitters do not validate.
+// The model is data: it has no positions and reads no files. Everything in it has passed the rules of package check,
+// so emitters do not validate.
 package ir
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Contract is everything the specs of one project declare.
+// Contract is everything that the specs of one project declare.
 type Contract struct {
 	Families []Family // sorted by name
 	CLIs     commandline.Lines
@@ -24,12 +23,12 @@ type Contract struct {
 	Accepted []Accepted
 }
 
-// Accepted is a change of the contract that breaks callers and is meant.
+// Accepted is a breaking change of the contract that the project intends.
 type Accepted struct {
-	Rule    string // of package lock
+	Rule    string // the id of a rule of package lock
 	Subject string // "tool conversation_grep, parameter limit"
-	Reason  string // who has to do what, and why it is worth it
-	Version string // of the project that has the change first
+	Reason  string // who must do what, and why it is worth it
+	Version string // the first version of the project with the change
 }
 
 // Tools returns all tools, sorted by name.
@@ -40,7 +39,7 @@ func (c *Contract) Tools() []*Tool {
 			tools = append(tools, &c.Families[i].Tools[j])
 		}
 	}
-	// A name need not begin with that of its family.
+	// The name of a tool need not begin with the name of its family.
 	slices.SortStableFunc(tools, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools
 }
@@ -54,7 +53,7 @@ type Family struct {
 	Tools   []Tool // sorted by name
 }
 
-// Effect is whether a tool changes anything.
+// Effect says whether a tool changes anything.
 type Effect string
 
 // The effects a tool can have.
@@ -65,7 +64,7 @@ const (
 
 // Tool is one tool.
 type Tool struct {
-	Name        string // "conversation_list"; one dot may stand in it: "conv.create"
+	Name        string // "conversation_list"; may have one dot: "conv.create"
 	Aliases     []Alias
 	Family      string // "conversation"
 	Short       string // the name without its family: "list"; names files
@@ -73,31 +72,31 @@ type Tool struct {
 	Source      string // path of its spec
 	Summary     string // one line
 	Description string // paragraphs separated by blank lines; lines are not wrapped
-	Keywords    string // for hosts that search for tools; empty for none
+	Keywords    string // for hosts that search for tools; may be empty
 	Effect      Effect
-	OpenWorld   bool   // it reaches beyond this machine
-	JP          JPTool // what the spec says to that target
+	OpenWorld   bool   // the tool reaches beyond this machine
+	JP          JPTool // settings for the target jp
 	Handler     Handler
 	Params      []Param // in the order of the spec
 	Rules       []Rule
-	Command     *commandline.Command // nil where the work is no command line
-	Output      commandline.Output   // of the command
+	Command     *commandline.Command // nil if the tool runs no command
+	Output      commandline.Output   // how the command prints its records
 	Answer      Answer
-	Structured  bool     // an answer in JSON is for programs too
-	MaxChars    int      // most characters of an answer; 0: no cap of its own
-	Narrow      string   // the parameter that asks for less
-	Envelope    Envelope // without elements where the answer is no envelope
-	Result      Result   // without fields where the answer is not JSON
+	Structured  bool     // the answer, which is JSON, is also for programs
+	MaxChars    int      // maximum length of an answer in characters; 0: no limit of its own
+	Narrow      string   // the parameter with which callers ask for less
+	Envelope    Envelope // has no elements if the answer is not an envelope
+	Result      Result   // has no fields if the answer is not JSON
 	Examples    []Example
 }
 
-// Title is the name of the tool for people: git_log is Git log.
+// Title returns the name of the tool for people: "Git log" for git_log.
 func (t *Tool) Title() string {
 	words := strings.NewReplacer("_", " ", ".", " ").Replace(t.Name)
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// JPTool is what a spec says to JP about a tool. What is empty follows from its effect.
+// JPTool is the JP settings of a tool. Empty fields get values that follow from the tool's effect.
 type JPTool struct {
 	Enable string // on, off, always, explicit
 	Run    string // ask, unattended, edit, skip
@@ -106,14 +105,13 @@ type JPTool struct {
 // Alias is a former name of a tool, which callers may still use.
 type Alias struct {
 	Name  string
-	Until string // the day after which it may be gone: "2027-06-30"
+	Until string // the last day on which it must work: "2027-06-30"
 }
 
-// Flat is a tool's name where a host takes no dot.
+// Flat returns the name of a tool for hosts that allow no dots.
 func Flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-// OtherNames returns what else a tool is called by than its name: the name without
-// its dot, and the former names in both forms.
+// OtherNames returns the other names of a tool: its name without the dot, and its former names in both forms.
 func (t *Tool) OtherNames() []string {
 	var names []string
 	add := func(name string) {
@@ -129,7 +127,7 @@ func (t *Tool) OtherNames() []string {
 	return names
 }
 
-// Param returns the parameter of that name, or nil.
+// Param returns the parameter with the given name, or nil.
 func (t *Tool) Param(name string) *Param {
 	for i := range t.Params {
 		if t.Params[i].Name == name {
@@ -139,19 +137,17 @@ func (t *Tool) Param(name string) *Param {
 	return nil
 }
 
-// Result is what a tool answers in JSON: an object with ok and the fields, or with
-// ok, a code and a reason.
+// Result is an answer in JSON: an object with ok and the fields, or with ok, a code and a reason.
 type Result struct {
-	// Fields are in the order they are written in. Those that are required are always
-	// there, and null where they are nullable and absent; the others are left out.
-	// None has a default, repairs or constraints.
+	// Fields are in the order in which they are written. A required field is always written; it is null if it is
+	// nullable and absent. Other fields are omitted when absent. Fields have no defaults, repairs or constraints.
 	Fields []Param
-	Codes  []string // of failures, beyond those that every tool has
-	// Plain reports whether a success has the fields alone, and no ok.
+	Codes  []string // codes of failures beside those that every tool has
+	// Plain is true if a success has only the fields and no ok.
 	Plain bool
 }
 
-// Handler says who turns the output of a tool's command into its envelope.
+// Handler says what turns the output of a tool's command into its answer.
 type Handler string
 
 // The handlers.
@@ -160,7 +156,7 @@ const (
 	HandlerGo      Handler = "go"      // a method of the generated interface
 )
 
-// Answer is the form of what a tool returns.
+// Answer is the form of a tool's answer.
 type Answer string
 
 // The forms of an answer. The zero value is an envelope.
@@ -179,62 +175,58 @@ const (
 	Integer Kind = "integer"
 	Number  Kind = "number"
 	Boolean Kind = "boolean"
-	Array   Kind = "array"  // of Items
-	Object  Kind = "object" // with Members, and with no others
+	Array   Kind = "array"  // of items described by Items
+	Object  Kind = "object" // with exactly the declared members or variants
 )
 
-// Param is a value that callers give: a parameter of a tool, a member of an
-// object, or an item of an array, which has neither a name nor a default.
+// Param is a value that callers pass: a parameter of a tool, a member of an object, or an item of an array, which has
+// no name and no default. It is also a value in a result.
 type Param struct {
 	Name     string
 	GoName   string // "TitleContains"
 	Summary  string // one line
 	Kind     Kind
 	Required bool
-	// Nullable values may be null. Of an optional parameter that is more than being
-	// left out: null wins over the default.
+	// Nullable values may be null. For an optional parameter, null differs from absent: null wins over the default.
 	Nullable bool
-	// Default is nil, bool, int64, float64, string, []string or, of an array of
-	// anything else, []any.
+	// Default is nil, bool, int64, float64, string, []string or, for an array of other items, []any.
 	Default any
 	Constraints
-	// Items is what every item of an array is; nil is any string.
+	// Items describes the items of an array; nil means strings.
 	Items *Param
-	// OneOrMany reports whether callers may give one string in the place of an array.
-	// It is of arrays of strings alone; whoever gets the value always gets a list.
+	// OneOrMany is true if callers may pass one string instead of an array of strings. The handler always gets a
+	// list.
 	OneOrMany bool
 	Repairs   []contract.Repair // in the order they are tried
-	// Clamp is the least and the greatest value that counts, which the repair of that
-	// name puts others to. They are no constraints. Nil where the maximum is the bound.
+	// Clamp is the least and the greatest effective value; the repair clamp changes other values to them. They are
+	// not constraints. If Clamp is nil, the repair uses the maximum.
 	Clamp *[2]int64
 
 	// TypeName is the Go type of an object.
 	TypeName string
-	// Members are what an object has, in the order of the spec.
+	// Members are the members of an object, in the order of the spec.
 	Members []Param
-	// Key names the member whose value tells the variants of an object apart; empty
-	// where there is one form alone, which is then in Members.
+	// Key is the member whose value selects the variant of an object. It is empty if the object has one form, which
+	// is in Members.
 	Key      string
 	Variants []Variant
 }
 
-// Variant is one of the forms that an object may have. The member that tells it
-// apart is no part of its members.
+// Variant is one form of an object. Its members do not include the key member.
 type Variant struct {
-	Value    string // of the member that tells variants apart
-	GoName   string // field of the type of the object: "Text"
+	Value    string // value of the key member
+	GoName   string // field of the object's type: "Text"
 	TypeName string // "CreateItemText"
 	Summary  string
 	Members  []Param
 }
 
-// Pointer reports whether the Go field is a pointer: a scalar or an object that may
-// be absent or null.
+// Pointer reports whether the Go field is a pointer: it is for a scalar or an object that may be absent or null.
 func (p *Param) Pointer() bool {
 	return p.Kind != Array && (p.Nullable || !p.Required && p.Default == nil)
 }
 
-// Item returns what every item of an array is.
+// Item returns the description of an array's items.
 func (p *Param) Item() *Param {
 	if p.Items != nil {
 		return p.Items
@@ -242,14 +234,13 @@ func (p *Param) Item() *Param {
 	return &Param{Kind: String}
 }
 
-// Texts reports whether the value is an array of strings, none of them null.
+// Texts reports whether the value is an array of strings that cannot be null.
 func (p *Param) Texts() bool {
 	item := p.Item()
 	return p.Kind == Array && item.Kind == String && !item.Nullable
 }
 
-// Inner returns the values right inside of p: the items of an array, the members
-// of an object and those of its variants.
+// Inner returns the values directly inside p: the items of an array, or the members of an object and of its variants.
 func (p *Param) Inner() []*Param {
 	var inner []*Param
 	if p.Items != nil {
@@ -266,8 +257,7 @@ func (p *Param) Inner() []*Param {
 	return inner
 }
 
-// Values returns a tool's parameters with everything inside of them, each before
-// what it holds.
+// Values returns the parameters of a tool and all values nested in them, each before the values inside it.
 func (t *Tool) Values() []*Param {
 	var all []*Param
 	var walk func(p *Param)
@@ -283,13 +273,13 @@ func (t *Tool) Values() []*Param {
 	return all
 }
 
-// Rule is a relation between parameters, none of which is required or has a
-// default. Exactly one of its lists is not empty.
+// Rule is a relation between parameters that are not required and have no default. Exactly one of its lists is not
+// empty.
 type Rule struct {
 	Exclusive  []string // at most one of these is given
 	AtLeastOne []string // one or more of these are given
 	ExactlyOne []string // one of these is given, and no other
-	Requires   []string // all of these are given where Given is
+	Requires   []string // all of these are given if Given is
 	Given      string
 }
 
@@ -299,13 +289,12 @@ type Example struct {
 	Arguments string // canonical JSON object, parameters in declared order
 }
 
-// ReadsPaths reports whether what fills an envelope is looked for at paths in JSON.
+// ReadsPaths reports whether the parts of an envelope are read from paths in JSON.
 func (t *Tool) ReadsPaths() bool {
 	return t.Command != nil && (t.Output.Form == "" || strings.HasPrefix(t.Output.Form, "json"))
 }
 
-// Steps takes a path in JSON apart: names and numbers with dots between them, where []
-// behind a name is every item of an array.
+// Steps splits a JSON path: names and numbers joined by dots, where [] after a name selects every item of an array.
 func Steps(path string) []string {
 	var steps []string
 	for part := range strings.SplitSeq(path, ".") {
@@ -326,7 +315,7 @@ type Envelope struct {
 	Elements []Element // the root first, then in the order of the spec
 }
 
-// Element returns the element of that name, or nil.
+// Element returns the element with the given name, or nil.
 func (e *Envelope) Element(name string) *Element {
 	for i := range e.Elements {
 		if e.Elements[i].Name == name {
@@ -336,14 +325,14 @@ func (e *Envelope) Element(name string) *Element {
 	return nil
 }
 
-// Body is what an element holds.
+// Body is the content of an element.
 type Body string
 
-// The bodies. An element without one holds children, or nothing.
+// The bodies. An element without a body has children or is empty.
 const (
 	NoBody     Body = ""
 	InlineBody Body = "inline" // untrusted text on one line
-	LinesBody  Body = "lines"  // the same, where line breaks stay
+	LinesBody  Body = "lines"  // untrusted text that keeps its line breaks
 	BlockBody  Body = "block"  // untrusted text, verbatim
 	JSONBody   Body = "json"   // a JSON text, in a fence
 )
@@ -356,9 +345,9 @@ type Element struct {
 	Attributes []Attribute
 	Body       Body
 	Children   []Child
-	From       string // key in the command's JSON that the body comes from
-	Separator  string // empty element written before this one on demand
-	Beside     bool   // stands on the line of what is before it
+	From       string // key of the body in the command's JSON
+	Separator  string // an empty element that can be written before this one
+	Beside     bool   // written on the line of the element before it
 }
 
 // Bare reports whether the element is only a body, so its parent holds it as text.
@@ -377,7 +366,7 @@ const (
 	TimeAttribute    AttributeType = "time"
 )
 
-// Presence is when an attribute or a child is written.
+// Presence says when an attribute or a child is written.
 type Presence string
 
 // The presences.
@@ -405,23 +394,23 @@ type Child struct {
 	Element string
 	GoName  string // field name: "Conversations"
 	Many    bool
-	// Optional children are left out when empty.
+	// Optional children are omitted when empty.
 	Optional bool
-	From     string // Many: "records" fills them from the command's JSON array
+	From     string // if Many: "records" takes them from the command's records
 }
 
-// Targets is where output goes. Every path is slash-separated and relative.
+// Targets says what is generated and where. Every path is slash-separated and relative.
 type Targets struct {
-	Module    string   // Go import path of the generated root package's parent: "github.com/convtools/convtools"
-	Generated string   // "generated"
-	Made      []string // names of the targets that are made beside Go and the lock
+	Module    string   // Go module path: "github.com/convtools/convtools"
+	Generated string   // the output folder: "generated"
+	Made      []string // targets that are generated beside Go and the lock
 	JPTools   string   // ".jp/mcp/tools"
 	JPCommand string   // command line of a local JP tool
 	Skills    []Skill
 }
 
-// Program returns what the go command calls the program of the module: the last part
-// of its path that is no version.
+// Program returns the name that the go command gives the program of the module: the last element of its path that is
+// not a version.
 func (t *Targets) Program() string {
 	last := path.Base(t.Module)
 	if version, ok := strings.CutPrefix(last, "v"); ok && version != "" && strings.Trim(version, "0123456789") == "" && path.Dir(t.Module) != "." {
@@ -430,11 +419,10 @@ func (t *Targets) Program() string {
 	return last
 }
 
-// Makes reports whether a target is made.
+// Makes reports whether the named target is generated.
 func (t *Targets) Makes(name string) bool { return slices.Contains(t.Made, name) }
 
-// Skill is a JP configuration file that switches tools on and instructs the
-// assistant about them.
+// Skill is a JP configuration file that enables tools and instructs the assistant about them.
 type Skill struct {
 	File    string // ".jp/config/skill/conversation-access.toml"
 	Tag     string
@@ -460,14 +448,14 @@ func GoName(snake string) string {
 	return b.String()
 }
 
-// JSON returns a value of the model as JSON on one line. Markup characters stay as they
-// are: the text is for specs and messages.
+// JSON returns a value of the model as JSON on one line. It does not escape <, > and &, because specs and messages
+// show the text.
 func JSON(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return "null" // no value of a checked contract is without a form in JSON
+		return "null" // every value of a checked contract has a JSON form
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

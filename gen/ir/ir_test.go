@@ -8,8 +8,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// Families are sorted too, but the name of a tool need not begin with that of
-// its family.
+// Families are sorted too, but the name of a tool need not begin with the name of its family.
 func TestToolsAreSortedByName(t *testing.T) {
 	t.Parallel()
 	c := ir.Contract{Families: []ir.Family{

@@ -15,7 +15,7 @@ type Change struct {
 	Rule    Rule
 	Subject string // "tool conversation_grep, parameter limit"
 	Detail  string // "the maximum was 200 and is 100"
-	// Accepted is why a breaking change is meant; nil where it is not meant.
+	// Accepted is the acceptance of a breaking change, or nil.
 	Accepted *ir.Accepted
 }
 
@@ -28,11 +28,10 @@ func (c Change) String() string {
 	return line
 }
 
-// Breaks reports whether the change breaks callers without being meant to.
+// Breaks reports whether the change breaks callers and is not accepted.
 func (c Change) Breaks() bool { return c.Rule.Class == Breaking && c.Accepted == nil }
 
-// Accept marks the changes that are meant to break callers, and returns those
-// acceptances for which there is no such change.
+// Accept marks the accepted changes, and returns the acceptances that match no breaking change.
 func Accept(changes []Change, accepted []ir.Accepted) (unused []ir.Accepted) {
 	for i := range accepted {
 		a, used := &accepted[i], false
@@ -48,8 +47,7 @@ func Accept(changes []Change, accepted []ir.Accepted) (unused []ir.Accepted) {
 	return unused
 }
 
-// Summary is how many changes there are of each class, as a sentence; nothing where
-// there are none.
+// Summary returns the number of changes of each class as a sentence, or "" if there are none.
 func Summary(changes []Change) string {
 	counts := map[Class]int{}
 	accepted := 0
@@ -80,9 +78,8 @@ func Summary(changes []Change) string {
 	return strings.Join(parts, ", ")
 }
 
-// Compare returns what became of a contract. Former names may go after their sunset, which is over when
-// today, as YYYY-MM-DD, is later. The changes are sorted: breaking before risky before
-// safe, then by subject and rule.
+// Compare returns the changes from one contract to another. A former name may be removed after its sunset, that is,
+// when today (YYYY-MM-DD) is later. The changes are sorted: breaking, risky, safe, then by subject and rule.
 func Compare(old, after Contract, today string) []Change {
 	before, now := &node{facts: old}, &node{facts: after}
 	c := comparison{rules: map[string]Rule{}, today: today}
@@ -123,8 +120,7 @@ func (c *comparison) add(rule string, at *node, format string, args ...any) {
 	c.changes = append(c.changes, Change{Rule: c.rules[rule], Subject: at.subject, Detail: fmt.Sprintf(format, args...)})
 }
 
-// cameOrWent reports a thing that is in one contract only, and returns whether it
-// was one.
+// cameOrWent reports whether p exists in one contract only, and if so adds the change.
 func (c *comparison) cameOrWent(p pair, added, removed string) bool {
 	switch {
 	case p.before == nil:
@@ -137,11 +133,10 @@ func (c *comparison) cameOrWent(p pair, added, removed string) bool {
 	return true
 }
 
-// renamed makes one pair of a tool that went and the one that came with its name as
-// an alias.
+// renamed joins a removed tool and the added tool that has its name as an alias into one pair.
 func renamed(tools []pair) []pair {
 	var out []pair
-	taken := map[string]bool{} // names of tools that came
+	taken := map[string]bool{} // names of added tools that were joined
 	for _, p := range tools {
 		if p.after != nil {
 			continue
@@ -194,7 +189,7 @@ func (c *comparison) tool(p pair) {
 	c.changed(before, after, "max_chars", "max-chars-changed", "the limit of characters")
 	if was, is := answer(before), answer(after); was != is {
 		c.add("answer-changed", after, "the answer was %s and is %s", was, is)
-		return // what is no envelope has no elements to compare
+		return // only envelopes have elements to compare
 	}
 	c.changed(before, after, "root", "root-changed", "the root element")
 	for _, q := range pairs(before, after, "element") {
@@ -206,7 +201,7 @@ func (c *comparison) tool(p pair) {
 	}
 }
 
-// answer is the form of a tool's answer in words.
+// answer returns the form of a tool's answer in words.
 func answer(tool *node) string {
 	switch tool.text("answer") {
 	case string(ir.TextAnswer):
@@ -219,9 +214,8 @@ func answer(tool *node) string {
 	return "an envelope"
 }
 
-// relations compares rules. Those that exclude are compared by the pairs of
-// parameters they exclude: that at most one of three is given says the same as
-// three rules about two. Of exactly one, the other half is that one is given.
+// relations compares rules. Exclusive rules are compared by pairs of parameters: "at most one of three" equals three
+// rules about two. An exactly_one rule also counts as an at_least_one rule.
 func (c *comparison) relations(before, after *node) {
 	for _, rule := range []struct {
 		name string
@@ -251,14 +245,14 @@ func (c *comparison) relations(before, after *node) {
 	}
 }
 
-// without returns the lists that are not among others.
+// without returns the lists that are not in others.
 func without(lists, others [][]string) [][]string {
 	return slices.DeleteFunc(slices.Clone(lists), func(list []string) bool {
 		return slices.ContainsFunc(others, func(other []string) bool { return slices.Equal(list, other) })
 	})
 }
 
-// lists returns the values of keys that hold lists of two names or more.
+// lists returns those values of keys that are lists of two or more names.
 func lists(tool *node, keys ...string) [][]string {
 	var all [][]string
 	for _, key := range keys {
@@ -272,7 +266,7 @@ func lists(tool *node, keys ...string) [][]string {
 	return all
 }
 
-// excluded returns the pairs of parameters that exclude each other.
+// excluded returns the pairs of mutually exclusive parameters.
 func excluded(tool *node) [][]string {
 	var all [][]string
 	for _, names := range lists(tool, "exclusive", "exactly_one") {
@@ -334,28 +328,26 @@ func (c *comparison) parameter(p pair) {
 	}
 }
 
-// typeOf is the type of a parameter in words: that of an array is the type of its
-// items too.
+// typeOf returns the type of a parameter in words, with the type of an array's items.
 func typeOf(p *node) string {
 	words, prefix := p.text("type"), ""
 	for item := words; item == "array"; {
 		prefix += "items."
 		if item = p.text(prefix + "type"); item == "" {
-			break // of strings
+			break // an array of strings
 		}
 		words += " of " + item
 	}
 	return words
 }
 
-// absorbed says of a repair that went that values it was made to are accepted
-// as they are.
+// absorbed reports whether the values that a removed repair produced are now accepted unchanged.
 func absorbed(after *node, key, value string) bool {
 	return key == "repair" && after.value("one_or_many") != "" &&
 		(value == ir.JSON(contract.FromString) || value == ir.JSON(contract.FromScalar))
 }
 
-// values compares a key of many values.
+// values compares a key with many values.
 func (c *comparison) values(before, after *node, key, added, removed string) {
 	for _, v := range after.values(key) {
 		if !slices.Contains(before.values(key), v) {
@@ -407,7 +399,7 @@ func (c *comparison) constraints(before, after *node, prefix string) {
 	c.changed(before, after, prefix+"key", "key-changed", prefix+"key")
 }
 
-// list compares a constraint that lists what is accepted.
+// list compares a constraint that is a list of accepted values.
 func (c *comparison) list(before, after *node, key string, row ir.Constraint) {
 	switch had, has := len(before.values(key)) > 0, len(after.values(key)) > 0; {
 	case !had && has:
@@ -419,7 +411,7 @@ func (c *comparison) list(before, after *node, key string, row ir.Constraint) {
 	}
 }
 
-// flag reports a fact that is there or not, and came or went.
+// flag reports a boolean fact that was added or removed.
 func (c *comparison) flag(before, after *node, key, came, cameSays, went, wentSays string) {
 	switch was, is := before.value(key) != "", after.value(key) != ""; {
 	case is && !was:
@@ -429,7 +421,7 @@ func (c *comparison) flag(before, after *node, key, came, cameSays, went, wentSa
 	}
 }
 
-// changed reports a word or a number that is another one.
+// changed reports a changed word or number.
 func (c *comparison) changed(before, after *node, key, rule, what string) {
 	if was, is := before.word(key), after.word(key); was != is {
 		c.add(rule, after, "%s was %s and is %s", what, orNone(was), orNone(is))

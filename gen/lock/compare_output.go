@@ -24,8 +24,7 @@ func (c *comparison) element(p pair) {
 	c.order(before, after, "children", "child-order-changed")
 }
 
-// order compares the order of the names that are in both lists: what came and
-// what went is reported elsewhere.
+// order compares the order of the names in both lists. Added and removed names are reported elsewhere.
 func (c *comparison) order(before, after *node, key, rule string) {
 	was, is := before.list(key), after.list(key)
 	common := func(names, other []string) []string {
@@ -44,7 +43,7 @@ func (c *comparison) attribute(p pair) {
 	before, after := p.before, p.after
 	c.changed(before, after, "type", "attribute-type-changed", "the type")
 	if was, is := before.text("presence"), after.text("presence"); was != is {
-		// From the one that is left out most to the one that never is.
+		// From least to most certain to be written.
 		presences := []string{string(ir.NonZero), string(ir.Nullable), string(ir.Always)}
 		rule := "attribute-became-certain"
 		if slices.Index(presences, is) < slices.Index(presences, was) {
@@ -61,7 +60,7 @@ func (c *comparison) attribute(p pair) {
 	}
 }
 
-// fields compares the fields of a result, or of an object in one.
+// fields compares the fields of a result, or of an object in it.
 func (c *comparison) fields(before, after *node) {
 	for _, p := range pairs(before, after, "field") {
 		if c.cameOrWent(p, "field-added", "field-removed") {
@@ -73,7 +72,7 @@ func (c *comparison) fields(before, after *node) {
 		}
 		c.changed(p.before, p.after, "key", "field-type-changed", "the key of its variants")
 		if was, is := p.before.text("presence"), p.after.text("presence"); was != is {
-			// A field that is null is there, but readers of a value trip over both.
+			// A null field is present, but readers that expect a value fail on both.
 			rule := "field-became-optional"
 			if is == string(ir.Always) {
 				rule = "field-became-certain"

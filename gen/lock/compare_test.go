@@ -41,11 +41,10 @@ func tool(c *ir.Contract, name string) *ir.Tool {
 	panic("no tool " + name)
 }
 
-// withPlace returns an object with variants that TestCompare puts into both contracts
-// of every case.
+// withPlace returns an object with variants that TestCompare adds to both contracts of every case.
 func withPlace(c *ir.Contract) *ir.Param { return tool(c, "conversation_list").Param("place") }
 
-// result is that of a tool, which TestCompare gives one in both contracts of every case.
+// result returns the result that TestCompare adds to a tool in both contracts of every case.
 func result(c *ir.Contract) *ir.Result { return &tool(c, "note_clear").Result }
 
 func withMore(c *ir.Contract) *ir.Contract {
@@ -64,12 +63,12 @@ func withMore(c *ir.Contract) *ir.Contract {
 	return c
 }
 
-// One case for each rule: an edit of the contract, and everything Compare says
-// about it. Where the edit is read backwards, that is a case of its own.
+// Each rule has a case: an edit of the contract, and all changes that Compare reports. The reverse of an edit is a
+// case of its own.
 var cases = []struct {
 	name string
 	edit func(c *ir.Contract)
-	// backwards takes the edited contract for the old one.
+	// backwards uses the edited contract as the old one.
 	backwards bool
 	want      []string
 }{
@@ -239,7 +238,7 @@ var cases = []struct {
 		want: []string{"safe: tool note_add: no longer: tags has to be given together with text [requires-removed]"},
 	},
 	{
-		name: "a member", // of an object, is judged as a parameter is
+		name: "a member", // of an object, is compared like a parameter
 		edit: func(c *ir.Contract) {
 			withPlace(c).Variants[0].Members[0].Required = true
 		},
@@ -720,7 +719,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// The codes are not a contract's own, so their facts are taken away by hand.
+// Every contract has all codes, so the test removes one from the facts.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	all, without := facts(t, irtest.Contract()), facts(t, irtest.Contract())
@@ -739,10 +738,9 @@ func TestErrorCodes(t *testing.T) {
 	}
 }
 
-// TestChanges runs the archives of changes, and demands one for each rule.
+// TestChanges runs the archives of changes, and requires one for each rule.
 //
-// UPDATE_GOLDEN=1 writes what is printed into the archives; read the difference before
-// it is committed.
+// UPDATE_GOLDEN=1 writes the output into the archives; read the difference before you commit it.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("../../testdata/specs/breaking/*.txtar")
@@ -790,10 +788,10 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// Every rule has a case of its name, an id of its own, and a reason.
+// Every rule has a case of its name, a unique id, and a reason.
 func TestEveryRuleHasACase(t *testing.T) {
 	t.Parallel()
-	covered := map[string]bool{"error-code-added": true, "error-code-removed": true} // TestErrorCodes
+	covered := map[string]bool{"error-code-added": true, "error-code-removed": true} // tested in TestErrorCodes
 	for _, c := range cases {
 		covered[c.name] = true
 	}

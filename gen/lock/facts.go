@@ -1,9 +1,8 @@
-// Package lock keeps the contract that callers depend on as sorted JSON, so that a change to the
-// contract is a change to lines that anyone can read and merge. It compares two contracts
-// and says of each difference what it does to callers.
+// Package lock writes the contract that callers depend on as sorted JSON, so that people can read and merge changes
+// line by line. It compares two contracts and says how each change affects callers.
 //
-// It knows nothing of how facts came about: comparing works on what the file
-// says, never on a contract, so that nothing outside the file is ever judged.
+// It must compare only the contents of the file, never an [ir.Contract], so that it cannot judge facts outside the
+// file.
 package lock
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// File is the base name of the file that facts are kept in.
+// File is the base name of the file with the facts.
 const File = "contract.lock"
 
 // Emit returns generated/contract.lock.
@@ -32,9 +31,8 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 	return []emit.File{{Path: path.Join(c.Targets.Generated, File), Data: b.Bytes()}}, nil
 }
 
-// Facts returns what callers depend on: names, types, defaults,
-// constraints, repairs, rules and error codes on the way in; elements,
-// attributes and their order on the way out. Wording is not part of it.
+// Facts returns the facts that callers depend on. Input: names, types, defaults, constraints, repairs, rules and
+// error codes. Output: elements, attributes and their order. Wording is not among them.
 func Facts(c *ir.Contract) (Contract, error) {
 	files, err := Emit(c)
 	if err != nil {
@@ -43,10 +41,10 @@ func Facts(c *ir.Contract) (Contract, error) {
 	return Parse(files[0].Data)
 }
 
-// facts are those of a thing, and of the things in it by kind and name.
+// facts are the facts of an item, and of the items in it by kind and name.
 type facts map[string]any
 
-// set adds a fact, unless it says nothing: no text, no list.
+// set adds a fact, unless it is empty or false.
 func (f facts) set(key string, value any) {
 	switch v := value.(type) {
 	case string:
@@ -65,7 +63,7 @@ func (f facts) set(key string, value any) {
 	f[key] = value
 }
 
-// in returns the facts of a thing inside of another.
+// in adds an item to f and returns its facts.
 func (f facts) in(kind, name string) facts {
 	group, ok := f[kind].(facts)
 	if !ok {
@@ -78,8 +76,8 @@ func (f facts) in(kind, name string) facts {
 }
 
 func factsOf(c *ir.Contract) facts {
-	// Every code there is: that a tool cannot fail in one way any more is no
-	// loss to its callers, but a code that got another name is.
+	// The list has every code. A tool that can no longer fail with a code is no loss to its callers, but a renamed
+	// code is.
 	var codes []string
 	for _, code := range ir.ErrorCodes() {
 		codes = append(codes, string(code.Code))
@@ -118,10 +116,10 @@ func (f facts) tool(t *ir.Tool) {
 	}
 }
 
-// plainJSON is the form of an answer in JSON whose success has no ok.
+// plainJSON is the form of an answer in JSON without ok on success.
 const plainJSON = "json, plain"
 
-// fields adds the facts of the fields of a result, in whose order callers trust.
+// fields adds the facts of the fields of a result. Callers depend on the order of fields.
 func (f facts) fields(fields []ir.Param) {
 	var names []string
 	for i := range fields {
@@ -149,8 +147,7 @@ func (f facts) fields(fields []ir.Param) {
 	f.set("fields", names)
 }
 
-// fieldType is the type of a field in one word or more: that of an array is the type
-// of its items too.
+// fieldType returns the type of a field, with the type of an array's items.
 func fieldType(p *ir.Param) string {
 	if p.Kind != ir.Array {
 		return string(p.Kind)
@@ -170,7 +167,7 @@ func (f facts) rules(rules []ir.Rule) {
 		}
 	}
 	for _, r := range rules {
-		// The order of names means nothing to callers.
+		// Callers do not depend on the order of names.
 		add("exclusive", slices.Sorted(slices.Values(r.Exclusive)))
 		add("at_least_one", slices.Sorted(slices.Values(r.AtLeastOne)))
 		add("exactly_one", slices.Sorted(slices.Values(r.ExactlyOne)))
@@ -198,8 +195,8 @@ func (f facts) parameters(kind string, params []ir.Param) {
 	}
 }
 
-// value adds what narrows a value and what it holds. Items of an array are part of
-// the same thing, with a prefix for their keys; items that are strings have no type.
+// value adds the constraints of a value and its nested values. The items of an array are part of the same item, with
+// a prefix for their keys; items that are strings have no type.
 func (f facts) value(prefix string, p *ir.Param) {
 	if prefix != "" && p.Kind != ir.String {
 		f.set(prefix+"type", string(p.Kind))
@@ -239,7 +236,7 @@ func (f facts) element(e *ir.Element) {
 	f.set("children", children)
 }
 
-// Occurrences of a child.
+// The occurrences of a child.
 const (
 	once     = "once"
 	optional = "optional"

@@ -6,18 +6,17 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// Class is what a change does to those who depend on a contract.
+// Class is the effect of a change on callers and readers.
 type Class string
 
 // The classes.
 const (
-	Breaking Class = "breaking" // what worked fails, or an answer is read wrongly
-	Risky    Class = "risky"    // what worked works, with another effect
+	Breaking Class = "breaking" // calls that worked fail, or answers are misread
+	Risky    Class = "risky"    // calls still work, with another effect
 	Safe     Class = "safe"
 )
 
-// Side is the direction a change acts in. Accepting more is safe on the way in;
-// answering with more is not on the way out.
+// Side says whether a change is in the input or in the output. Accepting more is safe; answering with more is not.
 type Side string
 
 // The sides.
@@ -31,11 +30,10 @@ type Rule struct {
 	ID    string
 	Side  Side
 	Class Class
-	Says  string // why it is of its class, as one sentence without a full stop
+	Says  string // the reason for its class, as one sentence without a full stop
 }
 
-// Rules returns every kind of change there is: input before output, breaking
-// before risky before safe.
+// Rules returns every kind of change: input before output, and breaking, risky, safe within each.
 func Rules() []Rule {
 	rules := []Rule{
 		{"tool-removed", Input, Breaking, "Calls of the tool fail; a new name without an alias for the old one is a removal and an addition"},

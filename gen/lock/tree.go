@@ -13,10 +13,10 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// Contract is the facts of a contract, as JSON has them.
+// Contract is the facts of a contract, as decoded from JSON.
 type Contract map[string]any
 
-// Parse reads a contract.lock. Releases up to 0.1 wrote a fact on each line.
+// Parse parses a contract.lock. Releases up to 0.1 wrote one fact a line. The error names the line.
 func Parse(data []byte) (Contract, error) {
 	if text := bytes.TrimSpace(data); len(text) == 0 || text[0] != '{' {
 		return parseLines(string(data))
@@ -43,8 +43,7 @@ func Parse(data []byte) (Contract, error) {
 //
 //	tool conversation_grep, parameter limit: maximum = 200
 //
-// with the thing that each is about, and a key with a value in JSON where it is about more than that the
-// thing exists.
+// Each line names its item. If the fact is more than the existence of the item, a key and a JSON value follow.
 func parseLines(text string) (Contract, error) {
 	c := Contract{}
 	for i, line := range strings.Split(text, "\n") {
@@ -89,12 +88,12 @@ func (c Contract) addLine(line string) error {
 	return nil
 }
 
-// kinds are those of the things that facts are about.
+// kinds returns the kinds of items.
 func kinds() []string {
 	return []string{"tool", "error", "alias", "parameter", "member", "variant", "element", "attribute", "child", "field", "code"}
 }
 
-// within returns a member that is an object, which it makes where there is none.
+// within returns a member that is an object, and creates it if it does not exist.
 func within(object map[string]any, name string) map[string]any {
 	inner, ok := object[name].(map[string]any)
 	if !ok {
@@ -104,25 +103,24 @@ func within(object map[string]any, name string) map[string]any {
 	return inner
 }
 
-// isMany reports whether a key has several values, whose order means nothing.
+// isMany reports whether a key has several values in no particular order.
 func isMany(key string) bool {
 	return slices.Contains([]string{"exclusive", "at_least_one", "exactly_one", "requires", "repair"}, key) || key[strings.LastIndex(key, ".")+1:] == "enum"
 }
 
-// node is a thing with the facts about it.
+// node is an item with its facts.
 type node struct {
 	subject string
 	facts   map[string]any
 }
 
-// pair is a thing before and after; one of them is nil where it came or went.
+// pair is an item before and after; before is nil if it was added, and after is nil if it was removed.
 type pair struct {
 	name          string
 	before, after *node
 }
 
-// pairs matches the things of a kind in two others by their names, which it
-// sorts by.
+// pairs matches the items of a kind in before and after by name, sorted by name.
 func pairs(before, after *node, kind string) []pair {
 	was, is := before.children(kind), after.children(kind)
 	names := slices.Collect(maps.Keys(was))
@@ -139,7 +137,7 @@ func pairs(before, after *node, kind string) []pair {
 	return all
 }
 
-// children are the things of a kind, by name. Those of which only the name is known are a list.
+// children returns the items of a kind by name. Items without facts are a list of names.
 func (n *node) children(kind string) map[string]*node {
 	all := map[string]*node{}
 	add := func(name string, facts any) {
@@ -173,7 +171,7 @@ func (n *node) value(key string) string {
 	return ir.JSON(n.facts[key])
 }
 
-// values returns the JSON of each value of a key that has several, sorted.
+// values returns the JSON of each value of a key with several values, sorted.
 func (n *node) values(key string) []string {
 	list, _ := n.facts[key].([]any)
 	values := make([]string, len(list))
@@ -189,7 +187,7 @@ func (n *node) text(key string) string {
 	return s
 }
 
-// word returns a fact that is text, or the JSON of another.
+// word returns a fact as text, or as JSON if it is not a string.
 func (n *node) word(key string) string { return cmp.Or(n.text(key), n.value(key)) }
 
 func (n *node) number(key string) (float64, bool) {

@@ -1,10 +1,9 @@
-// Package lower decides what a contract says to each target. A constraint that
-// a target has no field for, or that clients keep from the model, is said in
-// words, and each such step is reported. Wording is made here alone, so that
-// every target says a thing the same way.
+// Package lower decides how each target presents a tool. A constraint that a target has no field for, or that clients
+// hide from the model, becomes words, and each such step is reported. All wording is made here, so every target uses
+// the same words.
 //
-// It never changes a contract and never leaves anything out: what a target
-// cannot take is a problem for the author of the spec.
+// It never changes a contract and never omits a constraint: if a target cannot take something, the author of the spec
+// gets a problem.
 package lower
 
 import (
@@ -16,21 +15,21 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// Target is a consumer of tool definitions: what it takes, and the most it takes of it.
+// Target describes a consumer of tool definitions and its limits.
 type Target struct {
-	Name string // in reports
+	Name string // the name in reports
 
-	MaxName        int // characters of a tool's name; 0: any name
-	MaxDescription int // UTF-16 units of a description; 0: any number
+	MaxName        int // maximum length of a tool's name in characters; 0: no limit
+	MaxDescription int // maximum length of a description in UTF-16 units; 0: no limit
 
-	Dots   bool // a name may have a dot
-	Groups bool // a name with a dot is a name in a group
-	Schema bool // a JSON Schema is taken; else a type, a default and an enumeration
-	Terse  bool // no description but the summary and the rules
+	Dots   bool // names may have a dot
+	Groups bool // the part before the dot names a group
+	Schema bool // parameters are a JSON Schema; otherwise a type, a default and an enumeration
+	Terse  bool // the description has only the summary and the rules
 }
 
-// Name returns what target calls a tool, and the group it puts the tool into, if it
-// has groups and the name a dot.
+// Name returns the name of a tool for target. If target has groups and the tool's name has a dot, group is the part
+// before the dot; otherwise it is empty.
 func Name(target Target, tool *ir.Tool) (group, name string) {
 	before, after, dotted := strings.Cut(tool.Name, ".")
 	switch {
@@ -42,31 +41,31 @@ func Name(target Target, tool *ir.Tool) (group, name string) {
 	return "", ir.Flat(tool.Name)
 }
 
-// Text is what one target says about one tool.
+// Text is the text of one tool for one target.
 type Text struct {
 	Group, Name string   // as [Name] returns them
 	Summary     string   // one line
 	Description string   // paragraphs separated by blank lines
 	Parameters  []string // one line for each parameter of the tool, in its order
 	inner       map[*ir.Param]string
-	// Reports lists what was put into text, one line each.
+	// Reports lists the constraints and names that were put into words, one line each.
 	Reports []string
 	// Problems lists what the target would refuse, one line each.
 	Problems []string
 }
 
-// Of returns the line for a parameter of the tool, or for a value inside of one.
+// Of returns the line for a parameter of the tool, or for a value nested in one.
 func (t *Text) Of(p *ir.Param) string { return t.inner[p] }
 
-// maxParameterName is what the OpenAI and Anthropic APIs accept.
+// maxParameterName is the maximum length of a parameter's name in the OpenAI and Anthropic APIs.
 const maxParameterName = 64
 
-// For returns what target says about tool.
+// For returns the text of tool for target.
 func For(target Target, tool *ir.Tool) Text {
 	return (&lowering{target: target, tool: tool}).lower()
 }
 
-// Brief is [For] without the words for parameters, which cost most.
+// Brief is [For] without the lines for parameters, which take the most time.
 func Brief(target Target, tool *ir.Tool) Text {
 	return (&lowering{target: target, tool: tool, wordless: true}).lower()
 }
@@ -116,8 +115,7 @@ func (l *lowering) parameters() {
 	}
 }
 
-// value settles the line of a parameter, or of what stands at path inside of one,
-// and of all that it holds.
+// value sets the lines of the parameter or value at path and of all values nested in it.
 func (l *lowering) value(p *ir.Param, path string, rules []constraint) {
 	if !l.target.Schema {
 		l.offered(p, path)
@@ -131,7 +129,7 @@ func (l *lowering) value(p *ir.Param, path string, rules []constraint) {
 		}
 	}
 	if p.Items != nil {
-		// What narrows every item stands with its array, where all clients keep it.
+		// Constraints of the items are in the line of the array, which all clients keep.
 		l.text.inner[p.Items] = oneLine(p.Items.Summary)
 		if !l.target.Schema {
 			l.offered(p.Items, path+"[]")
@@ -150,19 +148,17 @@ func (l *lowering) value(p *ir.Param, path string, rules []constraint) {
 	}
 }
 
-// words is the line of a parameter: its summary, with what narrows it.
+// words returns the line of a parameter: its summary with its constraints.
 func (l *lowering) words(p *ir.Param, path string, rules []constraint) string {
 	text := oneLine(p.Summary)
 	list := constraints(p)
 	if !l.target.Schema {
-		// JP's parameters have a type, a default and an enumeration. It sends
-		// a parameter's summary to the model, but not the tool's description,
-		// so rules between parameters stand here as well.
+		// JP's parameters have a type, a default and an enumeration. JP sends a parameter's summary to the model, but
+		// not the tool's description, so the rules between parameters are here as well.
 		list = append(list, rules...)
 	} else {
-		// A schema says all this in keywords, but clients drop what their own
-		// schemas have no field for: of a parameter, Codex keeps the type, the
-		// description, the items and the enumeration.
+		// A schema has all this in keywords, but clients drop keywords that their own schemas lack: Codex keeps only
+		// the type, the description, the items and the enumeration of a parameter.
 		list = append(list, fallback(p)...)
 	}
 	var facts, phrases []string
@@ -177,7 +173,7 @@ func (l *lowering) words(p *ir.Param, path string, rules []constraint) string {
 		return text
 	}
 	switch {
-	case text == "" && l.target.Schema: // a member whose name says what it is
+	case text == "" && l.target.Schema: // the name of the member says enough
 		return ""
 	case text != "":
 		l.report(path, "%s added to the summary", strings.Join(facts, ", "))
@@ -186,9 +182,8 @@ func (l *lowering) words(p *ir.Param, path string, rules []constraint) string {
 	return strings.Join(phrases, "; ")
 }
 
-// offered reports what JP does not offer of a value. It would hand a list of types,
-// or alternatives, on to model providers, some of which refuse the whole request
-// for either.
+// offered reports the parts of a value that are not offered to JP. JP would pass a list of types or alternatives on
+// to model providers, some of which refuse the whole request for either.
 func (l *lowering) offered(p *ir.Param, path string) {
 	if p.OneOrMany {
 		l.report(path, "one_or_many left out: only an array is offered")
@@ -208,10 +203,9 @@ func (l *lowering) offered(p *ir.Param, path string) {
 	}
 }
 
-// Merged returns the members of an object with their lines, for a target that has one
-// form of an object: where there are variants, the key with all of their values, and
-// the members of every variant once. Those are not required there, and have no
-// default, which a host would fill into the other variants.
+// Merged returns the members of an object with their lines, for a target without variants. The variants of an object
+// are merged: the result has the key with all of its values, and each member of a variant once. These members are not
+// required and have no default, because a host would fill it into the other variants.
 func (t *Text) Merged(p *ir.Param) []Line {
 	var merged []Line
 	for i := range p.Members {
@@ -239,14 +233,13 @@ func (t *Text) Merged(p *ir.Param) []Line {
 	return merged
 }
 
-// Line is a member with what a target says of it.
+// Line is a member and its line for a target.
 type Line struct {
 	Param ir.Param
 	Text  string
 }
 
-// variantsSentence is what the key of an object with variants decides: which other
-// members go with each of its values.
+// variantsSentence says which members go with each value of the key of p.
 func variantsSentence(p *ir.Param) string {
 	var parts []string
 	for _, v := range p.Variants {
@@ -267,13 +260,12 @@ func variantsSentence(p *ir.Param) string {
 	return "What the others are: " + strings.Join(parts, "; ")
 }
 
-// description joins what the target shows as a tool's description. Rules between
-// parameters are sentences in it: a schema could only say them with combinators
-// at its top level, which several model providers refuse.
+// description sets the tool's description for the target. Rules between parameters are sentences in it: a schema
+// could express them only with combinators at its top level, which several model providers refuse.
 func (l *lowering) description() {
 	var paragraphs []string
 	if l.target.Schema {
-		// JP has a field of its own for the summary; elsewhere it comes first.
+		// JP has a separate field for the summary; elsewhere it comes first.
 		paragraphs = append(paragraphs, sentence(l.text.Summary))
 	}
 	if !l.target.Terse {
@@ -289,8 +281,7 @@ func (l *lowering) description() {
 	}
 	l.text.Description = strings.Join(paragraphs, "\n\n")
 
-	// Nothing is left out to fit: what a description says last is often what
-	// makes the answers safe to use.
+	// Nothing is cut to fit: the end of a description often says how to use the answers safely.
 	limit := l.target.MaxDescription
 	if n := length(l.text.Description); limit > 0 && n > limit {
 		l.problem("", "the description is %d characters with its summary and rules, at most %d reach the model: shorten it", n, limit)
@@ -339,7 +330,7 @@ func Paragraphs(description string) []string {
 	return paragraphs
 }
 
-// length counts as the clients that set these limits do, in UTF-16 units.
+// length returns the length of s in UTF-16 units, as the clients with a limit count it.
 func length(s string) int {
 	n := 0
 	for _, r := range s {

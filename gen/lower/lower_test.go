@@ -24,7 +24,7 @@ func tool(t *testing.T, name string) *ir.Tool {
 	return nil
 }
 
-// targets are those that are put into words.
+// targets returns the targets that get words.
 func targets() []lower.Target {
 	var list []lower.Target
 	for _, target := range all.All() {
@@ -35,7 +35,7 @@ func targets() []lower.Target {
 	return list
 }
 
-// to is the target of that name.
+// to returns the target with the given name.
 func to(name string) lower.Target {
 	for _, target := range targets() {
 		if target.Name == name {
@@ -119,7 +119,7 @@ func TestJP(t *testing.T) {
 	}
 }
 
-// JP gets no list of types; the others have a schema for it.
+// JP gets no list of types; the other targets have a schema for it.
 func TestOneOrMany(t *testing.T) {
 	t.Parallel()
 	want := lower.Text{
@@ -279,7 +279,7 @@ func TestDescriptionLimits(t *testing.T) {
 		target lower.Target
 		most   int
 	}{{to("mcp"), 2048}, {to("openai"), 1024}} {
-		// "S." and the blank line after it make 4 characters.
+		// "S." and the blank line after it are 4 characters.
 		for n, problems := range map[int]int{c.most - 4: 0, c.most - 3: 1} {
 			text := lower.For(c.target, &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", n)})
 			if len(text.Problems) != problems {
@@ -287,7 +287,7 @@ func TestDescriptionLimits(t *testing.T) {
 			}
 		}
 	}
-	// A character outside the basic plane counts twice where clients count.
+	// A character outside the basic plane counts as two for clients.
 	text := lower.For(to("mcp"), &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("😀", 1023)})
 	want := []string{"mcp: x: the description is 2050 characters with its summary and rules, at most 2048 reach the model: shorten it"}
 	if diff := cmp.Diff(want, text.Problems); diff != "" {
@@ -299,7 +299,7 @@ func TestDescriptionLimits(t *testing.T) {
 	}
 }
 
-// A name with a dot is written as each target takes it.
+// Each target writes a name with a dot in its own form.
 func TestDots(t *testing.T) {
 	t.Parallel()
 	want := map[lower.Target][2]string{
@@ -353,7 +353,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Nothing a spec says is changed by saying it to a target.
+// For does not change the contract.
 func TestForLeavesTheContractAlone(t *testing.T) {
 	t.Parallel()
 	c := irtest.Hostile()

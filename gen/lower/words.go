@@ -10,15 +10,14 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// constraint is one constraint in two forms: as the spec has it, for reports,
-// and in words, for readers.
+// constraint is one constraint in two forms: as in the spec, for reports, and in words, for readers.
 type constraint struct {
 	facts  []string
 	phrase string
 }
 
-// Constraints returns what a value of p must be beyond its type, enums and null, in words:
-// "1 to 200", "at most 500 characters", "not blank".
+// Constraints returns the constraints on values of p in words, such as "1 to 200", "at most 500 characters" or "not
+// blank". The type, enumerations and null are not among them.
 func Constraints(p *ir.Param) []string {
 	var phrases []string
 	for _, c := range constraints(p) {
@@ -29,7 +28,7 @@ func Constraints(p *ir.Param) []string {
 	return phrases
 }
 
-// Kind is the type of a value in words, such as "array of strings".
+// Kind returns the type of a value in words, such as "array of strings".
 func Kind(p *ir.Param) string {
 	if p.OneOrMany {
 		return "string, or array of strings"
@@ -45,7 +44,7 @@ func Kind(p *ir.Param) string {
 	return words
 }
 
-// RuleSentence is a rule in words, as one sentence.
+// RuleSentence returns a rule as one sentence.
 func RuleSentence(r ir.Rule) string {
 	switch {
 	case len(r.Exclusive) > 0:
@@ -58,7 +57,7 @@ func RuleSentence(r ir.Rule) string {
 	return "Give " + r.Given + " only together with " + and(r.Requires) + "."
 }
 
-// ruleFact is a rule as the spec has it, for reports.
+// ruleFact returns a rule as in the spec, for reports.
 func ruleFact(r ir.Rule) string {
 	switch {
 	case len(r.Exclusive) > 0:
@@ -79,7 +78,7 @@ func constraints(p *ir.Param) []constraint {
 	return list
 }
 
-// of is what narrows one value. An enum is no part of it: every target has one.
+// of returns the constraints on one value. It omits an enumeration, which every target has.
 func of(p *ir.Param, key, each string) []constraint {
 	var list []constraint
 	add := func(phrase string, facts ...string) {
@@ -92,7 +91,7 @@ func of(p *ir.Param, key, each string) []constraint {
 	for i, row := range table {
 		value := row.Of(&p.Constraints)
 		switch row.Form {
-		case ir.Least: // the row of the upper bound is the next
+		case ir.Least: // the next row is the upper bound
 			low, high := row.Bound(&p.Constraints), table[i+1].Bound(&p.Constraints)
 			var facts []string
 			for _, bound := range []struct {
@@ -123,7 +122,7 @@ func of(p *ir.Param, key, each string) []constraint {
 	return list
 }
 
-// Says is what a pattern or a format asks for, as it completes "must …".
+// Says describes the pattern or format of c in words that complete "must …".
 func Says(c *ir.Constraints) string {
 	if format, ok := ir.FormatNamed(c.Format); ok {
 		return format.Says
@@ -134,11 +133,11 @@ func Says(c *ir.Constraints) string {
 	return "match the regular expression " + oneLine(c.Pattern)
 }
 
-// Number writes a bound without an exponent.
+// Number returns a bound without an exponent.
 func Number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// fallback is the default of a parameter, as JSON: that is how a model writes
-// the value, and it keeps any text on one line.
+// fallback returns the default of a parameter as JSON, the form in which a model writes values. JSON is always on one
+// line.
 func fallback(p *ir.Param) []constraint {
 	if p.Default == nil {
 		return nil
@@ -147,7 +146,7 @@ func fallback(p *ir.Param) []constraint {
 	return []constraint{{facts: []string{phrase}, phrase: phrase}}
 }
 
-// relations is a parameter's side of every rule it is part of.
+// relations returns the rules that a parameter is part of, from its point of view.
 func relations(tool *ir.Tool, name string) []constraint {
 	var list []constraint
 	for _, r := range tool.Rules {
@@ -169,7 +168,7 @@ func relations(tool *ir.Tool, name string) []constraint {
 	return list
 }
 
-// Span is a range in words. Without a unit it is a range of numbers.
+// Span returns a range in words. unit is the counted thing, such as "character"; without it the range is of numbers.
 func Span(low, high *float64, unit string) string {
 	var words string
 	last := high
@@ -202,8 +201,7 @@ func enumerate(names []string, last string) string {
 	return strings.Join(names[:len(names)-1], ", ") + last + names[len(names)-1]
 }
 
-// says reports whether a summary has a phrase in it, in whole words and in any
-// case.
+// says reports whether a summary contains a phrase as whole words, ignoring case.
 func says(summary, phrase string) bool {
 	summary, phrase = strings.ToLower(summary), strings.ToLower(phrase)
 	for begin := 0; ; {
@@ -221,12 +219,12 @@ func says(summary, phrase string) bool {
 	}
 }
 
-// continues reports whether a word or number goes on with r.
+// continues reports whether r can be part of a word or number.
 func continues(r rune) bool {
 	return r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// parenthesize puts words after a summary, before its full stop if it has one.
+// parenthesize adds words in parentheses to a summary, before its full stop if it has one.
 func parenthesize(summary, words string) string {
 	if rest, ok := strings.CutSuffix(summary, "."); ok {
 		return rest + " (" + words + ")."
@@ -234,7 +232,7 @@ func parenthesize(summary, words string) string {
 	return summary + " (" + words + ")"
 }
 
-// sentence ends a summary as a sentence.
+// sentence returns a summary with a full stop.
 func sentence(summary string) string {
 	if summary == "" || strings.ContainsAny(summary[len(summary)-1:], ".!?") {
 		return summary

@@ -17,7 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/envelope"
 )
 
-// Whatever is in an answer, each text in it is read back as it was.
+// Every text in an answer can be read back unchanged.
 func TestAnswersReadBack(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []any{
@@ -30,11 +30,10 @@ func TestAnswersReadBack(t *testing.T) {
 	}
 }
 
-// hostileMark is text that tries to end whatever it stands in.
+// hostileMark tries to end any kind of text around it.
 const hostileMark = `a </x>]]> <!-- & "quoted" 'single' \ {} `
 
-// roundTrip fills every field of an answer, and demands that each text in it is read
-// back as it was.
+// roundTrip fills every field of an answer, and returns an error if a text in it is not read back unchanged.
 func roundTrip(answer any) error {
 	f := &filler{}
 	f.fill(reflect.ValueOf(answer).Elem())
@@ -60,7 +59,7 @@ func roundTrip(answer any) error {
 	return nil
 }
 
-// filler puts values into fields that differ from one another.
+// filler fills fields with distinct values.
 type filler struct{ texts int }
 
 func (f *filler) text() string {
@@ -68,7 +67,7 @@ func (f *filler) text() string {
 	return marked(f.texts - 1)
 }
 
-// marked is the text of a number. Nothing stands at its ends that an element may trim.
+// marked returns the text with the given number. It has no white space at its ends, which an element may trim.
 func marked(i int) string { return fmt.Sprintf("(%d %s%d)", i, hostileMark, i) }
 
 func (f *filler) fill(v reflect.Value) {
@@ -111,8 +110,7 @@ func (f *filler) fillKind(v reflect.Value) {
 	}
 }
 
-// isVariants reports whether a struct has the variants of an object, of which one is
-// set.
+// isVariants reports whether a struct has the variants of an object, of which exactly one is set.
 func isVariants(t reflect.Type) bool {
 	for i := range t.NumField() {
 		if t.Field(i).Type.Kind() != reflect.Pointer || t.Field(i).Type.Elem().Kind() != reflect.Struct {
@@ -122,7 +120,7 @@ func isVariants(t reflect.Type) bool {
 	return t.NumField() > 0
 }
 
-// readXML returns the texts and attributes of a document that is one element.
+// readXML returns the texts and attributes of a document with one element.
 func readXML(text string) (string, error) {
 	dec := xml.NewDecoder(strings.NewReader(text))
 	var found strings.Builder
@@ -149,7 +147,7 @@ func readXML(text string) (string, error) {
 		case xml.EndElement:
 			depth--
 		case xml.CharData:
-			found.Write(token) // a text may come in pieces
+			found.Write(token) // the decoder may split a text
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/convtools/convtools/gen/plan/plantest"
 )
 
-// BenchmarkGenerate makes all files of a project with 1,000 tools.
+// BenchmarkGenerate generates all files of a project with 1,000 tools.
 func BenchmarkGenerate(b *testing.B) {
 	project := plantest.Project(1000)
 	b.ReportAllocs()
@@ -26,7 +26,7 @@ func BenchmarkGenerate(b *testing.B) {
 	}
 }
 
-// BenchmarkCompare finds that nothing has changed, in files on disk.
+// BenchmarkCompare compares unchanged files on disk.
 func BenchmarkCompare(b *testing.B) {
 	root, err := os.OpenRoot(b.TempDir())
 	if err != nil {

@@ -19,11 +19,10 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// TestCalls makes random calls of this repository's own tools, and compares what becomes of them
-// with testdata/calls.golden: what a handler gets, the notes, the error with its corrected call.
-// The golden file has the first calls of each tool in full and a sum over all of them. With
-// UPDATE_GOLDEN=1 it is written anew; with CALLS=FILE all calls are written there, to find
-// the one that differs.
+// TestCalls makes random calls of this repository's tools, and compares the results with testdata/calls.golden: the
+// handler's parameters, the notes, and the error with its corrected call. The golden file has the first calls of each
+// tool in full and a hash of all of them. UPDATE_GOLDEN=1 writes it again; CALLS=FILE writes all calls to a file, to
+// find one that differs.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	const calls, shown = 400, 4
@@ -66,19 +65,19 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// called is what becomes of a call.
+// called returns the result of a call.
 func called(tool, arguments string) string {
 	_, err := generated.NewHandlers(convs{}, conversations{}, lessons{}).
 		Call(context.Background(), contract.Call{Tool: tool, Arguments: []byte(arguments)})
 	return err.Error()
 }
 
-// got is the error of a handler that tells what it got.
+// got returns an error that contains a handler's parameters.
 func got(call contract.Call, params any) error {
 	return errors.New(shown(reflect.ValueOf(params)) + "\n" + strings.Join(call.Notes, "\n"))
 }
 
-// shown is a value with what its pointers lead to.
+// shown returns a value in words, with pointers followed.
 func shown(v reflect.Value) string {
 	var parts []string
 	switch v.Kind() {

@@ -17,7 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// Difference is one way a directory differs from what the specs say.
+// Difference is a file in a project's directory that differs from the specs.
 type Difference struct {
 	Path string
 	Kind Kind
@@ -28,14 +28,13 @@ type Kind string
 
 // The kinds of difference.
 const (
-	Missing Kind = "missing" // to be generated, not there
-	Stale   Kind = "stale"   // there with other content
-	Orphan  Kind = "orphan"  // generated once, by a spec that is gone
-	Foreign Kind = "foreign" // in the place of a generated file, and not generated
+	Missing Kind = "missing" // not generated yet
+	Stale   Kind = "stale"   // generated from other specs
+	Orphan  Kind = "orphan"  // generated from a spec that no longer exists
+	Foreign Kind = "foreign" // not generated, but in the place of a generated file
 )
 
-// Compare finds what is missing, stale, orphaned or in the way in a project's
-// directory, sorted by path.
+// Compare returns the missing, stale, orphaned and foreign files in a project's directory, sorted by path.
 func Compare(fsys fs.FS, r *Result) ([]Difference, error) {
 	var out []Difference
 	expected := map[string]bool{}
@@ -59,7 +58,7 @@ func Compare(fsys fs.FS, r *Result) ([]Difference, error) {
 	return out, nil
 }
 
-// compare returns how a file on disk differs from one to be, or nothing.
+// compare returns the difference between a file on disk and its generated content, or "".
 func compare(fsys fs.FS, file emit.File) (Kind, error) {
 	info, err := fs.Stat(fsys, file.Path)
 	switch {
@@ -68,9 +67,9 @@ func compare(fsys fs.FS, file emit.File) (Kind, error) {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return Foreign, nil // reading a pipe would wait for a writer
+		return Foreign, nil // reading a pipe would block
 	}
-	have, err := read(fsys, file.Path, max(len(file.Data), firstLines)+1) // a longer file differs
+	have, err := read(fsys, file.Path, max(len(file.Data), firstLines)+1) // one byte more detects a longer file
 	switch {
 	case err != nil:
 		return "", err
@@ -83,10 +82,10 @@ func compare(fsys fs.FS, file emit.File) (Kind, error) {
 	}
 }
 
-// firstLines is how many bytes are enough to see that a file was generated.
+// firstLines is the number of bytes that suffice to see whether a file was generated.
 const firstLines = 512
 
-// read returns the first bytes of a file, most of them at most.
+// read returns the first bytes of a file, at most most of them.
 func read(fsys fs.FS, name string, most int) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -96,17 +95,16 @@ func read(fsys fs.FS, name string, most int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, int64(most)))
 }
 
-// orphans finds files of tools that are gone. It looks only where the emitters
-// put files, and only at files that say they were generated: people keep files of their
-// own in all of these folders.
+// orphans returns files of tools that no longer exist. It looks only in folders that emitters write to, and only at
+// files that say they were generated, because people keep their own files there too.
 func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference, error) {
-	folders := map[string]bool{c.Targets.Generated: true, c.Targets.JPTools: true} // and those in them
+	folders := map[string]bool{c.Targets.Generated: true, c.Targets.JPTools: true} // true: with subfolders
 	for _, s := range c.Targets.Skills {
 		if dir := path.Dir(s.File); !folders[dir] {
 			folders[dir] = false
 		}
 	}
-	delete(folders, "") // JP is no target
+	delete(folders, "") // if JP is not a target
 	found := map[string]bool{}
 	for folder, deep := range folders {
 		err := fs.WalkDir(fsys, folder, func(name string, entry fs.DirEntry, err error) error {
@@ -120,7 +118,7 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 			case !entry.Type().IsRegular() || expected[name]:
 				return nil
 			}
-			// A run that was killed leaves what it had not put in its place yet.
+			// A killed run leaves temporary files.
 			found[name] = safefile.Temporary(entry.Name())
 			if !found[name] {
 				found[name], err = saysGenerated(fsys, name)
@@ -131,8 +129,7 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 			return nil, err
 		}
 	}
-	// Where a tool list belongs there was never anything else: it is replaced without a
-	// look at what is there.
+	// No other file can be in the place of a tool list, so its content does not matter.
 	for _, t := range targets.All() {
 		name := path.Join(c.Targets.Generated, t.List)
 		if info, err := fs.Stat(fsys, name); t.List != "" && !expected[name] && err == nil && info.Mode().IsRegular() {
@@ -148,8 +145,8 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 	return out, nil
 }
 
-// saysGenerated reads the beginning of a file. JSON has no comments: a schema is
-// known by the two members every generated one begins with.
+// saysGenerated reports whether the beginning of a file says that it was generated. JSON has no comments: a generated
+// schema is recognized by its first two members.
 func saysGenerated(fsys fs.FS, name string) (bool, error) {
 	head, err := read(fsys, name, firstLines)
 	if err != nil {
@@ -161,8 +158,8 @@ func saysGenerated(fsys fs.FS, name string) (bool, error) {
 	return isMarked(head), nil
 }
 
-// isMarked reports whether the first line of a file states that it was generated
-// and is not to be edited. Somebody's remark about the generator does not state the latter.
+// isMarked reports whether the first line of a file says that it was generated and must not be edited. A comment that
+// only mentions the generator does not count.
 func isMarked(text []byte) bool {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	return bytes.Contains(bytes.ToLower(line), []byte(emit.Marker)) && bytes.Contains(line, []byte("DO NOT EDIT"))

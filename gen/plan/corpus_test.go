@@ -21,13 +21,11 @@ const (
 	positiveDir = "../../testdata/specs/positive/notes"
 )
 
-// TestCorpus runs one archive for each mistake a spec can have. An archive is
-// named after the rule it breaks, and holds the project, what convgen prints
-// about it (stderr), and under fixed/ the files that differ in a project without
-// the mistake; one that is empty there is not in it.
+// TestCorpus runs one archive for each mistake in a spec. An archive is named after the rule it breaks. It has the
+// project, the output of convgen (stderr), and under fixed/ the files that differ in a correct project; an empty file
+// there does not exist in that project.
 //
-// UPDATE_GOLDEN=1 writes what is printed into the archives; read the difference
-// before it is committed.
+// UPDATE_GOLDEN=1 writes the output into the archives; read the difference before you commit it.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob(filepath.Join(corpusDir, "*.txtar"))
@@ -110,7 +108,7 @@ func corpusCase(t *testing.T, name, rule string) {
 	}
 }
 
-// diagnose generates a project and returns what convgen prints about it.
+// diagnose generates a project and returns the output of convgen.
 func diagnose(t *testing.T, project fstest.MapFS) (*plan.Result, string) {
 	t.Helper()
 	result, err := plan.Generate(project)

@@ -12,8 +12,7 @@ import (
 	"github.com/convtools/convtools/gen/plan"
 )
 
-// A pipe in the place of an output would be read until somebody writes to it.
-// Neither comparing nor looking for orphans waits.
+// Reading a pipe in the place of an output would block. Neither comparing nor looking for orphans does.
 func TestPipesAmongOutputs(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, notesProject())

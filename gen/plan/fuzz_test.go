@@ -20,8 +20,8 @@ import (
 	"github.com/convtools/convtools/gen/plan"
 )
 
-// FuzzGenerate looks for specs that make the generator panic, or that pass the
-// checker and that an emitter refuses. Both files begin as those of the corpus.
+// FuzzGenerate looks for specs that make the generator panic, or that pass the checker but not an emitter. The seeds
+// are the files of the corpus.
 func FuzzGenerate(f *testing.F) {
 	names, err := filepath.Glob(filepath.Join(corpusDir, "*.txtar"))
 	if err != nil {
@@ -74,7 +74,7 @@ func FuzzGenerate(f *testing.F) {
 	})
 }
 
-// isData returns what readers of JSON, of TOML and of the lock would refuse in files.
+// isData returns an error if a generated file is not valid JSON, TOML or a valid lock.
 func isData(files []emit.File) error {
 	var problems []error
 	for _, file := range files {

@@ -23,13 +23,11 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
-// goldenDir holds projects with what is made of them: one archive for each thing that
-// a spec can say. Under want/ are generated files, or single declarations of Go, as
-// want/generated/notes/list.go#ListArgs, or members of files in
-// JSON, as want/generated/contract.lock#tool.
+// goldenDir has projects with their output: one archive for each feature of specs. Under want/ are generated files,
+// single Go declarations, as want/generated/notes/list.go#ListArgs, or members of JSON files, as
+// want/generated/contract.lock#tool.
 //
-// UPDATE_GOLDEN=1 writes what is generated into the files that are there; read the
-// difference before it is committed.
+// UPDATE_GOLDEN=1 writes the output into the existing files; read the difference before you commit it.
 const goldenDir = corpusDir + "/golden"
 
 func TestGoldenProjects(t *testing.T) {
@@ -91,7 +89,7 @@ func TestGoldenProjects(t *testing.T) {
 	runGo(t, module, "vet", "./...")
 }
 
-// goldenCase compares what is made of a project with what an archive holds of it.
+// goldenCase compares the output of a project with the files under want/ in its archive.
 func goldenCase(t *testing.T, name string, archive *txtar.Archive, result *plan.Result) {
 	t.Helper()
 	compared, stale := 0, false
@@ -187,8 +185,7 @@ func declared(t *testing.T, source []byte, name string) []byte {
 	return nil
 }
 
-// values is the kind of tables whose keys mean the same: members and items are values
-// like parameters and fields.
+// values maps kinds of tables with equal keys to one kind: members and items are values like parameters and fields.
 func values(kind string) string {
 	switch kind {
 	case "members", "items":
@@ -199,7 +196,7 @@ func values(kind string) string {
 	return kind
 }
 
-// collect adds the keys of a table with their values, where those are words of a list.
+// collect adds the keys of a table, with their values if those are from a list.
 func collect(said map[string]bool, kind string, table map[string]any) {
 	for _, key := range spec.Keys()[kind] {
 		value, there := table[key.Name]

@@ -21,8 +21,7 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
-// Every @text@ is a value a spec's author may choose freely. @word@ stands where
-// a name, a path or a number is asked for.
+// Every @text@ is a free text of a spec. @word@ is the place of a name, a path or a number.
 const (
 	hostileProject = `module = @word:module@
 specs  = [@word:pattern of specs@]
@@ -118,7 +117,7 @@ text_from = @word:text_from@
 summary   = @text:example summary@
 arguments = { text = @text:example argument@ }
 `
-	// hostileRun is a tool without a handler, and with all that can be around a command.
+	// hostileRun is a tool without a handler, with every option of a command.
 	hostileRun = `name        = "notes_run"
 summary     = "Run"
 description = "Runs."
@@ -210,7 +209,7 @@ attributes = [{ name = "id", type = "string", from = "id", summary = "The note" 
 name = "note"
 body = "inline"
 `
-	// hostileShapes is a tool that takes values within values, and answers in JSON.
+	// hostileShapes is a tool that takes nested values and answers in JSON.
 	hostileShapes = `name        = @word:dotted tool@
 summary     = "Draw"
 description = "Draws."
@@ -327,8 +326,8 @@ arguments = { items = [{ kind = "text", text = @text:example member@ }], width =
 `
 )
 
-// harmlessValues is what stands in the places of the templates. It makes the
-// same Go as any other text should: an enum of no word has no constants.
+// harmlessValues fill the places of the templates. Any other text must give the same Go: an enum without words has no
+// constants.
 var harmlessValues = map[string]string{
 	"JP command": "run {{context}} {{tool}}", "enum value": "plain (text)",
 	"module": "example.com/notes", "pattern of specs": "specs/*/*.toml", "target": "docs", "repeated": "--tag={tags}", "when": "all", "unless": "all",
@@ -345,8 +344,7 @@ var harmlessValues = map[string]string{
 	"element": "item", "separator": "gap", "attribute": "id", "key": "id", "text_from": "text",
 }
 
-// hostileValues try to end a comment, a string or a fence, to be a directive, or
-// to hide.
+// hostileValues returns texts that try to end a comment, a string or a fence, to be a directive, or to hide.
 func hostileValues() []string {
 	return []string{
 		"*/ func init() { panic(1) } /*",
@@ -366,7 +364,7 @@ func hostileValues() []string {
 	}
 }
 
-// fill replaces the places of a template. It returns their names.
+// fill replaces the places of a template, and returns their names.
 func fill(template string, values map[string]string) (text string, names []string) {
 	var b strings.Builder
 	for i, part := range strings.Split(template, "@") {
@@ -392,7 +390,7 @@ func fill(template string, values map[string]string) (text string, names []strin
 	return b.String(), names
 }
 
-// hostileFiles are the templates by the names of their files.
+// hostileFiles returns the templates by file name.
 func hostileFiles() map[string]string {
 	return map[string]string{
 		"tools.toml": hostileProject, "specs/notes/list.toml": hostileTool, "specs/notes/draw.toml": hostileShapes,
@@ -400,7 +398,7 @@ func hostileFiles() map[string]string {
 	}
 }
 
-// hostile fills some of the templates.
+// hostile returns a project with some of the templates filled in.
 func hostile(values map[string]string, files ...string) fstest.MapFS {
 	project := fstest.MapFS{}
 	for _, file := range files {
@@ -410,13 +408,12 @@ func hostile(values map[string]string, files ...string) fstest.MapFS {
 	return project
 }
 
-// TestHostileText puts hostile text into every place of a spec. It is refused,
-// or what is made of it has the same Go declarations and the same keys in TOML
-// and JSON as what is made of plain text.
+// TestHostileText puts hostile text into every place of a spec. The spec is refused, or its output has the same Go
+// declarations and the same keys in TOML and JSON as the output for plain text.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	for file, template := range hostileFiles() {
-		// What tools.toml names has to be there too, and nothing else.
+		// The project must have the files that tools.toml names, and no others.
 		files := []string{"tools.toml", "specs/notes/list.toml"}
 		if !slices.Contains(files, file) {
 			files = append(files, file)
@@ -433,7 +430,7 @@ func TestHostileText(t *testing.T) {
 			accepted := 0
 			for _, value := range hostileValues() {
 				if name == "JP command" {
-					value += " {{context}} {{tool}}" // refused without them
+					value += " {{context}} {{tool}}" // without them the command is refused
 				}
 				result, err := plan.Generate(hostile(map[string]string{name: value}, files...))
 				if err != nil {
@@ -447,11 +444,11 @@ func TestHostileText(t *testing.T) {
 				if kind == "word" && value != "" {
 					t.Errorf("%s = %q is accepted", name, value)
 				}
-				if got := shapes(t, known, result.Files); !maps.Equal(want, got) { // much sooner than a difference
+				if got := shapes(t, known, result.Files); !maps.Equal(want, got) { // much faster than computing a difference
 					t.Errorf("%s = %q changes what is declared (-plain +hostile):\n%s", name, value, cmp.Diff(want, got))
 				}
 			}
-			// What is refused always is not put to the test.
+			// A place that is always refused tests nothing.
 			if kind == "text" && accepted == 0 {
 				t.Errorf("%s: no hostile text is accepted", place)
 			}
@@ -459,7 +456,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// Every key that holds text is put to the test: a new one needs a place in a template.
+// Every key with text is tested: a new key needs a place in a template.
 func TestHostileTextIsInEveryKey(t *testing.T) {
 	t.Parallel()
 	const mark = "MARK"
@@ -497,7 +494,7 @@ func TestHostileTextIsInEveryKey(t *testing.T) {
 	}
 }
 
-// marks adds the keys of a table whose value, or a part of it, is the mark.
+// marks adds the keys of a table with a value that contains the mark.
 func marks(tried map[string]bool, mark, kind string, table map[string]any) {
 	for _, key := range spec.Keys()[kind] {
 		var walk func(value any)
@@ -537,8 +534,8 @@ func marks(tried map[string]bool, mark, kind string, table map[string]any) {
 	}
 }
 
-// shapes describes files without the texts in them. Most are what they were for another
-// text: known is the shapes of files, by their paths and contents.
+// shapes describes files without the texts in them. Most files equal those for another text: known caches shapes by
+// path and content.
 func shapes(t *testing.T, known map[string]string, files []emit.File) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -570,8 +567,8 @@ func shapes(t *testing.T, known map[string]string, files []emit.File) map[string
 	return all
 }
 
-// goShape is a Go file's syntax tree without comments and the values of strings.
-// Every comment has to be prose: "// " and no directive.
+// goShape returns a Go file's syntax tree without comments and string values. Every comment must be prose: "// " and
+// no directive.
 func goShape(t *testing.T, file emit.File) string {
 	t.Helper()
 	tree, err := parser.ParseFile(token.NewFileSet(), file.Path, file.Data, parser.ParseComments|parser.SkipObjectResolution)
@@ -597,7 +594,7 @@ func goShape(t *testing.T, file emit.File) string {
 			b.WriteString(n.Kind.String() + " ")
 		case *ast.ValueSpec:
 			if len(n.Values) == 1 && isTable(n.Values[0]) {
-				b.WriteString("table ") // which is data, of as many parts as a text has
+				b.WriteString("table ") // a table is data; its number of parts depends on the text
 				return false
 			}
 		default:
@@ -608,7 +605,7 @@ func goShape(t *testing.T, file emit.File) string {
 	return b.String()
 }
 
-// isTable reports whether an expression is nothing but literals.
+// isTable reports whether an expression consists only of literals.
 func isTable(expr ast.Expr) bool {
 	table := true
 	ast.Inspect(expr, func(n ast.Node) bool {
@@ -624,7 +621,7 @@ func isTable(expr ast.Expr) bool {
 	return table
 }
 
-// keys is the keys and types of a decoded document.
+// keys returns the keys and types of a decoded document.
 func keys(v any) string {
 	switch v := v.(type) {
 	case map[string]any:

@@ -14,8 +14,8 @@ import (
 
 const tenMegabytes = 10 << 20
 
-// Files of 10 MB among what is read: they are refused by their size, or by a line of
-// theirs, and of no diagnostic is more printed than a screen holds.
+// Input files of 10 MB are refused by their size or by a long line, and no more diagnostics are printed than fit on a
+// screen.
 func TestLargeInputs(t *testing.T) {
 	t.Parallel()
 	large := []byte(projectTOML + strings.Repeat("# comment\n", tenMegabytes/10))
@@ -46,7 +46,7 @@ func TestLargeInputs(t *testing.T) {
 	}
 }
 
-// manyKeys is a spec with as many unknown keys as fit into a file.
+// manyKeys returns a spec with as many unknown keys as fit into a file.
 func manyKeys() []byte {
 	var b bytes.Buffer
 	for i := 0; b.Len() < 200_000; i++ {
@@ -56,8 +56,8 @@ func manyKeys() []byte {
 	return b.Bytes()
 }
 
-// A file of 10 MB in the place of an output: what was generated is stale, what was not
-// is in the way, and no more of either is read than has to be.
+// A file of 10 MB in the place of an output is stale if it was generated and foreign otherwise, and is read only as
+// far as necessary.
 func TestLargeOutputs(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, notesProject())

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Most of what these tests do is what convgen does, with as much memory.
+// Most of the work of these tests is convgen's, so they use the same memory limit.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())

@@ -21,8 +21,8 @@ import (
 	"github.com/convtools/convtools/gen/emit"
 )
 
-// isGo returns what Go would refuse in the files, as far as syntax and names go:
-// that is what gen/check has to see to. It is not as slow as the compiler.
+// isGo returns an error for syntax or names that Go would refuse; package check must prevent them. It is faster than
+// the compiler.
 func isGo(files []emit.File) error {
 	var problems []error
 	taken := map[string]string{} // by package and name
@@ -43,7 +43,7 @@ func isGo(files []emit.File) error {
 			problems = append(problems, fmt.Errorf("%s: it is not as gofmt has it (%v):\n%s", file.Path, err, diff.Diff("gofmt", want, "emitted", file.Data)))
 		}
 		if path.Base(file.Path) == "proof_test.go" {
-			continue // it is a test, and in a package of its own
+			continue // tests are in a separate package
 		}
 		anywhere.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Data)), nil }
 		if compiled, err := anywhere.MatchFile(path.Dir(file.Path), path.Base(file.Path)); err != nil || !compiled || strings.HasSuffix(file.Path, "_test.go") {
@@ -100,7 +100,7 @@ func receiver(expr ast.Expr) string {
 	return expr.(*ast.Ident).Name
 }
 
-// fields declares the fields of a struct, and reads their tags as programs do.
+// fields declares the fields of a struct, and parses their tags.
 func fields(structure *ast.StructType, declare func(name string, at token.Pos)) []error {
 	var problems []error
 	keys := map[string]bool{}

@@ -15,9 +15,8 @@ import (
 	"github.com/convtools/convtools/gen/plan"
 )
 
-// One mistake gives one error, and two give two: a key that is misspelt, and a value that has
-// another type, anywhere in specs that have one other mistake. What follows from either is
-// not told.
+// One mistake gives one error, and two give two: a misspelt key and a value of the wrong type, anywhere in specs with
+// one other mistake. Consequences of a mistake are not reported.
 func TestOneMistakeIsOneError(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{positiveDir, positiveDir + "/../shapes"} {
@@ -49,7 +48,7 @@ func TestOneMistakeIsOneError(t *testing.T) {
 				t.Helper()
 				var b bytes.Buffer
 				if err := toml.NewEncoder(&b).Encode(document); err != nil {
-					return // the library does not write an array of many types
+					return // the library cannot write an array of mixed types
 				}
 				wrong := fstest.MapFS{}
 				for other, file := range project {
@@ -71,7 +70,7 @@ func TestOneMistakeIsOneError(t *testing.T) {
 	}
 }
 
-// mistakes makes every mistake in a table, and unmakes it once it was judged.
+// mistakes makes every possible mistake in a table, calls judge, and undoes the mistake.
 func mistakes(table map[string]any, path string, judge func(what string)) {
 	var keys []string
 	for key := range table {
@@ -105,7 +104,7 @@ func mistakes(table map[string]any, path string, judge func(what string)) {
 	}
 }
 
-// free reports whether the names in the table at a path are free.
+// free reports whether the table at a path has free names.
 func free(path string) bool {
 	return slices.ContainsFunc([]string{"parameters.", "members.", "variants.", "fields.", "cli.", "env."}, func(table string) bool {
 		return path == table || strings.HasSuffix(path, "."+table)

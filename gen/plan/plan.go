@@ -1,9 +1,8 @@
-// Package plan turns a project's specs into its generated files: Generate makes
-// them, Compare finds how a directory differs from them, Write puts them there.
+// Package plan turns a project's specs into generated files: Generate makes them, Compare finds how a directory
+// differs from them, and Write writes them.
 //
-// Generate is pure, so that generating, checking and tests share it. Only Write
-// touches files, and only those that say they were generated: what a person has
-// written is never replaced or removed.
+// Generate is pure, so generating, checking and tests share it. Only Write changes files, and only files that say
+// they were generated: it must never replace or remove a file that a person wrote.
 package plan
 
 import (
@@ -27,15 +26,15 @@ import (
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
-// Result is what a project's specs come to.
+// Result is the result of generating a project.
 type Result struct {
-	Contract *ir.Contract // nil where there are errors
-	Files    []emit.File  // sorted by path; nil where there are errors
+	Contract *ir.Contract // nil if there are errors
+	Files    []emit.File  // sorted by path; nil if there are errors
 	Diags    diag.List
 	sources  map[string][]byte
 }
 
-// Lowered lists what a target could not express and where it went instead.
+// Lowered lists the features that a target could not express, and where each went instead.
 func (r *Result) Lowered() []string {
 	if r.Contract == nil {
 		return nil
@@ -51,12 +50,11 @@ func (r *Result) Lowered() []string {
 	return lines
 }
 
-// Source is the text of a spec, for printing diagnostics.
+// Source returns the text of a file, for printing diagnostics.
 func (r *Result) Source(file string) []byte { return r.sources[file] }
 
-// Generate makes every file of a project. It reads the project's specs and
-// nothing else; equal specs give equal bytes. What is wrong with the specs is
-// among the diagnostics; an error is a fault of the generator.
+// Generate makes every file of a project in memory. It reads only tools.toml and the specs; equal specs give equal
+// bytes. Problems in the specs are among the diagnostics; an error is a fault of the generator.
 func Generate(fsys fs.FS) (*Result, error) {
 	project, diags := spec.Load(fsys)
 	r := &Result{Diags: diags, sources: map[string][]byte{}}
@@ -77,9 +75,9 @@ func Generate(fsys fs.FS) (*Result, error) {
 	return r, distinct(r.Files)
 }
 
-// Changes compares another contract, as the bytes of a contract.lock, with that of the
-// specs, and marks what is accepted. Unused are acceptances that nothing is accepted
-// by. today is YYYY-MM-DD.
+// Changes returns the changes from old, the bytes of a contract.lock, to the contract of the specs, and marks the
+// accepted ones. unused lists acceptances without a change. today is YYYY-MM-DD. It returns an error if old cannot be
+// parsed.
 func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unused []ir.Accepted, err error) {
 	before, err := lock.Parse(old)
 	if err != nil {
@@ -93,11 +91,10 @@ func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unuse
 	return changes, lock.Accept(changes, r.Contract.Accepted), nil
 }
 
-// files returns what is made of a contract: Go and the lock always, and the targets
-// that its project asks for.
+// files returns the files of a contract: Go and the lock always, and the targets of its project.
 func files(c *ir.Contract) ([]emit.File, error) {
 	if c.Targets.Generated == "" {
-		return nil, nil // the specs are served as they are
+		return nil, nil // the specs are served without generated files
 	}
 	emitters := []func() ([]emit.File, error){
 		func() ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
@@ -113,7 +110,7 @@ func files(c *ir.Contract) ([]emit.File, error) {
 	return slices.Concat(made...), errors.Join(problems...)
 }
 
-// distinct demands that no two files are one, on any file system.
+// distinct returns an error if two files have the same path on some file system.
 func distinct(files []emit.File) error {
 	seen := map[string]string{}
 	for _, file := range files {

@@ -18,7 +18,7 @@ import (
 
 const repository = "../.."
 
-// shuffled lists folders in any order, as file systems do.
+// shuffled lists folders in random order, as file systems may.
 type shuffled struct{ fs.FS }
 
 func (s shuffled) ReadDir(name string) ([]fs.DirEntry, error) {
@@ -32,7 +32,7 @@ func TestGenerateIsDeterministic(t *testing.T) {
 	projects := map[string]fs.FS{
 		"repository": os.DirFS(repository),
 		"positive":   os.DirFS(positiveDir),
-		// Names that sort otherwise by file, by tool and by folder.
+		// These names sort differently by file, by tool and by folder.
 		"folders": fstest.MapFS{
 			"tools.toml":         {Data: []byte(projectTOML)},
 			"specs/b/z.toml":     {Data: []byte(strings.ReplaceAll(toolTOML, "notes_list", "b_a"))},
@@ -54,7 +54,7 @@ func TestGenerateIsDeterministic(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !reflect.DeepEqual(want.Files, got.Files) { // much sooner than a difference
+				if !reflect.DeepEqual(want.Files, got.Files) { // much faster than computing a difference
 					t.Fatalf("equal specs, and other files (-first +later):\n%s", cmp.Diff(want.Files, got.Files))
 				}
 				if diff := cmp.Diff(want.Lowered(), got.Lowered()); diff != "" {
@@ -65,7 +65,7 @@ func TestGenerateIsDeterministic(t *testing.T) {
 	}
 }
 
-// Diagnostics are made from maps too.
+// Diagnostics come from maps too, and must be in a stable order.
 func TestDiagnosticsAreDeterministic(t *testing.T) {
 	t.Parallel()
 	project := fstest.MapFS{
@@ -102,7 +102,7 @@ func TestRepositoryIsUpToDate(t *testing.T) {
 	}
 }
 
-// Nothing that is generated may depend on where or by whom it is.
+// No output may depend on the place of generation or on the user.
 func TestOutputNamesNoMachine(t *testing.T) {
 	t.Parallel()
 	dir, err := os.Getwd()
@@ -120,8 +120,7 @@ func TestOutputNamesNoMachine(t *testing.T) {
 	}
 }
 
-// convgen has to build where its output is missing or broken: it is what mends
-// that.
+// convgen must build if its output is missing or broken, in order to repair it.
 func TestGeneratorBuildsWithoutItsOutput(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("go", "list", "-deps", "./cmd/convgen")

@@ -19,10 +19,9 @@ import (
 	"github.com/convtools/convtools/gen/plan"
 )
 
-// TestToolsWithoutGo takes the way of somebody who wraps a command line of their
-// own: the project in testdata/specs/positive/notes is generated, built as a
-// module of its own, and called, and what stands behind its specs is a small
-// program that behaves well and badly. Answers are golden.
+// TestToolsWithoutGo wraps a command line without handlers: it generates the project in
+// testdata/specs/positive/notes, builds it as a separate module, and calls its tools. The specs run a small program
+// that behaves well and badly. The answers are golden.
 func TestToolsWithoutGo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -86,8 +85,8 @@ func TestToolsWithoutGo(t *testing.T) {
 	}
 }
 
-// TestTypes generates a project whose tools take every type of value, and runs its
-// own tests, which hold what is generated against the schemas made beside it.
+// TestTypes generates a project with tools that take every type of value, and runs the project's tests, which compare
+// validators with the schemas.
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -95,7 +94,7 @@ func TestTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	generate(t, dir)
-	// Two of the specs say nothing to JP, which asks before anything is changed.
+	// Two of the specs have no settings for JP, which then asks before every change.
 	for name, said := range map[string][2]string{"open": {"explicit", "ask"}, "history": {"explicit", "unattended"}, "plot": {"on", "edit"}} {
 		definition, err := os.ReadFile(filepath.Join(dir, ".jp/mcp/tools/shapes", name+".toml"))
 		if err != nil || !strings.Contains(string(definition), "\n[conversation.tools.shapes_"+name+"]\n") ||
@@ -108,7 +107,7 @@ func TestTypes(t *testing.T) {
 	runGo(t, dir, "test", "-vet=off", "./...")
 }
 
-// generate brings a project up to date. It may not give anything to report.
+// generate brings a project up to date, and fails on any diagnostic.
 func generate(t *testing.T, dir string) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
@@ -131,7 +130,7 @@ func generate(t *testing.T, dir string) {
 
 type positiveCase struct {
 	name, tool, arguments string
-	env                   string // NOTES_CLI
+	env                   string // the value of NOTES_CLI
 	fails                 bool
 }
 
@@ -181,7 +180,7 @@ func positiveCases() []positiveCase {
 	}
 }
 
-// wellFormed demands one XML element of at most the size its spec allows.
+// wellFormed fails unless an answer is one XML element within the size that its spec allows.
 func wellFormed(t *testing.T, name, answer string) {
 	t.Helper()
 	const maxChars = 2000

@@ -21,10 +21,9 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// TestProof proves what holds for every tool, whatever its spec says: validator and schema
-// accept the same arguments; examples and defaults are valid as they stand; a refusal
-// names a call that works; repairs leave nothing to repair. It is proven of this repository's tools, of
-// those in testdata, and of random ones.
+// TestProof checks properties of every tool: validator and schema accept the same arguments; examples and defaults
+// are valid unchanged; a refusal contains a call that works; repaired arguments need no repairs. It checks this
+// repository's tools, those in testdata, and random ones.
 func TestProof(t *testing.T) {
 	t.Parallel()
 	projects := map[string]fs.FS{"repository": os.DirFS(repository), "positive": os.DirFS(positiveDir), "shapes": os.DirFS(positiveDir + "/../shapes")}
@@ -62,7 +61,7 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// FuzzProof holds validators and schemas against each other for any text.
+// FuzzProof compares validators with schemas for any text.
 func FuzzProof(f *testing.F) {
 	var proofs []*proof
 	for _, dir := range []string{repository, positiveDir + "/../shapes"} {
@@ -91,13 +90,13 @@ func FuzzProof(f *testing.F) {
 	})
 }
 
-// proof is of a tool.
+// proof checks the properties of one tool.
 type proof struct {
 	tool     contract.Tool
 	examples []ir.Example
 	schema   *jsonschema.Schema
 	source   *source
-	valid    int // of the arguments that were drawn
+	valid    int // the number of random arguments that were valid
 }
 
 func newProof(tool *ir.Tool) (*proof, error) {
@@ -110,7 +109,7 @@ func newProof(tool *ir.Tool) (*proof, error) {
 	return &proof{tool: table.Tool(tool, text), examples: tool.Examples, schema: compiled, source: source}, err
 }
 
-// prove returns everything that does not hold for a tool.
+// prove returns an error for every property that the tool lacks.
 func (p *proof) prove(draws int) error {
 	wrong := []error{p.defaults()}
 	for _, example := range p.examples {
@@ -127,7 +126,7 @@ func (p *proof) prove(draws int) error {
 	return errors.Join(wrong...)
 }
 
-// accepted demands that arguments are valid as they stand, to validator and schema.
+// accepted returns an error unless validator and schema accept the arguments unchanged.
 func (p *proof) accepted(arguments string) error {
 	call := contract.Call{Tool: p.tool.Name, Arguments: []byte(arguments)}
 	if _, err := coerce.Arguments(&call, &p.tool, nil); err != nil {
@@ -142,12 +141,11 @@ func (p *proof) accepted(arguments string) error {
 	return nil
 }
 
-// arguments holds validator and schema against each other for arguments, which may be
-// any text.
+// arguments compares validator and schema for arguments, which may be any text.
 func (p *proof) arguments(arguments []byte) error {
 	object, repairs, err := coerce.DecodeObject(arguments)
 	if err != nil {
-		return nil // it is no object, which every tool is told the same way
+		return nil // every tool refuses text that is not an object
 	}
 	problems := coerce.Problems(&p.tool, object)
 	if text := strings.TrimSpace(string(arguments)); len(repairs) == 0 && strings.HasPrefix(text, "{") {
@@ -168,13 +166,13 @@ func (p *proof) arguments(arguments []byte) error {
 		p.valid++
 		return p.repairedOnce(arguments)
 	case len(problems) == 0 && readsArrays(p.tool):
-		return nil // of a text that is valid, the array in it need not be, and nothing is in a blank one
+		return nil // an array in a valid string need not be valid, and a blank string has none
 	case len(problems) == 0:
 		return fmt.Errorf("%q is valid, and refused: %w", arguments, err)
 	case !errors.As(err, &invalid):
 		return fmt.Errorf("%q is refused with an error that is not about arguments: %w", arguments, err)
 	case invalid.Corrected == "":
-		return nil // no call is known that works
+		return nil // no working call is known
 	}
 	if err := p.accepted(invalid.Corrected); err != nil {
 		return fmt.Errorf("%q: the call that works does not: %s: %w", arguments, invalid.Corrected, err)
@@ -182,12 +180,12 @@ func (p *proof) arguments(arguments []byte) error {
 	return nil
 }
 
-// readsArrays reports whether a text in the place of an array is read as one.
+// readsArrays reports whether a string is read as an array where an array is expected.
 func readsArrays(t contract.Tool) bool {
 	return slices.ContainsFunc(t.Parameters, func(p contract.Parameter) bool { return p.OneOrMany })
 }
 
-// repairedOnce demands that what was repaired needs no repairs.
+// repairedOnce returns an error if repaired arguments need more repairs.
 func (p *proof) repairedOnce(arguments []byte) error {
 	object, _, err := coerce.DecodeObject(arguments)
 	if err != nil {
@@ -200,7 +198,7 @@ func (p *proof) repairedOnce(arguments []byte) error {
 	return nil
 }
 
-// defaults demands that no default is a problem.
+// defaults returns an error if a default is refused.
 func (p *proof) defaults() error {
 	var schema struct {
 		Properties map[string]struct {

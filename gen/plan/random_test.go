@@ -15,10 +15,9 @@ import (
 	"github.com/convtools/convtools/gen/plan"
 )
 
-// TestWhatIsCheckedCanBeEmitted makes projects at random from few words, so that
-// names clash in every way they can. What the checker accepts every emitter has
-// to take, and Go has to compile: the checker decides names, and emitters only
-// use them.
+// TestWhatIsCheckedCanBeEmitted generates random projects from few words, so that names clash in many ways. Every
+// emitter must accept a project that the checker accepts, and Go must compile its output: the checker chooses names,
+// and emitters only use them.
 func TestWhatIsCheckedCanBeEmitted(t *testing.T) {
 	t.Parallel()
 	const projects, compiled = 300, 6
@@ -71,7 +70,7 @@ func (r random) one(words ...string) string { return words[r.IntN(len(words))] }
 
 func (r random) chance(percent int) bool { return r.IntN(100) < percent }
 
-// name is a snake_case name of words that mean something in generated code.
+// name returns a snake_case name of words that have a meaning in generated code.
 func (r random) name() string {
 	words := []string{
 		"list", "params", "tool", "max", "chars", "args", "cli", "exit", "ok", "order", "maximum", "envelope", "text", "append",
@@ -170,7 +169,7 @@ func (r random) tool(name string) string {
 	return b.String()
 }
 
-// surroundings writes what a command has around it.
+// surroundings writes a command's folder, environment and standard input.
 func (r random) surroundings(b *strings.Builder, scalars []string) {
 	if len(scalars) > 0 && r.chance(50) {
 		fmt.Fprintf(b, "stdin = \"%s{%s}\"\n", r.one("", "text: "), r.one(scalars...))
@@ -182,7 +181,7 @@ func (r random) surroundings(b *strings.Builder, scalars []string) {
 	fmt.Fprint(b, r.one("", "", "[[command.failures]]\nexit = [4, 5]\nreason = \"No \\\"store\\\"\"\ncaller = true\n"))
 }
 
-// members writes the members of an object, some of which are objects again.
+// members writes the members of an object; some of them are objects.
 func (r random) members(b *strings.Builder, path string, depth int) {
 	seen := map[string]bool{}
 	for range r.IntN(4) {
@@ -250,8 +249,8 @@ func sortedNames(project fstest.MapFS) []string {
 	return sortedKeys(all)
 }
 
-// writeGo writes a file of the module example.com/notes for one of many projects. Each
-// is a folder of one module, so that all are compiled in one go.
+// writeGo writes a file of the module example.com/notes. Each project is a folder of one module, so that one run
+// compiles all of them.
 func writeGo(t *testing.T, module string, project int, name string, data []byte) {
 	t.Helper()
 	name = filepath.Join(module, fmt.Sprintf("p%d", project), filepath.FromSlash(name))
@@ -264,7 +263,7 @@ func writeGo(t *testing.T, module string, project int, name string, data []byte)
 	}
 }
 
-// writeModule makes dir a module of that name that takes this one from where it is.
+// writeModule makes dir a module with that name that uses this module in place.
 func writeModule(t *testing.T, dir, name string) {
 	t.Helper()
 	here, err := filepath.Abs(repository)

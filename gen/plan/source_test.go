@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// compileSchema reads a schema, of whose formats every one has to hold.
+// compileSchema compiles a schema and requires every format in it to hold.
 func compileSchema(schema string) (*jsonschema.Schema, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat = true
@@ -33,7 +33,7 @@ func holds(judge *jsonschema.Schema, arguments []byte) (bool, error) {
 	return judge.Validate(value) == nil, nil
 }
 
-// source draws arguments that are often valid and otherwise just beside it.
+// source generates random arguments, many valid and the others nearly valid.
 type source struct {
 	rng  *rand.Rand
 	root *shape
@@ -48,7 +48,7 @@ func newSource(schema string, seed uint64) (*source, error) {
 	return &source{rng: rand.New(rand.NewPCG(seed, seed)), root: root}, nil
 }
 
-// arguments draws one JSON object.
+// arguments returns one random JSON object.
 func (s *source) arguments() []byte { return []byte(s.object(s.root)) }
 
 func (s *source) object(o *shape) string {
@@ -75,7 +75,7 @@ func (s *source) oneIn(n int) bool { return s.rng.IntN(n) == 0 }
 
 func pick[T any](s *source, list []T) T { return list[s.rng.IntN(len(list))] }
 
-// value draws a value for a schema: of its type, except now and then.
+// value returns a random value for a schema, usually of its type.
 func (s *source) value(p *shape) string {
 	if s.oneIn(15) {
 		return s.anything()
@@ -109,7 +109,7 @@ func (s *source) value(p *shape) string {
 	}
 }
 
-// anything draws a value of any type.
+// anything returns a random value of any type.
 func (s *source) anything() string {
 	return pick(s, []string{
 		"null", "true", "false", "0", "1", "-1", "1.5", "1.0", "1e0", "10e-1", "-0", "1e30", "9223372036854775808",
@@ -117,7 +117,7 @@ func (s *source) anything() string {
 	})
 }
 
-// number draws a number near the bounds, in one of the forms JSON has for it.
+// number returns a number near the bounds, in one of JSON's forms.
 func (s *source) number(c *shape) string {
 	near := []float64{0}
 	for _, bound := range []*float64{c.Minimum, c.Maximum} {
@@ -142,7 +142,7 @@ func (s *source) number(c *shape) string {
 	}
 }
 
-// length draws a count near its bounds.
+// length returns a count near its bounds.
 func (s *source) length(low, high *int64, usual int) int {
 	near := []int{usual / 2}
 	for _, bound := range []*int64{low, high} {
@@ -153,8 +153,8 @@ func (s *source) length(low, high *int64, usual int) int {
 	return max(0, pick(s, near)+s.rng.IntN(4)-1)
 }
 
-// text draws a JSON string: a word of the enum, something that may fit the
-// pattern, or characters that constraints treat differently.
+// text returns a JSON string: a word of the enum, a string that may match the pattern, or characters that constraints
+// treat differently.
 func (s *source) text(c *shape) string {
 	if len(c.Enum) > 0 && !s.oneIn(8) {
 		return quote(pick(s, c.Enum))

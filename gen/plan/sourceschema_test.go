@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// shape is what a source knows of the values that a schema takes.
+// shape is the part of a schema that a source uses.
 type shape struct {
 	Type       string           `json:"type"`
 	Properties map[string]shape `json:"properties"`
@@ -26,8 +26,8 @@ type shape struct {
 	MinItems   *int64           `json:"minItems"`
 	MaxItems   *int64           `json:"maxItems"`
 
-	names []string // of the properties, sorted
-	near  []string // texts that match the pattern or the format, or nearly do
+	names []string // names of the properties, sorted
+	near  []string // strings that match the pattern or the format, or nearly do
 }
 
 func readSchema(schema string) (*shape, error) {
@@ -38,7 +38,7 @@ func readSchema(schema string) (*shape, error) {
 	return s.prepared(), nil
 }
 
-// prepared fills in what a shape says between the lines, down to its leaves.
+// prepared fills in what a shape implies, down to its leaves.
 func (s *shape) prepared() *shape {
 	s.near = append(literals(s.Pattern), formatted(s.Format)...)
 	s.names = slices.Sorted(maps.Keys(s.Properties))
@@ -54,7 +54,7 @@ func (s *shape) prepared() *shape {
 	return s
 }
 
-// formatted returns texts that have a format, or nearly do.
+// formatted returns strings that have a format, or nearly do.
 func formatted(format string) []string {
 	switch format {
 	case "date-time":
@@ -81,8 +81,8 @@ func formatted(format string) []string {
 	return nil
 }
 
-// literals returns texts that match a pattern, or nearly do: each repetition at
-// its least and a few more, each alternative, and the ends of each class.
+// literals returns strings that match a pattern, or nearly do: each repetition the minimum number of times and a few
+// more, each alternative, and the ends of each class.
 func literals(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil || pattern == "" {
@@ -95,7 +95,7 @@ func literals(pattern string) []string {
 	return texts
 }
 
-// maxTexts bounds what one pattern expands to.
+// maxTexts is the maximum number of strings for one pattern.
 const maxTexts = 64
 
 func expand(re *syntax.Regexp) []string {
@@ -154,7 +154,7 @@ func repeated(re *syntax.Regexp) []string {
 	return clip(texts)
 }
 
-// clip keeps a part of many texts, spread over all of them.
+// clip returns some of many strings, spread evenly.
 func clip(texts []string) []string {
 	if len(texts) <= maxTexts {
 		return texts
@@ -170,6 +170,6 @@ func quote(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string into a buffer: neither can fail
+	_ = enc.Encode(s) // writing a string to a buffer cannot fail
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// Words of Go, and names that generated code has for itself, are names like others: of
-// objects and their members, of variants, of the fields of a result, of attributes and of
-// folders. What is generated of them compiles.
+// Keywords of Go and names in generated code are allowed as names of objects, members, variants, fields, attributes
+// and folders. The output compiles.
 func TestNamesOfGo(t *testing.T) {
 	t.Parallel()
 	words := []string{

@@ -16,16 +16,14 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// Write brings a project up to date. It first writes every new file beside its
-// place, then renames them all, and then removes what is orphaned: until all
-// could be written nothing has changed, and no file is ever there in part. What
-// has the right bytes is not touched: build caches go by modification times.
+// Write brings a project up to date. It writes every new file as a temporary file, then renames them all, and then
+// removes orphaned files. Until all files are written nothing has changed, and no file is ever partly written. Files
+// with the right content are not touched, because build caches use modification times.
 //
-// A run that is killed on the way leaves whole files, old ones and new ones, which
-// the next run finds stale or orphaned. Runs at the same time need a lock around
-// [Compare] and Write.
+// A killed run leaves whole files, some old and some new, which the next run finds stale or orphaned. Concurrent runs
+// need a lock around [Compare] and Write.
 //
-// Nothing is written where a file is in the way that was not generated.
+// Write writes nothing and returns an error if a [Foreign] file is in the way.
 func Write(root *os.Root, r *Result, differences []Difference) error {
 	paths := map[Kind][]string{}
 	for _, d := range differences {
@@ -37,8 +35,8 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 	made := slices.DeleteFunc(slices.Clone(r.Files), func(f emit.File) bool {
 		return !slices.Contains(paths[Missing], f.Path) && !slices.Contains(paths[Stale], f.Path)
 	})
-	// Changes of the contract are told against the lock that is there. While it is the
-	// old one, the next run tells them again.
+	// The lock is written last: changes of the contract are reported against the existing lock, so an interrupted run
+	// reports them again.
 	isLock := func(f emit.File) int { return strings.Count(path.Base(f.Path), lock.File) }
 	slices.SortStableFunc(made, func(a, b emit.File) int { return cmp.Compare(isLock(a), isLock(b)) })
 	if err := place(root, made); err != nil {
@@ -48,13 +46,13 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing %s, which no spec declares any more: %w", name, err)
 		}
-		// A folder that is empty now held nothing else; one that is not stays.
+		// Remove fails if the folder is not empty.
 		_ = root.Remove(path.Dir(name))
 	}
 	return nil
 }
 
-// place writes files beside their places, and then puts them there.
+// place writes files under temporary names, and then renames them.
 func place(root *os.Root, files []emit.File) error {
 	folders := map[string]*os.Root{}
 	for _, file := range files {

@@ -12,7 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/near"
 )
 
-// The rules of this package. Package check has their docs.
+// The rules that this package reports. Package check documents them.
 const (
 	RuleSyntax  = "SP001"
 	RuleUnknown = "SP002"
@@ -21,7 +21,7 @@ const (
 	RuleFiles   = "SP006"
 )
 
-// loader collects what is wrong while files are read.
+// loader collects the diagnostics while files are read.
 type loader struct {
 	diags diag.List
 }
@@ -31,7 +31,7 @@ func (l *loader) report(file *File, at diag.Span, rule, message, hint string) {
 }
 
 func (l *loader) missing(at Place, what, key string) {
-	if !at.Key(key).Doubtful() { // it is there, misspelt
+	if !at.Key(key).Doubtful() { // otherwise it is present but misspelt
 		l.report(at.File, at.KeySpan(), RuleMissing, fmt.Sprintf("%s has no %q", what, key), fmt.Sprintf("add %s = …", key))
 	}
 	at.Key(key).doubt()
@@ -61,8 +61,8 @@ func typeName(v any) string {
 	}
 }
 
-// table reads a TOML table of a kind into a struct, as its tags say. what is the table in
-// messages.
+// table reads a TOML table of the given kind into a struct, according to the tags of its fields. what names the table
+// in messages.
 func (l *loader) table(at Place, kind, what string, m map[string]any, into reflect.Value) {
 	if place := into.FieldByName("At"); place.IsValid() {
 		place.Set(reflect.ValueOf(at))
@@ -86,9 +86,8 @@ func (l *loader) table(at Place, kind, what string, m map[string]any, into refle
 	}
 }
 
-// unknown reports keys that there are none of. Spelling has to be exact: TOML
-// libraries match keys in any case, which would make two spellings of one key
-// fight over its value.
+// unknown reports unknown keys. Spelling must be exact: TOML libraries ignore case, so two spellings of one key would
+// compete for its value.
 func (l *loader) unknown(at Place, kind, what string, m map[string]any) {
 	var known, absent []string
 	for _, key := range Keys()[kind] {
@@ -114,7 +113,7 @@ func (l *loader) unknown(at Place, kind, what string, m map[string]any) {
 	}
 }
 
-// value reads what a key holds.
+// value reads the value of a key.
 func (l *loader) value(at Place, key *Key, value any, into reflect.Value) {
 	switch to := into.Addr().Interface().(type) {
 	case *Field[string]:
@@ -180,7 +179,7 @@ func (l *loader) tables(at Place, key *Key, value any, into reflect.Value) {
 	}
 }
 
-// array reads an array of tables, among which there are strings where they are arguments.
+// array reads an array of tables. An array of arguments can also hold strings.
 func (l *loader) array(at Place, key *Key, value any, into reflect.Value) {
 	list, ok := items(value)
 	if !ok {
@@ -209,13 +208,13 @@ func (l *loader) array(at Place, key *Key, value any, into reflect.Value) {
 	}
 }
 
-// grow adds an item to a slice, and returns it.
+// grow appends a zero item to a slice and returns the item.
 func grow(list reflect.Value) reflect.Value {
 	list.Set(reflect.Append(list, reflect.Zero(list.Type().Elem())))
 	return list.Index(list.Len() - 1)
 }
 
-// constraint reads one of the constraints, as what [ir.Constraint.Set] takes.
+// constraint reads a constraint in the form that [ir.Constraint.Set] takes.
 func (l *loader) constraint(at Place, key *Key, value any) Field[any] {
 	switch key.Type {
 	case BooleanKey:
@@ -263,15 +262,15 @@ func list[T any](l *loader, at Place, key, want string, v any) Field[[]T] {
 		field.Value = append(field.Value, value)
 	}
 	if !field.Set {
-		// With a hole in it, its items would no longer stand where they say.
+		// Without the bad item, the others would have the wrong index.
 		at.doubt()
 		field.Value = nil
 	}
 	return field
 }
 
-// items makes one form of the two in which the library hands out arrays: `[…]`
-// and `[[…]]`.
+// items converts both forms in which the library returns arrays, `[…]` and `[[…]]`, to one. The second result is
+// false if v is not an array.
 func items(v any) ([]any, bool) {
 	switch v := v.(type) {
 	case []any:
@@ -293,7 +292,7 @@ func (l *loader) entries(at Place, key string, value any, read func(name string,
 		l.wrong(at, key, "a table", value)
 		return
 	}
-	names := slices.Sorted(maps.Keys(m)) // those without a place stay in this order
+	names := slices.Sorted(maps.Keys(m)) // names without a position stay in this order
 	spans := make(map[string]diag.Span, len(names))
 	for _, name := range names {
 		spans[name] = at.Key(name).KeySpan()

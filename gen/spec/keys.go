@@ -9,10 +9,10 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// Type is what a key holds.
+// Type is the type of a key's value.
 type Type string
 
-// The types.
+// The types of values.
 const (
 	TextKey    Type = "text"
 	IntegerKey Type = "integer"
@@ -33,27 +33,26 @@ const (
 type Key struct {
 	Name     string
 	Type     Type
-	Kind     string // of the tables it holds
+	Kind     string // the kind of the tables in its value
 	Required bool
-	Values   []string // the values there are, where they are a list
+	Values   []string // the allowed values, if they are a list
 	Doc      string   // one sentence without a full stop
 
-	what       string         // its tables in messages
-	field      int            // of the struct that it is read into
-	constraint *ir.Constraint // that it is, if it is one
+	what       string         // the name of its tables in messages
+	field      int            // the index of the struct field that it is read into
+	constraint *ir.Constraint // nil if the key is not a constraint
 }
 
-// The kinds of the two files.
+// The kinds of files.
 const (
 	ProjectKind = "project" // tools.toml
 	ToolKind    = "tool"    // a spec
 )
 
-// Keys returns the keys of every kind of table, in the order they are best written. It is
-// not to be changed.
+// Keys returns the keys of every kind of table, in the recommended order. Callers must not change the result.
 func Keys() map[string][]Key { return allKeys() }
 
-// allKeys is made once: it is asked for with every table.
+// allKeys is computed once, because every table needs it.
 var allKeys = sync.OnceValue(func() map[string][]Key {
 	keys := map[string][]Key{}
 	addKeys(keys, ProjectKind, reflect.TypeFor[Project]())
@@ -61,12 +60,12 @@ var allKeys = sync.OnceValue(func() map[string][]Key {
 	return keys
 })
 
-// addKeys adds the keys of a kind of table, and those of all tables in it.
+// addKeys adds the keys of a kind of table and of all tables nested in it.
 func addKeys(all map[string][]Key, kind string, table reflect.Type) {
 	if _, known := all[kind]; known {
 		return
 	}
-	all[kind] = nil // an object may hold objects
+	all[kind] = nil // ends the recursion: an object may hold objects
 	for i := range table.NumField() {
 		field := table.Field(i)
 		tag := field.Tag
@@ -97,7 +96,7 @@ func addKeys(all map[string][]Key, kind string, table reflect.Type) {
 	}
 }
 
-// tables is the struct that a field holds one or many of, or nil.
+// tables returns the type of the struct that a field holds, directly or in a slice, or nil if it holds a [Field].
 func tables(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -108,8 +107,8 @@ func tables(t reflect.Type) reflect.Type {
 	return t
 }
 
-// below is the kind of the tables under a key: they are named after it. Those of a result
-// hold other keys.
+// below returns the kind of the tables under a key, which is the name of the key. Tables in a result have kinds of
+// their own.
 func below(kind, key string) string {
 	if key != "fields" && ofResult(kind) {
 		return "result " + key
@@ -121,7 +120,7 @@ func ofResult(kind string) bool {
 	return kind == "result" || kind == "fields" || strings.HasPrefix(kind, "result ")
 }
 
-// role is that of a [Param].
+// role returns the role that a [Param] of the given kind has, or "".
 func role(kind string) string {
 	return map[string]string{
 		"parameters": "parameter", "members": "member", "items": "item",

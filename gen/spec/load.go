@@ -20,21 +20,20 @@ import (
 	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
-// ProjectFile is the file that names all others, at the top of a project.
+// ProjectFile is the name of the file at the root of a project that names all specs.
 const ProjectFile = "tools.toml"
 
-// Bounds on one file, which is written by hand. The decoder takes time in the
-// square of the nesting and of the parts of a dotted key, and finding columns in
-// the square of a line.
+// Limits on one file; people write these files by hand. The decoder takes quadratic time in the nesting and in the
+// parts of a dotted key, and finding columns takes quadratic time in a line.
 const (
 	maxFile    = 256 << 10 // bytes
 	maxLine    = 32 << 10  // bytes
-	maxNesting = 100       // brackets that are open at once
+	maxNesting = 100       // unclosed brackets
 	maxDots    = 1000      // dots on one line
 )
 
-// Bounds on one pattern for files. Every alternative is looked for on its own,
-// and every ** in all folders that the one before it leads to.
+// Limits on one file pattern. Every alternative is a search of its own, and every ** is tried in all folders that the
+// one before it matches.
 const (
 	maxAlternatives = 64
 	maxDoubleStars  = 3
@@ -42,9 +41,8 @@ const (
 
 const byteOrderMark = "\ufeff"
 
-// Load reads tools.toml and every spec it names. Where there are errors among
-// the diagnostics the project is incomplete: it can be judged further, to report
-// everything at once, but nothing may be made from it.
+// Load reads tools.toml and every spec it names. If the diagnostics contain an error, the project is incomplete:
+// package check may check it further, but nothing may be generated from it.
 func Load(fsys fs.FS) (*Project, diag.List) {
 	l := &loader{}
 	file, root := l.read(fsys, ProjectFile)
@@ -56,7 +54,7 @@ func Load(fsys fs.FS) (*Project, diag.List) {
 	names := l.glob(fsys, p.Specs)
 	type loaded struct {
 		file  *File
-		tool  *Tool // nil where the file cannot be read
+		tool  *Tool // nil if the file cannot be read
 		diags diag.List
 	}
 	all := make([]loaded, len(names))
@@ -101,8 +99,7 @@ func (l *loader) read(fsys fs.FS, name string) (*File, map[string]any) {
 	return file, root
 }
 
-// source reads a file, if it is one that can be: a pipe or a device would keep
-// the generator waiting.
+// source reads a regular file. It refuses pipes and devices, on which the generator would wait forever.
 func (l *loader) source(fsys fs.FS, file *File) ([]byte, bool) {
 	refuse := func(rule, message, hint string) ([]byte, bool) {
 		l.report(file, diag.Span{}, rule, message, hint)
@@ -129,9 +126,9 @@ func (l *loader) source(fsys fs.FS, file *File) ([]byte, bool) {
 	return source, true
 }
 
-// unreasonable finds text that would keep the decoder busy, and returns what it is.
-// It counts brackets and dots within strings too, which no hand-written text has
-// so many of.
+// unreasonable returns the offset and a description of text that would take the decoder very long to read; the
+// description is empty if there is none. It counts brackets and dots in strings too, because hand-written text never
+// has that many.
 func unreasonable(source []byte) (at int, what string) {
 	open, dots, line := 0, 0, 0
 	for i, b := range source {
@@ -166,15 +163,14 @@ func (l *loader) syntax(file *File, err error) {
 	}
 	start := parse.Position.Start
 	if strings.HasPrefix(string(file.Source), byteOrderMark) {
-		start += len(byteOrderMark) // the decoder does not count it
+		start += len(byteOrderMark) // the decoder's offsets do not include it
 	}
 	at := diag.NewSource(file.Source).Span(start, start+max(1, parse.Position.Len))
 	l.report(file, at, RuleSyntax, strings.TrimSuffix(parse.Message, "."), "")
 }
 
-// glob finds the spec files. Patterns match slash-separated paths inside the
-// project; the result is sorted, so that generation never depends on the order
-// a file system lists things in.
+// glob returns the names of the spec files. Patterns match slash-separated paths inside the project. The result is
+// sorted, so the output does not depend on the order of directory entries.
 func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
 	seen := map[string]bool{}
 	var names []string
@@ -210,16 +206,16 @@ func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
 	return names
 }
 
-// Reads reports whether a file of that name would be read as a spec.
+// Reads reports whether a file with that name would be read as a spec.
 func (p *Project) Reads(name string) bool {
 	return slices.ContainsFunc(p.Specs.Value, func(pattern string) bool {
 		return inside(pattern) && doublestar.MatchUnvalidated(pattern, name)
 	})
 }
 
-// tooMuch returns what a pattern has too much of, or nothing.
+// tooMuch describes the limit that a pattern exceeds, or returns "".
 func tooMuch(pattern string) string {
-	alternatives, groups := 1, []int{} // groups: alternatives of the braces that are open
+	alternatives, groups := 1, []int{} // groups counts the alternatives in each open brace
 	for _, c := range pattern {
 		switch last := len(groups) - 1; {
 		case c == '{':
@@ -270,9 +266,8 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 	return t
 }
 
-// needsEnvelope reports whether a spec has to say what its answer looks like. Whoever says
-// nothing means an envelope; that of a command that prints a text goes without saying.
-// What is wrong with any other word is told where that stands.
+// needsEnvelope reports whether the spec must have an envelope. An envelope is the default answer; only a command
+// that prints text can omit its description. An unknown answer is reported elsewhere.
 func (t *Tool) needsEnvelope() bool {
 	if t.Answer.Set && t.Answer.Value != "envelope" {
 		return false

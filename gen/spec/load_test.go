@@ -75,7 +75,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// One file that cannot be read hides nothing in the others.
+// A file that cannot be read does not hide diagnostics of the others.
 func TestEveryFileIsRead(t *testing.T) {
 	t.Parallel()
 	project, got := load(fstest.MapFS{
@@ -107,8 +107,7 @@ func TestEveryFileIsRead(t *testing.T) {
 	}
 }
 
-// A wrong item of an array leaves no hole: what stands behind it would be
-// reported in the wrong place.
+// A bad item makes the whole array unset: otherwise later items would be reported at the wrong place.
 func TestArraysOfTheWrongType(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
@@ -162,8 +161,7 @@ summary = "B"
 	}
 }
 
-// FuzzLoad looks for a document that makes the loader fail, or point at places
-// that are not there.
+// FuzzLoad looks for documents that make the loader panic, or report places that do not exist.
 func FuzzLoad(f *testing.F) {
 	f.Add(projectTOML, toolTOML)
 	f.Add("specs = [1, \"*\"]\n[cli]\na = 1\n", "parameters = 1\nenvelope = []\ncommand = { args = [1, {}] }\n")

@@ -7,22 +7,21 @@ import (
 	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
-// Field is a value of a spec with the place it was written at, or, where it is not set,
-// that of the table it would be in.
+// Field is a value of a spec and its place. If the value is not set, the place is that of the enclosing table.
 type Field[T any] struct {
 	Value T
 	Set   bool
 	At    Place
 }
 
-// File is one TOML file as read.
+// File is one TOML file that was read.
 type File struct {
 	Name   string // slash-separated, relative to the project
 	Source []byte
-	// Unread marks a file that cannot be read at all.
+	// Unread is true if the file could not be read at all.
 	Unread bool
 	index  *tomlpos.Index
-	doubts []tomlpos.Path // of what a key or value that cannot be read may have been meant for
+	doubts []tomlpos.Path // paths that an unreadable key or value may have been meant for
 }
 
 // Place is a position in a file: the file, and the path of a key or a value.
@@ -31,7 +30,7 @@ type Place struct {
 	Path tomlpos.Path
 }
 
-// Span is where a place stands in its file.
+// Span returns the position of the value in its file, or the zero Span if it is unknown.
 func (p Place) Span() diag.Span {
 	if p.File == nil || p.File.index == nil {
 		return diag.Span{}
@@ -39,8 +38,8 @@ func (p Place) Span() diag.Span {
 	return p.File.index.Lookup(p.Path)
 }
 
-// KeySpan is where the name of a place's key stands, for when the value is not
-// the trouble.
+// KeySpan returns the position of the key, for a diagnostic that is not about the value. Without a key it returns
+// [Place.Span].
 func (p Place) KeySpan() diag.Span {
 	if p.File != nil && p.File.index != nil {
 		if span, ok := p.File.index.Key(p.Path); ok {
@@ -50,7 +49,7 @@ func (p Place) KeySpan() diag.Span {
 	return p.Span()
 }
 
-// FileName is the name of the place's file, for a diagnostic.
+// FileName returns the name of the file, or "".
 func (p Place) FileName() string {
 	if p.File == nil {
 		return ""
@@ -58,19 +57,19 @@ func (p Place) FileName() string {
 	return p.File.Name
 }
 
-// Key is the place of a member of a table.
+// Key returns the place of a member of a table.
 func (p Place) Key(name string) Place { return Place{p.File, p.Path.Key(name)} }
 
-// Elem is the place of an item of an array.
+// Elem returns the place of an item of an array.
 func (p Place) Elem(i int) Place { return Place{p.File, p.Path.Elem(i)} }
 
-// Doubtful reports whether more may have been meant to stand here than could be read.
-// What is inside of a value that was read is no matter.
+// Doubtful reports whether an unreadable key or value may have been meant for this place. It ignores unreadable parts
+// inside a value.
 func (p Place) Doubtful() bool {
 	return slices.ContainsFunc(p.File.doubts, func(path tomlpos.Path) bool { return slices.Equal(path, p.Path) })
 }
 
-// Sound reports whether nothing here, or inside of it, is doubtful.
+// Sound reports whether neither this place nor anything inside it is doubtful.
 func (p Place) Sound() bool {
 	return !slices.ContainsFunc(p.File.doubts, func(path tomlpos.Path) bool {
 		return len(path) >= len(p.Path) && slices.Equal(path[:len(p.Path)], p.Path)

@@ -1,33 +1,31 @@
-// Package spec reads tools.toml and the spec files it names. It is strict about
-// form: every key is known and spelt exactly, every value has its type. What
-// the values mean is judged by package check.
+// Package spec reads tools.toml and the spec files that it names. It is strict about form: every key is known and
+// spelt exactly, and every value has the right type. Package check judges the meaning of values.
 //
-// It reports everything it finds at once, and it never decides anything on
-// behalf of a spec: an absent key stays absent.
+// It reports all problems at once, and never fills in a default: an absent key stays absent.
 package spec
 
-// Project is tools.toml with all the specs it names.
+// Project is tools.toml with all the specs that it names.
 //
-// The tags of this type, and of those below it, are all that is said of keys. The decoder
-// follows them, and the schema for editors and the reference are made from them:
+// The struct tags of this type and of the types below are the only definition of the keys. The decoder follows them,
+// and the schema for editors and the reference are generated from them:
 //
 //	key     the name
-//	doc     what it is for: one sentence without a full stop
-//	need    it has to be there: yes, or the roles in which it has to; see [Param]
-//	values  the values there are, where they are a list
-//	what    what a table of the kind is called: of an array "a rule", of names "the parameter"
-//	form    how it is written, where the type does not say so
-//	kind    of its tables, where the key is that of others
-//	in      the roles that have it; all where it is left out
+//	doc     its meaning: one sentence without a full stop
+//	need    whether it is required: yes, or the roles in which it is; see [Param]
+//	values  the allowed values, if they are a list
+//	what    the name of its tables in messages: "a rule" in an array, "the parameter" under a name
+//	form    its form, if the Go type does not determine it
+//	kind    the kind of its tables, if it is not the name of the key
+//	in      the roles that have it; default: all
 type Project struct {
 	File     *File
 	At       Place
-	Module   Field[string]   `key:"module" doc:"The Go module, as in go.mod, where Go is generated"`
-	Specs    Field[[]string] `key:"specs" need:"yes" doc:"Patterns of the specs, relative, such as specs/**/*.toml"`
-	Accepted []Accepted      `key:"accepted" what:"an accepted change" doc:"Changes of the contract that break callers and are meant"`
+	Module   Field[string]   `key:"module" doc:"The Go module, as in go.mod, if Go is generated"`
+	Specs    Field[[]string] `key:"specs" need:"yes" doc:"Patterns of the spec files, relative to the project, such as specs/**/*.toml"`
+	Accepted []Accepted      `key:"accepted" what:"an accepted change" doc:"Breaking changes of the contract that are intended"`
 	CLIs     []CLI           `key:"cli" form:"named" what:"the command line" doc:"Command lines that specs may run"`
 	Targets  `key:"targets" doc:"What is generated, and where"`
-	Sources  []*File // every file read, tools.toml first
+	Sources  []*File // every file that was read, tools.toml first
 	Tools    []*Tool // sorted by file name
 }
 
@@ -35,124 +33,124 @@ type Project struct {
 type Accepted struct {
 	At      Place
 	Rule    Field[string] `key:"rule" need:"yes" doc:"The rule of the change, as convgen breaking shows it"`
-	Subject Field[string] `key:"subject" need:"yes" doc:"What it is about, as convgen breaking shows it"`
-	Reason  Field[string] `key:"reason" need:"yes" doc:"Who has to do what, and why it is worth it"`
-	Version Field[string] `key:"version" need:"yes" doc:"The version that has the change first"`
+	Subject Field[string] `key:"subject" need:"yes" doc:"The item that changed, as convgen breaking shows it"`
+	Reason  Field[string] `key:"reason" need:"yes" doc:"Who must do what, and why it is worth it"`
+	Version Field[string] `key:"version" need:"yes" doc:"The first version with the change"`
 }
 
 // CLI is one [cli.NAME] table.
 type CLI struct {
 	Name         string
 	At           Place
-	Command      Field[[]string] `key:"command" need:"yes" doc:"The program and its first words; what a spec says follows"`
-	EndOfOptions Field[[]string] `key:"end_of_options" form:"words" doc:"The argument behind which this program takes nothing for an option, such as --, or several. Not every program has one: find, sqlite3 and jq 1.6 read on"`
-	Env          Field[string]   `key:"env" doc:"The environment variable that names another program"`
-	PassEnv      Field[[]string] `key:"pass_env" doc:"Environment variables that the program gets besides those that name folders, the language and the time zone, such as GH_TOKEN, or AWS_* for all that begin so"`
+	Command      Field[[]string] `key:"command" need:"yes" doc:"The program and its first arguments; the arguments of a spec follow"`
+	EndOfOptions Field[[]string] `key:"end_of_options" form:"words" doc:"The argument, or several, after which this program reads no options, such as --. Some programs have none: find, sqlite3 and jq 1.6 still read options"`
+	Env          Field[string]   `key:"env" doc:"The environment variable that can name another program"`
+	PassEnv      Field[[]string] `key:"pass_env" doc:"Environment variables that the program gets beside those for folders, the language and the time zone, such as GH_TOKEN, or AWS_* for all with that prefix"`
 }
 
 // Targets is [targets] of tools.toml.
 type Targets struct {
-	Only Field[[]string] `key:"only" doc:"Which of the targets without a table are made: schema, mcp, openai, responses, anthropic, docs; all where it is left out"`
-	Go   GoTarget        `key:"go" what:"targets.go" doc:"The Go code, and all else that is generated; convgen serve needs none"`
-	JP   JPTarget        `key:"jp" what:"targets.jp" doc:"The files of JP; none where the table is left out"`
+	Only Field[[]string] `key:"only" doc:"The generated targets without a table: schema, mcp, openai, responses, anthropic, docs; default: all"`
+	Go   GoTarget        `key:"go" what:"targets.go" doc:"The Go code and all other generated files; convgen serve needs none"`
+	JP   JPTarget        `key:"jp" what:"targets.jp" doc:"The files of JP; without this table there are none"`
 }
 
 // GoTarget is [targets.go].
 type GoTarget struct {
 	At  Place
-	Dir Field[string] `key:"dir" need:"yes" doc:"The folder of everything that is generated, such as generated"`
+	Dir Field[string] `key:"dir" need:"yes" doc:"The folder of all generated files, such as generated"`
 }
 
 // JPTarget is [targets.jp].
 type JPTarget struct {
 	At      Place
 	Tools   Field[string] `key:"tools" need:"yes" doc:"The folder of the tools' definitions, such as .jp/mcp/tools"`
-	Command Field[string] `key:"command" need:"yes" doc:"The command line with which JP calls a tool; {{context}} and {{tool}} in it are the call"`
-	Skills  []Skill       `key:"skills" what:"a skill" doc:"Files that switch tools on and instruct the assistant about them"`
+	Command Field[string] `key:"command" need:"yes" doc:"The command line with which JP calls a tool; {{context}} and {{tool}} in it become the call"`
+	Skills  []Skill       `key:"skills" what:"a skill" doc:"Files that enable tools and instruct the assistant about them"`
 }
 
 // Skill is one [[targets.jp.skills]] table.
 type Skill struct {
 	At      Place
-	File    Field[string]   `key:"file" need:"yes" doc:"Where the skill goes: a .toml file"`
+	File    Field[string]   `key:"file" need:"yes" doc:"The file of the skill, which ends in .toml"`
 	Tag     Field[string]   `key:"tag" need:"yes" doc:"The tag of its section in the prompt"`
 	Title   Field[string]   `key:"title" need:"yes" doc:"Its title"`
 	Content Field[string]   `key:"content" need:"yes" doc:"When to use the tools, and how"`
-	Tools   Field[[]string] `key:"tools" need:"yes" doc:"The tools it switches on"`
+	Tools   Field[[]string] `key:"tools" need:"yes" doc:"The tools it enables"`
 }
 
 // Tool is one spec file.
 type Tool struct {
 	File        *File
 	At          Place
-	Name        Field[string] `key:"name" need:"yes" doc:"The name: snake_case, or two such names with a dot between them"`
+	Name        Field[string] `key:"name" need:"yes" doc:"The name: snake_case, or two such names joined by a dot"`
 	Aliases     []Alias       `key:"aliases" what:"an alias" doc:"Former names, which still work"`
 	Summary     Field[string] `key:"summary" need:"yes" doc:"What the tool does, in one line without a full stop"`
 	Description Field[string] `key:"description" need:"yes" doc:"What it does, when to use it, and what it returns, in paragraphs"`
-	Keywords    Field[string] `key:"keywords" doc:"What a model would search for that should find the tool, for hosts with a search for tools"`
-	Effect      Field[string] `key:"effect" need:"yes" values:"read write" doc:"Whether it changes anything"`
-	OpenWorld   Field[bool]   `key:"open_world" doc:"Whether a tool that reads reaches beyond this machine"`
-	Handler     Field[string] `key:"handler" values:"command go" doc:"Who does the work: the command, which is the default, or a method in Go"`
-	Answer      Field[string] `key:"answer" values:"envelope text json" doc:"The form of the answer; an envelope where it is left out"`
+	Keywords    Field[string] `key:"keywords" doc:"Words that a model would search for, for hosts with a search for tools"`
+	Effect      Field[string] `key:"effect" need:"yes" values:"read write" doc:"Whether the tool changes anything"`
+	OpenWorld   Field[bool]   `key:"open_world" doc:"Whether a reading tool reaches beyond this machine"`
+	Handler     Field[string] `key:"handler" values:"command go" doc:"What does the work: the command, which is the default, or a method in Go"`
+	Answer      Field[string] `key:"answer" values:"envelope text json" doc:"The form of the answer; default: an envelope"`
 	Structured  Field[bool]   `key:"structured" doc:"Whether hosts get an answer in JSON as structured content too"`
 	MaxChars    Field[int64]  `key:"max_chars" doc:"Most characters of an answer; 20000 of a command's where it is left out"`
-	Narrow      Field[string] `key:"narrow" doc:"The parameter that asks for less, which an answer names that is cut"`
-	Params      []Param       `key:"parameters" form:"named" what:"the parameter" doc:"What the tool takes, in the order it is shown in"`
+	Narrow      Field[string] `key:"narrow" doc:"The parameter with which callers ask for less; a shortened answer names it"`
+	Params      []Param       `key:"parameters" form:"named" what:"the parameter" doc:"The parameters, in the order in which they are shown"`
 	Rules       []Rule        `key:"rules" what:"a rule" doc:"Relations between parameters"`
 	Command     *Command      `key:"command" doc:"The command line that does the work"`
-	Envelope    *Envelope     `key:"envelope" doc:"The shape of an answer in XML; where it is left out, it is the text that the command prints, and notes"`
+	Envelope    *Envelope     `key:"envelope" doc:"The form of an answer in XML; default for a command: the text that it prints, and notes"`
 	Result      *Result       `key:"result" doc:"The fields of an answer in JSON"`
 	Examples    []Example     `key:"examples" what:"an example" doc:"Calls that a reader can copy"`
-	ToolTargets `key:"targets" kind:"tool targets" doc:"What one target alone has to know of the tool"`
+	ToolTargets `key:"targets" kind:"tool targets" doc:"Settings for one target"`
 }
 
-// ToolTargets is the table [targets] of a spec.
+// ToolTargets is the [targets] table of a spec.
 type ToolTargets struct {
 	JP JPTool `key:"jp" kind:"tool jp" what:"targets.jp" doc:"JP"`
 }
 
-// JPTool is the table [targets.jp] of a spec.
+// JPTool is the [targets.jp] table of a spec.
 type JPTool struct {
-	Enable Field[string] `key:"enable" values:"on off always explicit" doc:"When the tool is switched on; explicit where it is left out"`
-	Run    Field[string] `key:"run" values:"ask unattended edit skip" doc:"Whether a person is asked; where it is left out, a tool that reads runs unattended"`
+	Enable Field[string] `key:"enable" values:"on off always explicit" doc:"When the tool is enabled; default: explicit"`
+	Run    Field[string] `key:"run" values:"ask unattended edit skip" doc:"Whether a person is asked first; by default a reading tool runs unattended"`
 }
 
 // Alias is one [[aliases]] table.
 type Alias struct {
 	At    Place
 	Name  Field[string] `key:"name" need:"yes" doc:"The former name"`
-	Until Field[string] `key:"until" need:"yes" doc:"The last day on which it works for sure, as YYYY-MM-DD"`
+	Until Field[string] `key:"until" need:"yes" doc:"The last day on which it must work, as YYYY-MM-DD"`
 }
 
-// Param is one [parameters.NAME] table, a member of an object, or what an array says about
-// its items. It has one of five roles: parameter, or a member in one, or field of a result; and item, or
-// fielditem, which are the items of an array in them. A member may do without a summary, where its name says what it is.
+// Param is one [parameters.NAME] table, a member of an object, or the description of an array's items. It has one of
+// five roles: parameter, member (of an object in a parameter), field (of a result), item and fielditem (the items of
+// an array in a parameter or in a field). The summary of a member is optional.
 type Param struct {
 	Name        string
 	At          Place
-	OfResult    bool                  // it is what a tool returns, and not what it takes
-	Type        Field[string]         `key:"type" need:"parameter member field" values:"string integer number boolean array object" doc:"The type; of items, it is string where it is left out"`
-	Summary     Field[string]         `key:"summary" need:"parameter field" doc:"What it is, in one line without a full stop"`
-	Required    Field[bool]           `key:"required" in:"parameter member" doc:"Whether it has to be given"`
-	Default     Field[any]            `key:"default" in:"parameter member" doc:"The value where none is given, of the type: a scalar or an array of them"`
-	Nullable    Field[bool]           `key:"nullable" in:"parameter member item fielditem" doc:"Whether the value may be null, which is then not the same as leaving it out"`
-	Presence    Field[string]         `key:"presence" in:"field" values:"always optional nullable" doc:"When it is written: always, which is the default; optional: left out when empty; nullable: null, or left out of an envelope, when there is none"`
-	Constraints map[string]Field[any] `key:"constraints" in:"parameter member item"` // their keys are those of [ir.ConstraintTable]
-	OneOrMany   Field[bool]           `key:"one_or_many" in:"parameter member" doc:"Whether one string does in the place of an array of strings"`
-	Repairs     Field[[]string]       `key:"repairs" in:"parameter member" values:"from_string from_integer from_scalar clamp spelling" doc:"What is put right in arguments, and told: a value in a string, digits for a string, one value for an array, a number over the maximum, the case of an enum's values"`
-	Clamp       Field[[]int64]        `key:"clamp" in:"parameter member" doc:"With the repair clamp, in the place of minimum and maximum: the least and the greatest number that counts. No other is refused, and the schema shows neither"`
-	Items       *Param                `key:"items" doc:"What every item of an array is; strings where it is left out"`
-	Key         Field[string]         `key:"key" doc:"The member whose value tells the variants of an object apart"`
-	Members     []Param               `key:"members" form:"named" what:"the member" doc:"The members of an object, which has no others"`
-	Variants    []Variant             `key:"variants" form:"named" what:"the variant" doc:"The forms of an object, by the value of its key, each with the members it adds"`
+	OfResult    bool                  // the tool returns it; otherwise the tool takes it
+	Type        Field[string]         `key:"type" need:"parameter member field" values:"string integer number boolean array object" doc:"The type; default for items: string"`
+	Summary     Field[string]         `key:"summary" need:"parameter field" doc:"Its meaning, in one line without a full stop"`
+	Required    Field[bool]           `key:"required" in:"parameter member" doc:"Whether it must be given"`
+	Default     Field[any]            `key:"default" in:"parameter member" doc:"The value if none is given: a scalar or an array of scalars, of the type"`
+	Nullable    Field[bool]           `key:"nullable" in:"parameter member item fielditem" doc:"Whether the value may be null, which then differs from leaving it out"`
+	Presence    Field[string]         `key:"presence" in:"field" values:"always optional nullable" doc:"When it is written: always, which is the default; optional: omitted when empty; nullable: null, or omitted from an envelope, when there is none"`
+	Constraints map[string]Field[any] `key:"constraints" in:"parameter member item"` // by key of [ir.ConstraintTable]
+	OneOrMany   Field[bool]           `key:"one_or_many" in:"parameter member" doc:"Whether one string is accepted instead of an array of strings"`
+	Repairs     Field[[]string]       `key:"repairs" in:"parameter member" values:"from_string from_integer from_scalar clamp spelling" doc:"What is corrected in arguments, with a note: a value in a string, digits for a string, one value for an array, a number over the maximum, the case of an enum's values"`
+	Clamp       Field[[]int64]        `key:"clamp" in:"parameter member" doc:"With the repair clamp, instead of minimum and maximum: the least and the greatest effective number. Other numbers are changed to them, and the schema shows neither"`
+	Items       *Param                `key:"items" doc:"The type and constraints of the items of an array; default: strings"`
+	Key         Field[string]         `key:"key" doc:"The member whose value selects the variant of an object"`
+	Members     []Param               `key:"members" form:"named" what:"the member" doc:"The members of an object, which may have no others"`
+	Variants    []Variant             `key:"variants" form:"named" what:"the variant" doc:"The forms of an object, by the value of its key, each with its further members"`
 }
 
-// Variant is one table among the variants of an object. Its name is the value of the key.
+// Variant is one variant of an object. Its name is the value of the key member.
 type Variant struct {
 	Name    string
 	At      Place
-	Summary Field[string] `key:"summary" need:"yes" doc:"What the variant is"`
-	Members []Param       `key:"members" form:"named" what:"the member" doc:"The members it adds to the key"`
+	Summary Field[string] `key:"summary" need:"yes" doc:"The meaning of the variant"`
+	Members []Param       `key:"members" form:"named" what:"the member" doc:"Its members beside the key"`
 }
 
 // Rule is one [[rules]] table.
@@ -161,23 +159,23 @@ type Rule struct {
 	Exclusive  Field[[]string] `key:"exclusive" doc:"At most one of these parameters is given"`
 	AtLeastOne Field[[]string] `key:"at_least_one" doc:"One or more of these are given"`
 	ExactlyOne Field[[]string] `key:"exactly_one" doc:"One of these is given, and no other"`
-	Given      Field[string]   `key:"given" doc:"Where this parameter is given, those of requires are too"`
-	Requires   Field[[]string] `key:"requires" doc:"What has to be given together with given"`
+	Given      Field[string]   `key:"given" doc:"If this parameter is given, those of requires must be too"`
+	Requires   Field[[]string] `key:"requires" doc:"The parameters that must be given together with given"`
 }
 
 // Command is the [command] table.
 type Command struct {
 	At        Place
-	CLI       Field[string]  `key:"cli" need:"yes" doc:"The command line, as tools.toml names it"`
-	OKExit    Field[[]int64] `key:"ok_exit" doc:"Exit codes of an answer; 0 where they are left out"`
-	EmptyExit Field[[]int64] `key:"empty_exit" doc:"Exit codes of an answer without records, whatever is printed"`
-	Failures  []ExitFailure  `key:"failures" what:"a failure" doc:"What other exit codes mean"`
-	Stdin     Field[string]  `key:"stdin" doc:"The standard input: text with {parameter} in it, or one that is an array or an object, as JSON; none where a parameter is not given"`
-	Env       []Variable     `key:"env" doc:"Environment variables and their values: text with {parameter} in it; a variable is left out where a parameter is not given"`
+	CLI       Field[string]  `key:"cli" need:"yes" doc:"The command line, by its name in tools.toml"`
+	OKExit    Field[[]int64] `key:"ok_exit" doc:"Exit codes of an answer; default: 0"`
+	EmptyExit Field[[]int64] `key:"empty_exit" doc:"Exit codes of an answer without records, whatever the output is"`
+	Failures  []ExitFailure  `key:"failures" what:"a failure" doc:"The meanings of other exit codes"`
+	Stdin     Field[string]  `key:"stdin" doc:"The standard input: text with {parameter} in it, or one parameter that is an array or an object, as JSON; none if a parameter is not given"`
+	Env       []Variable     `key:"env" doc:"Environment variables and their values: text with {parameter} in it; a variable is omitted if a parameter is not given"`
 	Dir       Field[string]  `key:"dir" doc:"The working directory, below the directory that the call comes from"`
-	Timeout   Field[int64]   `key:"timeout" doc:"How many seconds the command may run; 30 where it is left out"`
-	Output    *Output        `key:"output" doc:"How the command prints its records. Where it is left out: a text without an envelope, JSON with answer = \"json\", and else a JSON array, or an object with one in data"`
-	Args      []Arg          `key:"args" need:"yes" what:"an argument" doc:"The arguments: text with {parameter} in it, where {{ and }} are braces, or tables. A value at the beginning of an argument must not begin with a hyphen, unless an option or the end of options stands before it"`
+	Timeout   Field[int64]   `key:"timeout" doc:"The maximum time of the command in seconds; default: 30"`
+	Output    *Output        `key:"output" doc:"How the command prints its records; default: text without an envelope, JSON with answer = \"json\", and otherwise a JSON array, or an object with one in data"`
+	Args      []Arg          `key:"args" need:"yes" what:"an argument" doc:"The arguments: text with {parameter} in it, where {{ and }} are braces, or tables. A value at the beginning of an argument must not begin with a hyphen, unless an option or the end of options comes before it"`
 }
 
 // ExitFailure is one [[command.failures]] table.
@@ -185,7 +183,7 @@ type ExitFailure struct {
 	At        Place
 	Exit      Field[[]int64] `key:"exit" need:"yes" doc:"The exit codes"`
 	Reason    Field[string]  `key:"reason" need:"yes" doc:"What went wrong, and what to do about it, in a sentence each"`
-	Caller    Field[bool]    `key:"caller" doc:"Whether another call can put it right"`
+	Caller    Field[bool]    `key:"caller" doc:"Whether another call can succeed"`
 	Transient Field[bool]    `key:"transient" doc:"Whether the same call may work later"`
 }
 
@@ -199,36 +197,35 @@ type Variable struct {
 // Output is the [command.output] table.
 type Output struct {
 	At          Place
-	Form        Field[string]   `key:"form" need:"yes" values:"json json_object json_lines delimited regexp text" doc:"How records are printed: an array in JSON, one object in JSON, a JSON value on each line, text with separators, lines that a pattern takes apart, or one record with the whole text"`
-	Path        Field[string]   `key:"path" doc:"json and json_object: what leads to the records, such as data.items, pages[].items for those of every page, or 0.items for those of the first"`
-	MayBeAbsent Field[bool]     `key:"may_be_absent" doc:"json and json_object: whether no output at all, and null or nothing at the path, are no records and no mistake"`
+	Form        Field[string]   `key:"form" need:"yes" values:"json json_object json_lines delimited regexp text" doc:"The form of the records: a JSON array, one JSON object, a JSON value on each line, text with separators, lines that a pattern matches, or one record with the whole text"`
+	Path        Field[string]   `key:"path" doc:"json and json_object: the path to the records, such as data.items, pages[].items for every page, or 0.items for the first"`
+	MayBeAbsent Field[bool]     `key:"may_be_absent" doc:"json and json_object: whether no output, and null or nothing at the path, mean no records instead of a failure"`
 	Fields      Field[[]string] `key:"fields" doc:"delimited: the fields of a record, in their order; without them a record is a text"`
-	Separator   Field[string]   `key:"separator" doc:"delimited: what stands between fields; a tab where it is left out"`
-	End         Field[string]   `key:"end" doc:"delimited: what ends a record; a line break where it is left out"`
-	Pattern     Field[string]   `key:"pattern" doc:"regexp: the pattern of a line, whose named groups are the fields"`
-	Skip        Field[string]   `key:"skip" doc:"delimited and regexp: the pattern of records that are none, such as headings"`
+	Separator   Field[string]   `key:"separator" doc:"delimited: the separator of fields; default: a tab"`
+	End         Field[string]   `key:"end" doc:"delimited: the end of a record; default: a line break"`
+	Pattern     Field[string]   `key:"pattern" doc:"regexp: the pattern of a line, with a named group for each field"`
+	Skip        Field[string]   `key:"skip" doc:"delimited and regexp: the pattern of output to skip, such as headings"`
 }
 
-// Arg is one entry of command.args: a string, which is its value, or a table with
-// an option, a value, or both.
+// Arg is one entry of command.args: a string, which is its value, or a table with an option, a value or both.
 type Arg struct {
 	At     Place
-	Option Field[[]string] `key:"option" form:"words" doc:"What stands before the value, as an argument of its own, or several, such as -e, or [\"--arg\", \"name\"]; without a value, it stands alone"`
-	Value  Field[string]   `key:"value" doc:"The argument: text with {parameter} in it. It is left out, with its option, where a parameter is not given, and repeated for each item of an array"`
-	When   Field[string]   `key:"when" doc:"The boolean parameter that has to be true for it"`
-	Unless Field[string]   `key:"unless" doc:"The boolean parameter that has to be false for it"`
-	Empty  Field[bool]     `key:"empty" doc:"Whether a value in it may be empty, which is refused else"`
+	Option Field[[]string] `key:"option" form:"words" doc:"One or several arguments before the value, such as -e, or [\"--arg\", \"name\"]; without a value they are passed alone"`
+	Value  Field[string]   `key:"value" doc:"The argument: text with {parameter} in it. It is omitted, with its option, if a parameter is not given, and repeated for each item of an array"`
+	When   Field[string]   `key:"when" doc:"The boolean parameter that must be true for it"`
+	Unless Field[string]   `key:"unless" doc:"The boolean parameter that must be false for it"`
+	Empty  Field[bool]     `key:"empty" doc:"Whether a value in it may be empty; otherwise an empty value is refused"`
 }
 
 // Envelope is the [envelope] table.
 type Envelope struct {
 	At       Place
-	Root     Field[string] `key:"root" need:"yes" doc:"The element that holds all others"`
-	MaxChars Field[int64]  `key:"max_chars" doc:"Most characters of an answer"`
+	Root     Field[string] `key:"root" need:"yes" doc:"The element that contains all others"`
+	MaxChars Field[int64]  `key:"max_chars" doc:"The maximum length of an answer in characters"`
 	Elements []Element     `key:"elements" need:"yes" what:"an element" doc:"The elements"`
 }
 
-// Element returns the element of that name, the first of several, or nil.
+// Element returns the first element with the given name, or nil.
 func (e *Envelope) Element(name string) *Element {
 	if e == nil {
 		return nil
@@ -245,12 +242,12 @@ func (e *Envelope) Element(name string) *Element {
 type Element struct {
 	At         Place
 	Name       Field[string]   `key:"name" need:"yes" doc:"The name of the element"`
-	Summary    Field[string]   `key:"summary" doc:"What it is, in a line"`
-	Body       Field[string]   `key:"body" values:"inline lines block json" doc:"What stands in it: text on one line, the same with its line breaks, text verbatim, or JSON"`
-	From       Field[string]   `key:"from" values:"records" doc:"records: there is one for each record of the command"`
-	TextFrom   Field[string]   `key:"text_from" doc:"The key of the record that fills the body; within JSON also a path, such as author.name, or labels[].name for an element that repeats"`
-	Separator  Field[string]   `key:"separator" doc:"An empty element that is written before this one on demand"`
-	Beside     Field[bool]     `key:"beside" doc:"Whether it stands on the line of what is before it"`
+	Summary    Field[string]   `key:"summary" doc:"Its meaning, in one line"`
+	Body       Field[string]   `key:"body" values:"inline lines block json" doc:"Its content: text on one line, text with its line breaks, text verbatim, or JSON"`
+	From       Field[string]   `key:"from" values:"records" doc:"records: the element is written once for each record of the command"`
+	TextFrom   Field[string]   `key:"text_from" doc:"The key of the record that fills the body; in JSON also a path, such as author.name, or labels[].name for a repeated element"`
+	Separator  Field[string]   `key:"separator" doc:"An empty element that can be written before this one"`
+	Beside     Field[bool]     `key:"beside" doc:"Whether it is on the line of the element before it"`
 	Attributes []Attribute     `key:"attributes" what:"an attribute" doc:"Its attributes, in their order"`
 	Children   Field[[]string] `key:"children" doc:"Its children, in their order: name, name? for one or none, name* for any number"`
 }
@@ -260,9 +257,9 @@ type Attribute struct {
 	At       Place
 	Name     Field[string] `key:"name" need:"yes" doc:"The name of the attribute"`
 	Type     Field[string] `key:"type" need:"yes" values:"string integer boolean time" doc:"The type"`
-	Presence Field[string] `key:"presence" values:"always optional nullable" doc:"When it is written: always, which is the default; optional: left out when empty; nullable: null, or left out of an envelope, when there is none"`
-	Summary  Field[string] `key:"summary" need:"yes" doc:"What it is, in one line without a full stop"`
-	From     Field[string] `key:"from" doc:"The key of the record that fills it, or within JSON a path such as author.name; count is the number of records"`
+	Presence Field[string] `key:"presence" values:"always optional nullable" doc:"When it is written: always, which is the default; optional: omitted when empty; nullable: null, or omitted from an envelope, when there is none"`
+	Summary  Field[string] `key:"summary" need:"yes" doc:"Its meaning, in one line without a full stop"`
+	From     Field[string] `key:"from" doc:"The key of the record that fills it, or in JSON a path such as author.name; count is the number of records"`
 	Param    Field[string] `key:"param" doc:"The parameter it repeats"`
 	Fixed    Field[string] `key:"fixed" doc:"A constant"`
 }
@@ -270,14 +267,14 @@ type Attribute struct {
 // Result is the [result] table.
 type Result struct {
 	At     Place
-	Plain  Field[bool]     `key:"plain" doc:"Whether a success is its fields alone, without ok"`
-	Codes  Field[[]string] `key:"codes" doc:"The codes of failures, beyond those that every tool has"`
+	Plain  Field[bool]     `key:"plain" doc:"Whether a success has only its fields, without ok"`
+	Codes  Field[[]string] `key:"codes" doc:"The codes of failures, beside those that every tool has"`
 	Fields []Param         `key:"fields" form:"named" what:"the field" doc:"The fields of a success, in their order"`
 }
 
 // Example is one [[examples]] table.
 type Example struct {
 	At        Place
-	Summary   Field[string]         `key:"summary" need:"yes" doc:"What the call is for, in a line"`
+	Summary   Field[string]         `key:"summary" need:"yes" doc:"The purpose of the call, in one line"`
 	Arguments Field[map[string]any] `key:"arguments" need:"yes" doc:"The arguments"`
 }

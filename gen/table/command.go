@@ -5,7 +5,7 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// Command returns a tool whose work is a command line, for package commandline to interpret.
+// Command returns a tool that runs a command line, for package commandline to interpret.
 func Command(t *ir.Tool, schema string) *commandline.Tool {
 	out := &commandline.Tool{
 		Tool: Tool(t, schema), Command: *t.Command, Output: t.Output, Narrow: t.Narrow,
@@ -19,7 +19,7 @@ func Command(t *ir.Tool, schema string) *commandline.Tool {
 	return out
 }
 
-// envelope is that of a tool whose root holds its records and notes, and nothing else.
+// envelope returns the envelope of a tool; its root has only records and notes.
 func envelope(t *ir.Tool) commandline.Envelope {
 	root := t.Envelope.Element(t.Envelope.Root)
 	out := commandline.Envelope{Root: root.Name, Attributes: attributes(t, root.Attributes)}
@@ -61,8 +61,7 @@ func attributes(t *ir.Tool, list []ir.Attribute) []commandline.Attribute {
 	return out
 }
 
-// path is what leads to a value in a record: steps within JSON, and the name of a field
-// elsewhere.
+// path returns the path of a value in a record: steps in JSON, and the name of a field otherwise.
 func path(t *ir.Tool, from string) []string {
 	switch {
 	case from == "":

@@ -1,6 +1,5 @@
-// Package table writes a tool of the model as the values that the runtime works with: what a
-// host gets to see of it, and what its arguments may be. Generated code has the same values as
-// literals.
+// Package table converts a tool of the model to the values that the runtime uses: its description for hosts, and the
+// constraints on its arguments. Generated code has the same values as literals.
 package table
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Tool returns a tool. schema is the JSON Schema of its arguments.
+// Tool returns the runtime's description of a tool. schema is the JSON Schema of its arguments.
 func Tool(t *ir.Tool, schema string) contract.Tool {
 	return contract.Tool{
 		Name: t.Name, Title: t.Title(), Aliases: t.OtherNames(), Summary: t.Summary, Description: description(t), Effect: string(t.Effect),
@@ -23,14 +22,13 @@ func Tool(t *ir.Tool, schema string) contract.Tool {
 	}
 }
 
-// Arguments returns what the arguments of a tool are held against.
+// Arguments returns a tool with only parameters and rules, for checking arguments.
 func Arguments(t *ir.Tool) *contract.Tool {
 	return &contract.Tool{Parameters: parameters(nil, t.Params), Rules: rules(t)}
 }
 
-// description is what a tool says about itself behind its summary. Rules between
-// parameters are part of it: no schema that every model provider takes can hold
-// them.
+// description returns a tool's description, which follows its summary. It includes the rules between parameters,
+// because no schema that every model provider takes can express them.
 func description(tool *ir.Tool) string {
 	paragraphs := lower.Paragraphs(tool.Description)
 	var rules []string
@@ -43,7 +41,7 @@ func description(tool *ir.Tool) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// parameters returns parameters, or, without a tool, members of an object.
+// parameters returns the parameters of t or, if t is nil, the members of an object.
 func parameters(t *ir.Tool, params []ir.Param) []contract.Parameter {
 	var list []contract.Parameter
 	for i := range params {
@@ -81,8 +79,7 @@ func parameter(p *ir.Param) contract.Parameter {
 	return v
 }
 
-// bounds returns the least and the most there may be of a value, or nil. Nothing that is counted is
-// below zero.
+// bounds returns the bounds of a value or of its length, or nil if it has none. Lengths and counts are at least zero.
 func bounds(p *ir.Param) *contract.Range {
 	var low, high *float64
 	for _, row := range ir.ConstraintTable() {
@@ -114,8 +111,8 @@ func bounds(p *ir.Param) *contract.Range {
 	return r
 }
 
-// rules returns the relations between parameters. What is missing is reported at
-// the first parameter that would do.
+// rules returns the relations between parameters. A missing parameter is reported at the first one that would satisfy
+// the rule.
 func rules(t *ir.Tool) []contract.Rule {
 	var list []contract.Rule
 	for _, r := range t.Rules {

@@ -10,8 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Wants is what a value has to be, as it completes "x must be …": its type, and what
-// narrows it as targets are told.
+// Wants describes the values of p in words that complete "x must be …": its type, and its constraints in the words
+// that targets use.
 func Wants(p *ir.Param) string {
 	words, list := kind(p), p.Kind == ir.Array
 	phrases := lower.Constraints(p)
@@ -29,7 +29,7 @@ func Wants(p *ir.Param) string {
 	return words
 }
 
-// kind is the type of a value with its article.
+// kind returns the type of a value with its article.
 func kind(p *ir.Param) string {
 	switch {
 	case len(p.Enum) > 0:
@@ -50,11 +50,10 @@ func kind(p *ir.Param) string {
 	return "a " + lower.Kind(p)
 }
 
-// oneLine is words of a spec as they can stand in a message.
+// oneLine returns text of a spec on one line with all characters visible, for a message.
 func oneLine(s string) string { return strings.Join(strings.Fields(text.Visible(s)), " ") }
 
-// fixInExample is the JSON text of a parameter in the first example that has it, or
-// nothing.
+// fixInExample returns the JSON text of a parameter in the first example that has it, or "".
 func fixInExample(tool *ir.Tool, name string) string {
 	for _, example := range tool.Examples {
 		var arguments map[string]json.RawMessage
@@ -69,8 +68,8 @@ func fixInExample(tool *ir.Tool, name string) string {
 	return ""
 }
 
-// example is the arguments of a call that works: those of the first example,
-// or none where none are required. It is empty where no such call is known.
+// example returns the arguments of a call that works: those of the first example, or {} if no parameter is required.
+// It returns "" if no such call is known.
 func example(tool *ir.Tool) string {
 	if len(tool.Examples) > 0 {
 		return tool.Examples[0].Arguments

@@ -7,26 +7,26 @@ import "github.com/convtools/convtools/runtime/contract"
 // CreateParams is the arguments of conv.create, valid and with defaults filled
 // in, in the order of its spec.
 type CreateParams struct {
-	// Its system prompt. It is nil where none is given.
+	// Its system prompt. It is nil if nothing is given.
 	BaseInstructionText *string
-	// Or a file of the project. It is nil where none is given.
+	// Or a file of the project. It is nil if nothing is given.
 	BaseInstructionFile *string
-	// The task. It is nil where none is given.
+	// The task. It is nil if nothing is given.
 	UserInstruction *string
-	// More of the task. It is an array of objects. It is nil where none is given.
+	// More of the task. It is an array of objects. It is nil if nothing is given.
 	Items []CreateItem
-	// server or server/tool, of yours. It is an array of strings. It is nil where
-	// none is given.
+	// server or server/tool, of yours. It is an array of strings. It is nil if
+	// nothing is given.
 	MCPAllowlist []string
-	// Of yours. It is nil where none is given.
+	// Of yours. It is nil if nothing is given.
 	InternalTools *CreateInternalTools
-	// For conv.list. It is a string (at most 200 characters). It is nil where none
+	// For conv.list. It is a string (at most 200 characters). It is nil if nothing
 	// is given.
 	Title *string
-	// At most. It is nil where none is given.
+	// At most. It is nil if nothing is given.
 	Budget *CreateBudget
 	// Milliseconds until it answers running. It is an integer (0 to 240000). It is
-	// nil where none is given.
+	// nil if nothing is given.
 	WaitMs *int
 }
 
@@ -34,39 +34,39 @@ type CreateParams struct {
 type CreateItem struct {
 	// It is one of text, image, local_image.
 	Type string
-	// It is nil where none is given.
+	// It is nil if nothing is given.
 	Text *string
-	// It is nil where none is given.
+	// It is nil if nothing is given.
 	ImageURL *string
-	// It is nil where none is given.
+	// It is nil if nothing is given.
 	Path *string
 }
 
 // CreateInternalTools is internal_tools in the arguments of conv.create.
 type CreateInternalTools struct {
-	// It is nil where none is given.
+	// It is nil if nothing is given.
 	IncludePlanTool *bool
-	// It is nil where none is given.
+	// It is nil if nothing is given.
 	IncludeApplyPatchTool *bool
-	// It is nil where none is given.
+	// It is nil if nothing is given.
 	WebSearchRequest *bool
-	// It is nil where none is given.
+	// It is nil if nothing is given.
 	UseStreamableShellTool *bool
-	// It is nil where none is given.
+	// It is nil if nothing is given.
 	IncludeConvTools *bool
 }
 
 // CreateBudget is budget in the arguments of conv.create.
 type CreateBudget struct {
-	// It is an integer (at least 1). It is nil where none is given.
+	// It is an integer (at least 1). It is nil if nothing is given.
 	Tokens *int
-	// It is an integer (at least 1). It is nil where none is given.
+	// It is an integer (at least 1). It is nil if nothing is given.
 	ToolCalls *int
-	// It is an integer (1 to 86400). It is nil where none is given.
+	// It is an integer (1 to 86400). It is nil if nothing is given.
 	Seconds *int
 }
 
-// CreateTool describes conv.create: to a host, and to whoever checks its
+// CreateTool returns the description of conv.create, for hosts and for checking
 // arguments.
 func CreateTool() contract.Tool {
 	return contract.Tool{
@@ -138,25 +138,24 @@ func CreateTool() contract.Tool {
 	}
 }
 
-// CreateResult is what conv.create answers.
+// CreateResult is the answer of conv.create.
 type CreateResult struct {
 	// The new conversation, a UUID.
 	ConversationID string `json:"conversation_id"`
-	// user_instruction, where it was given. Left out when it is nil.
+	// user_instruction, where it was given. Omitted when nil.
 	FirstUserMessage *string `json:"first_user_message,omitzero"`
-	// How many items were given, where any were. Left out when it is nil.
+	// How many items were given, where any were. Omitted when nil.
 	FirstItemsCount *int `json:"first_items_count,omitzero"`
 	// The last message of the answer; empty where there is none.
 	LastAssistantMessage string `json:"last_assistant_message"`
 	// completed or no_message; also failed, interrupted or destroyed, with ok, code
 	// and reason before all; or running.
 	Status string `json:"status"`
-	// Why the answer failed. Left out when it is nil.
+	// Why the answer failed. Omitted when nil.
 	Error *CreateResultError `json:"error,omitzero"`
-	// The message is shortened; conv.history has all of it. Left out when it is
-	// nil.
+	// The message is shortened; conv.history has all of it. Omitted when nil.
 	Truncated *bool `json:"truncated,omitzero"`
-	// With the status running: what conv.wait takes. Left out when it is nil.
+	// With the status running: what conv.wait takes. Omitted when nil.
 	TaskID *string `json:"task_id,omitzero"`
 }
 

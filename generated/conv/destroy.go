@@ -11,8 +11,8 @@ type DestroyParams struct {
 	ConversationID string
 }
 
-// DestroyTool describes conv.destroy: to a host, and to whoever checks its
-// arguments.
+// DestroyTool returns the description of conv.destroy, for hosts and for
+// checking arguments.
 func DestroyTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.destroy",
@@ -28,6 +28,6 @@ func DestroyTool() contract.Tool {
 	}
 }
 
-// DestroyResult is what conv.destroy answers.
+// DestroyResult is the answer of conv.destroy.
 type DestroyResult struct {
 }

@@ -9,13 +9,13 @@ import "github.com/convtools/convtools/runtime/contract"
 type HistoryParams struct {
 	// From conv.create or conv.list; also your own.
 	ConversationID string
-	// Only this many from the end. It is an integer (at least 1). It is nil where
-	// none is given.
+	// Only this many from the end. It is an integer (at least 1). It is nil if
+	// nothing is given.
 	Limit *int
 }
 
-// HistoryTool describes conv.history: to a host, and to whoever checks its
-// arguments.
+// HistoryTool returns the description of conv.history, for hosts and for
+// checking arguments.
 func HistoryTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.history",
@@ -34,12 +34,12 @@ func HistoryTool() contract.Tool {
 	}
 }
 
-// HistoryResult is what conv.history answers.
+// HistoryResult is the answer of conv.history.
 type HistoryResult struct {
 	// The messages.
 	Entries []HistoryResultEntry `json:"entries"`
 	// Messages before these are left out, or part of the only one, since all are
-	// too long. Left out when it is nil.
+	// too long. Omitted when nil.
 	Truncated *bool `json:"truncated,omitzero"`
 }
 
@@ -47,14 +47,13 @@ type HistoryResult struct {
 type HistoryResultEntry struct {
 	// user or assistant.
 	Role string `json:"role"`
-	// What was said; left out of a message of images alone. Left out when it is
-	// nil.
+	// What was said; left out of a message of images alone. Omitted when nil.
 	Text *string `json:"text,omitzero"`
 	// Its images.
 	Attachments []HistoryResultEntryAttachment `json:"attachments"`
-	// The conversation that sent it, where one did. Left out when it is nil.
+	// The conversation that sent it, where one did. Omitted when nil.
 	From *string `json:"from,omitzero"`
-	// Only a part of it is here. Left out when it is nil.
+	// Only a part of it is here. Omitted when nil.
 	Truncated *bool `json:"truncated,omitzero"`
 }
 
@@ -63,13 +62,12 @@ type HistoryResultEntry struct {
 type HistoryResultEntryAttachment struct {
 	// image.
 	Type string `json:"type"`
-	// Where it is: https://…, http://… or data:…. Left out when it is nil.
+	// Where it is: https://…, http://… or data:…. Omitted when nil.
 	ImageURL *string `json:"image_url,omitzero"`
-	// Of a long data: address that is left out, its SHA-256. Left out when it is
-	// nil.
+	// Of a long data: address that is left out, its SHA-256. Omitted when nil.
 	Sha256 *string `json:"sha256,omitzero"`
-	// And how long it is. Left out when it is nil.
+	// And how long it is. Omitted when nil.
 	Bytes *int `json:"bytes,omitzero"`
-	// The address is left out. Left out when it is nil.
+	// The address is left out. Omitted when nil.
 	Elided *bool `json:"elided,omitzero"`
 }

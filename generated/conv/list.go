@@ -9,7 +9,8 @@ import "github.com/convtools/convtools/runtime/contract"
 type ListParams struct {
 }
 
-// ListTool describes conv.list: to a host, and to whoever checks its arguments.
+// ListTool returns the description of conv.list, for hosts and for checking
+// arguments.
 func ListTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.list",
@@ -24,7 +25,7 @@ func ListTool() contract.Tool {
 	}
 }
 
-// ListResult is what conv.list answers.
+// ListResult is the answer of conv.list.
 type ListResult struct {
 	// The conversations.
 	Conversations []ListResultConversation `json:"conversations"`
@@ -40,13 +41,13 @@ type ListResultConversation struct {
 	LastActiveAt string `json:"last_active_at"`
 	// running; suspended, waiting for an answer; queued; or idle.
 	State string `json:"state"`
-	// The conversation that created it; none of the root. Left out when it is nil.
+	// The conversation that created it; none of the root. Omitted when nil.
 	ParentID *string `json:"parent_id,omitzero"`
-	// It is the root. Left out when it is nil.
+	// It is the root. Omitted when nil.
 	IsRoot *bool `json:"is_root,omitzero"`
-	// It is the one that calls. Left out when it is nil.
+	// It is the one that calls. Omitted when nil.
 	IsSelf *bool `json:"is_self,omitzero"`
-	// Its title. Left out when it is nil.
+	// Its title. Omitted when nil.
 	Title *string `json:"title,omitzero"`
 	// What it has used itself.
 	Usage ListResultConversationUsage `json:"usage"`

@@ -9,15 +9,15 @@ import "github.com/convtools/convtools/runtime/contract"
 type SendParams struct {
 	// Its id.
 	ConversationID string
-	// The message. It is nil where none is given.
+	// The message. It is nil if nothing is given.
 	Text *string
-	// More of the message. It is an array of objects. It is nil where none is
+	// More of the message. It is an array of objects. It is nil if nothing is
 	// given.
 	Items []SendItem
-	// At most. It is nil where none is given.
+	// At most. It is nil if nothing is given.
 	Budget *SendBudget
 	// Milliseconds until it answers running. It is an integer (0 to 240000). It is
-	// nil where none is given.
+	// nil if nothing is given.
 	WaitMs *int
 }
 
@@ -25,25 +25,26 @@ type SendParams struct {
 type SendItem struct {
 	// It is one of text, image, local_image.
 	Type string
-	// It is nil where none is given.
+	// It is nil if nothing is given.
 	Text *string
-	// It is nil where none is given.
+	// It is nil if nothing is given.
 	ImageURL *string
-	// It is nil where none is given.
+	// It is nil if nothing is given.
 	Path *string
 }
 
 // SendBudget is budget in the arguments of conv.send.
 type SendBudget struct {
-	// It is an integer (at least 1). It is nil where none is given.
+	// It is an integer (at least 1). It is nil if nothing is given.
 	Tokens *int
-	// It is an integer (at least 1). It is nil where none is given.
+	// It is an integer (at least 1). It is nil if nothing is given.
 	ToolCalls *int
-	// It is an integer (1 to 86400). It is nil where none is given.
+	// It is an integer (1 to 86400). It is nil if nothing is given.
 	Seconds *int
 }
 
-// SendTool describes conv.send: to a host, and to whoever checks its arguments.
+// SendTool returns the description of conv.send, for hosts and for checking
+// arguments.
 func SendTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.send",
@@ -94,7 +95,7 @@ func SendTool() contract.Tool {
 	}
 }
 
-// SendResult is what conv.send answers.
+// SendResult is the answer of conv.send.
 type SendResult struct {
 	// The conversation that has answered, a UUID.
 	ConversationID string `json:"conversation_id"`
@@ -103,12 +104,11 @@ type SendResult struct {
 	// completed or no_message; also failed, interrupted or destroyed, with ok, code
 	// and reason before all; or running.
 	Status string `json:"status"`
-	// Why the answer failed. Left out when it is nil.
+	// Why the answer failed. Omitted when nil.
 	Error *SendResultError `json:"error,omitzero"`
-	// The message is shortened; conv.history has all of it. Left out when it is
-	// nil.
+	// The message is shortened; conv.history has all of it. Omitted when nil.
 	Truncated *bool `json:"truncated,omitzero"`
-	// With the status running: what conv.wait takes. Left out when it is nil.
+	// With the status running: what conv.wait takes. Omitted when nil.
 	TaskID *string `json:"task_id,omitzero"`
 }
 

@@ -9,12 +9,13 @@ import "github.com/convtools/convtools/runtime/contract"
 type WaitParams struct {
 	// From that answer. It is a string (at most 100 characters).
 	TaskID string
-	// Milliseconds to wait. It is an integer (0 to 240000). It is nil where none is
+	// Milliseconds to wait. It is an integer (0 to 240000). It is nil if nothing is
 	// given.
 	WaitMs *int
 }
 
-// WaitTool describes conv.wait: to a host, and to whoever checks its arguments.
+// WaitTool returns the description of conv.wait, for hosts and for checking
+// arguments.
 func WaitTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.wait",
@@ -33,27 +34,24 @@ func WaitTool() contract.Tool {
 	}
 }
 
-// WaitResult is what conv.wait answers.
+// WaitResult is the answer of conv.wait.
 type WaitResult struct {
 	// The conversation that answers, a UUID.
 	ConversationID string `json:"conversation_id"`
-	// Of conv.create: user_instruction, where it was given. Left out when it is
-	// nil.
+	// Of conv.create: user_instruction, where it was given. Omitted when nil.
 	FirstUserMessage *string `json:"first_user_message,omitzero"`
-	// Of conv.create: how many items were given, where any were. Left out when it
-	// is nil.
+	// Of conv.create: how many items were given, where any were. Omitted when nil.
 	FirstItemsCount *int `json:"first_items_count,omitzero"`
 	// The last message of the answer; empty where there is none.
 	LastAssistantMessage string `json:"last_assistant_message"`
 	// completed or no_message; also failed, interrupted or destroyed, with ok, code
 	// and reason before all; or running.
 	Status string `json:"status"`
-	// Why the answer failed. Left out when it is nil.
+	// Why the answer failed. Omitted when nil.
 	Error *WaitResultError `json:"error,omitzero"`
-	// The message is shortened; conv.history has all of it. Left out when it is
-	// nil.
+	// The message is shortened; conv.history has all of it. Omitted when nil.
 	Truncated *bool `json:"truncated,omitzero"`
-	// With the status running: what conv.wait takes. Left out when it is nil.
+	// With the status running: what conv.wait takes. Omitted when nil.
 	TaskID *string `json:"task_id,omitzero"`
 }
 

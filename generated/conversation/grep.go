@@ -13,41 +13,41 @@ import (
 type GrepParams struct {
 	// Text of a line.
 	Pattern string
-	// pattern is an RE2. It is nil where none is given.
+	// pattern is an RE2. It is nil if nothing is given.
 	Regex *bool
 	// In any case. Default: true.
 	IgnoreCase bool
-	// Only these conversations. It is an array of strings. It is nil where none is
+	// Only these conversations. It is an array of strings. It is nil if nothing is
 	// given.
 	IDs []string
 	// chat is what was said and thought. It is an array of strings (each one of
 	// all, chat, tool, title, user, assistant, reasoning, structured, tool-call,
-	// tool-result, inquiry, system, recall). It is nil where none is given.
+	// tool-result, inquiry, system, recall). It is nil if nothing is given.
 	Scopes []string
-	// Only this event. It is nil where none is given.
+	// Only this event. It is nil if nothing is given.
 	Event *int
-	// Lines around each. It is nil where none is given.
+	// Lines around each. It is nil if nothing is given.
 	Context *int
 	// Most lines. Default: 50.
 	Limit int
-	// Lines to skip. It is nil where none is given.
+	// Lines to skip. It is nil if nothing is given.
 	Offset *int
-	// This conversation too. It is nil where none is given.
+	// This conversation too. It is nil if nothing is given.
 	IncludeCurrent *bool
-	// Hidden ones too. It is nil where none is given.
+	// Hidden ones too. It is nil if nothing is given.
 	IncludeHidden *bool
 	// Recorded by these. It is an array of strings (each one of jp, claude-code,
-	// codex, opencode, gemini, convtools, chatgpt, archive). It is nil where none
+	// codex, opencode, gemini, convtools, chatgpt, archive). It is nil if nothing
 	// is given.
 	Sources []string
 }
 
-// GrepMaxChars is the most characters an answer of conversation_grep may have,
-// notes included.
+// GrepMaxChars is the maximum length of an answer of conversation_grep in
+// characters, including notes.
 const GrepMaxChars = 20000
 
-// GrepTool describes conversation_grep: to a host, and to whoever checks its
-// arguments.
+// GrepTool returns the description of conversation_grep, for hosts and for
+// checking arguments.
 func GrepTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conversation_grep",
@@ -100,16 +100,15 @@ type GrepEnvelope struct {
 	_ struct{} `element:"conversation_grep,root"`
 	// Matching lines in all.
 	Matches int `attr:"matches"`
-	// Lines shown, context aside; as many as match where it is not said. Left out
-	// when it is nil.
+	// Lines shown, context aside; as many as match where it is not said. Omitted
+	// when nil.
 	Returned *int `attr:"returned"`
-	// Conversations that match, where some are not listed. Left out when it is
-	// zero.
+	// Conversations that match, where some are not listed. Omitted when zero.
 	ConversationCount int `attr:"conversations,omitzero"`
-	// Conversations searched, where nothing matches. Left out when it is nil.
+	// Conversations searched, where nothing matches. Omitted when nil.
 	Searched *int `attr:"searched"`
 	// There are matches that only later pages show, those that more counts aside.
-	// Left out when it is false.
+	// Omitted when false.
 	Truncated bool `attr:"truncated,omitzero"`
 	// A conversation that matches; up to five without a line in this answer come
 	// last.
@@ -124,15 +123,13 @@ type GrepConversation struct {
 	_ struct{} `element:"conversation"`
 	// The conversation, for conversation_read.
 	ID string `attr:"id"`
-	// Its turns, where there are several and an event is shown. Left out when it is
-	// zero.
+	// Its turns, where there are several and an event is shown. Omitted when zero.
 	Turns int `attr:"turns,omitzero"`
-	// Its matching lines, where not all are shown. Left out when it is zero.
+	// Its matching lines, where not all are shown. Omitted when zero.
 	Matches int `attr:"matches,omitzero"`
-	// Whether it is archived. Left out when it is false.
+	// Whether it is archived. Omitted when false.
 	Archived bool `attr:"archived,omitzero"`
-	// The program that recorded it, where that is not JP. Left out when it is
-	// empty.
+	// The program that recorded it, where that is not JP. Omitted when empty.
 	Source string `attr:"source,omitzero"`
 	// The title, absent where there is none.
 	Title string `element:"title,beside,omitzero" body:"inline"`
@@ -146,22 +143,21 @@ type GrepConversation struct {
 // GrepEvent is a <event> element: an event that matches.
 type GrepEvent struct {
 	_ struct{} `element:"event"`
-	// Its number in the conversation, for conversation_read. Left out when it is
-	// zero.
+	// Its number in the conversation, for conversation_read. Omitted when zero.
 	Event int `attr:"event,omitzero"`
 	// Its turn, where the conversation has several and it is another than of the
-	// event before it. Left out when it is zero.
+	// event before it. Omitted when zero.
 	Turn int `attr:"turn,omitzero"`
 	// What kind of text it is.
 	Scope string `attr:"scope"`
 	// When it was recorded, where that is another day than of the event before it
-	// in the conversation. Left out when it is zero.
+	// in the conversation. Omitted when zero.
 	Timestamp time.Time `attr:"timestamp,omitzero"`
 	// Characters of its text, where they are more than 3000, or with context 8000.
-	// Left out when it is zero.
+	// Omitted when zero.
 	Chars int `attr:"chars,omitzero"`
-	// Matching lines of it that are not shown, beside the first three. Left out
-	// when it is zero.
+	// Matching lines of it that are not shown, beside the first three. Omitted when
+	// zero.
 	More int `attr:"more,omitzero"`
 	// A line that matches, with up to three lines around it, or a run of more lines
 	// around one, without blank ones; a line … stands for others left out.
@@ -174,17 +170,17 @@ type GrepEvent struct {
 type GrepHit struct {
 	_ struct{} `element:"hit,beside"`
 	// false for lines around a match that are not in its hit; true where it is not
-	// said. Left out when it is nil.
+	// said. Omitted when nil.
 	IsMatch *bool `attr:"is_match"`
-	// title where the line is the title; else it stands on the event. Left out when
-	// it is empty.
+	// title where the line is the title; else it stands on the event. Omitted when
+	// empty.
 	Scope string `attr:"scope,omitzero"`
 	// Other events with the same line: their numbers, with the id before those of
-	// other conversations. Left out when it is empty.
+	// other conversations. Omitted when empty.
 	Also string `attr:"also,omitzero"`
 	// With event: how many equal lines of it this one is shown for, where they are
-	// several. Left out when it is zero.
+	// several. Omitted when zero.
 	Times int `attr:"times,omitzero"`
-	// Recorded text, of which line breaks stay.
+	// Recorded text that keeps its line breaks.
 	Text string `body:"lines"`
 }

@@ -21,8 +21,8 @@ type ListParams struct {
 	Descending bool
 	// Archived instead of live ones. Default: false.
 	Archived bool
-	// Only titles with this text. It is a string (on one line). It is nil where
-	// none is given.
+	// Only titles with this text. It is a string (on one line). It is nil if
+	// nothing is given.
 	TitleContains *string
 	// Hidden ones too. Default: false.
 	IncludeHidden bool
@@ -30,16 +30,16 @@ type ListParams struct {
 	Outline bool
 	// Only what these programs recorded. It is an array of strings (each one of jp,
 	// claude-code, codex, opencode, gemini, convtools, chatgpt, archive). It is nil
-	// where none is given.
+	// if nothing is given.
 	Sources []string
 }
 
-// ListMaxChars is the most characters an answer of conversation_list may have,
-// notes included.
+// ListMaxChars is the maximum length of an answer of conversation_list in
+// characters, including notes.
 const ListMaxChars = 40000
 
-// ListTool describes conversation_list: to a host, and to whoever checks its
-// arguments.
+// ListTool returns the description of conversation_list, for hosts and for
+// checking arguments.
 func ListTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conversation_list",
@@ -93,7 +93,7 @@ type ListEnvelope struct {
 	Archived bool `attr:"archived"`
 	// Whether more follow this page.
 	HasMore bool `attr:"has_more"`
-	// The offset of the next page. Left out when it is zero.
+	// The offset of the next page. Omitted when zero.
 	NextOffset int `attr:"next_offset,omitzero"`
 	// One conversation.
 	Conversations []ListConversation
@@ -101,8 +101,8 @@ type ListEnvelope struct {
 	Notes []string `element:"note" body:"inline"`
 }
 
-// NewListEnvelope returns an envelope with the attributes that repeat
-// parameters filled in.
+// NewListEnvelope returns an envelope and sets the attributes that repeat
+// parameters.
 func NewListEnvelope(p ListParams) ListEnvelope {
 	return ListEnvelope{Offset: p.Offset, Limit: p.Limit, Sort: p.Sort, Descending: p.Descending, Archived: p.Archived}
 }
@@ -112,32 +112,31 @@ type ListConversation struct {
 	_ struct{} `element:"conversation"`
 	// What conversation_read and conversation_grep take.
 	ID string `attr:"id"`
-	// Recorded events of every kind. Left out when it is nil.
+	// Recorded events of every kind. Omitted when nil.
 	EventsCount *int `attr:"events_count"`
-	// Its turns. Left out when it is nil.
+	// Its turns. Omitted when nil.
 	Turns *int `attr:"turns"`
-	// What the user said, counted. Left out when it is nil.
+	// What the user said, counted. Omitted when nil.
 	RequestCount *int `attr:"requests"`
-	// Characters of all that conversation_read can show. Left out when it is nil.
+	// Characters of all that conversation_read can show. Omitted when nil.
 	Chars *int `attr:"chars"`
-	// When it was begun. Left out when it is zero.
+	// When it was begun. Omitted when zero.
 	CreatedAt time.Time `attr:"created_at,omitzero"`
-	// When its last event was recorded. Left out when it is zero.
+	// When its last event was recorded. Omitted when zero.
 	LastEventAt time.Time `attr:"last_event_at,omitzero"`
-	// When it was archived. Left out when it is zero.
+	// When it was archived. Omitted when zero.
 	ArchivedAt time.Time `attr:"archived_at,omitzero"`
-	// When it may be deleted. Left out when it is zero.
+	// When it may be deleted. Omitted when zero.
 	ExpiresAt time.Time `attr:"expires_at,omitzero"`
-	// The conversation this call is made from. Left out when it is false.
+	// The conversation this call is made from. Omitted when false.
 	Current bool `attr:"current,omitzero"`
-	// The user has hidden it from listings. Left out when it is false.
+	// The user has hidden it from listings. Omitted when false.
 	Hidden bool `attr:"hidden,omitzero"`
-	// The user has pinned it. Left out when it is false.
+	// The user has pinned it. Omitted when false.
 	Pinned bool `attr:"pinned,omitzero"`
-	// The program that recorded it, where that is not JP. Left out when it is
-	// empty.
+	// The program that recorded it, where that is not JP. Omitted when empty.
 	Source string `attr:"source,omitzero"`
-	// Earlier requests left out of its outline. Left out when it is zero.
+	// Earlier requests left out of its outline. Omitted when zero.
 	Omitted int `attr:"omitted,omitzero"`
 	// The title, absent where there is none.
 	Title string `element:"title,beside,omitzero" body:"inline"`
@@ -154,14 +153,14 @@ type ListRequest struct {
 	// The event, for conversation_read.
 	Event int `attr:"event"`
 	// The event of the answer, the last that the assistant said before the next
-	// request, where that is not the event after the request, or it is long. Left
-	// out when it is zero.
+	// request, where that is not the event after the request, or it is long.
+	// Omitted when zero.
 	Answer int `attr:"answer,omitzero"`
 	// Length of the answer where it is over 4500: conversation_grep with ids and
-	// event=answer shows a passage of it. Left out when it is zero.
+	// event=answer shows a passage of it. Omitted when zero.
 	AnswerChars int `attr:"answer_chars,omitzero"`
-	// The day, such as 2026-03-17, where it is not that of the request before. Left
-	// out when it is empty.
+	// The day, such as 2026-03-17, where it is not that of the request before.
+	// Omitted when empty.
 	Day string `attr:"day,omitzero"`
 	// Length of the whole request.
 	Chars int `attr:"chars"`

@@ -14,38 +14,38 @@ type ReadParams struct {
 	// id:N is event N of it. It is a string (must be a conversation id such as
 	// jp-c17648402467).
 	ID string
-	// Only this turn. It is an integer (at least 1). It is nil where none is given.
+	// Only this turn. It is an integer (at least 1). It is nil if nothing is given.
 	Turn *int
-	// Only the last turns. It is an integer (at least 1). It is nil where none is
+	// Only the last turns. It is an integer (at least 1). It is nil if nothing is
 	// given.
 	Last *int
-	// Only this event. It is an integer (at least 1). It is nil where none is
+	// Only this event. It is an integer (at least 1). It is nil if nothing is
 	// given.
 	Event *int
-	// With event: neighbours on each side. It is an integer (0 to 10). It is nil
-	// where none is given.
+	// With event: neighbours on each side. It is an integer (0 to 10). It is nil if
+	// nothing is given.
 	Around *int
-	// With event: part of a long one. It is an integer (at least 1). It is nil
-	// where none is given.
+	// With event: part of a long one. It is an integer (at least 1). It is nil if
+	// nothing is given.
 	Part *int
 	// What you look for. It is a string (at most 500 characters; not blank). It is
-	// nil where none is given.
+	// nil if nothing is given.
 	About *string
 	// Where absent chat (what both said), reasoning and tool traffic; answers are
 	// the last before a request. It is an array of strings (at least 1 item; each
 	// one of requests, answers, chat, reasoning, tool_calls, tool_results,
-	// inquiries, system). It is nil where none is given.
+	// inquiries, system). It is nil if nothing is given.
 	Include []string
 	// Even the conversation of this call. Default: false.
 	IncludeCurrent bool
 }
 
-// ReadMaxChars is the most characters an answer of conversation_read may have,
-// notes included.
+// ReadMaxChars is the maximum length of an answer of conversation_read in
+// characters, including notes.
 const ReadMaxChars = 16000
 
-// ReadTool describes conversation_read: to a host, and to whoever checks its
-// arguments.
+// ReadTool returns the description of conversation_read, for hosts and for
+// checking arguments.
 func ReadTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conversation_read",
@@ -88,23 +88,23 @@ type ReadEnvelope struct {
 	_ struct{} `element:"conversation_read,root"`
 	// The conversation.
 	ID string `attr:"id"`
-	// Turns returned, where they are several. Left out when it is zero.
+	// Turns returned, where they are several. Omitted when zero.
 	TurnCount int `attr:"turns,omitzero"`
 	// Turns the conversation has.
 	TotalTurns int `attr:"total_turns"`
-	// First turn returned, where they are several. Left out when it is zero.
+	// First turn returned, where they are several. Omitted when zero.
 	FirstTurn int `attr:"first_turn,omitzero"`
-	// Last turn returned, where they are several. Left out when it is zero.
+	// Last turn returned, where they are several. Omitted when zero.
 	LastTurn int `attr:"last_turn,omitzero"`
-	// Events returned, where no event was asked for. Left out when it is zero.
+	// Events returned, where no event was asked for. Omitted when zero.
 	Events int `attr:"events,omitzero"`
-	// The conversation is archived. Left out when it is false.
+	// The conversation is archived. Omitted when false.
 	Archived bool `attr:"archived,omitzero"`
-	// The user has hidden it from listings. Left out when it is false.
+	// The user has hidden it from listings. Omitted when false.
 	Hidden bool `attr:"hidden,omitzero"`
-	// The conversation this call is made from. Left out when it is false.
+	// The conversation this call is made from. Omitted when false.
 	Current bool `attr:"current,omitzero"`
-	// Texts were shortened or events left out. Left out when it is false.
+	// Texts were shortened or events left out. Omitted when false.
 	Truncated bool `attr:"truncated,omitzero"`
 	// The title, absent where there is none.
 	Title string `element:"title,beside,omitzero" body:"inline"`
@@ -133,28 +133,28 @@ type ReadEvent struct {
 	// system.
 	EventKind string `attr:"event_kind"`
 	// The request of the user it belongs to, counted through the conversation,
-	// where events of several are in the turn and it is another than before. Left
-	// out when it is zero.
+	// where events of several are in the turn and it is another than before.
+	// Omitted when zero.
 	Request int `attr:"request,omitzero"`
 	// When it was recorded: of the event that was asked for, else where that is a
-	// minute or more from the one before. Left out when it is zero.
+	// minute or more from the one before. Omitted when zero.
 	Timestamp time.Time `attr:"timestamp,omitzero"`
-	// Tool results: the event of the call, where that is not the one before. Left
-	// out when it is zero.
+	// Tool results: the event of the call, where that is not the one before.
+	// Omitted when zero.
 	Call int `attr:"call,omitzero"`
-	// The tool failed. Left out when it is false.
+	// The tool failed. Omitted when false.
 	IsError bool `attr:"is_error,omitzero"`
-	// base64 where the stored text could not be decoded. Left out when it is empty.
+	// base64 where the stored text could not be decoded. Omitted when empty.
 	Encoding string `attr:"encoding,omitzero"`
-	// Which part of the text this is, by the parameter of this name. Left out when
-	// it is zero.
+	// Which part of the text this is, by the parameter of this name. Omitted when
+	// zero.
 	Part int `attr:"part,omitzero"`
-	// How many parts of 8,000 characters it has. Left out when it is zero.
+	// How many parts of 8,000 characters it has. Omitted when zero.
 	Parts int `attr:"parts,omitzero"`
-	// The text was shortened. Left out when it is false.
+	// The text was shortened. Omitted when false.
 	Truncated bool `attr:"truncated,omitzero"`
 	// Characters of the whole text, as recorded, where only a part of it is here.
-	// Left out when it is zero.
+	// Omitted when zero.
 	Chars int `attr:"chars,omitzero"`
 	// Tool calls: the tool.
 	Name string `element:"name,beside,omitzero" body:"inline"`

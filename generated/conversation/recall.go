@@ -11,21 +11,21 @@ type RecallParams struct {
 	Query string
 	// Most passages. It is an integer (1 to 100). Default: 30.
 	Limit int
-	// From then on, ISO 8601, such as 2026-03-17. It is nil where none is given.
+	// From then on, ISO 8601, such as 2026-03-17. It is nil if nothing is given.
 	Since *string
-	// Up to then; a date includes its day. It is nil where none is given.
+	// Up to then; a date includes its day. It is nil if nothing is given.
 	Until *string
 	// Only these conversations. It is an array of strings (each must be a
-	// conversation id such as jp-c17648402467). It is nil where none is given.
+	// conversation id such as jp-c17648402467). It is nil if nothing is given.
 	IDs []string
 	// chat: said and thought; errors: results of failed calls. It is an array of
 	// strings (each one of all, chat, tool, user, assistant, reasoning, structured,
-	// tool-call, tool-result, inquiry, system, errors). It is nil where none is
+	// tool-call, tool-result, inquiry, system, errors). It is nil if nothing is
 	// given.
 	Scopes []string
 	// Only what these programs recorded. It is an array of strings (each one of jp,
 	// claude-code, codex, opencode, gemini, convtools, chatgpt, archive). It is nil
-	// where none is given.
+	// if nothing is given.
 	Sources []string
 	// Ask all projects. Default: false.
 	AllProjects bool
@@ -35,12 +35,12 @@ type RecallParams struct {
 	IncludeHidden bool
 }
 
-// RecallMaxChars is the most characters an answer of conversation_recall may
-// have, notes included.
+// RecallMaxChars is the maximum length of an answer of conversation_recall in
+// characters, including notes.
 const RecallMaxChars = 4300
 
-// RecallTool describes conversation_recall: to a host, and to whoever checks
-// its arguments.
+// RecallTool returns the description of conversation_recall, for hosts and for
+// checking arguments.
 func RecallTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conversation_recall",
@@ -101,8 +101,8 @@ func RecallTool() contract.Tool {
 // RecallEnvelope is the answer of conversation_recall.
 type RecallEnvelope struct {
 	_ struct{} `element:"conversation_recall,root"`
-	// not_found where no event has any of the rare words of the question. Left out
-	// when it is empty.
+	// not_found where no event has any of the rare words of the question. Omitted
+	// when empty.
 	DistinctiveWords string `attr:"distinctive_words,omitzero"`
 	// A conversation that answers, the best one first; one without a passage has no
 	// room for it.
@@ -118,15 +118,14 @@ type RecallConversation struct {
 	_ struct{} `element:"conversation"`
 	// The conversation, for conversation_read.
 	ID string `attr:"id"`
-	// The program that recorded it, where that is not JP. Left out when it is
-	// empty.
+	// The program that recorded it, where that is not JP. Omitted when empty.
 	Source string `attr:"source,omitzero"`
-	// The day of its last passage, such as 2026-03-17. Left out when it is empty.
+	// The day of its last passage, such as 2026-03-17. Omitted when empty.
 	Day string `attr:"day,omitzero"`
 	// The event of the last that is said on it there, where there is no room for
-	// it. Left out when it is zero.
+	// it. Omitted when zero.
 	Latest int `attr:"latest,omitzero"`
-	// Whether it is archived. Left out when it is false.
+	// Whether it is archived. Omitted when false.
 	Archived bool `attr:"archived,omitzero"`
 	// The title, absent where there is none.
 	Title string `element:"title,beside,omitzero" body:"inline"`
@@ -140,17 +139,17 @@ type RecallPassage struct {
 	_ struct{} `element:"passage,beside"`
 	// The event, for conversation_read.
 	Event int `attr:"event"`
-	// Its turn. Left out when it is zero.
+	// Its turn. Omitted when zero.
 	Turn int `attr:"turn,omitzero"`
 	// What kind of text it is.
 	Scope string `attr:"scope"`
-	// Of a request, the event of its answer, where that is not the next one. Left
-	// out when it is zero.
+	// Of a request, the event of its answer, where that is not the next one.
+	// Omitted when zero.
 	Answer int `attr:"answer,omitzero"`
-	// It is the result of a call that failed. Left out when it is false.
+	// It is the result of a call that failed. Omitted when false.
 	Failed bool `attr:"failed,omitzero"`
-	// It is the last that is said on it there. Left out when it is false.
+	// It is the last that is said on it there. Omitted when false.
 	Latest bool `attr:"latest,omitzero"`
-	// Recorded text, of which line breaks stay.
+	// Recorded text that keeps its line breaks.
 	Text string `body:"lines"`
 }

@@ -7,33 +7,33 @@ import "github.com/convtools/convtools/runtime/contract"
 // SearchParams is the arguments of conversation_search, valid and with defaults
 // filled in, in the order of its spec.
 type SearchParams struct {
-	// In a message, or in the title of its conversation. It is nil where none is
+	// In a message, or in the title of its conversation. It is nil if nothing is
 	// given.
 	Query *string
 	// Only these. It is an array of strings (each one of user, assistant, tool). It
-	// is nil where none is given.
+	// is nil if nothing is given.
 	Roles []string
-	// From then on, ISO 8601, such as 2024-01-15T14:30-05:00. It is nil where none
+	// From then on, ISO 8601, such as 2024-01-15T14:30-05:00. It is nil if nothing
 	// is given.
 	StartDate *string
-	// Up to then; a date includes its day. It is nil where none is given.
+	// Up to then; a date includes its day. It is nil if nothing is given.
 	EndDate *string
 	// Up to 200. Default: 50.
 	Limit int
-	// Where to go on, as a note says. It is nil where none is given.
+	// Where to go on, as a note says. It is nil if nothing is given.
 	Cursor *string
 	// Name id and event of each. Default: false.
 	IDs bool
 	// archive has the imports. It is an array of strings (each one of jp,
 	// claude-code, codex, opencode, gemini, convtools, chatgpt, archive). It is nil
-	// where none is given.
+	// if nothing is given.
 	Sources []string
 	// What comes first. It is one of newest, relevance. Default: "newest".
 	Order string
 }
 
-// SearchTool describes conversation_search: to a host, and to whoever checks
-// its arguments.
+// SearchTool returns the description of conversation_search, for hosts and for
+// checking arguments.
 func SearchTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conversation_search",

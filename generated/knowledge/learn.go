@@ -12,15 +12,16 @@ type LearnParams struct {
 	Topic string
 	// Names or patterns of subjects to load: * stands for one level, ** for all
 	// levels; leave it out to list the subjects. It is an array of strings (at most
-	// 64 items; each at most 256 characters). It is nil where none is given.
+	// 64 items; each at most 256 characters). It is nil if nothing is given.
 	Subjects []string
 }
 
-// LearnMaxChars is the most characters an answer of learn may have, notes
-// included.
+// LearnMaxChars is the maximum length of an answer of learn in characters,
+// including notes.
 const LearnMaxChars = 4194304
 
-// LearnTool describes learn: to a host, and to whoever checks its arguments.
+// LearnTool returns the description of learn, for hosts and for checking
+// arguments.
 func LearnTool() contract.Tool {
 	return contract.Tool{
 		Name:        "learn",

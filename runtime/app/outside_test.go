@@ -20,17 +20,15 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// gittools is the project in testdata that wraps git: specs, and what convgen init
-// writes.
+// gittools is the project in testdata that wraps git: specs and the files of convgen init.
 const (
 	repository = "../.."
 	gittools   = repository + "/testdata/git"
 )
 
-// TestOutside takes the way of a maintainer elsewhere: a module of its own, convgen
-// init, specs of five tools that are git's, and the program that comes out. Every call
-// has to be answered the same way on the command line, in JP's protocol, and over MCP
-// by standard input and by HTTP; answers are golden.
+// TestOutside builds a project as a maintainer elsewhere would: a module of its own, convgen init, and specs of five
+// tools of git. The program has to answer every call in the same way on the command line, in JP's protocol, and over
+// MCP by stdio and HTTP.
 func TestOutside(t *testing.T) {
 	t.Parallel()
 	git, err := exec.LookPath("git")
@@ -38,7 +36,7 @@ func TestOutside(t *testing.T) {
 		t.Skip("what is wrapped is git, which is not here")
 	}
 	program, home, project := build(t), t.TempDir(), t.TempDir()
-	// What a user has set up for git must not change an answer.
+	// The user's settings of git must not change an answer.
 	env := append(os.Environ(), "HOME="+home, "USERPROFILE="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "LC_ALL=C", "TZ=UTC",
 		"PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+filepath.Dir(git)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	commit(t, project, env)
@@ -100,8 +98,8 @@ func TestOutside(t *testing.T) {
 	fronts(t, run, clients, called)
 }
 
-// large asks for a text that is larger than an answer may be: it begins and ends as it
-// should, and states what is missing.
+// large asks for a text that is larger than an answer may be: the answer has its beginning and end, and a note about
+// the rest.
 func large(t *testing.T, run func(...string) (string, error)) {
 	t.Helper()
 	said, err := run("call", "git_show", `{"revision":"large"}`)
@@ -146,8 +144,7 @@ func calls() []call {
 	}
 }
 
-// build makes the program in a module outside of this one, with convgen init and the
-// specs in testdata, and returns where it is.
+// build builds the program in a new module with convgen init and the specs in testdata, and returns its path.
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -155,9 +152,7 @@ func build(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What this module requires is required there too: the go command then looks at no
-	// other module than at those that this one is built of, which it gets where this test
-	// runs alone on a fresh machine.
+	// The new module requires the same modules as this one, so that the go command works offline.
 	get := exec.Command("go", "list", "-deps", "./...")
 	get.Dir = here
 	if out, err := get.CombinedOutput(); err != nil {
@@ -208,7 +203,7 @@ func goCommand(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// commit makes a repository whose hashes are always the same.
+// commit makes a repository with fixed hashes.
 func commit(t *testing.T, dir string, env []string) {
 	t.Helper()
 	git := func(now string, args ...string) {
@@ -284,7 +279,7 @@ func overStdio(t *testing.T, program, dir string, env []string) *mcp.ClientSessi
 	return connect(t, &mcp.CommandTransport{Command: cmd})
 }
 
-// overHTTP starts a server that says on its standard error where it is.
+// overHTTP starts a server and reads its address from standard error.
 func overHTTP(t *testing.T, program, dir string, env []string) *mcp.ClientSession {
 	t.Helper()
 	cmd := exec.Command(program, "mcp", "--http", "127.0.0.1:0")
@@ -318,7 +313,7 @@ func connect(t *testing.T, transport mcp.Transport) *mcp.ClientSession {
 	return session
 }
 
-// fronts looks at the fronts that call no tool.
+// fronts checks the fronts that call no tool.
 func fronts(t *testing.T, run func(...string) (string, error), clients map[string]*mcp.ClientSession, called map[string]bool) {
 	t.Helper()
 	tools, err := run("tools")

@@ -169,7 +169,7 @@ func PrintJSON(stdout io.Writer, terminal bool, result any) error {
 // WriteJSON writes JSON. On a terminal, hidden characters in it become JSON escapes: the value stays the same.
 func WriteJSON(stdout io.Writer, terminal bool, data []byte) error {
 	if terminal {
-		data = text.AppendJSON(nil, data)
+		data = text.JSON(data)
 	}
 	_, err := stdout.Write(data)
 	return err

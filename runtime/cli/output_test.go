@@ -87,7 +87,7 @@ func TestPrintJSON(t *testing.T) {
 	}
 }
 
-// commandLine is a command line with a command that holds others.
+// commandLine runs a command line with a group of commands.
 func commandLine(stdout, stderr io.Writer, args ...string) int {
 	fails := func(*cobra.Command, []string) error { return errors.New("no luck") }
 	root := cli.Group(&cobra.Command{Use: "convtools", Short: "Things", Example: "  convtools draw"},

@@ -7,9 +7,9 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Params decodes, repairs and validates the arguments of a call of a tool, and returns them in a
-// struct whose fields are the parameters of the tool, in their order, with defaults filled in.
-// What was repaired becomes notes of the call. An error is a [*contract.InvalidArguments].
+// Params decodes, repairs and validates the arguments of a call. It returns them, with defaults, in a struct whose
+// fields are the parameters of the tool in their order. Repairs become notes of the call. An error is a
+// [*contract.InvalidArguments].
 func Params[P any](call *contract.Call, tool *contract.Tool) (P, error) {
 	var params P
 	args, err := Arguments(call, tool, nil)
@@ -19,8 +19,8 @@ func Params[P any](call *contract.Call, tool *contract.Tool) (P, error) {
 	return params, err
 }
 
-// WithDefaults returns the arguments of a tool with the defaults of those that are not given,
-// and of members inside of them.
+// WithDefaults returns the arguments of a tool with the defaults of those that are not given, and of members inside
+// them.
 func WithDefaults(tool *contract.Tool, args Object) Object {
 	return withDefaults(args, &contract.Shape{Members: tool.Parameters})
 }
@@ -40,7 +40,7 @@ func withDefaults(o Object, s *contract.Shape) Object {
 	return full
 }
 
-// inside returns a value with defaults filled in, in each object in it.
+// inside returns a value with defaults in each object in it.
 func inside(value any, s *contract.Shape) any {
 	switch value := value.(type) {
 	case Object:
@@ -55,22 +55,21 @@ func inside(value any, s *contract.Shape) any {
 	return value
 }
 
-// defaults returns the members that an object has not and that have a default.
+// defaults returns the members with a default that an object does not have.
 func defaults(o Object, members []contract.Parameter) Object {
 	var missing Object
 	for i := range members {
 		if p := &members[i]; p.Default != "" && !o.Any(p.Name) {
-			value, _ := decode([]byte(p.Default)) // it is written by the generator
+			value, _ := decode([]byte(p.Default)) // the generator has checked it
 			missing = append(missing, Field{p.Name, value})
 		}
 	}
 	return missing
 }
 
-// Arguments decodes, repairs and validates the arguments of a call of a tool. What was
-// repaired becomes notes of the call. An error is a [*contract.InvalidArguments]
-// that names every problem at once, with a call that works. judge, if there is one, finds problems
-// in arguments that are valid as far as they are declared.
+// Arguments decodes, repairs and validates the arguments of a call. Repairs become notes of the call. An error is a
+// [*contract.InvalidArguments] with every problem and a call that works. judge may be nil; it returns problems of
+// arguments that are valid as far as the spec declares.
 func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []contract.Problem) (Object, error) {
 	object, notes, err := DecodeObject(call.Arguments)
 	if err != nil {
@@ -88,8 +87,7 @@ func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []co
 	args, repairs := Repair(tool, object)
 	if problems := problemsIn(args); problems != nil {
 		e := contract.Unmet(call.Tool, args.given(), problems)
-		// The fixes of single arguments may not add up to a call that works without
-		// repairs.
+		// The fixes together may not be a call that works without repairs.
 		corrected, _, err := DecodeObject([]byte(e.Corrected))
 		asItStands := Problems(tool, corrected)
 		corrected, again := Repair(tool, corrected)
@@ -98,13 +96,13 @@ func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []co
 		}
 		return nil, e
 	}
-	// The caller's notes may have room behind them that is not ours.
+	// A plain append could write into the caller's slice.
 	call.Notes = slices.Concat(call.Notes, notes, repairs)
 	return args, nil
 }
 
-// Unmet returns the error for a call whose arguments are valid as far as they were declared,
-// and have problems that only its tool finds, with a call that has not.
+// Unmet returns the error for a call whose valid arguments have problems that only its tool finds, with a call that
+// works.
 func Unmet(call *contract.Call, problems []contract.Problem) error {
 	object, _, err := DecodeObject(call.Arguments)
 	if err != nil {
@@ -113,7 +111,7 @@ func Unmet(call *contract.Call, problems []contract.Problem) error {
 	return contract.Unmet(call.Tool, object.given(), problems)
 }
 
-// given is the members of an object as arguments.
+// given returns the members of an object as arguments.
 func (o Object) given() []contract.Argument {
 	given := make([]contract.Argument, len(o))
 	for i, f := range o {
@@ -122,8 +120,7 @@ func (o Object) given() []contract.Argument {
 	return given
 }
 
-// bindMembers fills the fields of a struct with the members of a valid object, in the order in which
-// they are declared.
+// bindMembers sets the fields of a struct to the members of a valid object, in declared order.
 func bindMembers(to reflect.Value, o Object, members []contract.Parameter) {
 	o = slices.Concat(o, defaults(o, members))
 	for i := range members {
@@ -132,7 +129,7 @@ func bindMembers(to reflect.Value, o Object, members []contract.Parameter) {
 	}
 }
 
-// bind puts a valid value into a variable. What is absent or null leaves it zero.
+// bind sets a variable to a valid value. An absent value or null leaves it zero.
 func bind(to reflect.Value, v any, p *contract.Parameter) {
 	if to.Kind() == reflect.Pointer {
 		if v != nil {
@@ -143,7 +140,7 @@ func bind(to reflect.Value, v any, p *contract.Parameter) {
 	}
 	switch v := v.(type) {
 	case string:
-		if to.Kind() == reflect.Slice { // one in the place of many
+		if to.Kind() == reflect.Slice { // one string where several are allowed
 			bind(to, []any{v}, p)
 			return
 		}

@@ -1,9 +1,7 @@
-// Package coerce reads the arguments models send: it decodes one JSON object
-// strictly, and repairs the mistakes models are known to make where a spec
-// declares the repair. Every repair is reported.
+// Package coerce decodes and checks the arguments of calls. It decodes one JSON object strictly, repairs mistakes
+// that models are known to make if the spec declares the repair, and reports every repair.
 //
-// It never guesses: a value that no declared repair fits is left as it is, for
-// validation to refuse.
+// It never guesses: it leaves a value that no declared repair fits, for validation to refuse.
 package coerce
 
 import (
@@ -22,11 +20,11 @@ import (
 // Bounds on the arguments of one call.
 const (
 	MaxBytes   = 1 << 20 // bytes of JSON text
-	MaxDepth   = 32      // nested arrays and objects
-	MaxMembers = 1000    // members of one object: each name is compared with all before it
+	MaxDepth   = 32      // levels of arrays and objects
+	MaxMembers = 1000    // members of one object; each name is compared with all before it
 )
 
-// Field is one member of an object, in the order it was written.
+// Field is one member of an object, in the given order.
 type Field struct {
 	Name  string
 	Value any // nil, bool, json.Number, string, []any or Object
@@ -54,7 +52,7 @@ func (o Object) set(name string, value any) {
 	}
 }
 
-// without returns the object less one member. It takes the place of o.
+// without returns the object without a member. It reuses o.
 func (o Object) without(name string) Object {
 	return slices.DeleteFunc(o, func(f Field) bool { return f.Name == name })
 }
@@ -83,11 +81,9 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// DecodeObject reads exactly one JSON object. It refuses what encoding/json
-// lets pass: duplicate names, invalid UTF-8, and text after the object. Empty
-// input and null count as an object without members, because hosts send both
-// for a call without arguments. An object wrapped in a JSON string is
-// unwrapped, and that is told in a note.
+// DecodeObject decodes exactly one JSON object. Unlike encoding/json it refuses duplicate names, invalid UTF-8, and
+// text after the object. Empty input and null are an object without members, because hosts send both. An object in a
+// JSON string is unwrapped, with a note.
 func DecodeObject(raw []byte) (object Object, notes []string, err error) {
 	if len(raw) > MaxBytes {
 		return nil, nil, fmt.Errorf("%d bytes are more than the %d allowed", len(raw), MaxBytes)
@@ -197,9 +193,8 @@ func decodeValue(dec *json.Decoder, depth int) (any, error) {
 	return object, err
 }
 
-// Int reads an integer. As in JSON Schema, 5, 5.0 and 5e0 are the same integer.
-// Integers beyond int64 come back as its nearest end, so that range checks
-// still judge them rightly.
+// Int returns an integer. As in JSON Schema, 5, 5.0 and 5e0 are the same integer. An integer beyond int64 becomes the
+// nearest one, so that range checks are still right.
 func Int(v any) (int64, bool) {
 	number, ok := v.(json.Number)
 	if !ok {
@@ -211,8 +206,7 @@ func Int(v any) (int64, bool) {
 	return decimalInt(string(number))
 }
 
-// Float reads a number. Numbers beyond float64 come back as its nearest end, so that
-// range checks still judge them rightly.
+// Float returns a number. A number beyond float64 becomes the nearest one, so that range checks are still right.
 func Float(v any) (float64, bool) {
 	number, ok := v.(json.Number)
 	if !ok {
@@ -228,9 +222,8 @@ func Float(v any) (float64, bool) {
 	return n, true
 }
 
-// decimalInt judges the literals ParseInt refuses: fractions, exponents and
-// numbers out of range. It works on the digits, because an exponent chosen by a
-// caller must not decide how much memory is used.
+// decimalInt parses the literals that ParseInt refuses: fractions, exponents and numbers out of range. It works on
+// the digits: the memory used must not depend on an exponent from a caller.
 func decimalInt(s string) (int64, bool) {
 	negative := strings.HasPrefix(s, "-")
 	s = strings.TrimPrefix(s, "-")

@@ -12,8 +12,8 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Problems returns everything wrong with the arguments of a tool: parameters in the order they
-// are declared, then names that are none of theirs, then rules.
+// Problems returns the problems with the arguments of a tool: of parameters in declared order, then of unknown names,
+// then of rules.
 func Problems(tool *contract.Tool, args Object) []contract.Problem {
 	var c checker
 	c.object(&contract.Shape{Members: tool.Parameters}, args, "")
@@ -32,15 +32,14 @@ func Problems(tool *contract.Tool, args Object) []contract.Problem {
 	return c.problems
 }
 
-// checker finds problems. Paths are as problems show them: "items[1].text".
+// checker collects problems. Paths are as in problems: "items[1].text".
 type checker struct{ problems []contract.Problem }
 
 func (c *checker) add(p contract.Problem) { c.problems = append(c.problems, p) }
 
 func (c *checker) enough() bool { return len(c.problems) >= contract.MaxProblems }
 
-// members are those of the form that an object has. The second result is false where it
-// has none of the forms there are.
+// members returns the members of the form of an object. It reports whether the object has one of the forms.
 func members(s *contract.Shape, o Object) ([]contract.Parameter, bool) {
 	if s.Key == "" {
 		return s.Members, true
@@ -53,7 +52,7 @@ func members(s *contract.Shape, o Object) ([]contract.Parameter, bool) {
 	return nil, false
 }
 
-// member is the path of a member.
+// member returns the path of a member.
 func member(path, name string) string {
 	if path == "" {
 		return name
@@ -61,11 +60,11 @@ func member(path, name string) string {
 	return path + "." + name
 }
 
-// object checks an object: all arguments, or one within them.
+// object checks an object: all arguments, or one in them.
 func (c *checker) object(s *contract.Shape, o Object, path string) {
 	members, ok := members(s, o)
 	if !ok {
-		// The key has none of the values that tell the forms apart.
+		// The key selects no form.
 		values := make([]string, len(s.Forms))
 		for i := range s.Forms {
 			values[i] = s.Forms[i].Value
@@ -90,7 +89,7 @@ func (c *checker) object(s *contract.Shape, o Object, path string) {
 	}
 }
 
-// names finds names that an object does not have.
+// names reports names that an object does not have.
 func (c *checker) names(known []string, o Object, path string) {
 	for _, f := range o {
 		switch {
@@ -105,7 +104,7 @@ func (c *checker) names(known []string, o Object, path string) {
 	}
 }
 
-// fix is JSON of what would do in the place of a value.
+// fix returns JSON of a valid value.
 func fix(p *contract.Parameter) string {
 	if p.Default != "" {
 		return p.Default
@@ -113,7 +112,7 @@ func fix(p *contract.Parameter) string {
 	return p.Fix
 }
 
-// value checks a value that is there.
+// value checks a given value.
 func (c *checker) value(p *contract.Parameter, value any, path string) {
 	switch is := value.(type) {
 	case nil:
@@ -152,7 +151,7 @@ func (c *checker) value(p *contract.Parameter, value any, path string) {
 	c.add(contract.Type(path, p.Wants, value, fix(p)))
 }
 
-// number is the number that a value is, where it is of the type of a parameter.
+// number returns the value as a number, and reports whether it has the type of the parameter.
 func number(p *contract.Parameter, value any) (float64, bool) {
 	switch p.Type {
 	case "integer":
@@ -168,13 +167,13 @@ func (c *checker) items(p *contract.Parameter, list []any, path string) {
 	c.limit(p, float64(len(list)), list, path, fix(p), contract.CodeMinItems, contract.CodeMaxItems)
 	for i, item := range list {
 		if c.enough() {
-			break // what is valid is never cut short by it
+			break // MaxProblems never hides a valid value
 		}
 		c.value(p.Items, item, contract.Item(path, i))
 	}
 }
 
-// text checks a string. fix is JSON of what would do in its place.
+// text checks a string. fix is JSON of a valid value.
 func (c *checker) text(p *contract.Parameter, s, path, fix string) {
 	if p.Enum != nil {
 		if !slices.Contains(p.Enum, s) {
@@ -186,7 +185,7 @@ func (c *checker) text(p *contract.Parameter, s, path, fix string) {
 	if !matches(p, s) {
 		c.add(contract.Mismatch(path, p.Says, s, fix))
 	}
-	// Of an empty text that is too short, once is enough.
+	// An empty text that is too short is reported once.
 	if p.NotBlank && Blank(s) && (s != "" || p.Range == nil || p.Range.Least < 1) {
 		c.add(contract.Limit(path, contract.CodeBlank, "more than white space", s, fix))
 	}
@@ -195,18 +194,17 @@ func (c *checker) text(p *contract.Parameter, s, path, fix string) {
 	}
 }
 
-// matches reports whether a text has the form that a parameter asks for.
+// matches reports whether a text has the pattern or format of a parameter.
 func matches(p *contract.Parameter, s string) bool {
 	if p.Pattern != "" {
-		// It is compiled for every text: that takes less than anything that a tool does.
+		// Compiling it each time takes less time than any tool.
 		ok, err := regexp.MatchString(p.Pattern, s)
 		return ok && err == nil
 	}
 	return p.Format == "" || formats.Is(p.Format, s)
 }
 
-// limit reports a number, or how many of something there are, beyond the range of a parameter.
-// The nearest bound would do in the place of a number.
+// limit reports a number or a count outside the range of a parameter. The fix for a number is the nearest bound.
 func (c *checker) limit(p *contract.Parameter, n float64, value any, path, fix string, below, above contract.Code) {
 	if p.Range == nil || p.Range.Least <= n && n <= p.Range.Most {
 		return

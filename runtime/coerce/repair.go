@@ -10,9 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Repair makes the repairs that a tool declares to its arguments, and returns a note of each, in the order
-// in which parameters are declared. An optional parameter given as null counts as not given,
-// which is no repair. The object takes the place of args.
+// Repair makes the declared repairs of a tool in its arguments, and returns a note of each, in declared order. An
+// optional parameter that is null becomes absent, without a note. It reuses args.
 func Repair(tool *contract.Tool, args Object) (Object, []string) {
 	var r repairer
 	args = r.object(&contract.Shape{Members: tool.Parameters}, args, "")
@@ -46,7 +45,7 @@ func (r *repairer) object(s *contract.Shape, o Object, path string) Object {
 	return o
 }
 
-// value returns a value as it is after the repairs of its parameter.
+// value returns a value after the repairs of its parameter.
 func (r *repairer) value(p *contract.Parameter, v any, path string) any {
 	for _, declared := range p.Repairs {
 		switch declared {
@@ -65,7 +64,7 @@ func (r *repairer) value(p *contract.Parameter, v any, path string) any {
 	return r.within(p, v, path)
 }
 
-// within makes the repairs of the objects that a value is or holds.
+// within makes the repairs inside a value.
 func (r *repairer) within(p *contract.Parameter, v any, path string) any {
 	switch v := v.(type) {
 	case Object:
@@ -82,9 +81,8 @@ func (r *repairer) within(p *contract.Parameter, v any, path string) any {
 	return v
 }
 
-// fromString reads "5" as 5, "true" in any case as a boolean, and a string that holds a JSON
-// array or object as that. Text that does not begin with a bracket is left for another repair, or
-// for validation, whose message is more use than one about JSON.
+// fromString turns "5" into 5, "true" in any case into a boolean, and a string with a JSON array or object into that.
+// Other text is left for another repair, or for validation, which has better messages than a JSON decoder.
 func (r *repairer) fromString(p *contract.Parameter, v any, path string) any {
 	s, ok := v.(string)
 	if !ok {
@@ -122,8 +120,7 @@ func (r *repairer) fromString(p *contract.Parameter, v any, path string) any {
 	return v
 }
 
-// fromInteger reads 17648402467 as "17648402467", for identifiers that consist of digits, also
-// where it is an item of an array.
+// fromInteger turns 17648402467 into "17648402467", for identifiers made of digits, also in an array.
 func (r *repairer) fromInteger(p *contract.Parameter, v any, path string) any {
 	switch is := v.(type) {
 	case json.Number:
@@ -151,8 +148,8 @@ func digits(v any) (string, bool) {
 	return string(n), ok && err == nil
 }
 
-// fromScalar reads "chat" as ["chat"]. Whether the value is right is left to the check of
-// the items; an array of strings is made of a string or a number alone.
+// fromScalar turns "chat" into ["chat"]. The value is checked as an item later; for an array of strings only a string
+// or a number is turned.
 func (r *repairer) fromScalar(p *contract.Parameter, v any, path string) any {
 	switch v.(type) {
 	case nil, []any:
@@ -167,7 +164,7 @@ func (r *repairer) fromScalar(p *contract.Parameter, v any, path string) any {
 	return []any{v}
 }
 
-// toBounds puts an integer between two bounds.
+// toBounds moves an integer between two bounds.
 func (r *repairer) toBounds(p *contract.Parameter, v any, path string) any {
 	n, ok := Int(v)
 	bounds := p.Clamp
@@ -190,8 +187,8 @@ func (r *repairer) toBounds(p *contract.Parameter, v any, path string) any {
 	return json.Number(limit)
 }
 
-// toSpelling puts a string, or the strings of an array, into the spelling the
-// allowed values have: case and the choice between "-" and "_" do not matter.
+// toSpelling gives a string, or the strings of an array, the spelling of the allowed values: case, and "-" or "_",
+// are ignored.
 func (r *repairer) toSpelling(allowed []string, v any, path string) any {
 	switch v := v.(type) {
 	case string:
@@ -224,10 +221,9 @@ func respell(s string, allowed []string) (string, bool) {
 	return s, false
 }
 
-// oneOrMany reads what may be one string or an array of strings: a string that
-// holds a JSON array of strings is read as that array, and blank strings are
-// dropped. What is then empty counts as not given, as does the word null. None
-// of it is a repair: the schema takes every string.
+// oneOrMany returns the value of a parameter that is one string or an array of strings: a string with a JSON array of
+// strings becomes that array, and blank strings are removed. An empty result, or null, becomes absent. These are no
+// repairs: the schema allows every string.
 func oneOrMany(v any) (any, bool) {
 	if s, ok := v.(string); ok {
 		if Blank(s) || strings.TrimSpace(s) == "null" {
@@ -236,7 +232,7 @@ func oneOrMany(v any) (any, bool) {
 		inner, _ := decode([]byte(s))
 		list, ok := inner.([]any)
 		if !ok || slices.ContainsFunc(list, func(item any) bool { _, isText := item.(string); return !isText }) {
-			return v, true // text that only looks like one
+			return v, true // text that only looks like an array
 		}
 		v = list
 	}
@@ -248,8 +244,7 @@ func oneOrMany(v any) (any, bool) {
 	return list, len(list) > 0
 }
 
-// quote shows what was given, shortened: it is the caller's own, and may be
-// mostly blanks.
+// quote returns the beginning of a given string for a note. It may be mostly blanks.
 func quote(s string) string {
 	if len(s) > 40 {
 		s = s[:36] + "…"

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Together returns those of names that are members, where there are more than
-// one, and nil otherwise.
+// Together returns those of names that are members if there are at least two, otherwise nil.
 func (o Object) Together(names ...string) []string {
 	given := 0
 	for _, name := range names {
@@ -16,13 +15,13 @@ func (o Object) Together(names ...string) []string {
 			given++
 		}
 	}
-	if given < 2 { // as with nearly all calls, for which nothing is allocated
+	if given < 2 { // the usual case allocates nothing
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !o.Any(name) })
 }
 
-// Any reports whether one of names, or more, are members.
+// Any reports whether at least one of names is a member.
 func (o Object) Any(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		_, given := o.Get(name)
@@ -30,28 +29,26 @@ func (o Object) Any(names ...string) bool {
 	})
 }
 
-// Text returns a member that is a string, or nothing.
+// Text returns a member that is a string, or an empty string.
 func (o Object) Text(name string) string {
 	v, _ := o.Get(name)
 	s, _ := v.(string)
 	return s
 }
 
-// JSON returns a decoded value as JSON text on one line. Markup characters stay
-// as they are: the text is for messages, not for web pages.
+// JSON returns a decoded value as JSON on one line, without escapes for HTML.
 func JSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return "null" // decoded values always encode
+		return "null" // decoded values can always be encoded
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Blank reports whether s has no character but ASCII white space. Other white space,
-// such as U+3000, is text: schemas spell the same six characters out, because
-// the classes of regular expression dialects differ beyond them.
+// Blank reports whether s has only ASCII white space. Other white space, such as U+3000, is text: schemas list the
+// same six characters, because dialects of regular expressions differ in the rest.
 func Blank(s string) bool {
 	for i := range len(s) {
 		switch s[i] {
@@ -63,8 +60,8 @@ func Blank(s string) bool {
 	return true
 }
 
-// SingleLine reports whether s has no line break and no NUL, so that it can be a line
-// of input and an argument of a process.
+// SingleLine reports whether s has no line break and no NUL, so that it can be a line of input and an argument of a
+// process.
 func SingleLine(s string) bool {
 	for i := range len(s) {
 		switch s[i] {

@@ -30,7 +30,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// A handler gets arguments in a struct: the fields are the parameters, in their order.
+// A handler gets its arguments in a struct whose fields are the parameters in their order.
 func TestParams(t *testing.T) {
 	t.Parallel()
 	type point struct {

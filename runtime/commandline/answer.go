@@ -19,27 +19,27 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// page is the records of an answer, written as they come.
+// page collects the records of an answer as they come.
 type page struct {
 	tool    *Tool
 	written []byte
-	ends    []int // of each record in written
-	chars   int   // of written
-	over    bool  // a record was left out
-	left    int   // how many were
-	passed  int   // bytes of those
-	ended   bool  // there may be more of them
-	alone   int   // how many of them are no items of a list
+	ends    []int // the end of each record in written
+	chars   int   // length of written in characters
+	over    bool  // a record did not fit
+	left    int   // number of records that did not fit
+	passed  int   // bytes of those records
+	ended   bool  // reading stopped; there may be more records
+	alone   int   // number of records that are no items of a list
 }
 
-// value reports whether there is one value in JSON, and no list.
+// value reports whether the output is one value in JSON that is no list.
 func (p *page) value() bool { return p.alone == 1 }
 
 // alone is a value in JSON that is no item of a list.
 type alone struct{ json.RawMessage }
 
-// add writes a record, unless that takes the answer over its limit. Those that follow are
-// counted, as far as that costs little; then the error is [process.ErrEnough].
+// add writes a record, unless the answer would be over its limit. Later records are counted as long as that is cheap;
+// then the error is [process.ErrEnough].
 func (p *page) add(record any) error {
 	var one []byte
 	var err error
@@ -65,7 +65,7 @@ func (p *page) add(record any) error {
 	return nil
 }
 
-// json returns a record as one of a list in JSON.
+// json returns a record as an item of a list in JSON.
 func (p *page) json(record any) ([]byte, error) {
 	raw, ok := record.(json.RawMessage)
 	if one, is := record.(alone); is {
@@ -82,10 +82,10 @@ func (p *page) json(record any) ([]byte, error) {
 	if err := json.Compact(&b, raw); err != nil {
 		return nil, err
 	}
-	return text.AppendJSON(nil, b.Bytes()), nil
+	return text.JSON(b.Bytes()), nil
 }
 
-// inRoot returns what write puts into the root of an envelope.
+// inRoot returns the text that write adds inside the root of an envelope.
 func inRoot(write func(w *envelope.Writer)) []byte {
 	var w envelope.Writer
 	w.Open("r")
@@ -121,8 +121,7 @@ func (p *page) element(record any) ([]byte, error) {
 	return written, err
 }
 
-// printed is a field of a record that is no JSON, so that its text is read as what it is
-// to be.
+// printed is a field of a record that is not JSON. Its text is parsed as the type of the attribute.
 type printed string
 
 func (e *Element) append(w *envelope.Writer, record any) error {
@@ -171,8 +170,7 @@ func (e *Element) open(w *envelope.Writer) {
 	}
 }
 
-// asText is what a body shows of a value: a text as it is, nothing of null, and anything
-// else as JSON.
+// asText returns a value for a body: a text as it is, null as nothing, anything else as JSON.
 func asText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -200,8 +198,7 @@ func (a *Attribute) append(w *envelope.Writer, record any) error {
 	return nil
 }
 
-// write writes a value. One that is not there is empty, 0 or false, and left out where
-// the presence says so.
+// write writes a value. An absent one is written as empty, 0 or false, or left out, as Presence says.
 func (a *Attribute) write(w *envelope.Writer, value any) error {
 	field, ok := value.(printed)
 	if ok {
@@ -220,7 +217,7 @@ func (a *Attribute) write(w *envelope.Writer, value any) error {
 	return err
 }
 
-// typed returns a value as the type of the attribute; nil as the zero value of that.
+// typed returns a value as the type of the attribute; nil becomes its zero value.
 func (a *Attribute) typed(value any) (shown any, err error) {
 	ok := false
 	switch a.Type {
@@ -249,7 +246,7 @@ func (a *Attribute) typed(value any) (shown any, err error) {
 	return shown, nil
 }
 
-// parse reads what was printed as no JSON. Nothing is nothing, unless it is to be text.
+// parse parses a field that is not JSON. An empty field is nil, unless it is a string.
 func (a *Attribute) parse(s string) (any, error) {
 	trimmed := strings.TrimSpace(s)
 	switch {
@@ -287,9 +284,8 @@ func kindOf(v any) string {
 	return "string"
 }
 
-// follow returns what a path leads to in a record, or nil where that is null or not
-// there. What every item of an array has is one array: of the items of those that are
-// arrays themselves, and without those that are nothing.
+// follow returns the value at a path in a record, or nil if it is null or absent. Through the items of an array, the
+// values form one array; arrays in it are flattened, and absent values are left out.
 func follow(value any, path []string) (any, error) {
 	if len(path) == 0 || value == nil {
 		return value, nil
@@ -333,9 +329,8 @@ func follow(value any, path []string) (any, error) {
 	return nil, fmt.Errorf("%s is looked for in a value that is no object", path[0])
 }
 
-// text returns the answer with as many records as fit. args are those of the call, and
-// notes what the answer has to carry; stopped reports whether the program was ended
-// because nothing more could be shown.
+// text returns the answer with as many records as fit. args are the arguments of the call, notes what the answer has
+// to include; stopped is true if the program was stopped because nothing more could be shown.
 func (p *page) text(args coerce.Object, notes []string, stopped bool) (string, error) {
 	if p.value() && p.over {
 		return "", p.tool.tooLong("it is one value, of which there is no part")

@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// call is the arguments of one call, with defaults filled in.
+// call has the arguments of one call, with defaults.
 type call struct {
 	tool         *Tool
 	args         coerce.Object
@@ -18,8 +18,8 @@ type call struct {
 	problems     []contract.Problem
 }
 
-// Problems returns what is wrong with arguments that are valid as the spec has them: a
-// value that a program could take for one of its options, or could not be given.
+// Problems returns the problems of arguments that are valid in the spec: values that a program could take for an
+// option, or that it cannot be given.
 func (t *Tool) Problems(args coerce.Object) []contract.Problem {
 	c := &call{tool: t, args: coerce.WithDefaults(&t.Tool, args)}
 	c.argv()
@@ -27,7 +27,7 @@ func (t *Tool) Problems(args coerce.Object) []contract.Problem {
 	return c.problems
 }
 
-// refuse notes that a value cannot be passed on.
+// refuse adds the problem of a value that cannot be passed on.
 func (c *call) refuse(path, must string, value any) {
 	if !slices.ContainsFunc(c.problems, func(p contract.Problem) bool { return p.Path == path }) {
 		c.problems = append(c.problems, contract.Mismatch(path, must, value, ""))
@@ -59,7 +59,7 @@ func (c *call) is(parameter string) bool {
 	return yes
 }
 
-// words returns an argument, once for every item of a list in it.
+// words returns the words of an argument, repeated for every item of a list in it.
 func (c *call) words(arg *Arg) []string {
 	words := []string{""}
 	for _, part := range arg.Value {
@@ -89,8 +89,8 @@ func (c *call) words(arg *Arg) []string {
 	return words
 }
 
-// texts returns a value as text, each item of a list for itself, and where they are
-// among the arguments. Of a value that is not given there is none.
+// texts returns a value as strings, one for each item of a list, and their paths in the arguments. It returns none
+// for a value that is not given.
 func (c *call) texts(name string) (values, paths []string) {
 	if name == CallingConversation {
 		if c.conversation == "" {
@@ -115,7 +115,7 @@ func (c *call) texts(name string) (values, paths []string) {
 	return values, paths
 }
 
-// scalar returns a text, a number or a boolean as text.
+// scalar returns a string, a number or a boolean as a string.
 func scalar(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -125,12 +125,12 @@ func scalar(v any) (string, bool) {
 	}
 	n, ok := coerce.Float(v)
 	if whole, err := strconv.ParseInt(fmt.Sprint(v), 10, 64); err == nil {
-		return strconv.FormatInt(whole, 10), ok // all its digits
+		return strconv.FormatInt(whole, 10), ok // with all digits
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64), ok
 }
 
-// environment returns what the tool adds to the environment.
+// environment returns the variables that the tool sets.
 func (c *call) environment() []string {
 	var env []string
 	for _, v := range c.tool.Command.Env {
@@ -141,7 +141,7 @@ func (c *call) environment() []string {
 	return env
 }
 
-// stdin returns the standard input; nil is none.
+// stdin returns the standard input, or nil for none.
 func (c *call) stdin() []byte {
 	template := c.tool.Command.Stdin
 	if len(template) == 1 {

@@ -13,9 +13,9 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// Call answers a call of a tool: it checks the arguments, runs the command line, and
-// makes an answer of what that prints, as it prints it. A program that only reads is
-// stopped once nothing more of it can be shown; one that writes may do its work.
+// Call answers a call of a tool: it checks the arguments, runs the command line, and makes an answer of its output
+// while it is printed. It stops a program that only reads when no more of its output can be shown; one that writes
+// may finish.
 //
 // An error is a [*contract.Error] or a [*contract.InvalidArguments].
 func (r *Runner) Call(ctx context.Context, t *Tool, asked contract.Call) (string, error) {
@@ -41,17 +41,17 @@ func (r *Runner) Call(ctx context.Context, t *Tool, asked contract.Call) (string
 	return answer.finish(result, misprinted, c.args, asked.Notes)
 }
 
-// answer takes what a program prints.
+// answer collects the output of a program.
 type answer struct {
 	tool  *Tool
-	text  *ends // of a text; nil for records
+	text  *ends // of output that is text; nil for records
 	page  page
-	begun ends // the beginning and the end, for an error
+	begun ends // the beginning and the end of the output, for errors
 	input *io.PipeWriter
 	read  chan error
 }
 
-// longest is the fewest bytes of a record that is too long for any answer.
+// longest is the number of bytes in a record that is too long for any answer.
 const longest = 1 << 20
 
 func newAnswer(t *Tool) *answer {
@@ -69,12 +69,12 @@ func newAnswer(t *Tool) *answer {
 			a.page.over, a.page.ended, err = true, true, process.ErrEnough
 			a.page.left++
 		}
-		// Its exit code tells more of a program than that it printed something else.
+		// The exit code says more about a program than the form of its output.
 		if err != nil && !errors.Is(err, process.ErrEnough) {
 			_, _ = io.CopyN(io.Discard, output, longest)
 		}
 		if err != nil && stops {
-			_ = output.CloseWithError(process.ErrEnough) // it is always nil
+			_ = output.CloseWithError(process.ErrEnough) // always nil
 		}
 		_, _ = io.Copy(io.Discard, output)
 		a.read <- err
@@ -82,26 +82,25 @@ func newAnswer(t *Tool) *answer {
 	return a
 }
 
-// Write takes what is printed. The error is [process.ErrEnough] where nothing more can
-// be shown.
+// Write adds output. The error is [process.ErrEnough] if no more can be shown.
 func (a *answer) Write(p []byte) (int, error) {
-	_, _ = a.begun.Write(p) // it is always nil
+	_, _ = a.begun.Write(p) // always nil
 	if a.text != nil {
 		return a.text.Write(p)
 	}
 	return a.input.Write(p)
 }
 
-// end ends what is printed, and returns what is wrong with it.
+// end ends the output, and returns what is wrong with it.
 func (a *answer) end() error {
 	if a.read == nil {
 		return nil
 	}
-	_ = a.input.Close() // it is always nil
+	_ = a.input.Close() // always nil
 	return <-a.read
 }
 
-// finish makes an answer of a run.
+// finish returns the answer for a run.
 func (a *answer) finish(ran process.Result, misprinted error, args coerce.Object, notes []string) (string, error) {
 	t := a.tool
 	if errors.Is(misprinted, process.ErrEnough) {

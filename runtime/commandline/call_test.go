@@ -14,8 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// printing is a program that prints a text, a few bytes at a time, and keeps what it was
-// run with.
+// printing is a program that prints a text, a few bytes at a time, and records its command.
 type printing struct {
 	stdout, stderr string
 	exit           int
@@ -73,7 +72,7 @@ func attribute(name, typ string, path ...string) commandline.Attribute {
 	return commandline.Attribute{Name: name, Type: typ, Presence: "optional", From: path}
 }
 
-// commits is an envelope with a record of every type.
+// commits returns an envelope with a record of every type.
 func commits() commandline.Envelope {
 	return commandline.Envelope{
 		Root: "log",
@@ -85,7 +84,7 @@ func commits() commandline.Envelope {
 	}
 }
 
-// inside is what an answer holds, without its frame.
+// inside returns an answer without its root.
 func inside(answer string) string {
 	answer = strings.TrimSuffix(strings.TrimPrefix(answer, `<log untrusted="true"`), "</log>")
 	answer = strings.TrimSuffix(strings.TrimPrefix(answer, ">"), "/>")
@@ -211,7 +210,7 @@ func TestPathsInRecords(t *testing.T) {
 	}
 }
 
-// A record of JSON whose columns nobody knows before is shown as it is.
+// A record of JSON with unknown columns is shown unchanged.
 func TestJSONAnswers(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ stdout, want string }{
@@ -269,7 +268,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// Arguments are built of three forms, and none of them lets a value become an option.
+// No form of argument lets a value become an option.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	value := func(name string) []commandline.Part { return []commandline.Part{{Value: name}} }
@@ -356,8 +355,7 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// Whatever a program prints, an answer is bounded, says what it lacks, and costs little; a
-// program that only reads is stopped.
+// For any output, an answer is bounded, says what is missing, and costs little; a program that only reads is stopped.
 func TestBounds(t *testing.T) {
 	plain := commandline.Envelope{Root: "log", Record: commandline.Element{Name: "output", Body: "block", From: []string{commandline.Text}}, Note: commandline.Element{Name: "note", Body: "inline"}}
 	bare := plain
@@ -393,7 +391,7 @@ func TestBounds(t *testing.T) {
 	if answer, err := call(t, commandline.Tool{Output: commandline.Output{Form: commandline.JSONAny}}, garbage, ""); err == nil || garbage.printed > 4<<20 {
 		t.Errorf("no JSON without end: %s after %d bytes", answer, garbage.printed)
 	}
-	// One that writes does its work to the end, and tells how much there was.
+	// A program that writes runs to its end, and all its output is counted.
 	writing := commandline.Tool{Output: commandline.Output{Form: commandline.Text}, Envelope: plain, Tool: contract.Tool{Effect: "write"}}
 	program := &printing{stdout: strings.Repeat("0123456789", 3<<20)}
 	answer, err := call(t, writing, program, "")
@@ -402,8 +400,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Of records that are not counted to the end, for that would take time or room, it is not
-// said how many there are.
+// If counting all records would be slow or large, the answer does not say how many there are.
 func TestUncounted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -431,8 +428,7 @@ func TestFewerRecordsThanThereAre(t *testing.T) {
 	}
 }
 
-// Who writes a spec is told of the key for programs that print nothing in place of no
-// records.
+// The error names the key for programs that print nothing for no records.
 func TestPrintsNothing(t *testing.T) {
 	t.Parallel()
 	_, err := call(t, commandline.Tool{Output: commandline.Output{Form: commandline.JSONAny}}, &printing{}, "")
@@ -442,7 +438,7 @@ func TestPrintsNothing(t *testing.T) {
 	}
 }
 
-// late is a program that prints a text and does not finish.
+// late is a program that prints a text and does not end.
 type late struct{ prints, complains string }
 
 func (l late) Run(_ context.Context, c process.Command) (process.Result, error) {
@@ -452,8 +448,7 @@ func (l late) Run(_ context.Context, c process.Command) (process.Result, error) 
 	return process.Result{}, &process.Error{Kind: process.Timeout, Name: "git", Detail: "stopped", Hint: "raise the time limit", Stderr: []byte(l.complains)}
 }
 
-// A model cannot raise a time limit, and sees what the program printed last: it may have
-// asked something.
+// A model cannot raise a time limit, and gets the program's last output: it may have asked something.
 func TestTimeLimit(t *testing.T) {
 	t.Parallel()
 	const stopped = "The command line git failed: git: stopped"
@@ -476,7 +471,7 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-// Where the middle of a text was never kept, what is said of it is right.
+// The count of omitted characters is right even if the middle of a text was never kept.
 func TestOmitted(t *testing.T) {
 	t.Parallel()
 	tool := commandline.Tool{Tool: contract.Tool{MaxChars: 1000}, Output: commandline.Output{Form: commandline.Text}, Envelope: commits()}

@@ -1,10 +1,8 @@
-// Package commandline is the interpreter of tools whose work is a command line: a [Tool]
-// is data, from a generated table or from a spec as it stands, and a [Runner] answers
-// calls of it.
+// Package commandline runs tools whose work is a command line: a [Tool] is data, from a generated table or from a
+// spec, and a [Runner] answers calls of it.
 //
-// Which program runs is for tools.toml and the user's environment to say, never for a
-// call: that chooses values of arguments, and none of them can become an option. What a
-// program prints is read as it comes, and no more of it is kept than an answer can show.
+// tools.toml and the user's environment choose the program, never a call. A call chooses values of arguments, none of
+// which can become an option. Output is read as it is printed, and only what an answer can show is kept.
 package commandline
 
 import (
@@ -21,23 +19,22 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// Line is a command line that tools.toml names.
+// Line is a command line in tools.toml.
 type Line struct {
 	Name string
-	// Command is the program and its first words. A tool's arguments follow.
+	// Command has the program and its first arguments. The arguments of a tool follow.
 	Command []string
-	// Env is the environment variable that chooses another program, if there is one.
+	// Env is the environment variable that replaces the program, or empty.
 	Env string
-	// PassEnv names environment variables that the program gets besides those that
-	// name folders, the language and the time zone. A name that ends in * stands for
-	// all that begin so.
+	// PassEnv are variables that the program gets in addition to those of [process.DefaultEnv]. A name that ends in *
+	// means all names with that prefix.
 	PassEnv []string
 }
 
 // Lines are the command lines of a project, sorted by name.
 type Lines []Line
 
-// Lookup returns the command line of that name.
+// Lookup returns the command line with a name.
 func (l Lines) Lookup(name string) (Line, bool) {
 	i := slices.IndexFunc(l, func(line Line) bool { return line.Name == name })
 	if i < 0 {
@@ -49,10 +46,10 @@ func (l Lines) Lookup(name string) (Line, bool) {
 // Runner answers calls of tools.
 type Runner struct {
 	Lines Lines
-	// Dir is where tools.toml is, which names programs of the project by paths from there. Where
-	// it is empty, such a path begins at the working directory of this process.
+	// Dir is the directory of tools.toml, to which paths of programs are relative. If it is empty, they are relative
+	// to the working directory of this process.
 	Dir string
-	// Getenv looks up the environment, in which a user may name another program.
+	// Getenv returns a variable of the environment.
 	Getenv func(string) string
 	// Process runs programs.
 	Process process.Runner
@@ -63,8 +60,7 @@ func New(lines Lines) *Runner {
 	return &Runner{Lines: lines, Getenv: os.Getenv, Process: process.Exec{}}
 }
 
-// Words returns the program of a command line and its first arguments: those of
-// tools.toml, or what the environment has in their place.
+// Words returns the program of a command line and its first arguments, from tools.toml or from the environment.
 func (r *Runner) Words(line Line) ([]string, error) {
 	if line.Env != "" {
 		if chosen := strings.TrimSpace(r.Getenv(line.Env)); chosen != "" {
@@ -78,8 +74,8 @@ func (r *Runner) Words(line Line) ([]string, error) {
 	return append([]string{filepath.Join(r.Dir, program)}, line.Command[1:]...), nil
 }
 
-// below returns a folder of dir. A link in a project that leads out of it would have
-// the program work on what is not the project's.
+// below returns a folder of dir. It refuses a link that leads out of the project: the program would work on files
+// that are not the project's.
 func below(dir, folder string) (string, error) {
 	if folder == "" {
 		return dir, nil
@@ -99,11 +95,11 @@ func below(dir, folder string) (string, error) {
 	return joined, nil
 }
 
-// mostLast is how many characters an error has of what a program printed last.
+// mostLast is the number of characters of a program's last output in an error.
 const mostLast = 500
 
-// failed words why a command line could not be run to its end, with the last that it
-// printed by then: it may have asked something.
+// failed returns the error for a command line that did not run to its end, with its last output: it may have asked
+// something.
 func (line Line) failed(err error, printed string) error {
 	said := func(why string) string {
 		message := "The command line " + line.Name + " failed: " + why + "."

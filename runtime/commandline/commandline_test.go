@@ -16,8 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// one is a tool that runs a command line with the arguments log, -- and a word of hostile
-// text.
+// one returns a tool that runs a command line with the arguments log, -- and a word of hostile text.
 func one(line string) *commandline.Tool {
 	word := func(text string) commandline.Arg { return commandline.Arg{Value: []commandline.Part{{Text: text}}} }
 	return &commandline.Tool{
@@ -26,7 +25,7 @@ func one(line string) *commandline.Tool {
 	}
 }
 
-// ran is a process.Runner that keeps what it is to run.
+// ran is a process.Runner that records commands.
 type ran struct {
 	command process.Command
 	err     error
@@ -96,8 +95,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// What a spec says of a run reaches the program, and the environment has what
-// tools.toml passes on and nothing else of the host's.
+// The program gets the settings of its spec, and only the variables that tools.toml passes on.
 func TestSurroundings(t *testing.T) {
 	t.Setenv("COMMANDLINE_TOKEN", "passed")
 	t.Setenv("COMMANDLINE_SECRET", "kept")
@@ -128,8 +126,7 @@ func TestSurroundings(t *testing.T) {
 	}
 }
 
-// A project may come from anybody: no link in it decides that a program works on
-// something else.
+// No link in a project changes which files a program works on.
 func TestFoldersOfACall(t *testing.T) {
 	t.Parallel()
 	top, outside := t.TempDir(), t.TempDir()

@@ -13,18 +13,16 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// maxComplaint is how many characters of a program's own complaint an error shows.
+// maxComplaint is the number of characters of a program's error message in an error.
 const maxComplaint = 2000
 
-// runs begins a sentence about what a tool runs.
+// runs returns the beginning of a sentence about the command line of a tool.
 func (t *Tool) runs() string {
 	return "The command line " + strconv.Quote(t.Command.Line) + " that " + t.Name + " runs "
 }
 
-// failed is the error for a command line that ended with an exit code the tool does not
-// accept, with the reason that the spec has for it. What the program printed on standard
-// error, or else on standard output, is shown with everything hidden in it made visible,
-// and without the middle of a long text.
+// failed returns the error for an exit code that the tool does not accept, with the reason in the spec. It has the
+// standard error, or else the standard output, made visible and without the middle of a long text.
 func (t *Tool) failed(exit int, stderr []byte, stdout *ends) error {
 	failure := &contract.Error{Message: t.runs() + "ended with exit code " + strconv.Itoa(exit)}
 	for _, f := range t.Command.Failures {
@@ -45,8 +43,7 @@ func (t *Tool) failed(exit int, stderr []byte, stdout *ends) error {
 	return failure
 }
 
-// misprinted is the error for output that is not of the form it should have: half an
-// answer must not look like a short one.
+// misprinted returns the error for output of the wrong form: part of an answer must not look like a short answer.
 func (t *Tool) misprinted(err error) error {
 	failure := &contract.Error{Message: t.runs() + "did not print the records it should: " + reason(err) + ".", Err: err}
 	if errors.Is(err, errNothing) {
@@ -67,13 +64,12 @@ func reason(err error) string {
 	}
 }
 
-// tooLong is the error for an answer that does not fit, even with as little in it as
-// there can be.
+// tooLong returns the error for an answer that does not fit even in its shortest form.
 func (t *Tool) tooLong(what string) error {
 	return &contract.Error{Message: fmt.Sprintf("The answer of %s does not fit into its limit of %d characters: %s.%s", t.Name, t.MaxChars, what, t.askForLess()), Caller: true}
 }
 
-// askForLess ends a remark about what was left out.
+// askForLess returns the end of a note about omitted output.
 func (t *Tool) askForLess() string {
 	if t.Narrow == "" {
 		return " Ask for less to see more of it."

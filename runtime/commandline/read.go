@@ -16,18 +16,17 @@ import (
 	"github.com/convtools/convtools/runtime/coerce"
 )
 
-// maxShown is how many characters of what was printed an error repeats.
+// maxShown is the number of characters of output that an error repeats.
 const maxShown = 80
 
 // errLong is the error for a record that is longer than any answer.
 var errLong = errors.New("a record is too long to be shown")
 
-// errNothing is the error for no output at all, where that is a mistake.
+// errNothing is the error for no output if there has to be some.
 var errNothing = errors.New("it printed nothing")
 
-// read reads records as they are printed and gives each to take, until that returns an
-// error. A record is a [json.RawMessage], or the fields of one that is no JSON: a
-// map[string]string, or a string. One of more than most bytes is [errLong].
+// read gives each record to take as it is printed, until take returns an error. A record is a [json.RawMessage], or
+// for other forms a map[string]string or a string. The error for one of more than most bytes is [errLong].
 func (o *Output) read(r io.Reader, most int, take func(record any) error) error {
 	switch o.Form {
 	case Delimited:
@@ -77,8 +76,7 @@ func (o *Output) read(r io.Reader, most int, take func(record any) error) error 
 	return o.json(r, most, take)
 }
 
-// pieces cuts text where its pieces end. The last need not have its end, and a line may
-// end as on Windows.
+// pieces splits text at the ends of its pieces. The last one may have no end, and a line may end with CRLF.
 func (o *Output) pieces(r io.Reader, end string, most int, take func(n int, piece string) error) error {
 	var skip *regexp.Regexp
 	if o.Skip != "" {
@@ -116,8 +114,7 @@ func (o *Output) pieces(r io.Reader, end string, most int, take func(n int, piec
 	return scanner.Err()
 }
 
-// patient reads no more than most bytes until it is told that something was done with
-// them.
+// patient reads up to most bytes between two records.
 type patient struct {
 	r          io.Reader
 	read, most int
@@ -132,10 +129,10 @@ func (p *patient) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// maxValue bounds a JSON value that has several records, in bytes.
+// maxValue is the greatest length of a JSON value with several records, in bytes.
 const maxValue = 64 << 20
 
-// json reads records out of one JSON value, or JSON values that are records.
+// json reads records in one JSON value, or JSON values that are records.
 func (o *Output) json(r io.Reader, most int, take func(record any) error) error {
 	input := &patient{r: r, most: maxValue}
 	dec := json.NewDecoder(input)
@@ -188,9 +185,8 @@ func (o *Output) json(r io.Reader, most int, take func(record any) error) error 
 	return fmt.Errorf("there is no %s in it", cmp.Or(strings.Join(path, "."), "value"))
 }
 
-// recordsAt returns the records that a path leads to: the items of an array, or one object. Below
-// all items of an array, each is that of its own. It is false where there is null or nothing at
-// the path.
+// recordsAt returns the records at a path: the items of an array, or one object. Through the items of an array, it
+// returns those of each item. It returns false if there is null or nothing at the path.
 func recordsAt(value json.RawMessage, path []string, one, each bool) (records []json.RawMessage, found bool, err error) {
 	switch {
 	case string(value) == "null":
@@ -223,7 +219,7 @@ func recordsAt(value json.RawMessage, path []string, one, each bool) (records []
 	return nil, false, errors.New("it is no array")
 }
 
-// step returns what has a name in an object, or a place in an array; nil for nothing.
+// step returns the member of an object or the item of an array, or nil.
 func step(value json.RawMessage, name string) (json.RawMessage, error) {
 	switch {
 	case name == EveryItem:

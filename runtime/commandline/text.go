@@ -12,16 +12,16 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// mostText is how many bytes of a text are read for its end: who prints more is stopped.
+// mostText is the number of bytes after which a program that prints text is stopped.
 const mostText = 16 << 20
 
 // ends keeps the beginning and the end of a text.
 type ends struct {
-	each       int // bytes of either
+	each       int // bytes kept of each
 	head, tail []byte
 	total      int // bytes
 	chars      int
-	stops      bool // it needs no more than mostText bytes
+	stops      bool // stop after mostText bytes
 }
 
 func (e *ends) Write(p []byte) (int, error) {
@@ -34,7 +34,7 @@ func (e *ends) Write(p []byte) (int, error) {
 	room := min(e.each-len(e.head), len(p))
 	e.head = append(e.head, p[:room]...)
 	e.tail = append(e.tail, p[room:]...)
-	if over := len(e.tail) - e.each; over > e.each { // seldom, for it moves all of it
+	if over := len(e.tail) - e.each; over > e.each { // moving the tail at every write would be slow
 		e.tail = slices.Delete(e.tail, 0, over)
 	}
 	if e.stops && e.total > mostText {
@@ -43,10 +43,10 @@ func (e *ends) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// all is what was kept.
+// all returns what was kept.
 func (e *ends) all() string { return string(e.head) + string(e.tail) }
 
-// cut returns the text with so many characters, without its middle where it has more.
+// cut returns the text with a number of characters, without its middle if it is longer.
 func (e *ends) cut(chars int) string {
 	all := e.all()
 	first, last, omitted := text.Ends(all, chars/2, chars-chars/2)
@@ -57,13 +57,12 @@ func (e *ends) cut(chars int) string {
 	return fmt.Sprintf("%s … %d characters omitted … %s", first, omitted, last)
 }
 
-// text returns the answer of a tool whose command line prints a text: without its middle
-// where all of it is too long.
+// text returns the answer of a tool that prints text, without its middle if it is too long.
 func (t *Tool) text(printed *ends, args coerce.Object, notes []string, stopped bool) (string, error) {
 	all := printed.all()
 	chars := utf8.RuneCountInString(all)
 	if printed.total > len(all) {
-		chars++ // what is kept is not all: it is cut in any case
+		chars++ // what was kept is not all: it is cut in any case
 	}
 	render := func(kept int) string {
 		part, said := all, notes
@@ -88,7 +87,7 @@ func (t *Tool) text(printed *ends, args coerce.Object, notes []string, stopped b
 	return render(over - 1), nil
 }
 
-// oneText is the one record of a command line that prints a text.
+// oneText returns the one record of a tool that prints text.
 func oneText(s string) any { return map[string]any{Text: printed(s)} }
 
 func (t *Tool) middleLeftOut(kept, all int, stopped bool) string {

@@ -2,35 +2,33 @@ package commandline
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// Tool is a tool whose work is a command line: what it takes, what it runs, what that
-// prints, and what the answer looks like.
+// Tool is a tool whose work is a command line: its parameters, the command, the form of its output, and the form of
+// the answer.
 type Tool struct {
 	contract.Tool
 	Former  []Former
 	Command Command
 	Output  Output
-	// Envelope is the form of the answer. It has no root where the answer is JSON.
+	// Envelope is the form of the answer. It has no root if the answer is JSON.
 	Envelope Envelope
-	Narrow   string // the parameter that asks for less; empty where there is none
+	Narrow   string // the parameter to ask for less, or empty
 }
 
-// Former is a name that a tool had, which works until a day.
+// Former is a former name of a tool, which works until a day.
 type Former struct{ Name, Until string }
 
-// Command is what a tool runs.
+// Command is the command line of a tool.
 type Command struct {
-	Line string // as tools.toml names it
+	Line string // its name in tools.toml
 	Args []Arg
-	// Stdin is the standard input; nil is none. A value that is no text, number or
-	// boolean is JSON.
+	// Stdin is the standard input; nil means none. A value other than a string, number or boolean is JSON.
 	Stdin []Part
 	Env   []Variable
-	// Dir is the working directory: a slash-separated path below the directory that
-	// the call comes from.
+	// Dir is the working directory: a slash-separated path in the directory of the call.
 	Dir     string
-	Timeout int // in seconds; 0 is the limit of package process
-	// OKExit are the exit codes of an answer; EmptyExit are those among them of an
-	// answer without records, of which nothing is read.
+	Timeout int // in seconds; 0 means the default of package process
+	// OKExit are the exit codes of an answer. EmptyExit are those of an answer without records; the output is then
+	// ignored.
 	OKExit, EmptyExit []int
 	Failures          []ExitFailure
 }
@@ -41,68 +39,62 @@ type Variable struct {
 	Value []Part
 }
 
-// Arg is an argument. It is left out where a value in it is not given, and repeated for
-// every item of a list.
+// Arg is an argument. It is left out if a value in it is not given, and repeated for every item of a list.
 type Arg struct {
-	// Option is what stands before the value, as arguments of its own: -e, or --arg and
-	// a name.
+	// Option are the words before the value: -e, or --arg and a name.
 	Option []string
 	Value  []Part
-	// When and Unless are boolean parameters that have to be true, or false, for it.
+	// When and Unless are boolean parameters that have to be true, or false, for the argument.
 	When, Unless string
-	// Empty reports whether a value in it may be empty.
+	// Empty is true if a value in it may be empty.
 	Empty bool
-	// Free reports whether a value at its beginning may begin with a hyphen: behind an
-	// end of options that the program is known to heed.
+	// Free is true if a value at its beginning may begin with a hyphen: it follows an end of options that the program
+	// is known to accept.
 	Free bool
 }
 
-// Part is a piece of an argument: text, or the value of a parameter.
+// Part is a part of an argument: text, or the value of a parameter.
 type Part struct{ Text, Value string }
 
-// CallingConversation is the value of a [Part] that is the conversation a call is made
-// from.
+// CallingConversation is the value of a [Part] for the id of the calling conversation.
 const CallingConversation = "ctx.conversation_id"
 
-// ExitFailure is what an exit code means that is not one of an answer.
+// ExitFailure is the meaning of an exit code that is not one of an answer.
 type ExitFailure struct {
 	Exit      []int
-	Reason    string // the cause and what to do about it
-	Caller    bool   // the caller can put it right by calling differently
+	Reason    string // the cause and the remedy
+	Caller    bool   // another call may work
 	Transient bool   // the same call may work later
 }
 
-// The forms of what a command line prints. The zero form is an array in JSON, or an
-// object with one in its member data.
+// The forms of output. The zero form is an array in JSON, or an object with one in its member data.
 const (
-	JSON       = "json"        // one value, with the array of records at Path
-	JSONObject = "json_object" // one value, with the one record at Path
+	JSON       = "json"        // one value, with an array of records at Path
+	JSONObject = "json_object" // one value, with one record at Path
 	JSONLines  = "json_lines"  // a record on each line
-	JSONAny    = "json_any"    // an array of records, one value, or several of them
-	Delimited  = "delimited"   // records that end with End, of fields with Separator between them
+	JSONAny    = "json_any"    // an array of records, one record, or several of them
+	Delimited  = "delimited"   // records that end with End, of fields separated by Separator
 	Regexp     = "regexp"      // a record on each line, whose fields are the groups of Pattern
-	Text       = "text"        // one record, with the whole text
+	Text       = "text"        // one record, the whole text
 )
 
-// Output is how a command line prints its records.
+// Output is the form of a command line's output.
 type Output struct {
 	Form string
-	// Path leads to the records within JSON: each step is a member of an object, the
-	// number of an item of an array, or [EveryItem].
+	// Path is the path to the records in JSON: names of members, numbers of items, or [EveryItem].
 	Path []string
-	// MayBeAbsent reports whether no text, and null or nothing at Path, are no records.
+	// MayBeAbsent is true if empty output, and null or nothing at Path, mean no records.
 	MayBeAbsent    bool
-	Fields         []string // of records that are no JSON; without them a record is a text
+	Fields         []string // of records that are not JSON; without fields a record is a text
 	Separator, End string
 	Pattern        string
-	Skip           string // pattern of lines or records that are none
+	Skip           string // a pattern of lines or records to ignore
 }
 
-// EveryItem is the step of a path that leads to all items of an array.
+// EveryItem is the step of a path through all items of an array.
 const EveryItem = "[]"
 
-// Envelope is an answer in elements: a root, with an element for each record, and one
-// for each note.
+// Envelope is the form of an answer in elements: a root, an element for each record, and one for each note.
 type Envelope struct {
 	Root       string
 	Attributes []Attribute
@@ -115,12 +107,12 @@ type Envelope struct {
 type Element struct {
 	Name       string
 	Attributes []Attribute
-	Body       string   // inline, lines, block or json; empty for none
-	From       []string // the path to what fills the body; empty for the whole record
-	Beside     bool     // it stands on the line of what is before it
-	// Children are elements with a body and nothing else.
+	Body       string   // inline, lines, block or json; empty for no body
+	From       []string // the path to the value of the body; empty for the whole record
+	Beside     bool     // it is on the same line as the content before it
+	// Children are elements with a body only.
 	Children []Element
-	// Many and Optional children are there for each value, or where there is one.
+	// Many is true for a child for each value, Optional for one that may be absent.
 	Many, Optional bool
 }
 
@@ -128,9 +120,9 @@ type Element struct {
 type Attribute struct {
 	Name     string
 	Type     string   // string, integer, boolean or time
-	Presence string   // optional: left out where it is empty, 0 or false; nullable: left out where it is null
+	Presence string   // optional: left out if empty, 0 or false; nullable: left out if null
 	From     []string // the path to its value in a record
-	Param    string   // the parameter whose value it is, of the root
+	Param    string   // the parameter with its value, for the root
 	Fixed    string
-	Count    bool // it is how many records are shown
+	Count    bool // its value is the number of records shown
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/config"
 )
 
-// disabled returns the tables, of all, that cannot be used, and the first problem.
+// disabled returns the tables that cannot be used, and the first problem.
 func disabled(c *config.Config) (tables, problem string) {
 	var wrong []string
 	for _, table := range []string{"index", "kb", "kb.topic.a", "mcp.a", "model.a", "recall", "session", "stores", "trust"} {
@@ -29,8 +29,8 @@ func disabled(c *config.Config) (tables, problem string) {
 	return strings.Join(wrong, " "), problem
 }
 
-// A table that is wrong disables what it configures, and no more. What may be meant to keep conversations from being
-// read disables reading them, wherever it stands.
+// A wrong table disables what it configures, and no more. A key that may be meant to exclude conversations disables
+// reading them, wherever it is.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]struct{ disables, problem string }{
@@ -100,7 +100,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// What a project may say: nothing that is the user's to say.
+// A project cannot set what only the user may set.
 func TestProject(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]struct{ disables, problem string }{
@@ -122,7 +122,7 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// However much is wrong, little is said, and all that it disables is disabled.
+// Many problems make a short message, and disable all that they should.
 func TestManyProblems(t *testing.T) {
 	t.Parallel()
 	var many strings.Builder
@@ -144,7 +144,7 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// A home directory that looks like a pattern is none.
+// A home directory that looks like a pattern is not one.
 func TestPatternsBelowHome(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -157,7 +157,7 @@ func TestPatternsBelowHome(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, it is understood or a problem, and every path is absolute.
+// Every file is valid or has a problem, and every path is absolute.
 func FuzzRead(f *testing.F) {
 	f.Add("[stores]\noff = [\"jp\"]\nexclude = [\"~/a\"]\ndirectories.codex = [\"/b\"]")
 	f.Add("[stores]\nexclude = [\"\\u0000\", 1]\n[stores.directories]\nx = {}")

@@ -21,12 +21,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
-// Bounds on one file, which is written by hand. The decoder takes time in the square of the depth of a key, and
-// finding a column takes time in the length of a line.
-const (
-	maxFile  = 64 << 10 // bytes
-	maxDepth = 16       // tables around a value
-)
+// maxFile is the greatest length of a file in bytes. Finding a column takes time in the length of a line.
+const maxFile = 64 << 10
 
 // document is a decoded file.
 type document struct {
@@ -35,7 +31,7 @@ type document struct {
 	from   *Source
 	top    map[string]any
 	index  *tomlpos.Index
-	below  map[string][]string // the keys of each table, by the path of the table, in the order of the file
+	keys   []toml.Key // in the order of the file
 }
 
 // place is the path of a value in a document.
@@ -90,7 +86,7 @@ func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *d
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
-	d := &document{config: c, name: name, from: from, below: map[string][]string{}}
+	d := &document{config: c, name: name, from: from}
 	tables := []string{everything}
 	if name == topicsFile {
 		tables = []string{"kb"}
@@ -104,7 +100,7 @@ func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *d
 			err = pathError.Err
 		case errors.As(err, &outside):
 			hint = outside.Hint()
-			err = fmt.Errorf("%s is a link out of the project", outside.Path) // models are not told the target
+			err = fmt.Errorf("%s is a link out of the project", outside.Path) // models must not learn the target
 		}
 		d.wrong(tables, Position{File: name}, hint, "the file cannot be read: %s", text.Cell(err.Error()))
 		return nil
@@ -118,9 +114,9 @@ func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *d
 
 // decode decodes a text. It returns why and where that fails; the problem is empty if it does not.
 func (d *document) decode(src string) (at diag.Span, problem string) {
-	d.index = tomlpos.ScanNames([]byte(src), maxDepth)
+	d.index = tomlpos.Scan([]byte(src))
 	if at, deep := d.index.Deep(); deep {
-		return at, fmt.Sprintf("this is nested too deeply: there may be %d tables around a value", maxDepth)
+		return at, "this is nested too deeply"
 	}
 	meta, err := toml.Decode(src, &d.top)
 	var parse toml.ParseError
@@ -134,24 +130,23 @@ func (d *document) decode(src string) (at diag.Span, problem string) {
 	case err != nil:
 		return diag.Span{}, text.Quote(err.Error())
 	}
-	seen := map[string]bool{}
-	for _, key := range meta.Keys() {
-		for i := range key {
-			if name := pathOf([]string(key[:i+1])); !seen[name] {
-				seen[name] = true
-				around := pathOf([]string(key[:i]))
-				d.below[around] = append(d.below[around], key[i])
-			}
-		}
-	}
+	d.keys = meta.Keys()
 	return diag.Span{}, ""
 }
 
-// pathOf returns a path as a key of document.below.
-func pathOf(path any) string { return fmt.Sprintf("%q", path) }
-
 // names returns the keys of a table, in the order of the file.
-func (d *document) names(at place) []string { return d.below[pathOf([]any(at))] }
+func (d *document) names(at place) (names []string) {
+	for _, key := range d.keys {
+		inside := len(key) > len(at)
+		for i := 0; inside && i < len(at); i++ {
+			inside = at[i] == any(key[i])
+		}
+		if inside && !slices.Contains(names, key[len(at)]) {
+			names = append(names, key[len(at)])
+		}
+	}
+	return names
+}
 
 // at returns the position of a key or of an element of an array. If that is not known, it returns the nearest known position
 // around it.
@@ -205,31 +200,31 @@ func (d *document) take(to any, at ...any) bool {
 
 // fill decodes a value of one of the types that the tables have.
 func (d *document) fill(to reflect.Value, value any, at place) bool {
-	is, want := reflect.ValueOf(value), ""
-	switch to.Interface().(type) {
-	case string:
-		want = "a string"
-	case bool:
-		want = "a boolean"
-	case int, int64:
-		n, ok := value.(int64)
-		to.SetInt(n)
-		return ok || d.wrongType(at, "an integer", value)
-	case time.Duration:
-		n, err := time.ParseDuration(fmt.Sprint(value))
-		to.SetInt(int64(n))
-		return err == nil || d.wrongType(at, `a duration, as "30s"`, value)
-	case []string:
+	is, want := reflect.ValueOf(value), "an integer"
+	switch to.Kind() {
+	case reflect.Struct, reflect.Map:
+		table, ok := value.(map[string]any)
+		if !ok {
+			return d.wrongType(at, "a table", value)
+		}
+		return d.fillTable(to, table, at)
+	case reflect.Slice:
 		return d.fillStrings(to, value, at)
-	case map[string]any, map[string]string, map[string]bool, map[string][]string:
-		return d.fillMap(to, value, at)
-	default:
-		return d.fillStruct(to, value, at)
+	case reflect.String:
+		want = "a string"
+	case reflect.Bool:
+		want = "a boolean"
 	}
-	if is.Kind() != to.Kind() {
+	if to.Type() == reflect.TypeFor[time.Duration]() {
+		duration, err := time.ParseDuration(fmt.Sprint(value))
+		if is, want = reflect.ValueOf(duration), `a duration, as "30s"`; err != nil {
+			return d.wrongType(at, want, value)
+		}
+	}
+	if is.Kind() != to.Kind() && to.Kind() != reflect.Interface && !(is.CanInt() && to.CanInt()) {
 		return d.wrongType(at, want, value)
 	}
-	to.Set(is)
+	to.Set(is.Convert(to.Type()))
 	return true
 }
 
@@ -248,35 +243,24 @@ func (d *document) fillStrings(to reflect.Value, value any, at place) bool {
 	return true
 }
 
-func (d *document) fillMap(to reflect.Value, value any, at place) bool {
-	table, ok := value.(map[string]any)
-	if !ok {
-		return d.wrongType(at, "a table", value)
+// fillTable decodes a table into a struct or a map.
+func (d *document) fillTable(to reflect.Value, table map[string]any, at place) bool {
+	ok, isMap, known := true, to.Kind() == reflect.Map, []string(nil)
+	if isMap {
+		to.Set(reflect.MakeMap(to.Type()))
+	} else {
+		known = fields(to.Type())
 	}
-	if to.Type().Elem().Kind() == reflect.Interface {
-		to.Set(reflect.ValueOf(table))
-		return true
-	}
-	to.Set(reflect.MakeMap(to.Type()))
 	for _, name := range d.names(at) {
-		item := reflect.New(to.Type().Elem()).Elem()
-		ok = d.fill(item, table[name], at.Key(name)) && ok
-		to.SetMapIndex(reflect.ValueOf(name), item)
-	}
-	return ok
-}
-
-func (d *document) fillStruct(to reflect.Value, value any, at place) bool {
-	table, ok := value.(map[string]any)
-	if !ok {
-		return d.wrongType(at, "a table", value)
-	}
-	fields := fields(to.Type())
-	for _, name := range d.names(at) {
-		if i := slices.Index(fields, name); i >= 0 {
+		switch i := slices.Index(known, name); {
+		case isMap:
+			item := reflect.New(to.Type().Elem()).Elem()
+			ok = d.fill(item, table[name], at.Key(name)) && ok
+			to.SetMapIndex(reflect.ValueOf(name), item)
+		case i >= 0:
 			ok = d.fill(to.Field(i), table[name], at.Key(name)) && ok
-		} else if at[0] != "stores" {
-			d.unknown(at.Key(name), slices.Sorted(slices.Values(fields)))
+		case at[0] != "stores":
+			d.unknown(at.Key(name), slices.Sorted(slices.Values(known)))
 			ok = false
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/config"
 )
 
-// A FIFO must not keep anybody waiting.
+// Reading must not wait for a FIFO.
 func TestFIFO(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,27 +79,20 @@ func Sentences(problems []Problem) []string {
 
 // Wrong returns an [*Error] with the problems that disable a table, or nil.
 func (c *Config) Wrong(table string) error {
-	var e Error
-	for _, p := range c.Problems {
-		if p.Disables(table) {
-			e.Problems = append(e.Problems, p)
-		}
-	}
-	if e.Problems == nil {
+	problems := c.without(func(p Problem) bool { return !p.Disables(table) })
+	if len(problems) == 0 {
 		return nil
 	}
-	return &e
+	return &Error{problems}
 }
 
 // Unread returns the problems that disable nothing.
 func (c *Config) Unread() []Problem {
-	var all []Problem
-	for _, p := range c.Problems {
-		if p.Tables == nil {
-			all = append(all, p)
-		}
-	}
-	return all
+	return c.without(func(p Problem) bool { return p.Tables != nil })
+}
+
+func (c *Config) without(other func(Problem) bool) []Problem {
+	return slices.DeleteFunc(slices.Clone(c.Problems), other)
 }
 
 // maxProblems is the number of problems that are kept. Its threat is a hostile file that fills the memory with errors.
@@ -176,10 +170,7 @@ func (d *document) unknown(key place, known []string) {
 			tables = []string{meant}
 		}
 	}
-	owner := "the user's own configuration"
-	if d.config.UserFile != "" {
-		owner = d.config.UserFile
-	}
+	owner := cmp.Or(d.config.UserFile, "the user's own configuration")
 	switch excludes := d.mayExclude(key); {
 	case excludes && d.from.Root != "":
 		hint = "what is read of stores of conversations is for the user to say, in " + owner + "; a file called .convtools-exclude excludes this project"

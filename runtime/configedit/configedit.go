@@ -1,11 +1,9 @@
-// Package configedit sets or removes one entry of a configuration file of another
-// program, and leaves every other entry of it alone, with its comments, order and
-// layout.
+// Package configedit sets or removes one entry of a configuration file of another program. It keeps every other
+// entry, with its comments, order and layout.
 //
-// An edit is made in the text, and then checked by decoding the text before and
-// after: they may differ in the one entry and nowhere else. A document that cannot
-// be edited that way is an error. The package never re-encodes a document, and it
-// never reads or writes files.
+// It edits the text, and checks the result by decoding the text before and after: only the one entry may differ. A
+// document that cannot be edited that way is an error. The package never re-encodes a document, and never reads or
+// writes files.
 package configedit
 
 import (
@@ -24,8 +22,8 @@ type Format int
 
 // The formats.
 const (
-	// JSON is JSON as of RFC 8259: a comment or a trailing comma is an error,
-	// because the program that reads the file would refuse it too.
+	// JSON is RFC 8259: a comment or a trailing comma is an error, because the program that reads the file would
+	// refuse it too.
 	JSON Format = iota + 1
 	// JSONC is JSON with comments and trailing commas.
 	JSONC
@@ -39,7 +37,7 @@ type Member struct {
 	Value any
 }
 
-// SyntaxError is the error for a document that is not of its format.
+// SyntaxError is the error for a document that is not valid in its format.
 type SyntaxError struct {
 	Line, Column int // both from 1; Column counts bytes
 	Detail       string
@@ -57,27 +55,25 @@ func syntaxError(src []byte, offset int, detail string) *SyntaxError {
 	}
 }
 
-// ConflictError is the error for a well-formed document that has something at a path
-// that cannot be edited.
+// ConflictError is the error for a valid document with something at a path that cannot be edited.
 type ConflictError struct {
 	Path   []string
 	Detail string
-	Fix    string // what to do about it, or empty
+	Fix    string // advice, or empty
 }
 
 func (e *ConflictError) Error() string {
 	return strings.Join(e.Path, ".") + " " + e.Detail
 }
 
-// makeTable says what to do about a value where a table has to be.
+// makeTable is the advice for a value in the place of a table.
 const makeTable = "remove it, or make it one that holds keys and values"
 
-// errChecked is the error for an edit that changed another entry: a defect of this
-// package, found before anything was written.
+// errChecked is the error for an edit that changed another entry: a defect of this package, found before anything was
+// written.
 var errChecked = errors.New("the edit would have changed something else in the file")
 
-// Get returns the entry at path as it decodes. A document without it, an empty
-// one included, is not an error.
+// Get returns the decoded entry at path. A document without it, or an empty one, is no error.
 func Get(format Format, src []byte, path []string) (entry map[string]any, ok bool, err error) {
 	doc, err := decode(format, src)
 	if err != nil {
@@ -103,10 +99,8 @@ func Has(format Format, src []byte, path []string) (bool, error) {
 	return ok, nil
 }
 
-// Set returns src with the members set in the entry at path; the entry, and the
-// tables around it, are made if they are missing. Members that are there with an
-// equal value, and all others, keep their bytes: setting what is set already
-// returns src.
+// Set returns src with the members set in the entry at path. It makes the entry and the tables around it if they are
+// missing. All other members, and those with an equal value, keep their bytes.
 func Set(format Format, src []byte, path []string, members []Member) ([]byte, error) {
 	entry, there, err := Get(format, src, path)
 	if err != nil {
@@ -138,8 +132,7 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 	return check(format, src, append(bom, edited...), path, want)
 }
 
-// Remove returns src without the value at path. The tables around it stay, also
-// when they are empty then.
+// Remove returns src without the value at path. The tables around it stay, even if they are empty then.
 func Remove(format Format, src []byte, path []string) ([]byte, error) {
 	if there, err := Has(format, src, path); err != nil || !there {
 		return src, err
@@ -156,8 +149,7 @@ func Remove(format Format, src []byte, path []string) ([]byte, error) {
 	return check(format, src, append(bom, edited...), path, nil)
 }
 
-// check returns an edited document, if it has an entry at path, or none for nil, and
-// nothing else in it has changed.
+// check returns an edited document if its only difference is at path: entry, or nothing if entry is nil.
 func check(format Format, src, edited []byte, path []string, entry map[string]any) ([]byte, error) {
 	before, err := decode(format, src)
 	if err != nil {
@@ -170,7 +162,7 @@ func check(format Format, src, edited []byte, path []string, entry map[string]an
 	found, there := lookup(after, path)
 	drop(before, path)
 	drop(after, path)
-	// As text: reflect.DeepEqual tells a number that is NaN from itself.
+	// Compared as text: for reflect.DeepEqual a NaN differs from itself.
 	if there != (entry != nil) || there && fmt.Sprintf("%#v", found) != fmt.Sprintf("%#v", entry) || fmt.Sprintf("%#v", before) != fmt.Sprintf("%#v", after) {
 		return nil, errChecked
 	}
@@ -185,7 +177,7 @@ func decode(format Format, src []byte) (map[string]any, error) {
 	return decodeJSON(format, body)
 }
 
-// splitBOM splits a byte order mark off a document.
+// splitBOM splits the byte order mark off a document.
 func splitBOM(src []byte) (bom, body []byte) {
 	body = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
 	n := len(src) - len(body)
@@ -206,8 +198,8 @@ func lookup(doc any, path []string) (any, bool) {
 	return doc, true
 }
 
-// drop removes the value at path from a decoded document, and the tables around it
-// that are empty then: in TOML they need not be written.
+// drop removes the value at path from a decoded document, and the tables around it that are then empty: in TOML they
+// need not be written.
 func drop(doc map[string]any, path []string) {
 	if inner, ok := doc[path[0]].(map[string]any); ok && len(path) > 1 {
 		drop(inner, path[1:])
@@ -218,7 +210,7 @@ func drop(doc map[string]any, path []string) {
 	delete(doc, path[0])
 }
 
-// decoded returns the value of a member as it decodes.
+// decoded returns a value of a member as it would be decoded.
 func decoded(value any) any {
 	list, ok := value.([]string)
 	if !ok {
@@ -231,7 +223,7 @@ func decoded(value any) any {
 	return items
 }
 
-// newline returns the line end that a document uses.
+// newline returns the line ending of a document.
 func newline(src []byte) string {
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		return "\r\n"
@@ -239,9 +231,8 @@ func newline(src []byte) string {
 	return "\n"
 }
 
-// Snippet returns the entry with the tables that path has around it, for people to
-// copy: a table to put at the end of a document in TOML, and else a member to put
-// between the braces of one.
+// Snippet returns the entry with the tables around it for people to copy: a table for the end of a document in TOML,
+// otherwise a member for between the braces of one.
 func Snippet(format Format, path []string, members []Member) string {
 	if format == TOML {
 		return tomlTable(path, members, "\n")

@@ -14,7 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/configedit"
 )
 
-// entry is what every test sets, at a path of two.
+// entry returns the members that every test sets, at a path of two names.
 func entry() []configedit.Member {
 	return []configedit.Member{
 		{Key: "command", Value: "/opt/convtools"},
@@ -22,7 +22,7 @@ func entry() []configedit.Member {
 	}
 }
 
-// format tells the format of a test case from the start of its name.
+// format returns the format of a test case by the start of its name.
 func format(t *testing.T, name string) (configedit.Format, []string) {
 	switch {
 	case strings.HasPrefix(name, "toml"):
@@ -121,7 +121,7 @@ func save(t *testing.T, file string, archive *txtar.Archive) {
 	}
 }
 
-// TestLineEnds has what a txtar file cannot hold.
+// TestLineEnds has the cases that a txtar file cannot have.
 func TestLineEnds(t *testing.T) {
 	t.Parallel()
 	const bom = "\ufeff"
@@ -144,7 +144,7 @@ func TestLineEnds(t *testing.T) {
 			name: "CRLF and nothing in it", format: configedit.JSON, path: json,
 			before: "{\r\n}\r\n",
 			after:  "{\r\n  \"mcpServers\": {\r\n    \"convtools\": {\r\n      \"command\": \"x\"\r\n    }\r\n  }\r\n}\r\n",
-			// The table stays: nobody knows whether it was there.
+			// The table stays: it may have been there before.
 			removed: "{\r\n  \"mcpServers\": {}\r\n}\r\n",
 		},
 		{
@@ -264,7 +264,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// What people copy is what an edit makes of an empty document.
+// The snippet for people is an edit of an empty document.
 func TestSnippet(t *testing.T) {
 	t.Parallel()
 	for _, format := range []configedit.Format{configedit.JSON, configedit.TOML} {
@@ -283,7 +283,7 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
-// Whatever is in a string, TOML that is written has it.
+// Every string can be written in TOML.
 func TestStringsInTOML(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`C:\a`, `C:\it's`, "C:\\\u0085", "a\nb", "\x7f\x00", "\u2028<&>\"", "é", ""} {

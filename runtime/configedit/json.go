@@ -13,12 +13,11 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// maxDepth is how deeply a document with comments may be nested: its parser recurses,
-// and has no bound of its own.
+// maxDepth is the greatest depth of a document with comments: its parser recurses without a bound.
 const maxDepth = 10_000
 
 func decodeJSON(format Format, src []byte) (map[string]any, error) {
-	// Readers disagree about what a byte that is no text stands for.
+	// Readers disagree about bytes that are not text.
 	if at := text.Invalid(string(src)); at >= 0 {
 		return nil, syntaxError(src, at, "a byte that is not UTF-8")
 	}
@@ -55,7 +54,7 @@ func decodeJSON(format Format, src []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// parseJSONC parses a document. One of blanks and comments has no value.
+// parseJSONC parses a document. The value of one with blanks and comments only is nil.
 func parseJSONC(src []byte) (hujson.Value, error) {
 	depth := 0
 	for i, c := range src {
@@ -68,7 +67,7 @@ func parseJSONC(src []byte) (hujson.Value, error) {
 			depth--
 		}
 	}
-	// A comment may end with the file, for editors; hujson wants its line ended.
+	// A comment may end with the file, but hujson requires a line ending.
 	padded := append(src[:len(src):len(src)], '\n')
 	root, err := hujson.Parse(padded)
 	if err == nil {
@@ -86,8 +85,7 @@ func parseJSONC(src []byte) (hujson.Value, error) {
 	return hujson.Value{}, e
 }
 
-// walk returns the value at a path, or the deepest one on the way to it and the rest
-// of the path.
+// walk returns the value at a path, or the deepest one on the way and the rest of the path.
 func walk(root *hujson.Value, path []string) (at *hujson.Value, missing []string, err error) {
 	at = root
 	for i, key := range path {
@@ -100,14 +98,14 @@ func walk(root *hujson.Value, path []string) (at *hujson.Value, missing []string
 			return at, path[i:], nil
 		case 1:
 			at = &object.Members[found[0]].Value
-		default: // readers disagree about the one that counts
+		default: // readers disagree about which one counts
 			return nil, nil, &ConflictError{Path: path[:i+1], Detail: "is in the file twice", Fix: "remove one of the two"}
 		}
 	}
 	return at, nil, nil
 }
 
-// indexes returns the indexes of the members of an object that have a name.
+// indexes returns the indexes of the members with a name.
 func indexes(object *hujson.Object, key string) (found []int) {
 	for i := range object.Members {
 		if name, ok := object.Members[i].Name.Value.(hujson.Literal); ok && name.String() == key {
@@ -146,9 +144,9 @@ func setJSON(src []byte, path []string, _ bool, members []Member) ([]byte, error
 	return pack(&root), nil
 }
 
-// setMember sets a member of an object, laid out like the one before it.
+// setMember sets a member of an object. A new one has the layout of the one before it.
 func setMember(src []byte, at *hujson.Value, m Member) {
-	object, _ := at.Value.(*hujson.Object) // walk has seen it
+	object, _ := at.Value.(*hujson.Object) // walk has checked it
 	if found := indexes(object, m.Key); len(found) > 0 {
 		object.Members[found[0]].Value.Value = hujson.Literal(layout{space: " "}.render(m.Value, ""))
 		return
@@ -160,7 +158,7 @@ func setMember(src []byte, at *hujson.Value, m Member) {
 	if !lines && !bytes.Contains(src, []byte(`": `)) {
 		layout.space = ""
 	}
-	var comma hujson.Extra // nil for no comma at the end
+	var comma hujson.Extra // nil means no comma at the end
 	if n := len(object.Members); n > 0 {
 		last := &object.Members[n-1]
 		if lines = bytes.Contains(last.Name.BeforeExtra, []byte("\n")); lines {
@@ -199,7 +197,7 @@ func setMember(src []byte, at *hujson.Value, m Member) {
 	})
 }
 
-// removeJSON removes a member that is there. Comments beside it stay.
+// removeJSON removes an existing member. Comments beside it stay.
 func removeJSON(src []byte, path []string) ([]byte, error) {
 	root, err := parseJSONC(src)
 	if err != nil {
@@ -213,7 +211,7 @@ func removeJSON(src []byte, path []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	object, _ := at.Value.(*hujson.Object) // walk has seen it
+	object, _ := at.Value.(*hujson.Object) // walk has checked it
 	cut(object, indexes(object, path[last])[0])
 	return pack(&root), nil
 }
@@ -232,7 +230,7 @@ func cut(object *hujson.Object, index int) {
 	}
 	if isLast && index > 0 {
 		previous := &object.Members[index-1].Value
-		if m.Value.AfterExtra == nil { // no comma at the end
+		if m.Value.AfterExtra == nil { // without a comma at the end
 			comments, previous.AfterExtra = slices.Concat(previous.AfterExtra, comments), nil
 		} else if previous.AfterExtra == nil {
 			previous.AfterExtra = hujson.Extra{}
@@ -245,7 +243,7 @@ func cut(object *hujson.Object, index int) {
 	}
 }
 
-// pack returns the text of a document that [parseJSONC] has parsed.
+// pack returns the text of a document from [parseJSONC].
 func pack(root *hujson.Value) []byte { return bytes.TrimSuffix(root.Pack(), []byte("\n")) }
 
 // nested wraps members in objects, one for each element of path.
@@ -256,15 +254,15 @@ func nested(path []string, members []Member) []Member {
 	return members
 }
 
-// layout is how a document is laid out.
+// layout is the layout of a document.
 type layout struct {
-	eol   string // line end; "" for everything on one line
+	eol   string // line ending; "" for everything on one line
 	unit  string // one level of indentation
 	space string // after colons and commas
 }
 
-// render writes a value: a string, a bool, a list of strings on one line, or
-// members as an object, on lines after one of that indentation.
+// render returns a value as text: a string, a bool, a list of strings on one line, or members as an object on lines
+// after one with that indentation.
 func (l layout) render(value any, indent string) string {
 	var items []string
 	switch v := value.(type) {
@@ -289,13 +287,13 @@ func (l layout) render(value any, indent string) string {
 	return "{" + inner + strings.Join(items, ","+inner) + l.eol + indent + "}"
 }
 
-// indentAt returns the blanks that begin the line of an offset.
+// indentAt returns the indentation of the line at an offset.
 func indentAt(src []byte, offset int) string {
 	line := src[bytes.LastIndexByte(src[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// indentUnit returns the blanks of the first line that has some: one level.
+// indentUnit returns the indentation of the first indented line, as one level.
 func indentUnit(src []byte) string {
 	for line := range bytes.Lines(src) {
 		text := bytes.TrimLeft(line, " \t")

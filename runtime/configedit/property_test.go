@@ -17,8 +17,8 @@ import (
 	"github.com/convtools/convtools/runtime/configedit"
 )
 
-// TestRandomJSONC sets and removes the entry in random documents. What was
-// around it is compared as it decodes, and, without white space, as it stands.
+// TestRandomJSONC sets and removes the entry in random documents. It compares the rest as decoded, and as text
+// without white space.
 func TestRandomJSONC(t *testing.T) {
 	t.Parallel()
 	path := []string{"mcpServers", "convtools"}
@@ -89,8 +89,8 @@ func decodeJSONC(t *testing.T, src []byte) map[string]any {
 	return doc
 }
 
-// generator writes documents of every layout: on one line or many, with tabs or
-// blanks, with comments anywhere, and with trailing commas.
+// generator writes documents of every layout: on one line or many, with tabs or spaces, with comments anywhere, and
+// with trailing commas.
 type generator struct{ *rand.Rand }
 
 func (g generator) pick(choices ...string) string { return choices[g.IntN(len(choices))] }
@@ -151,8 +151,8 @@ func (g generator) value(indent, unit string, depth int) string {
 	return g.object(indent, unit, g.keys(false), depth+1)
 }
 
-// FuzzJSON and FuzzTOML give documents of anybody's making to every function.
-// An edit succeeds and decodes to what it should, or the error says why not.
+// FuzzJSON and FuzzTOML call every function with any document. An edit succeeds and decodes correctly, or the error
+// says why not.
 func FuzzJSON(f *testing.F) {
 	for seed := range uint64(20) {
 		g := generator{rand.New(rand.NewPCG(seed, 2))}

@@ -14,14 +14,13 @@ import (
 	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
-// statement is a statement, and the lines that it is on, with the line end of the
-// last one.
+// statement is a statement with the range of its lines, including the last line ending.
 type statement struct {
 	tomlpos.Statement
 	from, to int
 }
 
-// statements returns the statements of a document that decodes.
+// statements returns the statements of a valid document.
 func statements(src []byte) ([]statement, error) {
 	found, whole := tomlpos.Scan(src).Statements()
 	if !whole {
@@ -39,7 +38,7 @@ func statements(src []byte) ([]statement, error) {
 }
 
 func decodeTOML(src []byte) (map[string]any, error) {
-	// The parser recurses into brackets, until there is no stack left.
+	// The decoder recurses into brackets without a bound.
 	if at, deep := tomlpos.Scan(src).Deep(); deep {
 		return nil, &SyntaxError{at.Line, at.Col, "nested too deeply"}
 	}
@@ -55,8 +54,7 @@ func decodeTOML(src []byte) (map[string]any, error) {
 	return doc, nil
 }
 
-// setTOML sets members in the table that has a header of that path, or adds one at
-// the end of the document.
+// setTOML sets members in the table with a header of that path, or adds one at the end of the document.
 func setTOML(src []byte, path []string, there bool, members []Member) ([]byte, error) {
 	list, err := statements(src)
 	if err != nil {
@@ -95,8 +93,7 @@ func setTOML(src []byte, path []string, there bool, members []Member) ([]byte, e
 	return append(out, src[last.to:]...), nil
 }
 
-// appendTable adds a table at the end, unless a table around it is written in a form
-// that nothing can be added to.
+// appendTable adds a table at the end, unless a table around it has a form that nothing can be added to.
 func appendTable(src []byte, list []statement, path []string, members []Member) ([]byte, error) {
 	var header []string
 	for _, st := range list {
@@ -107,8 +104,7 @@ func appendTable(src []byte, list []statement, path []string, members []Member) 
 			}
 			continue
 		}
-		// The parser that is used here would let a table in braces be added to; TOML
-		// and other parsers do not.
+		// Unlike this decoder, TOML and other parsers do not allow additions to a table in braces.
 		key := slices.Concat(header, st.Name)
 		if len(key) > len(path) || !slices.Equal(key, path[:len(key)]) {
 			continue
@@ -129,7 +125,7 @@ func appendTable(src []byte, list []statement, path []string, members []Member) 
 	return slices.Concat(src, []byte(gap+tomlTable(path, members, eol))), nil
 }
 
-// tomlTable writes a table with its header.
+// tomlTable returns a table with its header.
 func tomlTable(path []string, members []Member, eol string) string {
 	text := "[" + toml.Key(path).String() + "]" + eol
 	for _, m := range members {
@@ -138,9 +134,8 @@ func tomlTable(path []string, members []Member, eol string) string {
 	return text
 }
 
-// removeTOML removes a table, the tables inside it, and the empty line before
-// each: whole lines, from a header to the last key under it. Comments before a
-// header stay: nobody knows what they are about.
+// removeTOML removes a table, the tables inside it, and the empty line before each: whole lines, from a header to the
+// last key under it. Comments before a header stay: they may be about anything.
 func removeTOML(src []byte, path []string) ([]byte, error) {
 	list, err := statements(src)
 	if err != nil {
@@ -169,8 +164,7 @@ func noHeader(path []string) error {
 	}
 }
 
-// emptyLineBefore returns the offset of the line before an offset if it is empty,
-// else the offset.
+// emptyLineBefore returns the offset of the line before an offset if that line is empty, otherwise the offset.
 func emptyLineBefore(src []byte, offset int) int {
 	if offset == 0 {
 		return offset
@@ -198,8 +192,8 @@ func tomlValue(value any) string {
 	return `""`
 }
 
-// tomlString writes a string. One with backslashes, such as a Windows path, is
-// easier to read between single quotes, where nothing has to be escaped.
+// tomlString returns a string in quotes. One with backslashes, such as a Windows path, is in single quotes, where
+// nothing is escaped.
 func tomlString(s string) string {
 	special := func(r rune) bool { return r == '\'' || unicode.IsControl(r) }
 	if strings.Contains(s, `\`) && !strings.ContainsFunc(s, special) {

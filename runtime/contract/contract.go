@@ -1,9 +1,7 @@
-// Package contract holds the types that cross the boundary between a host, the
-// generated dispatcher and the code that does a tool's work: a call, its
-// context, and the two classes of error a caller can get.
+// Package contract has the types that hosts, the generated dispatcher and the handlers of tools share: a call, its
+// context, and the two classes of errors for a caller.
 //
-// It depends on the standard library alone and never does any work itself: it
-// runs nothing, reads nothing and knows no tool by name.
+// It never runs or reads anything, and knows no tool by name.
 package contract
 
 import (
@@ -19,42 +17,40 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Context is what the host says about the place a call comes from. Every field
-// may be empty: hosts differ in what they tell.
+// Context describes where a call comes from. Every field may be empty: hosts differ in what they send.
 type Context struct {
-	// ConversationID is the conversation the call is made from, as the host
-	// spells it. Empty means unknown, and nothing can be left out because of it.
+	// ConversationID is the calling conversation's id, as the host spells it. If it is empty, that conversation
+	// cannot be left out of results.
 	ConversationID string
-	// Kin reports that those which the conversation was begun from, and was forked from, are left out with it.
+	// Kin is true if the conversations that the calling one was started or forked from are left out with it.
 	Kin bool
-	// Dir is the directory the workspace is looked for from.
+	// Dir is the directory from which the workspace is looked for, upwards.
 	Dir string
-	// Caller is what else is known of the program that calls.
+	// Caller is what else is known of the calling program.
 	Caller caller.Caller
-	// Ends reports that this process ends with the call: nothing of it can go on behind the answer.
+	// Ends is true if this process ends with the call: nothing can go on after the answer.
 	Ends bool
 }
 
 // Call is one request to run a tool.
 type Call struct {
 	Tool      string
-	Arguments []byte // one JSON object; empty counts as {}
+	Arguments []byte // one JSON object; empty means {}
 	Context   Context
-	// Notes are remarks that the answer has to carry, such as the repairs made
-	// to the arguments. The dispatcher adds to them before a handler sees the
-	// call, so that a handler can count them towards its size cap.
+	// Notes are remarks that the answer has to include, such as repairs of the arguments. The dispatcher adds them
+	// before the handler runs, so that the handler can count them in the size of its answer.
 	Notes []string
 }
 
-// Renamed returns a call by a former name as a call by the tool's own, with a note that
-// tells the caller. until is the day up to which the former name works for sure.
+// Renamed returns a call by a former name as a call by the current name, with a note for the caller. until is the
+// last day on which the former name is sure to work.
 func (c Call) Renamed(name, until string) Call {
 	c.Notes = append(slices.Clip(c.Notes), c.Tool+" is now called "+name+"; the old name works until "+until+".")
 	c.Tool = name
 	return c
 }
 
-// Noted returns an answer in text with the notes of the call that it does not carry by itself.
+// Noted returns an answer in text with the notes of the call that are not in it.
 func (c Call) Noted(answer string) string {
 	for _, note := range c.Notes {
 		if !strings.Contains(answer, note) {
@@ -64,45 +60,45 @@ func (c Call) Noted(answer string) string {
 	return answer
 }
 
-// Tool describes one tool to a host. It is a value: who knows more about a tool
-// at run time, such as what it can be asked for, says so in a copy.
+// Tool describes a tool to a host. It is a value: a family changes copies, for instance to describe what there is at
+// the moment.
 type Tool struct {
 	Name        string
-	Title       string   // its name for people
-	Aliases     []string // other names it answers to: as hosts without dots write it, and former ones
+	Title       string   // the name for people
+	Aliases     []string // other names: for hosts that allow no dots, and former ones
 	Summary     string
-	Description string      // paragraphs behind the summary, rules between parameters included
-	Keywords    string      // what a model would search for that should find it; may be empty
+	Description string      // paragraphs after the summary, with the rules between parameters
+	Keywords    string      // words by which a model may search for it; may be empty
 	Effect      string      // "read" or "write"
 	InputSchema string      // JSON Schema 2020-12, as text
-	Parameters  []Parameter // in the order they are declared
+	Parameters  []Parameter // in declared order
 	Rules       []Rule
-	OpenWorld   bool   // it may reach more than this machine
-	Structured  bool   // its answer is JSON for programs as well, an object
-	Example     string // the arguments of a call that works, as JSON; empty where none is known
-	MaxChars    int    // most characters of an answer; 0: no cap of its own
-	Plain       bool   // an answer in JSON that succeeds has its fields alone, and no ok
+	OpenWorld   bool   // it may use more than this machine
+	Structured  bool   // it has an answer in JSON for programs too, an object
+	Example     string // the arguments of a call that works, as JSON; may be empty
+	MaxChars    int    // greatest length of an answer in characters; 0 means no limit of its own
+	Plain       bool   // a successful answer in JSON has its fields only, without ok
 }
 
 // AnswersTo reports whether the tool can be called by a name.
 func (t Tool) AnswersTo(name string) bool { return t.Name == name || slices.Contains(t.Aliases, name) }
 
-// SearchHint is the key in the _meta of an MCP tool under which Claude Code looks for keywords when its model searches for tools.
+// SearchHint is the key in the _meta of an MCP tool for the keywords by which Claude Code finds tools.
 const SearchHint = "anthropic/searchHint"
 
-// Text is what a host shows a model of the tool, beside its schema.
+// Text returns the description of the tool for a model, without its schema.
 func (t Tool) Text() string { return t.Summary + ".\n\n" + t.Description }
 
-// File is a file that makes tools known to a host, such as a definition of JP's.
+// File is a file that defines tools for a host, such as JP.
 type File struct {
 	Path string // slash-separated, relative to the root of the project
 	Text string
 }
 
-// Files returns the files of a folder that a program embeds, sorted by path.
+// Files returns the embedded files of a folder, sorted by path.
 func Files(fsys fs.FS, folder string) []File {
 	var files []File
-	// An embedded file can always be read.
+	// Embedded files can always be read.
 	_ = fs.WalkDir(fsys, folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -114,31 +110,29 @@ func Files(fsys fs.FS, folder string) []File {
 	return files
 }
 
-// Error is a failure that arguments cannot be blamed for by shape: an unknown
-// id, a range that does not exist, a program that did not answer.
+// Error is a failure other than malformed arguments: an unknown id, a range that does not exist, a program that did
+// not answer.
 type Error struct {
-	// Message is one sentence with the cause and one with the remedy. It names no
-	// place on the user's machine: that is nothing for a model, nor for what it
-	// passes on.
+	// Message has the cause and the remedy, a sentence each. It names no path of the user's machine: a model need not
+	// know it, and may pass it on.
 	Message string
-	// Detail is Message for a person, who has to find what is wrong, with the
-	// places in it. Empty means that Message is for people too.
+	// Detail is Message for a person, with paths. Empty means that Message is for people too.
 	Detail string
-	// Transient reports whether the same call may work later.
+	// Transient is true if the same call may work later.
 	Transient bool
-	// Caller reports whether the caller can put it right by calling differently.
+	// Caller is true if another call may work.
 	Caller bool
-	// NoProject reports that the directory the call comes from belongs to no
-	// project: a front that chose the directory can say how to choose another.
+	// NoProject is true if the directory of the call belongs to no project. A front that chose the directory can then
+	// say how to choose another.
 	NoProject bool
-	// Err is the cause for errors.Is and errors.As; its text is not shown.
+	// Err is the cause for errors.Is and errors.As. Its text is not shown.
 	Err error
 }
 
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Err }
 
-// ForPerson returns the message for a person.
+// ForPerson returns Detail, or Message if it is empty.
 func (e *Error) ForPerson() string {
 	if e.Detail != "" {
 		return e.Detail
@@ -146,22 +140,20 @@ func (e *Error) ForPerson() string {
 	return e.Message
 }
 
-// Failure is how a tool that answers in JSON fails in a way that its spec declares.
+// Failure is a failure, declared in the spec, of a tool that answers in JSON.
 type Failure struct {
-	Code      string // one of those in the spec
-	Reason    string // one sentence with the cause and one with the remedy
+	Code      string // a code of the spec
+	Reason    string // the cause and the remedy, a sentence each
 	Transient bool   // the same call may work later
 }
 
 func (e *Failure) Error() string { return e.Reason }
 
-// Fixable returns an error that the caller can put right with another call.
+// Fixable returns an error that the caller can avoid with another call.
 func Fixable(message string) *Error { return &Error{Message: message, Caller: true} }
 
-// OutcomeOf returns what JP's local tool protocol wants on standard output for an
-// answer or a failure, as a value for package json. JP refuses an error without
-// all of its members; needs_input exists there as well, and no tool here asks
-// questions.
+// OutcomeOf returns the outcome of JP's local tool protocol for an answer or an error, as a value for package json.
+// JP requires all members of an error.
 func OutcomeOf(content string, err error) any {
 	if err == nil {
 		return struct {
@@ -181,8 +173,7 @@ func OutcomeOf(content string, err error) any {
 	}{"error", e.Message, []string{}, e.Transient}
 }
 
-// marshal writes JSON without escaping < and >: envelopes are full of them, and
-// nothing here ends up in HTML.
+// marshal writes JSON without escaping < and >, which envelopes are full of. None of it becomes HTML.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -193,13 +184,12 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Unserved is the error for a tool that this program was given nobody to do the
-// work of.
+// Unserved returns the error for a tool without a handler in this program.
 func Unserved(tool string) error {
 	return &Error{Message: tool + " cannot be used here: this program has nothing that does its work. It is a fault of the program; another call will not help."}
 }
 
-// UnknownTool is the error for a tool name that no spec declares.
+// UnknownTool returns the error for the name of a tool that no spec declares.
 func UnknownTool(name string, known []string) error {
 	message := "There is no tool named " + text.Quote(name) + "."
 	if meant := near.Name(name, known); meant != "" {

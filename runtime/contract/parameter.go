@@ -2,50 +2,49 @@ package contract
 
 import "math"
 
-// Shape is what an object may hold: the arguments of a tool, or an object within them.
+// Shape describes an object: the arguments of a tool, or an object in them.
 type Shape struct {
-	Members []Parameter // in the order they are declared
-	// Key is the member whose value tells apart the forms that an object may have.
-	// It is no member of a form.
+	Members []Parameter // in declared order
+	// Key is the member whose value selects the form of the object. It is not among the members of the form.
 	Key   string
-	Forms []Form // those there are, in the place of Members
+	Forms []Form // instead of Members
 }
 
-// Form is one of the forms that an object may have.
+// Form is one form of an object.
 type Form struct {
-	Value   string // of the key
+	Value   string // the value of the key
 	Members []Parameter
 }
 
-// Parameter is what a parameter of a tool, a member of an object, or an item of an array may
-// be, and which repairs are made to it. It says what the schema says.
+// Parameter describes a parameter of a tool, a member of an object, or an item of an array, as its schema does, and
+// its repairs.
 type Parameter struct {
-	Name     string // of a parameter or a member
+	Name     string // empty for an item
 	Type     string // as in JSON Schema, such as "integer"
 	Required bool
 	Nullable bool   // it may be null
 	Default  string // JSON
 	Wants    string // completes "it must be …"
-	Fix      string // JSON of what would do; empty where the default does, or leaving it out
+	Fix      string // JSON of a valid value; empty if the default is one, or the parameter can be left out
 
-	Enum       []string // the values allowed
-	Range      *Range   // of a number, of the characters of a string, of the items of an array
+	Enum       []string // allowed values
+	Range      *Range   // of a number, or of the count of characters of a string or of items of an array
 	Pattern    string   // a regular expression
 	Format     string   // the name of one of JSON Schema's formats
-	Says       string   // what pattern or format asks for; completes "it must …"
-	NotBlank   bool     // more than ASCII white space
-	SingleLine bool     // no line break and no NUL
+	Says       string   // the meaning of Pattern or Format; completes "it must …"
+	NotBlank   bool     // it must have more than ASCII white space
+	SingleLine bool     // it must have no line break and no NUL
 
-	Items *Parameter // of an array; nil for strings
-	// OneOrMany marks an array of strings for which one string does too.
+	Items *Parameter // of an array; nil means strings
+	// OneOrMany is true for an array of strings that may also be given as one string.
 	OneOrMany bool
 	Shape     *Shape // of an object
 
-	Repairs []Repair  // in the order they are tried
-	Clamp   *[2]int64 // what [ToBounds] puts an integer between; nil lowers it to its maximum
+	Repairs []Repair  // in the order in which they are tried
+	Clamp   *[2]int64 // bounds for [ToBounds]; nil lowers an integer to its maximum
 }
 
-// Values returns the values allowed: of an array, those of its items.
+// Values returns the allowed values; those of the items for an array.
 func (p *Parameter) Values() []string {
 	if p.Items != nil {
 		return p.Items.Enum
@@ -53,29 +52,28 @@ func (p *Parameter) Values() []string {
 	return p.Enum
 }
 
-// Range is the least and the greatest number there may be, of what is counted.
+// Range is the least and the greatest number or count that is allowed.
 type Range struct {
 	Least, Most float64
-	Wants       string // completes "it must be …"; empty for a number, whose parameter says it
+	Wants       string // completes "it must be …"; empty for a number: the parameter has it
 }
 
-// Unbounded is the bound of a [Range] that has none above; -Unbounded that of one that
-// has none below.
+// Unbounded is the upper bound of a [Range] without one, and -Unbounded the lower bound.
 const Unbounded = math.MaxFloat64
 
-// Rule is a relation between parameters. Exactly one of its first three fields is set.
+// Rule is a rule about several parameters. Exactly one of its first three fields is set.
 type Rule struct {
 	Exclusive []string // at most one of these is given
 	AnyOf     []string // one or more of these are given
 	Requires  string   // it is given where Given is
 	Given     string
-	Fix       string // JSON for what is required, or for the first of AnyOf
+	Fix       string // JSON for Requires, or for the first of AnyOf
 }
 
-// Repair is a repair that a spec declares for a parameter.
+// Repair is a repair of a value that a spec declares.
 type Repair string
 
-// The repairs that a spec may declare.
+// The repairs.
 const (
 	FromString  Repair = "from_string"
 	FromInteger Repair = "from_integer"

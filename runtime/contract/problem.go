@@ -11,11 +11,11 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Code names a kind of problem with an argument. Codes are part of the tool
-// contract: prompts and tests may depend on them.
+// Code is the kind of a problem with an argument. Codes are part of the tool contract: prompts and tests may depend
+// on them.
 type Code string
 
-// The problems an argument can have.
+// The codes.
 const (
 	CodeMalformed  Code = "malformed_arguments"
 	CodeUnknown    Code = "unknown_parameter"
@@ -34,25 +34,24 @@ const (
 	CodeExclusive  Code = "mutually_exclusive"
 )
 
-// Problem is one thing wrong with a call's arguments.
+// Problem is one problem with the arguments of a call.
 type Problem struct {
-	Path    string // parameter, with what leads to a value inside of it: "items[1].text"
+	Path    string // the parameter, or the path of a value in it: "items[1].text"
 	Code    Code
-	Message string   // one sentence: what is wrong, what was given and what is wanted
-	Allowed []string // the allowed values or names, where they are a list
-	Nearest string   // the allowed value nearest to what was given
-	Fix     string   // JSON to put at the path instead; empty drops it
-	// Relation reports whether it is about several parameters together, which each for
-	// itself may be right; no schema has such rules.
+	Message string   // one sentence: the problem, the given value and what is wanted
+	Allowed []string // the allowed values or names, if they are a list
+	Nearest string   // the allowed value nearest to the given one
+	Fix     string   // JSON of a corrected value; empty removes the argument
+	// Relation is true for a problem of several parameters together. No schema has such rules.
 	Relation bool
 
-	member bool // the name that is unknown is that of a member, within a parameter
+	member bool // the unknown name is that of a member in a parameter
 }
 
-// InvalidArguments reports everything wrong with one call's arguments at once.
+// InvalidArguments is the error for the arguments of a call. It has all their problems.
 type InvalidArguments struct {
 	Tool     string
-	Problems []Problem // in the order the parameters are declared
+	Problems []Problem // in the declared order of the parameters
 	// Corrected is the arguments object of a call that would be accepted.
 	Corrected string
 }
@@ -74,7 +73,7 @@ func (e *InvalidArguments) Error() string {
 	return b.String()
 }
 
-// Unknown is the problem of a parameter the tool does not have.
+// Unknown returns the problem of a parameter that the tool does not have.
 func Unknown(name string, known []string) Problem {
 	p := Problem{Path: text.Cut(name, maxShown), Code: CodeUnknown, Allowed: known, Nearest: near.Name(name, known)}
 	p.Message = "unknown parameter " + text.Quote(name)
@@ -86,16 +85,14 @@ func Unknown(name string, known []string) Problem {
 	return p
 }
 
-// UnknownMember is the problem of a member that the object at a path within the arguments
-// does not have.
+// UnknownMember returns the problem of a member that the object at a path does not have.
 func UnknownMember(at, name string, known []string) Problem {
 	p := Problem{Path: at + "." + text.Cut(name, maxShown), Code: CodeUnknown, Allowed: known, Nearest: near.Name(name, known), member: true}
 	p.Message = at + " has no member " + text.Quote(name) + suggestion(p.Nearest) + " Members: " + strings.Join(known, ", ") + "."
 	return p
 }
 
-// NoneOf is the problem of parameters of which at least one has to be given. fix is
-// JSON for the first.
+// NoneOf returns the problem of parameters of which at least one is required. fix is JSON for the first.
 func NoneOf(names []string, fix string) Problem {
 	return Problem{
 		Path: names[0], Code: CodeMissing, Fix: fix, Allowed: names, Relation: true,
@@ -103,12 +100,12 @@ func NoneOf(names []string, fix string) Problem {
 	}
 }
 
-// Requires is the problem of a parameter that has to be given because another one is.
+// Requires returns the problem of a parameter that another given one requires.
 func Requires(given, name, fix string) Problem {
 	return Problem{Path: name, Code: CodeMissing, Fix: fix, Relation: true, Message: name + " is required where " + given + " is given."}
 }
 
-// suggestion ends a sentence with the name that may have been meant.
+// suggestion returns the end of a sentence, with the name that may have been meant.
 func suggestion(nearest string) string {
 	if nearest == "" {
 		return "."
@@ -116,18 +113,18 @@ func suggestion(nearest string) string {
 	return "; did you mean " + strconv.Quote(nearest) + "?"
 }
 
-// Missing is the problem of a required parameter that was not given.
+// Missing returns the problem of a required parameter that was not given.
 func Missing(name, want, fix string) Problem {
 	return Problem{Path: name, Code: CodeMissing, Fix: fix, Message: name + " is required: " + want + "."}
 }
 
-// Type is the problem of a value of the wrong JSON type.
+// Type returns the problem of a value of the wrong JSON type.
 func Type(path, want string, got any, fix string) Problem {
 	return Problem{Path: path, Code: CodeType, Fix: fix, Message: path + " must be " + want + ", got " + kindOf(got) + " " + show(got) + "."}
 }
 
-// Enum is the problem of a string outside its list of allowed values. The fix
-// is the nearest of them, or fallback where none is near.
+// Enum returns the problem of a string that is not an allowed value. The fix is the nearest allowed value, or
+// fallback if none is near.
 func Enum(path, got string, allowed []string, fallback string) Problem {
 	p := Problem{Path: path, Code: CodeEnum, Allowed: allowed, Nearest: near.Name(got, allowed), Fix: fallback}
 	if p.Nearest != "" {
@@ -137,27 +134,24 @@ func Enum(path, got string, allowed []string, fallback string) Problem {
 	return p
 }
 
-// Limit is the problem of a number, length or item count outside its range.
-// want completes the sentence "path must be …".
+// Limit returns the problem of a number, length or item count outside its range. want completes the sentence "path
+// must be …".
 func Limit(path string, code Code, want string, got any, fix string) Problem {
 	return Problem{Path: path, Code: code, Fix: fix, Message: path + " must be " + want + ", got " + show(got) + "."}
 }
 
-// Mismatch is the problem of a string that a pattern refuses. says completes the
-// sentence "path must …".
+// Mismatch returns the problem of a string that a pattern refuses. says completes the sentence "path must …".
 func Mismatch(path, says string, got any, fix string) Problem {
 	return Problem{Path: path, Code: CodePattern, Fix: fix, Message: path + " must " + says + ", got " + show(got) + "."}
 }
 
-// Item is the path of an item of an array.
+// Item returns the path of an item of an array.
 func Item(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
 
-// MaxProblems is how many problems a validator collects before it stops: enough
-// for every honest call, and a bound on what a hostile one can cost.
+// MaxProblems is the number of problems after which a validator stops: it bounds the cost of a hostile call.
 const MaxProblems = 50
 
-// Exclusive is the problem of parameters that must not be given together. A
-// corrected call keeps the first.
+// Exclusive returns the problem of parameters that must not be given together. A corrected call keeps the first.
 func Exclusive(names []string) Problem {
 	return Problem{
 		Path: names[len(names)-1], Code: CodeExclusive, Allowed: names, Relation: true,
@@ -165,26 +159,24 @@ func Exclusive(names []string) Problem {
 	}
 }
 
-// Malformed is the problem of arguments that are not one JSON object.
+// Malformed returns the problem of arguments that are not one JSON object.
 func Malformed(reason string) Problem {
 	return Problem{Code: CodeMalformed, Message: "the arguments are not one JSON object: " + reason + "."}
 }
 
-// Unmet builds the error for a call with problems. given holds the arguments in
-// the order they came.
+// Unmet returns the error for a call with problems. given are the arguments in the given order.
 func Unmet(tool string, given []Argument, problems []Problem) *InvalidArguments {
 	return &InvalidArguments{Tool: tool, Problems: problems, Corrected: corrected(given, problems)}
 }
 
-// Argument is one argument as given: its name and its value as JSON.
+// Argument is one given argument: its name and its value as JSON.
 type Argument struct {
 	Name  string
 	Value string
 }
 
-// corrected is the arguments object with every problem's fix applied: renamed
-// where a name is near, replaced where a value is known, dropped elsewhere.
-// Values too long to repeat are dropped too.
+// corrected returns the arguments object with the fix of every problem applied: renamed if a name is near, replaced
+// if a value is known, removed otherwise. It also removes values that are too long to repeat.
 func corrected(given []Argument, problems []Problem) string {
 	byParameter := map[string][]Problem{}
 	excluded := map[string]bool{}
@@ -210,7 +202,7 @@ func corrected(given []Argument, problems []Problem) string {
 		case len(found) == 0:
 			keep(a.Name, a.Value)
 		case found[0].Code == CodeUnknown && !found[0].member:
-			// A misspelt name keeps its value, unless the right one is there too.
+			// A misspelt name keeps its value, unless the right name is given too.
 			nearest := found[0].Nearest
 			if nearest != "" && !contains(given, nearest) {
 				keep(nearest, a.Value)
@@ -238,10 +230,10 @@ func corrected(given []Argument, problems []Problem) string {
 	return b.String()
 }
 
-// maxRepeated is how many bytes of one value a corrected call repeats.
+// maxRepeated is the greatest length of a value in a corrected call, in bytes.
 const maxRepeated = 200
 
-// parameter is the name of the argument that p is about.
+// parameter returns the name of the argument that p is about.
 func (p *Problem) parameter() string {
 	if p.Code == CodeUnknown && !p.member {
 		return p.Path
@@ -252,10 +244,9 @@ func (p *Problem) parameter() string {
 	return p.Path
 }
 
-// fixed is the value to put in the place of a's, or nothing to drop it. A
-// problem of the whole value decides; with problems of items alone, the array
-// stays with those replaced or left out. An item with a problem deep inside is left
-// out, and an object is dropped.
+// fixed returns the corrected value of an argument, or nothing to remove it. A problem of the whole value decides.
+// With problems of items only, the array keeps its other items, and items with a fix are replaced. An item with a
+// problem inside is removed, and so is an object.
 func fixed(a Argument, problems []Problem) string {
 	fixes := map[string]string{}
 	for _, p := range problems {
@@ -294,10 +285,10 @@ func contains(given []Argument, name string) bool {
 	return slices.ContainsFunc(given, func(a Argument) bool { return a.Name == name })
 }
 
-// maxShown is how many characters of a caller's own value an error repeats.
+// maxShown is the number of characters of a given value that an error repeats.
 const maxShown = 80
 
-// show is a bounded rendering of an argument's value.
+// show returns the beginning of a value for a message.
 func show(v any) string {
 	if n, ok := v.(json.Number); ok {
 		return text.Cut(n.String(), maxShown)

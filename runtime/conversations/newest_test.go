@@ -57,8 +57,7 @@ func newest(ctx context.Context, l *conversations.Library, q messageQuery) (m me
 		said := bytes.TrimFunc(content, basetext.IsSpace)
 		one := aMessage{&h.Conversation.Conversation, h.Position(), h.Kind, h.Role, string(said), utf8.RuneCount(said)}
 		if q.MaxText > 0 && one.Chars > q.MaxText {
-			said, _, _ = basetext.Ends(said, q.MaxText, 0)
-			one.Text = string(said)
+			one.Text, _, _ = basetext.Ends(one.Text, q.MaxText, 0)
 		}
 		m.Messages = append(m.Messages, one)
 	}

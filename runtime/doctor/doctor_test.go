@@ -30,7 +30,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// fakeRunner answers every command in the same way, and notes the commands.
+// fakeRunner gives every command the same answer, and records the commands.
 type fakeRunner struct {
 	result process.Result
 	err    error
@@ -47,7 +47,7 @@ func (f *fakeRunner) Run(_ context.Context, cmd process.Command) (process.Result
 	return f.result, f.err
 }
 
-// connect is a server that answers requests with the lines of the result, and ends after the last.
+// connect returns a server that answers requests with the lines of the result, and then ends.
 func (f *fakeRunner) connect(cmd process.Command) (mcp.Transport, func() []byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,7 +108,7 @@ func listing(names ...string) []byte {
 	return append([]byte(initialized), append(data, '\n')...)
 }
 
-// family is a family that declares tools and finds what checks returns.
+// family returns a family that declares tools and reports checks.
 func family(name string, checks *[]toolset.Check, tools ...string) toolset.Family {
 	return toolset.Family{
 		Name: name,
@@ -123,9 +123,8 @@ func family(name string, checks *[]toolset.Check, tools ...string) toolset.Famil
 	}
 }
 
-// families are two families: "paint", which always offers its tools and finds what
-// checks has, and "sing", which does not always offer its tool, and has a project
-// in every directory that project has in it.
+// families returns two families: "paint", which always offers its tools and reports checks, and "sing", which does
+// not always offer its tool, and has a project in every directory that contains "project".
 func families(t *testing.T, checks *[]toolset.Check, project string) *toolset.Registry {
 	t.Helper()
 	paint := family("paint", checks, "draw", "erase", "show")
@@ -145,7 +144,7 @@ func families(t *testing.T, checks *[]toolset.Check, project string) *toolset.Re
 	return registry
 }
 
-// ours are the tools of families.
+// ours returns the names of the tools of families.
 func ours() []string { return []string{"draw", "erase", "hum", "show"} }
 
 // setup makes a home and a project, and a program that exists.
@@ -293,7 +292,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestJPVersion has all kinds of programs called jp in PATH.
+// TestJPVersion runs programs called jp that behave in different ways.
 func TestJPVersion(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -333,7 +332,7 @@ func TestJPVersion(t *testing.T) {
 	}
 }
 
-// TestFamilies has the findings of families, in their order.
+// TestFamilies checks the findings of families and their order.
 func TestFamilies(t *testing.T) {
 	t.Parallel()
 	missing := toolset.Check{

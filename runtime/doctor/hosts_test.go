@@ -20,7 +20,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// TestServers registers with a host and has the server behave in all ways.
+// TestServers registers a server that behaves in different ways.
 func TestServers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -80,8 +80,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestDoesNotStartWhatAProjectChose has a project's file name something else
-// than what install writes.
+// TestDoesNotStartWhatAProjectChose has project files with commands that install does not write.
 func TestDoesNotStartWhatAProjectChose(t *testing.T) {
 	t.Parallel()
 	other, err := exec.LookPath("go")
@@ -193,8 +192,7 @@ func TestJP(t *testing.T) {
 	}
 }
 
-// TestRelativeCommands has a host name the program by a path that only leads
-// there from one directory.
+// TestRelativeCommands registers a path that is relative to a directory.
 func TestRelativeCommands(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"./convtools", "bin/convtools", "../bin/convtools"} {
@@ -235,8 +233,7 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// TestFamilyFlags has a project's file start this program with flags of families,
-// which install writes, and which the advice to install again has too.
+// TestFamilyFlags has a project's file with flags of families, which the advice to install again repeats.
 func TestFamilyFlags(t *testing.T) {
 	t.Parallel()
 	c, runner := setup(t)

@@ -54,7 +54,7 @@ off      not registered  zed, cursor, vscode, opencode, jp
 	}
 }
 
-// TestOnePage registers with as many hosts as a person may use, all of them well.
+// TestOnePage checks that a report about many hosts fits a page.
 func TestOnePage(t *testing.T) {
 	t.Parallel()
 	c, _ := setup(t)
@@ -71,7 +71,7 @@ func TestOnePage(t *testing.T) {
 	}
 }
 
-// TestJSONKeys holds the names that programs read the report by.
+// TestJSONKeys checks the keys of the report that programs read.
 func TestJSONKeys(t *testing.T) {
 	t.Parallel()
 	c, _ := setup(t)

@@ -33,8 +33,7 @@ func Answer[P, E any](ctx context.Context, call contract.Call, tool contract.Too
 	return string(Document(answer)), nil
 }
 
-// Result answers a call in JSON, with what do returns for its parameters. Whatever goes wrong has the
-// form of a failure.
+// Result answers a call in JSON with the result of do for its parameters. Every error is a [Failed] one.
 func Result[P, R any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (R, error)) (string, error) {
 	params, err := coerce.Params[P](&call, &tool)
 	if err != nil {

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Document returns an element as text: a pointer to a struct with the tags that generated envelopes
-// have.
+// Document returns an element as text. element is a pointer to a struct with the tags of generated envelopes:
 //
 //	type ListEnvelope struct {
 //		_       struct{} `element:"conversation_list,root"`    // also ",beside", to stay on the line
@@ -19,14 +18,14 @@ import (
 //		Records []Record                                       // elements of their own
 //	}
 //
-// Attributes are written in the order of the fields, and then what else is in the element.
+// Attributes are written in the order of the fields, then the contents.
 func Document(element any) []byte {
 	var w Writer
 	w.Element(element)
 	return w.Bytes()
 }
 
-// Element writes an element inside of the current one; see [Document].
+// Element writes an element inside the current one; see [Document].
 func (w *Writer) Element(element any) { w.element(reflect.ValueOf(element).Elem()) }
 
 func (w *Writer) element(v reflect.Value) {
@@ -79,7 +78,7 @@ func (w *Writer) anyAttribute(tag reflect.StructTag, v reflect.Value) {
 	w.Attribute(name, value)
 }
 
-// content writes what a field is inside of its element: the body, or elements.
+// content writes a field that is a body or elements.
 func (w *Writer) content(tag reflect.StructTag, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:

@@ -1,10 +1,8 @@
-// Package envelope writes the XML-style answers of tools. Recorded content goes
-// into them unchanged to the eye, and can neither close an element nor hide
-// anything from a reader.
+// Package envelope writes the XML-style answers of tools. Recorded content in them looks unchanged, but can neither
+// close an element nor hide anything from a reader.
 //
-// Element and attribute names come from generated code and are trusted. Nothing
-// else is: every attribute value and every body is escaped here, so that no
-// caller has to remember to. The package never drops a character silently.
+// Names of elements and attributes come from generated code and are trusted. Everything else is untrusted and escaped
+// here, so that callers need not. The package never drops a character silently.
 package envelope
 
 import (
@@ -17,8 +15,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Writer builds one document. Elements nest by two spaces; the text ends
-// without a newline. The zero value is ready to use.
+// Writer builds one document. Nested elements are indented by two spaces; the text ends without a newline. The zero
+// value is ready to use.
 type Writer struct {
 	buf   []byte
 	stack []frame
@@ -33,8 +31,8 @@ type tagState uint8
 
 const (
 	tagOpen     tagState = iota // "<name attr…" is written, ">" is not
-	tagChildren                 // has a child element on a line of its own
-	tagBody                     // has a body or child elements beside it, ends on the line it is on
+	tagChildren                 // has a child element on its own line
+	tagBody                     // has a body, or child elements on the same line
 )
 
 // Bytes returns the document so far.
@@ -50,8 +48,7 @@ func (w *Writer) Open(name string) {
 	w.begin(name)
 }
 
-// OpenBeside starts an element inside the current one, on the line of what stands
-// before it.
+// OpenBeside starts an element inside the current one, on the same line as the content before it.
 func (w *Writer) OpenBeside(name string) {
 	if len(w.stack) > 0 {
 		w.inside()
@@ -59,7 +56,7 @@ func (w *Writer) OpenBeside(name string) {
 	w.begin(name)
 }
 
-// inside ends the start tag of the current element, where it is still open.
+// inside ends the start tag of the current element if it is still open.
 func (w *Writer) inside() {
 	if top := &w.stack[len(w.stack)-1]; top.tag == tagOpen {
 		w.buf = append(w.buf, '>')
@@ -73,7 +70,7 @@ func (w *Writer) begin(name string) {
 	w.stack = append(w.stack, frame{name: name})
 }
 
-// Close ends the current element: as an empty tag where nothing was put in it.
+// Close ends the current element, as an empty tag if it has no content.
 func (w *Writer) Close() {
 	top := w.stack[len(w.stack)-1]
 	w.stack = w.stack[:len(w.stack)-1]
@@ -97,19 +94,19 @@ func (w *Writer) newline(depth int) {
 	}
 }
 
-// Attribute writes an attribute: a text, an integer, a boolean, or a time as RFC 3339 in UTC, in
-// whole seconds. Attributes are for values this program vouches for; they are escaped all the
-// same.
+// Attribute writes an attribute: a text, an integer, a boolean, or a time as RFC 3339 in UTC, in whole seconds.
+// Attributes are for values of this program; they are escaped all the same.
 func (w *Writer) Attribute(name string, value any) {
 	if at, ok := value.(time.Time); ok {
 		value = at.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	w.buf = append(append(append(w.buf, ' '), name...), `="`...)
-	w.buf = appendAttribute(w.buf, fmt.Sprint(value))
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;")
+	w.buf = append(w.buf, escape.Replace(text.Line(fmt.Sprint(value)))...)
 	w.buf = append(w.buf, '"')
 }
 
-// Body makes a text the body of the current element, in a form: inline, lines, json or block.
+// Body writes the body of the current element in a form: inline, lines, json or block.
 func (w *Writer) Body(form, text string) {
 	switch form {
 	case "inline":
@@ -123,14 +120,13 @@ func (w *Writer) Body(form, text string) {
 	}
 }
 
-// Inline makes a text the body of the current element, on one line: line breaks
-// become spaces. It stands as it is where nothing in it can be taken for markup,
-// and in one CDATA section otherwise.
+// Inline writes the body of the current element on one line: line breaks become spaces. It is in a CDATA section if
+// anything in it could be taken for markup.
 func (w *Writer) Inline(body string) {
 	w.inline(text.Line(body))
 }
 
-// Lines is [Writer.Inline] for a text of several lines: line breaks stay.
+// Lines is [Writer.Inline] for several lines: line breaks stay.
 func (w *Writer) Lines(body string) { w.inline(text.Visible(body)) }
 
 func (w *Writer) inline(clean string) {
@@ -140,36 +136,40 @@ func (w *Writer) inline(clean string) {
 		return
 	}
 	w.buf = append(w.buf, "<![CDATA["...)
-	w.buf = appendCDATA(w.buf, []byte(clean))
+	w.cdata(clean)
 	w.buf = append(w.buf, "]]>"...)
 }
 
-// Block makes a text the body of the current element, verbatim between a newline
-// after the opening and one before the closing of a CDATA section. Everything
-// between those two newlines is content.
+// Block writes the body of the current element, verbatim, in a CDATA section that begins and ends with a newline. The
+// content is everything between those two newlines.
 func (w *Writer) Block(body string) {
 	w.inside()
 	w.buf = append(w.buf, "<![CDATA[\n"...)
-	w.buf = appendCDATA(w.buf, text.AppendVisible(nil, body))
+	w.cdata(text.Visible(body))
 	w.buf = append(w.buf, "\n]]>"...)
 }
 
-// JSON makes a JSON text the body of the current element, in a fence: no line of a JSON text can
-// begin with a backtick. A text that is not JSON, such as one that had to be shortened, is in a
-// fence one backtick longer than the longest run of backticks inside.
+// JSON writes the body of the current element as JSON in a fence: no line of JSON can begin with a backtick. A text
+// that is not JSON, for instance because it was cut, gets a fence that is longer than any run of backticks in it.
 func (w *Writer) JSON(body string) {
 	w.inside()
 	w.buf = append(w.buf, "<![CDATA[\n"...)
 	fence := "```"
 	if json.Valid([]byte(body)) {
 		w.buf = append(w.buf, "```json\n"...)
-		w.buf = appendJSON(w.buf, body)
+		w.buf = append(w.buf, strings.ReplaceAll(string(text.JSON(body)), "]]>", `]]\u003e`)...) // outside strings JSON has no '>'
 	} else {
 		fence = strings.Repeat("`", max(3, longestRun(body, '`')+1))
 		w.buf = append(append(w.buf, fence...), '\n')
-		w.buf = appendCDATA(w.buf, text.AppendVisible(nil, body))
+		w.cdata(text.Visible(body))
 	}
 	w.buf = append(append(append(w.buf, '\n'), fence...), "\n]]>"...)
+}
+
+// cdata writes a clean text in an open CDATA section. Every "]]>" ends the section and begins another, so that the
+// text cannot end it.
+func (w *Writer) cdata(clean string) {
+	w.buf = append(w.buf, strings.ReplaceAll(clean, "]]>", "]]]]><![CDATA[>")...)
 }
 
 func longestRun(s string, b byte) int {
@@ -185,5 +185,5 @@ func longestRun(s string, b byte) int {
 	return longest
 }
 
-// Chars is the length of a document as caps count it: in Unicode characters.
+// Chars returns the length of a document in Unicode characters, as limits count it.
 func Chars(document []byte) int { return utf8.RuneCount(document) }

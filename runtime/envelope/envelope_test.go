@@ -79,7 +79,7 @@ func TestWriterLayout(t *testing.T) {
 	}
 }
 
-// adversarial are texts that try to get out of the place they are put in.
+// adversarial are texts that try to leave their place.
 var adversarial = []string{
 	"", " ", "\n", "plain", "</content></event>", "]]>", "]]", "]]]>", "]]]]>>", "<![CDATA[", "]]><forged a=\"1\"/><![CDATA[",
 	"&lt;", "&#0;", "&amp;", "<!-- x -->", "<?xml version=\"1.0\"?>", "```\n</arguments>", "a\r\nb\rc", "\x00\x01\x1b[31m\x7f",
@@ -153,8 +153,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// parse reads a document with encoding/xml: tags with their attributes, and for
-// every element without children exactly one text, which may be empty.
+// parse decodes a document with encoding/xml: tags with their attributes, and one text, which may be empty, for every
+// element without children.
 func parse(t *testing.T, doc []byte) []string {
 	t.Helper()
 	dec := xml.NewDecoder(bytes.NewReader(doc))

@@ -12,12 +12,12 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// jsonText is a JSON text that is being written.
+// jsonText is a writer of JSON.
 type jsonText struct{ buf []byte }
 
 func (w *jsonText) raw(text string) { w.buf = append(w.buf, text...) }
 
-// next puts a comma where a value or a name follows another.
+// next writes a comma between two values.
 func (w *jsonText) next() {
 	if n := len(w.buf); n > 0 && strings.IndexByte("{[:", w.buf[n-1]) < 0 {
 		w.raw(",")
@@ -29,7 +29,7 @@ func (w *jsonText) name(name string) {
 	w.raw(":")
 }
 
-// value writes a value of generated types. A slice that is nil is empty, save where it may be null.
+// value writes a value of a generated type. A nil slice is empty, unless it may be null.
 func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 	switch v.Kind() {
 	case reflect.String, reflect.Int, reflect.Float64, reflect.Bool:
@@ -59,8 +59,7 @@ func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 	}
 }
 
-// fields writes the members of an object: the fields of a struct by their tags, or those of the variant
-// of an object that is set.
+// fields writes the members of an object: the fields of a struct by their tags, or those of the variant that is set.
 func (w *jsonText) fields(v reflect.Value) {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i).Tag
@@ -87,8 +86,8 @@ func (w *jsonText) null() {
 
 func (w *jsonText) text(s string) { w.scalar(s) }
 
-// scalar writes a text, a number or a boolean. What JSON has no number for becomes null, and bytes
-// that are no UTF-8 become U+FFFD.
+// scalar writes a text, a number or a boolean. NaN and infinities become null, and bytes that are not UTF-8 become
+// U+FFFD.
 func (w *jsonText) scalar(v any) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -101,16 +100,15 @@ func (w *jsonText) scalar(v any) {
 	w.buf = append(w.buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
-// Codes of failures that every tool has that answers in JSON.
+// The codes of failures of every tool that answers in JSON.
 const (
 	CodeInvalidArguments = "invalid_arguments"
 	CodeTooLarge         = "too_large"
 	CodeFailed           = "failed" // any other failure
 )
 
-// Success returns what a tool that answers in JSON has found: {"ok":true, …}, or without ok where the tool says so,
-// with the notes of the call, if there are any, at its end. An answer that is too long for the tool is
-// an error.
+// Success returns the result of a tool that answers in JSON: {"ok":true, …}, or without ok for a plain tool, with the
+// notes of the call at its end. An answer that is too long for the tool is an error.
 func Success(result any, notes []string, tool contract.Tool) (string, error) {
 	w := jsonText{buf: []byte("{")}
 	if !tool.Plain {
@@ -126,7 +124,7 @@ func Success(result any, notes []string, tool contract.Tool) (string, error) {
 	return string(w.buf), nil
 }
 
-// end writes the notes of a call and ends the answer.
+// end writes the notes of a call and the end of the answer.
 func (w *jsonText) end(notes []string) {
 	if len(notes) > 0 {
 		w.name("notes")
@@ -135,23 +133,22 @@ func (w *jsonText) end(notes []string) {
 	w.raw("}")
 }
 
-// Failed returns an error whose message is an answer in its form for failure:
-// {"ok":false,"code":"…","reason":"…"}.
+// Failed returns an error whose message is a failure in JSON: {"ok":false,"code":"…","reason":"…"}.
 func Failed(err error, notes []string) error {
-	told := &contract.Error{Err: err}
+	out := &contract.Error{Err: err}
 	code, reason := CodeFailed, err.Error()
 	var failure *contract.Failure
 	var invalid *contract.InvalidArguments
 	var known *contract.Error
 	switch {
 	case errors.As(err, &failure):
-		code, reason, told.Transient, told.Caller = failure.Code, failure.Reason, failure.Transient, true
+		code, reason, out.Transient, out.Caller = failure.Code, failure.Reason, failure.Transient, true
 	case errors.As(err, &invalid):
-		code, told.Caller = CodeInvalidArguments, true
+		code, out.Caller = CodeInvalidArguments, true
 	case errors.As(err, &known):
-		told.Transient, told.Caller, told.NoProject = known.Transient, known.Caller, known.NoProject
+		out.Transient, out.Caller, out.NoProject = known.Transient, known.Caller, known.NoProject
 		if known.Detail != "" {
-			told.Detail = known.Detail
+			out.Detail = known.Detail
 		}
 	}
 	w := jsonText{buf: []byte(`{"ok":false`)}
@@ -160,6 +157,6 @@ func Failed(err error, notes []string) error {
 	w.name("reason")
 	w.text(reason)
 	w.end(notes)
-	told.Message = string(w.buf)
-	return told
+	out.Message = string(w.buf)
+	return out
 }

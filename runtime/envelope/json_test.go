@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/envelope"
 )
 
-// FuzzJSON holds texts and numbers against what encoding/json reads back.
+// FuzzJSON compares texts and numbers with what encoding/json decodes.
 func FuzzJSON(f *testing.F) {
 	f.Add("a\"\\\n\r\t\x00\x1f\x7f\u2028é😀", 0.1)
 	f.Add("\xff\xc3\xed\xa0\x80", math.MaxFloat64)

@@ -6,20 +6,17 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/convtools/convtools/runtime/index/terms"
 )
 
-// limits are how much is done at once.
+// limits are the maximum sizes of a segment.
 type limits struct {
-	segment, messages int // bytes of messages, and how many of them, that a segment has at the most, but for the last one
+	segment, messages int // bytes of texts and extra data, and number of messages
 }
 
-func usualLimits() limits {
-	return limits{segment: 12 << 20, messages: 1 << 16}
-}
-
-// builder is what a segment will have.
+// builder collects the messages of a segment.
 type builder struct {
 	limits
 	owners   []owner
@@ -27,7 +24,7 @@ type builder struct {
 	size     int // of all messages
 }
 
-// owner is a part of a conversation.
+// owner is a part of a conversation with messages in the segment.
 type owner struct {
 	part uint32
 	*Conversation
@@ -39,7 +36,7 @@ type message struct {
 	owner uint16
 }
 
-// add adds a message of a part of a conversation. Those of a part follow each other.
+// add adds a message of a part of a conversation. The messages of a part must follow each other.
 func (b *builder) add(part uint32, c *Conversation, m *Message) {
 	if n := len(b.owners); n == 0 || b.owners[n-1].part != part {
 		b.owners = append(b.owners, owner{part, c})
@@ -55,18 +52,22 @@ func (b *builder) full() bool {
 	return b.size >= b.limits.segment || max(len(b.messages), len(b.owners)) >= b.limits.messages
 }
 
-// write writes the segment, of some messages at least, and opens it.
+// write writes the segment and opens it. There must be a message.
 func (b *builder) write(files directory, reader *terms.Reader) (*segment, error) {
 	slices.SortFunc(b.messages, func(m, n message) int {
 		of, other := b.owners[m.owner], b.owners[n.owner]
 		return cmp.Or(compareTimes(m.Time, n.Time), cmp.Compare(of.Order, other.Order), compareKeys(of.Key, other.Key), cmp.Compare(m.Number, n.Number))
 	})
-	ofGrams, ofTerms := b.lists(reader) // first, as that takes the most memory
+	ofGrams, ofTerms := b.newLists(), b.newLists()
+	var making sync.WaitGroup
+	making.Go(func() { b.terms(ofTerms, reader) })
+	b.grams(ofGrams)
 	f := fileBuilder{data: make([]byte, 0, b.size*3/2)}
 	b.addMessages(&f)
 	for _, o := range b.owners {
 		f.add(secOwners, binary.LittleEndian.AppendUint32(nil, o.part))
 	}
+	making.Wait()
 	writeLists(&f, ofGrams, ofTerms)
 	data, sum := f.finish()
 	n := named{rand.Uint64(), sum, int64(b.size)}
@@ -92,17 +93,17 @@ func (b *builder) addMessages(f *fileBuilder) {
 	f.add(secRows, rows)
 }
 
-// samples returns parts of the texts, from all over.
+// samples returns pieces of texts from the whole segment.
 func (b *builder) samples() (samples [][]byte) {
 	const most, part, least = 64 << 10, 512, 1 << 10
 	if b.size < least {
-		return nil // symbols take more than they save
+		return nil // symbols would take more than they save
 	}
 	for i := 0; i < len(b.messages); i += max(1, len(b.messages)*part/most) {
 		text := b.messages[i].Text
 		from := 0
 		if len(text) > part {
-			from = i * 7919 % (len(text) - part) // beginnings are of another kind than the rest
+			from = i * 7919 % (len(text) - part) // beginnings are not like the rest
 		}
 		samples = append(samples, text[from:min(len(text), from+part)])
 	}

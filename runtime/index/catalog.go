@@ -21,36 +21,36 @@ const (
 // The sections of a catalog.
 const (
 	secContents      = iota // JSON of the contents
-	secConversations        // records of conversations, by their keys
-	secKept                 // whatever else is kept
+	secConversations        // records of conversations, sorted by their keys
+	secKept                 // other data of the caller
 )
 
-// catalog is the last whole state of an index: its conversations, and its segments.
+// catalog is a committed state of an index: its conversations and the names of its segments.
 type catalog struct {
 	footer
 	contents
-	Conversations []*Conversation // by their keys; not to be changed
-	Kept          []byte          // what else was kept when the index was written; not to be changed
+	Conversations []*Conversation // sorted by their keys; not to be changed
+	Kept          []byte          // data that the caller passed to Commit; not to be changed
 	size          int64
 }
 
-// contents is what a catalog has beside conversations.
+// contents is the catalog without the conversations.
 type contents struct {
 	Language terms.Language
-	Part     uint32 // the next one
+	Part     uint32 // the number of the next part
 	State    State
 	Segments []named
 }
 
-// State is what is said of an index as a whole by who writes it.
+// State describes the index as a whole, as passed to Commit.
 type State struct {
-	Note    string // whatever there is to say
+	Note    string // any text
 	Updated int64  // Unix time
 }
 
 // named is a segment in a catalog.
 type named struct {
-	Number uint64 // random, so that no file ever has the name of another one
+	Number uint64 // random, so that no other file ever has the name
 	Sum    uint32 // of its footer
 	Text   int64  // bytes of the messages
 }
@@ -108,8 +108,8 @@ func (c *catalog) Lookup(key string) *Conversation {
 	return c.Conversations[i]
 }
 
-// sweep removes segments that a catalog does not name, and what was left over by writers that
-// were killed. What cannot be removed is in nobody's way, and left to the next one.
+// sweep removes segments that the catalog does not name, and files that killed writers left. It ignores errors; the
+// next writer tries again.
 func (c *contents) sweep(files directory) {
 	names, _ := files.names()
 	for _, name := range names {

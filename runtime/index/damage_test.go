@@ -17,7 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/index"
 )
 
-// fixture makes an index of several segments, and returns what it should answer.
+// fixture makes an index of several segments, and returns its model.
 func fixture(t *testing.T, dir string) model {
 	t.Helper()
 	m := model{}
@@ -33,7 +33,7 @@ func fixture(t *testing.T, dir string) model {
 // put puts a conversation of n messages.
 func put(t testing.TB, x *index.Index, m model, key, words string, n int) {
 	t.Helper()
-	c := &talk{Conversation: index.Conversation{Key: key, Version: words, Title: "about " + words, Facts: []byte("facts")}}
+	c := &indexed{Conversation: index.Conversation{Key: key, Version: words, Title: "about " + words, Facts: []byte("facts")}}
 	for i := range n {
 		c.messages = append(c.messages, index.Message{Number: uint32(i + 1), Kind: 1, Text: []byte(strings.Repeat(words+" and more ", i%3+1))})
 	}
@@ -50,7 +50,7 @@ func put(t testing.TB, x *index.Index, m model, key, words string, n int) {
 
 var texts = []string{"", "a", "LP", "alpha", "beta and", "中", "straße", "文 DELTA", "nowhere", "about gamma"}
 
-// answers returns what an index answers, or why it cannot.
+// answers returns the answers of an index to some queries.
 func answers(t testing.TB, x *index.Index) ([][]found, error) {
 	t.Helper()
 	v, err := x.View()
@@ -104,7 +104,7 @@ func snapshot(t testing.TB, dir string) map[string][]byte {
 	return files
 }
 
-// restore makes a directory have files, and nothing else.
+// restore replaces the files of a directory.
 func restore(t testing.TB, dir string, files map[string][]byte) {
 	t.Helper()
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
@@ -117,8 +117,8 @@ func restore(t testing.TB, dir string, files map[string][]byte) {
 	}
 }
 
-// TestDamage changes and cuts each file of an index in many places: either the answers are
-// the right ones, or there are none. Whoever writes next makes it whole.
+// TestDamage changes and cuts each file of an index in many places: the answers are right, or there is an error. The
+// next writer repairs the index.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -187,8 +187,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestStops has a writer stop at each place of what it writes: what was written before is
-// answered, and the next writer leaves nothing of it behind.
+// TestStops stops a writer after each part of its output: the last commit stays readable, and the next writer removes
+// the leftovers.
 func TestStops(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -233,7 +233,7 @@ func TestStops(t *testing.T) {
 	check("not swept", files, after)
 }
 
-// TestFull has the disk full after each of many bytes.
+// TestFull fills the disk after various numbers of bytes.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -259,7 +259,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestReadersKeepTheirState reads through an index while it is written, merged, and removed.
+// TestReadersKeepTheirState reads views while the index is written, merged and removed.
 func TestReadersKeepTheirState(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -309,8 +309,7 @@ func mustView(t *testing.T, x *index.Index) *index.View {
 	return v
 }
 
-// TestReadersAndWriterAtOnce has readers search while a writer commits: each sees a state that
-// was committed as a whole.
+// TestReadersAndWriterAtOnce checks that readers beside a writer see only committed states.
 func TestReadersAndWriterAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")

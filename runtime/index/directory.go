@@ -13,20 +13,19 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// directory is where an index has its files. A file that was created is never changed, but for
-// the catalog, which is replaced.
+// directory stores the files of an index. Files are never changed, except for the catalog, which is replaced.
 type directory interface {
-	// lock makes the directory where there is none, and waits until nobody else writes there.
+	// lock makes the directory if there is none, and waits until no other writer has it.
 	lock(ctx context.Context) (unlock func(), err error)
-	// open opens a file; it is a [*DamageError] that something else is in its place.
+	// open opens a file. The error is a [*DamageError] if it is not a regular file.
 	open(name string) (content, error)
-	// write makes a file, or puts another one in its place, as a whole or not at all.
+	// write makes or replaces a file, as a whole or not at all.
 	write(name string, data []byte) error
 	names() ([]string, error)
 	remove(name string) error
 }
 
-// content is what an open file has, whatever becomes of its name.
+// content is an open file. It stays readable if the file is removed or replaced.
 type content interface {
 	io.ReaderAt
 	io.Closer
@@ -44,12 +43,12 @@ func (d disk) lock(ctx context.Context) (func(), error) {
 	}
 	unlock, err := safefile.Lock(ctx, string(d))
 	if errors.Is(err, errors.ErrUnsupported) {
-		return func() {}, nil // a system without locks: the last one to commit wins
+		return func() {}, nil // without locks the last commit wins
 	}
 	return unlock, err
 }
 
-// diskFile is a file of a disk. If nobody closes it, it is closed once nobody reads it.
+// diskFile is a file of a disk. The garbage collector closes it if nothing else does.
 type diskFile struct {
 	*os.File
 	size int64
@@ -68,7 +67,7 @@ func (d disk) open(name string) (content, error) {
 	return diskFile{f, info.Size()}, nil
 }
 
-// write does not wait for the disk: what a loss of power leaves of a file does not fit its checksums.
+// write does not sync: after a loss of power, checksums show which files are incomplete.
 func (d disk) write(name string, data []byte) error {
 	root, err := safefile.OpenDir(string(d))
 	if err != nil {
@@ -97,7 +96,7 @@ func (d disk) remove(name string) error { return os.Remove(d.path(name)) }
 
 // memory is a directory that is only in the memory of this process.
 type memory struct {
-	writing chan struct{} // holds an element while somebody writes
+	writing chan struct{} // has an element during a write
 	files   sync.Map      // []byte by name
 }
 

@@ -7,12 +7,12 @@ import (
 	"errors"
 )
 
-// SetLimits makes the parts of an index so small that a test has several.
+// SetLimits makes segments so small that a test has several.
 func (x *Index) SetLimits(segment, messages int) {
 	x.limits = limits{segment: segment, messages: messages}
 }
 
-// Dead returns how many parts of conversations are removed and still on the disk, each as often as it is.
+// Dead returns the number of removed parts of conversations in all segments.
 func (v *View) Dead() (n int) {
 	for _, s := range v.segments {
 		for _, c := range s.of {
@@ -27,7 +27,7 @@ func (v *View) Dead() (n int) {
 // ErrFull is the error of a disk that is full.
 var ErrFull = errors.New("the disk is full")
 
-// Fill makes the disk full once some bytes are written.
+// Fill makes the disk full after some bytes.
 func (x *Index) Fill(room int) {
 	x.files = &full{x.files, &room}
 }
@@ -46,7 +46,7 @@ func (f *full) write(name string, data []byte) error {
 	return f.directory.write(name, data)
 }
 
-// RoundTrip encodes a text with symbols for samples, stores and reads these, and decodes it.
+// RoundTrip encodes a text with symbols for samples, stores and reads the symbols, and decodes it.
 func RoundTrip(samples [][]byte, text []byte) (decoded []byte, codes int, ok bool) {
 	var e encoder
 	e.train(samples)
@@ -62,15 +62,23 @@ func RoundTrip(samples [][]byte, text []byte) (decoded []byte, codes int, ok boo
 func Differences(list []uint16, messages uint32) (read []uint16, ok bool) {
 	w := listWriter{documents: messages}
 	w.add(0, list)
-	return readDifferences(append(w.lists, make([]byte, afterLists)...), uint32(len(list)), messages)
+	return ReadDifferences(w.lists, uint32(len(list)), messages)
 }
 
-// FooterSizes returns how large a footer is taken to be, and how large it is.
+// FooterSizes returns the constant size of a footer and the actual one.
 func FooterSizes() (taken, is int) { return footerSize, binary.Size(footer{}) }
 
 // ReadDifferences reads a list of documents.
 func ReadDifferences(data []byte, count, documents uint32) (list []uint16, ok bool) {
-	return readDifferences(append(data[:len(data):len(data)], make([]byte, afterLists)...), count, documents)
+	err := guard(func() error {
+		c := cursor{at: noDocument, left: count, documents: documents, low: lowBits(count, documents), file: &file{}}
+		c.data = append(data[:len(data):len(data)], make([]byte, afterLists)...)
+		for c.next(); c.at != noDocument; c.next() {
+			list = append(list, uint16(c.at))
+		}
+		return nil
+	})
+	return list, err == nil
 }
 
 // ReadSymbols reads symbols, and decodes codes with them.
@@ -87,8 +95,7 @@ func ReadRecord(data []byte) bool {
 	return r.ok
 }
 
-// Reseal makes the checksums of a file fit, as far as its footer can be read, and returns that of the
-// footer.
+// Reseal corrects the checksums of a file, if its footer can be read, and returns the checksum of the footer.
 func Reseal(data []byte) (sum uint32) {
 	var f footer
 	room := len(data) - footerSize
@@ -139,7 +146,7 @@ func WithSum(data []byte, name string, sum uint32) []byte {
 	})
 }
 
-// OtherFormat returns a file as another version of the package may write it.
+// OtherFormat returns a file with the magic of another format.
 func OtherFormat(data []byte) []byte {
 	data = bytes.Clone(data)
 	data[len(data)-8]++

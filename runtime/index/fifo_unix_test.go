@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/index"
 )
 
-// A FIFO in the place of a file of an index is damage, which who writes next repairs. Nobody waits for it.
+// A FIFO in place of a file of an index is damage, which the next writer repairs. Nothing waits for it.
 func TestFIFO(t *testing.T) {
 	t.Parallel()
 	for _, suffix := range []string{"catalog", ".seg"} {

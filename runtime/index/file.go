@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// A file of an index, a segment or the catalog, is sections, then the checksum of each page, and
-// then the footer. A page is checked when a byte of it is first read.
+// A file of an index, a segment or the catalog, has sections, then a checksum for each page, then the footer. The
+// checksum of a page is verified when the page is first read.
 
 const (
-	// magic ends a file. It is another one with each format: files of other formats are not read.
+	// magic ends a file. It changes with the format; files of other formats are not read.
 	magic = 0x05646e69_747663 // "cvtind", 5
 
 	pageSize    = 16 << 10
@@ -20,10 +20,10 @@ const (
 	footerSize  = numSections*16 + 8 + 4 + 8
 )
 
-// footer is the last bytes of a file. Numbers in files are little-endian.
+// footer is the end of a file. Numbers in files are little-endian.
 type footer struct {
 	Sections [numSections]struct{ Offset, Size uint64 }
-	Sums     uint64 // where the checksums of the pages are
+	Sums     uint64 // offset of the checksums of pages
 	Sum      uint32 // of the checksums, and of the footer up to here
 	Magic    uint64
 }
@@ -52,8 +52,8 @@ var (
 	errLanguage = errors.New("its words are read in another language")
 )
 
-// guard calls a function that reads files. What reads them panics with a [*DamageError], so that
-// not each number in a file has an error beside it; guard returns that.
+// guard calls a function that reads files, and returns the [*DamageError] that it panics with, if it does. So not
+// every number of a file needs an error.
 func guard(read func() error) (err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -73,7 +73,7 @@ type fileBuilder struct {
 	data []byte
 }
 
-// add appends to a section, which is a new one, or the last one.
+// add appends to a section, which must be a new one or the last one.
 func (b *fileBuilder) add(section int, data []byte) {
 	s := &b.Sections[section]
 	if s.Size == 0 {
@@ -83,7 +83,7 @@ func (b *fileBuilder) add(section int, data []byte) {
 	s.Size += uint64(len(data))
 }
 
-// finish returns the file, and its checksum.
+// finish returns the file and its checksum.
 func (b *fileBuilder) finish() (data []byte, sum uint32) {
 	b.Sums, b.Magic = uint64(len(b.data)), magic
 	end := len(b.data)
@@ -143,10 +143,10 @@ func (f *file) begin() error {
 
 func (f *file) damage(err error) error { return &DamageError{f.name, err} }
 
-// malformed panics, which is for guard.
+// malformed panics with a [*DamageError] for guard.
 func (f *file) malformed() { panic(f.damage(errFormat)) }
 
-// read returns some bytes of the file as they are.
+// read returns a part of the file without verifying it.
 func (f *file) read(from, size uint64) []byte {
 	data := make([]byte, size)
 	if n, err := f.content.ReadAt(data, int64(from)); n < len(data) { //nolint:gosec // bounded by the size of the file
@@ -155,7 +155,7 @@ func (f *file) read(from, size uint64) []byte {
 	return data
 }
 
-// part returns some bytes of a section, once their pages are checked.
+// part returns a part of a section and verifies its pages.
 func (f *file) part(section int, from, to uint64) []byte {
 	at := f.Sections[section]
 	if from > to || to > at.Size {
@@ -188,7 +188,7 @@ func (f *file) part(section int, from, to uint64) []byte {
 // all returns a section.
 func (f *file) all(section int) []byte { return f.part(section, 0, f.Sections[section].Size) }
 
-// count returns how many records a section has, of some bytes each.
+// count returns the number of records in a section, of each bytes each.
 func (f *file) count(section int, each uint64) uint32 {
 	const most = 1 << 30
 	size := f.Sections[section].Size

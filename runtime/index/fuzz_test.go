@@ -14,8 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/index"
 )
 
-// small makes an index of two segments with all kinds of lists, and returns its files and
-// what it should answer.
+// small makes an index of two segments with all kinds of lists, and returns its files and its model.
 func small(t testing.TB) (files map[string][]byte, m model) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -27,7 +26,7 @@ func small(t testing.TB) (files map[string][]byte, m model) {
 	return snapshot(t, dir), m
 }
 
-// replace returns data with some bytes at a place replaced by others, or cut there.
+// replace overwrites some bytes of data at an offset, or cuts it there and appends them.
 func replace(data []byte, at uint32, with []byte, cut bool) []byte {
 	from := int(at) % (len(data) + 1)
 	data = bytes.Clone(data)
@@ -38,7 +37,7 @@ func replace(data []byte, at uint32, with []byte, cut bool) []byte {
 	return data
 }
 
-// try returns what an index with some files answers.
+// try returns the answers of an index with some files.
 func try(t *testing.T, files map[string][]byte) ([][]found, error) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -52,8 +51,7 @@ func isUnusable(err error) bool {
 	return errors.As(err, &damage) || errors.Is(err, fs.ErrNotExist)
 }
 
-// FuzzDamage changes or cuts the files of an index: either the answers are right, or there are
-// none.
+// FuzzDamage changes or cuts the files of an index: the answers are right, or there is an error.
 func FuzzDamage(f *testing.F) {
 	whole, m := small(f)
 	names := slices.Sorted(maps.Keys(whole))
@@ -82,8 +80,8 @@ func FuzzDamage(f *testing.F) {
 	})
 }
 
-// FuzzSealed changes the contents of a file, and then makes the checksums fit: whatever it
-// has, it is read without a panic, and what is found matches.
+// FuzzSealed changes the contents of a file and corrects its checksums: reading it does not panic, and all messages
+// found match.
 func FuzzSealed(f *testing.F) {
 	whole, _ := small(f)
 	names := slices.Sorted(maps.Keys(whole))

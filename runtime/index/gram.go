@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// A gram is what a message is found by, a key of a list. There are these kinds:
+// A gram is the key of a list. There are these kinds:
 //
-//   - three bytes, with end after the last two and twice after the last one, so that fewer bytes are
-//     a range;
-//   - a pair: what adjoins a space, two bytes before and three after, or two runes of three
-//     bytes. Common words are in most messages, and so are their grams of three bytes; that two
-//     of them adjoin is rare. All but the last byte are hashed to the upper bits, and that to
-//     the lowest four, so that pairs of which it is not known are a range;
-//   - a term, as package terms has it, and a term that a message has often.
+//   - three bytes of a text, padded with end after its last two bytes and its last byte, so that one or two bytes are
+//     a range of grams;
+//   - a pair: the bytes around a space, two before and three after, or two runes of three bytes. Common words and their
+//     three bytes are in most messages, but two given ones are rarely adjacent. The upper bits are a hash of all bytes
+//     but the last, which is in the lowest four bits, so that pairs with an unknown last byte are a range;
+//   - a term of package terms, and a term that a message has often.
 type gram uint32
 
 const (
@@ -22,8 +21,8 @@ const (
 	end        = 0xFF // never a byte of UTF-8
 )
 
-// The keys of terms are 30 bits of a hash. Of a million terms about five hundred share a key
-// with another one, which costs a place in a ranking and no match.
+// The keys of terms are 30 bits of a hash. Of a million terms about five hundred share a key with another one. That
+// can change a ranking, but no literal search.
 const (
 	termBits      = 30
 	hasTerm  gram = 2 << termBits
@@ -39,7 +38,7 @@ func hashOf(word []byte) uint64 {
 	return h
 }
 
-// keyOf returns the key of a term by its hash. None has all bits: after the last list there is that number.
+// keyOf returns the key of a term by its hash. It is never all ones, which end the lists.
 func keyOf(hash uint64) gram {
 	return min(gram(hash>>(64-termBits)), 1<<termBits-2) //nolint:gosec // 30 bits
 }
@@ -49,8 +48,8 @@ func termKey(term string) gram { return keyOf(hashOf([]byte(term))) }
 
 func trigram(a, b, c byte) gram { return gram(a)<<16 | gram(b)<<8 | gram(c) }
 
-// pairAt returns the pair around or at text[i], if there is one. Where the text ends before
-// its last byte, it is the first one of a range, to last.
+// pairAt returns the pair around or at text[i], if there is one. If the text ends before the last byte of the pair,
+// it returns a range.
 func pairAt(text []byte, i int) (first, last gram, ok bool) {
 	const multiplier = 0x9E3779B97F4A7C15
 	const size = 6
@@ -71,17 +70,17 @@ func pairAt(text []byte, i int) (first, last gram, ok bool) {
 	return first, last, true
 }
 
-// isThreeBytes reports whether a rune of three bytes begins with b.
+// isThreeBytes reports whether b begins a rune of three bytes.
 func isThreeBytes(b byte) bool { return b&0xF0 == 0xE0 }
 
-// grams is a range of grams, of which a text has one.
+// grams is a range of grams. A text has at least one of them.
 type grams struct{ first, last gram }
 
-// mostGrams is how many places of a text are looked at for its grams.
+// mostGrams is the maximum number of places in a text that gramsOf uses.
 const mostGrams = 96
 
-// gramsOf returns grams that a folded text has for certain, wherever it occurs, each once, from all
-// over the text. Of one of three bytes and less there is one, which no other text has.
+// gramsOf returns grams that every message with the folded text has, each once, from all over the text. For up to
+// three bytes there is one range, and only messages with the text have a gram of it.
 func gramsOf(text []byte) (all []grams) {
 	switch len(text) {
 	case 0:

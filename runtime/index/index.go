@@ -22,14 +22,18 @@ type Index struct {
 	limits limits
 
 	mu   sync.Mutex
-	view *View // the last one; nil for none
+	view *View // the last view; nil if there is none
 }
 
 // Open returns the index in a directory, which need not exist. It reads nothing.
-func Open(dir string) *Index { return &Index{files: disk(dir), limits: usualLimits()} }
+func Open(dir string) *Index { return newIndex(disk(dir)) }
 
 // InMemory returns an empty index in the memory of this process.
-func InMemory() *Index { return &Index{files: newMemory(), limits: usualLimits()} }
+func InMemory() *Index { return newIndex(newMemory()) }
+
+func newIndex(files directory) *Index {
+	return &Index{files: files, limits: limits{segment: 12 << 20, messages: 1 << 16}}
+}
 
 // View is a snapshot of an index. It is safe for concurrent use.
 type View struct {
@@ -42,15 +46,15 @@ type View struct {
 // opened is a segment of a view.
 type opened struct {
 	*segment
-	of []*Conversation // by part; nil where it is gone
+	of []*Conversation // by part; nil if the conversation was removed
 }
 
-// View returns the index as it was last committed. The error is [fs.ErrNotExist] if nothing
-// was committed, and a [*DamageError] if the index cannot be used.
+// View returns the last committed state. The error is [fs.ErrNotExist] if nothing was committed, and a [*DamageError]
+// if the index cannot be used.
 func (x *Index) View() (*View, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	const tries = 10 // while segments are merged
+	const tries = 10 // other processes may remove segments meanwhile
 	var err error
 	for range tries {
 		if err = x.load(); !errors.Is(err, fs.ErrNotExist) {
@@ -63,7 +67,7 @@ func (x *Index) View() (*View, error) {
 	return x.view, err
 }
 
-// load makes the view that of the catalog as it is, with the segments that are open as they are.
+// load updates the view to the current catalog. It keeps segments open that it still needs.
 func (x *Index) load() error {
 	f, err := openFile(x.files, catalogFile)
 	if err != nil {
@@ -95,7 +99,7 @@ func (x *Index) load() error {
 	return nil
 }
 
-// ofParts returns the conversations that have parts.
+// ofParts returns the conversations by their parts.
 func ofParts(conversations iter.Seq[*Conversation]) map[uint32]*Conversation {
 	of := map[uint32]*Conversation{}
 	for c := range conversations {
@@ -106,7 +110,7 @@ func ofParts(conversations iter.Seq[*Conversation]) map[uint32]*Conversation {
 	return of
 }
 
-// segment returns a segment, which may be open.
+// segment returns a segment, from the view if it is open there.
 func (x *Index) segment(n named) (*segment, error) {
 	if x.view != nil {
 		if i := slices.IndexFunc(x.view.segments, func(o *opened) bool { return o.named == n }); i >= 0 {
@@ -116,8 +120,8 @@ func (x *Index) segment(n named) (*segment, error) {
 	return openSegment(x.files, n)
 }
 
-// discard removes a catalog that cannot be used, so that the index is made anew. Where it cannot be removed,
-// the index is in memory from now on.
+// discard removes a catalog that cannot be used, so that the next writer makes the index anew. If it cannot be
+// removed, the index is in memory from now on.
 func (x *Index) discard() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -126,7 +130,7 @@ func (x *Index) discard() {
 	}
 }
 
-// guard is guard of what reads segments of the index: where one is damaged, the index is made anew.
+// guard calls the function guard. If a segment is damaged, the next writer makes the index anew.
 func (x *Index) guard(read func() error) error {
 	err := guard(read)
 	var damage *DamageError
@@ -144,7 +148,7 @@ type Info struct {
 	Segments                int
 }
 
-// Info describes the view. Messages that are gone count until their segment is merged.
+// Info describes the view. Removed messages count until their segment is merged.
 func (v *View) Info() Info {
 	i := Info{State: v.State, Conversations: len(v.Conversations), Bytes: v.size, Segments: len(v.segments)}
 	for _, s := range v.segments {

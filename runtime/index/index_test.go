@@ -20,8 +20,8 @@ import (
 	"github.com/convtools/convtools/runtime/index"
 )
 
-// find returns where a text first holds another one, rune for rune by simple folding, or -1.
-// It is what an index is held against.
+// find returns where a text first contains another one, rune for rune by simple folding, or -1. The tests compare the
+// index with it.
 func find(text, part string) (start, end int) {
 	n := utf8.RuneCountInString(part)
 	var starts []int
@@ -42,15 +42,15 @@ func contains(text, part string) bool {
 	return start >= 0
 }
 
-// model is what an index should have.
-type model map[string]*talk
+// model is the expected contents of an index.
+type model map[string]*indexed
 
-type talk struct {
+type indexed struct {
 	index.Conversation
 	messages []index.Message
 }
 
-// found is a message as it is compared.
+// found is a message as the tests compare it.
 type found struct {
 	Key     string
 	Number  uint32
@@ -61,7 +61,7 @@ type found struct {
 	Extra   string
 }
 
-// search is the answer that a query should have.
+// search returns the expected answer to a query.
 func (m model) search(q *index.Query) []found {
 	type entry struct {
 		index.Position
@@ -100,7 +100,7 @@ func (m model) search(q *index.Query) []found {
 	return list
 }
 
-// searched returns what an index answers.
+// searched returns the answer of an index.
 func searched(t *rapid.T, v *index.View, q index.Query) []found {
 	t.Helper()
 	list := []found{}
@@ -127,8 +127,7 @@ func each(messages []index.Message) iter.Seq2[*index.Message, error] {
 	}
 }
 
-// letters fold to runes of other lengths, are parts of each other in UTF-8, or mean
-// something to somebody.
+// letters fold to runes of other lengths, are parts of each other in UTF-8, or are special in some syntax.
 const letters = "aAbBkK\u212AsSſßẞiIİıéÉσςΣǅǆ中文天气 	\n%_\\\"'\x00.\uFFFD🎉한かЖж"
 
 func drawText(t *rapid.T, most int, label string) string {
@@ -143,8 +142,8 @@ func drawMessage(t *rapid.T, number int) index.Message {
 	return m
 }
 
-// TestAnswers holds searches against a naive one, over an index that is written in several
-// steps: conversations are added, grow, are edited, and removed.
+// TestAnswers compares searches with a naive search, over an index that is written in several steps: conversations
+// are added, grow, are edited, and are removed.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -187,7 +186,7 @@ func change(t *rapid.T, x *index.Index, m model, step int) (purged bool) {
 			continue
 		}
 		if c == nil {
-			c = &talk{}
+			c = &indexed{}
 			c.Key = key
 			c.Order = int64(rapid.IntRange(-1, 1).Draw(t, "order"))
 		}
@@ -250,7 +249,7 @@ func change(t *rapid.T, x *index.Index, m model, step int) (purged bool) {
 	return purged
 }
 
-// What is removed leaves the disk when that is asked for, and not before most of a segment is.
+// TestPurge checks that Purge erases removed messages, and that they stay on the disk otherwise.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	x := index.Open(t.TempDir())
@@ -286,8 +285,8 @@ func TestPurge(t *testing.T) {
 	}
 }
 
-// A conversation whose messages are in two segments, which are merged with others and then
-// written anew, has each message once.
+// TestMergedTwice checks that a conversation in two segments has each message once after they are merged with others
+// and rewritten.
 func TestMergedTwice(t *testing.T) {
 	t.Parallel()
 	x := index.Open(t.TempDir())

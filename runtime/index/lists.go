@@ -8,26 +8,24 @@ import (
 	"sort"
 )
 
-// The lists of a segment are in the order of their grams. They are found by their entries, of
-// which some make a block, and these by the blocks. An entry is, as varints, what the gram is more
-// than the one before, how many documents the list has, and how many bytes. A block is its first
-// gram, and where its entries and its lists begin, as uint32; after the last one there is one more.
+// The lists of a segment are sorted by their grams. An entry describes a list with three varints: the difference of
+// its gram to the one before, the number of documents, and the number of bytes. Some entries make a block. A block
+// has three uint32: its first gram, and the offsets of its first entry and its first list. A block without entries
+// ends the table.
 const (
 	listsOfBlock = 16
 	blockSize    = 3 * 4
 )
 
-// A list is the differences of its documents, less one, in Rice codes: the bits above the lowest
-// ones as so many set bits, a zero, and the lowest ones. How many are the lowest follows from how
-// long the list is. A difference with mostOnes bits set or more is these, and then itself in 32
-// bits. Without these codes the index of random words is a seventh larger.
+// A list has the differences of its documents, less one, in Rice codes: the upper bits in unary, that is, so many
+// ones and a zero, and then the lowBits lower bits. A difference with mostOnes ones or more is mostOnes ones and then
+// 32 bits. Without these codes the index of random words is a seventh larger.
 const mostOnes = 24
 
-// afterLists is how many bytes there are after all lists, so that eight can be read at each place
-// of one.
+// afterLists is the number of bytes after all lists, so that eight bytes can be read at each place of a list.
 const afterLists = 8
 
-// lowBits returns how many bits are the lowest ones in the list of count of all documents.
+// lowBits returns the number of lower bits in the codes of a list with count of all documents.
 func lowBits(count, documents uint32) int {
 	mean := uint64(documents) * 7 / (10 * uint64(max(count, 1)))
 	return max(0, bits.Len64(mean)-1)
@@ -42,13 +40,13 @@ type listWriter struct {
 	last      gram
 	written   int
 
-	word uint64 // bits that are not in lists yet, the first one lowest
+	word uint64 // bits that are not in lists yet, the first one is the lowest
 	used int
 }
 
 type block struct {
 	first          gram
-	entries, lists int // where they begin
+	entries, lists int // the offsets of the first ones
 }
 
 // add adds the list of a gram.
@@ -60,7 +58,7 @@ func (w *listWriter) add(g gram, documents []uint16) {
 	w.written++
 	from, count := len(w.lists), uint32(len(documents)) //nolint:gosec // a count
 	low := lowBits(count, w.documents)
-	next := uint32(0) // the least that the document can be
+	next := uint32(0) // the lowest possible document
 	for _, document := range documents {
 		d := uint32(document) - next
 		if high := d >> low; high < mostOnes {
@@ -93,7 +91,7 @@ func (w *listWriter) bits(value uint64, n int) {
 	}
 }
 
-// writeLists adds the sections of lists to a segment: those of all writers, one after the other.
+// writeLists adds the lists of all writers to a segment, one writer after the other.
 func writeLists(b *fileBuilder, writers ...*listWriter) {
 	var blocks []byte
 	entries, lists := 0, 0
@@ -116,14 +114,14 @@ func writeLists(b *fileBuilder, writers ...*listWriter) {
 	b.add(secBlocks, blocks)
 }
 
-// list is where a list is.
+// list is the place of a list.
 type list struct {
 	gram     gram
 	count    uint32
 	from, to uint64
 }
 
-// lists calls yield with the lists of some grams, until it returns false.
+// lists returns the lists of a range of grams.
 func (t *texts) lists(of grams) iter.Seq[list] {
 	return func(yield func(list) bool) {
 		number := func(block, n int) uint64 { return uint64(binary.LittleEndian.Uint32(t.blocks[block*blockSize+4*n:])) }
@@ -148,58 +146,64 @@ func (t *texts) lists(of grams) iter.Seq[list] {
 	}
 }
 
-// list returns the list of a gram; its count is 0 where there is none.
+// list returns the list of a gram; its count is 0 if there is none.
 func (t *texts) list(g gram) (found list) {
 	for found = range t.lists(grams{g, g}) {
 	}
 	return found
 }
 
-// documents returns the documents of a list.
-func (t *texts) documents(l list) []uint16 {
-	if l.count == 0 {
-		return nil
-	}
-	documents, ok := readDifferences(t.part(secLists, l.from, l.to+afterLists), l.count, t.messages)
-	if !ok {
-		t.malformed()
-	}
-	return documents
+// cursor reads the documents of a list in their order.
+type cursor struct {
+	at        uint32 // the current document; noDocument after the last one
+	left      uint32 // the number of documents after the current one
+	documents uint32 // of the segment
+	low       int    // as lowBits returns it
+	bit       int    // the place of the next document in data
+	data      []byte // of the list, and afterLists bytes more
+	file      *file
 }
 
-// readDifferences returns the count documents of a list, and reports whether they were of so
-// many. There are afterLists bytes more in data.
-func readDifferences(data []byte, count, documents uint32) (list []uint16, ok bool) {
-	low := lowBits(count, documents)
-	lowest := uint64(1)<<low - 1
-	at := uint64(0) // the least that the next document can be
-	place := 0      // in bits
-	last := 8 * (len(data) - afterLists)
-	if uint64(count) > uint64(max(last, 0)) { // each has a bit at least
-		return nil, false
+const noDocument = math.MaxUint32
+
+// cursor returns a cursor at the first document of a list.
+func (t *texts) cursor(l list) cursor {
+	c := cursor{at: noDocument, left: l.count, documents: t.messages, low: lowBits(l.count, t.messages), file: t.file}
+	if l.count > 0 {
+		c.data = t.part(secLists, l.from, l.to+afterLists)
 	}
-	list = make([]uint16, count)
-	for i := range list {
-		if place > last {
-			return nil, false
-		}
-		word := binary.LittleEndian.Uint64(data[place>>3:]) >> (place & 7)
-		ones := bits.TrailingZeros64(^word)
-		if ones < mostOnes {
-			at += uint64(ones)<<low | word>>(ones+1)&lowest
-			place += ones + 1 + low
-		} else {
-			if place += mostOnes; place > last {
-				return nil, false
-			}
-			at += binary.LittleEndian.Uint64(data[place>>3:]) >> (place & 7) & math.MaxUint32
-			place += 32
-		}
-		if at >= uint64(documents) {
-			return nil, false
-		}
-		list[i] = uint16(at)
-		at++
+	c.next()
+	return c
+}
+
+// next moves to the next document.
+func (c *cursor) next() {
+	if c.left == 0 {
+		c.at = noDocument
+		return
 	}
-	return list, true
+	c.left--
+	word := c.word()
+	ones := bits.TrailingZeros64(^word)
+	difference := uint64(ones)<<c.low | word>>(ones+1)&(1<<c.low-1)
+	if ones < mostOnes {
+		c.bit += ones + 1 + c.low
+	} else {
+		c.bit += mostOnes
+		difference = c.word() & math.MaxUint32
+		c.bit += 32
+	}
+	at := uint64(c.at+1) + difference // noDocument + 1 is 0
+	if at >= uint64(c.documents) {
+		c.file.malformed()
+	}
+	c.at = uint32(at) //nolint:gosec // a document
+}
+
+// word returns the next bits of the list, at least 57.
+func (c *cursor) word() uint64 {
+	if c.bit > 8*(len(c.data)-afterLists) {
+		c.file.malformed()
+	}
+	return binary.LittleEndian.Uint64(c.data[c.bit>>3:]) >> (c.bit & 7)
 }

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// mergeAt is how many segments of about one size are merged.
+// mergeAt is the number of segments of similar size that are merged.
 const mergeAt = 4
 
-// merge merges segments of about one size, and writes those anew of which most is gone.
+// merge merges segments of similar size, and rewrites segments if most of their conversations are removed.
 func (w *Writer) merge(ctx context.Context) error {
 	owners := ofParts(maps.Values(w.conversations))
 	for {
@@ -33,7 +33,7 @@ func (w *Writer) merge(ctx context.Context) error {
 	}
 }
 
-// group returns the segments that are merged next.
+// group returns the segments to merge next.
 func (w *Writer) group(owners map[uint32]*Conversation) []*segment {
 	classes := map[int][]*segment{}
 	most := w.builder.limits
@@ -60,11 +60,10 @@ func (w *Writer) group(owners map[uint32]*Conversation) []*segment {
 	return nil
 }
 
-// copy adds what is left of a segment to the builder.
+// copy adds the messages of a segment that are not removed to the builder.
 func (w *Writer) copy(ctx context.Context, s *segment, owners map[uint32]*Conversation) error {
-	t := texts{segment: s}
-	t.prepare()
-	of := map[uint32][]uint32{} // messages by their part
+	t := s.texts()
+	of := map[uint32][]uint32{} // messages by part
 	for n := range s.messages {
 		part := s.owners[t.owner(n)]
 		of[part] = append(of[part], n)
@@ -79,7 +78,7 @@ func (w *Writer) copy(ctx context.Context, s *segment, owners map[uint32]*Conver
 				return err
 			}
 		}
-		delete(of, part) // a merged segment may name a part twice
+		delete(of, part) // a merged segment can name a part twice
 	}
 	return nil
 }

@@ -7,34 +7,34 @@ import (
 	"time"
 )
 
-// Message is what is indexed: a text with what is said of it.
+// Message is an indexed message.
 type Message struct {
 	Number uint32    // of its event in the conversation
 	Kind   uint8     // of the event; below 64
-	Time   time.Time // zero where it has none
-	Text   []byte    // UTF-8; what is searched
-	Extra  []byte    // whatever else; stored beside the text
+	Time   time.Time // zero if it has none
+	Text   []byte    // searched; UTF-8
+	Extra  []byte    // stored with the text, not searched
 }
 
-// Conversation is the conversation of messages.
+// Conversation describes an indexed conversation.
 type Conversation struct {
 	Key     string // unique in an index
-	Version string // differs where the conversation does
-	Order   int64  // its place among others, for messages of one time; those of one Order by their keys, shorter ones first
+	Version string // changes when the conversation does
+	Order   int64  // orders messages of the same time; of equal orders by Key, shorter keys first
 	Title   string
-	Facts   []byte // whatever else is known of it
+	Facts   []byte // other data of the caller
 
-	// Sum is a checksum of its messages, by which whoever reads the conversation again finds that it begins with them.
+	// Sum is a checksum of its messages. By it a caller finds that a conversation has only grown.
 	Sum []byte
 
-	// Messages is how many it has. It is set by the index.
+	// Messages is the number of its messages. The index sets it.
 	Messages int
 
-	parts  []uint32 // that its messages are in
-	number uint32   // among the conversations of a catalog
+	parts  []uint32 // of its messages
+	number uint32   // its place in a catalog
 }
 
-// Position is the place of a message among all, the newest first, those without a time last.
+// Position orders all messages: the newest first, and messages without a time last.
 type Position struct {
 	Time   time.Time
 	Order  int64
@@ -47,7 +47,7 @@ func (p *Position) Compare(q *Position) int {
 	return cmp.Or(compareTimes(p.Time, q.Time), cmp.Compare(p.Order, q.Order), compareKeys(p.Key, q.Key), cmp.Compare(p.Number, q.Number))
 }
 
-// compareTimes orders times: later ones first, and last that of messages without one.
+// compareTimes orders times: later times first, the zero time last.
 func compareTimes(a, b time.Time) int {
 	if a.IsZero() != b.IsZero() {
 		if a.IsZero() {
@@ -61,7 +61,7 @@ func compareTimes(a, b time.Time) int {
 // compareKeys orders keys: shorter ones first, so that numbers are ordered by their values.
 func compareKeys(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
 
-// appendRecord appends a conversation.
+// appendRecord appends the record of the conversation.
 func (c *Conversation) appendRecord(b []byte) []byte {
 	for _, s := range []string{c.Key, c.Version, c.Title, string(c.Facts), string(c.Sum)} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
@@ -76,7 +76,7 @@ func (c *Conversation) appendRecord(b []byte) []byte {
 	return b
 }
 
-// readRecord reads a conversation. Facts and mark are those bytes that the reader has.
+// readRecord reads a record. The conversation shares memory with the reader.
 func readRecord(r *reader) *Conversation {
 	c := &Conversation{Key: string(r.bytes()), Version: string(r.bytes()), Title: string(r.bytes()), Facts: r.bytes(), Sum: r.bytes()}
 	c.Order, c.Messages = int64(r.number()), int(r.number()) //nolint:gosec // the same bits, and a count
@@ -86,7 +86,7 @@ func readRecord(r *reader) *Conversation {
 	return c
 }
 
-// reader reads numbers and texts from bytes. Once it fails, ok is false.
+// reader reads numbers and bytes. After an error ok is false.
 type reader struct {
 	rest []byte
 	ok   bool

@@ -2,37 +2,35 @@ package index
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/convtools/convtools/runtime/base/fold"
 	"github.com/convtools/convtools/runtime/index/terms"
 )
 
-// often is from when on a message has a term often. How often beyond that changes next to no
-// ranking; the worth of the second list is where messages are ranked.
+// often is the number of times from which on a message has a term often. The exact number hardly changes a ranking.
 const often = 3
 
-// collector collects which documents have the grams of one kind. Grams are numbered as they are
-// first found, so that their lists are made without sorting what was found.
+// collector collects the documents of each gram. It numbers grams as they are found, so that nothing found needs
+// sorting.
 type collector struct {
 	grams []gram
-	found []uint32 // numbers of grams, each once for a document, document by document
-	ends  []uint32 // by document: where its numbers end in found
+	found []uint32 // numbers of the grams of each document, one document after the other
+	ends  []uint32 // by document: the end of its numbers in found
 }
 
-// place is where a gram is known by: its number, from 1, and the last document that has it, from 1.
+// place has the number of a gram, from 1, and the last document with it, from 1.
 type place struct{ number, last uint32 }
 
-// number makes another gram one of the collector, and returns its number, from 1.
+// number adds a gram and returns its number, from 1.
 func (c *collector) number(g gram) uint32 {
 	c.grams = append(c.grams, g)
 	return uint32(len(c.grams)) //nolint:gosec // a count
 }
 
-// document is that which is being read, from 1.
+// document returns the current document, from 1.
 func (c *collector) document() uint32 { return uint32(len(c.ends) + 1) } //nolint:gosec // a count
 
-// add adds that a document has a gram, unless that is known.
+// add adds a gram of a document, once.
 func (c *collector) add(p *place, g gram, document uint32) {
 	if p.last == document {
 		return
@@ -43,19 +41,19 @@ func (c *collector) add(p *place, g gram, document uint32) {
 	c.found = append(c.found, p.number-1)
 }
 
-// end ends a document.
+// end ends the current document.
 func (c *collector) end() {
 	c.ends = append(c.ends, uint32(len(c.found))) //nolint:gosec // a count
 }
 
-// write writes the lists in the order of their grams.
+// write writes the lists in the order of the grams.
 func (c *collector) write(w *listWriter) {
 	order := make([]uint64, len(c.grams))
 	for n, g := range c.grams {
 		order[n] = uint64(g)<<32 | uint64(n) //nolint:gosec // a count
 	}
 	slices.Sort(order)
-	counts, next := make([]uint32, len(c.grams)), make([]uint32, len(c.grams)) // next is where the next document is written
+	counts, next := make([]uint32, len(c.grams)), make([]uint32, len(c.grams)) // next is the place of the next document of a gram
 	for _, n := range c.found {
 		counts[n]++
 	}
@@ -80,22 +78,14 @@ func (c *collector) write(w *listWriter) {
 	}
 }
 
-// lists returns the lists of what a builder has, one writer after the other in the order of their
-// grams: half of the work is beside the other half.
-func (b *builder) lists(reader *terms.Reader) (ofGrams, ofTerms *listWriter) {
-	documents := uint32(len(b.messages)) //nolint:gosec // a count
-	ofGrams, ofTerms = &listWriter{documents: documents}, &listWriter{documents: documents}
-	var making sync.WaitGroup
-	making.Go(func() { b.terms(ofTerms, reader) })
-	b.grams(ofGrams)
-	making.Wait()
-	return ofGrams, ofTerms
+func (b *builder) newLists() *listWriter {
+	return &listWriter{documents: uint32(len(b.messages))} //nolint:gosec // a count
 }
 
 // grams writes the lists of trigrams, and then of pairs.
 func (b *builder) grams(w *listWriter) {
-	trigrams, pairs := collector{found: make([]uint32, 0, b.size/2)}, collector{} // which is about how many there are
-	var places [1 << 16]*[256]place                                               // by the first two bytes and the third
+	trigrams, pairs := collector{found: make([]uint32, 0, b.size/2)}, collector{} // about as many as are found
+	var places [1 << 16]*[256]place                                               // by the first two bytes, then by the third
 	var pairPlaces [1 << 16]place
 	var text []byte
 	for n := range b.messages {
@@ -125,12 +115,15 @@ func (b *builder) grams(w *listWriter) {
 	pairs.write(w)
 }
 
-// terms writes the lists of terms: of the documents that have one, and after all of these of
-// those that have it often.
+// terms writes the lists of terms: first for messages that have a term, then for messages that have it often.
 func (b *builder) terms(w *listWriter, reader *terms.Reader) {
-	var all, frequent collector
+	all, frequent := collector{found: make([]uint32, 0, b.size/8)}, collector{}
 	var terms []term                                         // by number
 	numbers, words := map[gram]uint32{}, map[uint64]uint32{} // by the keys of terms, and by the hashes of words
+	var recent [1 << 12]struct {                             // a small cache of words
+		hash   uint64
+		number uint32
+	}
 	numberOf := func(word []byte) uint32 {
 		key := keyOf(hashOf(word))
 		if numbers[key] == 0 {
@@ -147,14 +140,18 @@ func (b *builder) terms(w *listWriter, reader *terms.Reader) {
 			if isInflected {
 				hash = ^hash
 			}
-			number := words[hash]
-			if number == 0 {
+			last := &recent[hash%uint64(len(recent))]
+			if last.hash != hash {
+				last.hash, last.number = hash, words[hash]
+			}
+			if last.number == 0 {
 				if isInflected {
 					word = reader.Stem(word)
 				}
-				number = numberOf(word)
-				words[hash] = number
+				last.number = numberOf(word)
+				words[hash] = last.number
 			}
+			number := last.number
 			t := &terms[number-1]
 			if t.last != document {
 				*t = term{last: document}
@@ -171,5 +168,5 @@ func (b *builder) terms(w *listWriter, reader *terms.Reader) {
 	frequent.write(w)
 }
 
-// term is the last document that has a term, from 1, and how often it has it so far.
+// term has the last document with a term, from 1, and the number of times in it so far.
 type term struct{ last, times uint32 }

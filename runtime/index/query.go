@@ -14,13 +14,13 @@ import (
 type Filter struct {
 	// Kinds has a bit for each kind.
 	Kinds uint64
-	// Since and Until, where they are not zero, are the first and the last time of messages.
-	// Those without a time match only where both are zero.
+	// Since and Until, if not zero, are the first and the last time of messages. If one is set, messages without a
+	// time do not match.
 	Since, Until time.Time
 	// Wanted reports whether to search the conversation with the key. Nil means all of them.
 	Wanted func(key string) bool
-	// IsApart reports, from the extra data of a message, whether it is counted apart and left out
-	// of rankings. It is called for messages of ApartKinds only. Nil means that none is.
+	// IsApart reports, from the extra data of a message, whether it is counted separately and left out of rankings.
+	// It is called only for messages of ApartKinds. Nil means that no message is.
 	IsApart    func(kind uint8, extra []byte) bool
 	ApartKinds uint64
 }
@@ -31,8 +31,8 @@ type Query struct {
 	// Text occurs in the text or the title of a message, in any case by simple folding.
 	// Empty matches every message.
 	Text string
-	// Find returns where Text first occurs in a text, which may hold bytes that are not UTF-8,
-	// or -1 and -1. It decides which messages match, and is not called where Text is empty.
+	// Find returns where Text first occurs in a text, which may hold bytes that are not UTF-8, or -1 and -1. It
+	// decides which messages match. It is not called if Text is empty.
 	Find func(text []byte) (start, end int)
 	// TextOnly omits titles.
 	TextOnly bool
@@ -40,13 +40,13 @@ type Query struct {
 	After *Position
 }
 
-// prepared is a query as segments are searched for it.
+// prepared is a query with what all segments need for it.
 type prepared struct {
 	*Query
 	index  *Index
 	grams  []grams
-	exact  bool                   // the lists alone tell which messages match
-	titled map[*Conversation]bool // whose titles match
+	exact  bool                   // the lists alone decide which messages match
+	titled map[*Conversation]bool // conversations with a matching title
 }
 
 // Hit is a message that was found. It is valid until the next one is returned.
@@ -57,6 +57,11 @@ type Hit struct {
 
 	scan    *scan
 	message uint32
+}
+
+// hit returns the current message.
+func (s *scan) hit() *Hit {
+	return &Hit{*s.position(s.at), s.rows.kind(s.at), s.conversation(s.at), s, s.at}
 }
 
 // Read returns the text and the extra data of the message, which are valid until the next hit.
@@ -82,41 +87,35 @@ func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 	}
 }
 
-// search merges the messages of all segments. A segment is looked at once its newest message
-// could be the next one.
+// search merges the messages of all segments. It reads a segment once the newest message of it
+// can be the next one.
 func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) error {
 	left := v.scans(q)
 	slices.SortFunc(left, func(a, b *scan) int { return compareTimes(a.newest, b.newest) })
-	var opened []*scan
+	heads := map[*scan]*Hit{} // the current message of each segment that is read
 	for {
-		var first *scan
-		for _, s := range opened {
-			if first == nil || s.at.Compare(&first.at) < 0 {
-				first = s
+		var next *Hit
+		for _, h := range heads {
+			if next == nil || h.Compare(&next.Position) < 0 {
+				next = h
 			}
 		}
-		if len(left) > 0 && (first == nil || compareTimes(left[0].newest, first.at.Time) <= 0) {
-			first, left = left[0], left[1:]
-			if err := first.open(ctx); err != nil {
-				return err
-			}
-			opened = append(opened, first)
-		} else {
-			if first == nil {
-				return nil
-			}
-			n := uint32(first.found[0])
-			if !yield(&Hit{first.at, first.rows.kind(n), first.conversation(n), first, n}) {
-				return nil
-			}
-			first.found = first.found[1:]
+		var s *scan
+		switch {
+		case len(left) > 0 && (next == nil || compareTimes(left[0].newest, next.Time) <= 0):
+			s, left = left[0], left[1:]
+		case next == nil || !yield(next):
+			return nil
+		default:
+			s = next.scan
+			delete(heads, s)
 		}
-		found, err := first.advance(ctx)
+		found, err := s.advance(ctx)
 		if err != nil {
 			return err
 		}
-		if !found {
-			opened = slices.DeleteFunc(opened, func(s *scan) bool { return s == first })
+		if found {
+			heads[s] = s.hit()
 		}
 	}
 }
@@ -124,7 +123,7 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 // Counted is the number of messages that match.
 type Counted struct {
 	Messages int
-	Apart    int  // others
+	Apart    int  // matching messages that are apart
 	All      bool // all were counted
 }
 
@@ -134,14 +133,15 @@ func (v *View) Count(ctx context.Context, q Query, mostLooked, mostRead int) (n 
 	err = v.index.guard(func() error {
 		scans, looked, most := v.scans(&q), 0, mostRead
 		for _, s := range scans {
-			n := s.to - s.from
-			if all := s.counted(); len(all) > 0 && (s.query.exact || all[0].count < n) {
-				n = all[0].count
+			s.prepare()
+			n := int(s.to - s.next)
+			if len(s.grams) > 0 && (s.query.exact || s.grams[0].count < n) {
+				n = s.grams[0].count
 			}
 			if s.query.exact {
 				most = mostLooked
 			}
-			looked += int(n)
+			looked += n
 		}
 		if most > 0 && looked > most {
 			return nil
@@ -159,24 +159,20 @@ func (v *View) Count(ctx context.Context, q Query, mostLooked, mostRead int) (n 
 
 // count counts the messages that match.
 func (s *scan) count(ctx context.Context, n *Counted) error {
-	if err := s.open(ctx); err != nil {
-		return err
-	}
 	for {
 		found, err := s.advance(ctx)
 		if !found {
 			return err
 		}
-		if s.isApart(uint32(s.found[0])) {
+		if s.isApart(s.at) {
 			n.Apart++
 		} else {
 			n.Messages++
 		}
-		s.found = s.found[1:]
 	}
 }
 
-// prepare reads a query.
+// prepare returns the prepared query.
 func (v *View) prepare(q *Query) *prepared {
 	folded := fold.Append(nil, []byte(q.Text))
 	p := &prepared{Query: q, index: v.index, grams: gramsOf(folded), exact: len(folded) <= 3, titled: map[*Conversation]bool{}}

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Spread is in how many of some messages terms are.
+// Spread has the numbers of messages with each of some terms.
 type Spread struct {
 	Messages int
-	Bytes    int64 // that are stored of them
-	With     []int // by term
+	Bytes    int64 // the size of the stored texts
+	With     []int // number of messages with each term
 }
 
-// Add adds the messages of another index.
+// Add adds the spread of another index.
 func (s *Spread) Add(other Spread) {
 	s.Messages, s.Bytes = s.Messages+other.Messages, s.Bytes+other.Bytes
 	for i, n := range other.With {
@@ -23,8 +23,8 @@ func (s *Spread) Add(other Spread) {
 	}
 }
 
-// Spread returns how many messages have each of some terms. Those of conversations that are
-// gone count too: it is for statistics.
+// Spread returns the numbers of messages with each of some terms. For statistics, it also counts messages of removed
+// conversations.
 func (v *View) Spread(found []string) (spread Spread, err error) {
 	spread.With = make([]int, len(found))
 	err = v.index.guard(func() error {
@@ -41,32 +41,31 @@ func (v *View) Spread(found []string) (spread Spread, err error) {
 	return spread, err
 }
 
-// RankQuery asks for the conversations whose messages have the most, and the rarest, of some terms.
+// RankQuery asks for the conversations with the most and the rarest of some terms in their messages.
 type RankQuery struct {
 	Filter
 	Terms []RankTerm // at most 64
-	// Most is how many conversations are returned at the most.
+	// Most is the maximum number of conversations in the result.
 	Most int
-	// Coverage is what the weight of a term counts that a conversation has in any message.
+	// Coverage is the factor of the weight of each term that a conversation has in any message.
 	Coverage float32
-	// Average is how many bytes are stored of a message on average.
+	// Average is the average number of stored bytes of a message.
 	Average float64
-	// Counts returns what the score of a message of a kind counts.
+	// Counts returns the factor of the scores of messages of a kind.
 	Counts func(kind uint8) float32
-	// Holds, where it is not nil, reports whether a message of a conversation, by its key and its
-	// number, is looked for.
+	// Holds, if not nil, reports whether to score a message, by the key of its conversation and its number.
 	Holds func(key string, number uint32) bool
 }
 
-// RankTerm is a term as package terms has it, and how much it weighs. One that is Common is
-// in so many messages that it only adds to those that have another one.
+// RankTerm is a term, as package terms returns it, with its weight. If it is Common it only adds to messages with a
+// term that is not.
 type RankTerm struct {
 	Text   string
 	Weight float64
 	Common bool
 }
 
-// Ranked is a conversation with messages that have terms.
+// Ranked is a conversation with a message that has a term.
 type Ranked struct {
 	*Conversation
 	Messages []Scored // all, by their numbers
@@ -74,7 +73,7 @@ type Ranked struct {
 	Covered float32
 }
 
-// Scored is a message, with its score as BM25 has it: 0 where it has no term, or is not looked for.
+// Scored is a message with its BM25 score: 0 if it has no term, or if the query excludes it.
 type Scored struct {
 	Number uint32
 	Kind   uint8
@@ -85,18 +84,17 @@ type Scored struct {
 	message uint32
 }
 
-// Read returns the text of a message that the view returned, and what else is stored of it.
+// Read returns the text and the extra data of a message that the view returned.
 func (v *View) Read(m Scored) (text, extra []byte, err error) {
 	err = v.index.guard(func() error {
-		t := texts{segment: m.segment}
-		t.prepare()
+		t := m.segment.texts()
 		text, extra = t.read(m.message), t.extra(m.message)
 		return nil
 	})
 	return text, extra, err
 }
 
-// Best are the best scores of a conversation, highest first. Each counts half of the one before.
+// Best has the best scores of a conversation, highest first. Each counts half as much as the one before.
 type Best [5]float32
 
 // Add adds a score.
@@ -118,23 +116,21 @@ func (b *Best) Sum() (sum float32) {
 	return sum
 }
 
-// Idf returns how much a term weighs that some of all messages have: the rarer, the more.
+// Idf returns the weight of a term that is in with of all messages: the rarer, the more.
 func Idf(with, all int) float64 {
 	return math.Log(1 + (float64(all-min(with, all))+0.5)/(float64(with)+0.5))
 }
 
-// Length and frequency as they count in BM25: a message that is twice as long as others has
-// each term for less, and one that has a term often has it for more.
+// The constants of BM25 for the length of a message and the frequency of a term.
 const (
 	bm25K1 = 1.2
 	bm25B  = 0.6
-	// onceCounts and oftenCounts are how often a message has a term, which is known to be
-	// there, and to be there often.
+	// onceCounts and oftenCounts are the assumed frequencies of a term that is in a message, or is often in it.
 	onceCounts, oftenCounts = 1.1, 3.6
 )
 
-// Rank returns the conversations with the best messages, best first; of equal ones those with a
-// newer message.
+// Rank returns the conversations with the best messages, best first. Of equal ones the one with the newest scored
+// message is first.
 func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err error) {
 	err = v.index.guard(func() error {
 		r := &ranking{query: &q, view: v, standings: make([]standing, len(v.Conversations)), scores: map[*segment][]float32{}}
@@ -150,7 +146,7 @@ func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err erro
 	return ranked, err
 }
 
-// Occurs reports whether a message that a query looks for has a term, whatever Holds says.
+// Occurs reports whether a message has a term and passes the filter of a query. It ignores Holds.
 func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool, err error) {
 	q.Holds = nil
 	err = v.index.guard(func() error {
@@ -159,8 +155,11 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 				return err
 			}
 			s.prepare()
-			if found = slices.ContainsFunc(s.documents(s.list(hasTerm|termKey(term))), func(n uint16) bool { return s.ranks(&q, uint32(n)) }); found {
-				break
+			for c := s.cursor(s.list(hasTerm | termKey(term))); c.at < s.to; c.next() {
+				if c.at >= s.next && s.ranks(&q, c.at) {
+					found = true
+					return nil
+				}
 			}
 		}
 		return nil
@@ -168,46 +167,47 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 	return found, err
 }
 
-// ranks reports whether a message is looked for.
+// ranks reports whether to score a message.
 func (s *scan) ranks(q *RankQuery, n uint32) bool {
 	return s.passes(n) && (q.Holds == nil || q.Holds(s.conversation(n).Key, s.rows.number(n))) && !s.isApart(n)
 }
 
-// ranking is a ranking in the making.
+// ranking is the state of a call of Rank.
 type ranking struct {
 	query     *RankQuery
 	view      *View
 	standings []standing             // by conversation
-	scores    map[*segment][]float32 // by message; nil where none has a term
+	scores    map[*segment][]float32 // by message; nil if none has a term that is not common
 }
 
-// standing is how a conversation stands.
+// standing is the result for a conversation.
 type standing struct {
 	Best
-	terms   uint64    // that its messages have: a bit for each
+	terms   uint64    // of its messages: a bit for each
 	newest  time.Time // of its messages with a score
-	covered float32   // [Ranked.Covered], and score is that of the conversation; once all messages are known
+	covered float32   // [Ranked.Covered]; set by best, as is score
 	score   float32
 }
 
-// weighed is which terms a message has.
+// weighed has the terms of a message.
 type weighed struct {
-	once, often float32 // the sums of the weights of those that it has, and has often
+	once, often float32 // sums of the weights of the terms that it has once or twice, and often
 	terms       uint64  // a bit for each
+	rare        bool    // one of the terms is not common
 }
 
-// segment adds the messages of a segment.
+// segment scores the messages of a segment.
 func (r *ranking) segment(s *scan) {
 	s.prepare()
-	messages, rare := r.weigh(s)
-	if rare == 0 {
+	isHere := func(term RankTerm) bool { return !term.Common && s.list(hasTerm|termKey(term.Text)).count > 0 }
+	if !slices.ContainsFunc(r.query.Terms, isHere) {
 		return
 	}
-	scores := make([]float32, s.messages)
+	messages, scores := r.weigh(s), make([]float32, s.messages)
 	r.scores[s.segment] = scores
-	for n := s.from; n < s.to; n++ {
+	for n := s.next; n < s.to; n++ {
 		has := &messages[n]
-		if has.terms&rare == 0 || !s.ranks(r.query, n) {
+		if !has.rare || !s.ranks(r.query, n) {
 			continue
 		}
 		from, end := s.rows.text(n)
@@ -221,37 +221,26 @@ func (r *ranking) segment(s *scan) {
 	}
 }
 
-// weigh returns which terms the messages of a segment have, and which of them are not common; none where
-// no message has one of these.
-func (r *ranking) weigh(s *scan) (messages []weighed, rare uint64) {
-	for _, common := range []bool{false, true} {
-		for i, term := range r.query.Terms {
-			key := termKey(term.Text)
-			l := s.list(hasTerm | key)
-			if term.Common != common || l.count == 0 || common && rare == 0 {
-				continue
-			}
-			if messages == nil {
-				messages = make([]weighed, s.messages)
-			}
-			if !common {
-				rare |= 1 << i
-			}
-			weight := float32(term.Weight)
-			for _, n := range s.documents(l) {
-				messages[n].once += weight
-				messages[n].terms |= 1 << i
-			}
-			for _, n := range s.documents(s.list(hasOften | key)) {
-				messages[n].once -= weight
-				messages[n].often += weight
-			}
+// weigh returns the terms of each message of a segment.
+func (r *ranking) weigh(s *scan) []weighed {
+	messages := make([]weighed, s.messages)
+	for i, term := range r.query.Terms {
+		weight, key := float32(term.Weight), termKey(term.Text)
+		for c := s.cursor(s.list(hasTerm | key)); c.at < s.to; c.next() {
+			m := &messages[c.at]
+			m.once += weight
+			m.terms |= 1 << i
+			m.rare = m.rare || !term.Common
+		}
+		for c := s.cursor(s.list(hasOften | key)); c.at < s.to; c.next() {
+			messages[c.at].once -= weight
+			messages[c.at].often += weight
 		}
 	}
-	return messages, rare
+	return messages
 }
 
-// bm25 returns the score of a message, which is so many times as long as others.
+// bm25 returns the score of a message, from its length divided by the average.
 func (w *weighed) bm25(length float32) float32 {
 	norm := bm25K1 * (1 - bm25B + bm25B*length)
 	return w.once*(onceCounts*(bm25K1+1)/(onceCounts+norm)) + w.often*(oftenCounts*(bm25K1+1)/(oftenCounts+norm))
@@ -282,7 +271,7 @@ func (r *ranking) best() (numbers []int) {
 	return numbers
 }
 
-// messages returns conversations with their messages.
+// messages returns conversations with all their messages.
 func (r *ranking) messages(numbers []int) []Ranked {
 	ranked := make([]Ranked, len(numbers))
 	of := map[*Conversation]*Ranked{}
@@ -293,21 +282,14 @@ func (r *ranking) messages(numbers []int) []Ranked {
 	}
 	for _, s := range r.view.segments {
 		owners := make([]*Ranked, len(s.of))
-		has := false
 		for place, c := range s.of {
 			owners[place] = of[c]
-			has = has || owners[place] != nil
 		}
-		if !has {
-			continue
-		}
-		scores := r.scores[s.segment]
-		t := texts{segment: s.segment}
-		t.prepare()
+		t := s.segment.texts()
 		for n := range s.messages {
 			if to := owners[t.owner(n)]; to != nil {
 				m := t.scored(n)
-				if scores != nil {
+				if scores := r.scores[s.segment]; scores != nil {
 					m.Score = scores[n]
 				}
 				to.Messages = append(to.Messages, m)

@@ -22,7 +22,7 @@ func termsOf(text string) map[string]int {
 	return counts
 }
 
-// having is a message as rankings are compared.
+// having is a scored message as the tests compare it.
 type having struct {
 	Key    string
 	Number uint32
@@ -36,7 +36,7 @@ func compareHaving(a, b having) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Number, b.Number))
 }
 
-// rank is which messages have terms of a query.
+// rank returns the expected messages with terms of a query.
 func (m model) rank(q *index.RankQuery) []having {
 	list := []having{}
 	for _, c := range m {
@@ -59,8 +59,7 @@ func (m model) rank(q *index.RankQuery) []having {
 	return list
 }
 
-// TestRank holds which messages are ranked against a naive search, after each of several
-// changes.
+// TestRank compares the scored messages with a naive search, after each of several changes.
 func TestRank(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -132,7 +131,7 @@ func compareRank(t *rapid.T, v *index.View, m model, q index.RankQuery) {
 	}
 }
 
-// compareBest compares the best conversations with the first ones of all that were ranked.
+// compareBest compares the result for a smaller Most with the beginning of all.
 func compareBest(t *rapid.T, v *index.View, q index.RankQuery, all []index.Ranked) {
 	last := float32(0)
 	for i, r := range all {
@@ -157,7 +156,7 @@ func compareBest(t *rapid.T, v *index.View, q index.RankQuery, all []index.Ranke
 	}
 }
 
-// TestScore: what makes a message rank higher than another one.
+// TestScore checks that a message ranks higher than another.
 func TestScore(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat("filler words of no meaning here ", 20)
@@ -176,7 +175,7 @@ func TestScore(t *testing.T) {
 			x := index.InMemory()
 			m := model{}
 			for i, text := range []string{tc.worse, tc.better, "usual", "usual", "usual things", "other things"} {
-				c := &talk{Conversation: index.Conversation{Key: fmt.Sprint(i)}, messages: []index.Message{{Number: 1, Kind: 1, Text: []byte(text)}}}
+				c := &indexed{Conversation: index.Conversation{Key: fmt.Sprint(i)}, messages: []index.Message{{Number: 1, Kind: 1, Text: []byte(text)}}}
 				m[c.Key] = c
 			}
 			w, err := x.Write(t.Context())

@@ -3,6 +3,8 @@ package index
 import (
 	"cmp"
 	"context"
+	"math"
+	"math/bits"
 	"slices"
 	"sort"
 	"time"
@@ -11,35 +13,37 @@ import (
 // scan is the search of a segment.
 type scan struct {
 	texts
-	of    []*Conversation // by place of an owner; nil where it is gone
+	of    []*Conversation // by the place of an owner; nil if it was removed
 	query *prepared
 
-	from, to uint32   // the messages that the times and the position of the query let through
-	wanted   []bool   // by place of an owner: its messages are looked for; nil before prepare
-	found    []uint16 // messages that are left, once it is open; the first one matches once it has advanced
-	at       Position // of that
+	next, to   uint32     // the range of messages that are not read yet
+	wanted     []bool     // by the place of an owner; nil before prepare
+	hasTitled  bool       // a conversation of the segment has a matching title
+	grams      []postings // of the text, the rarest first
+	candidates []uint32   // messages before next that may match
+	at         uint32     // the current message
 }
 
-// scans returns a scan for each segment with messages that the times and the position of a query
-// let through.
+// scans returns a scan for each segment with messages in the times and after the position of a query.
 func (v *View) scans(q *Query) (scans []*scan) {
 	p := v.prepare(q)
 	for _, o := range v.segments {
 		s := &scan{texts: texts{segment: o.segment}, of: o.of, query: p, to: o.messages}
-		if s.bound(q); s.from < s.to {
+		if s.bound(q); s.next < s.to {
 			scans = append(scans, s)
 		}
 	}
 	return scans
 }
 
-// bound leaves the messages that the times and the position of a query let through.
+// bound limits the range of messages to the times and the position of a query.
 func (s *scan) bound(q *Query) {
 	if q.Since.IsZero() && q.Until.IsZero() && (q.After == nil || compareTimes(s.newest, q.After.Time) > 0) {
-		return // which is so of most segments
+		return // true for most segments
 	}
 	s.prepare()
-	first := func(t time.Time, least int) uint32 { // that comes with a time, which is 0, or after it
+	// first returns the first message at or after a time in the order of messages, or only after it if least is 1.
+	first := func(t time.Time, least int) uint32 {
 		return uint32(sort.Search(int(s.to), func(n int) bool { return compareTimes(s.rows.time(uint32(n)), t) >= least })) //nolint:gosec // counts
 	}
 	if !q.Since.IsZero() {
@@ -48,37 +52,39 @@ func (s *scan) bound(q *Query) {
 		s.to = first(time.Time{}, 0)
 	}
 	if !q.Until.IsZero() {
-		s.from = first(q.Until, 0)
+		s.next = first(q.Until, 0)
 	}
 	if q.After != nil {
-		s.from = max(s.from, first(q.After.Time, 0))
+		s.next = max(s.next, first(q.After.Time, 0))
 	}
 }
 
-// prepare is called before anything else, as often as anybody likes.
+// prepare must be called before all other methods. Further calls do nothing.
 func (s *scan) prepare() {
 	if s.wanted != nil {
 		return
 	}
-	s.texts.prepare()
+	s.texts = s.segment.texts()
 	s.wanted = make([]bool, len(s.of))
 	for place, c := range s.of {
 		s.wanted[place] = c != nil && (s.query.Wanted == nil || s.query.Wanted(c.Key))
+		s.hasTitled = s.hasTitled || s.query.titled[c]
 	}
+	s.grams = s.postings()
 }
 
-// conversation returns the conversation of a message; nil where it is gone.
+// conversation returns the conversation of a message; nil if it was removed.
 func (s *scan) conversation(n uint32) *Conversation { return s.of[s.owner(n)] }
 
-// position returns that of a message of a conversation that is not gone.
-func (s *scan) position(n uint32) Position {
+// position returns the position of a message. Its conversation must exist.
+func (s *scan) position(n uint32) *Position {
 	c := s.conversation(n)
-	return Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
+	return &Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
 }
 
-// passes reports whether the filter lets a message through, whether it is apart or not.
+// passes reports whether the filter selects a message, be it apart or not.
 func (s *scan) passes(n uint32) bool {
-	return n >= s.from && n < s.to && s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.owner(n)]
+	return s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.owner(n)]
 }
 
 // isApart reports whether a message is apart.
@@ -92,124 +98,134 @@ func (s *scan) isTitled(n uint32) bool {
 	return len(s.query.titled) > 0 && s.query.titled[s.conversation(n)]
 }
 
-// counted are the lists of some grams, with how many documents they have together.
-type counted struct {
-	lists []list
-	count uint32
+// postings are the lists of a range of grams.
+type postings struct {
+	lists   []list
+	count   int      // of documents in all lists
+	cursors []cursor // over the lists; nil before the first use
 }
 
-// counted returns the lists of the grams of the text, those first that have the fewest documents.
-func (s *scan) counted() (all []counted) {
-	s.prepare()
+// postings returns the postings of the grams of the query, the rarest first.
+func (s *scan) postings() (all []postings) {
 	for _, g := range s.query.grams {
-		var c counted
+		var p postings
 		for l := range s.lists(g) {
-			c.lists = append(c.lists, l)
-			c.count += l.count
+			p.lists = append(p.lists, l)
+			p.count += int(l.count)
 		}
-		all = append(all, c)
+		all = append(all, p)
 	}
-	slices.SortFunc(all, func(a, b counted) int { return cmp.Compare(a.count, b.count) })
+	slices.SortStableFunc(all, func(a, b postings) int { return cmp.Compare(a.count, b.count) })
 	return all
 }
 
-// look is how long it takes to look at a message, in units of what it takes to read one in a list.
-const look = 500
+// window is a set of the messages from a first one on.
+type window [windowSize / 64]uint64
 
-// open finds the messages that may match: those whose titles do, and those that have all grams of the text,
-// or so few more that it is as well to look at them.
-func (s *scan) open(ctx context.Context) error {
-	all := s.counted()
-	if len(all) == 0 {
-		for n := range s.messages {
-			s.found = append(s.found, uint16(n)) //nolint:gosec // bounded by full
+const windowSize = 1024
+
+func (w *window) add(n uint32) { w[n/64] |= 1 << (n % 64) }
+
+// and removes the messages that are not in another set, and returns the number of the others.
+func (w *window) and(other *window) (left int) {
+	for i := range w {
+		w[i] &= other[i]
+		left += bits.OnesCount64(w[i])
+	}
+	return left
+}
+
+// find adds the messages of a window that are in the lists. It returns the number of documents that it read.
+func (s *scan) find(p *postings, w *window, from, to uint32) (read int) {
+	if p.cursors == nil {
+		for _, l := range p.lists {
+			p.cursors = append(p.cursors, s.cursor(l))
 		}
 	}
-	inVain := 0 // grams, one after the other, that were not worth it, as what is left may well match
-	for i, g := range all {
-		left, takes := len(s.found)*look, int(200+g.count)
-		if err := ctx.Err(); err != nil {
-			return err
+	for i := range p.cursors {
+		c := &p.cursors[i]
+		for ; c.at < to; c.next() {
+			if read++; c.at >= from {
+				w.add(c.at - from)
+			}
 		}
-		if i == 0 {
-			s.found = s.having(g.lists)
-			continue
-		}
-		if inVain == 2 || left < takes {
+	}
+	return read
+}
+
+// readCost is the time that it takes to read a message, in units of the time for a document of a list.
+const readCost = 500
+
+// fill finds the candidates of the next window: the messages with a matching title, and those that have all grams
+// of the text. It omits grams when reading the messages costs less.
+func (s *scan) fill() {
+	from, to := s.next, min(s.next+windowSize, s.to)
+	var w window
+	for i := range w {
+		w[i] = math.MaxUint64
+	}
+	left := int(to - from)
+	for i := range s.grams {
+		g := &s.grams[i]
+		if i > 0 && left*readCost < g.count*windowSize/int(s.messages) {
 			break
 		}
-		s.found = both(s.found, s.having(g.lists))
-		if inVain++; takes < left-len(s.found)*look {
-			inVain = 0
+		var found window
+		read, before := s.find(g, &found, from, to), left
+		left = w.and(&found)
+		if (before-left)*readCost < read {
+			break // the messages that are left probably match
 		}
 	}
-	if len(s.query.titled) > 0 && slices.ContainsFunc(s.of, func(c *Conversation) bool { return s.query.titled[c] }) {
-		for n := s.from; n < s.to; n++ {
+	if s.hasTitled {
+		for n := from; n < to; n++ {
 			if s.isTitled(n) {
-				s.found = append(s.found, uint16(n)) //nolint:gosec // bounded by full
+				w.add(n - from)
 			}
 		}
-		slices.Sort(s.found)
-		s.found = slices.Compact(s.found)
 	}
-	return ctx.Err()
-}
-
-// having returns the documents of some lists.
-func (s *scan) having(lists []list) (found []uint16) {
-	if len(lists) == 1 {
-		return s.documents(lists[0])
-	}
-	has := make([]bool, s.messages)
-	for _, l := range lists {
-		for _, n := range s.documents(l) {
-			has[n] = true
+	s.next, s.candidates = to, s.candidates[:0]
+	for i, word := range w {
+		for ; word != 0; word &= word - 1 {
+			if n := from + uint32(64*i+bits.TrailingZeros64(word)); n < to { //nolint:gosec // in the window
+				s.candidates = append(s.candidates, n)
+			}
 		}
 	}
-	for n, ok := range has {
-		if ok {
-			found = append(found, uint16(n)) //nolint:gosec // bounded by full
-		}
-	}
-	return found
 }
 
-// both leaves of one list what is in another.
-func both(one, other []uint16) []uint16 {
-	return slices.DeleteFunc(one, func(n uint16) bool {
-		for len(other) > 0 && other[0] < n {
-			other = other[1:]
-		}
-		return len(other) == 0 || other[0] != n
-	})
-}
-
-// advance goes on to the next message that matches, and reports whether there is one.
+// advance moves to the next message that matches, and reports whether there is one.
 func (s *scan) advance(ctx context.Context) (bool, error) {
-	for len(s.found) > 0 {
-		if n := uint32(s.found[0]); s.passes(n) {
-			matches, err := s.matches(ctx, n)
-			if matches || err != nil {
-				return matches, err
+	s.prepare()
+	for {
+		if len(s.candidates) == 0 {
+			if err := ctx.Err(); err != nil || s.next == s.to {
+				return false, err
 			}
+			s.fill()
+			continue
 		}
-		s.found = s.found[1:]
+		s.at = s.candidates[0]
+		s.candidates = s.candidates[1:]
+		if matches, err := s.matches(ctx); matches || err != nil {
+			return matches, err
+		}
 	}
-	return false, ctx.Err()
 }
 
-// matches reports whether a message matches that the filter lets through.
-func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
-	s.at = s.position(n)
+// matches reports whether the current message matches.
+func (s *scan) matches(ctx context.Context) (bool, error) {
 	switch after := s.query.After; {
-	case after != nil && s.at.Compare(after) <= 0:
+	case !s.passes(s.at):
 		return false, nil
-	case s.query.exact || s.isTitled(n):
+	case after != nil && s.position(s.at).Compare(after) <= 0:
+		return false, nil
+	case s.query.exact || s.isTitled(s.at):
 		return true, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	at, _ := s.query.Find(s.read(n))
-	return at >= 0, nil
+	start, _ := s.query.Find(s.read(s.at))
+	return start >= 0, nil
 }

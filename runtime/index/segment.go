@@ -8,19 +8,18 @@ import (
 
 // The sections of a segment.
 const (
-	secTexts   = iota // codes of texts, one after the other
-	secSymbols        // that these stand for
-	secExtras         // what else is stored of messages, one after the other
-	secRows           // by message, the newest first: a row
+	secTexts   = iota // encoded texts, one after the other
+	secSymbols        // the symbols of the codes
+	secExtras         // extra data, one after the other
+	secRows           // a row for each message, the newest first
 	secOwners         // parts of conversations, uint32
 	secBlocks
 	secEntries
 	secLists
 )
 
-// rows has of each message the Unix time, int64; the nanoseconds, the
-// number of its event, and where its text and what else is stored of it end, uint32; the place of
-// its part among the owners, uint16; and its kind, a byte.
+// rows has a row for each message: the Unix time, int64; the nanoseconds, the number of the event, the end of the
+// text and the end of the extra data, uint32; the place of its part among the owners, uint16; the kind, a byte.
 type rows []byte
 
 const rowSize = 8 + 4*4 + 2 + 1
@@ -45,7 +44,7 @@ func (r rows) number(n uint32) uint32 { return r.uint32(n, 12) }
 func (r rows) owner(n uint32) uint16  { return binary.LittleEndian.Uint16(r[int(n)*rowSize+24:]) }
 func (r rows) kind(n uint32) uint8    { return r[int(n)*rowSize+26] }
 
-// text and extra return where those of a message are.
+// text and extra return the places of the text and the extra data of a message.
 func (r rows) text(n uint32) (from, to uint64)  { return r.between(n, 16) }
 func (r rows) extra(n uint32) (from, to uint64) { return r.between(n, 20) }
 
@@ -66,7 +65,7 @@ type segment struct {
 	load     func() *tables
 }
 
-// tables is what is read of a segment as a whole, when it is first searched.
+// tables are the sections that are read as a whole when the segment is first searched.
 type tables struct {
 	rows    rows
 	extras  []byte
@@ -107,19 +106,14 @@ func (s *segment) readTables() *tables {
 // texts reads the messages of a segment. It is for one goroutine.
 type texts struct {
 	*segment
-	*tables        // nil before prepare
+	*tables
 	message uint32 // of text
 	text    []byte // nil before the first one
 }
 
-// prepare is called before anything else, as often as anybody likes.
-func (t *texts) prepare() {
-	if t.tables == nil {
-		t.tables = t.load()
-	}
-}
+func (s *segment) texts() texts { return texts{segment: s, tables: s.load()} }
 
-// owner returns the place of the part that a message is of.
+// owner returns the place of a message's part among the owners.
 func (t *texts) owner(message uint32) uint16 {
 	place := t.rows.owner(message)
 	if int(place) >= len(t.owners) {
@@ -137,7 +131,7 @@ func (t *texts) read(message uint32) []byte {
 	return t.text
 }
 
-// extra returns what else is stored of a message. It is not to be changed.
+// extra returns the extra data of a message. It must not be changed.
 func (t *texts) extra(message uint32) []byte {
 	from, to := t.rows.extra(message)
 	if from > to || to > uint64(len(t.extras)) {

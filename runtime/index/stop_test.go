@@ -11,11 +11,11 @@ import (
 	"github.com/convtools/convtools/runtime/index"
 )
 
-// stopping is a context that is done once it was asked some times.
+// stopping is a context that is canceled after some calls of Err.
 type stopping struct {
 	context.Context
 	left  int
-	asked int // since it is done
+	asked int // calls since then
 }
 
 func (s *stopping) Err() error {
@@ -27,8 +27,8 @@ func (s *stopping) Err() error {
 	return context.Canceled
 }
 
-// TestStop has a context be done at each place where it is asked: nothing is looked at
-// afterwards, and between two messages that are looked at it is asked.
+// TestStop cancels the context at each call of Err: no message is read afterwards, and Err is called between any two
+// messages.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")

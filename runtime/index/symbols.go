@@ -13,7 +13,7 @@ import (
 // symbols of a segment are chosen from a sample of it, as Boncz, Neumann and Leis describe it in
 // "FSST: Fast Random Access String Compression" (2020).
 type symbols struct {
-	Values  [maxSymbols]uint64 // the bytes, the first one lowest
+	Values  [maxSymbols]uint64 // the bytes; the first is the lowest
 	Lengths [maxSymbols]uint8
 }
 
@@ -23,19 +23,19 @@ const (
 	maxLength  = 8
 )
 
-// append appends the symbols as they are stored.
+// append appends the stored form of the symbols.
 func (s *symbols) append(dst []byte) []byte {
 	dst, _ = binary.Append(dst, binary.LittleEndian, s)
 	return dst
 }
 
-// parse reads what append wrote, and reports whether it could.
+// parse reads the stored form, and reports whether it is valid.
 func (s *symbols) parse(data []byte) bool {
 	n, err := binary.Decode(data, binary.LittleEndian, s)
 	return err == nil && n == len(data) && slices.Max(s.Lengths[:]) <= maxLength
 }
 
-// decode appends the text that codes stand for.
+// decode appends the text of codes.
 func (s *symbols) decode(dst, codes []byte) []byte {
 	at := len(dst)
 	dst = slices.Grow(dst, maxLength*(len(codes)+1))
@@ -56,8 +56,8 @@ func (s *symbols) decode(dst, codes []byte) []byte {
 // encoder encodes with symbols.
 type encoder struct {
 	symbols
-	// long has, for a hash of three bytes, the code of a symbol of three and more that begins with
-	// them, and short, for two bytes, that of a symbol of two or one; escape stands for none.
+	// long has the code of a symbol of three or more bytes, by the hash of its first three. short has the code of a
+	// symbol of one or two bytes, by the first two. Without a symbol it is escape.
 	long  [1 << longBits]byte
 	short [1 << 16]byte
 }
@@ -70,8 +70,8 @@ func hash3(word uint64) uint32 {
 
 func mask(length uint8) uint64 { return ^uint64(0) >> (64 - 8*length) }
 
-// match returns the code of the longest symbol that a word begins with, of which some bytes are
-// text, and how long that is; escape where there is none.
+// match returns the code and the length of the longest symbol at the beginning of a word; escape and 1 if there is none.
+// Only the first bytes of the word, as many as text, are of the text.
 func (e *encoder) match(word uint64, text int) (code byte, length int) {
 	code = e.long[hash3(word)]
 	if code == escape || word&mask(e.Lengths[code]) != e.Values[code] || int(e.Lengths[code]) > text {
@@ -104,8 +104,7 @@ func (e *encoder) append(dst, text []byte) []byte {
 	return dst
 }
 
-// set makes symbols those of the encoder, the first ones of those that are in each other's
-// way.
+// set replaces the symbols. Of symbols with the same place in a table it takes the first.
 func (e *encoder) set(chosen []symbol) {
 	*e = encoder{}
 	for i := range e.short {
@@ -137,21 +136,20 @@ func (e *encoder) set(chosen []symbol) {
 	}
 }
 
-// symbol is what may become one.
+// symbol is a candidate for a symbol.
 type symbol struct {
 	value  uint64
 	length uint8
 }
 
-// then returns the symbol of what follows each other, as far as that is one.
+// then returns the symbol for two in a row, cut at maxLength.
 func (s symbol) then(next symbol) symbol {
 	length := min(s.length+next.length, maxLength)
 	return symbol{(s.value | next.value<<(8*s.length)) & mask(length), length}
 }
 
-// train chooses symbols for texts such as the samples. It begins with none, and joins those
-// that follow each other most: what saves the most is chosen, of the bytes and the symbols by how often
-// they are, and of what two of them make by how often they follow each other.
+// train chooses symbols for texts like the samples. In each round it encodes the samples with the current symbols,
+// counts symbols and pairs of adjacent symbols, and takes those that save the most.
 func (e *encoder) train(samples [][]byte) {
 	const rounds = 5
 	e.set(nil)
@@ -167,10 +165,10 @@ func (e *encoder) train(samples [][]byte) {
 					i++
 					here = symbol{uint64(codes[i]), 1}
 				} else {
-					gains[symbol{here.value & 0xFF, 1}] += maxLength // so that it may be parted again
+					gains[symbol{here.value & 0xFF, 1}] += maxLength // so that a symbol can be split again
 				}
 				if gains[here] += int(here.length); here.length == 1 {
-					gains[here] += maxLength - 1 // else two codes
+					gains[here] += maxLength - 1 // an escaped byte takes two
 				}
 				if last.length > 0 && last.length < maxLength {
 					joined := last.then(here)

@@ -12,12 +12,11 @@ import (
 	"github.com/convtools/convtools/runtime/index/terms"
 )
 
-// Writer changes an index. It is for one goroutine. What is written is seen by nobody until
-// it is committed. Once a segment cannot be written, nothing can.
+// Writer changes an index. It is for one goroutine. Changes are visible after Commit. After an error of writing a
+// segment, Commit fails.
 //
-// Each call of Put and of Append makes another part of a conversation. Messages of a part that no
-// conversation has, because it was put anew, removed, or not read to its end, are gone: nobody sees
-// them, and the next merge drops them.
+// Each call of Put and Append makes a new part of a conversation. If a part belongs to no conversation, because it was
+// replaced, removed, or not read to its end, its messages are invisible, and the next merge drops them.
 type Writer struct {
 	contents
 	conversations map[string]*Conversation
@@ -26,13 +25,13 @@ type Writer struct {
 	unlock        func()
 	builder       *builder
 	terms         *terms.Reader
-	failed        error // of writing a segment: what it had is lost, and nothing is committed
+	failed        error // the error of writing a segment: its messages are lost, and nothing can be committed
 	text          int64
-	purge         bool // what is removed leaves the disk with the next commit
+	purge         bool // the next commit rewrites segments with removed messages
 }
 
-// Write begins to change an index, which is made where there is none that can be used, and
-// waits until no other process does until the context is done.
+// Write waits for the lock of the index, until ctx is done, and returns a writer. It makes the index anew if there is
+// none that can be used. The caller must close the writer.
 func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	unlock, err := x.files.lock(ctx)
 	if err != nil {
@@ -62,32 +61,30 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 
 func (w *Writer) newBuilder() *builder { return &builder{limits: w.index.limits} }
 
-// Text returns how many bytes of messages were put.
+// Text returns the number of bytes of the messages that were put.
 func (w *Writer) Text() int64 { return w.text }
 
 // Conversations returns all conversations, in no order.
 func (w *Writer) Conversations() iter.Seq[*Conversation] { return maps.Values(w.conversations) }
 
-// Purge has the next commit leave nothing of what is removed on the disk, where else it stays
-// until most of what it was written with is removed.
+// Purge makes the next commit erase removed messages from the disk. Otherwise they stay until most of their segment
+// is removed.
 func (w *Writer) Purge() { w.purge = true }
 
-// Close ends the writing. What was not committed is gone.
+// Close releases the lock. It drops changes that are not committed.
 func (w *Writer) Close() { w.unlock() }
 
-// Lookup returns the conversation with a key, as it was before the writing began or as it
-// was put since, or nil. It is not to be changed.
+// Lookup returns the conversation with a key, including changes by this writer, or nil. It must not be changed.
 func (w *Writer) Lookup(key string) *Conversation { return w.conversations[key] }
 
-// Put puts a conversation with its messages in place of the one with its key, if there is
-// one. Where messages have an error, which is returned, the index stays as it is. The facts of
-// the conversation are those that it has once the messages have ended.
+// Put adds a conversation with its messages, or replaces the one with its key. If messages yield an error, Put
+// returns it and the index stays as it was. It reads the facts of c after all messages.
 func (w *Writer) Put(ctx context.Context, c *Conversation, messages iter.Seq2[*Message, error]) error {
 	return w.Append(ctx, c, &Conversation{}, messages)
 }
 
-// Append is Put of a conversation that has the messages of the one with its key, which Lookup
-// returned and which has the same Order. Messages are only those after these.
+// Append is Put for a conversation that has grown: messages has only the new ones. old is from Lookup and has the
+// same Order.
 func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter.Seq2[*Message, error]) error {
 	part := w.Part
 	w.Part++
@@ -114,7 +111,7 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 	return nil
 }
 
-// add adds a message of a part of a conversation to the builder, or to the next one.
+// add adds a message to the builder. It first writes the builder if that is full.
 func (w *Writer) add(ctx context.Context, part uint32, c *Conversation, m *Message) error {
 	err := ctx.Err()
 	if err == nil && w.builder.full() {
@@ -129,7 +126,7 @@ func (w *Writer) add(ctx context.Context, part uint32, c *Conversation, m *Messa
 // Delete removes the conversation with a key.
 func (w *Writer) Delete(key string) { delete(w.conversations, key) }
 
-// Commit makes what was written the state of the index, with this said of it, and this kept in it.
+// Commit makes the changes visible, and stores a state and other data of the caller with them.
 func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
 	if err := w.write(ctx); err != nil {
 		return err
@@ -149,7 +146,7 @@ func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
 	return nil
 }
 
-// write writes what is in the builder.
+// write writes the messages of the builder as a segment.
 func (w *Writer) write(ctx context.Context) error {
 	err := cmp.Or(w.failed, ctx.Err())
 	if err != nil || len(w.builder.messages) == 0 {

@@ -18,15 +18,14 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// outcome is what JP reads.
+// outcome is an outcome as JP decodes it.
 type outcome struct {
 	Type, Content, Message string
 	Trace                  []string
 	Transient              bool
 }
 
-// answer runs a command line over a family whose one tool answers with where it is
-// called from and what its flags say.
+// answer runs a command line with one tool, which answers with its context and flags.
 func answer(t *testing.T, args ...string) (o outcome, answered bool) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -98,7 +97,7 @@ func TestFlagsBefore(t *testing.T) {
 	}
 }
 
-// What the context says counts more than the flags.
+// The context wins over the flags.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -124,7 +123,7 @@ func TestOtherCommandLines(t *testing.T) {
 	}
 }
 
-// Whatever stands behind jp-tool, there is one outcome.
+// Every command line of jp-tool has one outcome.
 func TestErrorsAreOutcomes(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -163,8 +162,7 @@ func TestFormatArguments(t *testing.T) {
 	}
 }
 
-// A root that cannot be looked at must not stand for the working directory, or for
-// what is above it.
+// A root that cannot be read must not be replaced by the working directory or a directory above it.
 func TestRootThatCannotBeLookedAt(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -43,40 +43,29 @@ func (s *sink) Write(p []byte) (int, error) {
 type headTail struct {
 	limit int
 	head  []byte
-	tail  []byte // a ring once it is full
-	next  int    // where the ring is written next; its oldest byte
+	tail  []byte // at most twice as long as needed
 	total int64
 }
 
 func (h *headTail) Write(p []byte) (int, error) {
-	written := len(p)
-	h.total += int64(written)
-
+	h.total += int64(len(p))
 	room := min(h.limit/2-len(h.head), len(p))
 	h.head = append(h.head, p[:room]...)
-	p = p[room:]
-
-	size := h.limit - h.limit/2
-	if len(p) > size {
-		p = p[len(p)-size:]
+	h.tail = append(h.tail, p[room:]...)
+	if last := h.last(); len(h.tail) > 2*len(last) {
+		h.tail = append(h.tail[:0], last...)
 	}
-	room = min(size-len(h.tail), len(p))
-	h.tail = append(h.tail, p[:room]...)
-	p = p[room:]
-	for len(p) > 0 {
-		n := copy(h.tail[h.next:], p)
-		h.next = (h.next + n) % size
-		p = p[n:]
-	}
-	return written, nil
+	return len(p), nil
 }
+
+// last returns the bytes of the tail that are kept.
+func (h *headTail) last() []byte { return h.tail[max(0, len(h.tail)-(h.limit-h.limit/2)):] }
 
 // bytes returns the kept bytes, with a line in the middle that counts the others.
 func (h *headTail) bytes() []byte {
-	out := bytes.Clone(h.head)
-	if omitted := h.total - int64(len(h.head)+len(h.tail)); omitted > 0 {
+	out, last := bytes.Clone(h.head), h.last()
+	if omitted := h.total - int64(len(h.head)+len(last)); omitted > 0 {
 		out = fmt.Appendf(out, "\n[… %d bytes omitted …]\n", omitted)
 	}
-	out = append(out, h.tail[h.next:]...)
-	return append(out, h.tail[:h.next]...)
+	return append(out, last...)
 }

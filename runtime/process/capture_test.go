@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A headTail of any size, written to in pieces of any size, holds what a plain
-// cut of the whole stream gives.
+// A headTail keeps the same bytes as cutting the whole stream, for any size and any pieces.
 func TestHeadTail(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -38,8 +37,7 @@ func TestHeadTail(t *testing.T) {
 	}
 }
 
-// A cappedBuffer of any limit, written to in pieces of any size, holds the stream
-// up to the limit.
+// A cappedBuffer keeps the stream up to its limit, for any limit and any pieces.
 func TestCappedBuffer(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))

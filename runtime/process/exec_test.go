@@ -58,7 +58,7 @@ func TestExecResult(t *testing.T) {
 	}
 }
 
-// text makes results comparable without telling nil from empty.
+// text makes results comparable; nil and empty are the same.
 func text(r process.Result) map[string]any {
 	return map[string]any{
 		"stdout": string(r.Stdout), "stderr": string(r.Stderr), "exit code": r.ExitCode,
@@ -163,8 +163,7 @@ func TestExecNotFound(t *testing.T) {
 	}
 }
 
-// A relative path is taken from where this process runs, so that a directory
-// that is only looked at cannot put its own program in place of the wanted one.
+// A relative path starts at the working directory of this process, so that a directory cannot replace a program.
 func TestExecRelativePath(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()
 	self, err := os.Executable()
@@ -217,8 +216,7 @@ func TestExecCancelKillsTheWholeGroup(t *testing.T) {
 	members["child"].gone()
 }
 
-// How long the helpers take to come up must not matter here, so they are not
-// awaited.
+// The test does not wait for the helpers: their start must not matter.
 func TestExecTimeout(t *testing.T) {
 	t.Parallel()
 	m := newMonitor(t)
@@ -408,7 +406,7 @@ func TestExecEndsWhatIsLeftBehind(t *testing.T) {
 	})
 }
 
-// BenchmarkExec compares a run with what package exec takes for the same.
+// BenchmarkExec compares a run with one by package exec.
 func BenchmarkExec(b *testing.B) {
 	args := []string{"helper", "print", "out", "err", "0"}
 	b.Run("Exec", func(b *testing.B) {

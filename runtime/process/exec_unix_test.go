@@ -82,8 +82,7 @@ func TestExecAsksBeforeItKills(t *testing.T) {
 	}
 }
 
-// A process that left for another session cannot be killed, but it cannot make
-// Run wait either.
+// A process in another session cannot be killed, but Run does not wait for it.
 func TestExecEscapedProcessHoldsOutput(t *testing.T) {
 	t.Parallel()
 	m := newMonitor(t)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const batchFiles = false
@@ -48,28 +50,7 @@ func fatalSignal(state *os.ProcessState) (string, bool) {
 		return "", false
 	}
 	signal := status.Signal()
-	return fmt.Sprintf("%s (%s)", signalName(signal), signal), true
-}
-
-// signalName returns the POSIX name; package syscall has only descriptions.
-func signalName(signal syscall.Signal) string {
-	switch signal {
-	case syscall.SIGHUP:
-		return "SIGHUP"
-	case syscall.SIGINT:
-		return "SIGINT"
-	case syscall.SIGABRT:
-		return "SIGABRT"
-	case syscall.SIGKILL:
-		return "SIGKILL"
-	case syscall.SIGSEGV:
-		return "SIGSEGV"
-	case syscall.SIGPIPE:
-		return "SIGPIPE"
-	case syscall.SIGTERM:
-		return "SIGTERM"
-	}
-	return fmt.Sprintf("signal %d", int(signal))
+	return fmt.Sprintf("%s (%s)", unix.SignalName(signal), signal), true
 }
 
 func isBadFormat(err error) bool { return errors.Is(err, syscall.ENOEXEC) }

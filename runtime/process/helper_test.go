@@ -144,7 +144,7 @@ func fail(err error) {
 	}
 }
 
-// patience bounds everything a test waits for. Only a failing test uses it up.
+// patience is how long a failing test waits.
 const patience = 30 * time.Second
 
 func helperCommand(mode string, args ...string) process.Command {
@@ -158,7 +158,7 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
-// monitor is where helpers report.
+// monitor accepts the connections of helpers.
 type monitor struct {
 	t        *testing.T
 	listener *net.TCPListener
@@ -176,7 +176,7 @@ func newMonitor(t *testing.T) *monitor {
 
 func (m *monitor) addr() string { return m.listener.Addr().String() }
 
-// member is a helper process that is, or was, alive.
+// member is a helper process.
 type member struct {
 	t    *testing.T
 	name string
@@ -184,7 +184,7 @@ type member struct {
 	in   *bufio.Reader
 }
 
-// await waits for count helpers to be up and returns them by name.
+// await waits for count helpers and returns them by name.
 func (m *monitor) await(count int) map[string]*member {
 	m.t.Helper()
 	members := map[string]*member{}
@@ -207,7 +207,7 @@ func (m *monitor) await(count int) map[string]*member {
 	return members
 }
 
-// release lets a helper that waits for it go on.
+// release lets a waiting helper go on.
 func (p *member) release() {
 	p.t.Helper()
 	if _, err := p.conn.Write([]byte("\n")); err != nil {
@@ -215,7 +215,7 @@ func (p *member) release() {
 	}
 }
 
-// gone waits until the process is dead and returns what it said at the end.
+// gone waits until the process is dead and returns its last output.
 func (p *member) gone() string {
 	p.t.Helper()
 	p.conn.SetReadDeadline(time.Now().Add(patience))
@@ -226,8 +226,7 @@ func (p *member) gone() string {
 	return string(last)
 }
 
-// allGone checks the helpers that have connected without being awaited, however
-// far they got.
+// allGone checks that all helpers that have connected are gone.
 func (m *monitor) allGone() {
 	m.t.Helper()
 	for {
@@ -241,7 +240,7 @@ func (m *monitor) allGone() {
 	}
 }
 
-// run is a Run under way.
+// run is a Run in progress.
 type run struct {
 	result process.Result
 	err    error

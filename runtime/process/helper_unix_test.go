@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 func platformHelper(mode string, args []string) int {
@@ -13,7 +14,7 @@ func platformHelper(mode string, args []string) int {
 	case "kill-itself": // SIGNAL
 		os.Stderr.WriteString("about to go\n")
 		syscall.Kill(os.Getpid(), syscall.Signal(number(args[0])))
-		select {}
+		time.Sleep(time.Hour) // not select {}: Go would report a deadlock
 	case "leave-escaped": // ADDR: once released, ends; its child is in a session of its own
 		cmd := exec.Command(os.Args[0], "helper", "hang", args[0], "escaped")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -9,65 +9,65 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// talkTo starts a helper to talk with, which has little time to end.
-func talkTo(t *testing.T, mode string, args ...string) *process.Running {
+// startHelper starts a helper with a short grace time.
+func startHelper(t *testing.T, mode string, args ...string) *process.Running {
 	t.Helper()
 	cmd := helperCommand(mode, args...)
 	cmd.Limits.Grace = 100 * time.Millisecond
-	talk, err := process.Exec{}.Start(cmd)
+	server, err := process.Exec{}.Start(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(talk.Stop)
-	return talk
+	t.Cleanup(server.Stop)
+	return server
 }
 
-// A program answers what it is told while it runs, and ends with its input.
-func TestTalk(t *testing.T) {
+// A program answers while it runs, and ends with its input.
+func TestRunning(t *testing.T) {
 	t.Parallel()
-	talk := talkTo(t, "cat")
-	out := bufio.NewReader(talk.Stdout)
+	server := startHelper(t, "cat")
+	out := bufio.NewReader(server.Stdout)
 	for _, line := range []string{"one\n", "two\n"} {
-		if _, err := io.WriteString(talk.Stdin, line); err != nil {
+		if _, err := io.WriteString(server.Stdin, line); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := out.ReadString('\n'); got != line || err != nil {
 			t.Errorf("it answers %q, %v", got, err)
 		}
 	}
-	talk.Stop()
-	talk.Stop() // a second time does nothing
-	if _, err := io.WriteString(talk.Stdin, "three\n"); err == nil {
+	server.Stop()
+	server.Stop() // a second time does nothing
+	if _, err := io.WriteString(server.Stdin, "three\n"); err == nil {
 		t.Error("a program that has ended takes input")
 	}
 }
 
-// What a program says last on standard error is there when it has ended.
-func TestTalkLastLine(t *testing.T) {
+// The last line on standard error is available after Stop.
+func TestRunningLastLine(t *testing.T) {
 	t.Parallel()
-	talk := talkTo(t, "print", "", "first\nno licence\x1b[31m\n", "3")
-	if _, err := io.ReadAll(talk.Stdout); err != nil {
+	server := startHelper(t, "print", "", "first\nno licence\x1b[31m\n", "3")
+	if _, err := io.ReadAll(server.Stdout); err != nil {
 		t.Fatal(err)
 	}
-	talk.Stop()
-	if got := talk.LastLine(); got != "no licence␛[31m" {
+	server.Stop()
+	if got := server.LastLine(); got != "no licence␛[31m" {
 		t.Errorf("last line %q", got)
 	}
 }
 
-// A program that does not care about its input or about being asked to end is gone after Stop, with what it has started.
-func TestTalkStopEndsTheGroup(t *testing.T) {
+// Stop ends a program that ignores its input and signals, and all that it has started.
+func TestRunningStopEndsTheGroup(t *testing.T) {
 	t.Parallel()
 	m := newMonitor(t)
-	talk := talkTo(t, "tree", m.addr())
+	server := startHelper(t, "tree", m.addr())
 	members := m.await(2)
-	talk.Stop()
+	server.Stop()
 	members["leader"].gone()
 	members["child"].gone()
 }
 
-// What cannot be started is an error of the kind that Run has.
-func TestTalkNotFound(t *testing.T) {
+// Start returns the same kinds of errors as Run.
+func TestRunningNotFound(t *testing.T) {
 	t.Parallel()
 	_, err := process.Exec{}.Start(process.Command{Path: "no-such-program-of-process"})
 	wantKind(t, err, process.NotFound)

@@ -84,7 +84,7 @@ func TestSplitCommandErrors(t *testing.T) {
 	}
 }
 
-// A shell agrees on every case above.
+// A shell splits every line above in the same way.
 func TestSplitCommandLikeShell(t *testing.T) {
 	t.Parallel()
 	sh, err := exec.LookPath("sh")

@@ -9,8 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// A call by any name that a tool answers to reaches its family, and no two tools
-// answer to one name.
+// A call by any name of a tool reaches its family, and no two tools share a name.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	family := func(name string, tools ...contract.Tool) toolset.Family {

@@ -59,13 +59,13 @@ func (r *Registry) AddFlags(cmd *cobra.Command) {
 }
 
 // CheckFlags returns what is wrong with the flags of families that were given in set. tool is the name of the tool
-// that is called, or empty; a flag that this tool ignores is an [*UnheededFlagError].
+// that is called, or empty; a flag that this tool ignores is an [*IgnoredFlagError].
 func (r *Registry) CheckFlags(set *pflag.FlagSet, tool string) error {
 	for _, f := range r.Flags() {
 		switch {
 		case !set.Changed(f.Name):
 		case tool != "" && !slices.Contains(f.Tools, tool):
-			return &UnheededFlagError{Flag: f, Tool: tool}
+			return &IgnoredFlagError{Flag: f, Tool: tool}
 		case f.Check != nil:
 			if err := f.Check(); err != nil {
 				return err
@@ -118,13 +118,13 @@ func (f Flag) given(set *pflag.FlagSet) []string {
 	return words
 }
 
-// UnheededFlagError is the error for a flag that the called tool ignores.
-type UnheededFlagError struct {
+// IgnoredFlagError is the error for a flag that the called tool ignores.
+type IgnoredFlagError struct {
 	Flag Flag
 	Tool string
 }
 
-func (e *UnheededFlagError) Error() string {
+func (e *IgnoredFlagError) Error() string {
 	return fmt.Sprintf("--%s only counts for %s", e.Flag.Name, strings.Join(e.Flag.Tools, ", "))
 }
 

@@ -13,8 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// family is a family with tools of those names, which answer with their own name
-// and that of the family.
+// family returns a family with tools of these names, which answer with their name and that of the family.
 func family(name string, tools ...string) toolset.Family {
 	return toolset.Family{
 		Name: name,
@@ -241,8 +240,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestGiven has flags written for another command line: all that count, and none
-// that does not.
+// TestGiven checks the flags for another command line.
 func TestGiven(t *testing.T) {
 	t.Parallel()
 	set := func(string) error { return nil }
@@ -284,7 +282,7 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// What families have left running is ended in their order.
+// Close closes the families in their order.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	var closed []string

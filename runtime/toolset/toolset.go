@@ -60,7 +60,7 @@ func (h *Host) WarnOnce(sentence string) {
 			return
 		}
 	}
-	fmt.Fprintf(h.Stderr, "warning: %s\n", text.Line(sentence)) // nobody can be told of an error
+	fmt.Fprintf(h.Stderr, "warning: %s\n", text.Line(sentence)) // an error cannot be reported anywhere
 }
 
 // Variable returns the name of a program's environment variable, such as CONVTOOLS_CLI.

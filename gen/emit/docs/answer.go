@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// answer describes the envelope: the elements as a tree, then each of them.
+// answer writes the envelope: the elements as a tree, then each of them.
 func (p *page) answer() {
 	limit := strconv.Itoa(p.tool.MaxChars)
 	if p.tool.Answer == ir.TextAnswer {
@@ -43,7 +43,7 @@ func (p *page) answer() {
 	}
 }
 
-// result describes an answer in JSON, in its two forms.
+// result writes the two forms of an answer in JSON: success and failure.
 func (p *page) result() {
 	p.line("\n## Answer\n")
 	success := "`ok` is true, and these fields follow in this order"
@@ -87,8 +87,8 @@ func (p *page) fields(prefix string, fields []ir.Param) {
 	}
 }
 
-// outline writes an element and its children, two spaces deeper. An element
-// that is its own ancestor is named and not opened again.
+// outline writes an element and its children, indented by two more spaces. It does not expand an element inside
+// itself.
 func outline(b *strings.Builder, e *ir.Envelope, name, occurs string, ancestors []string) {
 	fmt.Fprintf(b, "%s<%s>%s\n", strings.Repeat("  ", len(ancestors)), name, occurs)
 	for _, a := range ancestors {
@@ -222,7 +222,7 @@ func (p *page) errors() {
 	}
 }
 
-// remedy is how a failure of a command can be put right.
+// remedy returns how a caller can fix a failure of a command, or "".
 func remedy(f commandline.ExitFailure) string {
 	var ways []string
 	if f.Caller {

@@ -1,5 +1,5 @@
-// Package docs emits the reference of the tools in Markdown: what a person
-// needs to call a tool, and what a program needs to read its answer.
+// Package docs emits the reference of the tools in Markdown. People learn from it how to call a tool, and authors of
+// programs how to read its answer.
 package docs
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Target is this package's.
+// Target returns the target docs.
 func Target() emit.Target { return emit.Target{Name: "docs", Emit: Emit} }
 
 // Emit returns generated/docs/<tool>.md for every tool, and an index of them.
@@ -50,11 +50,11 @@ func effect(e ir.Effect) string {
 	return "writes"
 }
 
-// page is the reference of one tool being written.
+// page is the reference page of one tool.
 type page struct {
 	bytes.Buffer
 	tool    *ir.Tool
-	program string // that calls it in examples
+	program string // program that calls the tool in examples
 }
 
 func (p *page) write() {
@@ -79,7 +79,7 @@ func (p *page) write() {
 	p.errors()
 }
 
-// names tells what else the tool is called by.
+// names writes the other names of the tool.
 func (p *page) names() {
 	if flat := ir.Flat(p.tool.Name); flat != p.tool.Name {
 		p.line("\nHosts whose names cannot hold a dot call it " + markdown.Code(flat) + "; both names work.")
@@ -102,7 +102,7 @@ func (p *page) parameters() {
 		p.line("None.")
 		return
 	}
-	var several []string // parameters that take one string or many
+	var several []string // parameters that take one string or an array of strings
 	p.WriteString(markdown.Header("Parameter", "Type", "Default", "Meaning", "Constraints"))
 	for i := range p.tool.Params {
 		param := &p.tool.Params[i]
@@ -122,8 +122,7 @@ func (p *page) parameters() {
 	}
 }
 
-// row writes the row of a parameter, or of a member that stands at path, and those of
-// what is inside of it.
+// row writes the rows of the value at path and of all values nested in it.
 func (p *page) row(param *ir.Param, path string) {
 	fallback := ""
 	switch {
@@ -148,7 +147,7 @@ func (p *page) row(param *ir.Param, path string) {
 	}
 }
 
-// kind is the type of a value in words.
+// kind returns the type of a value in words.
 func kind(p *ir.Param) string {
 	if p.Nullable {
 		return lower.Kind(p) + ", or null"
@@ -179,7 +178,7 @@ func codes(values []string) string {
 	return strings.Join(list, ", ")
 }
 
-// repairTexts describes the repairs, in the order they are listed.
+// repairTexts describes the repairs, in the order in which a page lists them.
 var repairTexts = []struct {
 	repair contract.Repair
 	kind   ir.Kind
@@ -219,12 +218,12 @@ func (p *page) repairs() {
 	if len(lines) == 0 {
 		return
 	}
-	told := "Each repair made is told in a note of the answer."
+	note := "Each repair made is told in a note of the answer."
 	if p.tool.Answer == ir.TextAnswer || p.tool.Answer == ir.JSONAnswer {
-		told = "Each repair made is told in the answer."
+		note = "Each repair made is told in the answer."
 	}
 	p.line("\n### Repairs\n")
-	p.line("These are accepted although they are not what the schema says. " + told + "\n")
+	p.line("These are accepted although they are not what the schema says. " + note + "\n")
 	p.line(strings.Join(lines, "\n"))
 }
 
@@ -245,14 +244,14 @@ func (p *page) examples() {
 	p.line("\n## Examples")
 	for _, e := range p.tool.Examples {
 		var pretty bytes.Buffer
-		_ = json.Indent(&pretty, []byte(e.Arguments), "", "  ") // they are JSON
+		_ = json.Indent(&pretty, []byte(e.Arguments), "", "  ") // package check verified that they are JSON
 		p.line("\n" + markdown.Inline(e.Summary) + "\n")
 		p.line(markdown.Fence("sh", p.program+" call "+p.tool.Name+" "+shellQuote(e.Arguments)))
 		p.WriteString(markdown.Fence("json", pretty.String()))
 	}
 }
 
-// shellQuote makes one word of s for a POSIX shell.
+// shellQuote quotes s as one word for a POSIX shell.
 func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -28,11 +28,11 @@ func TestGolden(t *testing.T) {
 	irtest.Golden(t, emitted(t, irtest.Contract()))
 }
 
-// fenced is true inside a fenced block. Hostile text may make a fence longer.
+// fence matches the start or end of a fenced code block. Hostile text may make a fence longer.
 var fence = regexp.MustCompile("^(`{3,})([a-z]*)$")
 
-// skeleton is what a reader of Markdown makes of a file: its headings, how many
-// cells each row has, and where code begins and ends.
+// skeleton returns the structure of a Markdown file: its headings, the number of cells in each row, and the bounds of
+// code blocks.
 func skeleton(t *testing.T, data []byte) []string {
 	var shape []string
 	open := ""
@@ -64,7 +64,7 @@ func skeleton(t *testing.T, data []byte) []string {
 	return shape
 }
 
-// No text of a spec adds a heading, a row, a cell, a fence or a tag.
+// Text of a spec adds no heading, row, cell, fence or tag.
 func TestHostileTextIsNoMarkup(t *testing.T) {
 	t.Parallel()
 	plain, hostile := emitted(t, irtest.Contract()), emitted(t, irtest.Hostile())
@@ -110,7 +110,7 @@ func TestSourceCannotEndTheComment(t *testing.T) {
 	}
 }
 
-// An element may hold itself: the tree names it again and stops.
+// An element may contain itself: the tree names it again and stops.
 func TestRecursiveEnvelope(t *testing.T) {
 	t.Parallel()
 	c := irtest.Contract()

@@ -1,9 +1,7 @@
-// Package editor makes what helps to write specs: a JSON Schema of the format for
-// editors, and a reference of all keys. Both come from the table that the loader is
-// held against.
+// Package editor makes a JSON Schema of the spec format for editors, and a reference of all keys. Both come from the
+// table of keys that the loader uses.
 //
-// The schema says what is known of single keys. What keys mean to one another is for
-// package check to judge.
+// The schema describes single keys. Package check judges how keys depend on each other.
 package editor
 
 import (
@@ -17,8 +15,8 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
-// Schema returns the JSON Schema of the files of a kind: [spec.ToolKind] or
-// [spec.ProjectKind]. It keeps to draft 7, which the language servers for TOML know.
+// Schema returns the JSON Schema of a kind of file, [spec.ToolKind] or [spec.ProjectKind]. It uses draft 7, which the
+// language servers for TOML support.
 func Schema(kind string) []byte {
 	keys := spec.Keys()
 	definitions := jsontext.Object{}
@@ -35,7 +33,7 @@ func titles() map[string]string {
 	return map[string]string{spec.ToolKind: "A tool, as convgen reads it", spec.ProjectKind: "tools.toml, as convgen reads it"}
 }
 
-// reachable is the kinds that tables of a kind hold, whatever is between them.
+// reachable returns the kinds of the tables that a table of kind from can contain, at any depth.
 func reachable(keys map[string][]spec.Key, from string) map[string]bool {
 	seen := map[string]bool{}
 	var walk func(kind string)
@@ -82,7 +80,7 @@ func property(k spec.Key) jsontext.Object {
 	value := map[spec.Type]jsontext.Object{
 		spec.TextKey: text, spec.TextsKey: list(text),
 		spec.IntegerKey: typed("integer"), spec.NumberKey: typed("number"), spec.NumbersKey: list(typed("integer")), spec.BooleanKey: typed("boolean"),
-		spec.TableKey:  jsontext.New("allOf", []any{held}), // beside $ref, draft 7 reads nothing
+		spec.TableKey:  jsontext.New("allOf", []any{held}), // draft 7 ignores keywords next to $ref
 		spec.TablesKey: list(held),
 		spec.NamedKey:  typed("object", "additionalProperties", held),
 		spec.VarsKey:   typed("object", "additionalProperties", typed("string")),
@@ -91,7 +89,7 @@ func property(k spec.Key) jsontext.Object {
 	return append(jsontext.New("description", k.Doc+"."), value...)
 }
 
-// Reference returns all keys in Markdown.
+// Reference returns the reference of all keys in Markdown.
 func Reference() []byte {
 	var b bytes.Buffer
 	b.WriteString("# Keys of specs\n")
@@ -126,7 +124,7 @@ func Reference() []byte {
 	return b.Bytes()
 }
 
-// heading is how the tables under a key are written.
+// heading returns the heading for the tables under a key.
 func heading(k spec.Key) string {
 	name, of := k.Kind, ""
 	if prefix, key, ok := strings.Cut(k.Kind, " "); ok {

@@ -31,8 +31,8 @@ func schemas(t *testing.T) map[string]*jsonschema.Schema {
 	return compiled
 }
 
-// files are those of every project that the tests of the generator know: what is right,
-// and what breaks a rule about form.
+// files calls each for every file of the generator's test projects: correct ones, and ones that break a rule about
+// form.
 func files(t *testing.T, each func(name, kind string, data []byte, formBroken bool)) {
 	t.Helper()
 	kind := func(name string) string {
@@ -69,7 +69,7 @@ func files(t *testing.T, each func(name, kind string, data []byte, formBroken bo
 		for _, f := range archive.Files {
 			if f.Name == "stderr" {
 				for _, match := range broken.FindAllSubmatch(f.Data, -1) {
-					// That an envelope or a result has to be there depends on another key.
+					// Whether an envelope or a result is required depends on another key.
 					if !bytes.HasSuffix(match[2], []byte(`has no "envelope"`)) && !bytes.HasSuffix(match[2], []byte(`has no "result"`)) {
 						said[string(match[1])] = true
 					}
@@ -86,7 +86,7 @@ func files(t *testing.T, each func(name, kind string, data []byte, formBroken bo
 	}
 }
 
-// The schema takes every spec that is right, and none whose form the loader refuses.
+// The schema accepts every correct spec, and rejects every spec with a form that the loader refuses.
 func TestSchemaAgreesWithTheLoader(t *testing.T) {
 	t.Parallel()
 	compiled := schemas(t)
@@ -94,7 +94,7 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 	files(t, func(name, kind string, data []byte, formBroken bool) {
 		var document map[string]any
 		if _, err := toml.Decode(string(data), &document); err != nil {
-			return // it is no TOML
+			return // it is not TOML
 		}
 		err := compiled[kind].Validate(plain(document))
 		switch {
@@ -113,7 +113,7 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 	}
 }
 
-// plain makes the types of a TOML document those that a JSON Schema library knows.
+// plain converts the values of a TOML document to types that a JSON Schema library knows.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -150,12 +150,12 @@ func TestReferenceHasEveryKey(t *testing.T) {
 	}
 }
 
-// TestSchemaKeepsToTheRulesOfTaplo holds the schemas against what the language server
-// that most editors have for TOML knows: the features of draft 4, and nothing beside a
-// reference. See https://taplo.tamasfe.dev/configuration/developing-schemas.html
+// TestSchemaKeepsToTheRulesOfTaplo checks that the schemas use only features that Taplo, the TOML language server of
+// most editors, knows: those of draft 4, and no keywords beside a reference. See
+// https://taplo.tamasfe.dev/configuration/developing-schemas.html
 func TestSchemaKeepsToTheRulesOfTaplo(t *testing.T) {
 	t.Parallel()
-	// Where true, the members of the value have free names.
+	// If true, the members of the value have free names.
 	draft4 := map[string]bool{
 		"$schema": false, "title": false, "description": false, "type": false, "enum": false, "items": false, "required": false,
 		"additionalProperties": false, "allOf": false, "anyOf": false, "$ref": false, "properties": true, "definitions": true,

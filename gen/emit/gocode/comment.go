@@ -8,11 +8,10 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// commentWidth is the length a line of a comment is wrapped at, in characters,
-// without its indentation and slashes.
+// commentWidth is the maximum length of a comment line, in characters, without its indentation and slashes.
 const commentWidth = 77
 
-// comment is one or more paragraphs, wrapped. Blank lines within a text part paragraphs too.
+// comment returns paragraphs as wrapped comment lines. Blank lines in a text separate paragraphs too.
 func comment(paragraphs ...string) code {
 	var lines code
 	for _, prose := range paragraphs {
@@ -30,15 +29,14 @@ func comment(paragraphs ...string) code {
 	return lines
 }
 
-// clean makes every line break a newline, and everything visible that Go source
-// or a reader of it would trip over. Old build constraints are looked for anywhere before the
-// package clause.
+// clean turns every line break into a newline, and makes invisible characters visible. It also breaks "+build",
+// because the go command looks for old build constraints anywhere before the package clause.
 func clean(s string) string {
 	breaks := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n", "+build", "+ build")
 	return text.Visible(breaks.Replace(s))
 }
 
-// oneLine is a text as one line of a comment.
+// oneLine returns a text as one line of a comment.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
 func wrap(words []string) code {
@@ -54,7 +52,7 @@ func wrap(words []string) code {
 	return lines
 }
 
-// sentence makes a summary end as a sentence.
+// sentence returns a summary with a full stop.
 func sentence(summary string) string {
 	summary = oneLine(summary)
 	if summary == "" || strings.ContainsAny(summary[len(summary)-1:], ".!?:") {
@@ -63,7 +61,7 @@ func sentence(summary string) string {
 	return summary + "."
 }
 
-// lowerFirst makes a summary fit into a sentence. Words of capitals stay.
+// lowerFirst returns a summary with a lower-case first letter, unless its second letter is upper case.
 func lowerFirst(summary string) string {
 	r, size := utf8.DecodeRuneInString(summary)
 	next, _ := utf8.DecodeRuneInString(summary[size:])

@@ -9,10 +9,10 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// field is the dispatcher's field for a family's handler.
+// field returns the name of the dispatcher's field for the handler of a family.
 func field(family *ir.Family) string { return family.Package + "Handler" }
 
-// dispatch emits the one file that knows all tools.
+// dispatch emits dispatch.go, which lists all tools.
 func (g *generator) dispatch() (emit.File, error) {
 	dir := g.contract.Targets.Generated
 	s := g.newSource(path.Join(g.contract.Targets.Module, dir), path.Base(dir), "tools.toml")
@@ -27,8 +27,7 @@ func (g *generator) dispatch() (emit.File, error) {
 	return s.emit(path.Join(dir, "dispatch.go"))
 }
 
-// handlers emits the struct of everything that does work, and what makes it: a handler that
-// is missing does not compile.
+// handlers emits the struct of all handlers and its constructor, so that a missing handler does not compile.
 func (g *generator) handlers() []code {
 	var fields code
 	var names, params []string
@@ -43,19 +42,19 @@ func (g *generator) handlers() []code {
 	}
 	runs := ""
 	if len(g.contract.CLIs) > 0 {
-		// It is there before a tool needs it, so that declaring one asks for
-		// no change to the code that makes this.
+		// The parameter exists even if no tool needs it yet, so that the first such tool requires no change in
+		// callers.
 		add("cli", "*"+pkgCommandline+"Runner")
-		runs = ", and what runs command lines"
+		runs = ", and the runner of command lines"
 	}
 	return []code{
-		documented(block("type Handlers struct", fields...), "Handlers does the work of all tools. [NewHandlers] makes one."),
+		documented(block("type Handlers struct", fields...), "Handlers runs all tools. Use [NewHandlers] to make one."),
 		documented(block("func NewHandlers("+strings.Join(params, ", ")+") Handlers", "return Handlers{"+strings.Join(names, ", ")+"}"),
-			"NewHandlers returns what does the work of all tools: a handler for each family with tools in Go"+runs+"."),
+			"NewHandlers returns Handlers with a handler for each family that has tools in Go"+runs+"."),
 	}
 }
 
-// dispatcher emits the function that finds a tool's family.
+// dispatcher emits the method that passes a call to the family of its tool.
 func (g *generator) dispatcher() code {
 	var cases code
 	receiver := "Handlers"
@@ -90,7 +89,7 @@ func (g *generator) dispatcher() code {
 		"Call runs a tool and returns its answer.")
 }
 
-// tools emits the list of all tools, sorted by name.
+// tools emits the function that lists all tools, sorted by name.
 func (g *generator) tools() code {
 	imports := map[string]string{}
 	for i := range g.contract.Families {
@@ -101,10 +100,10 @@ func (g *generator) tools() code {
 		values = append(values, of(imports[t.Family])+toolFunc(t)+"(),")
 	}
 	list := slices.Concat(code{"return []" + pkgContract + "Tool{"}, values, code{"}"})
-	return documented(block("func Tools() []"+pkgContract+"Tool", list...), "Tools describes all tools, sorted by name.")
+	return documented(block("func Tools() []"+pkgContract+"Tool", list...), "Tools returns the descriptions of all tools, sorted by name.")
 }
 
-// commandLines emits the list of the command lines that tools run.
+// commandLines emits the function that lists the command lines that tools may run.
 func (g *generator) commandLines() code {
 	return documented(block("func CommandLines() "+pkgCommandline+"Lines", literal("return ", g.contract.CLIs)...),
 		"CommandLines returns the command lines that tools may run, sorted by name.")

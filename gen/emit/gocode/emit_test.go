@@ -24,7 +24,7 @@ func TestSameContractSameBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(first, again) { // much sooner than a difference
+		if !reflect.DeepEqual(first, again) { // much faster than computing a difference
 			t.Fatalf("output changed (-first +again):\n%s", cmp.Diff(first, again))
 		}
 	}

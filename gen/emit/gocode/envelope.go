@@ -8,17 +8,17 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// rootName is the type of a tool's envelope.
+// rootName returns the name of the type of a tool's envelope.
 func rootName(tool *ir.Tool) string { return tool.GoName + "Envelope" }
 
-// envelope are the types of a tool's answer.
+// envelope emits the types of a tool's envelope.
 func envelope(tool *ir.Tool) []code {
 	var declarations []code
 	for i := range tool.Envelope.Elements {
 		e := &tool.Envelope.Elements[i]
 		root := e.Name == tool.Envelope.Root
 		if e.Bare() && !root {
-			continue // it is a text of its parent
+			continue // its parent holds it as text
 		}
 		declarations = append(declarations, element(tool, e, root))
 		if !root {
@@ -28,14 +28,14 @@ func envelope(tool *ir.Tool) []code {
 			name := rootName(tool)
 			declarations = append(declarations, documented(
 				block("func New"+name+"(p "+paramsName(tool)+") "+name, "return "+name+"{"+strings.Join(fields, ", ")+"}"),
-				"New"+name+" returns an envelope with the attributes that repeat parameters filled in."))
+				"New"+name+" returns an envelope and sets the attributes that repeat parameters."))
 		}
 	}
 	return declarations
 }
 
-// repeated fills in what the root repeats of the parameters, which always have a value and the type of the
-// attribute.
+// repeated returns field values for the root's attributes that repeat parameters. These parameters always have a
+// value, of the type of the attribute.
 func repeated(tool *ir.Tool, root *ir.Element) []string {
 	var fields []string
 	for _, a := range root.Attributes {
@@ -51,7 +51,7 @@ func repeated(tool *ir.Tool, root *ir.Element) []string {
 	return fields
 }
 
-// element is the struct of an element, with the tags that package envelope writes it by.
+// element emits the struct of an element, with the struct tags that package envelope reads.
 func element(tool *ir.Tool, e *ir.Element, root bool) code {
 	name, option := e.GoName, ""
 	what := name + " is a <" + e.Name + "> element"
@@ -91,19 +91,19 @@ func element(tool *ir.Tool, e *ir.Element, root bool) code {
 	return documented(block("type "+name+" struct", lines...), sentence(what))
 }
 
-// presence is how a tag says when an attribute is written, and the same in words.
+// presence returns the tag option for the presence of an attribute, and the same in words.
 func presence(a ir.Attribute) (option, words string) {
 	switch {
 	case a.Presence == ir.Nullable:
-		return "", " Left out when it is nil."
+		return "", " Omitted when nil."
 	case a.Presence != ir.NonZero:
 		return "", ""
 	case a.Type == ir.BooleanAttribute:
-		return ",omitzero", " Left out when it is false."
+		return ",omitzero", " Omitted when false."
 	case a.Type == ir.TextAttribute:
-		return ",omitzero", " Left out when it is empty."
+		return ",omitzero", " Omitted when empty."
 	default:
-		return ",omitzero", " Left out when it is zero."
+		return ",omitzero", " Omitted when zero."
 	}
 }
 
@@ -112,7 +112,7 @@ func bodyDoc(b ir.Body) string {
 	case ir.InlineBody:
 		return "Recorded text, written on one line."
 	case ir.LinesBody:
-		return "Recorded text, of which line breaks stay."
+		return "Recorded text that keeps its line breaks."
 	case ir.JSONBody:
 		return "A JSON text, written in a fence."
 	default:
@@ -130,7 +130,7 @@ func attributeType(a ir.Attribute) string {
 	return typ
 }
 
-// childType is the type of a field for children, and its tags where the type does not say what the element is.
+// childType returns the type of the field for children, and its tags if the type does not name the element.
 func childType(tool *ir.Tool, c ir.Child, child *ir.Element) (typ, tag string) {
 	if child.Bare() {
 		options := ""
@@ -158,7 +158,7 @@ func childType(tool *ir.Tool, c ir.Child, child *ir.Element) (typ, tag string) {
 	return typ, ""
 }
 
-// tags are struct tags, of keys and values in turn.
+// tags returns struct tags for keys and values in turn.
 func tags(pairs ...string) string {
 	var list []string
 	for pair := range slices.Chunk(pairs, 2) {

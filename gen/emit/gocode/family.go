@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// uses is which kinds of handlers the tools of a family need.
+// uses reports which kinds of handlers the tools of a family need.
 func uses(family *ir.Family) (handler, cli bool) {
 	for i := range family.Tools {
 		switch family.Tools[i].Handler {
@@ -23,7 +23,7 @@ func uses(family *ir.Family) (handler, cli bool) {
 	return handler, cli
 }
 
-// hasEnvelope reports whether a tool of the family answers with more than text.
+// hasEnvelope reports whether a tool of the family answers with an envelope.
 func hasEnvelope(family *ir.Family) bool {
 	return slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer != ir.TextAnswer && t.Answer != ir.JSONAnswer })
 }
@@ -31,12 +31,8 @@ func hasEnvelope(family *ir.Family) bool {
 // family emits the file that the tools of a family share.
 func (g *generator) family(family *ir.Family) (emit.File, error) {
 	s := g.newSource(family.Import, family.Package, "the specs of the "+family.Name+" tools")
-	parts := "parameters and validators"
-	if hasEnvelope(family) {
-		parts = "parameters, validators and envelopes"
-	}
-	for _, line := range comment("Package " + family.Package + " has the " + parts + " of the " + family.Name +
-		" tools, and hands their calls to whoever does the work. It does no work of its own.") {
+	for _, line := range comment("Package " + family.Package + " has the types and descriptions of the " + family.Name +
+		" tools, and passes their calls to handlers. It must never run a tool itself.") {
 		s.PackageComment(line)
 	}
 	if handler, _ := uses(family); handler {
@@ -54,7 +50,7 @@ func quotedList(list []string) []string {
 	return quoted
 }
 
-// spellings is a name, and how hosts write it that take no dot.
+// spellings returns a name, and its form for hosts that allow no dots if it differs.
 func spellings(name string) []string {
 	if flat := ir.Flat(name); flat != name {
 		return []string{name, flat}
@@ -62,13 +58,13 @@ func spellings(name string) []string {
 	return []string{name}
 }
 
-// The parameters that functions have.
+// The parameters of generated functions.
 const (
 	ctxParam  = "ctx " + pkgContext + "Context"
 	callParam = "call " + pkgContract + "Call"
 )
 
-// handlerInterface emits the interface that does the work of a family.
+// handlerInterface emits the interface that runs the tools of a family.
 func handlerInterface(family *ir.Family) code {
 	var methods code
 	for i := range family.Tools {
@@ -86,20 +82,20 @@ func handlerInterface(family *ir.Family) code {
 		methods = append(methods, comment(tool.GoName+" answers "+tool.Name+": "+lowerFirst(sentence(tool.Summary)))...)
 		methods = append(methods, tool.GoName+"("+ctxParam+", "+callParam+", p "+paramsName(tool)+") ("+answer+", error)")
 	}
-	duties := "The notes of a call have to be carried by the answer."
+	duties := "An answer must include the notes of the call."
 	if slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer == ir.JSONAnswer }) {
-		duties += " A result carries them by itself."
+		duties += " A result includes them automatically."
 	}
 	if hasEnvelope(family) {
-		duties += " An answer is never nil where the error is."
+		duties += " An answer must not be nil if the error is nil."
 	}
 	return documented(block("type Handler interface", methods...),
-		"Handler does the work of the "+family.Name+" tools. Parameters come to it valid and with defaults filled in.",
+		"Handler runs the "+family.Name+" tools. Its parameters are valid and have defaults filled in.",
 		duties,
 	)
 }
 
-// familyCall emits the dispatcher of a family.
+// familyCall emits the function Call of a family.
 func familyCall(family *ir.Family) code {
 	handler, cli := uses(family)
 	params := []string{ctxParam}
@@ -132,11 +128,11 @@ func familyCall(family *ir.Family) code {
 	}
 	body = append(body, dispatch(cases, names)...)
 	return documented(block("func Call("+strings.Join(params, ", ")+") (string, error)", body...),
-		"Call runs one of the "+family.Name+" tools and returns its answer. Arguments that cannot be used give a [contract.InvalidArguments] that names every problem at once.",
+		"Call runs one of the "+family.Name+" tools and returns its answer. For invalid arguments it returns a [contract.InvalidArguments] with every problem.",
 	)
 }
 
-// answering answers a call of a tool.
+// answering returns the statements that answer a call of a tool.
 func answering(tool *ir.Tool, cli bool) code {
 	function := "Answer"
 	switch tool.Answer {
@@ -152,7 +148,7 @@ func answering(tool *ir.Tool, cli bool) code {
 	return append(block("if h == nil", `return "", `+pkgContract+"Unserved(call.Tool)"), answer)
 }
 
-// dispatch is a switch on the name of a tool.
+// dispatch returns a switch on the name of a tool.
 func dispatch(cases code, names []string) code {
 	unknown := code{"default:", `return "", ` + pkgContract + "UnknownTool(call.Tool, " + words(names) + ")"}
 	return block("switch call.Tool", append(cases, unknown...)...)

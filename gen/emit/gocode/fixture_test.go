@@ -6,9 +6,8 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// library is a contract that has everything the emitter can write: tools with
-// and without handlers, every type, constraint and repair, and every form of
-// attribute, body and child.
+// library returns a contract with everything that the emitter can write: tools with and without handlers, and every
+// type, constraint, repair, attribute, body and child.
 func library() *ir.Contract {
 	find, ls := findTool(), lsTool()
 	return &ir.Contract{
@@ -27,7 +26,7 @@ func library() *ir.Contract {
 	}
 }
 
-// findTool has a handler of its own, and every kind of parameter.
+// findTool returns a tool with a handler and every kind of parameter.
 func findTool() ir.Tool {
 	return ir.Tool{
 		Name:        "library_find",
@@ -162,7 +161,7 @@ func findTool() ir.Tool {
 	}
 }
 
-// lsTool has no handler: its command line's records become the answer.
+// lsTool returns a tool without a handler: its command's records become the answer.
 func lsTool() ir.Tool {
 	return ir.Tool{
 		Name:    "library_ls",
@@ -232,7 +231,7 @@ func lsTool() ir.Tool {
 	}
 }
 
-// pingTool has nothing that can be left out.
+// pingTool returns a tool without optional parts.
 func pingTool() ir.Tool {
 	return ir.Tool{
 		Name: "library_ping", Family: "library", Short: "ping", GoName: "Ping", Source: "specs/library/ping.toml",
@@ -241,8 +240,8 @@ func pingTool() ir.Tool {
 	}
 }
 
-// studyTool answers with text, has a name without that of its family, and takes
-// one or many strings of every sort.
+// studyTool returns a tool that answers with text, has a name without its family's, and takes parameters of one or
+// many strings.
 func studyTool() ir.Tool {
 	return ir.Tool{
 		Name: "study", Family: "library", Short: "study", GoName: "Study", Source: "specs/library/study.toml",

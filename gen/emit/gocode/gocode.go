@@ -1,13 +1,10 @@
-// Package gocode emits the Go of a contract: for every tool its description, as the
-// runtime reads it, and the types that a handler works with; for every family the interface
-// its handlers implement, and one dispatcher over all of them.
+// Package gocode emits the Go code of a contract: for every tool its description for the runtime and the types that
+// its handler uses; for every family the interface that its handlers implement; and one dispatcher over all families.
 //
-// The output does nothing at package init. Text from specs only ever becomes comments, through
-// the one comment writer here, and string literals; it never becomes code.
-// Identifiers come from the model: that they are Go's and distinct is what
-// gen/check is for.
+// The output does nothing at package init. Text from specs only becomes comments, through the one comment writer
+// here, or string literals; it must never become code. Package check ensures that identifiers are valid and distinct.
 //
-// The package renders files in memory. It never reads or writes a disk.
+// The package renders files in memory. It never reads or writes files.
 package gocode
 
 import (
@@ -20,8 +17,8 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// Emit returns the Go files of a contract, sorted by path. schemas gives the
-// JSON Schema of a tool's arguments as text on one line.
+// Emit returns the Go files of a contract, sorted by path. schemas returns the JSON Schema of a tool's arguments on
+// one line.
 func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 	g := &generator{contract: c, schemas: schemas}
 	jobs := []func() (emit.File, error){g.dispatch}
@@ -41,7 +38,7 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 	return files, nil
 }
 
-// generator holds what all files have in common.
+// generator holds the input that all files share.
 type generator struct {
 	contract *ir.Contract
 	schemas  func(*ir.Tool) string

@@ -14,8 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestGolden compares the output for a contract that has everything with files
-// that were read when they were accepted.
+// TestGolden compares the output for a complete contract with golden files.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	files, err := gocode.Emit(library(), schemaOf)

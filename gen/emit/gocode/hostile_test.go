@@ -17,7 +17,7 @@ import (
 	"github.com/convtools/convtools/gen/ir/irtest"
 )
 
-// hostileTexts each try to get out of a comment or a string in another way.
+// Each of hostileTexts tries to end a comment or a string in another way.
 var hostileTexts = []string{
 	"*/ func init() { panic(1) } /*",
 	"//go:embed secret",
@@ -40,7 +40,7 @@ var hostileTexts = []string{
 	" \n \t ",
 }
 
-// hostileLibrary has a hostile text in every place where a spec may have text.
+// hostileLibrary returns a contract with a hostile text in every free text of a spec.
 func hostileLibrary() *ir.Contract {
 	c := library()
 	poison(c, strings.Join(hostileTexts, " "))
@@ -100,8 +100,8 @@ func poison(c *ir.Contract, text string) {
 	}
 }
 
-// TestHostileTextStaysText compares, for each hostile text, the declarations of
-// the output with those for harmless text: there are no others.
+// TestHostileTextStaysText checks, for each hostile text, that the output has the same declarations as for harmless
+// text.
 func TestHostileTextStaysText(t *testing.T) {
 	t.Parallel()
 	harmless := library()
@@ -119,8 +119,8 @@ func TestHostileTextStaysText(t *testing.T) {
 	}
 }
 
-// declarations returns every declaration of the output, with its file, and
-// checks what has to hold of every file.
+// declarations returns every declaration of the output with its file, and checks the properties that every file must
+// have.
 func declarations(t *testing.T, c *ir.Contract) []string {
 	t.Helper()
 	files, err := gocode.Emit(c, schema.Compact)
@@ -175,7 +175,7 @@ func declarations(t *testing.T, c *ir.Contract) []string {
 	return names
 }
 
-// checkComments finds comments that tools would take for instructions.
+// checkComments reports comments that tools would take for instructions.
 func checkComments(t *testing.T, name string, file *ast.File) {
 	t.Helper()
 	for _, group := range file.Comments {

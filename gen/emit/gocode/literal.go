@@ -12,28 +12,27 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// How many characters of a literal are on one line. A parameter of a tool, which is an item
-// of a list, is on one in most cases: package go/format takes its time with what stands on
-// several lines, inside of others.
+// The maximum width of a one-line literal, in characters. An item of a list, such as a parameter of a tool, is
+// usually on one line, because package go/format is slow on nested literals with many lines.
 const (
 	wide     = 160
 	wideItem = 600
 )
 
-// literal is a value of the runtime's data types as Go, for what stands behind head. Fields that
-// are zero are left out; a value that is short is on one line.
+// literal returns the Go lines of head followed by value, which is of a data type of the runtime. Zero fields are
+// omitted, and short values are on one line.
 func literal(head string, value any) code {
 	text := strings.Split(literalOf(reflect.ValueOf(value), true), "\n")
 	text[0] = head + text[0]
 	return text
 }
 
-// literalOf is a value as Go, typed where its place does not tell the type.
+// literalOf returns the Go expression of a value, with its type if typed is set.
 func literalOf(v reflect.Value, typed bool) string {
 	switch v.Kind() {
 	case reflect.String:
 		if v.Type() != reflect.TypeFor[string]() {
-			return strconv.Quote(v.String()) // a constant takes any type
+			return strconv.Quote(v.String()) // an untyped constant converts to any string type
 		}
 		return raw(v.String())
 	case reflect.Float64:
@@ -62,7 +61,7 @@ func literalOf(v reflect.Value, typed bool) string {
 	}
 }
 
-// braces is a composite literal, with each part on lines of its own where it is long.
+// braces returns a composite literal, with one part a line if it is too wide.
 func braces(t reflect.Type, typed bool, parts []string) string {
 	name, most := "", wideItem
 	if typed {
@@ -71,13 +70,13 @@ func braces(t reflect.Type, typed bool, parts []string) string {
 	if line := name + "{" + strings.Join(parts, ", ") + "}"; width(line) <= most && !strings.Contains(line, "\n") || len(parts) == 0 {
 		return line
 	}
-	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String { // nobody reads a column of words
+	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String { // a column of words is harder to read
 		return name + "{" + strings.Join(parts, ", ") + "}"
 	}
 	return name + "{\n" + strings.Join(parts, ",\n") + ",\n}"
 }
 
-// width is how many characters a line has when packages have their names.
+// width returns the width of a line in characters, with package names in place of marked import paths.
 func width(line string) int {
 	n := 0
 	for i, piece := range strings.Split(line, mark) {
@@ -101,7 +100,7 @@ func typeName(t reflect.Type) string {
 	return t.String()
 }
 
-// number is an untyped constant.
+// number returns an untyped constant.
 func number(n float64) string {
 	switch n {
 	case contract.Unbounded:
@@ -112,7 +111,7 @@ func number(n float64) string {
 	return strconv.FormatFloat(n, 'g', -1, 64)
 }
 
-// raw is a string literal as it stands in backquotes, where that is easier to read.
+// raw returns a string literal, in backquotes if that is easier to read.
 func raw(s string) string {
 	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
 	if !strings.Contains(s, `"`) || !strconv.CanBackquote(s) || strings.ContainsFunc(s, hidden) {

@@ -17,12 +17,12 @@ import (
 	"github.com/convtools/convtools/gen/ir/irtest"
 )
 
-// TestGeneratedCodeWorks runs the tests under testdata against the output.
+// TestGeneratedCodeWorks runs the tests in testdata with the output.
 func TestGeneratedCodeWorks(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		contract *ir.Contract
-		tests    map[string]string // under testdata, and where they go
+		tests    map[string]string // file under testdata to its destination
 	}{
 		{library(), map[string]string{
 			"library/library_test.go":  "fixture/library/library_test.go",
@@ -47,8 +47,8 @@ func TestGeneratedCodeWorks(t *testing.T) {
 	}
 }
 
-// TestGeneratedCodeCompiles type-checks what becomes of other contracts: one
-// like a real project's, and those whose texts try to become code.
+// TestGeneratedCodeCompiles type-checks the output for a contract like a real project's, and for contracts with texts
+// that try to become code.
 func TestGeneratedCodeCompiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]*ir.Contract{"project": irtest.Contract(), "hostile project": irtest.Hostile(), "hostile library": hostileLibrary()} {
@@ -75,8 +75,8 @@ func emitFixture(t *testing.T, c *ir.Contract) []emit.File {
 	return files
 }
 
-// writeModule writes the folder fixture as a module of its own, which takes the
-// rest of this one from where it is, and returns its folder.
+// writeModule writes the folder fixture as a separate module that uses the rest of this module in place, and returns
+// its folder.
 func writeModule(t *testing.T, files []emit.File) string {
 	t.Helper()
 	root, err := filepath.Abs(filepath.FromSlash("../../.."))

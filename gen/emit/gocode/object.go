@@ -6,16 +6,16 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// object is a type that becomes of an object, or of one of its variants.
+// object is a Go type for an object or for one of its variants.
 type object struct {
 	name     string
 	about    string // completes "NAME is …"
 	members  []ir.Param
-	variants *ir.Param // the object that has them, where it is not a variant itself
+	variants *ir.Param // the object with variants; nil for other objects and for a variant
 }
 
-// objectsIn returns the types that become of the objects in values, each before those inside of
-// it; where is what the values are in, such as "the arguments of conv.create".
+// objectsIn returns the types of the objects in values, each before the types nested in it. where names the container
+// of the values, such as "the arguments of conv.create".
 func objectsIn(values []ir.Param, where string) []object {
 	var list []object
 	var walk func(p *ir.Param, path string)
@@ -30,12 +30,12 @@ func objectsIn(values []ir.Param, where string) []object {
 		case p.Items != nil:
 			walk(p.Items, path+"[]")
 		case p.Key != "":
-			list = append(list, object{name: p.TypeName, about: about + ". One of its fields is set: the one that " + p.Key + " names", variants: p})
+			list = append(list, object{name: p.TypeName, about: about + ". Exactly one field is set: the one that " + p.Key + " names", variants: p})
 			for i := range p.Variants {
 				v := &p.Variants[i]
 				list = append(list, object{
 					name: v.TypeName, members: v.Members,
-					about: about + " where " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
+					about: about + " if " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
 				})
 				members(path, v.Members)
 			}
@@ -48,8 +48,7 @@ func objectsIn(values []ir.Param, where string) []object {
 	return list
 }
 
-// declaration is the struct of an object: its members as field writes them, or a field for each of its
-// variants.
+// declaration returns the struct of an object: its members as field writes them, or one field for each variant.
 func (o object) declaration(field func(*ir.Param) code) code {
 	var lines code
 	for i := range o.members {

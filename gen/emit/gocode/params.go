@@ -11,7 +11,7 @@ import (
 
 func paramsName(tool *ir.Tool) string { return tool.GoName + "Params" }
 
-// params are the struct that a handler gets a tool's parameters in, and those of the objects in it.
+// params returns the struct of a tool's parameters and the types of the objects in them.
 func params(tool *ir.Tool) []code {
 	name := paramsName(tool)
 	root := object{name: name, about: "the arguments of " + tool.Name + ", valid and with defaults filled in, in the order of its spec", members: tool.Params}
@@ -24,11 +24,10 @@ func params(tool *ir.Tool) []code {
 	return declarations
 }
 
-// fieldDoc is a parameter in prose: what it is, what it may be, and what it is
-// when it was not given.
+// fieldDoc returns the comment of a parameter: its summary, its constraints, its default, and when it is nil.
 func fieldDoc(p *ir.Param) string {
 	text := sentence(p.Summary)
-	bare := *p // in Go null is nil, and one or many is a list
+	bare := *p // in Go, null is nil, and one or many is a list
 	bare.Nullable, bare.OneOrMany = false, false
 	want := table.Wants(&bare)
 	switch want {
@@ -41,16 +40,16 @@ func fieldDoc(p *ir.Param) string {
 	}
 	switch {
 	case p.Nullable && (p.Required || p.Default != nil):
-		text += " It is nil where null is given."
+		text += " It is nil if null is given."
 	case p.Nullable:
-		text += " It is nil where null, or none, is given."
+		text += " It is nil if null or nothing is given."
 	case !p.Required && p.Default == nil:
-		text += " It is nil where none is given."
+		text += " It is nil if nothing is given."
 	}
 	return strings.TrimSpace(text)
 }
 
-// shown is a default in words.
+// shown returns a default in words.
 func shown(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -71,7 +70,7 @@ func shown(v any) string {
 	}
 }
 
-// goType is the Go type of a value.
+// goType returns the Go type of a value.
 func goType(p *ir.Param) string {
 	if p.Pointer() {
 		return "*" + bareType(p)
@@ -79,7 +78,7 @@ func goType(p *ir.Param) string {
 	return bareType(p)
 }
 
-// bareType is the same for a value that is there.
+// bareType returns the Go type of a value that is present.
 func bareType(p *ir.Param) string {
 	switch p.Kind {
 	case ir.Integer:

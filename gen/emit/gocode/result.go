@@ -2,12 +2,12 @@ package gocode
 
 import "github.com/convtools/convtools/gen/ir"
 
-// resultName is the type of what a tool answers in JSON.
+// resultName returns the name of the type of a tool's answer in JSON.
 func resultName(tool *ir.Tool) string { return tool.GoName + "Result" }
 
-// result are the types of a tool's answer in JSON.
+// result returns the types of a tool's answer in JSON.
 func result(tool *ir.Tool) []code {
-	root := object{name: resultName(tool), about: "what " + tool.Name + " answers", members: tool.Result.Fields}
+	root := object{name: resultName(tool), about: "the answer of " + tool.Name, members: tool.Result.Fields}
 	var declarations []code
 	for _, o := range append([]object{root}, objectsIn(tool.Result.Fields, "the answer of "+tool.Name)...) {
 		declarations = append(declarations, o.declaration(resultField))
@@ -19,10 +19,10 @@ func resultField(p *ir.Param) code {
 	about, tag := sentence(p.Summary), []string{"json", p.Name}
 	switch {
 	case !p.Required:
-		about, tag[1] = about+" Left out when it is nil.", p.Name+",omitzero"
+		about, tag[1] = about+" Omitted when nil.", p.Name+",omitzero"
 	case p.Nullable:
-		about += " Written as null when it is nil."
-		if p.Kind == ir.Array { // another that is nil is empty
+		about += " Written as null when nil."
+		if p.Kind == ir.Array { // otherwise nil is written as an empty array
 			tag = append(tag, "nil", "null")
 		}
 	}

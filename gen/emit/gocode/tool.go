@@ -23,13 +23,13 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	if tool.MaxChars > 0 {
 		all = append(all, documented(
 			code{"const " + maxCharsName(tool) + " = " + strconv.Itoa(tool.MaxChars)},
-			maxCharsName(tool)+" is the most characters an answer of "+tool.Name+" may have, notes included.",
+			maxCharsName(tool)+" is the maximum length of an answer of "+tool.Name+" in characters, including notes.",
 		))
 	}
 	name := toolFunc(tool)
 	all = append(all, documented(
 		block("func "+name+"() "+pkgContract+"Tool", literal("return ", table.Tool(tool, g.schemas(tool)))...),
-		name+" describes "+tool.Name+": to a host, and to whoever checks its arguments.",
+		name+" returns the description of "+tool.Name+", for hosts and for checking arguments.",
 	))
 	switch tool.Answer {
 	case ir.JSONAnswer:

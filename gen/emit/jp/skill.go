@@ -10,8 +10,8 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// skills returns JP configuration files that switch tools on and instruct the
-// assistant about them, to be loaded with `jp query --cfg skill/<name>`.
+// skills returns JP configuration files that enable tools and instruct the assistant about them. Users load them with
+// `jp query --cfg skill/<name>`.
 func skills(c *ir.Contract) []emit.File {
 	var files []emit.File
 	for i := range c.Targets.Skills {
@@ -50,8 +50,7 @@ other side of it: JP leaves a tool on whose state was set when a later query has
 	return d.Bytes()
 }
 
-// definitions returns globs for the skill's tools as TOML strings, relative to
-// its file.
+// definitions returns globs for the definitions of a skill's tools as TOML strings, relative to the skill's file.
 func definitions(c *ir.Contract, s *ir.Skill) []string {
 	var globs []string
 	for _, tool := range c.Tools() {
@@ -65,8 +64,8 @@ func definitions(c *ir.Contract, s *ir.Skill) []string {
 	return globs
 }
 
-// relative is the way from one folder to another; both are slash-separated and
-// relative to the same root.
+// relative returns the relative path from one folder to another. Both are slash-separated and relative to the same
+// root.
 func relative(from, to string) string {
 	f, t := strings.Split(path.Clean(from), "/"), strings.Split(path.Clean(to), "/")
 	if f[0] == "." {

@@ -38,7 +38,7 @@ func TestFileSaysWhatTheContractSays(t *testing.T) {
 	}
 }
 
-// The commented line has to work as it stands, wherever the files are.
+// The commented line must work unchanged, wherever the files are.
 func TestExtendsIsRelativeToTheFile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, tools, want string }{

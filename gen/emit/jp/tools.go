@@ -11,15 +11,14 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
-// lowering is how tools are put to JP.
+// lowering describes how tools are lowered for JP.
 func lowering() lower.Target { return lower.Target{Name: "jp"} }
 
-// Tools returns .jp/mcp/tools/<family>/<short name>.toml for every tool: its configuration as a local
-// tool of JP, one [conversation.tools.<name>] table to a file.
+// Tools returns .jp/mcp/tools/<family>/<short name>.toml for every tool: its configuration as a local tool of JP,
+// with one [conversation.tools.<name>] table a file.
 //
-// JP refuses a configuration with a key it does not know, and then every one of
-// its commands fails: only keys of its ToolConfig and ToolParameterConfig are
-// ever written.
+// JP refuses a configuration with an unknown key, and then every JP command fails: Tools must write only keys of
+// ToolConfig and ToolParameterConfig.
 func Tools(c *ir.Contract) []emit.File {
 	var files []emit.File
 	for _, tool := range c.Tools() {
@@ -36,8 +35,7 @@ func define(c *ir.Contract, tool *ir.Tool, _ emit.Schemas) []byte {
 	table := []string{"conversation", "tools", text.Name}
 	d.Table(table...)
 	d.String("source", "local")
-	// What a spec does not say is cautious: tools are switched on by name, and a person
-	// is asked before anything is changed.
+	// The defaults are cautious: a tool must be enabled by name, and a person confirms every change.
 	run := "ask"
 	if tool.Effect == ir.Read {
 		run = "unattended"
@@ -46,8 +44,7 @@ func define(c *ir.Contract, tool *ir.Tool, _ emit.Schemas) []byte {
 	d.String("run", cmp.Or(tool.JP.Run, run))
 	d.String("command", c.Targets.JPCommand)
 	d.String("summary", text.Summary)
-	// The model gets the summary with every request, and these two only when it
-	// asks describe_tools for them.
+	// JP sends the summary to the model with every request, and these two only when the model asks describe_tools.
 	if text.Description != "" {
 		d.Block("description", text.Description)
 	}
@@ -65,8 +62,8 @@ func define(c *ir.Contract, tool *ir.Tool, _ emit.Schemas) []byte {
 	return d.Bytes()
 }
 
-// parameter writes the keys of a parameter, or of a value inside of one, below
-// prefix: what JP knows of an item or a property is what it knows of a parameter.
+// parameter writes the keys of a parameter, or of a value nested in one, below prefix. JP describes items and
+// properties like parameters.
 func parameter(d *tomltext.Document, text *lower.Text, p *ir.Param, summary, prefix string) {
 	d.String(prefix+"type", string(p.Kind))
 	if p.Required {
@@ -89,9 +86,8 @@ func parameter(d *tomltext.Document, text *lower.Text, p *ir.Param, summary, pre
 	}
 }
 
-// examples writes each example as a line of text and its arguments in a fence,
-// the form of JP's own tools. Arguments are JSON on one line, so no line of
-// them can close the fence.
+// examples returns each example as a line of text and its arguments in a fence, like JP's own tools. The arguments
+// are JSON on one line, so they cannot close the fence.
 func examples(list []ir.Example) string {
 	var b strings.Builder
 	for i, e := range list {

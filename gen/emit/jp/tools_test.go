@@ -22,15 +22,14 @@ func TestGolden(t *testing.T) {
 	irtest.Golden(t, files)
 }
 
-// jpTool has the keys of JP's ToolConfig that are written. JP refuses all others,
-// and so does the test.
+// jpTool has the keys of JP's ToolConfig that the emitter writes. JP refuses unknown keys, and so does the test.
 type jpTool struct {
 	Source, Enable, Run, Command, Summary, Description, Examples string
 	Style                                                        struct{ Parameters string }
 	Parameters                                                   map[string]jpParameter
 }
 
-// jpParameter has the keys of JP's ToolParameterConfig that are written.
+// jpParameter has the keys of JP's ToolParameterConfig that the emitter writes.
 type jpParameter struct {
 	Type     string
 	Required bool

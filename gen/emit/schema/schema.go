@@ -1,9 +1,8 @@
 // Package schema emits the JSON Schema (2020-12) of each tool's arguments.
 //
-// It is what callers are told and what the generated validators agree with.
-// Rules between parameters are not part of it: they would need combinators at
-// the top level, which several model providers refuse, as they refuse a type
-// that is a list of types.
+// Callers see the schema, and the generated validators must agree with it. It does not include rules between
+// parameters: they need combinators at the top level, which several model providers refuse. Those providers also
+// refuse a list of types.
 package schema
 
 import (
@@ -16,22 +15,22 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
-// Patterns of the flags, for which JSON Schema has no keyword. They are written so
-// that RE2 and ECMA-262 read them alike: explicit classes, no \s, no dot, and $
-// where no newline can precede it.
+// Patterns for the flags, for which JSON Schema has no keyword. RE2 and ECMA-262 read them alike: explicit classes,
+// no \s, no dot, and $ only where no newline can precede it.
 const (
 	notBlank           = `[^\t\n\x0b\x0c\r ]`
 	singleLine         = `^[^\n\r\x00]*$`
 	singleLineNotBlank = `^[^\n\r\x00]*[^\t\n\x0b\x0c\r\x00 ][^\n\r\x00]*$`
 )
 
-// Target is this package's.
+// Target returns the target schema.
 func Target() emit.Target {
 	to := lowering()
 	return emit.Target{Name: to.Name, Lower: &to, Define: define, Emit: Emit}
 }
 
-// lowering: a schema has names of its own, and describes arguments, not the tool.
+// lowering describes how tools are lowered for a schema, which has no limits on names and describes only the
+// arguments.
 func lowering() lower.Target {
 	return lower.Target{Name: "schema", Schema: true, Dots: true, Terse: true}
 }
@@ -51,7 +50,7 @@ func define(_ *ir.Contract, tool *ir.Tool, schemas emit.Schemas) []byte {
 	return jsontext.Pretty(append(head, schemas(tool)...))
 }
 
-// Of returns the schema of a tool without the members that only a document of its own needs.
+// Of returns the schema of a tool without the members that only a separate document needs.
 func Of(tool *ir.Tool) jsontext.Object {
 	text := lower.For(lowering(), tool)
 	return object(&text, tool.Params, nil)
@@ -60,8 +59,7 @@ func Of(tool *ir.Tool) jsontext.Object {
 // Compact returns the schema of a tool on one line.
 func Compact(tool *ir.Tool) string { return ir.JSON(Of(tool)) }
 
-// object is the schema of a closed object. before is members that stand before the
-// others, all of them required.
+// object returns the schema of a closed object. The members in before come first and are all required.
 func object(text *lower.Text, params []ir.Param, before jsontext.Object) jsontext.Object {
 	properties := append(jsontext.Object{}, before...)
 	var required []string
@@ -82,8 +80,8 @@ func object(text *lower.Text, params []ir.Param, before jsontext.Object) jsontex
 	return object.With("additionalProperties", false)
 }
 
-// property is the schema of a parameter or of a member: what it is to readers
-// stands right behind its type, or before the alternatives it has.
+// property returns the schema of a parameter or member. Its description comes right after its type, or before its
+// alternatives.
 func property(text *lower.Text, p *ir.Param) jsontext.Object {
 	var about jsontext.Object
 	if words := text.Of(p); words != "" {
@@ -99,8 +97,8 @@ func property(text *lower.Text, p *ir.Param) jsontext.Object {
 	return slices.Concat(schema[:1], about, schema[1:])
 }
 
-// value is the schema of a value without its description and default. Alternatives
-// are schemas with one type each: providers refuse a list of types.
+// value returns the schema of a value without its description and default. Each alternative has one type, because
+// providers refuse a list of types.
 func value(text *lower.Text, p *ir.Param) jsontext.Object {
 	var alternatives []any
 	if p.OneOrMany {
@@ -133,8 +131,8 @@ func value(text *lower.Text, p *ir.Param) jsontext.Object {
 	return jsontext.New("anyOf", alternatives)
 }
 
-// variant is one form of an object that a member tells apart. A list of one value
-// does for a constant: more providers take it.
+// variant returns the schema of one variant of an object. The key member is an enum with one value, which more
+// providers support than a constant.
 func variant(text *lower.Text, p *ir.Param, v *ir.Variant) jsontext.Object {
 	key := jsontext.New("type", ir.String)
 	if v.Summary != "" {
@@ -156,9 +154,8 @@ func constraints(c *ir.Constraints) jsontext.Object {
 	return object
 }
 
-// pattern is the one pattern that stands for all constraints without a keyword.
-// A contract that has been checked never combines a pattern of its own with
-// not_blank or single_line: a pattern can say both by itself.
+// pattern returns one pattern for all constraints without a keyword. A checked contract never combines a pattern with
+// not_blank or single_line.
 func pattern(c *ir.Constraints) string {
 	switch {
 	case c.SingleLine && c.NotBlank:

@@ -49,8 +49,7 @@ func decode(t *testing.T, text string) any {
 	return v
 }
 
-// Both forms are schemas that say the same, and accept what the spec says is
-// right.
+// Both forms are equivalent schemas, and accept the examples and defaults of the spec.
 func TestSchemasCompileAndAcceptExamplesAndDefaults(t *testing.T) {
 	t.Parallel()
 	c := irtest.Contract()
@@ -93,7 +92,7 @@ func TestSchemasCompileAndAcceptExamplesAndDefaults(t *testing.T) {
 	}
 }
 
-// Text constraints mean what package ir says, whatever characters there are.
+// Text constraints have the meaning that package ir documents, for any characters.
 func TestTextConstraints(t *testing.T) {
 	t.Parallel()
 	accepts := func(c ir.Constraints) func(string) bool {
@@ -126,8 +125,7 @@ func TestTextConstraints(t *testing.T) {
 	}
 }
 
-// Providers refuse whole requests for these. A parameter may have alternatives
-// of one type each.
+// Providers refuse the whole request for these. A parameter may have alternatives with one type each.
 func TestNoListsOfTypesAndNoTopLevelCombinators(t *testing.T) {
 	t.Parallel()
 	var walk func(path string, v any)

@@ -1,5 +1,4 @@
-// Package targets is the one list of what a contract can be written as, beside Go
-// and the lock.
+// Package targets lists all output formats of a contract beside Go and the lock.
 package targets
 
 import (
@@ -10,7 +9,7 @@ import (
 	"github.com/convtools/convtools/gen/emit/toollist"
 )
 
-// All returns every target, in the order their reports are shown.
+// All returns every target, in the order in which reports list them.
 func All() []emit.Target {
 	return []emit.Target{
 		schema.Target(),

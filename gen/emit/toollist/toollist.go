@@ -1,6 +1,5 @@
-// Package toollist emits all tools of a contract as one JSON array, as hosts
-// take them that are given tool definitions: what they differ in is the form of an entry, and
-// their bounds.
+// Package toollist emits all tools of a contract as one JSON array, for hosts that take a list of tool definitions.
+// The hosts differ in the form of an entry and in their limits.
 package toollist
 
 import (
@@ -15,10 +14,9 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// MCP is the tool list of the Model Context Protocol, as its tools/list answers with
-// it. Its names leave room for what clients put before the name of a tool of a server
-// before they hand it to an API with names of 64 characters. Claude Code cuts a
-// description at 2048 characters without saying so.
+// MCP returns the target for the Model Context Protocol, in the form of a tools/list answer. Its limit on names
+// leaves room for the prefix with the server's name that clients add before they pass a name to an API with a limit
+// of 64 characters. Claude Code silently cuts a description at 2048 characters.
 func MCP() emit.Target {
 	return target("mcp/tools.json", lower.Target{Name: "mcp", Schema: true, Dots: true, MaxName: 64 - len("mcp__convtools__"), MaxDescription: 2048},
 		func(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
@@ -27,7 +25,7 @@ func MCP() emit.Target {
 				entry = entry.With("_meta", jsontext.New(contract.SearchHint, tool.Keywords))
 			}
 			switch {
-			case tool.Effect == ir.Write: // clients take a hint that is missing for the worst
+			case tool.Effect == ir.Write: // clients assume the worst if a hint is missing
 				return entry
 			case tool.OpenWorld:
 				return entry.With("annotations", jsontext.New("readOnlyHint", true, "idempotentHint", true))
@@ -36,9 +34,8 @@ func MCP() emit.Target {
 		})
 }
 
-// OpenAI is the function list of OpenAI's Chat Completions API, which many other
-// providers accept too. The API accepts names of 64 characters and descriptions of 1024, and
-// refuses the whole request otherwise.
+// OpenAI returns the target for OpenAI's Chat Completions API, which many other providers accept too. The API accepts
+// names of 64 characters and descriptions of 1024, and refuses the whole request if one is longer.
 func OpenAI() emit.Target {
 	return target("openai/functions.json", lower.Target{Name: "openai", Schema: true, MaxName: 64, MaxDescription: 1024},
 		func(_ *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
@@ -47,7 +44,7 @@ func OpenAI() emit.Target {
 		})
 }
 
-// Anthropic is the tool list of Anthropic's Messages API, which accepts names of 64 characters.
+// Anthropic returns the target for Anthropic's Messages API, which accepts names of 64 characters.
 func Anthropic() emit.Target {
 	return target("anthropic/tools.json", lower.Target{Name: "anthropic", Schema: true, MaxName: 64},
 		func(_ *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
@@ -55,8 +52,8 @@ func Anthropic() emit.Target {
 		})
 }
 
-// Responses is the tool list of OpenAI's Responses API, with the bounds of its other API. A
-// tool with a dot in its name is there in a namespace: conv.create is create in conv.
+// Responses returns the target for OpenAI's Responses API, with the limits of its Chat Completions API. A tool with a
+// dot in its name goes into a namespace: conv.create is create in conv.
 func Responses() emit.Target {
 	return target("responses/tools.json", lower.Target{Name: "responses", Schema: true, Groups: true, MaxName: 64, MaxDescription: 1024},
 		func(_ *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
@@ -64,7 +61,7 @@ func Responses() emit.Target {
 		})
 }
 
-// target is a host that takes a list of entries, in a file below the folder of generated ones.
+// target returns a target with a list of entries in one file, relative to the output folder.
 func target(file string, to lower.Target, entry func(*ir.Tool, *lower.Text, jsontext.Object) jsontext.Object) emit.Target {
 	define := func(_ *ir.Contract, tool *ir.Tool, schemas emit.Schemas) []byte {
 		text := lower.Brief(to, tool)
@@ -96,7 +93,7 @@ func target(file string, to lower.Target, entry func(*ir.Tool, *lower.Text, json
 	}}
 }
 
-// group is tools of one namespace, and where it is in a list.
+// group is the tools of one namespace and its index in a list.
 type group struct {
 	at    int
 	tools []any

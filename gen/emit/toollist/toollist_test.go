@@ -16,7 +16,7 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
-// list is one emitter, and the entry its host wants for a tool.
+// list is one emitter, and the form of entry that its host requires.
 type list struct {
 	emit  func(*ir.Contract, emit.Schemas) ([]emit.File, error)
 	path  string
@@ -86,7 +86,7 @@ func TestListsSayWhatTheContractSays(t *testing.T) {
 	}
 }
 
-// Codex reads a parameter into a type with few fields and hands on only those:
+// Codex decodes a parameter into a type with few fields and passes on only those:
 // https://github.com/openai/codex/blob/main/codex-rs/tools/src/json_schema.rs
 func TestLimitsAndDefaultsOutliveTheirKeywords(t *testing.T) {
 	t.Parallel()
@@ -148,7 +148,7 @@ type namespaced struct {
 	Tools      []namespaced
 }
 
-// Names with a dot are in a namespace, in which the rest of the name is theirs.
+// A name with a dot becomes a namespace and a name in it.
 func TestNamespaces(t *testing.T) {
 	t.Parallel()
 	c := &ir.Contract{Targets: ir.Targets{Generated: "generated"}}

@@ -1,4 +1,4 @@
-// Package parallel does independent work on all processors.
+// Package parallel runs independent work on all processors.
 package parallel
 
 import (
@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do once for every number below n, several at a time and in no order,
-// and returns when all calls have returned.
+// Each calls do once for every number from 0 to n-1, concurrently and in no particular order, and returns when all
+// calls have returned.
 func Each(n int, do func(int)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup

@@ -11,9 +11,8 @@ import (
 	"github.com/convtools/convtools/gen/emit"
 )
 
-// Golden compares files with those under testdata/golden of the package under
-// test, which must hold nothing else. With UPDATE_GOLDEN=1 in the environment it
-// writes them instead; read the difference before it is committed.
+// Golden compares files with those under testdata/golden of the package under test, which must hold no other files.
+// With UPDATE_GOLDEN=1 in the environment it writes them instead; read the difference before you commit it.
 func Golden(t testing.TB, files []emit.File) {
 	t.Helper()
 	const dir = "testdata/golden"

@@ -1,8 +1,7 @@
-// Package irtest has contracts for the tests of emitters: one like a real
-// project's, and one whose every text tries to be something else.
+// Package irtest provides contracts for the tests of emitters: one like a real project's, and one with hostile text
+// everywhere.
 //
-// They are data, so that an emitter's tests depend on no other part of
-// the generator.
+// They are data, so that the tests of an emitter depend on no other part of the generator.
 package irtest
 
 import (
@@ -16,8 +15,8 @@ import (
 //go:embed contract.json
 var contract []byte
 
-// Contract returns a contract with three families. Between them, their tools use
-// every kind of parameter, constraint, repair, rule, answer, presence and body.
+// Contract returns a contract with three families. Together, their tools use every kind of parameter, constraint,
+// repair, rule, answer, presence and body.
 func Contract() *ir.Contract {
 	var c ir.Contract
 	if err := json.Unmarshal(contract, &c); err != nil {
@@ -26,9 +25,9 @@ func Contract() *ir.Contract {
 	for _, t := range c.Tools() {
 		for _, p := range t.Values() {
 			switch v := p.Default.(type) {
-			case float64: // those here are integers
+			case float64: // every number in these specs is an integer
 				p.Default = int64(v)
-			case []any: // and those of strings
+			case []any: // every array is an array of strings
 				list := make([]string, len(v))
 				for i := range v {
 					list[i], _ = v[i].(string)
@@ -40,15 +39,14 @@ func Contract() *ir.Contract {
 	return &c
 }
 
-// HostileText tries to end every kind of text that an emitter writes, and to
-// start something else. It fits into one line of a spec's multi-line string.
+// HostileText tries to end every kind of text that an emitter writes, and to start something else. It fits on one
+// line of a multi-line string in a spec.
 const HostileText = `""" '''` + " ``` ` */ func init(){panic(1)} /* //go:embed x +build ignore </script><img src=x onerror=alert(1)> --> ]]> " +
 	`| a | b | \| \" \n \u0041 \ {{context}} ${HOME} $(id) %s [x](javascript:x) ![y](z) **b** __c__ ~~d~~ # h ` +
 	"\t\a\b\f\v\x00\x1b[31m\x7f\u0085\u00a0\u2028\u2029\u202e\u2066\u200d\ufeff\ufffe\ufffd\U000e0041😀 日本語 \""
 
-// Hostile returns [Contract] with HostileText, and lines that would be markup,
-// in every text that a spec's author writes freely. Names stay as they are:
-// their form is checked before a contract exists.
+// Hostile returns [Contract] with HostileText, and lines that look like markup, in every free text of a spec. Names
+// do not change: package check validates them before a contract exists.
 func Hostile() *ir.Contract {
 	c := Contract()
 	paragraphs := HostileText + "\n# heading\n```\n- item | x\n1. one\n===\n    code\n<b>\n[a]: b\n[[table]]\nkey = 1\n\n" + HostileText + "\n\n\"\"\"\"\"\"\"\r\n\\"

@@ -1,5 +1,5 @@
-// Package plantest makes projects of any number of tools, to measure how long
-// generating takes and how much memory. It is never part of a program.
+// Package plantest makes projects with any number of tools, to measure the time and memory of generating. It is for
+// tests only.
 package plantest
 
 import (
@@ -15,12 +15,11 @@ var project string
 //go:embed tool.toml
 var tool string
 
-// toolsInFamily is how many tools share a folder, and so a Go package.
+// toolsInFamily is the number of tools in a folder, which is also a Go package.
 const toolsInFamily = 25
 
-// Project returns a project with so many tools, for all targets. Each has parameters
-// of every plain type, with constraints, defaults and a rule, a command line, an
-// envelope and an example, and text that names it.
+// Project returns a project with the given number of tools, for all targets. Each tool has parameters of every plain
+// type, constraints, defaults, a rule, a command line, an envelope, an example, and text that names it.
 func Project(tools int) fstest.MapFS {
 	files := fstest.MapFS{"tools.toml": {Data: []byte(project)}}
 	for i := range tools {

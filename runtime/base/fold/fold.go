@@ -3,7 +3,6 @@
 package fold
 
 import (
-	"encoding/binary"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -17,13 +16,6 @@ const Version = "1-" + unicode.Version
 // A folded text contains another, byte for byte, exactly where the texts match rune for rune.
 func Append(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
-		if i+8 <= len(text) {
-			if word := binary.LittleEndian.Uint64(text[i:]); word&high == 0 {
-				dst = binary.LittleEndian.AppendUint64(dst, small(word))
-				i += 8
-				continue
-			}
-		}
 		b := text[i]
 		if b < utf8.RuneSelf {
 			if 'A' <= b && b <= 'Z' {
@@ -44,25 +36,13 @@ func Append(dst, text []byte) []byte {
 	return dst
 }
 
-// The highest or the lowest bit of each byte of a word.
-const (
-	high = 0x8080808080808080
-	low  = 0x0101010101010101
-)
-
-// small returns eight ASCII characters in lower case.
-func small(word uint64) uint64 {
-	fromA, behindZ := word+(0x80-'A')*low, word+(0x80-'Z'-1)*low // the highest bit of each byte that is at least A, or after Z
-	return word | (fromA&^behindZ&high)>>2
-}
-
 // isCaseless reports whether a rune is in a large block of scripts without case: from the radicals of Han to Yi, and
 // Hangul.
 func isCaseless(r rune) bool { return 0x2E80 <= r && r < 0xA640 || 0xAC00 <= r && r < 0xD800 }
 
 // alphabets has the folded runes of Latin, Greek, Cyrillic and Armenian.
 var alphabets struct {
-	once   sync.Once
+	sync.Once
 	folded [0x590]rune
 }
 
@@ -71,7 +51,7 @@ func known(r rune) rune {
 	if int(r) >= len(alphabets.folded) {
 		return Rune(r)
 	}
-	alphabets.once.Do(func() {
+	alphabets.Do(func() {
 		for i := range alphabets.folded {
 			alphabets.folded[i] = Rune(rune(i)) //nolint:gosec // an index
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/fold"
 )
 
-// Every rune is folded as all that it is equal to are, and as no other is.
+// Equal runes fold to the same rune, and others do not.
 func TestRune(t *testing.T) {
 	t.Parallel()
 	for r := rune(0); r <= unicode.MaxRune; r++ {

@@ -18,23 +18,16 @@ var ErrForm = errors.New("not a date in a form of ISO 8601")
 // with a time of day.
 type Span struct{ First, Last time.Time }
 
-// compiled has the expression for a date from its first use on: most runs of a program read no date.
-var compiled struct {
+// expression matches a date; form has it compiled from its first use on: most runs of a program read no date.
+const (
+	date       = `(\d{4})(?:-(\d\d)-(\d\d)|(\d\d)(\d\d)|-?W(\d\d)(?:-?(\d))?)`
+	timeOfDay  = `(\d\d(?::\d\d(?::\d\d(?:[.,]\d+)?)?|\d\d(?:\d\d(?:[.,]\d+)?)?)?)`
+	expression = `^` + date + `(?:[^\dZz+-]` + timeOfDay + ` *)?(?:[Zz]|([+-])` + timeOfDay + `)?$`
+)
+
+var form struct {
 	sync.Once
 	*regexp.Regexp
-}
-
-func form() *regexp.Regexp {
-	compiled.Do(func() { compiled.Regexp = compile() })
-	return compiled.Regexp
-}
-
-func compile() *regexp.Regexp {
-	const (
-		date  = `(\d{4})(?:-(\d\d)-(\d\d)|(\d\d)(\d\d)|-?W(\d\d)(?:-?(\d))?)`
-		clock = `(\d\d(?::\d\d(?::\d\d(?:[.,]\d+)?)?|\d\d(?:\d\d(?:[.,]\d+)?)?)?)`
-	)
-	return regexp.MustCompile(`^` + date + `(?:[^\dZz+-]` + clock + ` *)?(?:[Zz]|([+-])` + clock + `)?$`)
 }
 
 // Parse parses a date: of the calendar, 2024-01-15 or 20240115, of a week, 2024-W03-1 or 2024W031, or a whole week,
@@ -43,7 +36,8 @@ func compile() *regexp.Regexp {
 // date: Z, z, +02, +0200, +02:00 or +02:00:30, with either sign; without one the time is in UTC. White space around
 // the text and before the offset is ignored, and so are digits beyond nanoseconds. Years are 0001 to 9999.
 func Parse(s string) (Span, error) {
-	is := form().FindStringSubmatch(strings.TrimSpace(s))
+	form.Do(func() { form.Regexp = regexp.MustCompile(expression) })
+	is := form.FindStringSubmatch(strings.TrimSpace(s))
 	if is == nil {
 		return Span{}, ErrForm
 	}

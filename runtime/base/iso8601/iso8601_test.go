@@ -15,7 +15,7 @@ func TestParse(t *testing.T) {
 	const day, end = "2024-01-15T00:00:00Z", "2024-01-15T23:59:59.999999999Z"
 	at := func(s string) [2]string { return [2]string{s, s} }
 	tests := map[string][2]string{
-		// Dates alone, which end with their last instant.
+		// Dates without a time end with their last instant.
 		"2024-01-15":       {day, end},
 		" 2024-01-15\n":    {day, end},
 		"20240115":         {day, end},
@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 		"2024-02-29":       {"2024-02-29T00:00:00Z", "2024-02-29T23:59:59.999999999Z"},
 		"0001-01-01":       {"0001-01-01T00:00:00Z", "0001-01-01T23:59:59.999999999Z"},
 		"9999-12-31":       {"9999-12-31T00:00:00Z", "9999-12-31T23:59:59.999999999Z"},
-		// Dates with a time of day, which are an instant.
+		// Dates with a time are one instant.
 		"2024-01-15T14":                       at("2024-01-15T14:00:00Z"),
 		"2024-01-15T14:30":                    at("2024-01-15T14:30:00Z"),
 		"2024-01-15T14:30:00":                 at("2024-01-15T14:30:00Z"),
@@ -99,7 +99,7 @@ func TestNoDate(t *testing.T) {
 	}
 }
 
-// Every way to write an instant is read as that instant.
+// Every form of an instant is parsed as that instant.
 func TestParseWritten(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 12))
@@ -143,7 +143,7 @@ func FuzzParse(f *testing.F) {
 		if again, err := iso8601.Parse(" " + s + "\t"); err != nil || again != got {
 			t.Errorf("%q with white space around it: %v, %v", s, again, err)
 		}
-		// What Go reads as RFC 3339 is the same instant here.
+		// What Go parses as RFC 3339 is the same instant here.
 		if at, err := time.Parse(time.RFC3339Nano, s); err == nil && !at.Equal(got.First) {
 			t.Errorf("%q: %v, want %v", s, got.First, at)
 		}

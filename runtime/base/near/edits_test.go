@@ -33,7 +33,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// The bounded comparison finds the distance that the whole table has.
+// The bounded distance is that of the whole table.
 func TestEditsAgreesWithTheWholeTable(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))

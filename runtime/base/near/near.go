@@ -4,7 +4,6 @@
 package near
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,34 +45,24 @@ func distance(a, b string) (int, bool) {
 	switch {
 	case near && d == 0:
 		return 0, true
-	case begins(foldedA, foldedB, b), begins(foldedB, foldedA, a):
+	case isPrefix(foldedA, foldedB, b), isPrefix(foldedB, foldedA, a):
 		return 1, true
-	case longer == 2 && foldedA == reverse(foldedB):
+	case len(foldedB) == 2 && foldedA == foldedB[1:]+foldedB[:1]:
 		return 1, true
 	}
 	return d, near
 }
 
-// begins reports whether start is a near prefix of whole, which is the folded name.
-func begins(start, whole, name string) bool {
+// isPrefix reports whether start is a prefix of whole, which is the folded name, and long enough.
+func isPrefix(start, whole, name string) bool {
 	if len(start) < 3 || !strings.HasPrefix(whole, start) {
 		return false
 	}
-	if 2*len(start) >= len(whole) {
-		return true
-	}
+	enough := 2*len(start) >= len(whole)
 	for i, r := range name {
-		if isSeparator(r) && fold(name[:i]) == start {
-			return true
-		}
+		enough = enough || isSeparator(r) && fold(name[:i]) == start
 	}
-	return false
-}
-
-func reverse(s string) string {
-	runes := []rune(s)
-	slices.Reverse(runes)
-	return string(runes)
+	return enough
 }
 
 // fold returns s without ignored differences.
@@ -87,3 +76,31 @@ func fold(s string) string {
 }
 
 func isSeparator(r rune) bool { return r == '_' || r == '-' || r == ' ' }
+
+// Edits returns the optimal string alignment distance of two strings in characters: insertions, deletions,
+// replacements and swaps of neighbours count one each. It reports whether the distance is at most limit.
+func Edits(a, b string, limit int) (int, bool) {
+	from, to := []rune(a), []rune(b)
+	if len(from)-len(to) > limit || len(to)-len(from) > limit {
+		return 0, false
+	}
+	before, previous, current := make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1)
+	for j := range previous {
+		previous[j] = j
+	}
+	for i := 1; i <= len(from); i++ {
+		current[0] = i
+		for j := 1; j <= len(to); j++ {
+			current[j] = min(previous[j], current[j-1], previous[j-1]) + 1
+			if from[i-1] == to[j-1] {
+				current[j] = previous[j-1]
+			}
+			if i > 1 && j > 1 && from[i-1] == to[j-2] && from[i-2] == to[j-1] {
+				current[j] = min(current[j], before[j-2]+1)
+			}
+		}
+		before, previous, current = previous, current, before
+	}
+	edits := previous[len(to)]
+	return edits, edits <= limit
+}

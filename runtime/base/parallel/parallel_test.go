@@ -26,7 +26,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// What is left is not begun once the context is done.
+// The rest is not started once the context is done.
 func TestEachDone(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,8 +13,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// A lock ends with unlock, also where a process is being started at that moment, which has a copy of every open file
-// until it runs its program.
+// A lock ends with unlock, even while a process is being started, which has a copy of every open file until it runs
+// its program.
 func TestUnlockWhileStarting(t *testing.T) {
 	t.Parallel()
 	name := write(t, filepath.Join(t.TempDir(), "file"), "")

@@ -8,6 +8,7 @@ package safefile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // The errors for something that is there and is not opened.
@@ -147,39 +149,38 @@ func pathError(name string, err error) error {
 // Read returns the content of a regular file, which it opens as [Open] does. The error for more than most bytes is a
 // [*TooLargeError].
 func Read(name string, most int64) ([]byte, error) {
-	f, info, err := Open(name)
-	return readOpened(f, info, err, most)
+	f, _, err := Open(name)
+	return readOpened(f, err, most)
 }
 
 // ReadIn is [Read] for a file in a root, opened as [OpenIn] does.
 func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
-	f, info, err := OpenIn(root, name)
-	return readOpened(f, info, err, most)
+	f, _, err := OpenIn(root, name)
+	return readOpened(f, err, most)
 }
 
-func readOpened(f *os.File, info fs.FileInfo, err error, most int64) ([]byte, error) {
+func readOpened(f *os.File, err error, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f, info.Size(), most)
+	return ReadAll(f, most)
 }
 
-// ReadAll returns the rest of an open file. It does not rely on a size, which may grow. The error for more than most bytes
-// is a [*TooLargeError].
-func ReadAll(f *os.File, most int64) ([]byte, error) { return readAll(f, 0, most) }
-
-// readAll is [ReadAll] for a file of about size bytes.
-func readAll(f *os.File, size, most int64) ([]byte, error) {
+// ReadAll returns the content of an open file, which may grow. The error for more than most bytes is a [*TooLargeError].
+func ReadAll(f *os.File, most int64) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
 	var data bytes.Buffer
-	if size <= most {
-		data.Grow(int(max(0, size)) + bytes.MinRead)
+	if info.Size() <= most {
+		data.Grow(int(max(0, info.Size())) + bytes.MinRead)
 		if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
 			return nil, err
 		}
-		size = int64(data.Len())
 	}
-	if size > most {
+	if max(info.Size(), int64(data.Len())) > most {
 		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: &TooLargeError{Most: most}}
 	}
 	return data.Bytes(), nil
@@ -265,4 +266,25 @@ func SyncDir(root *os.Root) error {
 		return err
 	}
 	return nil
+}
+
+// lockInterval is the time between two tries to lock: systems have no wait that a context can end.
+const lockInterval = 10 * time.Millisecond
+
+// Lock locks a folder or a file that exists against other calls of Lock, in this process or another one. It waits for the
+// lock until the context is done. It does not keep away programs that do not ask for the lock. The lock ends with unlock
+// or with the process; the folder or the file may be removed meanwhile. If the system or the file system has no locks,
+// the error is [errors.ErrUnsupported].
+func Lock(ctx context.Context, name string) (unlock func(), err error) {
+	for {
+		unlock, err := tryLock(name)
+		if err != nil || unlock != nil {
+			return unlock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(lockInterval):
+		}
+	}
 }

@@ -138,8 +138,8 @@ func TestOpenNoFollow(t *testing.T) {
 	}
 }
 
-// TestOpenNoFollowRace replaces a file by a link, and the link by a file, all the
-// time: what is opened is never what the link leads to.
+// TestOpenNoFollowRace keeps replacing a file by a link and the link by a file: the target of the link is never
+// opened.
 func TestOpenNoFollowRace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -244,10 +244,10 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// holder is whoever has a lock.
+// holder is an owner of a lock.
 type holder struct{ there atomic.Bool }
 
-// alone demands that nobody else comes while it runs.
+// alone checks that there is no other owner while it runs.
 func (h *holder) alone(t *testing.T) {
 	if !h.there.CompareAndSwap(false, true) {
 		t.Error("two have the lock at once")
@@ -299,8 +299,8 @@ func TestLockEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestLockOfWhatIsRemoved has the folder removed and made again while it is
-// waited for: the lock of the folder that is gone must not count.
+// TestLockOfWhatIsRemoved removes the folder and makes it again while a call waits: the lock of the removed folder
+// must not count.
 func TestLockOfWhatIsRemoved(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "folder")

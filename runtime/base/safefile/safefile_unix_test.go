@@ -43,7 +43,7 @@ func TestOfAnother(t *testing.T) {
 	}
 }
 
-// TestFIFO proves that nobody is waited for at the other end: it would hang.
+// TestFIFO checks that no call waits for the other end of a FIFO: it would hang.
 func TestFIFO(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -33,37 +33,43 @@ func CutMiddle(s string, chars int) string {
 
 // Ends returns the first head and the last tail characters of s, and the number of those between them. If there are
 // none, first is s and last is empty. A byte that is not UTF-8 counts as a character.
-func Ends[T ~string | ~[]byte](s T, head, tail int) (first, last T, omitted int) {
+func Ends(s string, head, tail int) (first, last string, omitted int) {
 	head, tail = max(head, 0), max(tail, 0)
-	var none T
 	if len(s) <= head {
-		return s, none, 0
+		return s, "", 0
 	}
-	total := runeCount(s)
+	total := utf8.RuneCountInString(s)
 	if total-tail <= head {
-		return s, none, 0
+		return s, "", 0
 	}
-	from := 0
+	from, to := 0, len(s)
 	for range head {
-		_, size := decode(s[from:])
+		_, size := utf8.DecodeRuneInString(s[from:])
 		from += size
 	}
-	to := len(s)
 	for range tail {
-		_, size := utf8.DecodeLastRuneInString(string(s[max(0, to-utf8.UTFMax):to]))
+		_, size := utf8.DecodeLastRuneInString(s[:to])
 		to -= size
 	}
 	return s[:from], s[to:], total - head - tail
 }
 
-func runeCount[T ~string | ~[]byte](s T) int {
-	n := 0
-	for i := 0; i < len(s); n++ {
-		_, size := decode(s[i:])
-		i += size
-	}
-	return n
-}
-
 // Quote returns s between double quotes for a message: at most 80 characters, on one line, escaped as in Go.
 func Quote(s string) string { return strconv.Quote(Cut(s, maxQuoted)) }
+
+// Number returns n with a comma between thousands, as in 20,000.
+func Number(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// Count returns n as [Number] does, with a noun: 1 turn, 20,000 turns.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Number(n) + " " + many
+}

@@ -5,10 +5,10 @@
 // child process) goes through this package. [IsHidden] has the one set of rules; the functions differ in what they
 // write for a hidden character, which depends on the place:
 //
-//	an XML body, a message of several lines, a terminal   Visible, AppendVisible    U+202E is written \u{202E}
-//	an XML attribute or body of one line, a message       Line, AppendLine          the same, on one line
+//	an XML body, a message of several lines, a terminal   Visible                   U+202E is written \u{202E}
+//	an XML attribute or body of one line, a message       Line                      the same, on one line
 //	a column of a table in a terminal                     Cell                      the same, without tabs
-//	JSON that people or models read                       AppendJSON                \u202e
+//	JSON that people or models read                       JSON                      \u202e
 //	a diagnostic with the source it is about              Source, AppendSource      <U+202E>
 //
 // The package never drops a character silently, except the carriage return of a CRLF, and never changes or copies
@@ -42,18 +42,12 @@ func Source(s, keep string) string {
 	return string(AppendSource(make([]byte, 0, len(s)), s, keep))
 }
 
-// AppendVisible appends [Visible] of s to dst. The end of dst is the text before s: a joiner may belong to it.
-func AppendVisible[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, several) }
-
-// AppendLine appends [Line] of s to dst, as [AppendVisible] does.
-func AppendLine[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, line) }
-
-// AppendJSON appends a JSON text, or a part of one that begins and ends between characters, as JSON of the same
+// JSON returns a JSON text, or a part of one that begins and ends between characters, as JSON of the same
 // value: hidden characters, which JSON may have inside strings, become escapes such as \u202e. A carriage return
 // between tokens becomes a space. Bytes that are not UTF-8 become U+FFFD.
-func AppendJSON[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, jsonText) }
+func JSON[T ~string | ~[]byte](s T) []byte { return appendForm(nil, string(s), jsonText) }
 
-// AppendSource appends [Source] of s to dst, as [AppendVisible] does.
+// AppendSource appends [Source] of s to dst. The end of dst is the text before s: a joiner may belong to it.
 func AppendSource(dst []byte, s, keep string) []byte {
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
@@ -91,22 +85,20 @@ const (
 )
 
 func convert(s string, f form) string {
-	n := unchanged(s, nil, f)
-	if n == len(s) {
+	if unchanged(s, nil, f) == len(s) {
 		return s
 	}
-	dst := make([]byte, 0, len(s)+len(s)/8+16)
-	return string(appendForm(append(dst, s[:n]...), s[n:], f))
+	return string(appendForm(make([]byte, 0, len(s)+len(s)/8), s, f))
 }
 
-func appendForm[T ~string | ~[]byte](dst []byte, s T, f form) []byte {
+func appendForm(dst []byte, s string, f form) []byte {
 	for i := 0; i < len(s); {
 		n := unchanged(s[i:], dst, f)
 		dst = append(dst, s[i:i+n]...)
 		i += n
 		// Replace hidden characters up to the next one that stays.
 		for i < len(s) && (s[i] < ' ' || s[i] >= 0x7f) {
-			r, size := decode(s[i:])
+			r, size := utf8.DecodeRuneInString(s[i:])
 			if keeps(r, size, f) && stays(r, dst) {
 				break
 			}
@@ -121,13 +113,13 @@ func appendForm[T ~string | ~[]byte](dst []byte, s T, f form) []byte {
 }
 
 // unchanged returns the number of bytes at the start of s that are written as they are after before.
-func unchanged[T ~string | ~[]byte](s T, before []byte, f form) int {
+func unchanged(s string, before []byte, f form) int {
 	for i := 0; i < len(s); {
 		if c := s[i]; ' ' <= c && c < 0x7f {
 			i++
 			continue
 		}
-		r, size := decode(s[i:])
+		r, size := utf8.DecodeRuneInString(s[i:])
 		if !keeps(r, size, f) {
 			return i
 		}
@@ -181,25 +173,16 @@ func appendJSONEscape(dst []byte, r rune) []byte {
 	return fmt.Appendf(dst, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
 }
 
-// decode returns the first character of s and its length in bytes.
-func decode[T ~string | ~[]byte](s T) (rune, int) {
-	if len(s) > 0 && s[0] < utf8.RuneSelf {
-		return rune(s[0]), 1
-	}
-	return utf8.DecodeRuneInString(string(s[:min(len(s), utf8.UTFMax)]))
-}
-
 // lastRune returns the last character of s, or of before if s is empty, or -1.
-func lastRune[T ~string | ~[]byte](s T, before []byte) rune {
-	if len(s) > 0 {
-		r, _ := utf8.DecodeLastRuneInString(string(s[max(0, len(s)-utf8.UTFMax):]))
-		return r
+func lastRune(s string, before []byte) rune {
+	r, size := utf8.DecodeLastRuneInString(s)
+	if size == 0 {
+		r, size = utf8.DecodeLastRune(before)
 	}
-	if len(before) > 0 {
-		r, _ := utf8.DecodeLastRune(before)
-		return r
+	if size == 0 {
+		return -1
 	}
-	return -1
+	return r
 }
 
 // Invalid returns the offset of the first byte that is not UTF-8, or -1.

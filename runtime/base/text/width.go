@@ -51,14 +51,11 @@ func RuneWidth(r, before rune) int {
 		return 0
 	case !isWide(r):
 		return 1
-	case before == zeroWidthJoiner && mayBeEmoji(r), isEmojiModifier(r) && isWide(before):
+	case before == zeroWidthJoiner && mayBeEmoji(r), 0x1f3fb <= r && r <= 0x1f3ff && isWide(before): // a part of an emoji, or its skin tone
 		return 0
 	}
 	return 2
 }
-
-// isEmojiModifier reports whether r is a skin tone.
-func isEmojiModifier(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 
 func isWide(r rune) bool {
 	kind := width.LookupRune(r).Kind()

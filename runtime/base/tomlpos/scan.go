@@ -14,14 +14,11 @@ import (
 const maxNames = 128
 
 // Scan indexes a TOML document, TOML 1.1 included. It keeps src. It stops at the first text that its parser does not
-// know, and at keys of more than 128 names; what comes before is indexed.
-func Scan(src []byte) *Index { return ScanNames(src, maxNames) }
-
-// ScanNames is [Scan] for keys of at most most names. See [Index.Deep].
-func ScanNames(src []byte, most int) *Index {
+// know, and at keys of more than 128 names, see [Index.Deep]; what comes before is indexed.
+func Scan(src []byte) *Index {
 	x := &Index{source: diag.NewSource(src), root: &node{}}
 	text := bytes.TrimPrefix(src, []byte("\uFEFF"))
-	s := &scanner{Index: x, src: src, before: len(src) - len(text), table: x.root, most: min(most, maxNames)}
+	s := &scanner{Index: x, src: src, before: len(src) - len(text), table: x.root}
 	s.Reset(text)
 	for s.deep == (span{}) && s.NextExpression() {
 		s.statement(s.Expression())
@@ -42,7 +39,6 @@ type scanner struct {
 	src    []byte
 	before int   // length of a byte order mark
 	table  *node // the table of `key = value` lines
-	most   int   // greatest number of names in the path of a key
 }
 
 func (s *scanner) span(r unstable.Range) span {
@@ -140,7 +136,7 @@ func (s *scanner) define(table *node, name []part) *node {
 	for i, p := range name {
 		n = n.child(p.text)
 		implied := i < len(name)-1
-		if n.names > s.most {
+		if n.names > maxNames {
 			s.deep = p.at
 			return n
 		}

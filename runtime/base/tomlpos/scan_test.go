@@ -279,18 +279,19 @@ func BenchmarkScan(b *testing.B) {
 
 func TestDeep(t *testing.T) {
 	t.Parallel()
+	names := strings.Repeat("a.", maxNames-1)
 	for _, tt := range []struct {
 		src  string
 		want int // column of the name that is too deep; 0 where none is
 	}{
-		{"a.b.c = 1", 0},
-		{"a.b.c.d = 1", 7},
-		{"[a.b]\nc.d = 1", 3},
-		{"[[a.b]]\nc = 1", 0},
-		{"a = {b = [{c = 1}, {c = {d = 1}}]}", 26},
-		{"[a.b.c.'d e']", 8},
+		{names + "c = 1", 0},
+		{names + "c.d = 1", 257},
+		{"[" + names + "b]\nc.d = 1", 1},
+		{"[" + names + "b]\n", 0},
+		{"[" + names + "b.'d e']", 258},
+		{names + "b = [{c = 1}, {c = {d = 1}}]", 261},
 	} {
-		span, ok := ScanNames([]byte(tt.src), 3).Deep()
+		span, ok := Scan([]byte(tt.src)).Deep()
 		if ok != (tt.want > 0) || ok && span.Col != tt.want {
 			t.Errorf("%s: deep at %v, %v; want column %d", tt.src, span, ok, tt.want)
 		}

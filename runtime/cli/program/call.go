@@ -208,8 +208,8 @@ func values(ctx context.Context, family toolset.Family, tool contract.Tool, key,
 
 // checkFlags turns the error for a flag that the tool ignores into wrong use.
 func checkFlags(err error) error {
-	var unheeded *toolset.UnheededFlagError
-	if errors.As(err, &unheeded) {
+	var ignored *toolset.IgnoredFlagError
+	if errors.As(err, &ignored) {
 		return cli.Usage(err)
 	}
 	return err

@@ -6,7 +6,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Words on a command line become values of the types that a tool declares.
+// Words on a command line become values of declared types.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	tool := contract.Tool{Parameters: []contract.Parameter{

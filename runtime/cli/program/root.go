@@ -40,7 +40,7 @@ func (p *CommandLine) Run(ctx context.Context, args []string) int {
 // Root returns the root command with all others below it.
 func (p *CommandLine) Root() *cobra.Command {
 	root := p.bare()
-	p.foreseeFlags(root)
+	p.declareFlags(root)
 	root.AddCommand(p.callCommand(), p.toolsCommand(), p.versionCommand(), cli.ManCommand(p.Host.Name, p.Host.Version), cli.CompletionCommand(p.Host.Name))
 	root.AddCommand(p.Registry.Commands()...)
 	root.AddCommand(p.Commands()...)
@@ -79,9 +79,9 @@ func (p *CommandLine) checkHost() error {
 	return nil
 }
 
-// foreseeFlags makes the parser know which flags of families take a value if they come before the command. The root
+// declareFlags makes the parser know which flags of families take a value if they come before the command. The root
 // itself accepts none of them.
-func (p *CommandLine) foreseeFlags(root *cobra.Command) {
+func (p *CommandLine) declareFlags(root *cobra.Command) {
 	run := root.RunE
 	for _, f := range p.Registry.Flags() {
 		f.AddTo(root.Flags())

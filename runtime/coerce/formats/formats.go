@@ -1,6 +1,6 @@
-// Package formats judges texts by the formats that JSON Schema names.
+// Package formats checks strings against the formats of JSON Schema.
 //
-// It never changes a text, and looks nothing up.
+// It never changes a string, and looks nothing up.
 package formats
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Is reports whether s has the format of that name.
+// Is reports whether s has the format with a name.
 func Is(format, s string) bool {
 	switch format {
 	case "date-time":
@@ -63,7 +63,7 @@ func DateTime(s string) bool {
 			offset = -offset
 		}
 	}
-	// Leap seconds are put in at the end of a day of UTC.
+	// Leap seconds are at the end of a day in UTC.
 	const day = 24 * 60
 	return second < 60 || (hour*60+minute+offset+day)%day == day-1
 }
@@ -76,7 +76,7 @@ func twoDigits(s string, most int) (int, bool) {
 	return n, n <= most
 }
 
-// Date reports whether s is a full-date of RFC 3339, section 5.6, that a calendar has.
+// Date reports whether s is a full-date of RFC 3339, section 5.6, that exists.
 func Date(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
 	return err == nil
@@ -102,8 +102,8 @@ func UUID(s string) bool {
 	return true
 }
 
-// URI reports whether s is an absolute URI as net/url reads them: one with a scheme. An
-// IPv6 address in it stands in brackets.
+// URI reports whether s is an absolute URI for net/url, that is, one with a scheme. An IPv6 address must be in
+// brackets.
 func URI(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || !u.IsAbs() {

@@ -22,17 +22,16 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// Language is the language that words have stems in, by its English name in small letters. The
-// zero value is English.
+// Language is the English name, in lower case, of the language used for stemming. The zero value is English.
 type Language string
 
-// English is the language of those who name none, and None leaves words as they are.
+// English is the default. None leaves words unstemmed.
 const (
 	English Language = "english"
 	None    Language = "none"
 )
 
-// Languages returns the names of all languages, sorted, and last None.
+// Languages returns the names of all languages, sorted, and then None.
 func Languages() []string {
 	var names []string
 	for _, l := range languages() {
@@ -66,7 +65,7 @@ func languages() []language {
 	}
 }
 
-// stemmer returns what returns the stem of a folded word in a language; of none it returns the word.
+// stemmer returns the function that stems folded words of a language. For None it returns them unchanged.
 func stemmer(name Language) func(word string) string {
 	all := languages()
 	i := slices.IndexFunc(all, func(l language) bool { return l.name == cmp.Or(name, English) })
@@ -80,11 +79,11 @@ func stemmer(name Language) func(word string) string {
 	}
 }
 
-// englishFunction are the terms of English function words. Words such as "up", "more" and "after" are
-// not among them: a title of four words loses much with one of those.
+// englishFunction are the terms of English function words. "up", "more" and "after" are left out: a title of four
+// words loses much without one of them.
 const englishFunction = "a an the and but or if than that this these those there then here so as am is are was were be been being do does doe did doing don have has had having can could should would will i me my myself we us our ours you your yours he him his she her hers it its they them their theirs who whom whose what when where which while why whi how at by for in into of on to with s t d ll m re ve"
 
-// functionWords returns the function words of a language beside those of English.
+// functionWords returns the function words of a language other than English.
 func functionWords(name Language) string {
 	switch name {
 	case "dutch":

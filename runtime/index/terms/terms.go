@@ -1,9 +1,7 @@
-// Package terms makes of a text the terms that it is ranked by: words as their stems, so that
-// "caching" finds "cached", and identifiers both as a whole and by their parts, so that
-// "parse config" finds parseConfig and parse_config. It keeps no order and no place.
+// Package terms finds the terms of a text for ranking: words as their stems, so that "caching" finds "cached", and
+// identifiers both as a whole and by their parts, so that "parse config" finds parseConfig and parse_config.
 //
-// It never reads or writes anything, and two texts that differ only in case have the same
-// terms, but for the parts of identifiers.
+// It never reads or writes files. Texts that differ only in case have the same terms, except for parts of identifiers.
 package terms
 
 import (
@@ -15,8 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/fold"
 )
 
-// maxTerm is the longest term in bytes. What is longer is no word that anybody asks for:
-// base64, hashes of hashes, minified code.
+// maxTerm is the longest term in bytes. Longer words are not searched for: base64, hashes, minified code.
 const maxTerm = 64
 
 // Reader finds the terms of texts. It is for one goroutine at a time.
@@ -25,17 +22,17 @@ type Reader struct {
 	function map[string]bool          // terms of function words
 	folded   []byte
 	stemmed  []byte
-	stems    map[string]string // of words that were seen
+	stems    map[string]string // cache by word
 }
 
-// Yield is handed a folded word, which is valid until it returns, and where that begins.
+// Yield receives a folded word, valid until it returns, its offset in the text, and whether it can be inflected.
 type Yield func(word []byte, at int, inflected bool)
 
-// maxStems is how many words are kept with their stems.
+// maxStems is the maximum size of the cache of stems.
 const maxStems = 1 << 15
 
-// NewReader returns a reader of texts in a language, and in English: only the stems are all of
-// that language.
+// NewReader returns a reader for texts in a language and in English. It stems all words by the rules of that
+// language.
 func NewReader(l Language) *Reader {
 	r := &Reader{stem: stemmer(l), function: map[string]bool{}, stems: map[string]string{}}
 	for _, term := range strings.Fields(englishFunction) {
@@ -45,13 +42,13 @@ func NewReader(l Language) *Reader {
 	return r
 }
 
-// IsFunctionWord reports whether a term is one of the words that hold a sentence together and
-// say nothing of what it is about, in English or in the language of the reader.
+// IsFunctionWord reports whether a term is a function word, such as an article or a pronoun, of English or of the
+// language of the reader.
 func (r *Reader) IsFunctionWord(term string) bool { return r.function[term] }
 
-// Each calls yield with each term of a text, from left to right, and as often as it occurs:
-// of an identifier with several parts the parts, then the whole. A term is valid until yield
-// returns. At is where its word begins in the text.
+// Each calls yield with each term of a text, from left to right, as often as it occurs. For an identifier with
+// several parts it yields the parts, then the whole. A term is valid until yield returns. At is the offset of its
+// word.
 func (r *Reader) Each(text []byte, yield func(term []byte, at int)) {
 	r.Words(text, func(word []byte, at int, inflected bool) {
 		if inflected {
@@ -61,8 +58,8 @@ func (r *Reader) Each(text []byte, yield func(term []byte, at int)) {
 	})
 }
 
-// Stem returns the term of a folded word that may be inflected, which begins with the same
-// character where that is of ASCII. It is valid until the next one is asked for.
+// Stem returns the term of a folded word that can be inflected. If the word begins with an ASCII letter, so does the
+// term. It is valid until the next call.
 func (r *Reader) Stem(word []byte) []byte {
 	stem, ok := r.stems[string(word)]
 	if !ok {
@@ -76,8 +73,8 @@ func (r *Reader) Stem(word []byte) []byte {
 	return r.stemmed
 }
 
-// Words is Each with the folded words in place of their terms. Of a word that may be inflected that is
-// its stem; of others it is the word.
+// Words calls yield with the folded words of a text, in the order of Each. The term of a word is its stem if it can
+// be inflected, and otherwise the word.
 func (r *Reader) Words(text []byte, yield Yield) {
 	for i := 0; i < len(text); {
 		switch c, size := classOf(text[i:]); c {
@@ -91,19 +88,19 @@ func (r *Reader) Words(text []byte, yield Yield) {
 	}
 }
 
-// class is what a character is.
+// class is the class of a character.
 type class uint8
 
 const (
 	other    class = iota
-	unspaced       // of a script whose words no spaces part
+	unspaced       // in a script without spaces between words
 	lower
 	upper
 	digit
-	mark // a combining mark, which belongs to the letter before it
+	mark // a combining mark; it belongs to the letter before it
 )
 
-// classOf returns what a text begins with, and of how many bytes it is.
+// classOf returns the class of the first character of a text, and its size in bytes.
 func classOf(text []byte) (class, int) {
 	c := text[0]
 	switch {
@@ -132,7 +129,7 @@ func classOf(text []byte) (class, int) {
 	return other, size
 }
 
-// identifier yields the terms of the identifier that begins at a place, and returns where it ends.
+// identifier yields the terms of the identifier at an offset, and returns its end.
 func (r *Reader) identifier(text []byte, from int, yield Yield) int {
 	begin, last := from, other // of the part
 	parts := 0
@@ -177,7 +174,7 @@ scan:
 	return at
 }
 
-// isSuffix reports whether what is after an apostrophe says nothing: don't, it's, Ann's.
+// isSuffix reports whether text, after an apostrophe, begins with a suffix to drop, as in don't, it's, Ann's.
 func isSuffix(text []byte) bool {
 	if len(text) == 0 || text[0]|0x20 != 's' && text[0]|0x20 != 't' {
 		return false
@@ -189,7 +186,7 @@ func isSuffix(text []byte) bool {
 	return c == other || c == unspaced
 }
 
-// whole yields an identifier of several parts as a whole, without what joins them at its ends.
+// whole yields an identifier of several parts as a whole, without underscores at its end.
 func (r *Reader) whole(text []byte, from, to, parts int, yield Yield) {
 	if parts < 2 || to-from > maxTerm {
 		return
@@ -203,7 +200,7 @@ func (r *Reader) whole(text []byte, from, to, parts int, yield Yield) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// word yields a part.
+// word yields a part of an identifier.
 func (r *Reader) word(word []byte, at int, yield Yield) {
 	if len(word) > maxTerm {
 		return
@@ -225,8 +222,7 @@ func (r *Reader) word(word []byte, at int, yield Yield) {
 	yield(r.folded, at, len(r.folded) > 2 && !hasDigit)
 }
 
-// unspaced yields the pairs of characters in a run of a script that puts no spaces between
-// words, or the one character that it is.
+// unspaced yields the pairs of adjacent characters in a run of a script without spaces, or its only character.
 func (r *Reader) unspaced(text []byte, from int, yield Yield) int {
 	previous, n := 0, 0
 	at := from

@@ -50,7 +50,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestPlaces: a term is told with the place where its word begins.
+// TestPlaces checks the offsets of the words of terms.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	var got []int
@@ -101,7 +101,7 @@ func FuzzTerms(f *testing.F) {
 			}
 			last = max(last, at)
 		})
-		// A reader that has seen other words finds the same terms.
+		// The cache of a reader does not change its terms.
 		var again []string
 		r.Each([]byte(text), func(term []byte, _ int) { again = append(again, string(term)) })
 		if got := termsOf(text); !slices.Equal(got, again) {
@@ -110,7 +110,7 @@ func FuzzTerms(f *testing.F) {
 	})
 }
 
-// TestStemBegins: a stem begins as its word does, where that is a letter of ASCII. Passages are found by it.
+// TestStemBegins checks that a stem begins with the same ASCII letter as its word. Passages are found by it.
 func TestStemBegins(t *testing.T) {
 	t.Parallel()
 	for _, language := range terms.Languages() {

@@ -97,7 +97,7 @@ func (o *output) add(shown string, value any) {
 	o.keep(e.Encode(value))
 	element := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	if o.terminal {
-		element = text.AppendJSON(nil, element)
+		element = text.JSON(element)
 	}
 	o.elements++
 	o.write(before + string(element))

@@ -1,5 +1,5 @@
-// Package jsontext writes JSON with members in the order they were given. It never escapes
-// for HTML: these files are read by people and models, not put into pages.
+// Package jsontext writes JSON with members in the given order. It does not escape <, > and &: people and models read
+// these files, and no HTML page contains them.
 package jsontext
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// Object is a JSON object. Names are the caller's to keep unique.
+// Object is a JSON object. Callers must keep names unique.
 type Object []Member
 
 // Member is a member of an object.
@@ -18,10 +18,10 @@ type Member struct {
 	Value any
 }
 
-// New returns the object of names and values in turn.
+// New returns an object of names and values in turn.
 func New(pairs ...any) Object { return Object{}.With(pairs...) }
 
-// With returns the object with more members behind its own.
+// With returns the object with more members at the end.
 func (o Object) With(pairs ...any) Object {
 	o = o[:len(o):len(o)]
 	for i := 0; i < len(pairs); i += 2 {
@@ -30,15 +30,14 @@ func (o Object) With(pairs ...any) Object {
 	return o
 }
 
-// MarshalJSON writes the members in their order.
+// MarshalJSON returns the members in their order.
 func (o Object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	write(&b, o, "")
 	return b.Bytes(), nil
 }
 
-// Pretty returns a value indented by two spaces and ended by a newline. An array of
-// scalars is on one line.
+// Pretty returns a value indented by two spaces, with a newline at its end. An array of scalars is on one line.
 func Pretty(v any) []byte {
 	var b bytes.Buffer
 	write(&b, v, "\n")
@@ -46,8 +45,8 @@ func Pretty(v any) []byte {
 	return b.Bytes()
 }
 
-// write writes a value. line begins a line of what the value is in; it is empty where all
-// is on one.
+// write writes a value. line is the newline and indentation of the enclosing value; if it is empty, the output is on
+// one line.
 func write(b *bytes.Buffer, v any, line string) {
 	deeper, space := line, ""
 	if line != "" {

@@ -29,7 +29,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Whatever the strings, both forms are JSON and mean what was put in.
+// Both forms are valid JSON and decode to the input, for any strings.
 func FuzzStrings(f *testing.F) {
 	f.Add("name", "value")
 	f.Add("\"", "\\u0041\n\x7f\u2028")

@@ -1,7 +1,5 @@
-// Package markdown writes GitHub-flavoured Markdown from texts that are not
-// trusted to be Markdown. A text can hold code spans and list items; nothing
-// else in it means anything, so that it can neither end a table cell, start a
-// heading, nor become HTML.
+// Package markdown writes GitHub-flavoured Markdown from untrusted text. Code spans and list items keep their
+// meaning; all other markup is escaped, so text can never end a table cell, start a heading or become HTML.
 package markdown
 
 import (
@@ -10,8 +8,8 @@ import (
 	"unicode"
 )
 
-// Inline returns text for one line: of a paragraph, a heading, a table cell or
-// a list item. Line breaks become spaces.
+// Inline returns text for one line: of a paragraph, a heading, a table cell or a list item. Line breaks become
+// spaces.
 func Inline(text string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 	var b strings.Builder
@@ -33,14 +31,14 @@ func Inline(text string) string {
 	return lineStart(b.String())
 }
 
-// Code returns text as code for one line, also inside a table cell.
+// Code returns text as code for one line, which may be in a table cell.
 func Code(text string) string {
 	text = visible(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
 	if text != "" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "`|") {
 		return "`" + text + "`"
 	}
-	// A table is split into cells before code spans are looked for, and a span
-	// cannot hold every backtick: references to characters can hold anything.
+	// Markdown splits a table into cells before it looks for code spans, and a span cannot hold every backtick.
+	// Character references can hold anything.
 	var b strings.Builder
 	b.WriteString("<code>")
 	for _, r := range text {
@@ -69,8 +67,7 @@ func Paragraph(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Fence returns text as a fenced code block of that language, with a newline at
-// its end.
+// Fence returns text as a fenced code block of the given language, with a newline at its end.
 func Fence(language, text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
@@ -83,10 +80,10 @@ func Fence(language, text string) string {
 	return fence + language + "\n" + strings.Join(lines, "\n") + "\n" + fence + "\n"
 }
 
-// Row returns a table row. Cells are Markdown already.
+// Row returns a table row. The cells must be Markdown already.
 func Row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
-// Header returns the head of a table.
+// Header returns the header of a table.
 func Header(titles ...string) string {
 	rule := make([]string, len(titles))
 	for i := range rule {
@@ -95,7 +92,7 @@ func Header(titles ...string) string {
 	return Row(titles...) + Row(rule...)
 }
 
-// escape neutralises what has a meaning inside a line.
+// escape escapes characters that are special inside a line.
 func escape(s string) string {
 	var b strings.Builder
 	runes := []rune(visible(s))
@@ -127,9 +124,8 @@ func escape(s string) string {
 
 func word(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// lineStart neutralises what has a meaning at the start of a line only:
-// headings, lists, rules and underlines of headings. It also takes away the
-// indentation that would make code.
+// lineStart escapes markup at the start of a line: headings, lists, rules and underlines of headings. It also removes
+// indentation, which would make code.
 func lineStart(s string) string {
 	s = strings.TrimLeft(s, " \t")
 	if s == "" {
@@ -145,8 +141,7 @@ func lineStart(s string) string {
 	return s
 }
 
-// visible spells out characters that have no shape of their own, such as
-// controls and marks of direction.
+// visible spells out invisible characters, such as controls and direction marks.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {

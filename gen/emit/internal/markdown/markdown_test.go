@@ -65,8 +65,7 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// A cell stays one cell, an inline text one line, and neither holds a tag that
-// was not written here.
+// A cell stays one cell, inline text stays one line, and neither contains a tag from the input.
 func FuzzInline(f *testing.F) {
 	for _, s := range []string{"a|b", "`|`", "\\|", "<script>", "`<b>`", "- x\n# y", "`` ` ``", "\\", "a\rb", "\\`a>`"} {
 		f.Add(s)
@@ -84,8 +83,8 @@ func FuzzInline(f *testing.F) {
 	})
 }
 
-// outsideCode leaves out code spans as CommonMark finds them: a run of backticks
-// that is not escaped, up to the next run that is as long.
+// outsideCode returns s without code spans as CommonMark defines them: from an unescaped run of backticks to the next
+// run of the same length.
 func outsideCode(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -1,8 +1,8 @@
-// Package tomltext writes TOML 1.0 that a person would have written: keys in
-// the order given, texts of several lines as blocks.
+// Package tomltext writes TOML 1.0 as a person would: keys in the given order, and texts with several lines as
+// blocks.
 //
-// No string can end early or start a key: everything that is not printable is
-// escaped, and so are quotes and backslashes where they would mean something.
+// A string must never end early or start a key: everything that is not printable is escaped, and so are quotes and
+// backslashes where they are special.
 package tomltext
 
 import (
@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Document is a TOML file being written. The zero value is ready to use.
+// Document is a TOML file that is being written. The zero value is ready to use.
 type Document struct {
 	b strings.Builder
 }
@@ -21,8 +21,7 @@ type Document struct {
 // Bytes returns the document so far.
 func (d *Document) Bytes() []byte { return []byte(d.b.String()) }
 
-// Comment writes text as comment lines, one for each line of it. Control
-// characters, which TOML forbids in comments, become spaces.
+// Comment writes text as comment lines. Control characters, which TOML forbids in comments, become spaces.
 func (d *Document) Comment(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimRight(strings.Map(func(r rune) rune {
@@ -38,11 +37,10 @@ func (d *Document) Comment(text string) {
 // Blank writes an empty line.
 func (d *Document) Blank() { d.b.WriteByte('\n') }
 
-// Table opens the table of that path, after an empty line.
+// Table starts the table at path, after an empty line.
 func (d *Document) Table(path ...string) { d.header("[", path, "]") }
 
-// ArrayTable opens the next table of the array of tables of that path, after an
-// empty line.
+// ArrayTable starts the next table in the array of tables at path, after an empty line.
 func (d *Document) ArrayTable(path ...string) { d.header("[[", path, "]]") }
 
 func (d *Document) header(left string, path []string, right string) {
@@ -55,19 +53,18 @@ func (d *Document) header(left string, path []string, right string) {
 // String writes key = "value".
 func (d *Document) String(key, value string) { d.Raw(key, Quote(value)) }
 
-// Block writes text as a multi-line string. The value that readers get is text
-// with exactly one newline at its end.
+// Block writes text as a multi-line string. Its value is text with exactly one newline at its end.
 func (d *Document) Block(key, text string) {
 	d.b.WriteString(key + " = \"\"\"\n" + block(strings.TrimRight(text, "\n")) + "\n\"\"\"\n")
 }
 
-// Value returns a bool, a number, a string, or a list of them.
+// Value returns a bool, a number, a string, or a list of them as TOML.
 func Value(value any) string {
 	switch v := value.(type) {
 	case float64:
 		text := strconv.FormatFloat(v, 'f', -1, 64)
 		if !strings.Contains(text, ".") {
-			text += ".0" // without it, readers take the number for an integer
+			text += ".0" // without it, readers would see an integer
 		}
 		return text
 	case string:
@@ -85,10 +82,10 @@ func Value(value any) string {
 	}
 }
 
-// Raw writes key = value, where value already is TOML.
+// Raw writes key = value. value must be TOML already.
 func (d *Document) Raw(key, value string) { d.b.WriteString(key + " = " + value + "\n") }
 
-// Key joins the steps of a dotted key, quoting those that are not bare.
+// Key returns a dotted key, with quotes around the steps that need them.
 func Key(path ...string) string {
 	steps := make([]string, len(path))
 	for i, step := range path {
@@ -110,8 +107,7 @@ func bare(s string) bool {
 	return s != ""
 }
 
-// Array writes strings as an array: on one line while it is short, with one
-// item to a line otherwise.
+// Array returns strings as an array: on one line if it is short, and with one item a line otherwise.
 func Array(items []string) string {
 	quoted := make([]string, len(items))
 	for i, s := range items {
@@ -124,7 +120,7 @@ func Array(items []string) string {
 	return "[\n  " + strings.Join(quoted, ",\n  ") + ",\n]"
 }
 
-// Quote writes s as a basic string on one line. Invalid UTF-8 becomes U+FFFD.
+// Quote returns s as a basic string on one line. Invalid UTF-8 becomes U+FFFD.
 func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -139,8 +135,8 @@ func Quote(s string) string {
 	return b.String()
 }
 
-// block writes the inside of a multi-line basic string. Of a run of quotes,
-// every third is escaped, so that the run cannot end the string.
+// block returns the inside of a multi-line basic string. It escapes every third quote of a run, so that the run
+// cannot end the string.
 func block(s string) string {
 	var b strings.Builder
 	quotes := 0

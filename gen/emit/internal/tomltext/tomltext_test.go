@@ -50,8 +50,7 @@ long = [
 	}
 }
 
-// Whatever the text, a document is TOML, holds exactly the keys that were
-// written, and gives the text back.
+// For any text, a document is valid TOML, has exactly the written keys, and decodes to the text.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"", "x", `"`, `""`, `"""`, `""""""`, `\`, `\"""`, "\n", "\n\n\"\"\"\n", "\r\n", "# c", "\x00\x7f\u0085\u2028\ufeff\ufffe\U0010ffff", "\xff", "a\\\n  b", " trailing  \n"} {
 		f.Add(s)

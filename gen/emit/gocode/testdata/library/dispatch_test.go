@@ -28,7 +28,7 @@ func (hands) Study(_ context.Context, _ contract.Call, p library.StudyParams) (s
 	return "<study " + strings.Join(p.Subjects, " "), nil
 }
 
-// shelves prints no records.
+// shelves is a program that prints no records.
 type shelves struct{}
 
 func (shelves) Run(_ context.Context, c process.Command) (process.Result, error) {
@@ -55,7 +55,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestCallWithoutHands calls tools that nobody does the work of.
+// TestCallWithoutHands calls tools without a handler.
 func TestCallWithoutHands(t *testing.T) {
 	t.Parallel()
 	for _, tool := range Tools() {

@@ -31,7 +31,7 @@ func problems(tool contract.Tool, args coerce.Object) []contract.Problem {
 	return coerce.Problems(&tool, args)
 }
 
-// bound is the parameters of a call.
+// bound returns the parameters of a call.
 func bound[P any](t testing.TB, tool contract.Tool, arguments string) P {
 	t.Helper()
 	tool.Rules = nil
@@ -153,7 +153,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestManyProblems gives more mistakes than anyone wants to read about.
+// TestManyProblems makes more mistakes in a call than the error lists.
 func TestManyProblems(t *testing.T) {
 	t.Parallel()
 	args := decode(t, `{"word":"x","ids":[`+strings.Repeat("1,", 100_000)+`1]}`)
@@ -251,7 +251,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// librarian answers with what it was asked.
+// librarian answers with its parameters.
 type librarian struct{ err error }
 
 func (l librarian) Find(_ context.Context, call contract.Call, p FindParams) (*FindEnvelope, error) {
@@ -312,7 +312,7 @@ func TestCallWithProblems(t *testing.T) {
 				"A call in the right form: library_find {\"word\": \"sea\", \"limit\": 1, \"scopes\": [\"text\", \"index\"]}",
 		},
 		{
-			// The name is near, its value is not what the parameter takes.
+			// The name is almost right, but the value has the wrong type.
 			"library_find", `{"wrod":5}`,
 			"Invalid arguments for library_find, 2 problems:\n" +
 				"- word is required: a string (1 to 20 characters; not blank; on one line).\n" +

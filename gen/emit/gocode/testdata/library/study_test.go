@@ -31,7 +31,7 @@ func TestTextAnswer(t *testing.T) {
 	}
 }
 
-// TestOneOrMany takes every form in which one or many strings come to a handler.
+// TestOneOrMany checks every form in which one or many strings reach a handler.
 func TestOneOrMany(t *testing.T) {
 	t.Parallel()
 	defaults := StudyParams{Subjects: []string{"x"}, Rooms: []string{"north"}}
