@@ -1,14 +1,23 @@
-// Package sqlitefile reads SQLite databases of other programs, which may be writing
-// them at the same time.
+// Package sqlitefile reads SQLite databases of other programs, which can be writing them at the same time.
 //
-// It takes no lock and leaves no trace beside a database. One with nothing beside it is read
-// in place, as a file that cannot change; where its owner changes it all the same, reading ends
-// with [ErrChanged], and the caller opens it again. One with a write-ahead log, or with the
-// journal of a transaction that has not ended, is copied with that into a directory of this
-// process, where SQLite puts both together.
+// It takes no lock and leaves no trace beside a database. A database without a write-ahead log and
+// without the journal of an unfinished transaction is read in place, as immutable. If its owner changes
+// it meanwhile, reading ends with [ErrChanged]. Otherwise database and log, or journal, are copied
+// into a temporary directory, and SQLite merges the copies.
 //
-// Views and generated columns are programs of whoever wrote the database. Who reads one that may be
-// anybody's reads plain tables alone.
+// A store uses it in these steps:
+//
+//   - It makes a [Shared] for each database, with an Open that calls [OpenPath]. List calls Retain, and
+//     the Release of its listing calls Release, so that a listing copies a database at most once for
+//     each change.
+//   - It queries with [Rows] or [Shared.Do]. Both open the database when it is first needed, and start
+//     again after [ErrChanged]: what a function collects in Do, it resets at its beginning.
+//   - The version of a store is [Version], or [DB.Stamp] of an open database.
+//   - It selects only the tables and columns that it needs: others can hold tokens. It casts and cuts
+//     every column, because SQLite columns can have values of any type and size.
+//
+// Views and generated columns are code by the author of a database. A store that reads databases of unknown
+// origin must read plain tables only.
 package sqlitefile
 
 import (
@@ -31,7 +40,7 @@ import (
 // DB is a database as it was when it was opened. It is safe for concurrent use.
 type DB struct {
 	*sql.DB
-	// Stamp is another text where the database has changed, or is another one.
+	// Stamp is a text that changes when the database does.
 	Stamp string
 
 	file *file
@@ -49,8 +58,7 @@ func OpenPath(ctx context.Context, path string) (*DB, error) {
 	return Open(ctx, root, name)
 }
 
-// Version returns a text that is another one when the database of a path has changed, or
-// is another one. It reads a few bytes.
+// Version returns a text that changes when the database at a path does. It reads a few bytes.
 func Version(path string) (string, error) {
 	root, name, err := dirOf(path)
 	if err != nil {
@@ -104,7 +112,7 @@ func (db *DB) connect(ctx context.Context) error {
 	return db.Each(ctx, func(*sql.Rows) error { return nil }, "SELECT 1 FROM sqlite_schema LIMIT 1")
 }
 
-// Close closes the database, which nobody is reading.
+// Close closes the database. No query may be running.
 func (db *DB) Close() error {
 	var err error
 	if db.DB != nil {
@@ -239,7 +247,7 @@ type Opened interface {
 	Queries
 }
 
-// Rows returns what scan makes of each row of a query of a database.
+// Rows returns the values that scan returns for the rows of a query.
 func Rows[D Opened, T any](ctx context.Context, s *Shared[D], scan func(D, *sql.Rows) (T, error), query func(D) string, args ...any) (found []T, err error) {
 	err = s.Do(ctx, func(db D) error {
 		found = nil
@@ -252,8 +260,8 @@ func Rows[D Opened, T any](ctx context.Context, s *Shared[D], scan func(D, *sql.
 	return found, err
 }
 
-// Shared is a database that several use at a time, as D. It is opened where it is used first,
-// and again after [ErrChanged], and closed after its last user. It is safe for concurrent use.
+// Shared is a database with several users at a time. It is opened at its first use and after
+// [ErrChanged], and closed after its last user. It is safe for concurrent use.
 type Shared[D Opened] struct {
 	// Open opens the database.
 	Open func(context.Context) (D, error)
@@ -264,14 +272,14 @@ type Shared[D Opened] struct {
 	all    []D // that were opened, as others may still use what was changed since
 }
 
-// Retain adds a user.
+// Retain counts one user more.
 func (s *Shared[D]) Retain() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.users++
 }
 
-// Release takes a user away.
+// Release counts one user less, and closes the database after the last one.
 func (s *Shared[D]) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -285,8 +293,8 @@ func (s *Shared[D]) Release() {
 	s.latest, s.all = none, nil
 }
 
-// Do does something with the database, and again with it as it is then where its owner has
-// changed it meanwhile.
+// Do calls do with the open database. If the owner changes the database meanwhile, it calls do again
+// with the new state.
 func (s *Shared[D]) Do(ctx context.Context, do func(D) error) error {
 	s.Retain()
 	defer s.Release()
@@ -301,7 +309,7 @@ func (s *Shared[D]) Do(ctx context.Context, do func(D) error) error {
 	})
 }
 
-// use returns the database, opened, but not as it was before it changed.
+// use returns the open database. It opens it again if changed is its latest state.
 func (s *Shared[D]) use(ctx context.Context, changed D) (db D, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
