@@ -32,7 +32,7 @@ const (
 	usualLimit, usualChars, contextChars = 50, 2900, 6000
 
 	maxCounted    = 8                      // words of a pattern that nothing matches
-	countWordsFor = 300 * time.Millisecond // of a million events some words are in most
+	countWordsFor = 2 * time.Second // of a million events some words are in most
 )
 
 // grepping is one call of conversation_grep.
