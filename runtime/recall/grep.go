@@ -31,7 +31,7 @@ const (
 	// mostly tags.
 	usualLimit, usualChars, contextChars = 50, 2900, 6000
 
-	maxCounted    = 8                      // words of a pattern that nothing matches
+	maxCounted    = 8               // words of a pattern that nothing matches
 	countWordsFor = 2 * time.Second // of a million events some words are in most
 )
 
