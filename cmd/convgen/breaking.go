@@ -21,8 +21,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
-// breaking compares a contract.lock, such as that of the last release, with the specs. It exits with 1 if a change
-// breaks callers and is not accepted.
+// breaking compares the specs with an older contract.lock, such as the one of the last release. It exits with 1 if a
+// change breaks callers and was not accepted.
 func breaking(args []string, stdout, stderr io.Writer) error {
 	const hint = "convgen breaking -against git:v0.1.0, or with the file of a contract.lock"
 	flags, dir := flagsOf("breaking")

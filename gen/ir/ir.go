@@ -53,7 +53,7 @@ type Family struct {
 	Tools   []Tool // sorted by name
 }
 
-// Effect says whether a tool changes anything.
+// Effect is the effect of a tool: Read if it changes nothing, Write if it may change something.
 type Effect string
 
 // The effects a tool can have.
@@ -142,7 +142,7 @@ type Result struct {
 	// Fields are in the order in which they are written. A required field is always written; it is null if it is
 	// nullable and absent. Other fields are omitted when absent. Fields have no defaults, repairs or constraints.
 	Fields []Param
-	Codes  []string // codes of failures beside those that every tool has
+	Codes  []string // the tool's own error codes; the codes that all tools share are not listed
 	// Plain is true if a success has only the fields and no ok.
 	Plain bool
 }
@@ -399,7 +399,7 @@ type Child struct {
 	From     string // if Many: "records" takes them from the command's records
 }
 
-// Targets says what is generated and where. Every path is slash-separated and relative.
+// Targets lists the outputs of convgen and their paths, which are relative and slash-separated.
 type Targets struct {
 	Module    string   // Go module path: "github.com/convtools/convtools"
 	Generated string   // the output folder: "generated"

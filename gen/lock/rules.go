@@ -16,7 +16,8 @@ const (
 	Safe     Class = "safe"
 )
 
-// Side says whether a change is in the input or in the output. Accepting more is safe; answering with more is not.
+// Side is the side of a tool that a change is in: its input or its output. A tool may safely accept more; it may not
+// safely answer with more.
 type Side string
 
 // The sides.

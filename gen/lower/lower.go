@@ -183,7 +183,7 @@ func (l *lowering) words(p *ir.Param, path string, rules []constraint) string {
 }
 
 // offered reports the parts of a value that are not offered to JP. JP would pass a list of types or alternatives on
-// to model providers, some of which refuse the whole request for either.
+// to model providers, and some providers refuse a request that contains either.
 func (l *lowering) offered(p *ir.Param, path string) {
 	if p.OneOrMany {
 		l.report(path, "one_or_many left out: only an array is offered")
