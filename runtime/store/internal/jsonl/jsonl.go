@@ -32,7 +32,9 @@ func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int
 		line, err := in.ReadSlice('\n')
 		size := len(line)
 		if err == bufio.ErrBufferFull {
-			line, size, err = long(ctx, in, line, most)
+			if size, err = skip(ctx, in, size); err == nil {
+				line, err = readLong(file, from, size, most)
+			}
 		}
 		if err == io.EOF {
 			return nil
@@ -45,20 +47,29 @@ func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int
 	}
 }
 
-// long reads the rest of a line that begins with a full buffer, and returns the line and its size. The
-// line is nil where it is longer than most bytes.
-func long(ctx context.Context, in *bufio.Reader, begin []byte, most int) (line []byte, size int, err error) {
-	line, size, err = bytes.Clone(begin), len(begin), bufio.ErrBufferFull
+// skip reads the rest of a line that is longer than the buffer, and returns the size of the line, of
+// which begun bytes have been read.
+func skip(ctx context.Context, in *bufio.Reader, begun int) (size int, err error) {
+	size, err = begun, bufio.ErrBufferFull
 	for err == bufio.ErrBufferFull && ctx.Err() == nil {
 		var part []byte
 		part, err = in.ReadSlice('\n')
-		if size += len(part); size > most+len("\n") {
-			line = nil
-		} else {
-			line = append(line, part...)
-		}
+		size += len(part)
 	}
-	return line, size, cmp.Or(ctx.Err(), err)
+	return size, cmp.Or(ctx.Err(), err)
+}
+
+// readLong returns the line of size bytes at offset, or nil if it is longer than most bytes. It is read
+// once its size is known, because a buffer that grows to it allocates five times as much.
+func readLong(file io.ReaderAt, offset int64, size, most int) ([]byte, error) {
+	if size > most+len("\n") {
+		return nil, nil
+	}
+	line := make([]byte, size)
+	if n, err := file.ReadAt(line, offset); n < size {
+		return nil, err
+	}
+	return line, nil
 }
 
 // PeekSize is how many bytes [Peek] reads at least of the beginning and of the end of a file.
