@@ -178,7 +178,7 @@ func pages(t *testing.T, l *conversations.Library, q messageQuery) (list []strin
 			list = append(list, fmt.Sprintf("%v %d %s %d %s %v %d %q %q", m.Position.Time, m.Position.Event, m.Position.ID, m.Kind, m.Role, m.Conversation.Title, m.Chars, m.Text, m.Conversation.NativeID))
 		}
 		// Of what is excluded, a file names only conversations that hold the text.
-		list = append(list, fmt.Sprintf("more %t, total %d, at least %t, own %d, hidden %d, problems %v", found.More, found.Total, found.AtLeast, found.Own, found.Aside.Hidden, found.Aside.Problems))
+		list = append(list, fmt.Sprintf("more %t, total %d, at least %t, own %d, hidden %d, problems %v", found.More, found.Total, found.AtLeast, found.Own, found.Hidden, found.Problems))
 		if !found.More {
 			return list
 		}

@@ -25,41 +25,37 @@ func (s *source) open() (note indexNote, ok bool) {
 
 // prepare updates and opens the indexes of the stores, and selects the conversations to search. Without listAll, it
 // does not list a store that has not changed since it was indexed.
-func (a *asking) prepare(ctx context.Context, listAll bool) error {
-	if err := a.refresh(ctx, a.aside); err != nil {
+func (q *query) prepare(ctx context.Context, listAll bool) error {
+	if err := q.refresh(ctx, q.omitted); err != nil {
 		return err
 	}
-	for _, s := range a.sources {
-		if note, _ := s.open(); s.view != nil { // otherwise the error is among the problems
-			s.isWhole = !listAll && a.isWhole(ctx, s, &note)
-		}
+	for _, s := range q.sources {
+		s.isWhole = !listAll && q.hasIndexed(ctx, s)
 	}
-	if err := a.pick(ctx); err != nil {
+	if err := q.pick(ctx); err != nil {
 		return err
 	}
-	a.sources = slices.DeleteFunc(a.sources, func(s *source) bool { return s.view == nil })
-	for _, s := range a.sources {
+	q.sources = slices.DeleteFunc(q.sources, func(s *source) bool { return s.view == nil }) // the error is among the problems
+	for _, s := range q.sources {
 		if !s.isWhole {
-			a.want(s)
+			q.choose(s)
 		}
 	}
 	return ctx.Err()
 }
 
-// isWhole reports whether the index of a store has exactly the conversations that the filter lets through, so that the
-// store need not be listed. Of two stores of one kind, as a home and a copy of it, both are listed: they may have the same
-// conversation.
-func (a *asking) isWhole(ctx context.Context, s *source, note *indexNote) bool {
-	if len(a.ids)+len(a.filter.Labels) > 0 || note.Version == "" {
+// hasIndexed reports whether the index of a store has exactly the conversations that the filter selects, so that the
+// store need not be listed. Of two stores of one kind, as a home and a copy of it, both are listed: they may have the
+// same conversation.
+func (q *query) hasIndexed(ctx context.Context, s *source) bool {
+	note, ok := s.open()
+	if !ok || note.Version == "" || len(q.ids)+len(q.filter.Labels) > 0 {
 		return false
 	}
-	if slices.ContainsFunc(a.sources, func(b *source) bool { return b != s && b.Name() == s.Name() }) {
+	isCopy := func(other *source) bool { return other != s && other.Name() == s.Name() }
+	isThere := func(id transcript.ID) bool { return s.view.Lookup(string(id)) != nil } // relatives are found by listing
+	if slices.ContainsFunc(q.sources, isCopy) || slices.ContainsFunc(slices.Concat(q.exclude, q.relatives), isThere) {
 		return false
-	}
-	for _, id := range slices.Concat(a.exclude, a.kinOf) {
-		if s.view.Lookup(string(id)) != nil {
-			return false // the kin of a conversation is found by listing
-		}
 	}
 	version, err := s.Version(ctx)
 	return err == nil && version == note.Version
@@ -68,34 +64,31 @@ func (a *asking) isWhole(ctx context.Context, s *source, note *indexNote) bool {
 // errUnread is the reason for a conversation without messages in an index if no other is known.
 var errUnread = errors.New("it cannot be read")
 
-// want selects the conversations of a source to search, and adds problems for those that could not be read.
-func (a *asking) want(s *source) {
+// choose selects the listed conversations of a source, and adds the problems of those that could not be read.
+func (q *query) choose(s *source) {
 	s.wanted = map[string]*store.Conversation{}
 	for i := range s.list {
-		listed := &s.list[i]
-		s.wanted[string(listed.ID)] = listed
-		c := s.view.Lookup(string(listed.ID))
-		problem := Problem{ID: listed.ID, Kind: Unreadable, Err: errUnread}
-		if p := s.unread[listed.ID]; p != nil {
-			problem = *p
-		} else if c != nil {
-			f := readFacts(c)
-			if f.Read || f.Why == "" { // without a reason its owner counts no events, and all of it was read
+		c := &s.list[i]
+		s.wanted[string(c.ID)] = c
+		problem := s.unread[c.ID]
+		if known := s.view.Lookup(string(c.ID)); problem == nil && known != nil {
+			f := readFacts(known)
+			if problem = f.problem(); problem == nil {
 				continue
 			}
-			problem = f.problem()
 		}
-		problem.Source = listed.Source
-		if problem.Kind == Unreadable {
+		p := *cmp.Or(problem, &Problem{ID: c.ID, Kind: Unreadable, Err: errUnread})
+		p.Source = c.Source
+		if p.Kind == Unreadable {
 			s.missed++
 		}
-		a.aside.Problems = append(a.aside.Problems, problem)
+		q.omitted.Problems = append(q.omitted.Problems, p)
 	}
 }
 
 // filter returns a function that reports whether a conversation of the index, by its key, is searched; nil for all.
 func (s *source) filter() func(key string) bool {
-	if s.isWhole {
+	if s.wanted == nil {
 		return nil
 	}
 	return func(key string) bool { return s.wanted[key] != nil }
@@ -123,7 +116,7 @@ func (s *source) hit(in *Matched, at index.Scored, extra []byte) Hit {
 
 // byConversation finds all matching events, and counts their matching lines.
 func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
-	for _, in := range r.asked.sources {
+	for _, in := range r.query.sources {
 		r.Searched += len(in.wanted) - in.missed
 		found := map[string]*Matched{}
 		r.titles(q, in, found)
@@ -199,7 +192,7 @@ func (r *Results) add(h Hit, lines int) {
 // newest finds the newest matching events. It counts all matches if it reaches the end of the indexes.
 func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
 	total, own, isAll := 0, 0, q.After == nil
-	for _, in := range r.asked.sources {
+	for _, in := range r.query.sources {
 		known := map[string]*Matched{}
 		for hit, err := range in.view.Search(ctx, q.in(in)) {
 			if err != nil {
@@ -250,7 +243,7 @@ func (r *Results) count(ctx context.Context, q SearchQuery) error {
 	if q.CountAll {
 		looked, read = 0, 0
 	}
-	for _, in := range r.asked.sources {
+	for _, in := range r.query.sources {
 		counted, err := in.view.Count(ctx, q.in(in), looked, read)
 		if err != nil {
 			return err

@@ -422,7 +422,7 @@ func TestMessagesBesideProblems(t *testing.T) {
 		t.Fatal(m, err)
 	}
 	var got []string
-	for _, p := range m.Aside.Problems {
+	for _, p := range m.Problems {
 		got = append(got, fmt.Sprintf("%s %d %v", p.ID, p.Kind, p.Err))
 	}
 	slices.Sort(got)

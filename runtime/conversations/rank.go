@@ -114,7 +114,7 @@ func kindCounts(kind uint8) float32 {
 // conversations returns the conversations that rank highest.
 func (r *ranking) conversations(ctx context.Context) ([]*ranked, error) {
 	var all []*ranked
-	for _, s := range r.result.asked.sources {
+	for _, s := range r.result.query.sources {
 		holding, err := r.holding(ctx, s)
 		if err != nil {
 			return nil, err

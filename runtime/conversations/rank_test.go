@@ -292,7 +292,7 @@ func TestRankDamaged(t *testing.T) {
 		if got := first(r); got != "jp-c17000000001:1" {
 			t.Errorf("the best passage is %q", got)
 		}
-		if p := r.Aside.Problems; len(p) != 1 || p[0].ID != "jp-c17000000001" || p[0].Kind != conversations.DamagedEvents {
+		if p := r.Problems; len(p) != 1 || p[0].ID != "jp-c17000000001" || p[0].Kind != conversations.DamagedEvents {
 			t.Errorf("problems: %+v", p)
 		}
 	}

@@ -78,9 +78,9 @@ type Results struct {
 	Searched      int
 	// Words are the words of the question without function words.
 	Words []Word
-	Aside Aside
+	Omitted
 
-	asked   *asking // nil if nothing is searched
+	query   *query // nil if nothing is searched
 	terms   *terms.Reader
 	weights excerpt.Weights
 }
@@ -184,7 +184,7 @@ func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 		r, err = l.search(ctx, &q)
 	}
 	if err != nil {
-		return &Results{Aside: r.Aside}, err
+		return &Results{Omitted: r.Omitted}, err
 	}
 	return r, nil
 }
@@ -198,10 +198,10 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 			return r, ctx.Err()
 		}
 	}
-	if r.asked, err = l.ask(&q.Filter, &r.Aside); err == nil {
-		err = r.asked.prepare(ctx, q.Order == ByConversation)
+	if r.query, err = l.newQuery(&q.Filter, &r.Omitted); err == nil {
+		err = r.query.prepare(ctx, q.Order == ByConversation)
 	}
-	r.asked.done()
+	r.query.end()
 	if err != nil {
 		return r, err
 	}

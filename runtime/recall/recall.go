@@ -97,7 +97,7 @@ func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 		if a.call, current = locate(ctx, source, a.call, a.undone); !a.whole {
 			a.query.Exclude = current.ids
 			if current.kin {
-				a.query.KinOf = current.ids[:1]
+				a.query.RelativesOf = current.ids[:1]
 			}
 		}
 		a.query.Own = isRecallTool()
@@ -386,7 +386,7 @@ func (a *recalling) notes() []string {
 	if len(repeated) > 0 {
 		notes = append(notes, "The same elsewhere: "+bounded(repeated, "; ", maxRepeated)+".")
 	}
-	return append(notes, missedNotes(a.found.Aside.Problems)...)
+	return append(notes, missedNotes(a.found.Problems)...)
 }
 
 // elsewhere says what may find more.

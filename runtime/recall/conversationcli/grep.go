@@ -132,23 +132,23 @@ func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advic
 		for _, id := range calling.IDs {
 			q.Exclude = append(q.Exclude, string(id))
 		}
-		q.KinOf = q.Exclude[:min(1, len(q.Exclude))]
+		q.RelativesOf = q.Exclude[:min(1, len(q.Exclude))]
 	}
 	found, err := library.Search(ctx, *q)
-	c.warnOf(found.Aside.Problems)
+	c.warnOf(found.Problems)
 	switch {
 	case err != nil:
 	case len(calling.IDs) == 0 && calling.Recorded:
 		c.note("note: which conversation runs this command cannot be told, so none was left out")
-	case len(calling.IDs) > 0 && len(found.Aside.Excluded) > 0:
-		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s%s", joined(found.Aside.Excluded), advice)
+	case len(calling.IDs) > 0 && len(found.Excluded) > 0:
+		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s%s", joined(found.Excluded), advice)
 	}
 	return found, err
 }
 
 // explain notes what was searched without a match, and what to try.
 func (g *grepping) explain(ctx context.Context, found *conversations.Results, pattern string) (err error) {
-	kind, hidden := kindOf(&g.Filter), found.Aside.Hidden
+	kind, hidden := kindOf(&g.Filter), found.Hidden
 	g.note("no matches for %q in %s (scope %s%s)", pattern, plural(found.Searched, kind+" conversation"), g.Scopes, either(g.ignoreCase, "", ", respecting case"))
 	var words []conversations.Word
 	if isSeveral := len(strings.Fields(pattern)) > 1; isSeveral && !g.regex {

@@ -278,7 +278,7 @@ func (c *commands) addStatus(ctx context.Context, in *inventory, library *conver
 	if err == nil {
 		all, err = library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
 	}
-	problems := c.described(found.Aside.Problems)
+	problems := c.described(found.Problems)
 	if err != nil {
 		problems = []string{text.Line(explained(err).Error())}
 	}
