@@ -545,7 +545,7 @@ func TestDecompressedToMore(t *testing.T) { // not parallel: it counts allocatio
 	const want = "1 user: Go\n1 assistant: Went.\n"
 	for n := range 2 {
 		s, ok := codex.Open(store.Options{
-			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}), 
+			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}),
 			Cache: func(string, string) *filecache.Cache { return known },
 		})
 		if !ok {

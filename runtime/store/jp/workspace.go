@@ -35,7 +35,7 @@ type Options struct {
 	// root. Empty means the working directory of the process. If it does not exist it may be a
 	// workspace id, which is looked up in the user's data directory.
 	Dir    string
-	Getenv func(string) string // nil means os.Getenv
+	Getenv func(string) string                       // nil means os.Getenv
 	Cache  func(kind, place string) *filecache.Cache // as in [store.Options]
 }
 

@@ -45,7 +45,7 @@ type Store struct {
 	Project *project.Project
 	Getenv  func(string) string
 	Cache   *filecache.Cache // may be nil
-	Moved   []string // directories in Dir that can be links to other places
+	Moved   []string         // directories in Dir that can be links to other places
 }
 
 // Open returns a store of a kind in a directory of a program's home, which the options or else the
