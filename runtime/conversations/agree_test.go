@@ -145,10 +145,9 @@ func agree(t *testing.T, r *rapid.T, dir string, server *archive.Writer, url str
 			Limit:  rapid.IntRange(1, 20).Draw(r, "limit"),
 		}
 		q.Roles = rapid.SampledFrom([]transcript.Roles{0, transcript.RolesOf(transcript.RoleUser), transcript.RolesOf(transcript.RoleAssistant, transcript.RoleTool)}).Draw(r, "roles")
-		for _, bound := range []**time.Time{&q.Since, &q.Until} {
+		for _, bound := range []*time.Time{&q.Since, &q.Until} {
 			if n := rapid.IntRange(0, 12).Draw(r, "bound"); n > 6 {
-				at := noon().Add(time.Duration(n-6) * (500*time.Microsecond + 1))
-				*bound = &at
+				*bound = noon().Add(time.Duration(n-6) * (500*time.Microsecond + 1))
 			}
 		}
 		if rapid.Bool().Draw(r, "own") {

@@ -94,22 +94,25 @@ func (s *source) filter() func(key string) bool {
 	return func(key string) bool { return s.wanted[key] != nil }
 }
 
-// matched returns a searched conversation of the index: as listed, or with id, title, source and the time of the last
-// event.
+// matched returns a searched conversation of the index: as listed, or as far as the index describes it.
 func (s *source) matched(c *index.Conversation) *Matched {
-	f := readFacts(c)
-	m := &Matched{Listed: Listed{Conversation: f.Conversation, Events: f.Events, LastEventAt: f.LastAt, Size: &f.Size}, order: c.Order}
-	if listed := s.wanted[c.Key]; listed != nil {
-		m.Conversation = listed.Conversation
+	m := s.found[c.Key]
+	if m == nil {
+		f := readFacts(c)
+		m = &Matched{Listed: Listed{Conversation: f.Conversation, Events: f.Events, LastEventAt: f.LastAt, Size: &f.Size}, order: c.Order}
+		if listed := s.wanted[c.Key]; listed != nil {
+			m.Conversation = listed.Conversation
+		}
+		s.found[c.Key] = m
 	}
 	return m
 }
 
-func (s *source) hit(in *Matched, at index.Scored, extra []byte) Hit {
+func (s *source) hit(in *index.Conversation, at index.Scored, extra []byte) Hit {
 	kind := kindOf(at.Kind)
 	x := parseExtra(extra, kind)
 	return Hit{
-		Conversation: in, Number: int(at.Number), Index: int(at.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
+		Conversation: s.matched(in), Number: int(at.Number), Index: int(at.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
 		Role: x.role, Tool: x.tool, Failed: isFailed(at.Kind), Time: at.Time, in: s, at: at,
 	}
 }
@@ -118,8 +121,7 @@ func (s *source) hit(in *Matched, at index.Scored, extra []byte) Hit {
 func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 	for _, in := range r.query.sources {
 		r.Searched += len(in.wanted) - in.missed
-		found := map[string]*Matched{}
-		r.titles(q, in, found)
+		r.titles(q, in)
 		for hit, err := range in.view.Search(ctx, q.in(in)) {
 			if err != nil {
 				return err
@@ -138,8 +140,7 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 			case isOwn && !q.OwnToo:
 				r.Own += lines
 			default:
-				h := in.hit(r.of(in, found, hit.Conversation), hit.Scored(), extra)
-				r.add(h, lines)
+				r.add(in.hit(hit.Conversation, hit.Scored(), extra), lines)
 			}
 		}
 	}
@@ -155,34 +156,23 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 }
 
 // titles finds the matching titles.
-func (r *Results) titles(q *SearchQuery, in *source, found map[string]*Matched) {
+func (r *Results) titles(q *SearchQuery, in *source) {
 	if q.Pattern == nil || q.Roles != 0 || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo) {
 		return
 	}
 	for key, listed := range in.wanted {
-		lines := q.Pattern.Count([]byte(listed.Title))
-		if lines == 0 {
-			continue
+		if lines := q.Pattern.Count([]byte(listed.Title)); lines > 0 {
+			c := cmp.Or(in.view.Lookup(key), &index.Conversation{Key: key})
+			r.add(Hit{Conversation: in.matched(c), Index: -1, Scope: transcript.ScopeTitle}, lines)
 		}
-		c := in.view.Lookup(key)
-		if c == nil {
-			c = &index.Conversation{Key: key}
-		}
-		r.add(Hit{Conversation: r.of(in, found, c), Index: -1, Scope: transcript.ScopeTitle}, lines)
 	}
-}
-
-// of returns the conversation of a match.
-func (r *Results) of(in *source, found map[string]*Matched, c *index.Conversation) *Matched {
-	if found[c.Key] == nil {
-		found[c.Key] = in.matched(c)
-		r.Conversations = append(r.Conversations, found[c.Key])
-	}
-	return found[c.Key]
 }
 
 // add adds a hit with matching lines.
 func (r *Results) add(h Hit, lines int) {
+	if h.Conversation.Matches == 0 {
+		r.Conversations = append(r.Conversations, h.Conversation)
+	}
 	h.Lines = lines
 	h.Conversation.Matches += lines
 	r.Total += lines
@@ -191,18 +181,14 @@ func (r *Results) add(h Hit, lines int) {
 
 // newest finds the newest matching events. It counts all matches if it reaches the end of the indexes.
 func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
-	total, own, isAll := 0, 0, q.After == nil
+	isAll := q.After == nil
 	for _, in := range r.query.sources {
-		known := map[string]*Matched{}
+		found := 0
 		for hit, err := range in.view.Search(ctx, q.in(in)) {
 			if err != nil {
 				return err
 			}
-			place, _ := slices.BinarySearchFunc(r.Hits, &hit.Position, func(h Hit, at *index.Position) int {
-				position := h.Position()
-				return position.in().Compare(at)
-			})
-			if place > q.Limit {
+			if found > q.Limit { // one more than the limit shows that there are more
 				isAll = false
 				break
 			}
@@ -211,22 +197,20 @@ func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
 				return err
 			}
 			if q.isOwn(hit.Kind, extra) {
-				own++
+				r.Own++
 				continue
 			}
-			total++
-			if known[hit.Key] == nil {
-				known[hit.Key] = in.matched(hit.Conversation)
-			}
-			r.Hits = slices.Insert(r.Hits, place, in.hit(known[hit.Key], hit.Scored(), extra))
-			r.Hits = r.Hits[:min(len(r.Hits), q.Limit+1)] // one more shows whether there are more
+			found++
+			r.Hits = append(r.Hits, in.hit(hit.Conversation, hit.Scored(), extra))
 		}
 	}
-	if r.More = len(r.Hits) > q.Limit; r.More {
-		r.Hits = r.Hits[:q.Limit]
-	}
+	slices.SortFunc(r.Hits, func(a, b Hit) int {
+		p, q := a.Position(), b.Position()
+		return p.in().Compare(q.in())
+	})
+	r.Total, r.More = len(r.Hits), len(r.Hits) > q.Limit
+	r.Hits = r.Hits[:min(len(r.Hits), q.Limit)]
 	if isAll {
-		r.Total, r.Own = total, own
 		return nil
 	}
 	return r.count(ctx, *q)
@@ -238,7 +222,7 @@ const mostLooked, mostRead = 50_000, 3000
 
 // count counts all matching messages.
 func (r *Results) count(ctx context.Context, q SearchQuery) error {
-	q.After = nil
+	q.After, r.Total, r.Own = nil, 0, 0
 	looked, read := mostLooked, mostRead
 	if q.CountAll {
 		looked, read = 0, 0

@@ -36,6 +36,7 @@ type source struct {
 	wanted map[string]*store.Conversation
 	unread map[transcript.ID]*Problem // conversations that could not be read just now
 	missed int                        // the number of conversations in list that could not be read at all
+	found  map[string]*Matched        // by their keys in the index
 }
 
 // newQuery begins a query. It reads nothing.
@@ -43,7 +44,7 @@ func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
 	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{}), filter: f, omitted: omitted}
 	for _, s := range l.stores {
 		if f.includes(s.Name()) {
-			q.sources = append(q.sources, &source{Store: s, index: l.indexes.of(l.settings, s)})
+			q.sources = append(q.sources, &source{Store: s, index: l.indexes.of(l.settings, s), found: map[string]*Matched{}})
 		}
 	}
 	var err1, err2, err3 error

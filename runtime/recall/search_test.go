@@ -96,7 +96,7 @@ func TestSearchAsks(t *testing.T) {
 	if _, err := m.call(t, "conversation_search", `{}`); err != nil {
 		t.Fatal(err)
 	}
-	if q := m.asked[1]; q.Question != "" || q.Roles != 0 || q.Since != nil || q.Until != nil || q.After != nil || q.Limit != 50 {
+	if q := m.asked[1]; q.Question != "" || q.Roles != 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.After != nil || q.Limit != 50 {
 		t.Errorf("%+v", q)
 	}
 }
