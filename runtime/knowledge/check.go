@@ -32,7 +32,7 @@ type Finding struct {
 	Severity string `json:"severity"` // error, warning or info
 	Topic    string `json:"topic,omitempty"`
 	// Path is relative to the workspace, with slashes; configuration files are named as in
-	// [config.Position].
+	// [diag.Diagnostic].
 	Path    string `json:"path,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
@@ -115,7 +115,7 @@ func (c *checker) check(ctx context.Context) {
 	if e := c.broken; e != nil {
 		at := c.SubjectsAt
 		c.list = append(c.list, Finding{
-			RuleDirectory, "error", c.ID, at.File, at.Line, at.Col, fmt.Sprintf("topic %q cannot be learned: %s", c.ID, e.problem), e.hint,
+			RuleDirectory, "error", c.ID, at.File, at.Span.Line, at.Span.Col, fmt.Sprintf("topic %q cannot be learned: %s", c.ID, e.problem), e.hint,
 		})
 		return
 	}
@@ -157,7 +157,7 @@ func (t *topic) deadEntries(fields ...string) (found []Finding) {
 		at := places[slices.Index(entries, d.Pattern)]
 		if slices.Contains(fields, d.Field) {
 			found = append(found, Finding{
-				RuleDeadPattern, "warning", t.ID, at.File, at.Line, at.Col,
+				RuleDeadPattern, "warning", t.ID, at.File, at.Span.Line, at.Span.Col,
 				fmt.Sprintf("%s in %s of topic %q matches no subject", text.Quote(d.Pattern), d.Field, t.ID),
 				"remove the entry, or correct it: it is relative to " + oneLine(t.Topic.Subjects),
 			})

@@ -103,8 +103,9 @@ func (s *settings) problems() []config.Problem {
 }
 
 // add adds a problem that disables a table; without a table it is a warning.
-func (s *settings) add(table string, at config.Position, rule, hint, format string, args ...any) {
-	p := config.Problem{Diagnostic: diag.Diagnostic{File: at.File, Span: at.Span, Rule: rule, Message: fmt.Sprintf(format, args...), Hint: hint}}
+func (s *settings) add(table string, at diag.Diagnostic, rule, hint, format string, args ...any) {
+	p := config.Problem{Diagnostic: at}
+	p.Rule, p.Hint, p.Message = rule, hint, fmt.Sprintf(format, args...)
 	if table != "" {
 		p.Tables = []string{table}
 	}
@@ -169,7 +170,7 @@ func cleanPath(dir string) (string, bool) {
 }
 
 // patterns reports patterns of a topic that cannot be used, and whether there are any.
-func (s *settings) patterns(table, id, key string, patterns []string, at []config.Position) (bad bool) {
+func (s *settings) patterns(table, id, key string, patterns []string, at []diag.Diagnostic) (bad bool) {
 	for i, p := range subjects.Patterns(id, patterns) {
 		hint := ""
 		if strings.TrimSpace(p.Text) == "" {
@@ -186,7 +187,7 @@ func (s *settings) patterns(table, id, key string, patterns []string, at []confi
 // flag adds a value of -k to what a topic has learned. Topics are named by id only: an id
 // has no slash, and a title may.
 func (s *settings) flag(value string) {
-	at := config.Position{File: "-k"}
+	at := diag.Diagnostic{File: "-k"}
 	id, pattern, _ := strings.Cut(value, "/")
 	i := slices.IndexFunc(s.usable, func(t *setting) bool { return t.ID == id && t.Enable })
 	switch {

@@ -481,7 +481,6 @@ func TestBounds(t *testing.T) {
 		name, src, want string
 	}{
 		{"topics", topics(1000, ""), ""},
-		{"too many topics", topics(1000+1, ""), "convtools.toml:2001:11: there are more than 1000 topics"},
 		{"patterns, each twice", list(64), ""},
 		{"too many patterns", list(64 + 1), "convtools.toml:132:1: \"learned\" in [kb.topic.p] has more than 64 patterns; one pattern can be for many subjects: dir/** is for all below dir"},
 		{"largest file", strings.Repeat("#\n", (64<<10)/2), ""},
