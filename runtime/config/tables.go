@@ -50,8 +50,8 @@ type TopicTable struct {
 type Topic struct {
 	ID string
 	TopicTable
-	UsersOnly    bool    // no file of the project mentions it
-	SubjectsFrom *Source // the file with the last Subjects
+	UsersOnly bool   // no file of the project mentions it
+	Outside   string // the absolute path of the directory if the user's own file names one
 	// The positions of the first mention, of the last Subjects, and of the elements of Learned and Disabled.
 	Defined, SubjectsAt   diag.Diagnostic
 	LearnedAt, DisabledAt []diag.Diagnostic
@@ -86,7 +86,10 @@ func (t *Topic) take(d *document, topics values) {
 	d.take(&t.TopicTable, topics, at...)
 	t.UsersOnly = d.from.Root == ""
 	if d.meta.IsDefined("kb", "topic", t.ID, "subjects") {
-		t.SubjectsFrom, t.SubjectsAt = d.from, d.at(at.Key("subjects"))
+		t.SubjectsAt, t.Outside = d.at(at.Key("subjects")), ""
+		if dir, ok := Expand(t.Subjects, d.config.Home); ok && d.from.Root == "" {
+			t.Outside = dir
+		}
 	}
 	t.Learned = d.merge(learned, &t.LearnedAt, t.Learned, at.Key("learned"))
 	t.Disabled = d.merge(disabled, &t.DisabledAt, t.Disabled, at.Key("disabled"))
