@@ -138,7 +138,6 @@ type topic struct {
 	*config.Topic
 	broken *directoryError // the reason if the directory cannot be read
 	tree   *subjects.Tree
-	set    *subjects.Set
 }
 
 // scan reads the directory of a topic, which the caller has to close. A directory that cannot be read is empty. The
@@ -157,10 +156,10 @@ func (b *Base) scan(ctx context.Context, of *config.Topic) (*topic, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		t.broken, t.set = newDirectoryError(of, err), &subjects.Set{}
+		t.broken = newDirectoryError(of, err)
 		return t, nil
 	}
-	t.set = subjects.NewSet(of.ID, t.tree.Subjects, of.Disabled, of.Learned)
+	t.tree.Configure(of.ID, of.Disabled, of.Learned)
 	return t, nil
 }
 
