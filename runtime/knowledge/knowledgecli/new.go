@@ -88,11 +88,8 @@ func (c *commands) createFile(cmd *cobra.Command, id, file, content string) erro
 // newSubjectPath returns the path of the file for a slug, relative to the directory of its topic and with slashes.
 // Every file system takes it, and it does not look like a pattern.
 func newSubjectPath(slug string) (string, error) {
-	const most = 200 // bytes; a pattern of the learn tool has at most 256
 	why := ""
 	switch {
-	case len(slug) > most:
-		why = fmt.Sprintf("it has more than %d bytes", most)
 	case !utf8.ValidString(slug) || strings.ContainsFunc(slug, func(r rune) bool { return !unicode.IsPrint(r) }):
 		why = "it has characters that cannot be printed"
 	case strings.ContainsAny(slug, `\:*?"<>|[]{}`):
@@ -189,7 +186,7 @@ func makeDir(root, path string) error {
 
 // sayCreated prints the name of the new subject, and its marks: it may be hidden, disabled or a skill.
 func (c *commands) sayCreated(topic knowledge.Topic, file string) {
-	name := plainLine(path.Join(topic.Dir, file))
+	name := text.Cell(path.Join(topic.Dir, file))
 	for _, s := range topic.Subjects {
 		if s.Path == file {
 			note := ""
