@@ -172,7 +172,7 @@ func exchange(t *testing.T, api provider.API, file string, h history, requests b
 		h.options(&options)
 	}
 	m := provider.New(options)
-	m.Wait(func(context.Context, time.Duration) error { return nil })
+	m.After(func(time.Duration) <-chan time.Time { return time.After(0) })
 	request := h.request
 	for _, input := range h.inputs {
 		request.Items = append(request.Items, input...)

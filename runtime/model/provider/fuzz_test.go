@@ -128,7 +128,7 @@ func TestCompatible(t *testing.T) {
 		},
 		"no ids": {
 			provider.Chat, chunk(`{"tool_calls":[{"index":0,"function":{"name":"x","arguments":"{}"}},{"index":1,"function":{"name":"y","arguments":"{}"}}]}`) + end,
-			[]model.Item{call("call_0", "x", "{}"), call("call_1", "y", "{}")},
+			[]model.Item{call("call_without_id_0", "x", "{}"), call("call_without_id_1", "y", "{}")},
 		},
 		"the name with every piece": {provider.Chat, chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}]}`) +
 			chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"}"}}]}`) + end, []model.Item{call("a", "x", "{}")}},
@@ -138,7 +138,7 @@ func TestCompatible(t *testing.T) {
 		"pings":                         {provider.Chat, ": ping\n\n: ping\n\n" + chunk(`{"content":"hi"}`) + ": ping\n\n" + end, []model.Item{model.Text(model.AgentMessage, "hi")}},
 		"items at the end alone": {
 			provider.Responses, `data: {"type":"response.completed","response":{"output":[{"type":"message","content":[{"type":"output_text","text":"a"},{"type":"refusal","refusal":"b"}]},{"type":"reasoning","id":"rs"},{"type":"function_call","name":"x","arguments":"{}"}]}}` + "\n\n",
-			[]model.Item{model.Text(model.AgentMessage, "ab"), call("call_0", "x", "{}")},
+			[]model.Item{model.Text(model.AgentMessage, "ab"), call("call_without_id_1", "x", "{}")},
 		},
 		"input at the beginning of a call": {
 			provider.Messages, `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"x","input":{"b":1}}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
