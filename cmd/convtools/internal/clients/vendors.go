@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,11 +21,8 @@ import (
 func vendor(api provider.API) func(context.Context, *lab) (string, error) {
 	return func(ctx context.Context, l *lab) (note string, err error) {
 		server := &modeltest.Server{Answer: vendorAnswer}
-		url, err := server.Start()
-		if err != nil {
-			return "", err
-		}
-		defer func() { err = errors.Join(err, server.Close()) }()
+		url := server.Start()
+		defer server.Close()
 		responses, err := converse(ctx, provider.New(provider.Options{
 			Name: "vendor", API: api, WebSearch: true, BaseURL: url, Model: "gpt-5", MaxOutputTokens: 2000,
 			Key: func(context.Context, bool) (string, error) { return modeltest.Key, nil },
