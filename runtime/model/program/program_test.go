@@ -62,7 +62,7 @@ func TestInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &runner{result: process.Result{Stdout: []byte("Hi\nthere\xff\r\n\n")}}
-			m := program.New(program.Options{Name: "test", Command: []string{"agent", "-p"}, Env: []string{"A=b"}, JSON: test.json, Runner: r})
+			m := program.Model{Name: "test", Command: []string{"agent", "-p"}, Env: []string{"A=b"}, JSONInput: test.json, Runner: r}
 			streamed := ""
 			got, err := m.Sample(t.Context(), test.request, func(text string) { streamed += text })
 			if err != nil {
@@ -96,7 +96,7 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := program.New(program.Options{Name: "test", Command: []string{"agent"}, Runner: &runner{result: test.result, err: test.err}})
+			m := program.Model{Name: "test", Command: []string{"agent"}, Runner: &runner{result: test.result, err: test.err}}
 			_, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil)
 			failure := (*model.Error)(nil)
 			if !errors.As(err, &failure) || failure.Code != test.code || !strings.Contains(failure.Message, test.want) {
@@ -104,7 +104,7 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	m := program.New(program.Options{Name: "test", Command: []string{"agent"}, Runner: &runner{}})
+	m := program.Model{Name: "test", Command: []string{"agent"}, Runner: &runner{}}
 	if got, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil); err != nil || len(got.Items) > 0 {
 		t.Errorf("an empty answer is %+v, %v", got, err)
 	}
@@ -122,10 +122,10 @@ func TestRun(t *testing.T) {
 		_, _ = os.Stdout.WriteString("begun")
 		time.Sleep(time.Hour) // an empty select would be a deadlock
 	}
-	options := func(how string) program.Options {
-		return program.Options{Name: "test", Command: []string{os.Args[0], "-test.run=^TestRun$"}, Env: append(os.Environ(), child+"="+how)}
+	options := func(how string) program.Model {
+		return program.Model{Name: "test", Command: []string{os.Args[0], "-test.run=^TestRun$"}, Env: append(os.Environ(), child+"="+how)}
 	}
-	got, err := program.New(options("answer")).Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil)
+	got, err := options("answer").Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil)
 	if err != nil || len(got.Items) != 1 || got.Items[0].Text() != "an answer" {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -138,7 +138,7 @@ func TestRun(t *testing.T) {
 		<-running
 		cancel(gone)
 	}()
-	if _, err := program.New(o).Sample(ctx, model.Request{Items: []model.Item{user("x")}}, nil); !errors.Is(err, gone) {
+	if _, err := o.Sample(ctx, model.Request{Items: []model.Item{user("x")}}, nil); !errors.Is(err, gone) {
 		t.Errorf("got %v", err)
 	}
 }
