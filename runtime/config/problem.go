@@ -131,13 +131,6 @@ func (d *document) wrong(tables []string, at Position, hint, format string, args
 	d.config.Add(Problem{diag.Diagnostic{File: at.File, Span: at.Span, Rule: Rule, Message: fmt.Sprintf(format, args...), Hint: hint}, tables})
 }
 
-// Wrong returns an [*Error] for a table of the file whose values cannot be used together; sentence says why.
-func (s *Source) Wrong(table []string, sentence string) error {
-	p := Problem{Tables: []string{strings.Join(table, ".")}}
-	p.File, p.Message = s.Name, "["+p.Tables[0]+"] "+sentence
-	return &Error{[]Problem{p}}
-}
-
 // checkTables reports the keys at the top of a file that are not tables which that file can have.
 func (d *document) checkTables(names ...string) {
 	if d.from.Root == "" {

@@ -39,19 +39,16 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// Model runs a command for each response. It implements [model.Model].
+// Model is a table [model.NAME] with a command. It implements [model.Model].
 type Model struct {
-	Name       string   // the name in the configuration
-	Command    []string // the program and its arguments
-	Env        []string // the whole environment, as NAME=value; nil is [process.DefaultEnv]
-	JSONInput  bool
-	JSONOutput bool
-	Timeout    time.Duration  // 0 is 30 minutes
-	Runner     process.Runner // nil is [process.Exec]
+	Name   string
+	Config config.Model
+	Runner process.Runner
 }
 
 const (
@@ -83,12 +80,9 @@ func (m Model) run(ctx context.Context, r model.Request) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing the request: %w", err)
 	}
-	if m.Runner == nil {
-		m.Runner = process.Exec{}
-	}
 	result, err := m.Runner.Run(ctx, process.Command{
-		Path: m.Command[0], Args: m.Command[1:], Env: m.Env, Stdin: input,
-		Limits: process.Limits{Timeout: cmp.Or(m.Timeout, defaultTimeout), Stdout: maxAnswer},
+		Path: m.Config.Command[0], Args: m.Config.Command[1:], Env: process.DefaultEnv(m.Config.PassEnv...), Stdin: input,
+		Limits: process.Limits{Timeout: cmp.Or(m.Config.Timeout, defaultTimeout), Stdout: maxAnswer},
 	})
 	switch {
 	case err != nil:
@@ -99,7 +93,7 @@ func (m Model) run(ctx context.Context, r model.Request) (string, error) {
 			message += " (on stderr: " + text.Line(text.CutMiddle(stderr, maxShown)) + ")"
 		}
 		return "", errors.New(message)
-	case m.JSONOutput:
+	case m.Config.Output == "json":
 		return join(result.Stdout)
 	}
 	return string(result.Stdout), nil
@@ -158,7 +152,7 @@ func (m Model) input(r model.Request) ([]byte, error) {
 	if r.Instructions != nil {
 		instructions = *r.Instructions
 	}
-	if m.JSONInput {
+	if m.Config.Input == "json" {
 		encoded, err := json.Marshal(struct {
 			Model           string    `json:"model"`
 			Instructions    string    `json:"instructions,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 )
 
@@ -24,13 +25,13 @@ func ReadEvents(r io.Reader) (all []string) {
 }
 
 // Decode returns what an interface makes of a stream.
-func Decode(api API, source io.Reader) (model.Response, error) {
-	m := New(Options{API: api, Model: "m"})
+func Decode(api string, source io.Reader) (model.Response, error) {
+	m := New("m", config.Model{API: api, Model: "m"}, nil)
 	names, err := model.NamesOf(nil)
 	if err != nil {
 		return model.Response{}, err
 	}
-	s := &stream{request: request{names: names, from: string(api) + " m"}, delta: func(string) {}}
+	s := &stream{request: request{names: names, from: api + " m"}, delta: func(string) {}}
 	err = m.read(context.Background(), s, source)
 	got := model.Response{Items: s.items}
 	s.usage.addTo(&got.Usage)

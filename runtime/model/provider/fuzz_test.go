@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/model/provider"
 )
@@ -63,7 +64,7 @@ func FuzzEvents(f *testing.F) {
 // call has an id of its own.
 func FuzzDecode(f *testing.F) {
 	for i, api := range apis() {
-		files, err := filepath.Glob(filepath.Join("testdata", string(api), "*.txtar"))
+		files, err := filepath.Glob(filepath.Join("testdata", api, "*.txtar"))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -116,7 +117,7 @@ func TestCompatible(t *testing.T) {
 	chunk := func(delta string) string { return `data: {"choices":[{"index":0,"delta":` + delta + "}]}\n\n" }
 	const end = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\n"
 	for name, test := range map[string]struct {
-		api    provider.API
+		api    string
 		stream string
 		want   []model.Item
 	}{
@@ -165,7 +166,7 @@ func TestProxy(t *testing.T) {
 	t.Parallel()
 	const child = "CONVTOOLS_TEST_PROXY"
 	if os.Getenv(child) != "" {
-		m := provider.New(provider.Options{Name: "m", API: provider.Chat, BaseURL: "http://models.example/v1", Model: "m"})
+		m := provider.New("m", config.Model{API: provider.Chat, BaseURL: "http://models.example/v1", Model: "m"}, nil)
 		if _, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil); err != nil {
 			t.Error(err)
 		}

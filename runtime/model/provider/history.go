@@ -1,8 +1,7 @@
 package provider
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -52,8 +51,8 @@ type entry struct {
 // reasoning without a message or call after it.
 func (r request) entries() []entry {
 	var entries []entry
+	ids := map[string]string{} // in the request, by the latest call's own
 	used := map[string]bool{}
-	sent := map[string]string{} // the id in the request, by the latest call's own
 	for i, item := range r.Items {
 		e := entry{Item: item, role: "assistant", saved: fields{}}
 		var s saved
@@ -65,12 +64,13 @@ func (r request) entries() []entry {
 			e.role = "user"
 		case model.ToolOutput:
 			e.role = "tool"
-			if id, ok := sent[item.CallID]; ok {
-				e.CallID = id
-			}
+			e.CallID = cmp.Or(ids[item.CallID], item.CallID)
 		case model.ToolCall:
-			e.CallID = idFor(item.CallID, used)
-			sent[item.CallID] = e.CallID
+			// Chat Completions allows 40 characters, Responses 64. The same history has the same ids each time.
+			if id := item.CallID; used[id] || len(id) > 40 || model.Flat(id) != id {
+				e.CallID = "history_" + strconv.Itoa(i)
+			}
+			ids[item.CallID], used[e.CallID] = e.CallID, true
 			e.Name = model.Flat(item.Name)
 			e.Arguments = object(item.Arguments)
 		case model.Reasoning:
@@ -91,19 +91,6 @@ func answered(items []model.Item) bool {
 		}
 	}
 	return true
-}
-
-// idFor returns the id of a call in a request: the model's own if every provider accepts it and no earlier call has it.
-// The same history gets the same ids each time. Chat Completions allows 40 characters, Responses 64.
-func idFor(id string, used map[string]bool) string {
-	const most = 40
-	sent := id
-	if id == "" || len(id) > most || used[id] || model.Flat(id) != id {
-		sum := sha256.Sum256([]byte(strconv.Itoa(len(used)+1) + " " + id))
-		sent = "call_" + hex.EncodeToString(sum[:12])
-	}
-	used[sent] = true
-	return sent
 }
 
 // object returns the arguments of a call as a JSON object. Providers refuse anything else. Anthropic's documentation has

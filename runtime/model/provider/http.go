@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,33 +59,40 @@ var errSilence = errors.New("the server has sent nothing for too long")
 // post sends a request and reads the response.
 func (m *Model) post(ctx context.Context, s *stream, key string) error {
 	body := m.wire.body(s.request)
-	maps.Copy(body, m.options.Request)
+	maps.Copy(body, m.config.Request)
 	encoded, err := model.JSON(body)
 	if err != nil {
 		return fmt.Errorf("writing the request: %w", err)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	silence := m.options.Silence
-	timer := time.AfterFunc(silence, func() { stop(errSilence) })
+	timer := time.AfterFunc(m.config.Timeout, func() { stop(errSilence) })
 	defer timer.Stop()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.options.BaseURL+m.wire.path, bytes.NewReader(encoded))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.wire.url, bytes.NewReader(encoded))
 	if err != nil {
 		return fmt.Errorf("preparing the request: %w", err)
 	}
-	m.setHeaders(r.Header, key)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("User-Agent", "convtools")
+	if m.config.API == Messages {
+		r.Header.Set("Anthropic-Version", "2023-06-01") // compatible servers know this one, too
+	}
+	if key != "" {
+		r.Header.Set(m.wire.header, m.wire.scheme+key)
+	}
 	response, err := m.client.Do(r)
 	if err != nil {
 		return broken(ctx, model.CodeUnreachable, "there is no connection to the server: ", err)
 	}
 	defer response.Body.Close()
-	timer.Reset(silence)
+	timer.Reset(m.config.Timeout)
 	if response.StatusCode != http.StatusOK {
 		return refused(response)
 	}
 	return m.read(ctx, s, readerFunc(func(p []byte) (int, error) {
 		n, err := response.Body.Read(p)
-		timer.Reset(silence)
+		timer.Reset(m.config.Timeout)
 		return n, err
 	}))
 }
@@ -92,23 +100,6 @@ func (m *Model) post(ctx context.Context, s *stream, key string) error {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-func (m *Model) setHeaders(h http.Header, key string) {
-	h.Set("Content-Type", "application/json")
-	h.Set("Accept", "text/event-stream")
-	h.Set("User-Agent", "convtools")
-	name := "Authorization"
-	if m.options.API == Messages {
-		name = "X-Api-Key"
-		// Compatible servers know this version. 2026-10-21 differs in temperature, top_p and top_k alone, which it has not.
-		h.Set("Anthropic-Version", "2023-06-01")
-	} else if key != "" {
-		key = "Bearer " + key
-	}
-	if key != "" {
-		h.Set(name, key)
-	}
-}
 
 // read reads the events of a response.
 func (m *Model) read(ctx context.Context, s *stream, body io.Reader) error {
@@ -234,44 +225,34 @@ func (r *report) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(r))
 }
 
-// failure returns the error for a report. The HTTP status is 0 in a stream.
+// failure returns the error for a report. status is 0 in a stream.
 func (r report) failure(status int) *model.Error {
-	f := &model.Error{Code: model.CodeInvalidRequest, Message: "the provider answers: " + strings.TrimSpace(r.Message)}
-	if status == 0 {
-		status = max(statusOf(r.Code), statusOf(r.Type))
+	names := textOf(r.Type) + " " + textOf(r.Code)
+	for _, code := range []any{r.Type, r.Code} {
+		if number, ok := code.(float64); ok && status == 0 {
+			status = int(number)
+		}
 	}
+	is := func(statuses []int, words ...string) bool {
+		return slices.Contains(statuses, status) ||
+			slices.ContainsFunc(words, func(word string) bool { return strings.Contains(names, word) })
+	}
+	f := &model.Error{Code: model.CodeInvalidRequest, Message: "the provider answers: " + strings.TrimSpace(r.Message)}
 	switch {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+	case is(nil, "insufficient_quota"):
+		f.Code = model.CodeRateLimited
+	case is([]int{401, 403}, "authentication", "permission", "api_key"):
 		f.Code = model.CodeUnauthorized
-	case status == http.StatusNotFound:
+	case is([]int{404}, "not_found"):
 		f.Code = model.CodeUnknownModel
-	case status == http.StatusTooManyRequests:
-		const unpaid = "insufficient_quota"
-		f.Code, f.Temporary = model.CodeRateLimited, r.Type != unpaid && r.Code != unpaid
-	case status == http.StatusServiceUnavailable || status == 529:
+	case is([]int{429}, "rate_limit"):
+		f.Code, f.Temporary = model.CodeRateLimited, true
+	case is([]int{503, 529}, "overloaded", "slow_down"):
 		f.Code, f.Temporary = model.CodeOverloaded, true
-	case status >= 500 && status < 600 || status == http.StatusRequestTimeout:
+	case status >= 500 && status < 600 || is([]int{408}, "api_error", "server_error", "timeout"):
 		f.Code, f.Temporary = model.CodeServer, true
 	case status >= 300 && status < 400:
 		f.Code = model.CodeInvalidResponse
 	}
 	return f
-}
-
-// statusOf returns the HTTP status for a type or code of an error, or 0.
-func statusOf(name any) int {
-	switch name {
-	case "rate_limit_error", "rate_limit_exceeded":
-		return http.StatusTooManyRequests
-	case "overloaded_error", "server_is_overloaded", "slow_down":
-		return http.StatusServiceUnavailable
-	case "api_error", "server_error", "timeout_error", "internal_server_error":
-		return http.StatusInternalServerError
-	case "authentication_error", "permission_error", "invalid_api_key":
-		return http.StatusUnauthorized
-	case "not_found_error", "model_not_found":
-		return http.StatusNotFound
-	}
-	status, _ := name.(float64)
-	return int(status)
 }

@@ -12,37 +12,21 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// API is an HTTP interface.
-type API string
-
+// The values of api in the configuration.
 const (
-	Responses API = "responses" // https://platform.openai.com/docs/api-reference/responses
-	Chat      API = "chat"      // https://platform.openai.com/docs/api-reference/chat
-	Messages  API = "messages"  // https://docs.anthropic.com/en/api/messages
+	Responses = "responses" // https://platform.openai.com/docs/api-reference/responses
+	Chat      = "chat"      // https://platform.openai.com/docs/api-reference/chat
+	Messages  = "messages"  // https://docs.anthropic.com/en/api/messages
 )
-
-// Options describes a model.
-type Options struct {
-	Name    string // the name in the configuration
-	API     API
-	BaseURL string // the URL without the path of the interface; empty for OpenAI's or Anthropic's own
-	Model   string // the provider's name for the model
-
-	// Key returns the key, or an empty text for none. fresh is true after the provider has refused a key. Key may be nil.
-	Key func(ctx context.Context, fresh bool) (string, error)
-
-	MaxOutputTokens int64          // limits a response; 0 is the provider's limit
-	WebSearch       bool           // allows the provider's own search
-	Request         map[string]any // further fields of each request
-	Silence         time.Duration  // the longest time without a byte; 0 is 5 minutes
-}
 
 const (
 	maxAttempts   = 5
@@ -53,7 +37,7 @@ const (
 	maxMessage    = 500 // characters of an error
 )
 
-// Reserved returns the fields of requests that Options.Request must not have.
+// Reserved returns the fields of requests that the configuration must not set.
 func Reserved() []string {
 	return []string{
 		"model", "input", "instructions", "messages", "system", "tools", "stream", "stream_options", "store",
@@ -61,59 +45,72 @@ func Reserved() []string {
 	}
 }
 
-// Model implements [model.Model].
+// Key returns the key of a provider, or an empty text for none. refused says that the provider has refused the last one.
+type Key func(ctx context.Context, refused bool) (string, error)
+
+// Model is a model of a provider. It implements [model.Model].
 type Model struct {
-	options Options
-	wire    wire
-	client  *http.Client
-	most    int64                                // bytes of a response
-	after   func(time.Duration) <-chan time.Time // for the wait between attempts
+	name   string
+	config config.Model
+	key    Key
+	wire   wire
+	client *http.Client
+	most   int64                                // bytes of a response
+	after  func(time.Duration) <-chan time.Time // for the wait between attempts
 }
 
 // wire is what differs between the interfaces.
 type wire struct {
-	path   string
+	url    string                      // without the path; the default of base_url
+	path   string                      // below base_url
+	header string                      // has the key
+	scheme string                      // precedes the key
 	body   func(request) fields        // the JSON of a request
 	event  func(*stream, []byte) error // reads an event; [io.EOF] is for the last one
 	finish func(*stream)               // makes items after the last event
 }
 
-// New returns a model. It sends nothing.
-func New(o Options) *Model {
-	base, w := "https://api.openai.com/v1", wire{}
-	switch o.API {
+// New returns the model of a table [model.NAME]. It sends nothing.
+func New(name string, c config.Model, key Key) *Model {
+	const openAI, anthropic = "https://api.openai.com/v1", "https://api.anthropic.com/v1"
+	w := wire{openAI, "/chat/completions", "Authorization", "Bearer ", chatBody, (*stream).chatEvent, (*stream).chatFinish}
+	switch c.API {
 	case Responses:
-		w = wire{"/responses", responsesBody, (*stream).responsesEvent, (*stream).responsesFinish}
+		w = wire{openAI, "/responses", "Authorization", "Bearer ", responsesBody, (*stream).responsesEvent, (*stream).responsesFinish}
 	case Messages:
-		base = "https://api.anthropic.com/v1"
-		w = wire{"/messages", messagesBody, (*stream).messagesEvent, (*stream).messagesFinish}
-	default:
-		w = wire{"/chat/completions", chatBody, (*stream).chatEvent, (*stream).chatFinish}
+		w = wire{anthropic, "/messages", "X-Api-Key", "", messagesBody, (*stream).messagesEvent, (*stream).messagesFinish}
 	}
-	o.BaseURL = cmp.Or(o.BaseURL, base)
-	o.Silence = cmp.Or(o.Silence, 5*time.Minute)
+	base := cmp.Or(c.BaseURL, w.url)
+	if u, err := url.Parse(base); err == nil {
+		u.Path = cmp.Or(strings.TrimRight(u.Path, "/"), "/v1")
+		base = u.String()
+	}
+	w.url = base + w.path
+	if key == nil {
+		key = func(context.Context, bool) (string, error) { return "", nil }
+	}
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Minute)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &Model{options: o, wire: w, client: client, most: maxResponse, after: time.After}
+	return &Model{name: name, config: c, key: key, wire: w, client: client, most: maxResponse, after: time.After}
 }
 
 // Sample implements [model.Model].
 func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(string)) (model.Response, error) {
-	o := m.options
 	tools := asked.Tools
-	if asked.WebSearch = asked.WebSearch && o.WebSearch; asked.WebSearch {
+	if asked.WebSearch = asked.WebSearch && m.config.WebSearch; asked.WebSearch {
 		tools = append(tools[:len(tools):len(tools)], model.Tool{Name: webSearch})
 	}
 	names, err := model.NamesOf(tools)
 	if err != nil {
-		return model.Response{}, &model.Error{Model: o.Name, Code: model.CodeConfiguration, Message: err.Error()}
+		return model.Response{}, m.failure(err, "")
 	}
-	if most := o.MaxOutputTokens; asked.MaxOutputTokens == 0 || most > 0 && most < asked.MaxOutputTokens {
+	if most := m.config.MaxOutputTokens; asked.MaxOutputTokens == 0 || most > 0 && most < asked.MaxOutputTokens {
 		asked.MaxOutputTokens = most
 	}
 	if delta == nil {
 		delta = func(string) {}
 	}
-	r := request{Request: asked, model: o.Model, from: string(o.API) + " " + o.Model, names: names}
+	r := request{Request: asked, model: m.config.Model, from: m.config.API + " " + m.config.Model, names: names}
 	var whole model.Response
 	for range maxPauses {
 		s, err := m.ask(ctx, r, &whole.Usage, delta)
@@ -132,7 +129,7 @@ func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(stri
 // ask returns one response. It tries again after a temporary failure, unless delta has had a part of the response. It adds
 // the usage of all attempts to used.
 func (m *Model) ask(ctx context.Context, r request, used *model.Usage, delta func(string)) (*stream, error) {
-	streamed, fresh := false, false
+	streamed, refused := false, false
 	for attempt := 1; ; attempt++ {
 		s := &stream{request: r, delta: func(text string) {
 			if text != "" {
@@ -140,7 +137,7 @@ func (m *Model) ask(ctx context.Context, r request, used *model.Usage, delta fun
 				delta(text)
 			}
 		}}
-		key, err := m.key(ctx, fresh)
+		key, err := m.key(ctx, refused)
 		if err == nil {
 			err = m.post(ctx, s, key)
 		}
@@ -153,8 +150,8 @@ func (m *Model) ask(ctx context.Context, r request, used *model.Usage, delta fun
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case failure.Status == http.StatusUnauthorized && key != "" && !fresh: // it may have expired
-			fresh = true
+		case failure.Status == http.StatusUnauthorized && key != "" && !refused: // it may have expired
+			refused = true
 			attempt--
 			continue
 		case streamed || !failure.Temporary || attempt == maxAttempts || failure.RetryAfter > maxRetryAfter:
@@ -168,20 +165,13 @@ func (m *Model) ask(ctx context.Context, r request, used *model.Usage, delta fun
 	}
 }
 
-func (m *Model) key(ctx context.Context, fresh bool) (string, error) {
-	if m.options.Key == nil {
-		return "", nil
-	}
-	return m.options.Key(ctx, fresh)
-}
-
 // failure returns err as an error that is safe to show: a provider may repeat the key.
 func (m *Model) failure(err error, key string) *model.Error {
 	failure, ok := errors.AsType[*model.Error](err)
 	if !ok {
 		failure = &model.Error{Code: model.CodeConfiguration, Message: err.Error()}
 	}
-	failure.Model = m.options.Name
+	failure.Model = m.name
 	if key != "" {
 		failure.Message = strings.ReplaceAll(failure.Message, key, "[key]")
 	}

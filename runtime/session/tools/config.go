@@ -13,9 +13,9 @@ import (
 // [model.NAME] or [mcp.NAME] that is wrong disables itself.
 func readConfig(dir string, getenv func(string) string) (*config.Config, error) {
 	c := config.Read(dir, getenv)
-	configured.Judge(c)
+	configured.Check(c)
 	for _, t := range c.Servers {
-		configured.Wrong(c, t.From, "mcp."+t.Name, problemOf(t))
+		configured.Disable(c, t.From, "mcp."+t.Name, problemOf(t))
 	}
 	return c, c.Wrong("session")
 }
@@ -30,7 +30,7 @@ func problemOf(t config.Table[config.Server]) string {
 	case s.URL != "" && (s.Args != nil || s.Env != nil):
 		return "has args or env, which only a command takes"
 	}
-	return configured.Address(t.Is.URL)
+	return configured.AddressProblem(t.Is.URL)
 }
 
 // problems returns why models and servers cannot be used, but for those that [serversOf] leaves out.
