@@ -71,7 +71,7 @@ func TestArchivesAreNamed(t *testing.T) {
 		}
 		var text []byte
 		reading, err := l.Read(t.Context(), conversations.ReadQuery{ID: "archive-chatgpt-c", Event: func(e *conversations.Event) error {
-			text = slices.Clone(e.Text)
+			text = slices.Clone(e.Body())
 			return nil
 		}})
 		if err != nil || reading.Title != "Tides" || string(text) != "天气" {

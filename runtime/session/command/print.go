@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -12,26 +13,31 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// printer writes the events of a session for a program, or nothing.
+// printer prints the events of a session, and its answer at the end.
 type printer struct {
 	*commands
-	json bool
-	err  error // of the first write that failed
+	json     bool // events as JSON on standard output, instead of the answer
+	progress bool // lines for people on standard error
+	events   int
+	err      error // of the first write that failed
 }
 
-// event writes an event in JSON, on one line. A reader gets each line as it is written.
-func (p *printer) event(e session.Event) {
-	if !p.json || p.err != nil {
-		return
+// event prints an event. It may be an [engine.Options].Observe.
+func (p *printer) event(e session.Event, s session.State) {
+	p.events++
+	if p.json && p.err == nil {
+		line, err := model.JSON(e)
+		if err == nil {
+			err = cli.WriteJSON(p.host.Stdout, p.host.Terminal, append(line, '\n'))
+		}
+		p.err = err
 	}
-	line, err := model.JSON(e)
-	if err == nil {
-		err = cli.WriteJSON(p.host.Stdout, p.host.Terminal, append(line, '\n'))
+	if line := progressOf(e, s); p.progress && line != "" {
+		fmt.Fprintln(p.host.Stderr, line)
 	}
-	p.err = err
 }
 
-// finish prints the answer of a session, or returns why there is none. err is the error that ended the session, or nil.
+// finish prints the answer, or returns the error why there is none. err is an error of the session.
 func (p *printer) finish(ctx context.Context, r session.Result, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -58,7 +64,7 @@ func (p *printer) finish(ctx context.Context, r session.Result, err error) error
 	return err
 }
 
-// hintFor returns what a person can do about a failure, as the end of a line; empty where that is not known.
+// hintFor returns what a person can do about a failure of a model, or "".
 func hintFor(code session.Code) string {
 	switch model.Code(code) {
 	case model.CodeConfiguration, model.CodeUnknownModel:
@@ -71,15 +77,13 @@ func hintFor(code session.Code) string {
 		return "see that base_url of the model in convtools.toml is right, and that something listens there"
 	case model.CodeScript:
 		return "the script is a file of the model in convtools.toml: add what it is to answer"
-	}
-	switch code {
-	case session.CodeBudget, session.CodeSamples:
+	case model.Code(session.CodeBudget), model.Code(session.CodeSamples):
 		return "go on with --id: the limit is for one answer"
 	}
 	return ""
 }
 
-// printMessage prints what a model has said. It cannot drive a terminal.
+// printMessage prints a message of a model. It cannot drive a terminal.
 func (c *commands) printMessage(message string) error {
 	if c.host.Terminal {
 		message = text.Visible(message)

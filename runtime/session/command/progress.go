@@ -3,26 +3,12 @@ package command
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// progress writes what happens in a session for people, a line each. Conversations have numbers in the order in which
-// they were begun, and the first one is the root.
-type progress struct {
-	out io.Writer
-	// streamed is the conversation whose messages are shown elsewhere; empty for none.
-	streamed string
-	// before is called before a line. It may be nil.
-	before func()
-}
-
-// rootName is what the first conversation of a session is called.
-const rootName = "root"
-
-// nameOf returns what a conversation of a session is called.
+// nameOf returns the name of a conversation for people: root, or #N for the Nth of the session.
 func nameOf(s session.State, id string) string {
 	n := 0
 	for c := range s.Conversations() {
@@ -30,84 +16,68 @@ func nameOf(s session.State, id string) string {
 			return fmt.Sprintf("#%d", n)
 		}
 	}
-	return rootName
+	return "root"
 }
 
-// titled returns what a conversation is called, with its title.
-func titled(s session.State, id string) string {
-	name := nameOf(s, id)
-	if c := s.Conversation(id); name != rootName && c.Title != "" {
-		name += " (" + c.Title + ")"
+// progressOf returns what people are told of an event, as a line without its end. It is empty for most events.
+func progressOf(e session.Event, s session.State) string {
+	c := s.Conversation(e.Conversation)
+	if c == nil {
+		return ""
 	}
-	return name
-}
-
-// event writes what an event is to a person, if anything.
-func (p *progress) event(e session.Event, s session.State) {
-	if e.Conversation == "" {
-		return
+	name, about := nameOf(s, c.ID), ""
+	if c.Parent != "" {
+		if c.Title != "" {
+			name += " (" + c.Title + ")"
+		}
+		about = name + " "
 	}
-	name := titled(s, e.Conversation)
-	about := name + " "
-	if name == rootName {
-		about = ""
-	}
+	line := ""
 	switch e.Kind {
 	case session.UserMessage:
 		if e.Origin == session.FromConv {
-			p.line("asking " + name + ": " + e.Text())
+			line = "asking " + name + ": " + e.Text()
 		}
 	case session.AgentMessage:
-		if e.Conversation != p.streamed {
-			p.line(name + ": " + e.Text())
-		}
+		line = name + ": " + e.Text()
 	case session.ToolCall:
-		if e.Name != "conv.create" && e.Name != "conv.send" { // of which it is said who is asked
-			p.line(about + "calling " + e.Name)
+		if e.Name != session.ConvCreate && e.Name != session.ConvSend { // "asking" follows
+			line = about + "calling " + e.Name
 		}
 	case session.ToolOutput:
 		if e.Failed {
-			p.line(about + e.Name + " failed: " + reasonIn(e.Output))
+			line = about + e.Name + " failed: " + reasonIn(e.Output)
 		}
 	case session.TaskStarted:
 		if e.Continues != nil {
-			p.line(about + "going on")
+			line = about + "going on"
 		}
 	case session.TaskComplete:
-		if e.Conversation != p.streamed {
-			p.line(about + "done")
-		}
+		line = about + "done"
 	case session.TaskFailed:
-		p.line(about + "failed: " + e.Failure.Message)
+		line = about + "failed: " + e.Failure.Message
 	case session.TurnAborted:
 		if e.Reason == session.Interrupted {
-			p.line(about + "interrupted")
+			line = about + "interrupted"
 		}
 	case session.CallsClosed:
-		p.line(about + "stopped: the conversation it waited for was interrupted")
+		line = about + "stopped: the conversation it waited for was interrupted"
 	case session.ConversationDestroyed:
-		p.line(about + "destroyed")
+		line = about + "destroyed"
 	case session.Recovered:
-		p.line(about + "going on where the last process ended")
+		line = about + "going on where the last process ended"
 	}
+	const most = 160 // characters
+	return text.Cut(text.Line(line), most)
 }
 
-// reasonIn returns the reason that the content of a refusal has, or the content where it is none.
-func reasonIn(content string) string {
+// reasonIn returns the reason in the output of a call that was refused, or else the output.
+func reasonIn(output string) string {
 	var refused struct {
 		Reason string `json:"reason"`
 	}
-	if json.Unmarshal([]byte(content), &refused) == nil && refused.Reason != "" {
+	if json.Unmarshal([]byte(output), &refused) == nil && refused.Reason != "" {
 		return refused.Reason
 	}
-	return content
-}
-
-// line writes a line. There is nowhere to report an error to.
-func (p *progress) line(what string) {
-	if p.before != nil {
-		p.before()
-	}
-	const most = 160
-	fmt.Fprintln(p.out, text.Cut(text.Line(what), most))
+	return output
 }

@@ -12,62 +12,50 @@ import (
 	"github.com/convtools/convtools/runtime/session/tools"
 )
 
-func (c *commands) resume() *cobra.Command {
-	var json bool
+func (c *commands) resumeCommand() *cobra.Command {
+	out := &printer{commands: c}
 	cmd := c.about("resume", "", "Go on with what a crash left unfinished", `Goes on with a session whose process ended while something ran, and prints the
 answer: calls that wait for another conversation get the real one. Of a
 session that has finished it prints the last answer.`,
-		func(ctx context.Context, sessions *tools.Sessions, at tools.Place) error {
-			return c.runResume(ctx, sessions, at, json)
+		func(ctx context.Context, p *tools.Project, found tools.Conversation) error {
+			return c.runResume(ctx, p, found, out)
 		})
-	cmd.Flags().BoolVar(&json, "json", false, "print events, one a line, as they happen")
+	cmd.Flags().BoolVar(&out.json, "json", false, "print events, one a line, as they happen")
 	return cmd
 }
 
-func (c *commands) runResume(ctx context.Context, sessions *tools.Sessions, at tools.Place, json bool) error {
+func (c *commands) runResume(ctx context.Context, p *tools.Project, found tools.Conversation, out *printer) error {
 	defer stoppable(ctx)()
-	c.relearn(at.Settings)
-	p := &printer{commands: c, json: json}
-	observed := false
-	e, err := sessions.Resume(at.Session, func(event session.Event, _ session.State) {
-		observed = true
-		p.event(event)
-	})
+	s, err := c.resume(p, found, out.event)
 	if err != nil {
 		return failure(err)
 	}
-	c.warnTorn(e)
-	err = e.Wait(ctx)
-	if err != nil && ctx.Err() != nil {
-		err = interrupt(ctx, e)
+	if err = errors.Join(wait(ctx, s, s.Wait), s.Close()); err != nil {
+		return out.finish(ctx, session.Result{}, err)
 	}
-	if err = errors.Join(err, e.Close()); err != nil {
-		return p.finish(ctx, session.Result{}, err)
-	}
-	last, result, err := ending(sessions.Dir, at.Session)
+	last, result, err := lastAnswer(p.Logs, found.Session)
 	switch {
 	case err != nil:
 		return failure(err)
 	case result.Status == "":
-		return cli.Hint(errors.New("nothing has been asked in this session"), "convtools query --id "+at.Session+" TEXT asks")
+		return cli.Hint(errors.New("nothing has been asked in this session"), "convtools query --id "+found.Session+" TEXT asks")
 	}
-	if !observed && last.Seq > 0 {
-		p.event(last)
+	if out.events == 0 && last.Seq > 0 {
+		out.event(last, s.State())
 	}
-	return p.finish(ctx, result, nil)
+	return out.finish(ctx, result, nil)
 }
 
-// ending returns how the last logical turn of the root of a session ended, and the last message of that, if any.
-func ending(dir, id string) (last session.Event, result session.Result, err error) {
+// lastAnswer returns the last message of the root's last logical turn, if it has one, and the result of that turn.
+func lastAnswer(dir, id string) (last session.Event, result session.Result, err error) {
 	for record, err := range log.Read(dir, id) {
 		if err != nil {
 			return last, result, err
 		}
 		for _, e := range record {
-			if e.Conversation != id { // the root has the id of its session
-				continue
-			}
 			switch {
+			case e.Conversation != id: // the root has the id of its session
+				continue
 			case e.Kind == session.TaskStarted && e.Continues == nil:
 				last, result = session.Event{}, session.Result{}
 			case e.Kind == session.AgentMessage:

@@ -3,6 +3,7 @@ package tools
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,120 +15,110 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// maxArguments is how many bytes of arguments a call may have: all of them are kept in the log, and read again by a
-// model.
+// maxArguments limits the bytes of a call's arguments: the log keeps them, and models read them again.
 const maxArguments = 4 << 20
 
-// asked is what a call of a conv tool asks for.
-type asked struct {
+// decoded is a valid call of a conv tool.
+type decoded struct {
+	tool    string // its canonical name
 	request session.Request
-	wait    *int   // how many milliseconds a caller outside of the session waits; nil where the call does not say
+	wait    *int   // milliseconds that a caller outside of the session waits; nil is the default
 	task    string // of conv.wait
 }
 
-// decode returns what a call of a conv tool asks for that a conversation with some settings makes. Files that it names
-// are read.
-func (s *Sessions) decode(settings Settings, tool string, arguments []byte) (a asked, refusal *session.Refusal) {
-	if len(arguments) > maxArguments {
-		return a, &session.Refusal{
-			Code: session.CodeInvalidArguments, Reason: fmt.Sprintf("the arguments have %d bytes, and at most %d are taken", len(arguments), maxArguments),
-		}
+// decode validates a call of a conv tool, by any of its names, and reads the files that it names. settings are those
+// of the calling conversation.
+func (p *Project) decode(settings Settings, name string, arguments []byte) (d decoded, refusal *session.Refusal) {
+	if n := len(arguments); n > maxArguments {
+		return d, refuse("", "the arguments have %d bytes, and at most %d are taken", n, maxArguments)
 	}
-	r := reader{sessions: s, settings: settings}
-	call := &contract.Call{Tool: tool, Arguments: arguments}
+	all := declared()
+	tool := all[slices.IndexFunc(all, func(t contract.Tool) bool { return t.AnswersTo(name) })]
+	d.tool = tool.Name
+	r := reader{project: p, settings: settings}
+	call := &contract.Call{Tool: tool.Name, Arguments: arguments}
 	var err error
-	switch tool {
+	switch tool.Name {
 	case session.ConvCreate:
-		err = with(call, conv.CreateTool(), func(p conv.CreateParams) (err error) {
-			a.wait = p.WaitMs
-			a.request.Create, err = r.create(p)
-			return err
-		})
+		var a conv.CreateParams
+		if a, err = coerce.Params[conv.CreateParams](call, &tool); err == nil {
+			d.wait = a.WaitMs
+			d.request.Create, err = r.create(a)
+		}
 	case session.ConvSend:
-		err = with(call, conv.SendTool(), func(p conv.SendParams) (err error) {
-			a.wait = p.WaitMs
-			a.request.Send = &session.Send{ConversationID: p.ConversationID, Text: p.Text, Budget: r.budget(p.Budget)}
-			a.request.Send.Items, err = r.items(p.Items)
-			return err
-		})
+		var a conv.SendParams
+		if a, err = coerce.Params[conv.SendParams](call, &tool); err == nil {
+			d.wait = a.WaitMs
+			d.request.Send = &session.Send{ConversationID: a.ConversationID, Text: a.Text, Budget: r.budget(a.Budget)}
+			d.request.Send.Items, err = r.parts(a.Items)
+		}
 	case session.ConvHistory:
-		err = with(call, conv.HistoryTool(), func(p conv.HistoryParams) error {
-			a.request.History = &session.History{ConversationID: p.ConversationID, Limit: p.Limit}
-			return nil
-		})
+		var a conv.HistoryParams
+		a, err = coerce.Params[conv.HistoryParams](call, &tool)
+		d.request.History = (*session.History)(&a)
 	case session.ConvDestroy:
-		err = with(call, conv.DestroyTool(), func(p conv.DestroyParams) error {
-			a.request.Destroy = &session.Destroy{ConversationID: p.ConversationID}
-			return nil
-		})
+		var a conv.DestroyParams
+		a, err = coerce.Params[conv.DestroyParams](call, &tool)
+		d.request.Destroy = (*session.Destroy)(&a)
 	case session.ConvList:
-		err = with(call, conv.ListTool(), func(conv.ListParams) error { return nil })
+		_, err = coerce.Params[conv.ListParams](call, &tool)
 	default:
-		err = with(call, conv.WaitTool(), func(p conv.WaitParams) error {
-			a.task, a.wait = p.TaskID, p.WaitMs
-			return nil
-		})
+		var a conv.WaitParams
+		a, err = coerce.Params[conv.WaitParams](call, &tool)
+		d.task, d.wait = a.TaskID, a.WaitMs
 	}
-	return a, refusalOf(err)
+	return d, refusalOf(err)
 }
 
-// with has the arguments of a call taken, unless they are invalid.
-func with[P any](call *contract.Call, tool contract.Tool, take func(P) error) error {
-	p, err := coerce.Params[P](call, &tool)
-	if err != nil {
-		return err
-	}
-	return take(p)
+// refuse returns the refusal of an argument.
+func refuse(field, format string, args ...any) *session.Refusal {
+	return &session.Refusal{Code: session.CodeInvalidArguments, Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-// refusalOf returns an error as a refusal, and nil for no error.
+// refusalOf returns an error as a refusal. It is nil for nil.
 func refusalOf(err error) *session.Refusal {
 	var refusal *session.Refusal
 	if err == nil || errors.As(err, &refusal) {
 		return refusal
 	}
-	refusal = &session.Refusal{Code: session.CodeInvalidArguments, Reason: err.Error()}
-	var invalid *contract.InvalidArguments
-	if errors.As(err, &invalid) && len(invalid.Problems) > 0 {
-		refusal.Field = invalid.Problems[0].Path
+	field := ""
+	if invalid := (*contract.InvalidArguments)(nil); errors.As(err, &invalid) && len(invalid.Problems) > 0 {
+		field = invalid.Problems[0].Path
 	}
-	return refusal
+	return refuse(field, "%v", err)
 }
 
-// reader makes requests of valid arguments, and reads the files that they name.
+// reader turns valid arguments into requests and reads the files that they name. Its errors are refusals.
 type reader struct {
-	sessions *Sessions
+	project  *Project
 	settings Settings
-	images   int // bytes of the image files that were read
+	images   int // bytes of the image files so far
 }
 
-func (r *reader) create(p conv.CreateParams) (*session.Create, error) {
-	c := &session.Create{
-		Base: p.BaseInstructionText, UserInstruction: p.UserInstruction, MCPAllowlist: p.MCPAllowlist, Budget: r.budget((*conv.SendBudget)(p.Budget)),
+func (r *reader) create(a conv.CreateParams) (c *session.Create, err error) {
+	c = &session.Create{
+		Base: a.BaseInstructionText, UserInstruction: a.UserInstruction, MCPAllowlist: a.MCPAllowlist,
+		Title: value(a.Title), Budget: r.budget((*conv.SendBudget)(a.Budget)),
 	}
-	if p.Title != nil {
-		c.Title = *p.Title
-	}
-	if p.BaseInstructionFile != nil {
-		base, err := r.text(*p.BaseInstructionFile, "base_instruction_file")
+	if a.BaseInstructionFile != nil {
+		base, err := r.text(*a.BaseInstructionFile, "base_instruction_file")
 		if err != nil {
 			return nil, err
 		}
 		c.Base = &base
 	}
 	var items []conv.SendItem
-	for _, i := range p.Items {
-		items = append(items, conv.SendItem(i))
+	for _, item := range a.Items {
+		items = append(items, conv.SendItem(item))
 	}
-	var err error
-	if c.Items, err = r.items(items); err != nil || p.InternalTools == nil {
+	if c.Items, err = r.parts(items); err != nil || a.InternalTools == nil {
 		return c, err
 	}
 	c.Internal = session.InternalTools{}
 	for tool, given := range map[string]*bool{
-		session.PlanTool: p.InternalTools.IncludePlanTool, session.PatchTool: p.InternalTools.IncludeApplyPatchTool,
-		session.SearchTool: p.InternalTools.WebSearchRequest, session.ShellTool: p.InternalTools.UseStreamableShellTool,
-		session.ConvTools: p.InternalTools.IncludeConvTools,
+		session.PlanTool: a.InternalTools.IncludePlanTool, session.PatchTool: a.InternalTools.IncludeApplyPatchTool,
+		session.SearchTool: a.InternalTools.WebSearchRequest, session.ShellTool: a.InternalTools.UseStreamableShellTool,
+		session.ConvTools: a.InternalTools.IncludeConvTools,
 	} {
 		if given != nil {
 			c.Internal[tool] = *given
@@ -141,62 +132,70 @@ func (r *reader) create(p conv.CreateParams) (*session.Create, error) {
 	return c, nil
 }
 
-// searches reports whether the model can search the web: the calling conversation may have been created when it
-// could.
+// searches reports whether the model can search the web now. The calling conversation may be older.
 func (r *reader) searches() bool {
-	m, err := configured.Choose(r.sessions.Config, r.settings.Model)
+	m, err := configured.Choose(r.project.Config, r.settings.Model)
 	return err == nil && m.Is.WebSearch
 }
 
-func (r *reader) budget(asked *conv.SendBudget) (b session.Budget) {
-	if asked == nil {
+func (r *reader) budget(a *conv.SendBudget) (b session.Budget) {
+	if a == nil {
 		return b
 	}
-	if asked.Tokens != nil {
-		b.Tokens = int64(*asked.Tokens)
-	}
-	if asked.ToolCalls != nil {
-		b.Calls = int64(*asked.ToolCalls)
-	}
-	if asked.Seconds != nil {
-		b.Deadline = r.sessions.now().UTC().Round(0).Add(time.Duration(*asked.Seconds) * time.Second)
+	b.Tokens, b.Calls = int64(value(a.Tokens)), int64(value(a.ToolCalls))
+	if a.Seconds != nil {
+		b.Deadline = r.project.host.Now().UTC().Round(0).Add(time.Duration(*a.Seconds) * time.Second)
 	}
 	return b
 }
 
-// items returns the parts of a message. An item has the member that its type names, and no other.
-func (r *reader) items(items []conv.SendItem) (parts []session.Part, err error) {
+// value returns the value of an argument, and the zero value for one that is not given.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// parts returns the parts of a message.
+func (r *reader) parts(items []conv.SendItem) (parts []session.Part, err error) {
 	for i, item := range items {
-		refuse := func(member, reason string) ([]session.Part, error) {
-			return nil, &session.Refusal{Code: session.CodeInvalidArguments, Field: fmt.Sprintf("items[%d].%s", i, member), Reason: reason}
-		}
-		for _, m := range []struct {
-			of, member string
-			value      *string
-		}{{"text", "text", item.Text}, {"image", "image_url", item.ImageURL}, {"local_image", "path", item.Path}} {
-			switch {
-			case m.of == item.Type && m.value == nil:
-				return refuse(m.member, "an item of type "+item.Type+" needs "+m.member)
-			case m.of != item.Type && m.value != nil:
-				return refuse(m.member, "an item of type "+item.Type+" has no "+m.member)
-			}
+		at := fmt.Sprintf("items[%d].", i)
+		if err := misfit(at, item); err != nil {
+			return nil, err
 		}
 		var part session.Part
 		switch {
 		case item.Text != nil:
 			part.Text = *item.Text
 		case item.Path != nil:
-			if part.ImageURL, err = r.image(*item.Path, fmt.Sprintf("items[%d].path", i)); err != nil {
+			if part.ImageURL, err = r.image(*item.Path, at+"path"); err != nil {
 				return nil, err
 			}
 		default:
 			part.ImageURL = *item.ImageURL
 			scheme, _, _ := strings.Cut(part.ImageURL, ":")
 			if scheme != "http" && scheme != "https" && !strings.HasPrefix(part.ImageURL, "data:image/") {
-				return refuse("image_url", "the address of an image begins with https://, http:// or data:image/, and not with "+text.Quote(text.Cut(part.ImageURL, 60)))
+				return nil, refuse(at+"image_url", "the address of an image begins with https://, http:// or data:image/, and not with %s", text.Quote(text.Cut(part.ImageURL, 60)))
 			}
 		}
 		parts = append(parts, part)
 	}
 	return parts, nil
+}
+
+// misfit returns a refusal unless an item has the member that its type names, and no other. at is its place.
+func misfit(at string, item conv.SendItem) error {
+	for _, m := range []struct {
+		of, member string
+		value      *string
+	}{{"text", "text", item.Text}, {"image", "image_url", item.ImageURL}, {"local_image", "path", item.Path}} {
+		switch {
+		case m.of == item.Type && m.value == nil:
+			return refuse(at+m.member, "an item of type %s needs %s", item.Type, m.member)
+		case m.of != item.Type && m.value != nil:
+			return refuse(at+m.member, "an item of type %s has no %s", item.Type, m.member)
+		}
+	}
+	return nil
 }

@@ -8,40 +8,38 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp"
 )
 
-// jpModel returns what JP calls the model that is configured under a name: one that has a provider in JP by that and by
-// what the provider calls it, and any other by its name here.
-func (s *Sessions) jpModel(name string) jp.Model {
-	chosen, err := configured.Choose(s.Config, name)
+// jpModel returns a configured model in JP's words. A model that JP cannot ask has only a name.
+func (p *Project) jpModel(name string) jp.Model {
+	chosen, err := configured.Choose(p.Config, name)
 	if err != nil { // it is not configured any more
 		return jp.Model{Name: name}
 	}
 	if !chosen.HTTP() {
 		return jp.Model{Name: chosen.Name}
 	}
-	at := chosen.Is
-	u, err := url.Parse(at.BaseURL)
+	is := chosen.Is
+	u, err := url.Parse(is.BaseURL)
 	if err != nil {
 		u = &url.URL{}
 	}
-	own := map[string]string{ // of the providers that JP has
-		"api.openai.com": "openai", "api.anthropic.com": "anthropic", "openrouter.ai": "openrouter", "api.cerebras.ai": "cerebras",
-		"api.deepseek.com": "deepseek", "generativelanguage.googleapis.com": "google",
+	provider := map[string]string{
+		"api.openai.com": "openai", "api.anthropic.com": "anthropic", "openrouter.ai": "openrouter",
+		"api.cerebras.ai": "cerebras", "api.deepseek.com": "deepseek", "generativelanguage.googleapis.com": "google",
+	}[u.Hostname()]
+	if provider != "" {
+		return jp.Model{Provider: provider, Name: is.Model, KeyEnv: is.KeyEnv}
 	}
-	m := jp.Model{
-		Provider: own[u.Hostname()], Name: at.Model, KeyEnv: at.KeyEnv,
-		BaseURL: strings.TrimSuffix(strings.TrimRight(at.BaseURL, "/"), "/v1"), // which JP adds
-	}
+	base := strings.TrimSuffix(strings.TrimRight(is.BaseURL, "/"), "/v1") // JP adds it
+	m := jp.Model{Name: is.Model, BaseURL: base, KeyEnv: is.KeyEnv}
 	const ollamaPort = "11434"
 	switch {
-	case m.Provider != "":
-		m.BaseURL = ""
-	case at.API == "messages":
+	case is.API == "messages":
 		m.Provider = "anthropic"
-	case at.API == "responses" || at.BaseURL == "":
+	case is.API == "responses" || is.BaseURL == "":
 		m.Provider = "openai"
 	case u.Port() == ollamaPort:
 		m.Provider, m.KeyEnv = "ollama", ""
-	default: // which any server with Chat Completions answers
+	default: // JP asks any server with Chat Completions as llama.cpp
 		m.Provider, m.KeyEnv = "llamacpp", ""
 	}
 	return m

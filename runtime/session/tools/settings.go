@@ -6,35 +6,27 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// Settings is what a host keeps with the root of a session, and every conversation has from there: what
-// [session.Context] calls its Settings.
+// Settings are the settings of a session. Each of its conversations has them as [session.Context].Settings.
 type Settings struct {
-	// Model is the name of a configured model; empty for the one that the configuration chooses.
-	Model string `json:"model,omitempty"`
-	// Root is the workspace: files are read inside of it alone, and none where it is empty. Dir is where relative paths
-	// begin. Both are absolute.
-	Root string `json:"root"`
-	Dir  string `json:"dir"`
-	// Outside reports that a program outside of the session has the place of the root's model: its calls are submissions.
+	Model string `json:"model,omitempty"` // the name of a configured model; empty is the one that the configuration chooses
+	Root  string `json:"root"`            // absolute path of the workspace, whose files may be read; empty is none
+	Dir   string `json:"dir"`             // absolute path that relative paths start from
+	// Outside is true for the session of a program outside. The program takes the place of the root's model.
 	Outside bool `json:"outside,omitempty"`
-	// Recorded is the id of the recorded conversation that the root is: that which a program outside calls from, or that which
-	// the session goes on in. Empty is none from before the session.
-	Recorded string `json:"recorded,omitempty"`
-	// Knowledge is what is learned besides what the project says, as TOPIC/GLOB.
-	Knowledge []string `json:"knowledge,omitempty"`
-	// Hidden reports whether what is recorded is to be left out of lists and searches.
-	Hidden bool `json:"hidden,omitempty"`
-	// JP reports whether what is said is recorded in the JP workspace of Dir, and is not to be found in the log as well.
-	JP bool `json:"jp,omitempty"`
+	// Recorded is the id of the recorded conversation that the root continues, or that a program outside calls from.
+	Recorded  string   `json:"recorded,omitempty"`
+	Knowledge []string `json:"knowledge,omitempty"` // documents to learn besides the project's own, as TOPIC/GLOB
+	Hidden    bool     `json:"hidden,omitempty"`    // recorded conversations are left out of lists and searches
+	JP        bool     `json:"jp,omitempty"`        // the session is recorded in the JP workspace of Dir, not read from its log
 }
 
-// String returns the settings as a conversation keeps them.
+// String returns the settings as JSON.
 func (s Settings) String() string {
-	data, _ := json.Marshal(s) // of strings, which always have a form
+	data, _ := json.Marshal(s) // strings always have JSON
 	return string(data)
 }
 
-// SettingsOf returns the settings that a conversation keeps. What cannot be read is left out of them.
+// SettingsOf returns the settings of a conversation. Settings that cannot be read are zero.
 func SettingsOf(c session.Context) (s Settings) {
 	_ = json.Unmarshal([]byte(c.Settings), &s)
 	return s
