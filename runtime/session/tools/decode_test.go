@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
@@ -28,7 +29,7 @@ const png = "\x89PNG\r\n\x1a\nrest"
 // lab is a workspace with a directory to work in, and files around it that are none of its own.
 type lab struct {
 	root, dir string
-	tools     *Sessions
+	tools     *Project
 }
 
 func newLab(t testing.TB) *lab {
@@ -65,7 +66,10 @@ func newLab(t testing.TB) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.tools = &Sessions{Config: &config.Config{}, servers: NewServers(nil, ServerOptions{}), now: func() time.Time { return noon }, options: Options{Registry: registry}}
+	l.tools = &Project{
+		Config: &config.Config{}, servers: newServers(nil, mcp.Implementation{}, "", nil), registry: registry,
+		host: &toolset.Host{Now: func() time.Time { return noon }},
+	}
 	return l
 }
 

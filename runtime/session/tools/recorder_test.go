@@ -17,6 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -121,7 +122,7 @@ func allRecorded(t *testing.T, w *jp.Workspace) string {
 }
 
 func record(t *testing.T, w *jp.Workspace) *recorder {
-	r := newRecorder(talking, w, time.Now)
+	r := newRecorder(talking, w, &Project{host: &toolset.Host{Now: time.Now}})
 	r.warn = func(s string) { t.Error(s) }
 	r.model = func(name string) jp.Model { return jp.Model{Provider: "ollama", Name: name} }
 	return r
