@@ -159,7 +159,7 @@ func wait(ctx context.Context, s *tools.Session, f func(context.Context) error) 
 // interrupt interrupts a session, unless the work has ended.
 func interrupt(ctx context.Context, s *tools.Session, in session.Interrupt) error {
 	err := s.Do(ctx, in)
-	if late := (*session.InputError)(nil); errors.As(err, &late) {
+	if session.CodeOf(err) == session.CodeLate {
 		return nil
 	}
 	return err

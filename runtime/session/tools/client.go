@@ -181,7 +181,7 @@ func (c *client) read(ctx context.Context, call session.Item) (string, error) {
 // destroy answers conv.destroy. A conversation that runs is interrupted.
 func destroy(ctx context.Context, s *Session, id string) (string, error) {
 	err := s.Do(ctx, session.Remove{Conversation: id})
-	if late := (*session.InputError)(nil); err != nil && !errors.As(err, &late) { // late: it is being destroyed
+	if err != nil && session.CodeOf(err) != session.CodeLate { // late: it is being destroyed
 		return "", err
 	}
 	err = s.Await(ctx, func(state session.State) bool { return state.Conversation(strings.ToLower(id)).Destroyed })

@@ -145,7 +145,7 @@ func (p *Project) session(id string, root session.Context, observe Observer) (*S
 		}
 	}
 	return s, engine.Options{
-		Model: p.Model, Tools: s, Now: p.host.Now, NewID: uuid.NewString,
+		Model: p.Model, Tools: s, Now: p.host.Now,
 		Observe: func(e session.Event, state session.State) {
 			if observe != nil {
 				observe(e, state)
