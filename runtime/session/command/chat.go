@@ -56,9 +56,6 @@ type dialog struct {
 }
 
 func (c *commands) runChat(ctx context.Context, t *target) error {
-	if err := t.check(); err != nil {
-		return err
-	}
 	ctx = context.WithoutCancel(ctx) // a signal ends the task, not the program
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -114,11 +111,7 @@ func readLines(in io.Reader) <-chan line {
 		for scanner.Scan() {
 			lines <- line{text: strings.TrimSpace(strings.ToValidUTF8(scanner.Text(), "\uFFFD"))}
 		}
-		err := cmp.Or(scanner.Err(), io.EOF)
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = cli.Usagef("a line is longer than %d bytes", maxInput)
-		}
-		lines <- line{err: err}
+		lines <- line{err: cmp.Or(scanner.Err(), io.EOF)}
 	}()
 	return lines
 }

@@ -114,7 +114,6 @@ func failure(err error) error {
 	var none *configured.NoModelError
 	var busy *log.BusyError
 	var missing *log.NotFoundError
-	var ambiguous *tools.AmbiguousError
 	switch {
 	case errors.As(err, &none) && len(none.Known) == 0:
 		return cli.Hint(err, `a model that needs no network: [model.NAME] with api = "scripted" and script = "file.toml"`)
@@ -124,8 +123,6 @@ func failure(err error) error {
 		return cli.Hint(err, "make room; convtools session resume goes on from what the log has")
 	case errors.As(err, &missing):
 		return cli.Hint(err, "convtools session ls lists sessions")
-	case errors.As(err, &ambiguous):
-		return cli.Hint(err, "write more of the id that is meant")
 	}
 	return err
 }

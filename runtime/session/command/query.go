@@ -42,16 +42,6 @@ func (t *target) addTo(c *commands, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("model", c.completeModel)
 }
 
-// check returns an error for flags that contradict each other.
-func (t *target) check() error {
-	for name, given := range map[string]bool{"new": t.new, "title": t.title != "", "hidden": t.hidden} {
-		if given && t.id != "" {
-			return cli.Usagef("--%s is for a new session, and --id names one that is there", name)
-		}
-	}
-	return nil
-}
-
 func (c *commands) query() *cobra.Command {
 	var t target
 	out := &printer{commands: c}
@@ -82,9 +72,6 @@ happens, an event a line. What a crash interrupts, session resume goes on with.`
 
 func (c *commands) runQuery(ctx context.Context, t *target, text string, out *printer) error {
 	text, err := c.input(text)
-	if err == nil {
-		err = t.check()
-	}
 	if err != nil {
 		return err
 	}
@@ -120,6 +107,11 @@ func (c *commands) runQuery(ctx context.Context, t *target, text string, out *pr
 // begin starts a session, or opens the session of the conversation with --id. It returns the submission, without its
 // input.
 func (c *commands) begin(ctx context.Context, p *tools.Project, t *target, observe tools.Observer) (s *tools.Session, in session.Submit, err error) {
+	for name, given := range map[string]bool{"new": t.new, "title": t.title != "", "hidden": t.hidden} {
+		if given && t.id != "" {
+			return nil, in, cli.Usagef("--%s is for a new session, and --id names one that is there", name)
+		}
+	}
 	if err := c.learn(t.knowledge); err != nil {
 		return nil, in, err
 	}

@@ -58,7 +58,7 @@ type AmbiguousError struct {
 func (e *AmbiguousError) Error() string {
 	const most = 5
 	list := strings.Join(e.IDs[:min(len(e.IDs), most)], ", ")
-	return fmt.Sprintf("%q begins the ids of %d conversations, such as %s", e.ID, len(e.IDs), list)
+	return fmt.Sprintf("%q begins the ids of %d conversations, such as %s; write more of one", e.ID, len(e.IDs), list)
 }
 
 // beginning returns the only conversation whose id begins with a text, which may lack the prefix of recorded ids.
