@@ -83,11 +83,7 @@ func addLabel(cmd *cobra.Command, usage string, add func(key, value string, hasV
 // addFilter defines the flags of ls and grep for conversations and their order.
 func addFilter(cmd *cobra.Command, f *conversations.Filter, ascending *bool) {
 	flags := cmd.Flags()
-	flags.BoolFunc("descending", "newest or largest first (default)", func(given string) error {
-		isDown, err := strconv.ParseBool(given)
-		*ascending = !isDown
-		return err
-	})
+	addSwitch(flags, "descending", "newest or largest first (default)", func(is bool) { *ascending = !is })
 	flags.BoolVar(ascending, "ascending", false, "oldest or smallest first")
 	flags.BoolVar(&f.Archived, "archived", false, "archived conversations instead of live ones")
 	flags.BoolVar(&f.Hidden, "hidden", false, "hidden conversations too")
