@@ -36,7 +36,7 @@ func withArchive(t *testing.T, settings string, values map[string]string) func(s
 	}
 	write(export, `[{"id":"c","title":"Tides","mapping":{"n":{"message":{"author":{"role":"user"},"content":{"parts":["天气"]}}}}}]`)
 	write(filepath.Join(home, ".config", "convtools", "convtools.toml"), settings)
-	w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: archive.Home(getenv)})
+	w, err := archive.Create(t.Context(), archive.Home(getenv), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestArchivesAreNamed(t *testing.T) {
 		}
 		var text []byte
 		reading, err := l.Read(t.Context(), conversations.ReadQuery{ID: "archive-chatgpt-c", Event: func(e *conversations.Event) error {
-			text = slices.Clone(e.Text)
+			text = slices.Clone(e.Body())
 			return nil
 		}})
 		if err != nil || reading.Title != "Tides" || string(text) != "天气" {

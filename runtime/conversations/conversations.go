@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -154,19 +155,10 @@ type Reading struct {
 
 // Event is an event of a conversation.
 type Event struct {
-	Index   int // from 0
+	transcript.Event
 	Number  int // from 1 among the numbered events of the conversation; 0 for others
 	Request int // the number of requests of the user up to this event, included
-	Turn    int // from 1
-	Kind    transcript.Kind
-	Time    time.Time // zero if not known
-	Name    string    // of a called tool
-	CallID  string    // joins a tool call with its result; as recorded, not checked
-	IsError bool      // of a tool result
-	// Text is the text of the event in UTF-8; of a tool call its arguments.
-	Text     []byte
-	Encoding transcript.Encoding
-	JSON     bool // Text is JSON, indented by two spaces
-	// Recorded is the event of the store.
-	Recorded *transcript.Event
 }
+
+// Body returns the text of the event for reading: of a tool call its arguments as indented JSON.
+func (e *Event) Body() []byte { return eventtext.Body(&e.Event) }

@@ -303,7 +303,7 @@ func TestReadTurns(t *testing.T) {
 				return nil
 			},
 			Event: func(e *conversations.Event) error {
-				got = append(got, strings.TrimPrefix(string(e.Text), "turn "))
+				got = append(got, strings.TrimPrefix(string(e.Body()), "turn "))
 				return nil
 			},
 		})
@@ -347,7 +347,7 @@ func TestReadEvents(t *testing.T) {
 	})
 	var got []string
 	_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", Event: func(e *conversations.Event) error {
-		got = append(got, fmt.Sprintf("%v %s/%s %q json=%t error=%t", e.Kind, e.Name, e.CallID, e.Text, e.JSON, e.IsError))
+		got = append(got, fmt.Sprintf("%v %s/%s %q json=%t error=%t", e.Kind, e.Name, e.CallID, e.Body(), len(e.Arguments) > 0, e.Failed))
 		return nil
 	}})
 	want := []string{
@@ -356,8 +356,8 @@ func TestReadEvents(t *testing.T) {
 		`reasoning / "why" json=false error=false`,
 		`tool_call fs_read/call_1 "{\n  \"path\": \"` + long + `\"\n}" json=true error=false`,
 		`tool_result /call_1 "` + long + `é" json=false error=true`,
-		`inquiry / "sure?" json=false error=false`,
-		`inquiry_response / "true" json=true error=false`,
+		`inquiry /q "sure?" json=false error=false`,
+		`inquiry_response /q "true" json=true error=false`,
 		`structured / "{\n  \"a\": \"b\"\n}" json=true error=false`,
 		`structured / "a text" json=false error=false`,
 		`assistant / "done" json=false error=false`,
@@ -366,7 +366,7 @@ func TestReadEvents(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	_, err = l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", Event: func(e *conversations.Event) error {
-		if json := string(eventtext.AppendJSON(nil, e.Recorded, transcript.JSONOptions{})); !strings.HasPrefix(json, `{"timestamp":"`) {
+		if json := string(eventtext.AppendJSON(nil, &e.Event, transcript.JSONOptions{})); !strings.HasPrefix(json, `{"timestamp":"`) {
 			t.Errorf("%s", json)
 		}
 		return nil

@@ -49,7 +49,7 @@ func expected(all []recorded) (events []numbered, size conversations.Size) {
 func readNumbered(t *testing.T, l conversations.Source, q conversations.ReadQuery) (events []numbered, r conversations.Reading) {
 	t.Helper()
 	q.Event = func(e *conversations.Event) error {
-		events = append(events, numbered{e.Turn, e.Number, e.Request, e.Kind.String(), string(e.Text)})
+		events = append(events, numbered{e.Turn, e.Number, e.Request, e.Kind.String(), string(e.Body())})
 		return nil
 	}
 	r, err := l.Read(t.Context(), q)

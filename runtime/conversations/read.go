@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -51,7 +50,6 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 			break
 		}
 		if q.Kinds == nil || q.Kinds(e.Kind) {
-			e.Text, e.Encoding, e.JSON = eventtext.Body(e.Recorded), e.Recorded.Encoding, len(e.Recorded.Arguments) > 0
 			if err := q.Event(e); err != nil {
 				return r, err
 			}
@@ -83,18 +81,11 @@ func (a *asking) latest() (latest *store.Conversation) {
 func (r *Reading) read(ctx context.Context, c *store.Conversation) (events []Event, err error) {
 	var numbering transcript.Numbering
 	totals, err := c.Read(ctx, func(recorded *transcript.Event) bool {
-		e := *recorded
+		e := Event{Event: *recorded, Number: numbering.Next(recorded.Kind), Request: numbering.Requests}
 		for _, b := range []*[]byte{&e.Text, &e.Arguments, &e.Object} {
 			*b = bytes.Clone(*b)
 		}
-		out := Event{Index: e.Index, Number: numbering.Next(e.Kind), Request: numbering.Requests, Turn: e.Turn, Kind: e.Kind, Time: e.Time, Recorded: &e}
-		switch e.Kind {
-		case transcript.KindToolCall:
-			out.Name, out.CallID = e.Name, e.CallID
-		case transcript.KindToolResult:
-			out.CallID, out.IsError = e.CallID, e.Failed
-		}
-		events = append(events, out)
+		events = append(events, e)
 		return true
 	})
 	r.Turns, r.Events, r.Requests = totals.Turns, numbering.Events, numbering.Requests

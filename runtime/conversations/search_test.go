@@ -145,16 +145,16 @@ func recordedEvents(t *testing.T, l *conversations.Library, id transcript.ID) (a
 			return nil
 		}
 		r := recordedEvent{
-			number: len(all) + 1, turn: e.Turn, scope: e.Kind.Scope(), text: string(e.Text),
-			chars: utf8.RuneCount(e.Text), time: e.Time.String(),
+			number: len(all) + 1, turn: e.Turn, scope: e.Kind.Scope(), text: string(e.Body()),
+			chars: utf8.RuneCount(e.Body()), time: e.Time.String(),
 		}
 		switch e.Kind {
 		case transcript.KindToolCall:
 			r.text = e.Name
-			if !e.JSON {
+			if len(e.Arguments) == 0 {
 				t.Errorf("arguments that are no JSON: %q", e.Text)
 			}
-			if text := string(e.Text); text != "" && text != "{}" && text != "[]" {
+			if text := string(e.Body()); text != "" && text != "{}" && text != "[]" {
 				r.text += "\n" + jsonString.ReplaceAllStringFunc(text, func(literal string) string {
 					var s string
 					if err := json.Unmarshal([]byte(literal), &s); err != nil {
@@ -175,7 +175,7 @@ func recordedEvents(t *testing.T, l *conversations.Library, id transcript.ID) (a
 				r.own, unnamed = unnamed[0], unnamed[1:]
 			}
 		case transcript.KindStructured:
-			if e.JSON {
+			if len(e.Arguments) > 0 {
 				r.text = "" // it is not searched
 			}
 		}

@@ -175,7 +175,7 @@ func TestCopiedIsFoundOnce(t *testing.T) {
 	}
 	var read []string
 	_, err = l.Read(t.Context(), conversations.ReadQuery{ID: forkID, Event: func(e *conversations.Event) error {
-		read = append(read, string(e.Text))
+		read = append(read, string(e.Body()))
 		return nil
 	}})
 	if diff := cmp.Diff([]string{"how often is a retry", "said in the fork"}, read); diff != "" || err != nil {

@@ -76,7 +76,7 @@ func (a *around) readNear(ctx context.Context) (near []event, err error) {
 		switch {
 		case recorded.Number == a.number:
 			a.only = e
-			return a.choosePart(string(recorded.Text))
+			return a.choosePart(string(recorded.Body()))
 		case recorded.Number > a.number+reach && (e.turn != a.only.turn || e.kind == transcript.KindUser):
 			return errEnough
 		case !isBlank(recorded):

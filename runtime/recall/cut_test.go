@@ -25,7 +25,7 @@ func TestNewEvent(t *testing.T) {
 		{"made visible", "\u202ea\r\nb", transcript.KindUser, "\\u{202E}a\nb"},
 		{"JSON stays as it is", "\"\u202e\"", transcript.KindToolCall, "\"\u202e\""},
 	} {
-		e := newEvent(&conversations.Event{Kind: tc.kind, Text: []byte(tc.said)})
+		e := newEvent(&conversations.Event{Event: transcript.Event{Kind: tc.kind, Text: []byte(tc.said)}})
 		if e.text != tc.want || e.isCut {
 			t.Errorf("%s: %q, want %q", tc.name, e.text, tc.want)
 		}
@@ -43,7 +43,7 @@ func TestShortened(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		said := randomOf(r, pieces, 400)
 		kind := []transcript.Kind{transcript.KindUser, transcript.KindToolResult}[r.IntN(2)]
-		e := newEvent(&conversations.Event{Kind: kind, Text: []byte(said)})
+		e := newEvent(&conversations.Event{Event: transcript.Event{Kind: kind, Text: []byte(said)}})
 		for limit := 2000; limit >= maxMark; limit = limit*2/3 - 3 {
 			shown := e.shortened(limit).text
 			if n := utf8.RuneCountInString(shown); n > limit {
@@ -165,7 +165,7 @@ func TestShrunk(t *testing.T) {
 		all := [outcome + 1]int{}
 		for n := range 1 + r.IntN([]int{4, 40, 300}[r.IntN(3)]) {
 			words := strings.Repeat("line of text\n", r.IntN(100))
-			e := newEvent(&conversations.Event{Number: n + 1, Turn: 1, Kind: kinds[r.IntN(3)], Text: []byte(words)})
+			e := newEvent(&conversations.Event{Event: transcript.Event{Turn: 1, Kind: kinds[r.IntN(3)], Text: []byte(words)}, Number: n + 1})
 			events = append(events, e)
 			all[e.rank()]++
 		}
@@ -194,7 +194,7 @@ func TestMarkAnswers(t *testing.T) {
 	}
 	var events []event
 	for i, kind := range kinds {
-		events = append(events, newEvent(&conversations.Event{Number: i, Turn: 1 + i/9, Kind: kind}))
+		events = append(events, newEvent(&conversations.Event{Event: transcript.Event{Turn: 1 + i/9, Kind: kind}, Number: i}))
 	}
 	markAnswers(events)
 	var got []int

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -45,7 +44,7 @@ func told() cmp.Options {
 		cmpopts.IgnoreFields(conversations.Aside{}, "Hidden"),
 		cmpopts.IgnoreFields(transcript.Conversation{}, "Dir"),
 		cmp.Comparer(func(a, b conversations.Problem) bool { return a.ID == b.ID }),
-		cmpopts.IgnoreFields(conversations.Event{}, "Index", "Recorded"),
+		cmpopts.IgnoreFields(transcript.Event{}, "Index", "Object"),
 	}
 }
 
@@ -134,7 +133,7 @@ func readAll(t *testing.T, source conversations.Source, q conversations.ReadQuer
 	}
 	q.Event = func(e *conversations.Event) error {
 		event := *e
-		event.Text = slices.Clone(e.Text)
+		event.Text, event.Arguments = e.Body(), nil
 		r.Events = append(r.Events, event)
 		return nil
 	}

@@ -75,10 +75,11 @@ func newEvent(e *conversations.Event) event {
 	if kind == transcript.KindInquiryResponse {
 		kind = transcript.KindInquiry
 	}
-	made := event{kind: kind, turn: e.Turn, request: e.Request, chars: utf8.RuneCount(e.Text)}
+	body := e.Body()
+	made := event{kind: kind, turn: e.Turn, request: e.Request, chars: utf8.RuneCount(body)}
 	made.shown.Event, made.shown.EventKind = e.Number, kind.String()
-	made.hold(string(e.Text))
-	made.shown.IsError = e.IsError
+	made.hold(string(body))
+	made.shown.IsError = e.Failed
 	if kind == transcript.KindToolCall {
 		made.shown.Name = clip(e.Name, maxTitle)
 	}
@@ -95,7 +96,7 @@ func newEvent(e *conversations.Event) event {
 // did not return it.
 func isBlank(e *conversations.Event) bool {
 	says := isSaid(e.Kind) || e.Kind == transcript.KindReasoning
-	return says && len(bytes.TrimSpace(e.Text)) == 0
+	return says && len(bytes.TrimSpace(e.Body())) == 0
 }
 
 // hold sets the text. JSON is made visible by its writer, with escapes that

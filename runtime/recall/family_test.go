@@ -116,7 +116,7 @@ func (l *long) Read(_ context.Context, q conversations.ReadQuery) (conversations
 	}
 	for turn := first; turn <= l.turns; turn++ {
 		for i, kind := range []transcript.Kind{transcript.KindUser, transcript.KindToolResult} {
-			if err := q.Event(&conversations.Event{Turn: turn, Number: 2*turn - 1 + i, Request: turn, Kind: kind, Text: []byte(l.text)}); err != nil {
+			if err := q.Event(&conversations.Event{Event: transcript.Event{Turn: turn, Kind: kind, Text: []byte(l.text)}, Number: 2*turn - 1 + i, Request: turn}); err != nil {
 				return conversations.Reading{}, err
 			}
 		}
@@ -338,7 +338,7 @@ func (e *endless) Read(ctx context.Context, q conversations.ReadQuery) (conversa
 		if e.handed++; e.handed == 1000 {
 			e.cancel()
 		}
-		if err := q.Event(&conversations.Event{Turn: e.handed, Kind: transcript.KindUser, Text: []byte("a line")}); err != nil {
+		if err := q.Event(&conversations.Event{Event: transcript.Event{Turn: e.handed, Kind: transcript.KindUser, Text: []byte("a line")}}); err != nil {
 			return conversations.Reading{}, fmt.Errorf("handing over: %w", err)
 		}
 		if ctx.Err() != nil {

@@ -46,7 +46,7 @@ func (s *library) Read(_ context.Context, q conversations.ReadQuery) (conversati
 			return conversations.Reading{}, err
 		}
 		if number, ok := s.answers[asked.Number]; ok {
-			if err := q.Event(&conversations.Event{Number: number, Turn: asked.Turn, Request: asked.Request, Kind: transcript.KindAssistant, Text: []byte(strings.Repeat("Yes.", max(1, s.chars[number]/4)))}); err != nil {
+			if err := q.Event(&conversations.Event{Event: transcript.Event{Turn: asked.Turn, Kind: transcript.KindAssistant, Text: []byte(strings.Repeat("Yes.", max(1, s.chars[number]/4)))}, Number: number, Request: asked.Request}); err != nil {
 				return conversations.Reading{}, err
 			}
 		}
@@ -65,7 +65,7 @@ func (s *library) add(requests ...string) transcript.ID {
 		if s.requests == nil {
 			s.requests = map[transcript.ID][]conversations.Event{}
 		}
-		s.requests[id] = append(s.requests[id], conversations.Event{Number: 3*i + 1, Turn: i + 1, Request: i + 1, Kind: transcript.KindUser, Time: at, Text: []byte(text)})
+		s.requests[id] = append(s.requests[id], conversations.Event{Event: transcript.Event{Turn: i + 1, Kind: transcript.KindUser, Time: at, Text: []byte(text)}, Number: 3*i + 1, Request: i + 1})
 		at = at.Add(10 * time.Hour)
 	}
 	s.conversations = append(s.conversations, c)

@@ -140,7 +140,7 @@ func readCases() []golden {
 					Turns:        1, FirstTurn: 1, LastTurn: 1,
 					Damage: &conversations.Problem{ID: "jp-c17648402467", Kind: conversations.DamagedEvents, Event: 7, Err: endsInString},
 				},
-				events: []conversations.Event{{Turn: 1, Number: 1, Request: 1, Kind: transcript.KindUser, Time: time.Date(2025, 12, 4, 9, 24, 6, 123_456_000, time.UTC), Text: []byte("And?")}},
+				events: []conversations.Event{{Event: transcript.Event{Turn: 1, Kind: transcript.KindUser, Time: time.Date(2025, 12, 4, 9, 24, 6, 123_456_000, time.UTC), Text: []byte("And?")}, Number: 1, Request: 1}},
 			},
 		},
 		{

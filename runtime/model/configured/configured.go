@@ -17,7 +17,6 @@ package configured
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -73,15 +72,7 @@ func Judge(c *config.Config) {
 		if plain := strings.ReplaceAll(t.Name, ".", ""); t.Name == "" || len(t.Name) > 64 || plain != "" && model.Flat(plain) != plain {
 			sentence = "is not a name: it has to be 1 to 64 letters, digits, hyphens, underscores and dots"
 		}
-		Wrong(c, t.From, "model."+t.Name, sentence)
-	}
-}
-
-// Wrong adds that a table cannot be used, unless that is known or the sentence is empty.
-func Wrong(c *config.Config, from *config.Source, table, sentence string) {
-	var wrong *config.Error
-	if sentence != "" && c.Wrong(table) == nil && errors.As(from.Wrong([]string{table}, sentence), &wrong) {
-		c.Add(wrong.Problems[0])
+		c.JudgeTable(t.From, "model."+t.Name, sentence)
 	}
 }
 

@@ -218,7 +218,7 @@ func (p *printing) add(e *conversations.Event) error {
 		p.any = true
 		return p.out.err
 	}
-	written := json.RawMessage(eventtext.AppendJSON(nil, e.Recorded, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
+	written := json.RawMessage(eventtext.AppendJSON(nil, &e.Event, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
 	if p.several {
 		p.written = append(p.written, written)
 	} else {
@@ -230,7 +230,7 @@ func (p *printing) add(e *conversations.Event) error {
 // roleOf names the speaker of an event.
 func roleOf(e *conversations.Event) string {
 	switch {
-	case e.Kind == transcript.KindToolResult && e.IsError:
+	case e.Kind == transcript.KindToolResult && e.Failed:
 		return "tool error"
 	case e.Kind == transcript.KindInquiryResponse:
 		return "answer"
@@ -258,13 +258,13 @@ const (
 
 // body returns the text of an event as the style shows it. It may drive a terminal.
 func (p *printing) body(e *conversations.Event) string {
-	body, isFull := string(e.Text), p.style == "full"
+	body, isFull := string(e.Body()), p.style == "full"
 	switch {
 	case e.Kind == transcript.KindToolCall && !isFull:
 		return cutChars(strings.Join(strings.Fields(e.Name+" "+either(body == "{}", "", body)), " "))
 	case e.Kind == transcript.KindToolCall:
 		return e.Name + "\n" + body
-	case e.Kind == transcript.KindToolResult && e.JSON:
+	case e.Kind == transcript.KindToolResult && len(e.Arguments) > 0:
 		return "" // the result is not a text
 	case e.Kind != transcript.KindToolResult:
 		return body
