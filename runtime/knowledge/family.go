@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -250,10 +248,7 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 			}
 		}
 	}
-	wrong := b.config.broken()
-	for _, id := range slices.Sorted(maps.Keys(wrong)) {
-		unusable = append(unusable, "topic "+id+" cannot be learned: "+wrong[id].Error())
-	}
+	unusable = append(unusable, b.broken()...)
 	switch {
 	case len(b.topics) == 0 && len(unusable) == 0:
 		return off("no topic is configured")

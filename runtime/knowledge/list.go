@@ -36,7 +36,7 @@ func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, er
 		return "", err
 	}
 	left := maxList
-	parts := []string{"# Topic: " + title(t.setting)}
+	parts := []string{"# Topic: " + title(t.Topic)}
 	add := func(some ...string) { parts = append(parts, some...) }
 	if description := paragraphs(t.Description); description != "" {
 		add(description)

@@ -74,7 +74,7 @@ func (b *Base) Resources(ctx context.Context, cursor string, limit int, warn fun
 				return page, page[limit-1].Name, nil
 			}
 			page = append(page, toolset.Resource{
-				URI: address(t.ID, s.Name), Name: t.ID + "/" + s.Name, Title: title(t.setting) + ": " + oneLine(s.Name),
+				URI: address(t.ID, s.Name), Name: t.ID + "/" + s.Name, Title: title(t.Topic) + ": " + oneLine(s.Name),
 				Description: s.Description, MIMEType: mimeType(s.Ext), // the type of the shown text: a text in a fence is Markdown
 			})
 		}

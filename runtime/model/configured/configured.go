@@ -70,18 +70,8 @@ func Check(c *config.Config) {
 		if plain := strings.ReplaceAll(t.Name, ".", ""); t.Name == "" || len(t.Name) > 64 || plain != "" && model.Flat(plain) != plain {
 			problem = "is not a name: it has to be 1 to 64 letters, digits, hyphens, underscores and dots"
 		}
-		Disable(c, t.From, "model."+t.Name, problem)
+		c.JudgeTable(t.From, "model."+t.Name, problem)
 	}
-}
-
-// Disable adds a problem of a table to the configuration, unless it is empty or the table already has one.
-func Disable(c *config.Config, from *config.Source, table, problem string) {
-	if problem == "" || c.Wrong(table) != nil {
-		return
-	}
-	p := config.Problem{Tables: []string{table}}
-	p.File, p.Message = from.Name, "["+table+"] "+problem
-	c.Add(p)
 }
 
 // problem returns the first problem of a table, or an empty text.

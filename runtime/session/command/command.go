@@ -8,12 +8,16 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/model/configured"
 	"github.com/convtools/convtools/runtime/session"
@@ -110,7 +114,6 @@ func failure(err error) error {
 	var none *configured.NoModelError
 	var busy *log.BusyError
 	var missing *log.NotFoundError
-	var ambiguous *tools.AmbiguousError
 	switch {
 	case errors.As(err, &none) && len(none.Known) == 0:
 		return cli.Hint(err, `a model that needs no network: [model.NAME] with api = "scripted" and script = "file.toml"`)
@@ -120,8 +123,6 @@ func failure(err error) error {
 		return cli.Hint(err, "make room; convtools session resume goes on from what the log has")
 	case errors.As(err, &missing):
 		return cli.Hint(err, "convtools session ls lists sessions")
-	case errors.As(err, &ambiguous):
-		return cli.Hint(err, "write more of the id that is meant")
 	}
 	return err
 }
@@ -155,8 +156,33 @@ func wait(ctx context.Context, s *tools.Session, f func(context.Context) error) 
 // interrupt interrupts a session, unless the work has ended.
 func interrupt(ctx context.Context, s *tools.Session, in session.Interrupt) error {
 	err := s.Do(ctx, in)
-	if late := (*session.InputError)(nil); errors.As(err, &late) {
+	if session.CodeOf(err) == session.CodeLate {
 		return nil
 	}
 	return err
+}
+
+// completeID completes the id of a session, the last used first, with its title.
+func (c *commands) completeID(_ *cobra.Command, args []string, word string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	dir, err := tools.LogDir(c.host.Getenv)
+	if err != nil || len(args) > 0 {
+		return nil, directive
+	}
+	all, _ := log.List(dir) // a completion cannot show errors
+	const most = 20
+	for _, info := range all {
+		if len(found) < most && strings.HasPrefix(info.Session, strings.ToLower(word)) {
+			if s := describe(dir, info); s.Problem == "" {
+				found = append(found, cobra.CompletionWithDesc(s.ID, text.Cell(s.Title)))
+			}
+		}
+	}
+	return found, directive
+}
+
+// completeModel completes the name of a model.
+func (c *commands) completeModel(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	names := configured.Names(config.Read(c.host.Dir, c.host.Getenv))
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, word) }), cobra.ShellCompDirectiveNoFileComp
 }

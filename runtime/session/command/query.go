@@ -42,16 +42,6 @@ func (t *target) addTo(c *commands, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("model", c.completeModel)
 }
 
-// check returns an error for flags that contradict each other.
-func (t *target) check() error {
-	for name, given := range map[string]bool{"new": t.new, "title": t.title != "", "hidden": t.hidden} {
-		if given && t.id != "" {
-			return cli.Usagef("--%s is for a new session, and --id names one that is there", name)
-		}
-	}
-	return nil
-}
-
 func (c *commands) query() *cobra.Command {
 	var t target
 	out := &printer{commands: c}
@@ -82,9 +72,6 @@ happens, an event a line. What a crash interrupts, session resume goes on with.`
 
 func (c *commands) runQuery(ctx context.Context, t *target, text string, out *printer) error {
 	text, err := c.input(text)
-	if err == nil {
-		err = t.check()
-	}
 	if err != nil {
 		return err
 	}
@@ -120,6 +107,11 @@ func (c *commands) runQuery(ctx context.Context, t *target, text string, out *pr
 // begin starts a session, or opens the session of the conversation with --id. It returns the submission, without its
 // input.
 func (c *commands) begin(ctx context.Context, p *tools.Project, t *target, observe tools.Observer) (s *tools.Session, in session.Submit, err error) {
+	for name, given := range map[string]bool{"new": t.new, "title": t.title != "", "hidden": t.hidden} {
+		if given && t.id != "" {
+			return nil, in, cli.Usagef("--%s is for a new session, and --id names one that is there", name)
+		}
+	}
 	if err := c.learn(t.knowledge); err != nil {
 		return nil, in, err
 	}
@@ -186,4 +178,59 @@ func (c *commands) input(text string) (string, error) {
 		return "", cli.Usagef("the text is longer than %d bytes", maxInput)
 	}
 	return text, nil
+}
+
+func (c *commands) resumeCommand() *cobra.Command {
+	out := &printer{commands: c}
+	cmd := c.about("resume", "", "Go on with what a crash left unfinished", `Goes on with a session whose process ended while something ran, and prints the
+answer: calls that wait for another conversation get the real one. Of a
+session that has finished it prints the last answer.`,
+		func(ctx context.Context, p *tools.Project, found tools.Conversation) error {
+			return c.runResume(ctx, p, found, out)
+		})
+	cmd.Flags().BoolVar(&out.json, "json", false, "print events, one a line, as they happen")
+	return cmd
+}
+
+func (c *commands) runResume(ctx context.Context, p *tools.Project, found tools.Conversation, out *printer) error {
+	defer stoppable(ctx)()
+	s, err := c.resume(p, found, out.event)
+	if err != nil {
+		return failure(err)
+	}
+	if err = errors.Join(wait(ctx, s, s.Wait), s.Close()); err != nil {
+		return out.finish(ctx, session.Result{}, err)
+	}
+	last, result, err := lastAnswer(p.Logs, found.Session)
+	switch {
+	case err != nil:
+		return failure(err)
+	case result.Status == "":
+		return cli.Hint(errors.New("nothing has been asked in this session"), "convtools query --id "+found.Session+" TEXT asks")
+	}
+	if out.events == 0 && last.Seq > 0 {
+		out.event(last, s.State())
+	}
+	return out.finish(ctx, result, nil)
+}
+
+// lastAnswer returns the last message of the root's last logical turn, if it has one, and the result of that turn.
+func lastAnswer(dir, id string) (last session.Event, result session.Result, err error) {
+	for record, err := range log.Read(dir, id) {
+		if err != nil {
+			return last, result, err
+		}
+		for _, e := range record {
+			switch {
+			case e.Conversation != id: // the root has the id of its session
+				continue
+			case e.Kind == session.TaskStarted && e.Continues == nil:
+				last, result = session.Event{}, session.Result{}
+			case e.Kind == session.AgentMessage:
+				last = e
+			}
+			result.Note(e)
+		}
+	}
+	return last, result, nil
 }

@@ -15,7 +15,7 @@ func readConfig(dir string, getenv func(string) string) (*config.Config, error) 
 	c := config.Read(dir, getenv)
 	configured.Check(c)
 	for _, t := range c.Servers {
-		configured.Disable(c, t.From, "mcp."+t.Name, serverProblem(t))
+		c.JudgeTable(t.From, "mcp."+t.Name, serverProblem(t))
 	}
 	return c, c.Wrong("session")
 }
