@@ -69,9 +69,9 @@ func failureOf(r session.Result) error {
 	case model.CodeRateLimited, model.CodeOverloaded, model.CodeServer, model.CodeStalled, model.CodeCut:
 		hint = "ask again later with --id: nothing of the conversation is lost"
 	case model.CodeUnreachable, model.CodeInvalidResponse:
-		hint = "see that base_url of the model in convtools.toml is right, and that something listens there"
+		hint = "check base_url of the model in convtools.toml, and that a server listens there"
 	case model.CodeScript:
-		hint = "the script is a file of the model in convtools.toml: add what it is to answer"
+		hint = "the script is a file of the model in convtools.toml: add an answer to it"
 	case model.Code(session.CodeBudget), model.Code(session.CodeSamples):
 		hint = "go on with --id: the limit is for one answer"
 	default:

@@ -248,7 +248,7 @@ func unreadable(path, field string, err error) *session.Refusal {
 	if outer := (*fs.PathError)(nil); errors.As(err, &outer) {
 		err = outer.Err
 	}
-	reason := "it cannot be read, or it lies behind a link out of the workspace"
+	reason := "it cannot be read, or a link leads out of the workspace"
 	var tooLarge *safefile.TooLargeError
 	var known unusable
 	switch {
