@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
@@ -87,6 +89,9 @@ func (p *Project) Prepare(ctx context.Context, c *session.Conversation, call mod
 		asked, refusal := p.decode(SettingsOf(c.Context), call.Name, []byte(call.Arguments))
 		if refusal != nil {
 			return session.Request{Refused: refusal}
+		}
+		if create := asked.request.Create; create != nil {
+			create.ConversationID = uuid.NewString()
 		}
 		return asked.request
 	}
