@@ -30,6 +30,7 @@ type listing struct {
 	call   contract.Call
 	params conversation.ListParams
 	conversations.Listing
+	archived int       // conversations that are archived, where the call asks for live ones
 	outlines []outline // of the first conversations, more than fit
 	omitted  outline   // requests left out before the first outline
 	unread   []string  // conversations that have no outline because of an error
@@ -45,7 +46,16 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	}
 	err := t.ask(ctx, call, conversations.Options{}, func(ctx context.Context, source conversations.Source) (err error) {
 		l.call, _ = locate(ctx, source, call, "no conversation could be marked as the current one")
-		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
+		if l.Listing, err = source.List(ctx, q); err != nil {
+			return err
+		}
+		if !p.Archived {
+			q.Filter.Archived, q.Limit, q.Offset, q.Sizes = true, 1, 0, false
+			if archived, err := source.List(ctx, q); err == nil { // a hint is not worth an error
+				l.archived = archived.Total
+			}
+		}
+		if p.Outline {
 			err = l.readOutlines(ctx, source)
 		}
 		return err
@@ -168,8 +178,11 @@ func (l *listing) pageNote(e *conversation.ListEnvelope) (note string) {
 	case e.HasMore:
 		note = fmt.Sprintf("Showing %d-%d of %d. Next page: offset=%d.", p.Offset+1, p.Offset+e.Count, e.Total, e.NextOffset)
 	}
-	if e.Total == 0 {
-		note += fmt.Sprintf(" archived=%v lists the %s ones.", !p.Archived, either(p.Archived, "live", "archived"))
+	switch {
+	case p.Archived && e.Total == 0:
+		note += " archived=false lists the live ones."
+	case l.archived > 0 && !e.HasMore:
+		note = strings.TrimSpace(note + " archived=true lists " + text.Count(l.archived, "archived one", "archived ones") + ".")
 	}
 	return note
 }

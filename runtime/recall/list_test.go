@@ -53,6 +53,7 @@ func listCases() []golden {
 		{file: "page", call: `{"limit":2,"offset":20,"sort":"created","descending":false}`, cli: &cli{ls: listed(rows(137, "Retry policy")...)}},
 		{file: "last_page", call: `{"offset":136}`, cli: &cli{ls: listed(rows(137, "Retry policy")...)}},
 		{file: "no_conversations", call: ``, cli: &cli{ls: listed(), archived: listed(rows(3, "One")...)}},
+		{file: "with_archived", call: ``, cli: &cli{ls: listed(rows(1, "Two")...), archived: listed(rows(1, "One")...)}},
 		{file: "no_archived", call: `{"archived":true,"include_hidden":true}`, cli: &cli{ls: listed(rows(1, "One")...)}},
 		{file: "past_the_end", call: `{"offset":200}`, cli: &cli{ls: listed(rows(137, "Retry policy")...)}},
 		{file: "title_matches_none", call: `{"title_contains":"<tide> & \"gauge\""}`, cli: &cli{ls: listed(rows(2, "Tide")...)}},

@@ -254,7 +254,7 @@ func (d *dates) parse(name string, value *string) (span iso8601.Span) {
 }
 
 // dateForms completes "start_date must …".
-const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W03-1 or 2024-W03, with a time of day behind it or without, such as 2024-01-15T14:30, 2024-01-15 14:30:59 or 20240115T143059, and an offset from UTC behind that or none, such as Z, +02:00 or -0500"
+const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W03-1 or 2024-W03, with or without a time of day after it, such as 2024-01-15T14:30, 2024-01-15 14:30:59 or 20240115T143059, and with or without an offset from UTC, such as Z, +02:00 or -0500"
 
 // answer fills the page: with the best passages, as far as there is room, and
 // then with more of the best ones.
@@ -359,6 +359,9 @@ func (a *recalling) passage(h *conversations.Hit) conversation.RecallPassage {
 func (a *recalling) notes() []string {
 	notes := remarks(a.call)
 	missing := nowhere(a.found.Words)
+	if filters := a.filters(); missing != "" && len(filters) > 0 {
+		missing += " Only what " + join(filters, "and") + either(len(filters) == 1, " selects", " select") + " was searched."
+	}
 	switch {
 	case len(a.found.Words) == 0:
 		notes = append(notes, "The question has no word to look for.")
@@ -380,6 +383,25 @@ func (a *recalling) notes() []string {
 		notes = append(notes, "The same elsewhere: "+bounded(repeated, "; ", maxRepeated)+".")
 	}
 	return append(notes, missedNotes(a.found.Problems)...)
+}
+
+// filters returns the parameters that narrow the search.
+func (a *recalling) filters() (names []string) {
+	for _, f := range []struct {
+		name    string
+		isGiven bool
+	}{
+		{"ids", len(a.params.IDs) > 0},
+		{"scopes", len(a.params.Scopes) > 0},
+		{"sources", len(a.params.Sources) > 0},
+		{"since", a.params.Since != nil},
+		{"until", a.params.Until != nil},
+	} {
+		if f.isGiven {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }
 
 // elsewhere says what may find more.

@@ -218,7 +218,7 @@ func (s *searching) notes() []string {
 	f := s.found
 	switch {
 	case f.More:
-		notes = append(notes, fmt.Sprintf("%s%s messages match in all; these are %s %d. Those behind them: conversation_search with the same arguments and cursor=%q.",
+		notes = append(notes, fmt.Sprintf("%s%s messages match in all; these are %s %d. The next: conversation_search with the same arguments and cursor=%q.",
 			either(f.AtLeast, "more than ", ""), text.Number(f.Total), either(s.query.After == nil, "the newest", "the next"), len(s.shown), s.next()))
 	case f.AtLeast && s.params.Order == "relevance":
 		notes = append(notes, fmt.Sprintf("These are the %d that answer best; a larger limit shows more.", len(s.shown)))

@@ -63,8 +63,8 @@ func TestSearchTellsWhatThereIsBesides(t *testing.T) {
 	}{
 		"nothing":       {want: "No matching messages."},
 		"all":           {found: conversations.Results{Total: 1}, want: block},
-		"more":          {found: conversations.Results{Total: 1234, More: true}, want: block + "\n\n---\n\n[note] 1,234 messages match in all; these are the newest 1. Those behind them: conversation_search with the same arguments and cursor=\"" + next + "\"."},
-		"more than":     {found: conversations.Results{Total: 1234, More: true, AtLeast: true}, args: fmt.Sprintf(`{"cursor":%q}`, next), want: block + "\n\n---\n\n[note] more than 1,234 messages match in all; these are the next 1. Those behind them: conversation_search with the same arguments and cursor=\"" + next + "\"."},
+		"more":          {found: conversations.Results{Total: 1234, More: true}, want: block + "\n\n---\n\n[note] 1,234 messages match in all; these are the newest 1. The next: conversation_search with the same arguments and cursor=\"" + next + "\"."},
+		"more than":     {found: conversations.Results{Total: 1234, More: true, AtLeast: true}, args: fmt.Sprintf(`{"cursor":%q}`, next), want: block + "\n\n---\n\n[note] more than 1,234 messages match in all; these are the next 1. The next: conversation_search with the same arguments and cursor=\"" + next + "\"."},
 		"own":           {found: conversations.Results{Total: 1, Own: 2}, want: block + "\n\n---\n\n[note] 2 matches are left out, which are calls and results of these very tools."},
 		"not a whole":   {found: conversations.Results{Total: 1, Omitted: conversations.Omitted{Problems: []conversations.Problem{{ID: "jp-c2", Kind: conversations.DamagedEvents, Err: errors.New("cut")}, {Source: "codex", Err: errors.New("no")}}}}, want: block + "\n\n---\n\n[note] Not searched: jp-c2 from where it is damaged; some of codex (it cannot be read)."},
 		"not important": {found: conversations.Results{Total: 1, Omitted: conversations.Omitted{Hidden: 3, Problems: []conversations.Problem{{ID: "jp-c2", Kind: conversations.Duplicate, Err: errors.New("two")}}}}, want: block},

@@ -84,7 +84,7 @@ func clock() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 // that has recognised nothing.
 func (h *home) add(path string, o exports.Options) (*exports.Report, error) {
 	h.t.Helper()
-	w, err := archive.Create(h.t.Context(), archive.WriterOptions{Dir: h.dir, Now: clock})
+	w, err := archive.Create(h.t.Context(), h.dir, false)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func TestDryRun(t *testing.T) {
 	h := newHome(t)
 	path := write(t, filepath.Join(t.TempDir(), "conversations.json"), array(conversation("c1", "one"), conversation("c2", "two")))
 	dry := func() string {
-		w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: h.dir, DryRun: true})
+		w, err := archive.Create(t.Context(), h.dir, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -360,7 +360,7 @@ func TestInterrupted(t *testing.T) {
 		items = append(items, conversation(fmt.Sprint("c", i), strings.Repeat("word ", 2000)))
 	}
 	path := write(t, filepath.Join(t.TempDir(), "conversations.json"), array(items...))
-	w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: h.dir})
+	w, err := archive.Create(t.Context(), h.dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +398,7 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 	// Who reads meanwhile sees only whole conversations.
 	create := func() *archive.Writer {
-		w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: h.dir})
+		w, err := archive.Create(t.Context(), h.dir, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -431,7 +431,7 @@ func TestTwoAtOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for _, path := range paths {
 		wait.Go(func() {
-			w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: h.dir})
+			w, err := archive.Create(t.Context(), h.dir, false)
 			if err != nil {
 				t.Error(err)
 				return

@@ -120,7 +120,7 @@ func TestHugeFile(t *testing.T) {
 	if want := "new 1, updated 0, unchanged 0, skipped 0, failed 1\nconversations.json:0: what stands here is no JSON"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: t.TempDir()})
+	w, err := archive.Create(t.Context(), t.TempDir(), false)
 	if err != nil {
 		t.Fatal(err)
 	}

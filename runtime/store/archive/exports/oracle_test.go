@@ -125,7 +125,7 @@ func TestOracle(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	path := filepath.Join(t.TempDir(), "x.json")
-	w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: h.dir})
+	w, err := archive.Create(t.Context(), h.dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func FuzzImport(f *testing.F) {
 		var reports [2]string
 		for pass := range reports {
 			// Nothing is written: what SQLite does would be nearly all there is to it.
-			w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: t.TempDir(), DryRun: true})
+			w, err := archive.Create(t.Context(), t.TempDir(), true)
 			if err != nil {
 				t.Fatal(err)
 			}
