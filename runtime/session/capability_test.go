@@ -131,7 +131,7 @@ func TestUnavailable(t *testing.T) {
 	if got, success := h.output(0); got != want || success || h.state.Conversation(id(1)) != nil {
 		t.Errorf("%v %s", success, got)
 	}
-	if _, c := h.state.Running(); c != id(0) {
+	if c := h.state.Work().Conversation.ID; c != id(0) {
 		t.Errorf("%s runs", label(c))
 	}
 }

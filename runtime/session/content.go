@@ -40,20 +40,20 @@ func (r *Refusal) Content() string {
 }
 
 // outputOf returns the output of the call of a frame that is resolved.
-func (s State) outputOf(f Frame) Item {
-	r := *f.Result
+func (s State) outputOf(f frame) Item {
+	r := *f.result
 	message, truncated := cut(r.Message, s.config.MaxResultBytes)
-	answer := conv.CreateResult{ConversationID: f.Target, LastAssistantMessage: message, Status: string(r.Status), Truncated: some(truncated)}
+	answer := conv.CreateResult{ConversationID: f.call.Target(), LastAssistantMessage: message, Status: string(r.Status), Truncated: some(truncated)}
 	if r.Failure.Code != "" {
 		answer.Error = &conv.CreateResultError{Code: string(r.Failure.Code), Message: r.Failure.Message}
 	}
-	if request := f.Call.Request.Create; request != nil {
+	if request := f.call.Request.Create; request != nil {
 		answer.FirstUserMessage, answer.FirstItemsCount = request.UserInstruction, some(len(request.Items))
 	}
 	if r.Status == StatusCompleted || r.Status == StatusNoMessage {
-		return output(f.Call, object(answer), true)
+		return output(f.call, object(answer), true)
 	}
-	return output(f.Call, object(struct {
+	return output(f.call, object(struct {
 		OK     bool   `json:"ok"`
 		Code   Status `json:"code"`
 		Reason string `json:"reason"`

@@ -1,9 +1,6 @@
 package session
 
-import (
-	"strconv"
-	"strings"
-)
+import "errors"
 
 // Code is why a call, an input or a task did not do what was asked. Hosts and models may rely on the values.
 type Code string
@@ -24,11 +21,9 @@ const (
 	CodeUnreadableFile   Code = "unreadable_file"        // a file that a call names; a host gives it as Request.Refused
 	CodeInterrupted      Code = "interrupted"            // a call that was ended before it had a result
 	CodeFailed           Code = "failed"                 // of a call whose target failed
+	CodeLate             Code = "late"                   // an input for what does not run, or is being stopped already
 	CodeInvalidResponse  Code = "invalid_response"       // a response that no provider may give
 )
-
-// reasonNotFound is the reason, to the letter, for every id that addresses no conversation.
-const reasonNotFound = "conversation not found"
 
 // Refusal is why a call was refused without an effect, and so why [Remove], [Submit] or [Interrupt] were. As the output
 // of a call it is the JSON object {"ok":false,"code":…,"reason":…} with the other fields that are set.
@@ -43,17 +38,15 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return string(r.Code) + ": " + r.Reason }
 
-// InputError is the error for an input that does not fit the state: one that comes too late, or a defect of the host.
-type InputError struct {
-	Task    TaskID // that the input was for
-	Problem string
-}
+// late returns the refusal of an input that nothing in the session is there for.
+func late(reason string) *Refusal { return &Refusal{Code: CodeLate, Reason: reason} }
 
-func (e *InputError) Error() string {
-	if e.Task == 0 {
-		return e.Problem
+// CodeOf returns the code of the refusal in an error, and an empty one if there is none.
+func CodeOf(err error) Code {
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		return refusal.Code
 	}
-	return "task " + strconv.Itoa(int(e.Task)) + ": " + e.Problem
+	return ""
 }
 
 // Status is how the logical turn that a call started has ended.
@@ -97,41 +90,4 @@ func (r *Result) Note(e Event) (ended bool) {
 		return false
 	}
 	return true
-}
-
-// addressed returns the conversation with an id, in lower or upper case, or why there is none.
-func (s State) addressed(id string) (*Conversation, *Refusal) {
-	id = strings.ToLower(id)
-	if !validID(id) {
-		return nil, &Refusal{Code: CodeInvalidID, Reason: reasonNotFound}
-	}
-	c := s.Conversation(id)
-	switch {
-	case c == nil:
-		return nil, &Refusal{Code: CodeNotFound, Reason: reasonNotFound}
-	case c.Destroyed:
-		return nil, &Refusal{Code: CodeDestroyed, Reason: reasonNotFound}
-	}
-	return c, nil
-}
-
-// free returns why a conversation cannot be a target of caller's calls while the chain is as it is, and nil where it
-// can.
-func (s State) free(caller, id string) *Refusal {
-	switch {
-	case id == caller:
-		return &Refusal{Code: CodeSelf, Reason: "this is the calling conversation itself"}
-	case s.suspended(id):
-		return &Refusal{Code: CodeSuspended, Reason: "the conversation waits for the answer to a call of its own, which has led to this one"}
-	}
-	return nil
-}
-
-// validID reports whether an id is a UUID in lower case, in its canonical form.
-func validID(id string) bool {
-	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
-		return false
-	}
-	digits := strings.ReplaceAll(id, "-", "")
-	return len(digits) == 32 && strings.Trim(digits, "0123456789abcdef") == ""
 }

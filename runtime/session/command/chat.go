@@ -26,13 +26,13 @@ func (c *commands) chat() *cobra.Command {
 	var t target
 	cmd := &cobra.Command{
 		Use:   "chat",
-		Short: "Talk with a model, which may begin conversations of its own",
-		Long: `Talks with a model: each line is said to it, and its answer is printed as it
-arrives. When it asks another conversation, that is shown. Ctrl-C ends the task
-that runs, so that whoever waits for it goes on without; a second one ends all
-that runs. /list lists the conversations, /switch N talks in another one, and
-/quit, or Ctrl-D, ends. Where standard output is no terminal, only answers are
-printed.`,
+		Short: "Talk with a model, which can start conversations of its own",
+		Long: `Sends each line to a model and prints its answer as it arrives, and the
+questions that it asks other conversations. Ctrl-C interrupts the task that
+runs, so that its caller continues without an answer; a second Ctrl-C
+interrupts everything. /list lists the conversations, /switch N talks in
+another one, and /quit or Ctrl-D ends the chat. If standard output is not a
+terminal, only answers are printed.`,
 		Example: `  convtools chat
   convtools chat --id 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11`,
 		Args: cli.NoArgs,
@@ -56,9 +56,6 @@ type dialog struct {
 }
 
 func (c *commands) runChat(ctx context.Context, t *target) error {
-	if err := t.check(); err != nil {
-		return err
-	}
 	ctx = context.WithoutCancel(ctx) // a signal ends the task, not the program
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -73,13 +70,13 @@ func (c *commands) runChat(ctx context.Context, t *target) error {
 		return failure(err)
 	}
 	root := d.session.State().Root()
-	d.tell("This is the model %s. /help lists what else can be typed; Ctrl-D ends.\n", text.Quote(tools.SettingsOf(root.Context).Model))
+	d.tell("This is the model %s. /help lists the commands; Ctrl-D ends.\n", text.Quote(tools.SettingsOf(root.Context).Model))
 	d.lines = readLines(c.host.Stdin)
 	err = d.run(ctx)
 	closed := d.session.Close()
 	d.tell("To go on: %s chat --id %s\n", c.host.Name, root.ID)
 	switch {
-	case err != nil:
+	case err != io.EOF:
 		return err
 	case closed == nil && d.failed && !c.host.Terminal:
 		return cli.ErrFailed // the error has been printed
@@ -114,45 +111,38 @@ func readLines(in io.Reader) <-chan line {
 		for scanner.Scan() {
 			lines <- line{text: strings.TrimSpace(strings.ToValidUTF8(scanner.Text(), "\uFFFD"))}
 		}
-		err := cmp.Or(scanner.Err(), io.EOF)
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = cli.Usagef("a line is longer than %d bytes", maxInput)
-		}
-		lines <- line{err: err}
+		lines <- line{err: cmp.Or(scanner.Err(), io.EOF)}
 	}()
 	return lines
 }
 
-// run talks until the input, or the person, ends it.
+// run talks until an error. [io.EOF] is the end of the input, or the person's wish.
 func (d *dialog) run(ctx context.Context) error {
 	if !d.session.State().Idle() { // a crash has left work
-		if quit, err := d.wait(func() error { return d.session.Wait(ctx) }); quit || err != nil {
+		if err := d.wait(func() error { return d.session.Wait(ctx) }); err != nil {
 			return err
 		}
 		d.endLine()
 	}
 	for {
 		next := d.read()
-		if next.err == io.EOF {
-			return nil
+		if next.err == nil {
+			next.err = d.do(ctx, next.text)
 		}
 		if next.err != nil {
 			return next.err
 		}
-		if quit, err := d.do(ctx, next.text); quit || err != nil {
-			return err
-		}
 	}
 }
 
-// do carries out a line. It reports whether the program should end.
-func (d *dialog) do(ctx context.Context, line string) (quit bool, err error) {
+// do carries out a line. Errors are those of run.
+func (d *dialog) do(ctx context.Context, line string) error {
 	switch word, rest, _ := strings.Cut(line, " "); {
 	case line == "":
 	case word == "/quit":
-		return true, nil
+		return io.EOF
 	case word == "/list":
-		return false, d.list()
+		return d.list()
 	case word == "/switch":
 		d.switchTo(strings.TrimSpace(rest))
 	case strings.HasPrefix(word, "/"):
@@ -163,7 +153,7 @@ func (d *dialog) do(ctx context.Context, line string) (quit bool, err error) {
 	default:
 		return d.say(ctx, line)
 	}
-	return false, nil
+	return nil
 }
 
 // read returns the next line. A signal is the end of the input.
@@ -187,72 +177,63 @@ func (d *dialog) read() (next line) {
 	}
 }
 
-// say submits a line and waits for the answer. It reports whether the program should end.
-func (d *dialog) say(ctx context.Context, line string) (quit bool, err error) {
+// say submits a line and prints the answer. Errors are those of run.
+func (d *dialog) say(ctx context.Context, line string) error {
 	d.next.Input = []session.Part{{Text: line}}
 	turn, err := d.session.Submit(ctx, d.next)
 	if refused := (*session.Refusal)(nil); errors.As(err, &refused) {
 		cli.Warn(d.host.Stderr, "%v", err)
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	d.next.Context = nil
 	var result session.Result
-	quit, err = d.wait(func() (err error) {
+	err = d.wait(func() (err error) {
 		result, err = turn.Wait(ctx)
 		return err
 	})
-	if err != nil {
-		return quit, err
+	if err != nil && err != io.EOF {
+		return err
 	}
 	d.endLine()
 	d.failed = result.Status != session.StatusCompleted && result.Status != session.StatusNoMessage
-	switch {
-	case !d.failed && !d.host.Terminal && result.Message != "":
-		err = d.printMessage(result.Message)
-	case result.Status == session.StatusFailed:
-		if !d.host.Terminal { // a terminal has the event
-			fmt.Fprintf(d.host.Stderr, "error: %s\n", text.Line(result.Failure.Message))
-		}
-		if hint := hintFor(result.Failure.Code); hint != "" {
-			fmt.Fprintf(d.host.Stderr, "hint: %s\n", hint)
-		}
+	if result.Status == session.StatusFailed {
+		cli.Report(d.host.Stderr, failureOf(result))
 	}
-	return quit, err
+	if !d.failed && !d.host.Terminal && result.Message != "" {
+		err = cmp.Or(d.printMessage(result.Message), err)
+	}
+	return err
 }
 
-// wait waits for f. The first Ctrl-C meanwhile ends the task that runs, the next one everything. Other signals end
-// everything; then wait reports that the program should end.
-func (d *dialog) wait(f func() error) (quit bool, err error) {
+// wait waits for f and returns its error. The first Ctrl-C meanwhile ends the task that runs, the next one everything.
+// Other signals end everything; then the error is [io.EOF].
+func (d *dialog) wait(f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
-	for again := false; ; again = true {
+	var quit error
+	said := "ending the task that runs; Ctrl-C again ends all"
+	for all := false; ; all = true {
 		select {
 		case err := <-done:
-			return quit, err
+			return cmp.Or(err, quit)
 		case s := <-d.signals:
-			quit = quit || s != os.Interrupt
+			if s != os.Interrupt {
+				quit, all = io.EOF, true
+			}
 		}
-		if !quit {
-			d.acknowledge(again)
+		if quit == nil {
+			d.mu.Lock()
+			d.midline = false // the terminal has printed ^C
+			d.tell("\n%s\n", said)
+			d.mu.Unlock()
 		}
-		if err := interrupt(context.Background(), d.session, session.Interrupt{Chain: quit || again}); err != nil {
-			return quit, err
+		if err := interrupt(context.Background(), d.session, session.Interrupt{Chain: all}); err != nil {
+			return err
 		}
-	}
-}
-
-// acknowledge prints what Ctrl-C ends. The terminal has printed ^C.
-func (d *dialog) acknowledge(again bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.midline = false
-	if again {
-		d.tell("\nending all that runs\n")
-	} else {
-		d.tell("\nending the task that runs; Ctrl-C again ends all\n")
+		said = "ending all that runs"
 	}
 }
 
@@ -298,7 +279,7 @@ func (d *dialog) event(e session.Event, s session.State) {
 			d.midline = !strings.HasSuffix(e.Text(), "\n")
 			_, _ = io.WriteString(d.host.Stdout, text.Visible(e.Text())) // a terminal that is gone ends the input too
 			return
-		case session.AgentMessage, session.TaskComplete:
+		case session.AgentMessage, session.TaskComplete, session.TaskFailed: // say prints the failure
 			return
 		}
 	}

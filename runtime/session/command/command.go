@@ -8,12 +8,16 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/model/configured"
 	"github.com/convtools/convtools/runtime/session"
@@ -83,11 +87,11 @@ func (c *commands) about(name, flags, short, long string, run func(context.Conte
 // resume opens the session of a conversation, with the knowledge of its beginning.
 func (c *commands) resume(p *tools.Project, of tools.Conversation, observe tools.Observer) (*tools.Session, error) {
 	if err := c.learn(of.Settings.Knowledge); err != nil {
-		cli.Warn(c.host.Stderr, "what was learned with --knowledge cannot be found any more: %v", err)
+		cli.Warn(c.host.Stderr, "the documents of --knowledge cannot be learned again: %v", err)
 	}
 	s, err := p.Resume(of.Session, observe)
 	if err == nil && s.Torn() != nil {
-		cli.Warn(c.host.Stderr, "the end of the log was written in part and has been removed: %d bytes", s.Torn().Bytes)
+		cli.Warn(c.host.Stderr, "an incomplete record at the end of the log has been removed: %d bytes", s.Torn().Bytes)
 	}
 	return s, err
 }
@@ -110,18 +114,15 @@ func failure(err error) error {
 	var none *configured.NoModelError
 	var busy *log.BusyError
 	var missing *log.NotFoundError
-	var ambiguous *tools.AmbiguousError
 	switch {
 	case errors.As(err, &none) && len(none.Known) == 0:
 		return cli.Hint(err, `a model that needs no network: [model.NAME] with api = "scripted" and script = "file.toml"`)
 	case errors.As(err, &busy):
 		return cli.Hint(err, "wait for it to end, or stop it")
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG):
-		return cli.Hint(err, "make room; convtools session resume goes on from what the log has")
+		return cli.Hint(err, "make room; convtools session resume then continues")
 	case errors.As(err, &missing):
 		return cli.Hint(err, "convtools session ls lists sessions")
-	case errors.As(err, &ambiguous):
-		return cli.Hint(err, "write more of the id that is meant")
 	}
 	return err
 }
@@ -155,8 +156,33 @@ func wait(ctx context.Context, s *tools.Session, f func(context.Context) error) 
 // interrupt interrupts a session, unless the work has ended.
 func interrupt(ctx context.Context, s *tools.Session, in session.Interrupt) error {
 	err := s.Do(ctx, in)
-	if late := (*session.InputError)(nil); errors.As(err, &late) {
+	if session.CodeOf(err) == session.CodeLate {
 		return nil
 	}
 	return err
+}
+
+// completeID completes the id of a session, the last used first, with its title.
+func (c *commands) completeID(_ *cobra.Command, args []string, word string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	dir, err := tools.LogDir(c.host.Getenv)
+	if err != nil || len(args) > 0 {
+		return nil, directive
+	}
+	all, _ := log.List(dir) // a completion cannot show errors
+	const most = 20
+	for _, info := range all {
+		if len(found) < most && strings.HasPrefix(info.Session, strings.ToLower(word)) {
+			if s := describe(dir, info); s.Problem == "" {
+				found = append(found, cobra.CompletionWithDesc(s.ID, text.Cell(s.Title)))
+			}
+		}
+	}
+	return found, directive
+}
+
+// completeModel completes the name of a model.
+func (c *commands) completeModel(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	names := configured.Names(config.Read(c.host.Dir, c.host.Getenv))
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, word) }), cobra.ShellCompDirectiveNoFileComp
 }

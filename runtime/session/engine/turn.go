@@ -6,15 +6,24 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// Turn is the answer to a submission in the making.
+// Turn is a submission, whose answer it waits for.
 type Turn struct {
 	ID     session.SubmissionID
 	engine *Engine
 	ended  chan struct{}
-	result session.Result
+	result session.Result // valid after ended
 }
 
-// Wait returns how the logical turn of the submission ended. The observer has seen its events by then.
+// Submit is [Engine.Do] for a submission, and returns its Turn.
+func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
+	t := &Turn{engine: e, ended: make(chan struct{})}
+	if err := e.ask(ctx, in, t); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Wait returns how the logical turn of the submission ended, after the observer has seen its events.
 func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 	select {
 	case <-t.ended:
@@ -31,12 +40,12 @@ func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 	}
 }
 
-// follow notes what the events of a step say of the submissions that somebody may wait for.
-func (e *Engine) follow(events []session.Event) {
+// follow passes the events of a step to the turns of their submissions. The step may be that of a new turn.
+func (e *Engine) follow(events []session.Event, submitted *Turn) {
 	for _, event := range events {
-		if event.Kind == session.SubmissionQueued && e.queued != nil {
-			e.queued.ID = event.Submission
-			e.turns[event.Submission] = e.queued
+		if event.Kind == session.SubmissionQueued && submitted != nil {
+			submitted.ID = event.Submission
+			e.turns[event.Submission] = submitted
 		}
 		t := e.turns[event.Submission]
 		if t == nil || event.Frame != 0 || !t.result.Note(event) {

@@ -33,7 +33,7 @@ func sampleRecords(t testing.TB) [][]session.Event {
 	at := epoch
 	step := func(in session.Input) {
 		t.Helper()
-		next, _, events, err := session.Step(s, at, in)
+		next, events, err := session.Step(s, at, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func sample(t testing.TB) (dir string, text []byte) {
 func states(t testing.TB, text []byte) (after []session.State, offsets []int) {
 	t.Helper()
 	for i := range sampleRecords(t) {
-		s, err := session.Fold(func(yield func([]session.Event, error) bool) { yield(slices.Concat(sampleRecords(t)[:i+1]...), nil) })
+		s, err := session.State{}.Apply(slices.Concat(sampleRecords(t)[:i+1]...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,8 +325,8 @@ func TestNotOneSession(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "s.jsonl"), slices.Concat(lines...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var unlikely *session.LogError
-	if _, err := Open(dir, "s"); !errors.As(err, &unlikely) || !strings.Contains(err.Error(), dir) {
+	var damage *DamagedError
+	if _, err := Open(dir, "s"); !errors.As(err, &damage) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("%v", err)
 	}
 }
@@ -524,7 +524,7 @@ func TestGC(t *testing.T) {
 			t.Fatal(err)
 		}
 		var busy *BusyError
-		var damaged *session.LogError
+		var damaged *DamagedError
 		if len(got.Removed) != 1 || got.Removed[0].Session != "finished" || len(got.Kept) != 3 {
 			t.Fatalf("%+v", got)
 		}
@@ -563,9 +563,8 @@ func FuzzLog(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, torn, err := load("a log", bytes.NewReader(text))
 		var damage *DamagedError
-		var unlikely *session.LogError
 		if err != nil {
-			if !errors.As(err, &damage) && !strings.Contains(err.Error(), "of the session format") && !errors.As(err, &unlikely) {
+			if !errors.As(err, &damage) && !strings.Contains(err.Error(), "of the session format") {
 				t.Fatalf("%T: %v", err, err)
 			}
 			return

@@ -131,9 +131,9 @@ var errWaiting = errors.New("not done in the time to wait")
 
 // answer answers a call of the program. The error may be a [*session.Refusal].
 func (c *client) answer(ctx context.Context, call contract.Call) (string, error) {
-	d, refusal := c.project.decode(c.project.Settings, call.Tool, call.Arguments)
-	if refusal != nil {
-		return "", refusal
+	d := c.project.decode(c.project.Settings, call.Tool, call.Arguments)
+	if d.request.Refused != nil {
+		return "", d.request.Refused
 	}
 	wait := standardWait
 	switch {
@@ -181,7 +181,7 @@ func (c *client) read(ctx context.Context, call session.Item) (string, error) {
 // destroy answers conv.destroy. A conversation that runs is interrupted.
 func destroy(ctx context.Context, s *Session, id string) (string, error) {
 	err := s.Do(ctx, session.Remove{Conversation: id})
-	if late := (*session.InputError)(nil); err != nil && !errors.As(err, &late) { // late: it is being destroyed
+	if err != nil && session.CodeOf(err) != session.CodeLate { // late: it is being destroyed
 		return "", err
 	}
 	err = s.Await(ctx, func(state session.State) bool { return state.Conversation(strings.ToLower(id)).Destroyed })
@@ -213,23 +213,20 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 	return answer, err
 }
 
-// makeRoom destroys a conversation if the session is full: the one idle longest, if it was last used before this
-// process began. Otherwise the session refuses the call.
+// makeRoom destroys the conversation that has been idle longest if the session is full and nobody has used that
+// conversation since this process began. Otherwise the session refuses the call.
 func (c *client) makeRoom(ctx context.Context, s *Session) error {
-	state := s.State()
-	room := state.Room()
-	for _, old := range state.Idling() {
-		if room > 0 || !old.LastActive.Before(c.began) {
-			break
-		}
-		err := s.Do(ctx, session.Remove{Conversation: old.ID})
-		if refusal := (*session.Refusal)(nil); err != nil && !errors.As(err, &refusal) { // another call was faster
-			return err
-		}
-		room++
-		c.project.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", old.ID, old.LastActive.Format(time.RFC3339)))
+	idle := s.State().Idling()
+	if s.State().Room() > 0 || len(idle) == 0 || !idle[0].LastActive.Before(c.began) {
+		return nil
 	}
-	return nil
+	err := s.Do(ctx, session.Remove{Conversation: idle[0].ID})
+	if refusal := (*session.Refusal)(nil); errors.As(err, &refusal) { // another call was faster
+		return nil
+	}
+	since := idle[0].LastActive.Format(time.RFC3339)
+	c.project.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", idle[0].ID, since))
+	return err
 }
 
 // output waits for the output of a call. If waiting ends with errWaiting, the answer is that the call is running.

@@ -1,13 +1,21 @@
 package tools
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
 
 	"github.com/convtools/convtools/generated/conv"
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
@@ -15,59 +23,80 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// maxArguments limits the bytes of a call's arguments: the log keeps them, and models read them again.
-const maxArguments = 4 << 20
+// Limits of a call, in bytes. The log keeps arguments and files, and models read them again.
+const (
+	maxArguments   = 4 << 20
+	maxInstruction = 1 << 20  // of a base_instruction_file
+	maxImage       = 8 << 20  // of an image file
+	maxImages      = 16777216 // of all image files
+)
 
-// decoded is a valid call of a conv tool.
+// decoded is a call of a conv tool.
 type decoded struct {
 	tool    string // its canonical name
 	request session.Request
 	wait    *int   // milliseconds that a caller outside of the session waits; nil is the default
 	task    string // of conv.wait
+
+	project  *Project
+	settings Settings // of the caller
+	images   int      // bytes of image files
 }
 
-// decode validates a call of a conv tool, by any of its names, and reads the files that it names. settings are those
-// of the calling conversation.
-func (p *Project) decode(settings Settings, name string, arguments []byte) (d decoded, refusal *session.Refusal) {
-	if n := len(arguments); n > maxArguments {
-		return d, refuse("", "the arguments have %d bytes, and at most %d are taken", n, maxArguments)
-	}
+// decode validates a call of a conv tool, by any of its names, and reads the files that it names. The request of a call
+// that is not valid has Refused.
+func (p *Project) decode(settings Settings, name string, arguments []byte) *decoded {
 	all := declared()
-	tool := all[slices.IndexFunc(all, func(t contract.Tool) bool { return t.AnswersTo(name) })]
-	d.tool = tool.Name
-	r := reader{project: p, settings: settings}
-	call := &contract.Call{Tool: tool.Name, Arguments: arguments}
-	var err error
+	tool := &all[slices.IndexFunc(all, func(t contract.Tool) bool { return t.AnswersTo(name) })]
+	d := &decoded{tool: tool.Name, project: p, settings: settings}
+	err := d.take(&contract.Call{Tool: tool.Name, Arguments: arguments}, tool)
+	if err == nil {
+		return d
+	}
+	var refusal *session.Refusal
+	if !errors.As(err, &refusal) {
+		refusal = refuse("", "%v", err)
+	}
+	if invalid := (*contract.InvalidArguments)(nil); errors.As(err, &invalid) && len(invalid.Problems) > 0 {
+		refusal.Field = invalid.Problems[0].Path
+	}
+	d.request = session.Request{Refused: refusal}
+	return d
+}
+
+func (d *decoded) take(call *contract.Call, tool *contract.Tool) (err error) {
+	if n := len(call.Arguments); n > maxArguments {
+		return refuse("", "the arguments have %d bytes, and at most %d are taken", n, maxArguments)
+	}
 	switch tool.Name {
 	case session.ConvCreate:
 		var a conv.CreateParams
-		if a, err = coerce.Params[conv.CreateParams](call, &tool); err == nil {
-			d.wait = a.WaitMs
-			d.request.Create, err = r.create(a)
+		if a, err = coerce.Params[conv.CreateParams](call, tool); err == nil {
+			err = d.create(a)
 		}
 	case session.ConvSend:
 		var a conv.SendParams
-		if a, err = coerce.Params[conv.SendParams](call, &tool); err == nil {
+		if a, err = coerce.Params[conv.SendParams](call, tool); err == nil {
 			d.wait = a.WaitMs
-			d.request.Send = &session.Send{ConversationID: a.ConversationID, Text: a.Text, Budget: r.budget(a.Budget)}
-			d.request.Send.Items, err = r.parts(a.Items)
+			d.request.Send = &session.Send{ConversationID: a.ConversationID, Text: a.Text, Budget: d.budget(a.Budget)}
+			d.request.Send.Items, err = d.parts(a.Items)
 		}
 	case session.ConvHistory:
 		var a conv.HistoryParams
-		a, err = coerce.Params[conv.HistoryParams](call, &tool)
+		a, err = coerce.Params[conv.HistoryParams](call, tool)
 		d.request.History = (*session.History)(&a)
 	case session.ConvDestroy:
 		var a conv.DestroyParams
-		a, err = coerce.Params[conv.DestroyParams](call, &tool)
+		a, err = coerce.Params[conv.DestroyParams](call, tool)
 		d.request.Destroy = (*session.Destroy)(&a)
 	case session.ConvList:
-		_, err = coerce.Params[conv.ListParams](call, &tool)
+		_, err = coerce.Params[conv.ListParams](call, tool)
 	default:
 		var a conv.WaitParams
-		a, err = coerce.Params[conv.WaitParams](call, &tool)
+		a, err = coerce.Params[conv.WaitParams](call, tool)
 		d.task, d.wait = a.TaskID, a.WaitMs
 	}
-	return d, refusalOf(err)
+	return err
 }
 
 // refuse returns the refusal of an argument.
@@ -75,44 +104,30 @@ func refuse(field, format string, args ...any) *session.Refusal {
 	return &session.Refusal{Code: session.CodeInvalidArguments, Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-// refusalOf returns an error as a refusal. It is nil for nil.
-func refusalOf(err error) *session.Refusal {
-	var refusal *session.Refusal
-	if err == nil || errors.As(err, &refusal) {
-		return refusal
+func (d *decoded) create(a conv.CreateParams) (err error) {
+	d.wait = a.WaitMs
+	c := &session.Create{
+		ConversationID: uuid.NewString(), Base: a.BaseInstructionText, UserInstruction: a.UserInstruction, MCPAllowlist: a.MCPAllowlist,
+		Title: value(a.Title), Budget: d.budget((*conv.SendBudget)(a.Budget)),
 	}
-	field := ""
-	if invalid := (*contract.InvalidArguments)(nil); errors.As(err, &invalid) && len(invalid.Problems) > 0 {
-		field = invalid.Problems[0].Path
-	}
-	return refuse(field, "%v", err)
-}
-
-// reader turns valid arguments into requests and reads the files that they name. Its errors are refusals.
-type reader struct {
-	project  *Project
-	settings Settings
-	images   int // bytes of the image files so far
-}
-
-func (r *reader) create(a conv.CreateParams) (c *session.Create, err error) {
-	c = &session.Create{
-		Base: a.BaseInstructionText, UserInstruction: a.UserInstruction, MCPAllowlist: a.MCPAllowlist,
-		Title: value(a.Title), Budget: r.budget((*conv.SendBudget)(a.Budget)),
-	}
-	if a.BaseInstructionFile != nil {
-		base, err := r.text(*a.BaseInstructionFile, "base_instruction_file")
-		if err != nil {
-			return nil, err
+	d.request.Create = c
+	if file := a.BaseInstructionFile; file != nil {
+		data, err := d.read(*file, maxInstruction)
+		if err == nil && !utf8.Valid(data) {
+			err = unusable("it is not UTF-8")
 		}
+		if err != nil {
+			return unreadable(*file, "base_instruction_file", err)
+		}
+		base := strings.TrimPrefix(string(data), "\ufeff")
 		c.Base = &base
 	}
 	var items []conv.SendItem
 	for _, item := range a.Items {
 		items = append(items, conv.SendItem(item))
 	}
-	if c.Items, err = r.parts(items); err != nil || a.InternalTools == nil {
-		return c, err
+	if c.Items, err = d.parts(items); err != nil || a.InternalTools == nil {
+		return err
 	}
 	c.Internal = session.InternalTools{}
 	for tool, given := range map[string]*bool{
@@ -124,32 +139,29 @@ func (r *reader) create(a conv.CreateParams) (c *session.Create, err error) {
 			c.Internal[tool] = *given
 		}
 	}
-	if c.Internal[session.SearchTool] && !r.searches() {
-		return nil, &session.Refusal{
-			Code: session.CodeUnavailable, Field: "internal_tools.web_search_request", Reason: "the model that is configured here has no web search",
-		}
+	if !c.Internal[session.SearchTool] {
+		return nil
 	}
-	return c, nil
+	// The caller may have the tool from a model that could search.
+	if m, err := configured.Choose(d.project.Config, d.settings.Model); err == nil && m.Is.WebSearch {
+		return nil
+	}
+	const field, reason = "internal_tools.web_search_request", "the model that is configured here has no web search"
+	return &session.Refusal{Code: session.CodeUnavailable, Field: field, Reason: reason}
 }
 
-// searches reports whether the model can search the web now. The calling conversation may be older.
-func (r *reader) searches() bool {
-	m, err := configured.Choose(r.project.Config, r.settings.Model)
-	return err == nil && m.Is.WebSearch
-}
-
-func (r *reader) budget(a *conv.SendBudget) (b session.Budget) {
+func (d *decoded) budget(a *conv.SendBudget) (b session.Budget) {
 	if a == nil {
 		return b
 	}
 	b.Tokens, b.Calls = int64(value(a.Tokens)), int64(value(a.ToolCalls))
 	if a.Seconds != nil {
-		b.Deadline = r.project.host.Now().UTC().Round(0).Add(time.Duration(*a.Seconds) * time.Second)
+		b.Deadline = d.project.host.Now().UTC().Round(0).Add(time.Duration(*a.Seconds) * time.Second)
 	}
 	return b
 }
 
-// value returns the value of an argument, and the zero value for one that is not given.
+// value returns the value of an argument, or the zero value if it is not given.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -158,33 +170,27 @@ func value[T any](p *T) (v T) {
 }
 
 // parts returns the parts of a message.
-func (r *reader) parts(items []conv.SendItem) (parts []session.Part, err error) {
+func (d *decoded) parts(items []conv.SendItem) (parts []session.Part, err error) {
 	for i, item := range items {
 		at := fmt.Sprintf("items[%d].", i)
 		if err := misfit(at, item); err != nil {
 			return nil, err
 		}
-		var part session.Part
-		switch {
-		case item.Text != nil:
-			part.Text = *item.Text
+		part := session.Part{Text: value(item.Text), ImageURL: value(item.ImageURL)}
+		switch scheme, _, _ := strings.Cut(part.ImageURL, ":"); {
 		case item.Path != nil:
-			if part.ImageURL, err = r.image(*item.Path, at+"path"); err != nil {
-				return nil, err
+			if part.ImageURL, err = d.image(*item.Path); err != nil {
+				return nil, unreadable(*item.Path, at+"path", err)
 			}
-		default:
-			part.ImageURL = *item.ImageURL
-			scheme, _, _ := strings.Cut(part.ImageURL, ":")
-			if scheme != "http" && scheme != "https" && !strings.HasPrefix(part.ImageURL, "data:image/") {
-				return nil, refuse(at+"image_url", "the address of an image begins with https://, http:// or data:image/, and not with %s", text.Quote(text.Cut(part.ImageURL, 60)))
-			}
+		case item.ImageURL != nil && scheme != "http" && scheme != "https" && !strings.HasPrefix(part.ImageURL, "data:image/"):
+			return nil, refuse(at+"image_url", "the address of an image begins with https://, http:// or data:image/, and not with %s", text.Quote(text.Cut(part.ImageURL, 60)))
 		}
 		parts = append(parts, part)
 	}
 	return parts, nil
 }
 
-// misfit returns a refusal unless an item has the member that its type names, and no other. at is its place.
+// misfit returns a refusal unless an item has the member that its type needs, and no other. at is its place.
 func misfit(at string, item conv.SendItem) error {
 	for _, m := range []struct {
 		of, member string
@@ -198,4 +204,66 @@ func misfit(at string, item conv.SendItem) error {
 		}
 	}
 	return nil
+}
+
+// image returns an image file as a data: URL.
+func (d *decoded) image(path string) (string, error) {
+	data, err := d.read(path, maxImage)
+	d.images += len(data)
+	kind := http.DetectContentType(data)
+	switch {
+	case err != nil:
+		return "", err
+	case d.images > maxImages:
+		return "", unusable("the image files of one call have more than 16777216 bytes")
+	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind):
+		return "", unusable("it is not a PNG, JPEG, GIF or WebP image")
+	}
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
+}
+
+// read reads a file of the workspace. Links cannot lead out of the workspace.
+func (d *decoded) read(path string, most int64) ([]byte, error) {
+	if d.settings.Root == "" {
+		return nil, unusable("there is no workspace here: a project has a directory .jp or a file convtools.toml")
+	}
+	root, err := safefile.OpenDir(d.settings.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(d.settings.Dir, path)
+	}
+	real, _ := filepath.EvalSymlinks(d.settings.Root) // path may begin with it
+	for _, dir := range []string{d.settings.Root, real} {
+		if inside, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(inside) {
+			return safefile.ReadIn(root, inside, most)
+		}
+	}
+	return nil, unusable("it is outside of the workspace")
+}
+
+// unusable is the reason why a file cannot be used.
+type unusable string
+
+func (u unusable) Error() string { return string(u) }
+
+// unreadable returns the refusal of a call that names a file. It names no path except that of the call.
+func unreadable(path, field string, err error) *session.Refusal {
+	if outer := (*fs.PathError)(nil); errors.As(err, &outer) {
+		err = outer.Err
+	}
+	reason := "it cannot be read, or a link leads out of the workspace"
+	var tooLarge *safefile.TooLargeError
+	var known unusable
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		reason = "there is no such file"
+	case errors.Is(err, fs.ErrPermission):
+		reason = "it may not be read"
+	case errors.Is(err, safefile.ErrNotRegular), errors.As(err, &tooLarge), errors.As(err, &known):
+		reason = err.Error()
+	}
+	return &session.Refusal{Code: session.CodeUnreadableFile, Field: field, Reason: text.Quote(path) + " cannot be used: " + reason}
 }

@@ -76,7 +76,14 @@ func newLab(t testing.TB) *lab {
 func (l *lab) prepare(t testing.TB, tool, arguments string) session.Request {
 	t.Helper()
 	c := &session.Conversation{Context: session.Context{Settings: Settings{Root: l.root, Dir: l.dir}.String()}}
-	return l.tools.Prepare(t.Context(), c, model.Item{Kind: model.ToolCall, CallID: "k", Name: tool, Arguments: arguments})
+	request := l.tools.Prepare(t.Context(), c, model.Item{Kind: model.ToolCall, CallID: "k", Name: tool, Arguments: arguments})
+	if create := request.Create; create != nil {
+		if len(create.ConversationID) != 36 {
+			t.Errorf("the new conversation has the id %q", create.ConversationID)
+		}
+		create.ConversationID = ""
+	}
+	return request
 }
 
 func pointer[T any](v T) *T { return &v }

@@ -1,18 +1,20 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/log"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/store/sessions"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -29,18 +31,13 @@ type Conversation struct {
 func (p *Project) Find(ctx context.Context, id string) (Conversation, error) {
 	id = strings.ToLower(strings.TrimSpace(id))
 	found, err := p.recorded(ctx, id)
+	if err == nil && found.Session == "" {
+		found, err = p.beginning(ctx, id)
+	}
 	if err != nil {
 		return Conversation{}, err
 	}
-	if found.Session == "" {
-		found = Conversation{Session: id, ID: id}
-	}
 	summary, err := log.Summarize(p.Logs, found.Session)
-	if errors.Is(err, fs.ErrNotExist) && id != "" {
-		if found, err = p.beginning(ctx, id); err == nil {
-			summary, err = log.Summarize(p.Logs, found.Session)
-		}
-	}
 	found.Settings = SettingsOf(summary.Context)
 	return found, err
 }
@@ -54,22 +51,19 @@ type AmbiguousError struct {
 func (e *AmbiguousError) Error() string {
 	const most = 5
 	list := strings.Join(e.IDs[:min(len(e.IDs), most)], ", ")
-	if more := len(e.IDs) - most; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("%q begins the ids of %d conversations: %s", e.ID, len(e.IDs), list)
+	return fmt.Sprintf("%q begins the ids of %d conversations, such as %s; write more of one", e.ID, len(e.IDs), list)
 }
 
 // beginning returns the only conversation whose id begins with a text, which may lack the prefix of recorded ids.
 func (p *Project) beginning(ctx context.Context, id string) (Conversation, error) {
 	own, prefixed := strings.CutPrefix(id, sessions.IDs().Prefix)
-	session, part, _ := strings.Cut(own, ".")
-	found, err := log.Begun(ctx, p.Logs, session, part)
+	of, part, _ := strings.Cut(own, ".")
+	found, err := log.Begun(ctx, p.Logs, of, part)
 	if err != nil {
 		return Conversation{}, err
 	}
 	if prefixed && part == "" { // the id is that of a root
-		maps.DeleteFunc(found, func(conversation, session string) bool { return conversation != session })
+		maps.DeleteFunc(found, func(id, session string) bool { return id != session })
 	}
 	ids, err := p.idsInWorkspace(ctx, id)
 	if err != nil {
@@ -77,7 +71,7 @@ func (p *Project) beginning(ctx context.Context, id string) (Conversation, error
 	}
 	ids = append(slices.Sorted(maps.Keys(found)), ids...)
 	switch {
-	case len(ids) == 0:
+	case len(ids) == 0 || id == "":
 		return Conversation{}, &log.NotFoundError{Session: id, Dir: p.Logs}
 	case len(ids) > 1:
 		return Conversation{}, &AmbiguousError{ID: id, IDs: ids}
@@ -89,8 +83,9 @@ func (p *Project) beginning(ctx context.Context, id string) (Conversation, error
 
 // idsInWorkspace returns the ids of the JP workspace that begin with a text, with or without the prefix of JP's ids.
 func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, err error) {
-	const prefix = "jp-c"
-	if p.workspace == nil {
+	const prefix, digits = "jp-c", "0123456789"
+	number := strings.TrimPrefix(id, prefix)
+	if p.workspace == nil || strings.Trim(number, digits) != "" {
 		return nil, nil
 	}
 	listed, err := p.workspace.List(ctx, store.Scope{Set: store.Live | store.Archived})
@@ -99,18 +94,16 @@ func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, 
 	}
 	defer listed.Close()
 	for _, c := range listed.Conversations {
-		if strings.HasPrefix(string(c.ID), prefix+strings.TrimPrefix(id, prefix)) {
+		if strings.HasPrefix(string(c.ID), prefix+number) {
 			ids = append(ids, string(c.ID))
 		}
 	}
 	return ids, nil
 }
 
-// recorded returns the conversation that is recorded under an id. Its Session is empty if no conversation is.
+// recorded returns the conversation that is recorded in the JP workspace under an id. Its Session is empty if there is
+// no such conversation.
 func (p *Project) recorded(ctx context.Context, id string) (found Conversation, err error) {
-	if session, conversation, ok := sessions.IDs().Split(id); ok {
-		return Conversation{Session: session, ID: cmp.Or(conversation, session)}, nil
-	}
 	parsed, err := jp.ParseID(id)
 	if err != nil || p.workspace == nil {
 		return found, nil
@@ -159,4 +152,56 @@ func inWorkspace(ctx context.Context, w *jp.Workspace, id transcript.ID, read fu
 		return &store.NotFoundError{IDs: []transcript.ID{id}, Place: w.Root()}
 	}
 	return read(listed.Conversations[0])
+}
+
+// CopyError is the error for a fork of a recorded conversation that no session continues yet.
+type CopyError struct{ ID transcript.ID }
+
+func (e *CopyError) Error() string {
+	return fmt.Sprintf("conversation %s is a fork of one that a session has, and no session has it yet; convtools query --id %[1]s begins one", e.ID)
+}
+
+// Copied returns a new session that continues a fork, with its messages as history.
+func (p *Project) Copied(ctx context.Context, id transcript.ID) (n New, err error) {
+	err = inWorkspace(ctx, p.workspace, id, func(c store.Conversation) error {
+		n = New{Title: c.Title, Settings: Settings{Hidden: c.Hidden, Recorded: string(id)}}
+		calls := map[string]session.Item{}
+		_, err := c.Read(ctx, func(e *transcript.Event) bool {
+			n.History = append(n.History, historyOf(e, calls)...)
+			return true
+		})
+		return err
+	})
+	return n, err
+}
+
+// historyOf returns the items of a recorded event. A call comes with its output: no provider takes a call without one.
+// calls has the calls of the turn that have no output yet.
+func historyOf(e *transcript.Event, calls map[string]session.Item) []session.Item {
+	text := string(eventtext.Body(e))
+	message := func(kind model.Kind, from session.Origin) []session.Item {
+		if text == "" {
+			return nil
+		}
+		return []session.Item{{Item: model.Text(kind, text), Origin: from}}
+	}
+	switch e.Kind {
+	case transcript.KindUser:
+		clear(calls)
+		return message(session.UserMessage, session.FromUser)
+	case transcript.KindAssistant, transcript.KindStructured:
+		return message(session.AgentMessage, session.FromModel)
+	case transcript.KindToolCall:
+		var w jsontext.Writer
+		arguments := string(w.Append(nil, e.Arguments))
+		call := model.Item{Kind: session.ToolCall, CallID: e.CallID, Name: e.Name, Wire: e.Name, Arguments: arguments}
+		calls[e.CallID] = session.Item{Item: call, Origin: session.FromModel}
+	case transcript.KindToolResult:
+		if call, ok := calls[e.CallID]; ok {
+			delete(calls, e.CallID)
+			output := model.Item{Kind: session.ToolOutput, CallID: e.CallID, Name: call.Name, Output: text, Failed: e.Failed}
+			return []session.Item{call, {Item: output, Origin: session.FromTool}}
+		}
+	}
+	return nil
 }

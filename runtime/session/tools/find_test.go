@@ -21,7 +21,7 @@ func TestFindByPrefix(t *testing.T) {
 	)
 	dir := t.TempDir()
 	for _, id := range []string{root, other} {
-		state, _, events, err := session.Step(session.State{}, time.Unix(1e9, 0), session.Start{
+		state, events, err := session.Step(session.State{}, time.Unix(1e9, 0), session.Start{
 			Session: id, Root: id, Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}}},
 		})
 		if err != nil {
@@ -39,7 +39,7 @@ func TestFindByPrefix(t *testing.T) {
 				Request: session.Request{Create: &session.Create{ConversationID: child, UserInstruction: &text}},
 			}}},
 		} {
-			if state, _, events, err = session.Step(state, time.Unix(1e9, 0), in); err != nil {
+			if state, events, err = session.Step(state, time.Unix(1e9, 0), in); err != nil {
 				t.Fatal(err)
 			}
 			if err := l.Append(events); err != nil {

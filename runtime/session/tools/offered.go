@@ -84,11 +84,7 @@ func (p *Project) catalogue(ctx context.Context) map[string][]string {
 // Prepare validates a call of a conversation and reads the files that it names.
 func (p *Project) Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
 	if session.Own(call.Name) {
-		asked, refusal := p.decode(SettingsOf(c.Context), call.Name, []byte(call.Arguments))
-		if refusal != nil {
-			return session.Request{Refused: refusal}
-		}
-		return asked.request
+		return p.decode(SettingsOf(c.Context), call.Name, []byte(call.Arguments)).request
 	}
 	_, _, err := p.registry.Lookup(call.Name)
 	if _, ok := p.serverTool(ctx, c, call.Name); err == nil || ok {

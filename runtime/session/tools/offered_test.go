@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/uuid"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	generated "github.com/convtools/convtools/generated/conv"
@@ -110,7 +109,7 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 		},
 	}, engine.Options{
 		Model: func(context.Context, *session.Conversation) (model.Model, error) { return s, nil },
-		Tools: &Session{Project: tools, id: root}, NewID: uuid.NewString,
+		Tools: &Session{Project: tools, id: root},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func TestOutcome(t *testing.T) {
 	var state session.State
 	step := func(in session.Input) {
 		t.Helper()
-		next, _, _, err := session.Step(state, time.Unix(0, 0), in)
+		next, _, err := session.Step(state, time.Unix(0, 0), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestOutcome(t *testing.T) {
 			t.Errorf("%s: %s, %+v", when, target, output)
 		}
 	}
-	task := func() session.TaskID { id, _ := state.Running(); return id }
+	task := func() session.TaskID { return state.Work().Task }
 	step(session.Start{Session: "s", Root: root, Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}}}})
 	is("before all", first, false, false)
 	invoke(first)
@@ -59,7 +59,7 @@ func TestOutcome(t *testing.T) {
 	step(session.Interrupt{Chain: true, Submission: 3})
 	is("taken from the queue", third, false, false)
 	step(session.Interrupt{Chain: true})
-	step(session.Stopped{Task: task()})
+	step(session.Response{Task: task(), Failure: session.Failure{Code: "canceled"}})
 	is("interrupted", second, false, true)
 	is("and the first is kept", first, false, true)
 	is("none", "other", false, false)

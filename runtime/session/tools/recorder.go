@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/model/configured"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -151,34 +153,33 @@ func (r *recorder) record(c *session.Conversation) error {
 const rootOpened = 2
 
 func (r *recorder) write(ctx context.Context, c *session.Conversation) error {
-	_, there := continued(c)
 	after := int64(0)
+	_, there := continued(c)
 	if there {
 		after = rootOpened
 	}
-	events := r.events(c, after)
-	if len(events) == 0 {
-		return nil
-	}
 	id, err := r.lookup(c)
-	if err == nil && id == "" {
-		r.ids[c.ID], err = r.writer.Create(ctx, r.new(c, events))
-		return err
-	}
-	if err == nil {
+	if err == nil && id != "" {
 		err = inWorkspace(ctx, r.workspace, id, func(found store.Conversation) error {
 			last, err := lastMark(ctx, found, func(m mark) bool { return !there || m.Session == r.session })
 			after = max(after, last)
 			return err
 		})
 	}
-	if err == nil && there && after == rootOpened { // the first events of the session
+	events := r.events(c, after)
+	switch {
+	case err != nil || len(events) == 0:
+		return err
+	case id == "":
+		r.ids[c.ID], err = r.writer.Create(ctx, r.new(c, events))
+		return err
+	case there && after == rootOpened: // the session has recorded nothing here yet
 		_, err = r.writer.Edit(ctx, id, func(transcript.Conversation) jp.Change {
 			return jp.Change{Labels: map[string]*string{label: &r.session}}
 		})
-	}
-	if events = r.events(c, after); err != nil || len(events) == 0 {
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	return r.writer.Append(ctx, id, events...)
 }
@@ -187,16 +188,49 @@ func (r *recorder) write(ctx context.Context, c *session.Conversation) error {
 func (r *recorder) new(c *session.Conversation, events []jp.NewEvent) jp.New {
 	settings := SettingsOf(c.Context)
 	title, value := TitleOf(c), labelOf(r.session, c)
-	n := jp.New{Begun: c.Opened, Events: events, Model: r.model(settings.Model)}
-	n.Change = jp.Change{Title: &title, Hidden: &settings.Hidden, Labels: map[string]*string{label: &value}}
+	change := jp.Change{Title: &title, Hidden: &settings.Hidden, Labels: map[string]*string{label: &value}}
 	if parent := r.state.Conversation(c.Parent); parent != nil {
 		if r.ids[parent.ID] == "" {
 			_ = r.record(parent) // as in observe
 		}
 		id := r.ids[parent.ID]
-		n.Parent = &id
+		change.Parent = &id
 	}
-	return n
+	return jp.New{Begun: c.Opened, Events: events, Model: r.model(settings.Model), Change: change}
+}
+
+// jpModel returns a configured model in JP's words. A model that JP cannot ask has only a name.
+func (p *Project) jpModel(name string) jp.Model {
+	chosen, err := configured.Choose(p.Config, name)
+	if err != nil { // it is not configured any more
+		return jp.Model{Name: name}
+	}
+	if !chosen.HTTP() {
+		return jp.Model{Name: chosen.Name}
+	}
+	is := chosen.Is
+	u, _ := url.Parse(is.BaseURL) // Choose has checked it
+	provider := map[string]string{
+		"api.openai.com": "openai", "api.anthropic.com": "anthropic", "openrouter.ai": "openrouter",
+		"api.cerebras.ai": "cerebras", "api.deepseek.com": "deepseek", "generativelanguage.googleapis.com": "google",
+	}[u.Hostname()]
+	if provider != "" {
+		return jp.Model{Provider: provider, Name: is.Model, KeyEnv: is.KeyEnv}
+	}
+	base := strings.TrimSuffix(strings.TrimRight(is.BaseURL, "/"), "/v1") // JP adds it
+	m := jp.Model{Name: is.Model, BaseURL: base, KeyEnv: is.KeyEnv}
+	const ollamaPort = "11434"
+	switch {
+	case is.API == "messages":
+		m.Provider = "anthropic"
+	case is.API == "responses" || is.BaseURL == "":
+		m.Provider = "openai"
+	case u.Port() == ollamaPort:
+		m.Provider, m.KeyEnv = "ollama", ""
+	default: // JP asks any server with Chat Completions as llama.cpp
+		m.Provider, m.KeyEnv = "llamacpp", ""
+	}
+	return m
 }
 
 // mark is metadata of a recorded event. Session is set in conversations that a session continues: they may have events
@@ -221,19 +255,14 @@ func lastMark(ctx context.Context, c store.Conversation, counts func(mark) bool)
 // events returns the recorded form of a history after an event of the log.
 func (r *recorder) events(c *session.Conversation, after int64) (all []jp.NewEvent) {
 	_, there := continued(c)
-	var entries []session.Entry
-	for entry := range c.Latest() {
-		if entry.Seq <= after {
-			break
-		}
-		entries = append(entries, entry)
-	}
-	for _, entry := range slices.Backward(entries) {
+	for _, entry := range slices.Backward(slices.Collect(c.Latest())) {
 		metadata := map[string]any{"convtools_seq": entry.Seq}
 		if there {
 			metadata["convtools_session"] = r.session
 		}
-		all = append(all, eventsOf(entry, metadata)...)
+		if entry.Seq > after {
+			all = append(all, eventsOf(entry, metadata)...)
+		}
 	}
 	return all
 }

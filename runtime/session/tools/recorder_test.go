@@ -41,7 +41,7 @@ func talk(t *testing.T) []happened {
 	step := func(in session.Input) {
 		t.Helper()
 		at = at.Add(1500 * time.Millisecond)
-		next, _, events, err := session.Step(state, at, in)
+		next, events, err := session.Step(state, at, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func talk(t *testing.T) []happened {
 			all = append(all, happened{e, state})
 		}
 	}
-	task := func() session.TaskID { id, _ := state.Running(); return id }
+	task := func() session.TaskID { return state.Work().Task }
 	message := func(s string) session.Item { return session.Item{Item: model.Text(session.AgentMessage, s)} }
 	says := func(s string) session.Response {
 		return session.Response{Task: task(), Items: []session.Item{message(s)}}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -177,14 +176,16 @@ func (s *server) connect(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		schema, err := json.Marshal(tool.InputSchema)
+		schema, _ := tool.InputSchema.(map[string]any)
+		encoded, _ := json.Marshal(schema) // it was decoded from JSON
 		name := model.Flat(serverPrefix + s.Name + "__" + tool.Name)
-		if err != nil || len(schema) > maxSchema || !isObject(schema) || tool.Name == "" || names[name] || len(s.tools) == maxTools {
+		// Every provider demands a schema of type object.
+		if schema["type"] != "object" || len(encoded) > maxSchema || tool.Name == "" || names[name] || len(s.tools) == maxTools {
 			continue
 		}
 		names[name] = true
 		description := text.Visible(text.Cut(tool.Description, maxDescription))
-		s.tools = append(s.tools, serverTool{s, tool.Name, model.Tool{Name: name, Description: description, Parameters: schema}})
+		s.tools = append(s.tools, serverTool{s, tool.Name, model.Tool{Name: name, Description: description, Parameters: encoded}})
 	}
 	slices.SortFunc(s.tools, func(a, b serverTool) int { return strings.Compare(a.name, b.name) })
 	return nil
@@ -209,15 +210,7 @@ func (s *server) transport() (mcp.Transport, error) {
 	return &mcp.IOTransport{Reader: io.NopCloser(program.Stdout), Writer: program.Stdin, MaxLineLength: maxMessage}, nil
 }
 
-// isObject reports whether a schema is of type object, as every provider demands.
-func isObject(schema []byte) bool {
-	var head struct {
-		Type string `json:"type"`
-	}
-	return json.Unmarshal(schema, &head) == nil && head.Type == "object"
-}
-
-// stop ends a session, or the current one if session is nil. The next call begins another.
+// stop ends a session, or the current one if session is nil.
 func (s *server) stop(session *mcp.ClientSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,7 +219,7 @@ func (s *server) stop(session *mcp.ClientSession) {
 	}
 }
 
-// end ends the session and returns the last line that the program wrote to standard error. s.mu is held.
+// end ends the session and returns the last line of the program's standard error. s.mu is held.
 func (s *server) end() (line string) {
 	if s.program != nil {
 		s.program.Stop()
@@ -239,42 +232,32 @@ func (s *server) end() (line string) {
 	return line
 }
 
-// textOf returns the text of a result.
+// textOf returns the text of a result. Of content that is not text it has the ends of the JSON.
 func textOf(result *mcp.CallToolResult) string {
+	const most = 200 // characters
 	var parts []string
 	for _, content := range result.Content {
-		parts = append(parts, contentText(content))
+		if c, ok := content.(*mcp.EmbeddedResource); ok && c.Resource != nil && c.Resource.Text != "" {
+			content = &mcp.TextContent{Text: c.Resource.Text}
+		}
+		if c, ok := content.(*mcp.TextContent); ok {
+			parts = append(parts, c.Text)
+			continue
+		}
+		encoded, _ := json.Marshal(content) // it was decoded from JSON
+		parts = append(parts, text.Line(text.CutMiddle(string(encoded), most)))
 	}
 	if len(parts) == 0 && result.StructuredContent != nil {
-		encoded, _ := json.Marshal(result.StructuredContent) // it was decoded from JSON
+		encoded, _ := json.Marshal(result.StructuredContent)
 		return string(encoded)
 	}
 	return strings.Join(parts, "\n")
 }
 
-// contentText returns the text of a content, or the ends of its JSON if it is something else.
-func contentText(content mcp.Content) string {
-	switch c := content.(type) {
-	case *mcp.TextContent:
-		return c.Text
-	case *mcp.EmbeddedResource:
-		if c.Resource != nil && c.Resource.Text != "" {
-			return c.Resource.Text
-		}
-	}
-	const most = 200
-	encoded, _ := json.Marshal(content) // it was decoded from JSON
-	return text.Line(text.CutMiddle(string(encoded), most))
-}
-
 // sameOrigin refuses a redirect to another origin: requests may hold secrets that no other server should get.
 func sameOrigin(r *http.Request, via []*http.Request) error {
-	origin := func(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
-	switch to := origin(r.URL); {
-	case to != origin(via[0].URL):
-		return fmt.Errorf("it redirects to another origin, %s, which is not followed; if that is right, make it the url", to)
-	case len(via) >= 10:
-		return errors.New("it redirects too often")
+	if to, from := r.URL, via[0].URL; to.Scheme != from.Scheme || to.Host != from.Host || len(via) == 10 {
+		return fmt.Errorf("it redirects to another origin, %s://%s, which is not followed; if that is right, make it the url", to.Scheme, to.Host)
 	}
 	return nil
 }

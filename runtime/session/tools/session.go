@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -17,6 +18,32 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/sessions"
 )
+
+// Settings are the settings of a session. Each of its conversations has them as [session.Context].Settings.
+type Settings struct {
+	Model string `json:"model,omitempty"` // the name of a configured model; empty is the one that the configuration chooses
+	Root  string `json:"root"`            // absolute path of the workspace, whose files may be read; empty is none
+	Dir   string `json:"dir"`             // absolute path that relative paths start from
+	// Outside is true for the session of a program outside. The program takes the place of the root's model.
+	Outside bool `json:"outside,omitempty"`
+	// Recorded is the id of the recorded conversation that the root continues, or that a program outside calls from.
+	Recorded  string   `json:"recorded,omitempty"`
+	Knowledge []string `json:"knowledge,omitempty"` // documents to learn besides the project's own, as TOPIC/GLOB
+	Hidden    bool     `json:"hidden,omitempty"`    // recorded conversations are left out of lists and searches
+	JP        bool     `json:"jp,omitempty"`        // the session is recorded in the JP workspace of Dir, not read from its log
+}
+
+// String returns the settings as JSON.
+func (s Settings) String() string {
+	data, _ := json.Marshal(s) // strings always have JSON
+	return string(data)
+}
+
+// SettingsOf returns the settings of a conversation. Settings that cannot be read are zero.
+func SettingsOf(c session.Context) (s Settings) {
+	_ = json.Unmarshal([]byte(c.Settings), &s)
+	return s
+}
 
 // Session is a session that this process has open.
 type Session struct {
@@ -44,9 +71,9 @@ func (p *Project) Begin(ctx context.Context, n New, observe Observer) (*Session,
 	if err != nil {
 		return nil, err
 	}
-	return p.open(start.Session, start.Context, observe, func(o engine.Options) (*engine.Engine, error) {
-		return engine.Start(p.Logs, start, o)
-	})
+	s, o := p.session(start.Session, start.Context, observe)
+	s.Engine, err = engine.Start(p.Logs, start, o)
+	return s, err
 }
 
 // Resume opens a session and continues its unfinished work. observe may be nil. Errors are those of [log.Summarize]
@@ -56,9 +83,9 @@ func (p *Project) Resume(id string, observe Observer) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.open(id, summary.Context, observe, func(o engine.Options) (*engine.Engine, error) {
-		return engine.Resume(p.Logs, id, o)
-	})
+	s, o := p.session(id, summary.Context, observe)
+	s.Engine, err = engine.Resume(p.Logs, id, o)
+	return s, err
 }
 
 // maxSamples limits the requests to models for one input. Otherwise models that hand work to each other could go on
@@ -85,11 +112,8 @@ func (p *Project) start(ctx context.Context, n New) (session.Start, error) {
 	start := session.Start{
 		Session: id, Root: id, History: n.History,
 		Config: session.Config{
-			MaxInterruptChainDepth:  limits.MaxInterruptChainDepth,
-			MaxInterruptsPerTurn:    limits.MaxInterruptsPerTurn,
-			MaxConversations:        limits.MaxConversations,
-			MaxSamplesPerSubmission: maxSamples,
-			Catalogue:               catalogue,
+			MaxInterruptChainDepth: limits.MaxInterruptChainDepth, MaxInterruptsPerTurn: limits.MaxInterruptsPerTurn,
+			MaxConversations: limits.MaxConversations, MaxSamplesPerSubmission: maxSamples, Catalogue: catalogue,
 		},
 		Context: session.Context{Title: n.Title, Settings: settings.String()},
 	}
@@ -106,8 +130,8 @@ func (p *Project) start(ctx context.Context, n New) (session.Start, error) {
 	return start, nil
 }
 
-// open opens a session and its recorder.
-func (p *Project) open(id string, root session.Context, observe Observer, open func(engine.Options) (*engine.Engine, error)) (*Session, error) {
+// session returns a session without its engine, and the options of that.
+func (p *Project) session(id string, root session.Context, observe Observer) (*Session, engine.Options) {
 	s := &Session{Project: p, id: id}
 	if settings := SettingsOf(root); settings.JP {
 		w, err := jp.Open(jp.Options{Dir: settings.Dir, Getenv: p.host.Getenv})
@@ -117,9 +141,8 @@ func (p *Project) open(id string, root session.Context, observe Observer, open f
 			p.host.WarnOnce("the session cannot be recorded: " + err.Error())
 		}
 	}
-	var err error
-	s.Engine, err = open(engine.Options{
-		Model: p.Model, Tools: s, Now: p.host.Now, NewID: uuid.NewString,
+	return s, engine.Options{
+		Model: p.Model, Tools: s, Now: p.host.Now,
 		Observe: func(e session.Event, state session.State) {
 			if observe != nil {
 				observe(e, state)
@@ -128,8 +151,7 @@ func (p *Project) open(id string, root session.Context, observe Observer, open f
 				s.recorder.observe(e, state)
 			}
 		},
-	})
-	return s, err
+	}
 }
 
 // Close records what is not recorded yet and closes the engine. The error may say that a recorded conversation was
