@@ -134,16 +134,3 @@ func (i Item) ordinary() bool { return i.Request == Request{} && !Own(i.Name) }
 func Own(tool string) bool {
 	return slices.Contains([]string{ConvCreate, ConvSend, ConvList, ConvHistory, ConvDestroy}, tool)
 }
-
-// Size returns the bytes of what a call sends to another conversation.
-func (r Request) Size() int {
-	n := 0
-	if r.Create != nil && r.Create.Base != nil {
-		n = len(*r.Create.Base)
-	}
-	sent, _ := r.Sent()
-	for _, p := range sent.input() {
-		n += len(p.Text) + len(p.ImageURL)
-	}
-	return n
-}

@@ -24,8 +24,8 @@ func mutations() []mutation {
 	return []mutation{
 		{
 			name: "the calls of a called one wait behind those of its caller", file: "apply.go",
-			old: "s.stack = append(s.stack, cloneStack([]Batch{e.Batch})...)",
-			new: "s.stack = append(cloneStack([]Batch{e.Batch}), s.stack...)",
+			old: "append(s.stack, b), nil",
+			new: "append([]batch{b}, s.stack...), nil",
 		},
 		{
 			name: "what waits outside comes before what was called", file: "schedule.go",
@@ -33,29 +33,29 @@ func mutations() []mutation {
 			new: "		case len(d.state.queue) > 0:\n			d.startSubmission(d.state.queue[0])\n		case len(d.state.stack) > 0:\n			if f := ",
 		},
 		{
-			name: "a call is answered when its target is replaced", file: "call.go",
-			old: "	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n",
-			new: "	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n	d.resolve(d.state.Conversation(caller).turn.Frame, Result{Status: StatusCompleted})\n",
+			name: "a call is answered when its target is replaced", file: "apply.go",
+			old: "	b := batch{caller: c.ID, task: s.task.id}\n",
+			new: "	b := batch{caller: c.ID, task: s.task.id}\n	if f := s.awaited(); f != nil {\n		f.result = &Result{Status: StatusCompleted}\n	}\n",
 		},
 		{
 			name: "an output is made up when the caller is replaced", file: "call.go",
 			old: "	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n",
-			new: "	for _, f := range batch.Frames {\n		d.refuse(f.Call, refuseInterrupted())\n	}\n	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n",
+			new: "	for _, call := range slices.Clone(d.state.task.open) {\n		d.record(caller, output(call, \"\", false))\n		d.state.task.open = append(d.state.task.open, call)\n	}\n	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n",
 		},
 		{
 			name: "the caller continues after the first of several calls", file: "state.go",
-			old: "return f.Result == nil })",
-			new: "return f.Result == nil && f.ID == b.Frames[0].ID })",
+			old: "return f.result == nil })\n	if i < 0",
+			new: "return f.result == nil && f.id == frames[0].id })\n	if i < 0",
 		},
 		{
 			name: "the answer is the last message of an earlier turn", file: "apply.go",
-			old: "	c.turn = &LogicalTurn{",
-			new: "	stale := \"\"\n		for _, item := range c.Items() {\n			if item.Kind == AgentMessage {\n				stale = item.Text()\n			}\n		}\n		c.turn = &LogicalTurn{Message: stale, ",
+			old: "	c.turn = &turn{",
+			new: "	stale := \"\"\n	for _, item := range c.Items() {\n		if item.Kind == AgentMessage {\n			stale = item.Text()\n		}\n	}\n	c.turn = &turn{message: stale, ",
 		},
 		{
-			name: "destroyed conversations are addressed", file: "refusal.go",
-			old: "	case c.Destroyed:\n",
-			new: "	case false:\n",
+			name: "destroyed conversations are addressed", file: "state.go",
+			old: "	case c != nil && !c.Destroyed:\n",
+			new: "	case c != nil:\n",
 		},
 		{
 			name: "an allowlist gives what the caller does not have", file: "limit.go",
@@ -64,23 +64,23 @@ func mutations() []mutation {
 		},
 		{
 			name: "what an interrupted turn has used is forgotten", file: "apply.go",
-			old: "		c.turn.Usage.Add(e.Result.Usage)\n",
-			new: "		if e.Result.Status != StatusInterrupted {\n			c.turn.Usage.Add(e.Result.Usage)\n		}\n",
+			old: "		s.edit(s.top().caller).turn.usage.Add(result.Usage)\n",
+			new: "		if result.Status != StatusInterrupted {\n			s.edit(s.top().caller).turn.usage.Add(result.Usage)\n		}\n",
 		},
 		{
 			name: "what a replaced task has used is forgotten", file: "decide.go",
-			old: "	d.emit(t.Conversation, Event{Kind: TokenCount, Usage: in.Usage})\n	switch {\n",
-			new: "	if calls {\n		in.Usage = Usage{Samples: 1}\n	}\n	d.emit(t.Conversation, Event{Kind: TokenCount, Usage: in.Usage})\n	switch {\n",
+			old: "	in.Usage.Samples, in.Usage.Calls = 1, 0\n",
+			new: "	in.Usage.Samples, in.Usage.Calls = 1, 0\n	if len(t.open) > 0 {\n		in.Usage = Usage{Samples: 1}\n	}\n",
 		},
 		{
-			name: "a task that is being stopped asks the model", file: "apply.go",
-			old: " && s.task.stop == nil // a task",
-			new: " // a task",
+			name: "a task that is being stopped goes on", file: "decide.go",
+			old: "	if t.stop != nil {\n		d.stopped()\n	} else {\n		d.calls()\n	}\n",
+			new: "	d.calls()\n",
 		},
 		{
-			name: "after a crash the model is not asked again", file: "decide.go",
-			old: "	case t.sampling:\n		d.sample()\n",
-			new: "	case t.sampling:\n",
+			name: "a tool runs again after a crash", file: "decide.go",
+			old: "		d.refuse(*call, &Refusal{Code: CodeInterrupted, Reason: \"the session ended while",
+			new: "		_ = append([]any{}, *call, &Refusal{Code: CodeInterrupted, Reason: \"the session ended while",
 		},
 		{
 			name: "records are not synced", file: "log/log.go",

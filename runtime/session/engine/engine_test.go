@@ -324,8 +324,7 @@ func TestStuck(t *testing.T) {
 					if err := e.Do(t.Context(), session.Interrupt{Chain: true}); err != nil {
 						t.Fatal(err)
 					}
-					<-e.Done()
-					err = e.Err()
+					err = e.Wait(t.Context())
 				} else {
 					err = e.Close()
 				}
