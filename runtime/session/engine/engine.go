@@ -40,8 +40,6 @@ type Options struct {
 	Observe func(session.Event, session.State)
 	// File replaces the file of the log in tests and measurements. It may be nil.
 	File func(log.File) log.File
-
-	limits limits // other than the standard ones, in tests
 }
 
 // Tools is what conversations may call. Its methods are called one at a time.
@@ -117,9 +115,6 @@ func Resume(dir, id string, o Options) (*Engine, error) {
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.limits == (limits{}) {
-		o.limits = standardLimits()
 	}
 	return o
 }

@@ -28,7 +28,7 @@ func (e *Engine) settle() {
 		if done, _ := in.(session.ToolDone); done.Success && errors.Is(e.err, ErrClosed) {
 			e.fail(e.take(in, nil))
 		}
-	case <-time.After(e.options.limits.grace):
+	case <-time.After(grace):
 		e.fail(e.stuck())
 	}
 }
@@ -56,7 +56,7 @@ func (e *Engine) loop() error {
 			e.working = working{}
 			err = e.take(in, nil)
 		case <-e.working.stopped:
-			e.working.stopped, e.working.grace = nil, time.After(e.options.limits.grace)
+			e.working.stopped, e.working.grace = nil, time.After(grace)
 		case <-e.working.grace:
 			return e.stuck()
 		case <-e.closing.Done():
@@ -152,5 +152,5 @@ func (e *Engine) begin(w *session.Work) {
 
 // stuck is the error that work did not stop. The next process that resumes the session ends the task.
 func (e *Engine) stuck() error {
-	return fmt.Errorf("%s did not stop within %v", e.working.name, e.options.limits.grace)
+	return fmt.Errorf("%s did not stop within %v", e.working.name, grace)
 }
