@@ -59,7 +59,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "an allowlist gives what the caller does not have", file: "limit.go",
-			old: "narrowed.MCP = append(narrowed.MCP, intersect(c.MCP, name)...)",
+			old: "narrowed.MCP = append(narrowed.MCP, entry)",
 			new: "narrowed.MCP = append(narrowed.MCP, name)",
 		},
 		{
