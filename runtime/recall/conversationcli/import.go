@@ -88,11 +88,11 @@ func (c *importing) archive(ctx context.Context) (*archive.Writer, error) {
 // importOne imports a path. If it is not an export, that is a warning, or an error for the only
 // path.
 func (c *importing) importOne(ctx context.Context, path string, w *archive.Writer, isOnly bool) error {
-	bar := newProgress(c.host.Stderr, c.host.Now)
+	show := newProgress(c.host.Stderr, c.host.Now)
 	report, err := exports.Import(ctx, path, w, exports.Options{Kind: c.kind, Progress: func(at exports.Progress) {
-		bar.show("%d of %d MB, %d conversations", at.Done>>20, at.Total>>20, at.Conversations)
+		show(fmt.Sprintf("%d of %d MB, %d conversations", at.Done>>20, at.Total>>20, at.Conversations))
 	}})
-	bar.clear()
+	show("")
 	c.isRecognised = c.isRecognised || report.Recognised() > 0
 	for _, p := range report.Problems {
 		c.isDamaged = c.isDamaged || errors.Is(p.Err, exports.ErrChecksum)

@@ -39,7 +39,7 @@ func Search(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
 		s := &searching{commands: commands{host: host, allProjects: true}, family: family}
 		cmd := s.searchCommand()
-		cmd.AddCommand(s.messageCommand(), s.statusCommand(), s.indexCommand())
+		cmd.AddCommand(s.messageCommand(), s.indexCommand())
 		return cmd
 	}
 }
@@ -57,7 +57,7 @@ search show prints the message with such an id whole. For programs there is
 convtools call --structured conversation_search.
 
 Put -- before a text that begins with '-' or is the name of a command below.`,
-		"search retry policy", "search --role user --since 2026-01-01 --until 2026-W05 tide", "search -- status"))
+		"search retry policy", "search --role user --since 2026-01-01 --until 2026-W05 tide", "search -- index"))
 	cmd.Args, cmd.ValidArgsFunction = cobra.ArbitraryArgs, cobra.NoFileCompletions
 	flags := cmd.Flags()
 	roles := map[string]transcript.Role{"user": transcript.RoleUser, "assistant": transcript.RoleAssistant, "tool": transcript.RoleTool}
@@ -119,8 +119,7 @@ func (s *searching) search(ctx context.Context, try []string) error {
 	if len(shown) > 0 {
 		return nil
 	}
-	q.Since, q.Until, q.Roles, q.Order, q.Limit = nil, nil, 0, conversations.Newest, 1
-	words, err := countWords(ctx, s.library, q, s.query, true)
+	words, err := s.countWords(ctx, q, s.query)
 	if err == nil {
 		s.explainWords(words, append(try, either(s.query == "", "", "fewer words"), "recall --all-projects, which finds words apart and in other forms")...)
 	}

@@ -26,13 +26,13 @@ func (c *commands) chat() *cobra.Command {
 	var t target
 	cmd := &cobra.Command{
 		Use:   "chat",
-		Short: "Talk with a model, which may begin conversations of its own",
-		Long: `Talks with a model: each line is said to it, and its answer is printed as it
-arrives. When it asks another conversation, that is shown. Ctrl-C ends the task
-that runs, so that whoever waits for it goes on without; a second one ends all
-that runs. /list lists the conversations, /switch N talks in another one, and
-/quit, or Ctrl-D, ends. Where standard output is no terminal, only answers are
-printed.`,
+		Short: "Talk with a model, which can start conversations of its own",
+		Long: `Sends each line to a model and prints its answer as it arrives, and the
+questions that it asks other conversations. Ctrl-C interrupts the task that
+runs, so that its caller continues without an answer; a second Ctrl-C
+interrupts everything. /list lists the conversations, /switch N talks in
+another one, and /quit or Ctrl-D ends the chat. If standard output is not a
+terminal, only answers are printed.`,
 		Example: `  convtools chat
   convtools chat --id 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11`,
 		Args: cli.NoArgs,
@@ -56,9 +56,6 @@ type dialog struct {
 }
 
 func (c *commands) runChat(ctx context.Context, t *target) error {
-	if err := t.check(); err != nil {
-		return err
-	}
 	ctx = context.WithoutCancel(ctx) // a signal ends the task, not the program
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -73,7 +70,7 @@ func (c *commands) runChat(ctx context.Context, t *target) error {
 		return failure(err)
 	}
 	root := d.session.State().Root()
-	d.tell("This is the model %s. /help lists what else can be typed; Ctrl-D ends.\n", text.Quote(tools.SettingsOf(root.Context).Model))
+	d.tell("This is the model %s. /help lists the commands; Ctrl-D ends.\n", text.Quote(tools.SettingsOf(root.Context).Model))
 	d.lines = readLines(c.host.Stdin)
 	err = d.run(ctx)
 	closed := d.session.Close()
@@ -114,11 +111,7 @@ func readLines(in io.Reader) <-chan line {
 		for scanner.Scan() {
 			lines <- line{text: strings.TrimSpace(strings.ToValidUTF8(scanner.Text(), "\uFFFD"))}
 		}
-		err := cmp.Or(scanner.Err(), io.EOF)
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = cli.Usagef("a line is longer than %d bytes", maxInput)
-		}
-		lines <- line{err: err}
+		lines <- line{err: cmp.Or(scanner.Err(), io.EOF)}
 	}()
 	return lines
 }

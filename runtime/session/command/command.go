@@ -87,11 +87,11 @@ func (c *commands) about(name, flags, short, long string, run func(context.Conte
 // resume opens the session of a conversation, with the knowledge of its beginning.
 func (c *commands) resume(p *tools.Project, of tools.Conversation, observe tools.Observer) (*tools.Session, error) {
 	if err := c.learn(of.Settings.Knowledge); err != nil {
-		cli.Warn(c.host.Stderr, "what was learned with --knowledge cannot be found any more: %v", err)
+		cli.Warn(c.host.Stderr, "the documents of --knowledge cannot be learned again: %v", err)
 	}
 	s, err := p.Resume(of.Session, observe)
 	if err == nil && s.Torn() != nil {
-		cli.Warn(c.host.Stderr, "the end of the log was written in part and has been removed: %d bytes", s.Torn().Bytes)
+		cli.Warn(c.host.Stderr, "an incomplete record at the end of the log has been removed: %d bytes", s.Torn().Bytes)
 	}
 	return s, err
 }
@@ -114,18 +114,15 @@ func failure(err error) error {
 	var none *configured.NoModelError
 	var busy *log.BusyError
 	var missing *log.NotFoundError
-	var ambiguous *tools.AmbiguousError
 	switch {
 	case errors.As(err, &none) && len(none.Known) == 0:
 		return cli.Hint(err, `a model that needs no network: [model.NAME] with api = "scripted" and script = "file.toml"`)
 	case errors.As(err, &busy):
 		return cli.Hint(err, "wait for it to end, or stop it")
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG):
-		return cli.Hint(err, "make room; convtools session resume goes on from what the log has")
+		return cli.Hint(err, "make room; convtools session resume then continues")
 	case errors.As(err, &missing):
 		return cli.Hint(err, "convtools session ls lists sessions")
-	case errors.As(err, &ambiguous):
-		return cli.Hint(err, "write more of the id that is meant")
 	}
 	return err
 }

@@ -69,9 +69,9 @@ func failureOf(r session.Result) error {
 	case model.CodeRateLimited, model.CodeOverloaded, model.CodeServer, model.CodeStalled, model.CodeCut:
 		hint = "ask again later with --id: nothing of the conversation is lost"
 	case model.CodeUnreachable, model.CodeInvalidResponse:
-		hint = "see that base_url of the model in convtools.toml is right, and that something listens there"
+		hint = "check base_url of the model in convtools.toml, and that a server listens there"
 	case model.CodeScript:
-		hint = "the script is a file of the model in convtools.toml: add what it is to answer"
+		hint = "the script is a file of the model in convtools.toml: add an answer to it"
 	case model.Code(session.CodeBudget), model.Code(session.CodeSamples):
 		hint = "go on with --id: the limit is for one answer"
 	default:
@@ -114,38 +114,28 @@ func progressOf(e session.Event, s session.State) string {
 		about = name + " "
 	}
 	line := ""
-	switch e.Kind {
-	case session.UserMessage:
-		if e.Origin == session.FromConv {
-			line = "asking " + name + ": " + e.Text()
-		}
-	case session.AgentMessage:
+	switch kind := e.Kind; {
+	case kind == session.UserMessage && e.Origin == session.FromConv:
+		line = "asking " + name + ": " + e.Text()
+	case kind == session.AgentMessage:
 		line = name + ": " + e.Text()
-	case session.ToolCall:
-		if e.Name != session.ConvCreate && e.Name != session.ConvSend { // "asking" follows
-			line = about + "calling " + e.Name
-		}
-	case session.ToolOutput:
-		if e.Failed {
-			line = about + e.Name + " failed: " + reasonIn(e.Output)
-		}
-	case session.TaskStarted:
-		if e.Continues != nil {
-			line = about + "going on"
-		}
-	case session.TaskComplete:
+	case kind == session.ToolCall && e.Name != session.ConvCreate && e.Name != session.ConvSend: // "asking" follows these
+		line = about + "calling " + e.Name
+	case kind == session.ToolOutput && e.Failed:
+		line = about + e.Name + " failed: " + reasonIn(e.Output)
+	case kind == session.TaskStarted && e.Continues != nil:
+		line = about + "going on"
+	case kind == session.TaskComplete:
 		line = about + "done"
-	case session.TaskFailed:
+	case kind == session.TaskFailed:
 		line = about + "failed: " + e.Failure.Message
-	case session.TurnAborted:
-		if e.Reason == session.Interrupted {
-			line = about + "interrupted"
-		}
-	case session.CallsClosed:
+	case kind == session.TurnAborted && e.Reason == session.Interrupted:
+		line = about + "interrupted"
+	case kind == session.CallsClosed:
 		line = about + "stopped: the conversation it waited for was interrupted"
-	case session.ConversationDestroyed:
+	case kind == session.ConversationDestroyed:
 		line = about + "destroyed"
-	case session.Recovered:
+	case kind == session.Recovered:
 		line = about + "going on where the last process ended"
 	}
 	const most = 160 // characters

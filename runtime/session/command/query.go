@@ -26,11 +26,11 @@ type target struct {
 // addTo defines the flags for a command.
 func (t *target) addTo(c *commands, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&t.model, "model", "", "ask the model that is configured as `NAME`")
-	flags.BoolVar(&t.new, "new", false, "begin a new session, as without --id")
-	flags.StringVar(&t.id, "id", "", "go on in the session, or the conversation, with this `ID`")
-	flags.BoolVar(&t.hidden, "hidden", false, "hide what is recorded from lists and searches")
-	flags.StringVar(&t.title, "title", "", "give the new conversation the title `TEXT`")
+	flags.StringVar(&t.model, "model", "", "ask the configured model `NAME`")
+	flags.BoolVar(&t.new, "new", false, "start a new session, as without --id")
+	flags.StringVar(&t.id, "id", "", "continue the session or conversation with this `ID`")
+	flags.BoolVar(&t.hidden, "hidden", false, "hide the recorded conversation from lists and searches")
+	flags.StringVar(&t.title, "title", "", "set the title of the new conversation to `TEXT`")
 	if flag := c.flag; flag.Set != nil {
 		flag.Set = func(pattern string) error {
 			t.knowledge = append(t.knowledge, pattern)
@@ -42,49 +42,36 @@ func (t *target) addTo(c *commands, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("model", c.completeModel)
 }
 
-// check returns an error for flags that contradict each other.
-func (t *target) check() error {
-	for name, given := range map[string]bool{"new": t.new, "title": t.title != "", "hidden": t.hidden} {
-		if given && t.id != "" {
-			return cli.Usagef("--%s is for a new session, and --id names one that is there", name)
-		}
-	}
-	return nil
-}
-
 func (c *commands) query() *cobra.Command {
 	var t target
 	out := &printer{commands: c}
 	cmd := &cobra.Command{
 		Use:   "query TEXT",
-		Short: "Ask a model, which may begin conversations of its own",
+		Short: "Ask a model, which can start conversations of its own",
 		Long: `Asks a model and prints its answer. The model has the tools of convtools, and
-those for conversations: it can hand work to another conversation and go on
-with its answer. Models are configured in convtools.toml:
+it can hand work to other conversations and continue with their answers. Models
+are configured in convtools.toml:
 
   [model.local]
   api      = "chat"
   base_url = "http://127.0.0.1:8080/v1"
   model    = "name-of-the-model"
 
-TEXT may be -, for standard input. With --json, what happens is printed as it
-happens, an event a line. What a crash interrupts, session resume goes on with.`,
+TEXT may be -, for standard input. With --json, each event is printed as a line
+of JSON when it happens. After a crash, session resume continues.`,
 		Example: `  convtools query "What did we decide about the retry policy?"
   convtools query --id 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11 "And why?"`,
 		Args: cli.OneArg("TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.runQuery(cmd.Context(), &t, args[0], out) },
 	}
 	t.addTo(c, cmd)
-	cmd.Flags().BoolVar(&out.json, "json", false, "print events, one a line, as they happen")
-	cmd.Flags().BoolVar(&out.progress, "progress", false, "print on standard error what happens, in short")
+	cmd.Flags().BoolVar(&out.json, "json", false, "print each event as a line of JSON")
+	cmd.Flags().BoolVar(&out.progress, "progress", false, "print progress on standard error")
 	return cmd
 }
 
 func (c *commands) runQuery(ctx context.Context, t *target, text string, out *printer) error {
 	text, err := c.input(text)
-	if err == nil {
-		err = t.check()
-	}
 	if err != nil {
 		return err
 	}
@@ -120,6 +107,11 @@ func (c *commands) runQuery(ctx context.Context, t *target, text string, out *pr
 // begin starts a session, or opens the session of the conversation with --id. It returns the submission, without its
 // input.
 func (c *commands) begin(ctx context.Context, p *tools.Project, t *target, observe tools.Observer) (s *tools.Session, in session.Submit, err error) {
+	for name, given := range map[string]bool{"new": t.new, "title": t.title != "", "hidden": t.hidden} {
+		if given && t.id != "" {
+			return nil, in, cli.Usagef("--%s is for a new session and cannot be combined with --id", name)
+		}
+	}
 	if err := c.learn(t.knowledge); err != nil {
 		return nil, in, err
 	}
@@ -150,9 +142,9 @@ func (c *commands) goOn(ctx context.Context, p *tools.Project, t *target, found 
 	in := session.Submit{Conversation: found.ID}
 	switch settings := found.Settings; {
 	case t.model != "" && t.model != settings.Model:
-		return nil, in, cli.Usagef("the conversation has the model %q and keeps it; without --id a new one has another", settings.Model)
+		return nil, in, cli.Usagef("the conversation has the model %q; a new one, without --id, can have another", settings.Model)
 	case settings.Outside && found.ID == found.Session:
-		return nil, in, cli.Usagef("this conversation belongs to another program and has no model; those that it has begun can be asked")
+		return nil, in, cli.Usagef("this conversation belongs to another program and has no model; the conversations that it has started can be asked")
 	}
 	if len(t.knowledge) > 0 && c.knowledge.Prompt != nil { // only this is new to the conversation
 		if prompt := c.knowledge.Prompt(ctx, contract.Context{Dir: c.host.Dir}); prompt != "" {
@@ -190,13 +182,13 @@ func (c *commands) input(text string) (string, error) {
 
 func (c *commands) resumeCommand() *cobra.Command {
 	out := &printer{commands: c}
-	cmd := c.about("resume", "", "Go on with what a crash left unfinished", `Goes on with a session whose process ended while something ran, and prints the
-answer: calls that wait for another conversation get the real one. Of a
-session that has finished it prints the last answer.`,
+	cmd := c.about("resume", "", "Continue a session after a crash", `Continues a session whose process ended while it worked, and prints the answer.
+Calls that waited for another conversation get its answer. For a session that
+has finished, it prints the last answer.`,
 		func(ctx context.Context, p *tools.Project, found tools.Conversation) error {
 			return c.runResume(ctx, p, found, out)
 		})
-	cmd.Flags().BoolVar(&out.json, "json", false, "print events, one a line, as they happen")
+	cmd.Flags().BoolVar(&out.json, "json", false, "print each event as a line of JSON")
 	return cmd
 }
 

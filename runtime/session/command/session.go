@@ -21,11 +21,11 @@ import (
 func (c *commands) session() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
-		Short: "List sessions with models, look into them, go on with them",
-		Long: `Lists the sessions that convtools query and chat have begun, and goes on with
-them. A session is a conversation with a model, and the conversations that the
-model has begun in it. An ID is that of a session, of a conversation in one, or
-the id under which a conversation is recorded.`,
+		Short: "List, show and continue sessions with models",
+		Long: `Lists the sessions of convtools query and chat, and continues them. A session
+is a conversation with a model, and the conversations that the model has
+started. ID is the id of a session, of one of its conversations, or the id under
+which a conversation is recorded.`,
 		Example: `  convtools session ls --limit 5
   convtools session show 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11`,
 	}
@@ -62,8 +62,8 @@ func (c *commands) list() *cobra.Command {
 	limit, asJSON := 20, false
 	cmd := &cobra.Command{
 		Use: "ls", Aliases: []string{"list"},
-		Short:   "List sessions, the one used last first",
-		Long:    "Lists sessions, the one used last first.",
+		Short:   "List sessions, the last used first",
+		Long:    "Lists sessions, the last used first.",
 		Example: "  convtools session ls --limit 5",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -145,15 +145,15 @@ type shown struct {
 
 func (c *commands) show() *cobra.Command {
 	asJSON := false
-	cmd := c.about("show", "", "Show the conversations of a session, and what they have used", `Shows the conversations of a session as a tree: what state each is in, how many
-messages it has, and the tokens that it and all below it have used.`,
+	cmd := c.about("show", "", "Show the conversations of a session", `Shows the conversations of a session as a tree: the state and the number of
+messages of each, and the tokens used by it and the conversations below it.`,
 		func(_ context.Context, p *tools.Project, found tools.Conversation) error {
 			state, torn, err := log.Load(p.Logs, found.Session)
 			if err != nil {
 				return failure(err)
 			}
 			if torn != nil {
-				fmt.Fprintf(c.host.Stderr, "note: the last %d bytes of the log are not a whole record: it is being written, or a crash left them\n", torn.Bytes)
+				fmt.Fprintf(c.host.Stderr, "note: the last %d bytes of the log are an incomplete record: it is being written, or a crash left it\n", torn.Bytes)
 			}
 			root := tree(state, state.Root())
 			if asJSON {
@@ -212,9 +212,8 @@ func (s *shown) print(b *strings.Builder, first, rest string, width int) {
 
 func (c *commands) events() *cobra.Command {
 	follow := false
-	cmd := c.about("events", " --follow", "Print what has happened in a session, an event a line", `Prints the events of a session, in JSON, one a line, as query --json does. With
---follow it goes on with what happens, as long as a process works in the
-session.`,
+	cmd := c.about("events", " --follow", "Print the events of a session, one a line", `Prints the events of a session as lines of JSON, as query --json does. With
+--follow, it also prints new events while a process works in the session.`,
 		func(ctx context.Context, p *tools.Project, found tools.Conversation) error {
 			records := log.Read(p.Logs, found.Session)
 			if follow {
@@ -237,7 +236,7 @@ session.`,
 			}
 			return out.err
 		})
-	cmd.Flags().BoolVar(&follow, "follow", false, "go on with what happens")
+	cmd.Flags().BoolVar(&follow, "follow", false, "also print new events")
 	return cmd
 }
 
@@ -245,10 +244,10 @@ func (c *commands) collect() *cobra.Command {
 	days, dry := 0, false
 	cmd := &cobra.Command{
 		Use:   "gc --older-than DAYS",
-		Short: "Remove the logs of sessions that were not used for long",
-		Long: `Removes the logs of sessions that have finished and were not used for a number
-of days, with all their conversations. What is recorded in a JP workspace stays
-there. Sessions that have something to go on with are kept.`,
+		Short: "Remove the logs of old sessions",
+		Long: `Removes the logs of finished sessions that were not used for a number of days,
+with all their conversations. Conversations recorded in a JP workspace stay
+there. Sessions with unfinished work are kept.`,
 		Example: "  convtools session gc --older-than 90 --dry-run",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -258,8 +257,8 @@ there. Sessions that have something to go on with are kept.`,
 			return c.runCollect(days, dry)
 		},
 	}
-	cmd.Flags().IntVar(&days, "older-than", 0, "that were not used for `DAYS` days")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "remove nothing, and print what would be")
+	cmd.Flags().IntVar(&days, "older-than", 0, "remove sessions that were not used for `DAYS` days")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only print what would be removed")
 	return cmd
 }
 

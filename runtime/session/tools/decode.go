@@ -133,18 +133,15 @@ func (d *decoded) create(a conv.CreateParams) (err error) {
 			c.Internal[tool] = *given
 		}
 	}
-	if c.Internal[session.SearchTool] && !d.searches() {
-		return &session.Refusal{
-			Code: session.CodeUnavailable, Field: "internal_tools.web_search_request", Reason: "the model that is configured here has no web search",
-		}
+	if !c.Internal[session.SearchTool] {
+		return nil
 	}
-	return nil
-}
-
-// searches reports whether the model can search the web now. The calling conversation may be older.
-func (d *decoded) searches() bool {
-	m, err := configured.Choose(d.project.Config, d.settings.Model)
-	return err == nil && m.Is.WebSearch
+	// The caller may have the tool from a model that could search.
+	if m, err := configured.Choose(d.project.Config, d.settings.Model); err == nil && m.Is.WebSearch {
+		return nil
+	}
+	const field, reason = "internal_tools.web_search_request", "the model that is configured here has no web search"
+	return &session.Refusal{Code: session.CodeUnavailable, Field: field, Reason: reason}
 }
 
 func (d *decoded) budget(a *conv.SendBudget) (b session.Budget) {
@@ -251,7 +248,7 @@ func unreadable(path, field string, err error) *session.Refusal {
 	if outer := (*fs.PathError)(nil); errors.As(err, &outer) {
 		err = outer.Err
 	}
-	reason := "it cannot be read, or it lies behind a link out of the workspace"
+	reason := "it cannot be read, or a link leads out of the workspace"
 	var tooLarge *safefile.TooLargeError
 	var known unusable
 	switch {

@@ -116,7 +116,7 @@ func (f *family) call(ctx context.Context, call contract.Call) (answer string, e
 	case errors.As(err, &busy):
 		refusal = &session.Refusal{Code: session.CodeUnavailable, Reason: "another process is working in this session; call again when it is done"}
 	default:
-		refusal = &session.Refusal{Code: session.CodeFailed, Reason: "the session cannot be used at the moment; what is wrong is for a person to see"}
+		refusal = &session.Refusal{Code: session.CodeFailed, Reason: "the session cannot be used at the moment; a person has to look at the problem"}
 	}
 	f.host.WarnOnce(err.Error())
 	return "", &contract.Error{Message: refusal.Content(), Detail: err.Error(), Transient: true, Err: err}

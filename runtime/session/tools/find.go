@@ -1,11 +1,9 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -33,18 +31,13 @@ type Conversation struct {
 func (p *Project) Find(ctx context.Context, id string) (Conversation, error) {
 	id = strings.ToLower(strings.TrimSpace(id))
 	found, err := p.recorded(ctx, id)
+	if err == nil && found.Session == "" {
+		found, err = p.beginning(ctx, id)
+	}
 	if err != nil {
 		return Conversation{}, err
 	}
-	if found.Session == "" {
-		found = Conversation{Session: id, ID: id}
-	}
 	summary, err := log.Summarize(p.Logs, found.Session)
-	if errors.Is(err, fs.ErrNotExist) && id != "" {
-		if found, err = p.beginning(ctx, id); err == nil {
-			summary, err = log.Summarize(p.Logs, found.Session)
-		}
-	}
 	found.Settings = SettingsOf(summary.Context)
 	return found, err
 }
@@ -58,7 +51,7 @@ type AmbiguousError struct {
 func (e *AmbiguousError) Error() string {
 	const most = 5
 	list := strings.Join(e.IDs[:min(len(e.IDs), most)], ", ")
-	return fmt.Sprintf("%q begins the ids of %d conversations, such as %s", e.ID, len(e.IDs), list)
+	return fmt.Sprintf("%q begins the ids of %d conversations, such as %s; write more of one", e.ID, len(e.IDs), list)
 }
 
 // beginning returns the only conversation whose id begins with a text, which may lack the prefix of recorded ids.
@@ -78,7 +71,7 @@ func (p *Project) beginning(ctx context.Context, id string) (Conversation, error
 	}
 	ids = append(slices.Sorted(maps.Keys(found)), ids...)
 	switch {
-	case len(ids) == 0:
+	case len(ids) == 0 || id == "":
 		return Conversation{}, &log.NotFoundError{Session: id, Dir: p.Logs}
 	case len(ids) > 1:
 		return Conversation{}, &AmbiguousError{ID: id, IDs: ids}
@@ -90,8 +83,9 @@ func (p *Project) beginning(ctx context.Context, id string) (Conversation, error
 
 // idsInWorkspace returns the ids of the JP workspace that begin with a text, with or without the prefix of JP's ids.
 func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, err error) {
-	const prefix = "jp-c"
-	if p.workspace == nil {
+	const prefix, digits = "jp-c", "0123456789"
+	number := strings.TrimPrefix(id, prefix)
+	if p.workspace == nil || strings.Trim(number, digits) != "" {
 		return nil, nil
 	}
 	listed, err := p.workspace.List(ctx, store.Scope{Set: store.Live | store.Archived})
@@ -100,18 +94,16 @@ func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, 
 	}
 	defer listed.Close()
 	for _, c := range listed.Conversations {
-		if strings.HasPrefix(string(c.ID), prefix+strings.TrimPrefix(id, prefix)) {
+		if strings.HasPrefix(string(c.ID), prefix+number) {
 			ids = append(ids, string(c.ID))
 		}
 	}
 	return ids, nil
 }
 
-// recorded returns the conversation that is recorded under an id. Its Session is empty if no conversation is.
+// recorded returns the conversation that is recorded in the JP workspace under an id. Its Session is empty if there is
+// no such conversation.
 func (p *Project) recorded(ctx context.Context, id string) (found Conversation, err error) {
-	if of, below, ok := sessions.IDs().Split(id); ok {
-		return Conversation{Session: of, ID: cmp.Or(below, of)}, nil
-	}
 	parsed, err := jp.ParseID(id)
 	if err != nil || p.workspace == nil {
 		return found, nil

@@ -209,10 +209,7 @@ func (p *Project) jpModel(name string) jp.Model {
 		return jp.Model{Name: chosen.Name}
 	}
 	is := chosen.Is
-	u, err := url.Parse(is.BaseURL)
-	if err != nil {
-		u = &url.URL{}
-	}
+	u, _ := url.Parse(is.BaseURL) // Choose has checked it
 	provider := map[string]string{
 		"api.openai.com": "openai", "api.anthropic.com": "anthropic", "openrouter.ai": "openrouter",
 		"api.cerebras.ai": "cerebras", "api.deepseek.com": "deepseek", "generativelanguage.googleapis.com": "google",

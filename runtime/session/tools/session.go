@@ -112,11 +112,8 @@ func (p *Project) start(ctx context.Context, n New) (session.Start, error) {
 	start := session.Start{
 		Session: id, Root: id, History: n.History,
 		Config: session.Config{
-			MaxInterruptChainDepth:  limits.MaxInterruptChainDepth,
-			MaxInterruptsPerTurn:    limits.MaxInterruptsPerTurn,
-			MaxConversations:        limits.MaxConversations,
-			MaxSamplesPerSubmission: maxSamples,
-			Catalogue:               catalogue,
+			MaxInterruptChainDepth: limits.MaxInterruptChainDepth, MaxInterruptsPerTurn: limits.MaxInterruptsPerTurn,
+			MaxConversations: limits.MaxConversations, MaxSamplesPerSubmission: maxSamples, Catalogue: catalogue,
 		},
 		Context: session.Context{Title: n.Title, Settings: settings.String()},
 	}
