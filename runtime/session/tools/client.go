@@ -131,9 +131,9 @@ var errWaiting = errors.New("not done in the time to wait")
 
 // answer answers a call of the program. The error may be a [*session.Refusal].
 func (c *client) answer(ctx context.Context, call contract.Call) (string, error) {
-	d, refusal := c.project.decode(c.project.Settings, call.Tool, call.Arguments)
-	if refusal != nil {
-		return "", refusal
+	d := c.project.decode(c.project.Settings, call.Tool, call.Arguments)
+	if d.request.Refused != nil {
+		return "", d.request.Refused
 	}
 	wait := standardWait
 	switch {
