@@ -1,5 +1,5 @@
 # demo, test, build and generate need nothing but Go; check fetches its tools and
-# needs a C compiler for the race detector; bench compares with ripgrep;
+# needs a C compiler for the race detector; bench installs peers from PyPI;
 # clients installs a Node and the clients from npm, and one from PyPI.
 
 export CGO_ENABLED = 0

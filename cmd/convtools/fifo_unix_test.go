@@ -90,7 +90,7 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 		{"home/.gemini home/.gemini/tmp home/.gemini/projects.json home/.local/share/opencode home/.local/share/opencode/storage home/.local/share/opencode/opencode.db", "stores"},
 		{data + " " + data + "sessions " + sessionLog, "session ls; session events " + session + "; session resume " + session + "; query Hi; stores; session gc --older-than 90"},
 		{data + "archive.db " + data + "archive.db-wal " + data + "archive.db-shm " + data + "archive.db-journal", "search x; import " + exports + "; import --dry-run " + exports},
-		{"home/.cache home/.cache/convtools home/.cache/convtools/index home/.cache/convtools/index/v5", "search index; search status; conversation ls; search index --clear"},
+		{"home/.cache home/.cache/convtools home/.cache/convtools/index home/.cache/convtools/index/v13", "search index; conversation ls; search index --clear"},
 		{"home/.claude.json home/.local/state/convtools home/.local/state/convtools/install", "install claude-code --yes; uninstall claude-code --yes --dry-run; doctor"},
 		{"project/.mcp.json project/.codex/config.toml", "install claude-code --scope project --yes; install codex --scope project --yes"},
 		{"project/man/convtools.1 project/man", "man man"},

@@ -19,11 +19,11 @@ import (
 func AddDirectory(getenv func(string) string, kind, dir string) (file string, added bool, err error) {
 	path, name, ok := UserFile(getenv)
 	if !ok {
-		return "", false, failure("the configuration", errors.New("it is not known where it is: there is no home directory"))
+		return "", false, errors.New("it is not known where the configuration is: there is no home directory")
 	}
 	src, err := safefile.Read(path, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return name, false, failure(name, err)
+		return name, false, err
 	}
 	table := []string{"stores", "directories"}
 	entry, _, err := configedit.Get(configedit.TOML, src, table)
@@ -43,14 +43,11 @@ func AddDirectory(getenv func(string) string, kind, dir string) (file string, ad
 		src, err = configedit.Set(configedit.TOML, src, table, []configedit.Member{{Key: kind, Value: append(dirs, dir)}})
 	}
 	if err != nil {
-		return name, false, failure(name, fmt.Errorf("%w; add %s to %s in [stores.directories]", err, strconv.Quote(dir), kind))
+		hint := fmt.Sprintf("add %s to %s in [stores.directories]", strconv.Quote(dir), kind)
+		return name, false, &Error{[]Problem{{Diagnostic: diag.Diagnostic{File: name, Message: err.Error(), Hint: hint}}}}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return name, false, err
 	}
 	return name, true, safefile.Write(path, src, 0o600)
-}
-
-func failure(file string, err error) error {
-	return &Error{Problems: []Problem{{Diagnostic: diag.Diagnostic{File: file, Message: err.Error()}}}}
 }

@@ -110,17 +110,13 @@ func Read(dir string, getenv func(string) string) *Config {
 		return c
 	}
 	c.Root = root
-	from := &Source{Name: workspace.ConfigFile, Dir: root, Root: root, Trusted: c.trusts(root)}
+	from := &Source{Name: workspace.ConfigFile, Dir: root, Root: root}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		_, _, from.Trusted = c.trusted(real)
+	}
 	for _, name := range []string{topicsFile, workspace.ConfigFile} {
-		d := c.open(from, name, func() ([]byte, error) { return readIn(root, name, getenv) })
-		switch {
-		case d == nil:
-		case name == topicsFile:
-			d.checkTables("kb")
-			c.topics(d)
-		default:
-			c.shared(d)
-		}
+		src, err := readIn(root, name, getenv)
+		c.shared(c.decode(from, name, src, err))
 	}
 	return c
 }
@@ -137,29 +133,33 @@ func readUser(getenv func(string) string) *Config {
 	}
 	c.UserFile, c.Home = name, Home(getenv)
 	from := &Source{Name: name, Dir: filepath.Dir(path), Trusted: true}
-	d := c.open(from, name, func() ([]byte, error) { return read(path) })
+	src, err := read(path)
+	d := c.decode(from, name, src, err)
 	if c.user = d; d == nil {
 		return c
 	}
 	var trust struct {
 		Directories []string `toml:"directories"`
 	}
-	d.take(&trust, "trust")
+	d.take(&trust, d.top, "trust")
 	c.Trusted = d.paths(trust.Directories, "trust", "directories")
 	c.stores(d)
-	d.take(&c.Index, "index")
-	d.take(&c.Recall, "recall")
+	d.take(&c.Index, d.top, "index")
+	d.take(&c.Recall, d.top, "recall")
 	c.shared(d)
 	return c
 }
 
-// shared reads the tables that a project may have too.
+// shared reads the tables that a project may have too. It does nothing without a document.
 func (c *Config) shared(d *document) {
-	d.checkTables("kb", "mcp", "model", "session")
+	if d == nil {
+		return
+	}
+	d.checkTables()
 	add(d, &c.Models, "model")
 	add(d, &c.Servers, "mcp")
 	var s Session
-	if d.take(&s, "session") {
+	if d.take(&s, d.top, "session") {
 		c.Session.Model = cmp.Or(c.Session.Model, s.Model)
 		if d.from.Root == "" {
 			c.OwnModel = s.Model
@@ -174,10 +174,11 @@ func (c *Config) shared(d *document) {
 // add adds the tables of a kind whose names no earlier file has.
 func add[T any](d *document, to *[]Table[T], kind string) {
 	before := *to
-	for _, name := range d.tables(kind) {
+	tables, names := d.table(d.top, kind)
+	for _, name := range names {
 		if !slices.ContainsFunc(before, func(t Table[T]) bool { return t.Name == name }) {
 			t := Table[T]{Name: name, From: d.from}
-			d.take(&t.Is, kind, name)
+			d.take(&t.Is, tables, kind, name)
 			*to = append(*to, t)
 		}
 	}
@@ -186,24 +187,25 @@ func add[T any](d *document, to *[]Table[T], kind string) {
 // limit lowers a limit to the one that a file has.
 func (d *document) limit(to *int, limit, most int, key string) {
 	at := place{"session", key}
-	switch value, _ := d.get(at); {
-	case value == nil:
+	switch {
+	case !d.meta.IsDefined("session", key):
 	case limit < 1 || limit > most:
-		d.wrong(unit(at), d.at(at), "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
+		d.wrong(at, "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
 	case *to == 0 || limit < *to:
 		*to = limit
 	}
 }
 
 func (c *Config) stores(d *document) {
-	if !d.take(&c.Stores, "stores") {
+	if !d.take(&c.Stores, d.top, "stores") {
 		return
 	}
 	c.Stores.Kinds = map[string]bool{}
-	known := fields(reflect.TypeFor[Stores]())
-	for _, name := range d.tables("stores") {
+	known := keys(reflect.TypeFor[Stores]())
+	table, names := d.table(d.top, "stores")
+	for _, name := range names {
 		on := false
-		if !slices.Contains(known, name) && d.take(&on, "stores", name) {
+		if !slices.Contains(known, name) && d.value(table[name], &on, place{"stores", name}) {
 			c.Stores.Kinds[name] = on
 		}
 	}
@@ -227,9 +229,9 @@ func (d *document) pattern(written string, i int) {
 	at, wrong := place{"stores", "exclude", i}, "%s in exclude of [stores] "
 	switch {
 	case slices.Contains(strings.Split(pattern, "/"), ".."):
-		d.wrong(unit(at), d.at(at), "write the path without it", wrong+`has "..", which a pattern cannot have`, text.Quote(written))
+		d.wrong(at, "write the path without it", wrong+`has "..", which a pattern cannot have`, text.Quote(written))
 	case !doublestar.ValidatePattern(pattern):
-		d.wrong(unit(at), d.at(at), `write \[ for a bracket`, wrong+`is no valid pattern: a [ or { is not closed, or it ends in \`, text.Quote(written))
+		d.wrong(at, `write \[ for a bracket`, wrong+`is no valid pattern: a [ or { is not closed, or it ends in \`, text.Quote(written))
 	default:
 		d.config.Stores.Patterns = append(d.config.Stores.Patterns, path.Clean(pattern))
 	}

@@ -39,8 +39,8 @@ func TestProblems(t *testing.T) {
 		"[stores]\ncodex = true": {"", ""},
 		"[kb.topic.trust]\nsubjects = 'x'\n[model.off]\napi = 'x'\n[mcp.stores]\nenv = { exclude = '1' }\n[model.a.request]\noff = 1": {"", ""},
 
-		"stores = 1":                                     {"stores", `1:1: "stores" has to be a table, not an integer`},
-		"[[stores]]":                                     {"stores", `"stores" has to be a table, not an array of tables`},
+		"stores = 1":                                     {"stores", `1:1: "stores" has to be a table`},
+		"[[stores]]":                                     {"stores", `"stores" has to be a table`},
 		"[stores]\noff = 'jp'":                           {"stores", `2:1: "off" in [stores] has to be an array of strings`},
 		"[stores]\noff = [1]":                            {"stores", `"off" in [stores] has to be an array of strings`},
 		"[stores]\nexclude = ['/a', 'acme']":             {"stores", `2:18: "acme" in exclude of [stores] is not an absolute path; write a path that begins with / or ~/`},
@@ -50,10 +50,10 @@ func TestProblems(t *testing.T) {
 		"[stores]\nexclude = ['~/a[']":                   {"stores", `"~/a[" in exclude of [stores] is no valid pattern`},
 		"[stores]\nexclude = ['~/{a,b']":                 {"stores", `is no valid pattern`},
 		"[stores]\nexclude = ['~/*/../a']":               {"stores", `has "..", which a pattern cannot have`},
-		"[stores]\ndirectories = ['/a']":                 {"stores", `"directories" in [stores] has to be a table, not an array`},
-		"[stores.directories]\ncodex = '~/a'":            {"stores", `has to be an array of strings`},
+		"[stores]\ndirectories = ['/a']":                 {"stores", `"directories" in [stores] has to be a table`},
+		"[stores.directories]\ncodex = '~/a'":            {"stores", `"directories" in [stores] has to be a table of arrays of strings`},
 		"[stores.directories]\ncodex = ['a']":            {"stores", `"a" in directories.codex of [stores] is not an absolute path`},
-		"[stores]\ncodex = 'off'":                        {"stores", `"codex" in [stores] has to be a boolean, not a string`},
+		"[stores]\ncodex = 'off'":                        {"stores", `"codex" in [stores] has to be a boolean`},
 		"[store]\nexclude = ['~/a']":                     {"stores", `1:2: unknown key "store"; did you mean [stores]?`},
 		"[Stores]":                                       {"stores", `unknown key "Stores"; did you mean [stores]?`},
 		"exclude = ['~/a']":                              {"stores", `unknown key "exclude"; write it below [stores]`},
@@ -69,7 +69,7 @@ func TestProblems(t *testing.T) {
 		"[trust]\ndirectories = ['a']":                   {"trust", "is not an absolute path"},
 		"[index]\nsize = 3":                              {"index", `2:1: unknown key "size" in [index]; known here: off`},
 		"[index]\nof = true":                             {"index stores", `unknown key "of" in [index]`},
-		"[index]\noff = 1":                               {"index", `"off" in [index] has to be a boolean, not an integer`},
+		"[index]\noff = 1":                               {"index", `"off" in [index] has to be a boolean`},
 		"[recall]\nlangauge = 'german'":                  {"recall", `did you mean "language"?`},
 		"[recall]\nlanguage = 1":                         {"recall", "has to be a string"},
 		"[session]\nexclude = []":                        {"session stores", `unknown key "exclude" in [session]; write it below [stores]`},
@@ -77,9 +77,9 @@ func TestProblems(t *testing.T) {
 		"[session]\nmax_conversations = 0":               {"session", "has to be from 1 to 100,000"},
 		"[sesion]\nmax_conversations = 1":                {"session", `unknown key "sesion"; did you mean [session]?`},
 		"[model.a]\nexclude = []":                        {"model.a stores", `unknown key "exclude" in [model.a]; write it below [stores]`},
-		"[model.a]\napi = 3":                             {"model.a", `2:1: "api" in [model.a] has to be a string, not an integer`},
+		"[model.a]\napi = 3":                             {"model.a", `2:1: "api" in [model.a] has to be a string`},
 		"[model.b]\napi = 3":                             {"", `"api" in [model.b] has to be a string`},
-		"[mcp.a]\nenv = 3":                               {"mcp.a", `"env" in [mcp.a] has to be a table, not an integer`},
+		"[mcp.a]\nenv = 3":                               {"mcp.a", `"env" in [mcp.a] has to be a table`},
 		"[kb.topic.a]\ntitel = 'x'":                      {"kb.topic.a", `2:1: unknown key "titel" in [kb.topic.a]; did you mean "title"?`},
 		"[kb.topic.a]\nexclude = []":                     {"kb.topic.a stores", `unknown key "exclude" in [kb.topic.a]`},
 		"[kb.topics.a]\ndisabled = []":                   {"kb kb.topic.a", `unknown key "topics" in [kb]; did you mean "topic"?`},
@@ -133,7 +133,7 @@ func TestManyProblems(t *testing.T) {
 	l := newLab(t)
 	l.write("project/convtools.toml", many.String())
 	c := config.Read(l.project, l.getenv)
-	if err := c.Wrong("session"); err == nil || len(c.Problems) > 101 {
+	if err := c.Wrong("session"); err == nil {
 		t.Errorf("%v; %d problems", err, len(c.Problems))
 	}
 	if err := c.Wrong("model.m2999"); err == nil {

@@ -29,10 +29,14 @@ type document struct {
 	config *Config
 	name   string // in positions
 	from   *Source
-	top    map[string]any
+	meta   toml.MetaData
 	index  *tomlpos.Index
-	keys   []toml.Key // in the order of the file
+	top    values
+	keys   map[string][]string // of each table, in the order of the file, see [document.keysOf]
 }
+
+// values are the values of a table, by their keys.
+type values = map[string]toml.Primitive
 
 // place is the path of a value in a document.
 type place = tomlpos.Path
@@ -79,20 +83,18 @@ func dangling(err error) error {
 	return err
 }
 
-// open reads and decodes a file. It returns nil where there is none. A file that cannot be used disables every table
-// that it may have, and open returns nil too.
-func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *document {
-	src, err := read()
+// decode decodes a file that was read, with that error. It returns nil if there is no file. A file that cannot be used
+// disables every table that it may have, and decode returns nil too.
+func (c *Config) decode(from *Source, name string, src []byte, err error) *document {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
 	d := &document{config: c, name: name, from: from}
-	tables := []string{everything}
+	tables, at, hint := []string{everything}, diag.Diagnostic{File: name}, ""
 	if name == topicsFile {
 		tables = []string{"kb"}
 	}
 	if err != nil {
-		hint := ""
 		var pathError *fs.PathError
 		var outside *OutsideError
 		switch {
@@ -102,23 +104,25 @@ func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *d
 			hint = outside.Hint()
 			err = fmt.Errorf("%s is a link out of the project", outside.Path) // models must not learn the target
 		}
-		d.wrong(tables, Position{File: name}, hint, "the file cannot be read: %s", text.Cell(err.Error()))
+		d.add(tables, at, hint, "the file cannot be read: "+text.Cell(err.Error()))
 		return nil
 	}
-	if at, problem := d.decode(strings.TrimPrefix(string(src), "\ufeff")); problem != "" {
-		d.wrong(tables, Position{name, at}, "", "%s", problem)
+	var problem string
+	if at.Span, problem = d.parse(strings.TrimPrefix(string(src), "\ufeff")); problem != "" {
+		d.add(tables, at, "", problem)
 		return nil
 	}
 	return d
 }
 
-// decode decodes a text. It returns why and where that fails; the problem is empty if it does not.
-func (d *document) decode(src string) (at diag.Span, problem string) {
+// parse parses a text. It returns why and where that fails; the problem is empty if it does not.
+func (d *document) parse(src string) (at diag.Span, problem string) {
 	d.index = tomlpos.Scan([]byte(src))
 	if at, deep := d.index.Deep(); deep {
 		return at, "this is nested too deeply"
 	}
-	meta, err := toml.Decode(src, &d.top)
+	var err error
+	d.meta, err = toml.Decode(src, &d.top)
 	var parse toml.ParseError
 	switch {
 	case errors.As(err, &parse):
@@ -130,161 +134,103 @@ func (d *document) decode(src string) (at diag.Span, problem string) {
 	case err != nil:
 		return diag.Span{}, text.Quote(err.Error())
 	}
-	d.keys = meta.Keys()
+	d.keys = map[string][]string{}
+	for _, key := range d.meta.Keys() {
+		for i, name := range key {
+			if table := fmt.Sprintf("%q", []string(key[:i])); !slices.Contains(d.keys[table], name) {
+				d.keys[table] = append(d.keys[table], name)
+			}
+		}
+	}
 	return diag.Span{}, ""
 }
 
-// names returns the keys of a table, in the order of the file.
-func (d *document) names(at place) (names []string) {
-	for _, key := range d.keys {
-		inside := len(key) > len(at)
-		for i := 0; inside && i < len(at); i++ {
-			inside = at[i] == any(key[i])
-		}
-		if inside && !slices.Contains(names, key[len(at)]) {
-			names = append(names, key[len(at)])
-		}
-	}
-	return names
-}
+// keysOf returns the keys of a table, in the order of the file.
+func (d *document) keysOf(at place) []string { return d.keys[fmt.Sprintf("%q", []any(at))] }
 
 // at returns the position of a key or of an element of an array. If that is not known, it returns the nearest known position
 // around it.
-func (d *document) at(at place) Position {
+func (d *document) at(at place) diag.Diagnostic {
 	for ; len(at) > 0; at = at[:len(at)-1] {
 		span, ok := d.index.Key(at)
 		if _, element := at[len(at)-1].(int); element && !ok {
 			span, ok = d.index.Value(at)
 		}
 		if ok {
-			return Position{d.name, span}
+			return diag.Diagnostic{File: d.name, Span: span}
 		}
 	}
-	return Position{File: d.name}
+	return diag.Diagnostic{File: d.name}
 }
 
-// tables returns the keys of the table at a place. It reports a value there that is not a table.
-func (d *document) tables(at ...any) []string {
-	if _, ok := d.get(place(at).Key("")); ok {
-		return d.names(at)
+// table returns the table at a place, and its keys in the order of the file. Both are nil if there is none among the values
+// of the table around it. It reports a value there that is not a table.
+func (d *document) table(around values, at ...any) (table values, keys []string) {
+	value, ok := around[at[len(at)-1].(string)]
+	if !ok || !d.value(value, &table, at) {
+		return nil, nil
 	}
-	return nil
+	return table, d.keysOf(at)
 }
 
-// get returns the value at a place, and reports whether the tables around it are there. A value in place of one of them is
-// a problem.
-func (d *document) get(at place) (value any, ok bool) {
-	value = d.top
-	for i, step := range at {
-		table, isTable := value.(map[string]any)
+// take decodes the table at a place, as [document.table] does, into the struct that to points to. It reports whether there
+// is one and it is valid. A key without a field is a problem, except in [stores], whose kinds of stores other packages know.
+func (d *document) take(to any, around values, at ...any) bool {
+	table, given := d.table(around, at...)
+	fields, ok := reflect.ValueOf(to).Elem(), table != nil
+	known := keys(fields.Type())
+	for _, name := range given {
+		i, key := slices.Index(known, name), place(at).Key(name)
 		switch {
-		case value == nil:
-			return nil, false
-		case !isTable:
-			return nil, d.wrongType(at[:i], "a table", value)
-		}
-		value = table[step.(string)]
-	}
-	return value, true
-}
-
-// take decodes the value at a place into the variable that to points to. It reports whether there is a value and it is
-// valid. A key without a field in a struct is a problem, except in [stores], whose kinds of stores other packages know.
-func (d *document) take(to any, at ...any) bool {
-	if len(d.config.Problems) > maxProblems {
-		return false
-	}
-	value, _ := d.get(at)
-	return value != nil && d.fill(reflect.ValueOf(to).Elem(), value, at)
-}
-
-// fill decodes a value of one of the types that the tables have.
-func (d *document) fill(to reflect.Value, value any, at place) bool {
-	is, want := reflect.ValueOf(value), "an integer"
-	switch to.Kind() {
-	case reflect.Struct, reflect.Map:
-		table, ok := value.(map[string]any)
-		if !ok {
-			return d.wrongType(at, "a table", value)
-		}
-		return d.fillTable(to, table, at)
-	case reflect.Slice:
-		return d.fillStrings(to, value, at)
-	case reflect.String:
-		want = "a string"
-	case reflect.Bool:
-		want = "a boolean"
-	}
-	if to.Type() == reflect.TypeFor[time.Duration]() {
-		duration, err := time.ParseDuration(fmt.Sprint(value))
-		if is, want = reflect.ValueOf(duration), `a duration, as "30s"`; err != nil {
-			return d.wrongType(at, want, value)
-		}
-	}
-	if is.Kind() != to.Kind() && to.Kind() != reflect.Interface && !(is.CanInt() && to.CanInt()) {
-		return d.wrongType(at, want, value)
-	}
-	to.Set(is.Convert(to.Type()))
-	return true
-}
-
-func (d *document) fillStrings(to reflect.Value, value any, at place) bool {
-	items, ok := value.([]any)
-	list := make([]string, len(items))
-	for i, item := range items {
-		text, isText := item.(string)
-		list[i], ok = text, ok && isText
-	}
-	if !ok {
-		d.wrong(unit(at), d.at(at), "", "%s has to be an array of strings", inTable(at))
-		return false
-	}
-	to.Set(reflect.ValueOf(list))
-	return true
-}
-
-// fillTable decodes a table into a struct or a map.
-func (d *document) fillTable(to reflect.Value, table map[string]any, at place) bool {
-	ok, isMap, known := true, to.Kind() == reflect.Map, []string(nil)
-	if isMap {
-		to.Set(reflect.MakeMap(to.Type()))
-	} else {
-		known = fields(to.Type())
-	}
-	for _, name := range d.names(at) {
-		switch i := slices.Index(known, name); {
-		case isMap:
-			item := reflect.New(to.Type().Elem()).Elem()
-			ok = d.fill(item, table[name], at.Key(name)) && ok
-			to.SetMapIndex(reflect.ValueOf(name), item)
 		case i >= 0:
-			ok = d.fill(to.Field(i), table[name], at.Key(name)) && ok
+			ok = d.value(table[name], fields.Field(i).Addr().Interface(), key) && ok
 		case at[0] != "stores":
-			d.unknown(at.Key(name), slices.Sorted(slices.Values(known)))
+			d.unknown(key, slices.Sorted(slices.Values(known)))
 			ok = false
 		}
 	}
 	return ok
 }
 
-// fields returns the keys of the fields of a struct. Fields without a key come after all others.
-func fields(t reflect.Type) (names []string) {
+// keys returns the keys of the fields of a struct. Fields without a key come after all others.
+func keys(t reflect.Type) (keys []string) {
 	for i := range t.NumField() {
-		if name := t.Field(i).Tag.Get("toml"); name != "-" {
-			names = append(names, name)
+		if key := t.Field(i).Tag.Get("toml"); key != "-" {
+			keys = append(keys, key)
 		}
 	}
-	return names
+	return keys
 }
 
-// wrongType reports a value that has another type than wanted. It returns false.
-func (d *document) wrongType(at place, want string, value any) bool {
-	is := map[string]string{
-		"string": "a string", "bool": "a boolean", "int64": "an integer", "float64": "a float", "time.Time": "a datetime",
-		"[]interface {}": "an array", "[]map[string]interface {}": "an array of tables", "map[string]interface {}": "a table",
-	}[fmt.Sprintf("%T", value)]
-	d.wrong(unit(at), d.at(at), "", "%s has to be %s, not %s", inTable(at), want, is)
-	return false
+// value decodes a value into the variable that to points to. It reports whether the value has the type of the variable.
+func (d *document) value(value toml.Primitive, to any, at place) bool {
+	err := d.meta.PrimitiveDecode(value, to)
+	ok, want := err == nil, "a table"
+	switch to.(type) {
+	case *string:
+		want = "a string"
+	case *bool:
+		want = "a boolean"
+	case *int, *int64:
+		want = "an integer"
+	case *[]string:
+		want = "an array of strings"
+	case *map[string]string:
+		want = "a table of strings"
+	case *map[string][]string:
+		want = "a table of arrays of strings"
+	case *time.Duration: // the decoder takes an integer for nanoseconds
+		want, ok = `a duration, as "30s"`, ok && d.meta.PrimitiveDecode(value, new(string)) == nil
+	}
+	result := reflect.ValueOf(to).Elem()
+	if result.Kind() == reflect.Map && result.IsNil() {
+		ok = false // for a value that is no table, the decoder has no error
+	}
+	if !ok {
+		result.SetZero() // it may have a part of the value
+		d.wrong(at, "", "%s has to be %s", inTable(at), want)
+	}
+	return ok
 }
 
 // paths returns the absolute paths that are written at a place. It reports the others.
@@ -293,7 +239,7 @@ func (d *document) paths(written []string, at ...any) []string {
 	for i, w := range written {
 		path, ok := Expand(w, d.config.Home)
 		if !ok || strings.ContainsRune(w, 0) {
-			d.wrong(unit(at), d.at(place(at).Elem(i)), "write a path that begins with / or ~/",
+			d.wrong(place(at).Elem(i), "write a path that begins with / or ~/",
 				"%s in %s of [%s] is not an absolute path", text.Quote(w), dotted(at[1:]), at[0])
 			continue
 		}

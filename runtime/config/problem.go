@@ -11,7 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Problem is an error in a configuration file.
+// Problem is an error in a configuration file. A file is named relative to the root, with slashes, and the user's file as in
+// [UserFile].
 type Problem struct {
 	diag.Diagnostic
 	// Tables are the names of the tables that cannot be used because of it, such as stores or kb.topic.notes. The
@@ -24,7 +25,7 @@ const everything = "*"
 
 // Error returns the problem in one line, with its position and its hint.
 func (p Problem) Error() string {
-	message := Position{p.File, p.Span}.String() + ": " + p.Message
+	message := text.Cell(p.Place()) + ": " + p.Message
 	if p.Hint != "" {
 		message += "; " + p.Hint
 	}
@@ -36,19 +37,6 @@ func (p Problem) Disables(table string) bool {
 	return slices.ContainsFunc(p.Tables, func(t string) bool {
 		return t == everything || t == table || strings.HasPrefix(table, t+".")
 	})
-}
-
-// Position is a place in a file, or the file as a whole if Line is 0.
-type Position struct {
-	// File is relative to the root, with slashes. The name of the user's file begins with "~/" if it is in the home
-	// directory, and is absolute otherwise. File is empty for a problem that is in no file.
-	File string
-	diag.Span
-}
-
-// String returns the position in one line, as compilers write it.
-func (p Position) String() string {
-	return text.Cell(diag.Diagnostic{File: p.File, Span: p.Span}.Place())
 }
 
 // Error is the error for tables that cannot be used.
@@ -79,8 +67,8 @@ func Sentences(problems []Problem) []string {
 
 // Wrong returns an [*Error] with the problems that disable a table, or nil.
 func (c *Config) Wrong(table string) error {
-	problems := c.without(func(p Problem) bool { return !p.Disables(table) })
-	if len(problems) == 0 {
+	problems := c.problems(func(p Problem) bool { return p.Disables(table) })
+	if problems == nil {
 		return nil
 	}
 	return &Error{problems}
@@ -88,27 +76,24 @@ func (c *Config) Wrong(table string) error {
 
 // Unread returns the problems that disable nothing.
 func (c *Config) Unread() []Problem {
-	return c.without(func(p Problem) bool { return p.Tables != nil })
+	return c.problems(func(p Problem) bool { return p.Tables == nil })
 }
 
-func (c *Config) without(other func(Problem) bool) []Problem {
-	return slices.DeleteFunc(slices.Clone(c.Problems), other)
+// problems returns some of the problems, or nil.
+func (c *Config) problems(which func(Problem) bool) (some []Problem) {
+	for _, p := range c.Problems {
+		if which(p) {
+			some = append(some, p)
+		}
+	}
+	return some
 }
-
-// maxProblems is the number of problems that are kept. Its threat is a hostile file that fills the memory with errors.
-const maxProblems = 100
 
 // Rule is the id of the findings of this package.
 const Rule = "KC001"
 
 // Add adds a problem that a reader of the configuration has found.
 func (c *Config) Add(p Problem) {
-	switch n := len(c.Problems); {
-	case n > maxProblems:
-		return
-	case n == maxProblems:
-		p.Tables, p.Message, p.Hint, p.Rule = []string{everything}, "there are more problems than are read", "correct the others first", Rule
-	}
 	if p.Tables == nil {
 		p.Severity = diag.Warning
 	}
@@ -122,30 +107,41 @@ func (c *Config) Judge(problem, hint string, at ...string) {
 		for _, name := range at {
 			here = here.Key(name)
 		}
-		c.user.wrong(unit(here), c.user.at(here), hint, "%s", problem)
+		c.user.wrong(here, hint, "%s", problem)
 	}
 }
 
-// wrong adds a problem that disables tables; a problem without tables is a warning.
-func (d *document) wrong(tables []string, at Position, hint, format string, args ...any) {
-	d.config.Add(Problem{diag.Diagnostic{File: at.File, Span: at.Span, Rule: Rule, Message: fmt.Sprintf(format, args...), Hint: hint}, tables})
+// wrong adds a problem with the value at a place, which disables the table around it.
+func (d *document) wrong(at place, hint, format string, args ...any) {
+	d.add(unit(at), d.at(at), hint, fmt.Sprintf(format, args...))
 }
 
-// Wrong returns an [*Error] for a table of the file whose values cannot be used together; sentence says why.
-func (s *Source) Wrong(table []string, sentence string) error {
-	p := Problem{Tables: []string{strings.Join(table, ".")}}
-	p.File, p.Message = s.Name, "["+p.Tables[0]+"] "+sentence
-	return &Error{[]Problem{p}}
+// add adds a problem that disables tables; a problem without tables is a warning.
+func (d *document) add(tables []string, at diag.Diagnostic, hint, message string) {
+	at.Rule, at.Hint, at.Message = Rule, hint, message
+	d.config.Add(Problem{at, tables})
 }
 
-// checkTables reports the keys at the top of a file that are not tables which that file can have.
-func (d *document) checkTables(names ...string) {
-	if d.from.Root == "" {
+// JudgeTable adds that a table cannot be used, unless it has a problem already or the sentence about it is empty.
+func (c *Config) JudgeTable(from *Source, table, sentence string) {
+	if sentence != "" && c.Wrong(table) == nil {
+		c.Add(Problem{diag.Diagnostic{File: from.Name, Rule: Rule, Message: "[" + table + "] " + sentence}, []string{table}})
+	}
+}
+
+// checkTables removes and reports the keys at the top of a file that are not tables which that file can have.
+func (d *document) checkTables() {
+	names := []string{"kb", "mcp", "model", "session"}
+	switch {
+	case d.name == topicsFile:
+		names = names[:1]
+	case d.from.Root == "":
 		names = append(names, "index", "recall", "stores", "trust")
 	}
-	for _, key := range d.names(nil) {
+	for _, key := range d.keysOf(nil) {
 		if !slices.Contains(names, key) {
 			d.unknown(place{key}, names)
+			delete(d.top, key)
 		}
 	}
 }
@@ -180,7 +176,7 @@ func (d *document) unknown(key place, known []string) {
 	case d.from.Root != "" && near.Name(name, []string{"trust"}) != "":
 		hint = "whom to trust is for the user to say, in " + owner
 	}
-	d.wrong(tables, d.at(key), hint, "unknown key %s", inTable(key))
+	d.add(tables, d.at(key), hint, "unknown key "+inTable(key))
 }
 
 // mayExclude reports whether an unknown key, or a key below it, may be meant to keep conversations from being read. A list
@@ -190,8 +186,12 @@ func (d *document) mayExclude(key place) bool {
 	if near.Name(name, []string{"stores", "exclude", "off"}) != "" || strings.HasPrefix(strings.ToLower(name), "exclu") {
 		return true
 	}
-	if _, isList := d.top[name].([]any); len(key) == 1 && (isList || d.top[name] == false) {
-		return true
+	if len(key) == 1 {
+		var value any
+		_ = d.meta.PrimitiveDecode(d.top[name], &value) // any value is one
+		if _, isList := value.([]any); isList || value == false {
+			return true
+		}
 	}
-	return slices.ContainsFunc(d.names(key), func(below string) bool { return d.mayExclude(key.Key(below)) })
+	return slices.ContainsFunc(d.keysOf(key), func(below string) bool { return d.mayExclude(key.Key(below)) })
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"time"
+
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 // Model is a table [model.NAME].
@@ -48,67 +50,62 @@ type TopicTable struct {
 type Topic struct {
 	ID string
 	TopicTable
-	SubjectsFrom          *Source    // the file with the last Subjects
-	Defined               Position   // of the first mention
-	SubjectsAt            Position   // of the last Subjects
-	LearnedAt, DisabledAt []Position // of the elements of Learned and Disabled
-	UsersOnly             bool       // no file of the project mentions it
+	UsersOnly bool   // no file of the project mentions it
+	Outside   string // the absolute path of the directory if the user's own file names one
+	// The positions of the first mention, of the last Subjects, and of the elements of Learned and Disabled.
+	Defined, SubjectsAt   diag.Diagnostic
+	LearnedAt, DisabledAt []diag.Diagnostic
 }
 
-// maxTopics is the number of topics that there may be, and maxPatterns that of the elements of Learned and of Disabled.
-const (
-	maxTopics   = 1000
-	maxPatterns = 64
-)
+// maxPatterns is the greatest number of elements of Learned and of Disabled.
+const maxPatterns = 64
 
 // topics reads the topics of a file.
 func (c *Config) topics(d *document) {
-	for _, key := range d.tables("kb") {
+	kb, keys := d.table(d.top, "kb")
+	for _, key := range keys {
 		if key != "topic" {
 			d.unknown(place{"kb", key}, []string{"topic"})
-			continue
 		}
-		for _, id := range d.tables("kb", "topic") {
-			i := slices.IndexFunc(c.Topics, func(t Topic) bool { return t.ID == id })
-			if i < 0 {
-				at := d.at(place{"kb", "topic", id})
-				if i = len(c.Topics); i == maxTopics {
-					d.wrong([]string{"kb"}, at, "", "there are more than %d topics", maxTopics)
-					return
-				}
-				c.Topics = append(c.Topics, Topic{ID: id, TopicTable: TopicTable{Enable: true}, Defined: at})
-			}
-			c.Topics[i].take(d)
+	}
+	topics, ids := d.table(kb, "kb", "topic")
+	for _, id := range ids {
+		i := slices.IndexFunc(c.Topics, func(t Topic) bool { return t.ID == id })
+		if i < 0 {
+			i = len(c.Topics)
+			c.Topics = append(c.Topics, Topic{ID: id, TopicTable: TopicTable{Enable: true}, Defined: d.at(place{"kb", "topic", id})})
 		}
+		c.Topics[i].take(d, topics)
 	}
 }
 
-func (t *Topic) take(d *document) {
+func (t *Topic) take(d *document, topics values) {
 	learned, disabled := t.Learned, t.Disabled
 	t.Learned, t.Disabled = nil, nil
 	at := place{"kb", "topic", t.ID}
-	d.take(&t.TopicTable, at...)
+	d.take(&t.TopicTable, topics, at...)
 	t.UsersOnly = d.from.Root == ""
-	if slices.Contains(d.names(at), "subjects") {
-		t.SubjectsFrom, t.SubjectsAt = d.from, d.at(at.Key("subjects"))
+	if d.meta.IsDefined("kb", "topic", t.ID, "subjects") {
+		t.SubjectsAt, t.Outside = d.at(at.Key("subjects")), ""
+		if dir, ok := Expand(t.Subjects, d.config.Home); ok && d.from.Root == "" {
+			t.Outside = dir
+		}
 	}
-	t.Learned = d.add(learned, &t.LearnedAt, t.Learned, at.Key("learned"))
-	t.Disabled = d.add(disabled, &t.DisabledAt, t.Disabled, at.Key("disabled"))
+	t.Learned = d.merge(learned, &t.LearnedAt, t.Learned, at.Key("learned"))
+	t.Disabled = d.merge(disabled, &t.DisabledAt, t.Disabled, at.Key("disabled"))
 }
 
-// add adds the new elements of a list to another list, and their positions to those.
-func (d *document) add(to []string, positions *[]Position, items []string, at place) []string {
+// merge adds the new elements of a list at a place to another list, and their positions to those.
+func (d *document) merge(to []string, positions *[]diag.Diagnostic, items []string, at place) []string {
 	for i, item := range items {
-		if slices.Contains(to, item) {
-			continue
-		}
-		position := d.at(at.Elem(i))
-		if len(to) == maxPatterns {
-			d.wrong(unit(at), position, "one pattern can be for many subjects: dir/** is for all below dir",
-				"%s has more than %d patterns", inTable(at), maxPatterns)
+		switch {
+		case slices.Contains(to, item):
+		case len(to) == maxPatterns:
+			d.wrong(at.Elem(i), "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than %d patterns", inTable(at), maxPatterns)
 			return to
+		default:
+			to, *positions = append(to, item), append(*positions, d.at(at.Elem(i)))
 		}
-		to, *positions = append(to, item), append(*positions, position)
 	}
 	return to
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -52,14 +51,23 @@ func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 		return openIn(real, below)
 	}
 	user := readUser(getenv)
-	for _, dir := range user.Trusted {
+	if dir, below, ok := user.trusted(target); ok {
+		return openIn(dir, below)
+	}
+	return nil, &OutsideError{Path: path, Target: target, UserFile: user.UserFile}
+}
+
+// trusted returns the directory that the user trusts and that has target in it, and the path of target relative to it. It
+// reports whether there is one. The target has no links.
+func (c *Config) trusted(target string) (dir, below string, ok bool) {
+	for _, dir := range c.Trusted {
 		if dir, err := filepath.EvalSymlinks(dir); err == nil {
 			if below, ok := isIn(dir, target); ok {
-				return openIn(dir, below)
+				return dir, below, true
 			}
 		}
 	}
-	return nil, &OutsideError{Path: path, Target: target, UserFile: user.UserFile}
+	return "", "", false
 }
 
 // isIn returns the path of target relative to dir, and reports whether target is dir or in it. Both have no links.
@@ -76,14 +84,4 @@ func openIn(dir, path string) (*os.Root, error) {
 	}
 	defer around.Close()
 	return safefile.OpenDirIn(around, path)
-}
-
-// trusts reports whether the user trusts a directory or one around it.
-func (c *Config) trusts(root string) bool {
-	real, err := filepath.EvalSymlinks(root)
-	return err == nil && slices.ContainsFunc(c.Trusted, func(dir string) bool {
-		dir, err := filepath.EvalSymlinks(dir)
-		_, ok := isIn(dir, real)
-		return err == nil && ok
-	})
 }

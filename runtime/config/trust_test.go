@@ -181,7 +181,7 @@ func TestDirectories(t *testing.T) {
 		{"not an array", "[trust]\ndirectories = \"/srv\"", nil, `"directories" in [trust] has to be an array of strings`},
 		{"not a string", "[trust]\ndirectories = [1]", nil, `"directories" in [trust] has to be an array of strings`},
 		{"an unknown key", "[trust]\ndirectory = [\"/srv\"]", nil, `unknown key "directory" in [trust]`},
-		{"not a table", "trust = true", nil, `"trust" has to be a table, not a boolean`},
+		{"not a table", "trust = true", nil, `"trust" has to be a table`},
 		{"not TOML", "[trust", nil, "expected"},
 	}
 	for _, tt := range tests {

@@ -69,7 +69,7 @@ func TestAgree(t *testing.T) {
 				admin := postgrestest.Connect(t, cluster.Admin("archive"))
 				role, url = cluster.Role(t)
 				var err error
-				if server, err = postgres.Create(t.Context(), postgres.WriterOptions{URL: url, Now: noon}); err != nil {
+				if server, err = postgres.Create(t.Context(), url, false); err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { server.Close() })
@@ -99,7 +99,7 @@ func agree(t *testing.T, r *rapid.T, dir string, server *archive.Writer, url str
 	defer x.Close()
 	put := func(least int) {
 		t.Helper()
-		file, err := archive.Create(t.Context(), archive.WriterOptions{Dir: dir, Now: noon})
+		file, err := archive.Create(t.Context(), dir, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func withArchive(t *testing.T, settings string, values map[string]string) func(s
 	}
 	write(export, `[{"id":"c","title":"Tides","mapping":{"n":{"message":{"author":{"role":"user"},"content":{"parts":["天气"]}}}}}]`)
 	write(filepath.Join(home, ".config", "convtools", "convtools.toml"), settings)
-	w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: archive.Home(getenv)})
+	w, err := archive.Create(t.Context(), archive.Home(getenv), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,21 +49,11 @@ type Options struct {
 
 // Base is a knowledge base. Goroutines may share it.
 type Base struct {
-	config   *settings
-	topics   []*setting // enabled topics only: the others do not exist for any purpose
+	config   *config.Config
+	usable   []*config.Topic // the topics without errors, in the order of the configuration
+	topics   []*config.Topic // those of them that are enabled: the others do not exist for assistants
 	injected bool
 	getenv   func(string) string
-}
-
-// Open reads the configuration of the workspace that dir is in; empty is the working directory. It is no error if
-// there is no workspace, or no topic in it. The error for a wrong configuration is a [config.Error].
-func Open(dir string, opts Options) (*Base, error) {
-	s, err := load(dir, opts.Getenv, opts.Patterns)
-	if err != nil {
-		return nil, err
-	}
-	enabled := slices.DeleteFunc(slices.Clone(s.usable), func(t *setting) bool { return !t.Enable })
-	return &Base{s, enabled, opts.Injected, opts.Getenv}, nil
 }
 
 // Root returns the absolute path of the workspace; it is empty if there is none.
@@ -85,31 +75,33 @@ func (b *Base) TopicIDs() []string {
 }
 
 // byID returns the topic with an id, or nil.
-func (b *Base) byID(id string) *setting {
-	i := slices.IndexFunc(b.topics, func(t *setting) bool { return t.ID == id })
-	if i < 0 {
-		return nil
+func (b *Base) byID(id string) *config.Topic {
+	for _, t := range b.topics {
+		if t.ID == id {
+			return t
+		}
 	}
-	return b.topics[i]
+	return nil
 }
 
 // lookup returns the topic with an id or, in any case, a title. The error names the topics.
-func (b *Base) lookup(asked string) (*setting, error) {
+func (b *Base) lookup(asked string) (*config.Topic, error) {
 	asked = strings.TrimSpace(asked)
 	if t := b.byID(asked); t != nil {
 		return t, nil
 	}
+	var found *config.Topic
 	var ids []string
 	for _, t := range b.topics {
 		if asked != "" && strings.EqualFold(oneLine(t.Title), oneLine(asked)) {
-			ids = append(ids, t.ID)
+			found, ids = t, append(ids, t.ID)
 		}
 	}
 	switch len(ids) {
 	case 0:
 		return nil, b.unknownTopic(asked)
 	case 1:
-		return b.byID(ids[0]), nil
+		return found, nil
 	}
 	return nil, contract.Fixable(fmt.Sprintf("%s is the title of %d topics. Ask for one of them by its id: %s.", text.Quote(asked), len(ids), listed(ids)))
 }
@@ -127,33 +119,24 @@ func (b *Base) unknownTopic(asked string) error {
 	if id, subject, ok := parseAddress(scheme + strings.TrimPrefix(asked, scheme)); ok && b.byID(id) != nil {
 		return missing(text.Quote(asked)+" is a subject of a topic, and no topic. ", fmt.Sprintf("Call learn with topic %q and subjects %s.", id, text.Quote(subject)), id)
 	}
-	var names []string
-	ids := map[string]string{} // by every name that a topic has
-	for _, t := range b.topics {
-		for _, name := range []string{t.ID, oneLine(t.Title)} {
-			names = append(names, name)
-			ids[name] = cmp.Or(ids[name], t.ID)
-		}
-	}
 	message := "There is no topic " + text.Quote(asked) + "."
-	if near := near.Name(asked, names); near != "" {
-		message += fmt.Sprintf(" Did you mean %q?", ids[near])
+	if near := near.Name(asked, b.TopicIDs()); near != "" {
+		message += fmt.Sprintf(" Did you mean %q?", near)
 	}
 	return contract.Fixable(message + " " + strings.TrimSpace(menu(b.topics, maxTopicList)))
 }
 
 // topic is a topic with the files that its directory has now.
 type topic struct {
-	*setting
+	*config.Topic
 	broken *directoryError // the reason if the directory cannot be read
 	tree   *subjects.Tree
-	set    *subjects.Set
 }
 
 // scan reads the directory of a topic, which the caller has to close. A directory that cannot be read is empty. The
 // error is that of the context.
-func (b *Base) scan(ctx context.Context, of *setting) (*topic, error) {
-	t := &topic{setting: of, tree: &subjects.Tree{}}
+func (b *Base) scan(ctx context.Context, of *config.Topic) (*topic, error) {
+	t := &topic{Topic: of, tree: &subjects.Tree{}}
 	root, err := b.openDir(of)
 	if err == nil {
 		var tree *subjects.Tree
@@ -166,10 +149,10 @@ func (b *Base) scan(ctx context.Context, of *setting) (*topic, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		t.broken, t.set = newDirectoryError(of, err), &subjects.Set{}
+		t.broken = newDirectoryError(of, err)
 		return t, nil
 	}
-	t.set = subjects.NewSet(of.ID, t.tree.Subjects, of.Disabled, of.Learned)
+	t.tree.Configure(of.ID, of.Disabled, of.Learned)
 	return t, nil
 }
 
@@ -191,7 +174,7 @@ func (b *Base) scans(ctx context.Context) iter.Seq[*topic] {
 }
 
 // open is scan for a topic that a caller names: its directory has to be readable.
-func (b *Base) open(ctx context.Context, config *setting) (*topic, error) {
+func (b *Base) open(ctx context.Context, config *config.Topic) (*topic, error) {
 	t, err := b.scan(ctx, config)
 	if err == nil && t.broken != nil {
 		return nil, &contract.Error{Message: "T" + t.broken.Error()[1:] + ".", Err: t.broken}
@@ -214,21 +197,21 @@ func (b *Base) OpenDir(id string) (*os.Root, error) {
 
 // openDir opens the directory of a topic. A directory that the project names has to be in the project or in a
 // directory that the user trusts.
-func (b *Base) openDir(t *setting) (*os.Root, error) {
-	if t.outside != "" {
-		return safefile.OpenDir(t.outside)
+func (b *Base) openDir(t *config.Topic) (*os.Root, error) {
+	if t.Outside != "" {
+		return safefile.OpenDir(t.Outside)
 	}
 	return config.OpenDir(b.Root(), t.Subjects, b.getenv)
 }
 
 // directoryError is the error for a topic whose directory cannot be used. It does not have the path of the workspace.
 type directoryError struct {
-	topic         *setting
+	topic         *config.Topic
 	problem, hint string
 	err           error
 }
 
-func newDirectoryError(t *setting, err error) *directoryError {
+func newDirectoryError(t *config.Topic, err error) *directoryError {
 	e := &directoryError{topic: t, hint: "create the directory, or correct subjects", err: err}
 	reason := "cannot be read: " + cause(err)
 	var outside *config.OutsideError
@@ -248,7 +231,7 @@ func (e *directoryError) Error() string {
 
 // why returns the error without the topic.
 func (e *directoryError) why() string {
-	return fmt.Sprintf("%s (it is set at %s); %s", e.problem, e.topic.SubjectsAt, e.hint)
+	return fmt.Sprintf("%s (it is set at %s); %s", e.problem, text.Cell(e.topic.SubjectsAt.Place()), e.hint)
 }
 
 func (e *directoryError) Unwrap() error { return e.err }

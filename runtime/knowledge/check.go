@@ -3,8 +3,10 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/base/diag"
@@ -28,55 +30,36 @@ const (
 // Finding is a problem of a knowledge base, for its authors. An error is a subject or a topic that the assistant
 // should have and cannot get.
 type Finding struct {
-	Rule     string `json:"rule"`
-	Severity string `json:"severity"` // error, warning or info
-	Topic    string `json:"topic,omitempty"`
-	// Path is relative to the workspace, with slashes; configuration files are named as in
-	// [config.Position].
-	Path    string `json:"path,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
+	Topic string // the id of a topic; empty if the problem is of the configuration
+	// File is relative to the workspace, with slashes. The user's configuration file is named as in [config.Problem].
+	diag.Diagnostic
 }
 
-// String returns the finding in one line, and its hint in a second:
-//
-//	.jp/kb/project/index.md:3: warning: the link "old.md" leads to no subject [KB010]
-//	  hint: correct the link, or add the file
-func (f Finding) String() string {
-	line := fmt.Sprintf("%s%s: %s [%s]", f.place(), f.Severity, f.Message, f.Rule)
-	if f.Hint != "" {
-		line += "\n  hint: " + f.Hint
+// MarshalJSON returns the finding as one flat object.
+func (f Finding) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Rule     string `json:"rule"`
+		Severity string `json:"severity"`
+		Topic    string `json:"topic,omitempty"`
+		Path     string `json:"path,omitempty"`
+		Line     int    `json:"line,omitempty"`
+		Column   int    `json:"column,omitempty"`
+		Message  string `json:"message"`
+		Hint     string `json:"hint,omitempty"`
+	}{f.Rule, f.Severity.String(), f.Topic, f.File, f.Span.Line, f.Span.Col, f.Message, f.Hint})
+}
+
+// ConfigFindings returns the problems of a [config.Error]. It returns nothing for another error.
+func ConfigFindings(err error) []Finding {
+	if broken, ok := errors.AsType[*config.Error](err); ok {
+		return configFindings(broken.Problems)
 	}
-	return line
+	return nil
 }
 
-// sentence returns the finding without rule and hint.
-func (f Finding) sentence() string { return f.place() + f.Message }
-
-func (f Finding) place() string {
-	if f.Path == "" {
-		return ""
-	}
-	return text.Cell(diag.Diagnostic{File: f.Path, Span: diag.Span{Line: f.Line, Col: f.Column}}.Place()) + ": "
-}
-
-// ConfigFindings returns the problems of a [config.Error] as findings. It reports false for another error.
-func ConfigFindings(err error) ([]Finding, bool) {
-	var broken *config.Error
-	if !errors.As(err, &broken) {
-		return nil, false
-	}
-	return fromConfig(broken.Problems), true
-}
-
-func fromConfig(problems []config.Problem) []Finding {
-	var found []Finding
+func configFindings(problems []config.Problem) (found []Finding) {
 	for _, p := range problems {
-		found = append(found, Finding{
-			Rule: p.Rule, Severity: p.Severity.String(), Path: p.File, Line: p.Span.Line, Column: p.Span.Col, Message: p.Message, Hint: p.Hint,
-		})
+		found = append(found, Finding{Diagnostic: p.Diagnostic})
 	}
 	return found
 }
@@ -84,12 +67,12 @@ func fromConfig(problems []config.Problem) []Finding {
 // Check reads all files and returns the problems that keep subjects from being learned: those of the configuration
 // first, then those of each topic. The error is that of the context.
 func (b *Base) Check(ctx context.Context) ([]Finding, error) {
-	found := fromConfig(b.config.problems())
+	found := configFindings(b.problems())
 	for t := range b.scans(ctx) {
 		c := checker{topic: t}
 		c.check(ctx)
 		slices.SortStableFunc(c.list, func(a, b Finding) int {
-			return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Rule, b.Rule))
+			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col), cmp.Compare(a.Rule, b.Rule))
 		})
 		found = append(found, c.list...)
 	}
@@ -103,20 +86,17 @@ type checker struct {
 }
 
 // file adds a finding about a file, by its path in the topic's directory.
-func (c *checker) file(rule, severity, path string, line int, hint, format string, args ...any) {
-	full := c.Topic.Subjects
-	if path != "." {
-		full += "/" + path
-	}
-	c.list = append(c.list, Finding{rule, severity, c.ID, full, line, 0, fmt.Sprintf(format, args...), hint})
+func (c *checker) file(rule string, severity diag.Severity, at string, line int, hint, format string, args ...any) {
+	c.list = append(c.list, Finding{c.ID, diag.Diagnostic{
+		File: path.Join(c.Subjects, at), Span: diag.Span{Line: line}, Rule: rule, Severity: severity, Message: fmt.Sprintf(format, args...), Hint: hint,
+	}})
 }
 
 func (c *checker) check(ctx context.Context) {
 	if e := c.broken; e != nil {
 		at := c.SubjectsAt
-		c.list = append(c.list, Finding{
-			RuleDirectory, "error", c.ID, at.File, at.Line, at.Col, fmt.Sprintf("topic %q cannot be learned: %s", c.ID, e.problem), e.hint,
-		})
+		at.Rule, at.Hint, at.Message = RuleDirectory, e.hint, fmt.Sprintf("topic %q cannot be learned: %s", c.ID, e.problem)
+		c.list = append(c.list, Finding{c.ID, at})
 		return
 	}
 	for _, w := range c.tree.Warnings {
@@ -124,7 +104,7 @@ func (c *checker) check(ctx context.Context) {
 		if w.Path == "." {
 			what = "the directory"
 		}
-		c.file(RuleLeftOut, "warning", w.Path, 0, "", "%s %s", what, oneLine(w.Reason))
+		c.file(RuleLeftOut, diag.Warning, w.Path, 0, "", "%s %s", what, oneLine(w.Reason))
 	}
 	c.list = append(c.list, c.deadEntries("disabled", "learned")...)
 	c.collisions()
@@ -139,7 +119,7 @@ func (c *checker) check(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			c.file(RuleUnreadable, "error", s.Path, 0, "", "%s could not be read: %s", quoteName(s.Name), cause(err))
+			c.file(RuleUnreadable, diag.Error, s.Path, 0, "", "%s could not be read: %s", quoteName(s.Name), cause(err))
 		default:
 			c.content(s, content)
 			c.links(known, s, content.Text)
@@ -149,18 +129,16 @@ func (c *checker) check(ctx context.Context) {
 
 // deadEntries returns a finding for each entry of the topic's lists that matches nothing.
 func (t *topic) deadEntries(fields ...string) (found []Finding) {
-	for _, d := range t.set.Dead {
+	for _, d := range t.tree.Dead {
 		entries, places := t.Learned, t.LearnedAt
 		if d.Field == "disabled" {
-			entries, places = t.Topic.Disabled, t.DisabledAt
+			entries, places = t.Disabled, t.DisabledAt
 		}
 		at := places[slices.Index(entries, d.Pattern)]
+		at.Rule, at.Severity, at.Hint = RuleDeadPattern, diag.Warning, "remove the entry, or correct it: it is relative to "+oneLine(t.Subjects)
+		at.Message = fmt.Sprintf("%s in %s of topic %q matches no subject", text.Quote(d.Pattern), d.Field, t.ID)
 		if slices.Contains(fields, d.Field) {
-			found = append(found, Finding{
-				RuleDeadPattern, "warning", t.ID, at.File, at.Line, at.Col,
-				fmt.Sprintf("%s in %s of topic %q matches no subject", text.Quote(d.Pattern), d.Field, t.ID),
-				"remove the entry, or correct it: it is relative to " + oneLine(t.Topic.Subjects),
-			})
+			found = append(found, Finding{t.ID, at})
 		}
 	}
 	return found
@@ -181,13 +159,13 @@ func (c *checker) collisions() {
 				visible = append(visible, quoteName(s.Path))
 			}
 		}
-		path, slug := all[first].Path, quoteName(all[first].Slug)
+		at, slug := all[first].Path, quoteName(all[first].Slug)
 		switch {
 		case len(visible) > 1:
-			c.file(RuleCollision, "warning", path, 0, "rename all but one", "%s files have the slug %s, which loads them together: %s",
+			c.file(RuleCollision, diag.Warning, at, 0, "rename all but one", "%s files have the slug %s, which loads them together: %s",
 				text.Number(len(visible)), slug, listed(visible))
 		case len(hidden) > 0 && len(hidden)+len(visible) > 1:
-			c.file(RuleCollision, "warning", path, 0, "rename all but one", "hidden files share the slug %s and can be told apart by path only: %s",
+			c.file(RuleCollision, diag.Warning, at, 0, "rename all but one", "hidden files share the slug %s and can be told apart by path only: %s",
 				slug, listed(append(visible, hidden...)))
 		}
 		first = end
@@ -198,10 +176,10 @@ func (c *checker) collisions() {
 func (c *checker) content(s *subjects.Subject, is subjects.Content) {
 	switch {
 	case is.TooLarge:
-		c.file(RuleTooLarge, "error", s.Path, 0, "split the file, or disable it", "%s has %.1f MB, which is over the limit of %s: it cannot be loaded",
+		c.file(RuleTooLarge, diag.Error, s.Path, 0, "split the file, or disable it", "%s has %.1f MB, which is over the limit of %s: it cannot be loaded",
 			quoteName(s.Name), float64(is.Size)/1e6, largest)
 	case is.Binary && s.Learned:
-		c.file(RuleUnreadable, "error", s.Path, 0, "remove it from learned", "%s is binary and cannot be loaded", quoteName(s.Name))
+		c.file(RuleUnreadable, diag.Error, s.Path, 0, "remove it from learned", "%s is binary and cannot be loaded", quoteName(s.Name))
 	case s.Skill:
 		description, err := subjects.DescriptionOf([]byte(is.Text))
 		hint, why := "begin the file with front matter that says when to use it: description: …", ""
@@ -209,7 +187,7 @@ func (c *checker) content(s *subjects.Subject, is subjects.Content) {
 			hint, why = "quote the values in it: description: \"…\"", ": "+err.Error()
 		}
 		if description == "" {
-			c.file(RuleSkill, "warning", s.Path, 0, hint, "skill %s has no description%s", quoteName(s.Name), why)
+			c.file(RuleSkill, diag.Warning, s.Path, 0, hint, "skill %s has no description%s", quoteName(s.Name), why)
 		}
 	}
 }

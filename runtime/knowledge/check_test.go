@@ -27,6 +27,9 @@ func findings(t *testing.T, b *knowledge.Base) string {
 	var lines []string
 	for _, f := range found {
 		lines = append(lines, f.String())
+		if f.Hint != "" {
+			lines = append(lines, "  hint: "+f.Hint)
+		}
 	}
 	return strings.Join(lines, "\n")
 }

@@ -31,28 +31,13 @@ const (
 // maxID is the length of the longest id in bytes: ids are part of every prompt.
 const maxID = 64
 
-// setting is the checked configuration of a topic. Its ID has only letters, digits, "_" and "-"; its patterns are
-// well formed.
-type setting struct {
-	// Topic.Subjects is a clean path relative to the root, with slashes and without "..". A link on the path may lead
-	// out of the root.
-	config.Topic
-	// outside is the absolute path of a directory that the user's own file names; it is empty for a directory in the
-	// workspace.
-	outside string
-}
-
-// settings is a configuration with checked topics. A topic with an error cannot be learned: a `disabled` that could
-// not be read must not publish the subjects that it was to hide. The other topics can be learned.
-type settings struct {
-	*config.Config
-	usable []*setting // with disabled topics, in the order of their first mention
-}
-
-// load reads the configuration for a directory and adds the patterns of flags to the learned ones. It is no error if
-// there is none. If no topic can be used or a flag is wrong, the error is a [*config.Error] with all problems; it is
-// another error if dir is no directory.
-func load(dir string, getenv func(string) string, patterns []string) (*settings, error) {
+// Open reads the configuration of the workspace that dir is in; empty is the working directory. It is no error if
+// there is no workspace, or no topic in it.
+//
+// A topic with an error cannot be learned: a `disabled` that could not be read must not publish the subjects that it
+// was to hide. The other topics can be learned. If there are none or a flag is wrong, the error is a [*config.Error]
+// with all problems; it is another error if dir is no directory.
+func Open(dir string, opts Options) (*Base, error) {
 	if dir != "" {
 		info, err := os.Stat(dir)
 		if err == nil && !info.IsDir() {
@@ -62,38 +47,37 @@ func load(dir string, getenv func(string) string, patterns []string) (*settings,
 			return nil, fmt.Errorf("looking for a workspace: %w", err)
 		}
 	}
-	s := &settings{Config: config.Read(dir, getenv)}
-	if s.Root == "" {
-		s.Topics = nil
+	b := &Base{config: config.Read(dir, opts.Getenv), injected: opts.Injected, getenv: opts.Getenv}
+	if b.Root() == "" {
+		b.config.Topics = nil
 	}
-	for _, t := range s.Topics {
-		s.judge(&setting{Topic: t})
+	for i := range b.config.Topics {
+		b.checkTopic(&b.config.Topics[i])
 	}
-	if s.Wrong("kb") == nil { // otherwise there are no topics
-		for _, value := range patterns {
-			s.flag(value)
+	if b.config.Wrong("kb") == nil { // otherwise there are no topics
+		for _, value := range opts.Patterns {
+			b.learnPattern(value)
 		}
 	}
-	if s.Wrong("kb.topic") != nil || len(s.usable) == 0 && len(s.broken()) > 0 {
-		return nil, &config.Error{Problems: s.problems()}
+	if b.config.Wrong("kb.topic") != nil || len(b.usable) == 0 && len(b.broken()) > 0 {
+		return nil, &config.Error{Problems: b.problems()}
 	}
-	return s, nil
+	return b, nil
 }
 
-// broken returns the errors of topics that cannot be learned, by id.
-func (s *settings) broken() map[string]error {
-	broken := map[string]error{}
-	for _, t := range s.Topics {
-		if err := s.Wrong("kb.topic." + t.ID); err != nil {
-			broken[t.ID] = err
+// broken returns a sentence for each topic that cannot be learned.
+func (b *Base) broken() (sentences []string) {
+	for _, t := range b.config.Topics {
+		if err := b.config.Wrong("kb.topic." + t.ID); err != nil {
+			sentences = append(sentences, "topic "+t.ID+" cannot be learned: "+err.Error())
 		}
 	}
-	return broken
+	return sentences
 }
 
 // problems returns the problems of topics and the warnings about keys that nothing reads.
-func (s *settings) problems() []config.Problem {
-	found := slices.DeleteFunc(slices.Clone(s.Problems), func(p config.Problem) bool {
+func (b *Base) problems() []config.Problem {
+	found := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool {
 		return p.Tables != nil && !p.Disables("kb") && !slices.ContainsFunc(p.Tables, func(t string) bool { return strings.HasPrefix(t, "kb.") })
 	})
 	slices.SortStableFunc(found, func(a, b config.Problem) int {
@@ -103,58 +87,52 @@ func (s *settings) problems() []config.Problem {
 }
 
 // add adds a problem that disables a table; without a table it is a warning.
-func (s *settings) add(table string, at config.Position, rule, hint, format string, args ...any) {
-	p := config.Problem{Diagnostic: diag.Diagnostic{File: at.File, Span: at.Span, Rule: rule, Message: fmt.Sprintf(format, args...), Hint: hint}}
+func (b *Base) add(table string, at diag.Diagnostic, rule, hint, format string, args ...any) {
+	p := config.Problem{Diagnostic: at}
+	p.Rule, p.Hint, p.Message = rule, hint, fmt.Sprintf(format, args...)
 	if table != "" {
 		p.Tables = []string{table}
 	}
-	s.Add(p)
+	b.config.Add(p)
 }
 
-// judge checks a topic, and adds it or the problems with it.
-func (s *settings) judge(t *setting) {
+// checkTopic checks a topic, and adds it to those that can be used or the problems with it.
+func (b *Base) checkTopic(t *config.Topic) {
 	table, id := "kb.topic."+t.ID, text.Quote(t.ID)
 	if t.ID == "" || len(t.ID) > maxID || strings.ContainsFunc(t.ID, notInID) {
-		s.add(table, t.Defined, RuleID, fmt.Sprintf("use letters, digits, _ and -, at most %d", maxID), "%s cannot be the id of a topic", id)
+		b.add(table, t.Defined, RuleID, fmt.Sprintf("use letters, digits, _ and -, at most %d", maxID), "%s cannot be the id of a topic", id)
 	}
-	whole := s.Wrong(table) == nil
-	switch {
-	case t.SubjectsFrom == nil && whole && t.UsersOnly:
+	whole := b.config.Wrong(table) == nil
+	written, inside := t.Subjects, true
+	if t.Outside == "" {
+		t.Subjects, inside = cleanPath(written)
+	}
+	switch missing := t.SubjectsAt.File == ""; {
+	case missing && whole && t.UsersOnly:
 		// The user's file is for all workspaces, and may add to topics that only some of them have.
-		s.add("", t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
+		b.add("", t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
 			"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", id)
 		return
-	case t.SubjectsFrom == nil && whole:
-		s.add(table, t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
+	case missing && whole:
+		b.add(table, t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
 			"topic %s has no subjects", id)
-	case t.SubjectsFrom != nil && (t.Subjects != "" || whole):
-		s.place(t, table)
+	case !missing && !inside && (written != "" || whole):
+		b.add(table, t.SubjectsAt, RuleSubjects,
+			"write a path relative to the workspace, such as .jp/kb/project; only your own configuration may name a directory elsewhere",
+			"subjects of topic %s is %s, which is no path inside the workspace, with slashes and without ..", id, text.Quote(written))
 	}
-	s.patterns(table, t.ID, "learned", t.Learned, t.LearnedAt)
-	s.patterns(table, t.ID, "disabled", t.Disabled, t.DisabledAt)
-	if s.Wrong(table) == nil {
-		s.usable = append(s.usable, t)
+	b.checkPatterns(table, t.ID, "learned", t.Learned, t.LearnedAt)
+	b.checkPatterns(table, t.ID, "disabled", t.Disabled, t.DisabledAt)
+	if b.config.Wrong(table) == nil {
+		b.usable = append(b.usable, t)
+		if t.Enable {
+			b.topics = append(b.topics, t)
+		}
 	}
 }
 
 func notInID(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
-}
-
-// place checks the directory of a topic.
-func (s *settings) place(t *setting, table string) {
-	written := t.Subjects
-	outside, absolute := config.Expand(written, s.Home)
-	if absolute && t.SubjectsFrom.Root == "" {
-		t.outside = outside
-		return
-	}
-	var inside bool
-	if t.Subjects, inside = cleanPath(written); !inside {
-		s.add(table, t.SubjectsAt, RuleSubjects,
-			"write a path relative to the workspace, such as .jp/kb/project; only your own configuration may name a directory elsewhere",
-			"subjects of topic %s is %s, which is no path inside the workspace, with slashes and without ..", text.Quote(t.ID), text.Quote(written))
-	}
 }
 
 // cleanPath returns a directory as a path relative to the root, and reports whether it can be
@@ -168,57 +146,52 @@ func cleanPath(dir string) (string, bool) {
 	return clean, !outside && strings.TrimSpace(dir) != "" && !strings.ContainsFunc(clean, odd)
 }
 
-// patterns reports patterns of a topic that cannot be used, and whether there are any.
-func (s *settings) patterns(table, id, key string, patterns []string, at []config.Position) (bad bool) {
+// checkPatterns adds the problems of a topic's patterns, and reports whether there are none.
+func (b *Base) checkPatterns(table, id, key string, patterns []string, at []diag.Diagnostic) (ok bool) {
+	ok = true
 	for i, p := range subjects.Patterns(id, patterns) {
 		hint := ""
 		if strings.TrimSpace(p.Text) == "" {
 			p.Problem, hint = "is an empty pattern", "remove it; ** is for all subjects"
 		}
 		if p.Problem != "" {
-			s.add(table, at[i], RulePattern, hint, "%s in %s of topic %s %s", text.Quote(p.Text), key, text.Quote(id), p.Problem)
-			bad = true
+			b.add(table, at[i], RulePattern, hint, "%s in %s of topic %s %s", text.Quote(p.Text), key, text.Quote(id), p.Problem)
+			ok = false
 		}
 	}
-	return bad
+	return ok
 }
 
-// flag adds a value of -k to what a topic has learned. Topics are named by id only: an id
-// has no slash, and a title may.
-func (s *settings) flag(value string) {
-	at := config.Position{File: "-k"}
+// learnPattern adds a value of -k to the learned patterns of a topic. Topics are named by id only: an id has no slash,
+// and a title may.
+func (b *Base) learnPattern(value string) {
+	at := diag.Diagnostic{File: "-k"}
 	id, pattern, _ := strings.Cut(value, "/")
-	i := slices.IndexFunc(s.usable, func(t *setting) bool { return t.ID == id && t.Enable })
+	t := b.byID(id)
 	switch {
-	case s.Root == "":
-		s.add("kb", at, RuleFlag, "run this in a workspace, at or below a directory that has .jp or convtools.toml", "there is no workspace, and so no topic")
+	case b.Root() == "":
+		b.add("kb", at, RuleFlag, "run this in a workspace, at or below a directory that has .jp or convtools.toml", "there is no workspace, and so no topic")
 	case strings.TrimSpace(pattern) == "":
-		hint := s.known(id)
-		if i >= 0 {
+		hint := b.knownTopics(id)
+		if t != nil {
 			hint = "for all of them write -k '" + id + "/**'"
 		}
-		s.add("kb", at, RuleFlag, hint, "%s does not say which subjects of the topic; TOPIC/GLOB is expected", text.Quote(value))
-	case i < 0 && s.Wrong("kb.topic."+id) == nil:
-		s.add("kb", at, RuleFlag, s.known(id), "there is no topic %s", text.Quote(id))
-	case i < 0 || slices.Contains(s.usable[i].Learned, pattern):
+		b.add("kb", at, RuleFlag, hint, "%s does not say which subjects of the topic; TOPIC/GLOB is expected", text.Quote(value))
+	case t == nil && b.config.Wrong("kb.topic."+id) == nil:
+		b.add("kb", at, RuleFlag, b.knownTopics(id), "there is no topic %s", text.Quote(id))
+	case t == nil || slices.Contains(t.Learned, pattern):
 	default:
-		t := s.usable[i]
 		learned, places := append(slices.Clip(t.Learned), pattern), append(slices.Clip(t.LearnedAt), at)
-		if !s.patterns("kb", id, "learned", learned, places) {
+		if b.checkPatterns("kb", id, "learned", learned, places) {
 			t.Learned, t.LearnedAt = learned, places
 		}
 	}
 }
 
-// known returns the ids of the topics, the one that was probably meant first.
-func (s *settings) known(id string) string {
-	var ids []string
-	for _, t := range s.usable {
-		if t.Enable {
-			ids = append(ids, t.ID)
-		}
-	}
-	if len(ids) == 0 {
+// knownTopics returns the ids of the topics for a hint, the one that was probably meant first.
+func (b *Base) knownTopics(id string) string {
+	ids := b.TopicIDs()
+	if ids == nil {
 		return "no topic is configured; add [kb.topic.<id>] to " + workspace.ConfigFile
 	}
 	hint := "topics: " + text.Cut(strings.Join(ids, ", "), 200)

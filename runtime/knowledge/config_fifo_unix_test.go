@@ -27,8 +27,8 @@ func TestFIFO(t *testing.T) {
 			done := make(chan error, 1)
 			go func() {
 				config, err := w.load()
-				if err == nil && len(config.Problems) > 0 {
-					err = errors.New(strings.Join(rendered(config.Problems), ""))
+				if err == nil && len(config.problems()) > 0 {
+					err = errors.New(strings.Join(rendered(config.problems()), ""))
 				}
 				done <- err
 			}()

@@ -76,11 +76,11 @@ func checkDiagnostics(t *testing.T, src string, list []config.Problem) {
 func checkPlace(t *testing.T, src string, at Position) {
 	t.Helper()
 	lines := strings.Split(strings.TrimPrefix(src, "\ufeff"), "\n")
-	if at.Line == 0 {
+	if at.Span.Line == 0 {
 		return
 	}
-	if at.File != "convtools.toml" || at.Line > len(lines) || at.Col < 1 || at.Col > utf8.RuneCountInString(lines[at.Line-1])+1 {
-		t.Errorf("%s is no place in %q", at, src)
+	if at.File != "convtools.toml" || at.Span.Line > len(lines) || at.Span.Col < 1 || at.Span.Col > utf8.RuneCountInString(lines[at.Span.Line-1])+1 {
+		t.Errorf("%s is no place in %q", at.Place(), src)
 	}
 }
 

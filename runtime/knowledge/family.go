@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -200,7 +198,7 @@ func (f *family) version(ctx context.Context) string {
 	}
 	for t := range b.scans(ctx) {
 		fmt.Fprintf(hash, "%q%q%q%v", t.ID, t.Title, t.Introduction, t.broken)
-		for _, s := range t.set.Visible {
+		for _, s := range t.tree.Visible {
 			fmt.Fprintf(hash, "%q%v", s.Name, s.Learned)
 		}
 	}
@@ -250,10 +248,7 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 			}
 		}
 	}
-	wrong := b.config.broken()
-	for _, id := range slices.Sorted(maps.Keys(wrong)) {
-		unusable = append(unusable, "topic "+id+" cannot be learned: "+wrong[id].Error())
-	}
+	unusable = append(unusable, b.broken()...)
 	switch {
 	case len(b.topics) == 0 && len(unusable) == 0:
 		return off("no topic is configured")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -257,7 +258,7 @@ func TestFlags(t *testing.T) {
 		t.Errorf("advice for JP: %q", advice)
 	}
 	err := give(t, f, "knowledge", "nothing/**").Check()
-	if findings, ok := knowledge.ConfigFindings(err); !ok || findings[0].Path != "-k" {
+	if wrong, ok := errors.AsType[*config.Error](err); !ok || wrong.Problems[0].File != "-k" {
 		t.Errorf("a pattern for a topic that is not there: %v", err)
 	}
 }

@@ -165,6 +165,9 @@ func dispatch(t *testing.T, b *knowledge.Base, words, notes []string) (string, e
 		findings, err := b.Check(ctx)
 		for _, f := range findings {
 			out = append(out, f.String())
+			if f.Hint != "" {
+				out = append(out, "  hint: "+f.Hint)
+			}
 		}
 		return strings.Join(out, "\n"), err
 	case "describe":

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge"
@@ -353,8 +354,8 @@ func TestCall(t *testing.T) {
 		}
 		wants(t, err.Error(), "convtools.toml:2:1", "titel")
 		wantsNone(t, err.Error(), broken)
-		findings, ok := knowledge.ConfigFindings(config)
-		if !ok || len(findings) != 1 || findings[0].Line != 2 || findings[0].Severity != "error" {
+		findings := knowledge.ConfigFindings(config)
+		if len(findings) != 1 || findings[0].Span.Line != 2 || findings[0].Severity != diag.Error {
 			t.Errorf("got findings %+v", findings)
 		}
 	})

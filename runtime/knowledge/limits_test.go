@@ -190,7 +190,7 @@ func TestIncompleteScansAreSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(findings) != 1 || findings[0].Rule != knowledge.RuleLeftOut || findings[0].Path != "kb/b.md" {
+	if len(findings) != 1 || findings[0].Rule != knowledge.RuleLeftOut || findings[0].File != "kb/b.md" {
 		t.Errorf("got %+v", findings)
 	}
 }
@@ -234,7 +234,7 @@ func TestCheckOfSizes(t *testing.T) {
 	}
 	var got []string
 	for _, f := range findings {
-		got = append(got, fmt.Sprintf("%s %s %s", f.Rule, f.Severity, f.Path))
+		got = append(got, fmt.Sprintf("%s %s %s", f.Rule, f.Severity, f.File))
 	}
 	want := []string{"KB008 error kb/a.md", "KB014 error kb/b.gif"}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -80,9 +81,9 @@ func (c *checker) links(known map[string]*subjects.Subject, s *subjects.Subject,
 		}
 		switch {
 		case !ok:
-			c.file(RuleBrokenLink, "warning", s.Path, l.line, "correct the link, or add the file", "the link %s leads to no subject", text.Quote(l.target))
+			c.file(RuleBrokenLink, diag.Warning, s.Path, l.line, "correct the link, or add the file", "the link %s leads to no subject", text.Quote(l.target))
 		case to != nil && to.Disabled:
-			c.file(RuleBrokenLink, "warning", s.Path, l.line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", text.Quote(l.target))
+			c.file(RuleBrokenLink, diag.Warning, s.Path, l.line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", text.Quote(l.target))
 		}
 	}
 }

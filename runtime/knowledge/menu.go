@@ -43,8 +43,8 @@ func (b *Base) Describe(ctx context.Context, tool contract.Tool, limit int) (con
 
 // offered returns the topics that have something to learn. It includes topics that were not read in time, and topics
 // whose directory is outside of the project: the answer to a call says what is wrong.
-func (b *Base) offered(ctx context.Context) []*setting {
-	var offered []*setting
+func (b *Base) offered(ctx context.Context) []*config.Topic {
+	var offered []*config.Topic
 	inTime, cancel := context.WithTimeout(ctx, deciding)
 	defer cancel()
 	looked := 0
@@ -52,7 +52,7 @@ func (b *Base) offered(ctx context.Context) []*setting {
 		looked++
 		var outside *config.OutsideError
 		if t.learnable(b.injected) || t.broken != nil && errors.As(t.broken, &outside) {
-			offered = append(offered, t.setting)
+			offered = append(offered, t.Topic)
 		}
 	}
 	return append(offered, b.topics[looked:]...)
@@ -60,7 +60,7 @@ func (b *Base) offered(ctx context.Context) []*setting {
 
 // learnable reports whether the topic has a listed subject. Learned subjects do not count if they are in the prompt.
 func (t *topic) learnable(injected bool) bool {
-	for _, s := range t.set.Visible {
+	for _, s := range t.tree.Visible {
 		if !injected || !s.Learned {
 			return true
 		}
@@ -70,7 +70,7 @@ func (t *topic) learnable(injected bool) bool {
 
 // menu lists topics in at most room characters. It leaves out introductions, from the last topic backwards, then
 // titles, then ids, which it counts.
-func menu(topics []*setting, room int) string {
+func menu(topics []*config.Topic, room int) string {
 	n := len(topics)
 	written := func(without, kept int) string {
 		var b strings.Builder
@@ -96,7 +96,7 @@ func menu(topics []*setting, room int) string {
 }
 
 // menuLine returns the entry of a topic in a menu.
-func menuLine(t *setting, withTitle, withIntroduction bool) string {
+func menuLine(t *config.Topic, withTitle, withIntroduction bool) string {
 	line := "- " + t.ID
 	if title := oneLine(t.Title); title != "" && withTitle {
 		line += " (**" + subjects.CloseTags(title) + "**)"
@@ -108,7 +108,7 @@ func menuLine(t *setting, withTitle, withIntroduction bool) string {
 }
 
 // title returns the name of a topic for headings.
-func title(t *setting) string { return cmp.Or(oneLine(t.Title), t.ID) }
+func title(t *config.Topic) string { return cmp.Or(oneLine(t.Title), t.ID) }
 
 // paragraphs returns a description as it is shown in an answer.
 func paragraphs(s string) string { return strings.TrimSpace(text.Visible(s)) }

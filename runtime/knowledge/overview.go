@@ -2,8 +2,8 @@ package knowledge
 
 import (
 	"context"
-	"slices"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -31,7 +31,7 @@ type Topic struct {
 // Topics returns all topics, in the order of the configuration. The error is that of the context.
 func (b *Base) Topics(ctx context.Context) ([]Topic, error) {
 	topics := []Topic{}
-	for _, of := range b.config.usable {
+	for _, of := range b.usable {
 		t, err := b.overview(ctx, of)
 		if err != nil {
 			return nil, err
@@ -43,18 +43,20 @@ func (b *Base) Topics(ctx context.Context) ([]Topic, error) {
 
 // Topic returns a topic by its id or its title. A disabled topic is found by its id alone.
 func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
-	if i := slices.IndexFunc(b.config.usable, func(t *setting) bool { return t.ID == name }); i >= 0 {
-		return b.overview(ctx, b.config.usable[i])
+	for _, t := range b.usable {
+		if t.ID == name {
+			return b.overview(ctx, t)
+		}
 	}
-	of, err := b.lookup(name)
+	t, err := b.lookup(name)
 	if err != nil {
 		return Topic{}, err
 	}
-	return b.overview(ctx, of)
+	return b.overview(ctx, t)
 }
 
 // overview describes a topic. An error of its directory is part of the description.
-func (b *Base) overview(ctx context.Context, of *setting) (Topic, error) {
+func (b *Base) overview(ctx context.Context, of *config.Topic) (Topic, error) {
 	o := Topic{
 		ID: of.ID, Title: of.Title, Introduction: of.Introduction, Description: of.Description,
 		Disabled: !of.Enable, Dir: of.Subjects, Subjects: []subjects.Subject{},
@@ -78,7 +80,7 @@ func (b *Base) overview(ctx context.Context, of *setting) (Topic, error) {
 		return Topic{}, err
 	}
 	for _, f := range t.deadEntries("disabled", "learned") {
-		o.Warnings = append(o.Warnings, f.sentence())
+		o.Warnings = append(o.Warnings, f.Place()+": "+f.Message)
 	}
 	o.Subjects = append(o.Subjects, t.tree.Subjects...)
 	o.LeftOut = t.tree.Warnings

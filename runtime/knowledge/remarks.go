@@ -87,8 +87,8 @@ func (r *remarks) skills(t *topic, all []*subjects.Subject) {
 // skillNote returns the folder of a skill and the other files in it.
 func (t *topic) skillNote(s *subjects.Subject) string {
 	folder := path.Dir(s.Path)
-	note := fmt.Sprintf("(skill %s: its folder is %s", quoteName(s.Name), quoteName(path.Join(t.Topic.Subjects, folder)))
-	if t.outside == "" {
+	note := fmt.Sprintf("(skill %s: its folder is %s", quoteName(s.Name), quoteName(path.Join(t.Subjects, folder)))
+	if t.Outside == "" {
 		note += " in this project"
 	}
 	var bundled []string
@@ -121,8 +121,8 @@ func (r *remarks) String() string {
 	return strings.Join(append(lines, r.notes...), "\n")
 }
 
-// behind returns an answer and the remarks after it.
-func (r *remarks) behind(answer string) string {
+// appendTo returns an answer with the remarks after it.
+func (r *remarks) appendTo(answer string) string {
 	said := r.String()
 	if answer != "" && said != "" {
 		answer += "\n\n"

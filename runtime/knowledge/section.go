@@ -33,7 +33,7 @@ func (b *Base) Section(ctx context.Context) (section string, warnings []string, 
 			warnings = append(warnings, t.broken.Error())
 		}
 		for _, f := range t.deadEntries("learned") {
-			warnings = append(warnings, f.sentence())
+			warnings = append(warnings, f.Place()+": "+f.Message)
 		}
 		block, more, err := t.preload(ctx)
 		if err != nil {
@@ -47,7 +47,7 @@ func (b *Base) Section(ctx context.Context) (section string, warnings []string, 
 			parts = append(parts, block)
 		}
 		if t.learnable(true) {
-			offered = append(offered, menuLine(t.setting, true, true))
+			offered = append(offered, menuLine(t.Topic, true, true))
 		}
 	}
 	if len(parts) > 0 {
@@ -88,7 +88,7 @@ func (t *topic) preload(ctx context.Context) (block string, warnings []string, e
 	if len(blocks) == 0 {
 		return "", warnings, nil
 	}
-	head := "<topic " + quoteName(title(t.setting)) + ">\n\n"
+	head := "<topic " + quoteName(title(t.Topic)) + ">\n\n"
 	if description := paragraphs(t.Description); description != "" {
 		head += subjects.CloseTags(description) + "\n\n"
 	}

@@ -1,7 +1,7 @@
 package session
 
 import (
-	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +20,7 @@ func asked(t *testing.T, config Config, context Context) *host {
 // respond gives the task that runs a response of calls, k1, k2 and so on, or the message "end" without any.
 func (h *host) respond(requests ...any) {
 	h.t.Helper()
-	task, _ := h.state.Running()
+	task := h.state.Work().Task
 	r := Response{Task: task, Usage: Usage{InputTokens: 9, OutputTokens: 1}}
 	for i, request := range requests {
 		r.Items = append(r.Items, asks("k"+string(rune('1'+i)), request))
@@ -118,12 +118,6 @@ func TestContents(t *testing.T) {
 			failure: true,
 		},
 		{
-			name:    "an image from nowhere",
-			calls:   []any{Create{ConversationID: id(1), Items: []Part{{ImageURL: "file:///secret"}}}},
-			want:    `{"ok":false,"code":"invalid_arguments","reason":"the address of an image has to begin with data:, http:// or https://","field":"user_instruction"}`,
-			failure: true,
-		},
-		{
 			name:    "depth",
 			config:  Config{MaxInterruptsPerTurn: 1},
 			calls:   []any{Create{ConversationID: id(1), Items: []Part{image}}, Send{ConversationID: id(1), Text: pointer("x")}},
@@ -183,7 +177,7 @@ func TestContents(t *testing.T) {
 			h := asked(t, test.config, everything())
 			for _, call := range test.calls {
 				h.respond(call)
-				if _, c := h.state.Running(); c != id(0) {
+				if h.state.Work().Conversation.ID != id(0) {
 					h.respond()
 				}
 			}
@@ -214,7 +208,7 @@ func TestFailedContent(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
 	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x")})
-	task, _ := h.state.Running()
+	task := h.state.Work().Task
 	h.step(Response{Task: task, Items: []Item{says("half"), asks("k", List{})}})
 	h.step(Response{Task: task, Failure: Failure{Code: "overloaded", Message: "try later"}})
 	want := `{"ok":false,"code":"failed","reason":"the conversation could not answer","conversation_id":"` + id(1) +
@@ -238,7 +232,7 @@ func TestEventOrder(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
 	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x")})
-	task, _ := h.state.Running()
+	task := h.state.Work().Task
 	h.step(Delta{Task: task, Text: "e"})
 	h.step(Delta{Task: task, Text: "nd"})
 	h.respond()
@@ -253,7 +247,6 @@ func TestEventOrder(t *testing.T) {
 		0 token_count
 		0 turn_aborted
 		1 conversation_opened
-		0 calls_deferred
 		1 task_started
 		1 user_message
 		1 agent_message_delta
@@ -261,7 +254,6 @@ func TestEventOrder(t *testing.T) {
 		1 agent_message
 		1 token_count
 		1 task_complete
-		0 frame_resolved
 		0 task_started
 		0 tool_output
 		0 agent_message
@@ -307,23 +299,21 @@ func TestEventIDs(t *testing.T) {
 func TestStop(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
-	task, _ := h.state.Running()
+	task := h.state.Work().Task
 	h.step(Interrupt{})
-	if h.effect != (Cancel{Task: task}) || h.state.Idle() {
-		t.Fatalf("effect %+v, idle %v", h.effect, h.state.Idle())
+	if work := h.state.Work(); work == nil || !work.Stop || work.Task != task {
+		t.Fatalf("work %+v", work)
+	}
+	if err := h.step(Interrupt{}); CodeOf(err) != CodeLate {
+		t.Errorf("a second interrupt: %v", err)
 	}
 	h.respond(List{}, Ordinary{Tool: "shell"})
 	if used := h.state.Usage(); used.tokens() != 10 || used.Calls != 2 {
 		t.Errorf("usage %+v", used)
 	}
-	var late *InputError
-	if err := h.step(Interrupt{}); !errors.As(err, &late) {
-		t.Errorf("a second interrupt: %v", err)
-	}
-	if err := h.step(ToolDone{Task: task, Call: "k2"}); !errors.As(err, &late) {
+	if err := h.step(ToolDone{Task: task, Call: "k2"}); CodeOf(err) != CodeLate {
 		t.Errorf("the output of a tool that has not started: %v", err)
 	}
-	h.step(Stopped{Task: task})
 	want := []string{"0 starts", "0 hears: go", "0 calls k1 conv.list", "0 calls k2 shell", "0 gets k1 interrupted", "0 gets k2 interrupted", "0 interrupted"}
 	if diff := cmp.Diff(want, trace(h.log)); diff != "" || !h.state.Idle() {
 		t.Errorf("trace (-want +got):\n%s", diff)
@@ -338,15 +328,13 @@ func TestInterruptSubmission(t *testing.T) {
 		h.step(Submit{Conversation: id(0), Input: []Part{{Text: text}}})
 	}
 	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x")})
-	var late *InputError
-	if err := h.step(Interrupt{Chain: true, Submission: 4}); !errors.As(err, &late) {
+	if err := h.step(Interrupt{Chain: true, Submission: 4}); CodeOf(err) != CodeLate {
 		t.Errorf("a submission that there never was: %v", err)
 	}
 	h.step(Interrupt{Chain: true, Submission: 2})
 	h.step(Interrupt{Chain: true, Submission: 1})
-	task, _ := h.state.Running()
-	h.step(Stopped{Task: task})
-	if err := h.step(Interrupt{Chain: true, Submission: 1}); !errors.As(err, &late) {
+	h.step(canceled(h.state.Work()))
+	if err := h.step(Interrupt{Chain: true, Submission: 1}); CodeOf(err) != CodeLate {
 		t.Errorf("a submission that is over: %v", err)
 	}
 	want := dedent(`
@@ -404,7 +392,7 @@ func TestStopMore(t *testing.T) {
 	h := asked(t, Config{}, everything())
 	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x")})
 	h.respond(Create{ConversationID: id(2), UserInstruction: pointer("x")})
-	task, _ := h.state.Running()
+	task := h.state.Work().Task
 	h.step(Interrupt{})
 	h.step(Remove{Conversation: id(2)})
 	h.step(Interrupt{Chain: true})
@@ -424,28 +412,23 @@ func TestStopMore(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || !h.state.Idle() {
 		t.Errorf("trace (-want +got):\n%s", diff)
 	}
-	if err := h.step(Stopped{Task: task}); err == nil {
-		t.Error("the task stops twice")
+	if err := h.step(Response{Task: task}); CodeOf(err) != CodeLate {
+		t.Errorf("the task stops twice: %v", err)
 	}
 }
 
-// A tool may still be done after its task was asked to stop. The model is not asked then, so it has no response.
-func TestStopAsksNoModel(t *testing.T) {
+// The output of a tool that is done all the same is kept, and the model is not asked.
+func TestStopKeepsOutput(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
-	h.respond(Ordinary{Tool: "shell"})
-	run := h.effect.(RunTool)
+	h.respond(Ordinary{Tool: "shell"}, Ordinary{Tool: "shell"})
 	h.step(Interrupt{})
-	if err := h.step(ToolDone{Task: run.Task, Call: run.Call.CallID, Content: "done", Success: true}); err != nil {
+	if err := h.step(ToolDone{Task: 1, Call: "k1", Content: "done", Success: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range []Input{Response{Task: run.Task}, Response{Task: run.Task}, Delta{Task: run.Task, Text: "a"}} {
-		if err := h.step(in); err == nil {
-			t.Errorf("%T%+v fits", in, in)
-		}
-	}
-	if err := h.step(Stopped{Task: run.Task}); err != nil || !h.state.Idle() {
-		t.Errorf("the task does not stop: %v", err)
+	want := []string{"0 gets k1 done", "0 gets k2 interrupted", "0 interrupted"}
+	if got := trace(h.log); !slices.Equal(got[len(got)-3:], want) || !h.state.Idle() {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -463,7 +446,7 @@ func TestTimes(t *testing.T) {
 		{at.Add(-time.Hour), "2031-01-01T00:00:00.123Z"},
 		{at.Add(time.Second), "2031-01-01T00:00:01.123Z"},
 	} {
-		next, _, events, err := Step(h.state, step.at, Submit{Conversation: id(0), Input: []Part{{Text: "x"}}})
+		next, events, err := Step(h.state, step.at, Submit{Conversation: id(0), Input: []Part{{Text: "x"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -494,18 +477,25 @@ func TestBudget(t *testing.T) {
 	t.Parallel()
 	noon := epoch.Add(time.Hour)
 	h := start(t, Config{}, everything())
+	left := func(task TaskID, conversation int) Budget {
+		work := h.state.Work()
+		if work == nil || work.Task != task || work.Conversation.ID != id(conversation) || work.Call != nil {
+			t.Fatalf("work %+v", work)
+		}
+		return work.Left
+	}
 	h.step(Submit{Conversation: id(0), Input: []Part{{Text: "go"}}, Budget: Budget{Tokens: 100, Calls: 5, Deadline: noon}})
 	h.respond(
 		Create{ConversationID: id(1), UserInstruction: pointer("x"), Budget: Budget{Tokens: 30, Deadline: noon.Add(-time.Minute)}},
 		Create{ConversationID: id(2), UserInstruction: pointer("y"), Budget: Budget{Tokens: 1000, Calls: 1, Deadline: noon.Add(time.Minute)}},
 	)
-	if diff := cmp.Diff(Sample{Task: 2, Conversation: id(1), Left: Budget{Tokens: 30, Calls: 3, Deadline: noon.Add(-time.Minute)}}, h.effect); diff != "" {
+	if diff := cmp.Diff(Budget{Tokens: 30, Calls: 3, Deadline: noon.Add(-time.Minute)}, left(2, 1)); diff != "" {
 		t.Errorf("the first child (-want +got):\n%s", diff)
 	}
 	h.respond(Ordinary{Tool: "shell"})
 	h.step(ToolDone{Task: 2, Call: "k1", Content: "done", Success: true})
 	h.respond()
-	if diff := cmp.Diff(Sample{Task: 3, Conversation: id(2), Left: Budget{Tokens: 70, Calls: 1, Deadline: noon}}, h.effect); diff != "" {
+	if diff := cmp.Diff(Budget{Tokens: 70, Calls: 1, Deadline: noon}, left(3, 2)); diff != "" {
 		t.Errorf("the second child (-want +got):\n%s", diff)
 	}
 	h.respond(List{}, List{})
@@ -513,25 +503,21 @@ func TestBudget(t *testing.T) {
 		t.Errorf("a call too many: %s", got)
 	}
 	h.respond()
-	if diff := cmp.Diff(Sample{Task: 4, Conversation: id(0), Left: Budget{Tokens: 50, Calls: 1, Deadline: noon}}, h.effect); diff != "" {
+	if diff := cmp.Diff(Budget{Tokens: 50, Calls: 1, Deadline: noon}, left(4, 0)); diff != "" {
 		t.Errorf("the continuation (-want +got):\n%s", diff)
 	}
 }
 
-// A task whose deadline passes is stopped, and fails; its caller, whose own has passed too, fails as well.
-func TestExpire(t *testing.T) {
+// A response that the deadline has stopped fails the task for the budget; its caller, whose deadline has passed too,
+// fails as well. Before the deadline the failure is the model's.
+func TestDeadline(t *testing.T) {
 	t.Parallel()
 	h := start(t, Config{}, everything())
 	deadline := h.now.Add(10 * time.Second)
 	h.step(Submit{Conversation: id(0), Input: []Part{{Text: "go"}}, Budget: Budget{Deadline: deadline}})
 	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x")})
-	task, _ := h.state.Running()
-	if err := h.step(Expire{Task: task}); err == nil {
-		t.Error("it expires too early")
-	}
 	h.now = deadline
-	h.step(Expire{Task: task})
-	h.step(Stopped{Task: task})
+	h.step(Response{Task: h.state.Work().Task, Failure: Failure{Code: "failed", Message: "context deadline exceeded"}})
 	want := dedent(`
 		1 failed budget_exceeded
 		0 continues k1
@@ -554,8 +540,6 @@ func TestInputErrors(t *testing.T) {
 		"a second start":           Start{Session: "s", Root: id(0)},
 		"a task that does not run": Delta{Task: 9},
 		"a tool that does not run": ToolDone{Task: 1, Call: "k1"},
-		"not being stopped":        Stopped{Task: 1},
-		"no deadline":              Expire{Task: 1},
 		"a failure of another":     Response{Task: 2},
 		"a response of another":    Response{Task: 2},
 		"the root":                 Remove{Conversation: id(0)},
@@ -574,27 +558,8 @@ func TestInputErrors(t *testing.T) {
 		"no id of the root":  Start{Session: "s", Root: "root"},
 		"an upper case UUID": Start{Session: "s", Root: "ABCDEF00-0000-4000-8000-000000000000"},
 	} {
-		if _, effects, events, err := Step(State{}, epoch, in); err == nil || effects != nil || events != nil {
+		if _, events, err := Step(State{}, epoch, in); err == nil || events != nil {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// A conversation id that the host gives twice would make two conversations one.
-func TestCreateTakenID(t *testing.T) {
-	t.Parallel()
-	create := Create{ConversationID: id(1), UserInstruction: pointer("x")}
-	for _, requests := range [][]any{{create, create}, {Create{ConversationID: id(0), UserInstruction: pointer("x")}}, {Create{UserInstruction: pointer("x")}}} {
-		h := asked(t, Config{}, everything())
-		task, _ := h.state.Running()
-		var items []Item
-		for i, request := range requests {
-			items = append(items, asks("k"+string(rune('1'+i)), request))
-		}
-		h.step(Response{Task: task, Items: items})
-		got := trace(h.log)
-		if last := got[len(got)-1]; last != "0 failed invalid_response" || len(got) != 3 {
-			t.Errorf("%+v: %q", requests, got)
 		}
 	}
 }
@@ -621,14 +586,12 @@ func TestInvoke(t *testing.T) {
 	if items := h.state.Root().Items(); len(items) != 2 || items[0].Origin != FromOutside || items[1].Kind != ToolOutput {
 		t.Errorf("%+v", items)
 	}
-	var late *InputError
-	var refused *Refusal
-	for _, call := range []Item{asks("", Send{ConversationID: id(1), Text: pointer("x")}), asks("o", List{}), asks("o", Create{ConversationID: id(1), UserInstruction: pointer("x")})} {
-		if err := h.step(Invoke{Conversation: id(0), Call: call}); !errors.As(err, &late) {
+	for _, call := range []Item{asks("", Send{ConversationID: id(1), Text: pointer("x")}), asks("o", List{})} {
+		if err := h.step(Invoke{Conversation: id(0), Call: call}); CodeOf(err) != CodeInvalidArguments {
 			t.Errorf("%+v: %v", call, err)
 		}
 	}
-	if err := h.step(Invoke{Conversation: id(7), Call: asks("o", Send{ConversationID: id(1), Text: pointer("x")})}); !errors.As(err, &refused) {
+	if err := h.step(Invoke{Conversation: id(7), Call: asks("o", Send{ConversationID: id(1), Text: pointer("x")})}); CodeOf(err) != CodeNotFound {
 		t.Errorf("for a conversation that is not there: %v", err)
 	}
 }

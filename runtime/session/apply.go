@@ -2,8 +2,8 @@ package session
 
 import "slices"
 
-// apply changes s as an event reports. It is the only code that changes a State. It takes the events of a log as Step has
-// decided them: a log has checksums. See [Fold] for one that Step has not written.
+// apply changes s as an event says. No other code changes a State. It panics if the conversation, task or frame that the
+// event needs is missing; see [State.Apply].
 func (s *State) apply(e Event) {
 	c := s.edit(e.Conversation)
 	switch e.Kind {
@@ -12,11 +12,18 @@ func (s *State) apply(e Event) {
 	case ConversationOpened:
 		c = &Conversation{ID: e.Conversation, Parent: e.Parent, Context: e.Context, Opened: e.At, LastActive: e.At}
 		for _, item := range e.History {
-			c.record(item, e)
+			c.append(item, e)
 		}
 		s.conversations = append(s.conversations, c)
 	case ConversationDestroyed:
 		c.Destroyed = true
+		for _, b := range s.stack {
+			for i := range b.frames {
+				if f := &b.frames[i]; f.result == nil && f.call.Target() == c.ID {
+					f.result = &Result{Status: StatusDestroyed}
+				}
+			}
+		}
 	case SubmissionQueued:
 		s.submissions++
 		s.queue = append(s.queue, e.Queued)
@@ -27,95 +34,75 @@ func (s *State) apply(e Event) {
 	case UserMessage, AgentMessage, Reasoning, ToolCall, ToolOutput:
 		s.recorded(c, e)
 	case TokenCount:
-		s.used(c, e.Usage)
-		c.turn.Samples++
-		s.task.sampling = false
+		c.use(e.Usage)
+		c.turn.samples++
 	case TaskComplete:
-		c.LastActive, c.turn, s.task = e.At, nil, nil
+		c.LastActive = e.At
+		s.ended(c, e)
 	case TaskFailed:
-		c.turn, s.task = nil, nil
+		s.ended(c, e)
 	case TurnAborted:
-		if s.task = nil; e.Reason != Replaced {
-			c.turn = nil
+		if e.Reason == Replaced {
+			s.replaced(c)
+		} else {
+			s.ended(c, e)
 		}
-	case CallsDeferred:
-		s.frames += FrameID(len(e.Batch.Frames))
-		c.turn.Interrupts += len(e.Batch.Frames)
-		s.stack = append(s.stack, cloneStack([]Batch{e.Batch})...)
-	case FrameResolved:
-		if f := s.frame(e.Frame); f != nil {
-			f.Result = &e.Result
-		}
-		c.turn.Usage.Add(e.Result.Usage)
 	case CallsClosed:
 		for _, output := range e.Outputs {
-			c.record(output, e)
+			c.append(output, e)
 		}
-		c.turn, s.stack = nil, s.stack[:len(s.stack)-1]
+		s.stack = s.stack[:len(s.stack)-1]
+		s.ended(c, e)
 	case StopRequested:
-		s.stopping(e.Stop)
+		s.task.stop = &e.Stop
 	}
 	s.seq, s.at = e.Seq, e.At
 }
 
-// misfit returns why an event cannot be the next one, and an empty text where it can.
-func (s *State) misfit(e Event) string {
-	switch {
-	case e.Seq != s.seq+1:
-		return "its number is not the next"
-	case e.At.Before(s.at):
-		return "its time is before that of the last event"
-	case (e.Kind == SessionStarted) != (s.seq == 0):
-		return "session_started is the first event and no other"
-	case e.Session == "" || s.id != "" && e.Session != s.id:
-		return "it is of another session"
-	case e.Kind == "":
-		return "it has no kind"
-	}
-	return ""
+// follows reports whether an event has the number, the time and the session of the next one. The first one, and no other,
+// is a SessionStarted.
+func (s *State) follows(e Event) bool {
+	first := s.seq == 0
+	return e.Kind != "" && (e.Kind == SessionStarted) == first && e.Seq == s.seq+1 && !e.At.Before(s.at) &&
+		e.Session != "" && (first || e.Session == s.id)
 }
 
 func (s *State) started(c *Conversation, e Event) {
 	s.tasks++
-	s.task = &Task{ID: e.Task, Conversation: c.ID}
+	s.task = &task{id: e.Task, conversation: c.ID}
 	if e.Continues != nil {
-		last := len(s.stack) - 1
-		for _, f := range s.stack[last].Frames {
-			s.task.open = append(s.task.open, f.Call)
+		for _, f := range s.top().frames {
+			s.task.open = append(s.task.open, f.call)
 		}
-		s.stack = s.stack[:last]
+		s.stack = s.stack[:len(s.stack)-1]
 		return
 	}
 	s.turns++
-	c.turn = &LogicalTurn{ID: e.LogicalTurn, Submission: e.Submission, Frame: e.Frame, Budget: e.Budget}
-	if f := s.frame(e.Frame); f != nil {
-		f.Started = true
-	} else if len(s.queue) > 0 {
-		c.turn.Outside = s.queue[0].Call != nil
-		s.queue = slices.Delete(s.queue, 0, 1)
+	c.turn = &turn{id: e.LogicalTurn, submission: e.Submission, frame: e.Frame, budget: e.Budget}
+	if e.Frame == 0 {
+		c.turn.outside = s.queue[0].Call != nil
+		s.queue = s.queue[1:]
 	}
-	s.task.sampling = !c.turn.Outside
 }
 
 func (s *State) recorded(c *Conversation, e Event) {
 	item := e.Recorded()
 	switch item.Kind {
 	case AgentMessage:
-		c.turn.Message = item.Text()
+		c.turn.message = item.Text()
 	case ToolCall:
 		s.task.open = append(s.task.open, item)
 		if counted(item) {
-			s.used(c, Usage{Calls: 1})
+			c.use(Usage{Calls: 1})
 		}
 	case ToolOutput:
 		s.task.open = slices.DeleteFunc(s.task.open, func(call Item) bool { return call.CallID == item.CallID })
-		s.task.sampling = len(s.task.open) == 0 && s.task.stop == nil // a task that is being stopped asks no model
 	}
-	c.record(item, e)
+	c.append(item, e)
 }
 
-// record puts an item at the end of a history.
-func (c *Conversation) record(item Item, e Event) {
+// append puts an item at the end of a history.
+func (c *Conversation) append(item Item, e Event) {
 	c.history = &node{Entry: Entry{Item: item, Seq: e.Seq, At: e.At}, prev: c.history}
 	c.LastActive = e.At
 	if item.message() {
@@ -123,30 +110,33 @@ func (c *Conversation) record(item Item, e Event) {
 	}
 }
 
-// used counts what the conversation of the task that runs has used.
-func (s *State) used(c *Conversation, u Usage) {
-	for _, sum := range []*Usage{&s.usage, &c.Usage, &c.turn.Usage} {
-		sum.Add(u)
-	}
+// use adds what the running task of a conversation has used.
+func (c *Conversation) use(u Usage) {
+	c.Usage.Add(u)
+	c.turn.usage.Add(u)
 }
 
-// frame returns the frame with an id that waits on the stack, and nil where there is none.
-func (s *State) frame(id FrameID) *Frame {
-	for _, b := range s.stack {
-		if i := slices.IndexFunc(b.Frames, func(f Frame) bool { return f.ID == id }); i >= 0 {
-			return &b.Frames[i]
-		}
+// replaced ends the running task, and puts its open calls on the stack.
+func (s *State) replaced(c *Conversation) {
+	b := batch{caller: c.ID, task: s.task.id}
+	for _, call := range s.task.open {
+		s.frames++
+		b.frames = append(b.frames, frame{id: s.frames, call: call})
 	}
-	return nil
+	c.turn.interrupts += len(b.frames)
+	s.stack, s.task = append(s.stack, b), nil
 }
 
-func (s *State) stopping(asked Stop) {
-	stop := &stop{Stop: asked}
-	if call, ok := s.task.tool(); ok {
-		stop.tool = call.CallID
+// ended ends the running task and the logical turn of a conversation. The call that it answers gets the result.
+func (s *State) ended(c *Conversation, e Event) {
+	result := &Result{Message: c.turn.message, Usage: c.turn.usage}
+	result.Note(e)
+	if s.task != nil && s.task.stop != nil && s.task.stop.Destroy {
+		result.Status = StatusDestroyed
 	}
-	if before := s.task.stop; before != nil {
-		stop.tool = before.tool
+	if f := s.awaited(); f != nil {
+		f.result = result
+		s.edit(s.top().caller).turn.usage.Add(result.Usage)
 	}
-	s.task.stop = stop
+	c.turn, s.task = nil, nil
 }

@@ -1,33 +1,26 @@
 package session
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
-func (in Start) decide(d *decision) error {
+func (in Start) decide(d *decision) *Refusal {
 	switch {
-	case d.state.seq > 0:
-		return &InputError{Problem: "the session has been started"}
 	case in.Session == "":
-		return &InputError{Problem: "the session has no id"}
+		return &Refusal{Code: CodeInvalidArguments, Field: "session", Reason: "the session has no id"}
 	case !validID(in.Root):
-		return &InputError{Problem: "the id of the root conversation is not a UUID in lower case"}
+		return &Refusal{Code: CodeInvalidID, Field: "root", Reason: "the id of the root conversation is not a UUID in lower case"}
 	}
 	d.add(Event{Session: in.Session, Kind: SessionStarted, Config: in.Config.withDefaults()})
 	d.emit(in.Root, Event{Kind: ConversationOpened, Context: in.Context, History: in.History})
 	return nil
 }
 
-func (in Submit) decide(d *decision) error {
+func (in Submit) decide(d *decision) *Refusal {
 	if in.Call == nil {
-		if refusal := refuseInput(in.Input, "input"); refusal != nil {
+		if refusal := refuseEmpty(in.Input, "input"); refusal != nil {
 			return refusal
 		}
 	} else if _, sends := in.Call.Request.Sent(); !sends || in.Call.CallID == "" {
-		return &InputError{Problem: "a call from outside has an id, and is one of conv.create or conv.send"}
-	} else if create := in.Call.Request.Create; create != nil && d.state.taken(create.ConversationID) {
-		return &InputError{Problem: "the id of a conversation to be created is taken or not one"}
+		return &Refusal{Code: CodeInvalidArguments, Field: "call", Reason: "a call from outside has an id, and is one of conv.create or conv.send"}
 	}
 	c, refusal := d.state.addressed(in.Conversation)
 	if refusal != nil {
@@ -39,14 +32,7 @@ func (in Submit) decide(d *decision) error {
 	return nil
 }
 
-// taken reports whether no conversation can be created with an id.
-func (s State) taken(id string) bool {
-	return !validID(id) || s.Conversation(id) != nil || slices.ContainsFunc(s.queue, func(q Submission) bool {
-		return q.Call != nil && q.Call.Request.Create != nil && q.Call.Request.Create.ConversationID == id
-	})
-}
-
-func (in Interrupt) decide(d *decision) error {
+func (in Interrupt) decide(d *decision) *Refusal {
 	for _, q := range d.state.queue {
 		if q.ID == in.Submission {
 			d.add(Event{Conversation: q.Conversation, Submission: q.ID, Kind: PlanDropped})
@@ -56,102 +42,114 @@ func (in Interrupt) decide(d *decision) error {
 	t := d.state.task
 	switch {
 	case t == nil:
-		return &InputError{Problem: "nothing runs"}
-	case in.Submission != 0 && d.state.Conversation(t.Conversation).turn.Submission != in.Submission:
-		return &InputError{Problem: "nothing of the submission runs or waits"}
-	case t.stop != nil && (t.stop.Chain || !in.Chain):
-		return &InputError{Task: t.ID, Problem: "it is being stopped"}
+		return late("nothing runs")
+	case in.Submission != 0 && d.state.Conversation(t.conversation).turn.submission != in.Submission:
+		return late("nothing of the submission runs or waits")
 	}
-	d.stop(Stop{Chain: in.Chain})
-	return nil
+	return d.stop(Stop{Chain: in.Chain})
 }
 
-func (in Remove) decide(d *decision) error {
-	c, refusal := d.state.addressed(in.Conversation)
-	if refusal != nil {
+func (in Remove) decide(d *decision) *Refusal {
+	c, refusal := d.state.removable("", in.Conversation)
+	switch t := d.state.task; {
+	case refusal != nil:
 		return refusal
+	case t != nil && t.conversation == c.ID:
+		return d.stop(Stop{Destroy: true})
 	}
-	t := d.state.task
-	switch running := t != nil && t.Conversation == c.ID; {
-	case c == d.state.Root():
-		return refuseRoot()
-	case d.state.suspended(c.ID):
-		return d.state.free("", c.ID)
-	case !running:
-		d.destroy(c.ID)
-	case t.stop != nil && t.stop.Destroy:
-		return &InputError{Task: t.ID, Problem: "it is being stopped"}
-	default:
-		d.stop(Stop{Destroy: true})
-	}
+	d.destroy(c.ID)
 	return nil
 }
 
-func (in Recover) decide(d *decision) error {
-	t := d.state.task
-	running := ""
-	if t != nil {
-		running = t.Conversation
+// removable returns the conversation that a caller destroys, or why it cannot. An empty caller is the host.
+func (s State) removable(caller, id string) (*Conversation, *Refusal) {
+	c, refusal := s.addressed(id)
+	if refusal == nil && c == s.Root() {
+		refusal = &Refusal{Code: CodeRoot, Reason: "the root conversation cannot be destroyed"}
 	}
-	d.emit(running, Event{Kind: Recovered})
-	switch {
-	case t == nil:
+	if refusal == nil {
+		refusal = s.free(caller, c.ID)
+	}
+	return c, refusal
+}
+
+// stop asks the running task to end, in addition to what it was asked before.
+func (d *decision) stop(asked Stop) *Refusal {
+	t := d.state.task
+	if before := t.stop; before != nil {
+		asked = Stop{Chain: asked.Chain || before.Chain, Destroy: asked.Destroy || before.Destroy}
+		if asked == *before {
+			return late("the task is being stopped")
+		}
+	}
+	d.emit(t.conversation, Event{Kind: StopRequested, Stop: asked})
+	return nil
+}
+
+func (in Recover) decide(d *decision) *Refusal {
+	t := d.state.task
+	if t == nil {
+		d.emit("", Event{Kind: Recovered})
+		return nil
+	}
+	d.emit(t.conversation, Event{Kind: Recovered})
+	switch call := t.tool(); {
 	case t.stop != nil:
 		d.stopped()
-	case t.sampling:
-		d.sample()
-	default:
-		call, _ := t.tool()
-		d.output(call, (&Refusal{Code: CodeInterrupted, Reason: "the session ended while the tool ran; it may or may not have had its effect"}).Content(), false)
+	case call != nil:
+		d.refuse(*call, &Refusal{Code: CodeInterrupted, Reason: "the session ended while the tool ran; it may or may not have had its effect"})
 		d.calls()
 	}
 	d.advance()
 	return nil
 }
 
-// task returns the task that runs where it has an id and waits for the model or for a tool.
-func (d *decision) task(id TaskID, sampling bool) (*Task, error) {
+// reported returns the running task if a report of work is for it: of the tool of a call, or of the model if the call is
+// empty.
+func (d *decision) reported(id TaskID, call string) (*task, *Refusal) {
 	t := d.state.task
-	if t == nil || t.ID != id {
-		return nil, &InputError{Task: id, Problem: "it does not run"}
+	if t == nil || t.id != id {
+		return nil, late("the task does not run")
 	}
-	if t.sampling != sampling {
-		return nil, &InputError{Task: id, Problem: "it does not wait for this"}
+	if tool := t.tool(); (tool == nil) != (call == "") || tool != nil && tool.CallID != call {
+		return nil, late("the task does not wait for this")
 	}
 	return t, nil
 }
 
-func (in Delta) decide(d *decision) error {
-	t, err := d.task(in.Task, true)
-	if err != nil {
-		return err
+func (in Delta) decide(d *decision) *Refusal {
+	t, refusal := d.reported(in.Task, "")
+	if refusal == nil {
+		d.emit(t.conversation, Event{Kind: AgentMessageDelta, Item: message("", "", []Part{{Text: in.Text}})})
 	}
-	d.emit(t.Conversation, Event{Kind: AgentMessageDelta, Item: message("", "", []Part{{Text: in.Text}})})
-	return nil
+	return refusal
 }
 
-func (in Response) decide(d *decision) error {
-	t, err := d.task(in.Task, true)
-	if err != nil {
-		return err
+func (in Response) decide(d *decision) *Refusal {
+	t, refusal := d.reported(in.Task, "")
+	if refusal != nil {
+		return refusal
 	}
-	if problem := d.problemOfResponse(in.Items); problem != "" {
+	if problem := problemOf(in.Items); problem != "" {
 		in.Items, in.Failure = nil, Failure{Code: CodeInvalidResponse, Message: problem}
 	}
-	calls := false
+	failed := in.Failure != Failure{}
 	for _, item := range in.Items {
 		item.Origin = FromModel
-		calls = calls || item.Kind == ToolCall
-		d.record(t.Conversation, item)
+		d.recordBudgeted(t.conversation, item)
 	}
 	in.Usage.Samples, in.Usage.Calls = 1, 0
-	d.emit(t.Conversation, Event{Kind: TokenCount, Usage: in.Usage})
+	if t.stop == nil || !failed || in.Usage != (Usage{Samples: 1}) { // otherwise there was no response
+		d.emit(t.conversation, Event{Kind: TokenCount, Usage: in.Usage})
+	}
 	switch {
 	case t.stop != nil:
-		return nil
-	case in.Failure != Failure{}:
+		d.stopped()
+	case failed && d.spent() == "time":
+		d.ask() // the deadline stopped the model
+	case failed:
 		d.fail(in.Failure)
-	case calls:
+	case len(t.open) > 0:
 		d.calls()
 	default:
 		d.complete()
@@ -160,118 +158,54 @@ func (in Response) decide(d *decision) error {
 	return nil
 }
 
-// problemOfResponse returns what is wrong with a response, and an empty string where nothing is. A call id has to be
-// unique in its response only, since some providers count from the beginning in each.
-func (d *decision) problemOfResponse(items []Item) string {
-	ids, opened := map[string]bool{}, map[string]bool{}
+// problemOf returns what is wrong with a response, and an empty text if nothing is. The id of a call is unique in its
+// response only: some providers count from the beginning in each.
+func problemOf(items []Item) string {
+	ids := map[string]bool{}
 	for _, item := range items {
-		if item.Kind != ToolCall {
-			continue
-		}
-		if item.CallID == "" || ids[item.CallID] {
+		if item.Kind == ToolCall && (item.CallID == "" || ids[item.CallID]) {
 			return "the id of a call is empty or not the only one of its kind"
 		}
 		ids[item.CallID] = true
-		if create := item.Request.Create; create != nil {
-			if opened[create.ConversationID] || d.state.taken(create.ConversationID) {
-				return "the id of a conversation to be created is taken or not one"
-			}
-			opened[create.ConversationID] = true
-		}
 	}
 	return ""
 }
 
-// record records an item. A call that the budget does not allow is recorded as such, for it to be refused when its turn
-// comes.
-func (d *decision) record(conversation string, item Item) {
+// recordBudgeted records an item. A call beyond the budget is recorded as a refused one.
+func (d *decision) recordBudgeted(conversation string, item Item) {
 	turn := d.state.Conversation(conversation).turn
-	if limit := turn.Budget.Calls; item.Kind == ToolCall && limit != 0 && turn.Usage.Calls >= limit {
+	if limit := turn.budget.Calls; item.Kind == ToolCall && limit != 0 && turn.usage.Calls >= limit {
 		item.Request = Request{Refused: &Refusal{Code: CodeBudget, Reason: "no tool calls are left", Max: int(max(limit, 0))}}
 	}
-	d.emit(conversation, recorded(item))
+	d.record(conversation, item)
 }
 
-// counted reports whether a call counts as used: not where the budget refused it.
+// counted reports whether a call counts as used: those that the budget refused do not.
 func counted(call Item) bool {
 	return call.Request.Refused == nil || call.Request.Refused.Code != CodeBudget
 }
 
-func (in ToolDone) decide(d *decision) error {
-	t, err := d.task(in.Task, false)
-	if err != nil {
-		return err
+func (in ToolDone) decide(d *decision) *Refusal {
+	t, refusal := d.reported(in.Task, in.Call)
+	if refusal != nil {
+		return refusal
 	}
-	call, ok := t.tool()
-	if !ok || call.CallID != in.Call || t.stop != nil && t.stop.tool != in.Call {
-		return &InputError{Task: in.Task, Problem: "this call does not run"}
+	if t.stop == nil || in.Success { // otherwise the tool was stopped
+		d.output(*t.tool(), in.Content, in.Success)
 	}
-	stopping := t.stop != nil
-	d.output(call, in.Content, in.Success)
-	if stopping {
+	if t.stop != nil {
+		d.stopped()
+	} else {
+		d.calls()
+	}
+	d.advance()
+	return nil
+}
+
+// refuseEmpty returns why an input cannot be sent, and nil if it can. The input is in a field.
+func refuseEmpty(parts []Part, field string) *Refusal {
+	if slices.ContainsFunc(parts, func(p Part) bool { return p != Part{} }) {
 		return nil
 	}
-	d.calls()
-	d.advance()
-	return nil
-}
-
-func (in Stopped) decide(d *decision) error {
-	t := d.state.task
-	if t == nil || t.ID != in.Task || t.stop == nil {
-		return &InputError{Task: in.Task, Problem: "it is not being stopped"}
-	}
-	d.stopped()
-	d.advance()
-	return nil
-}
-
-func (in Expire) decide(d *decision) error {
-	t := d.state.task
-	if t == nil || t.ID != in.Task || t.stop != nil {
-		return &InputError{Task: in.Task, Problem: "it does not run, or is being stopped"}
-	}
-	deadline := d.state.Conversation(t.Conversation).turn.Budget.Deadline
-	if deadline.IsZero() || d.at.Before(deadline) {
-		return &InputError{Task: in.Task, Problem: "its deadline has not passed"}
-	}
-	d.stop(Stop{Expired: true})
-	return nil
-}
-
-// stop asks for the end of the task that runs, beside what has been asked for before.
-func (d *decision) stop(asked Stop) {
-	t := d.state.task
-	before := t.stop
-	if before != nil {
-		asked.Chain = asked.Chain || before.Chain
-		asked.Expired = before.Expired
-		asked.Destroy = asked.Destroy || before.Destroy
-	}
-	d.emit(t.Conversation, Event{Kind: StopRequested, Stop: asked})
-	if before == nil {
-		d.do(Cancel{Task: t.ID})
-	}
-}
-
-func refuseRoot() *Refusal {
-	return &Refusal{Code: CodeRoot, Reason: "the root conversation cannot be destroyed"}
-}
-
-func refuseInterrupted() *Refusal {
-	return &Refusal{Code: CodeInterrupted, Reason: "the call was interrupted before it had a result"}
-}
-
-// refuseInput returns why an input is refused, which is in a field, and nil where it is not.
-func refuseInput(parts []Part, field string) *Refusal {
-	if !slices.ContainsFunc(parts, func(p Part) bool { return p != Part{} }) {
-		return &Refusal{Code: CodeInvalidArguments, Field: field, Reason: "at least one of a text and an item is required"}
-	}
-	for _, p := range parts {
-		inline, web := strings.HasPrefix(p.ImageURL, "data:"), strings.HasPrefix(p.ImageURL, "http://") || strings.HasPrefix(p.ImageURL, "https://")
-		if p.ImageURL != "" && !inline && !web {
-			return &Refusal{Code: CodeInvalidArguments, Field: field, Reason: "the address of an image has to begin with data:, http:// or https://"}
-		}
-	}
-	return nil
+	return &Refusal{Code: CodeInvalidArguments, Field: field, Reason: "at least one of a text and an item is required"}
 }

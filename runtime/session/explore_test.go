@@ -37,7 +37,7 @@ func (p *place) log(t checker) []Event {
 	var log []Event
 	var s State
 	for _, in := range slices.Backward(inputs) {
-		next, _, events, err := Step(s, epoch, in)
+		next, events, err := Step(s, epoch, in)
 		if err != nil {
 			t.Fatalf("the way to a state cannot be gone again: %v", err)
 		}
@@ -84,32 +84,13 @@ func (x *exploration) Fatalf(format string, args ...any) {
 	x.t.Fatalf("%s\nafter\n  %s\n  %T%+v", fmt.Sprintf(format, args...), strings.Join(way, "\n  "), x.in, x.in)
 }
 
-// pending is what a state waits for: the model, a tool, the end of what runs, or nothing.
-func pending(s State) any {
-	t := s.task
-	switch {
-	case t == nil:
-		return nil
-	case t.stop != nil:
-		return Cancel{Task: t.ID}
-	case t.sampling:
-		return Sample{Task: t.ID, Conversation: t.Conversation, Left: Budget{Tokens: int64(s.Conversation(t.Conversation).turn.Samples)}}
+// reports reports whether an input says how work ended, or that none goes on.
+func reports(in Input) bool {
+	switch in.(type) {
+	case Response, ToolDone, Recover:
+		return true
 	}
-	call, _ := t.tool()
-	return RunTool{Task: t.ID, Conversation: t.Conversation, Call: call}
-}
-
-// hostAsked returns what the last effect of a step has the host do, as pending does.
-func hostAsked(s State, effects []Effect) any {
-	if len(effects) == 0 {
-		return nil
-	}
-	last := effects[len(effects)-1]
-	if sample, ok := last.(Sample); ok {
-		sample.Left = Budget{Tokens: int64(s.Conversation(sample.Conversation).turn.Samples)}
-		return sample
-	}
-	return last
+	return false
 }
 
 // step takes a step from a place, holds every invariant, and returns where it leads; nil where the input is refused.
@@ -119,7 +100,7 @@ func hostAsked(s State, effects []Effect) any {
 func (x *exploration) step(p *place, in Input) *place {
 	x.t.Helper()
 	x.at, x.in = p, in
-	next, effects, events, err := Step(p.state, epoch, in)
+	next, events, err := Step(p.state, epoch, in)
 	if err != nil {
 		if !reflect.DeepEqual(next, p.state) {
 			x.Fatalf("the input is refused and changes the state")
@@ -130,8 +111,8 @@ func (x *exploration) step(p *place, in Input) *place {
 	x.transitions++
 	folded := p.state.clone()
 	for _, e := range events {
-		if problem := folded.misfit(e); problem != "" {
-			x.Fatalf("I14: the log does not fold: %s", problem)
+		if !folded.follows(e) {
+			x.Fatalf("I14: the log does not fold at %+v", e)
 		}
 		folded.apply(e)
 	}
@@ -139,26 +120,16 @@ func (x *exploration) step(p *place, in Input) *place {
 		x.Fatalf("I14: the fold of the log is another state, or not one between two steps: %s", problem)
 	}
 	reached := &place{state: next, from: p, in: in, audit: p.audit.with(x, events)}
-	checkAudited(x, next, reached.audit, effects)
+	checkAudited(x, next, reached.audit)
 	if x.whole {
-		checkState(x, next, reached.log(x), effects)
+		checkState(x, next, reached.log(x))
 	}
-	wants, _ := pending(next).(Effect)
-	_, recovers := in.(Recover)
-	switch before := pending(p.state); {
-	case wants != nil && (recovers || !reflect.DeepEqual(before, wants)) && !reflect.DeepEqual(wants, hostAsked(next, effects)):
-		x.Fatalf("the session waits for %T%+v, which the host was not asked for: %+v", wants, wants, effects)
-	case wants == nil && len(effects) > 0 && !stopped(effects):
-		x.Fatalf("nothing runs, and the host is asked for %+v", effects)
+	if before, after := p.state.Work(), next.Work(); before != nil && !reports(in) && (after == nil || after.Task != before.Task || !reflect.DeepEqual(after.Call, before.Call)) {
+		x.Fatalf("%+v is replaced by %+v, while the host works", before, after)
 	}
 	x.longest = max(x.longest, next.seq)
 	x.deepest = max(x.deepest, len(next.stack))
 	return reached
-}
-
-// stopped reports whether effects are those of an end alone.
-func stopped(effects []Effect) bool {
-	return !slices.ContainsFunc(effects, func(e Effect) bool { _, cancel := e.(Cancel); return !cancel })
 }
 
 // key is what decides on what happens from now on. Not of it are the results that calls have and the ids of calls, since
@@ -217,19 +188,18 @@ func (x *exploration) named(b []byte, s State, names []byte) []byte {
 			flag('d', c.Destroyed)
 			if c.turn != nil {
 				b = append(b, 't')
-				flag('o', c.turn.Outside)
+				flag('o', c.turn.outside)
 				if x.limited {
-					b = append(b, byte('0'+c.turn.Samples), byte('0'+c.turn.Interrupts))
+					b = append(b, byte('0'+c.turn.samples), byte('0'+c.turn.interrupts))
 				}
 			}
 		}
 	}
 	for _, batch := range s.stack {
-		b = append(b, '/', name(batch.Caller))
-		for _, f := range batch.Frames {
-			b = append(b, ' ', name(f.Target))
-			flag('s', f.Started)
-			flag('r', f.Result != nil)
+		b = append(b, '/', name(batch.caller))
+		for _, f := range batch.frames {
+			b = append(b, ' ', name(f.call.Target()))
+			flag('r', f.result != nil)
 		}
 	}
 	for _, q := range s.queue {
@@ -242,9 +212,8 @@ func (x *exploration) named(b []byte, s State, names []byte) []byte {
 	if t == nil {
 		return b
 	}
-	b = append(b, '!', name(t.Conversation))
-	flag('s', t.sampling)
-	call, runs := t.tool()
+	b = append(b, '!', name(t.conversation))
+	flag('s', len(t.open) == 0)
 	if t.stop == nil {
 		for _, call := range t.open {
 			b = append(append(b, ' '), call.Name...)
@@ -255,7 +224,6 @@ func (x *exploration) named(b []byte, s State, names []byte) []byte {
 		return b
 	}
 	b = append(b, 'x')
-	flag('t', runs && call.CallID == t.stop.tool)
 	flag('c', t.stop.Chain)
 	flag('d', t.stop.Destroy)
 	return b
@@ -297,15 +265,12 @@ func (x *exploration) inputs(s State) []Input {
 		return inputs
 	}
 	if t.stop != nil {
-		inputs = append(inputs, Stopped{Task: t.ID})
+		inputs = append(inputs, canceled(s.Work()))
 	}
-	if call, runs := t.tool(); runs {
-		inputs = append(inputs, ToolDone{Task: t.ID, Call: call.CallID, Content: "done", Success: true})
+	if call := t.tool(); call != nil {
+		return append(inputs, ToolDone{Task: t.id, Call: call.CallID, Content: "done", Success: true})
 	}
-	if !t.sampling {
-		return inputs
-	}
-	inputs = append(inputs, Response{Task: t.ID, Failure: Failure{Code: "overloaded"}, Usage: Usage{InputTokens: tokensPerSample}})
+	inputs = append(inputs, Response{Task: t.id, Failure: Failure{Code: "overloaded"}, Usage: Usage{InputTokens: tokensPerSample}})
 	lines := []string{"say a", "say ", "think", "twice", "list", "tool", "tool + tool", "invalid + send 1 x"}
 	if len(ids) < *explored.conversations {
 		lines = append(lines, "create x", "invalid + create x", "say a + create x", "tool + create x", "create x + create y", "create x + list")
@@ -327,7 +292,7 @@ func (x *exploration) inputs(s State) []Input {
 		}
 	}
 	for _, line := range lines {
-		inputs = append(inputs, x.response(t.ID, line, len(ids)-1))
+		inputs = append(inputs, x.response(t.id, line, len(ids)-1))
 	}
 	return inputs
 }
@@ -362,15 +327,12 @@ func (x *exploration) comesToRest(p *place) {
 			x.Fatalf("the session does not come to rest")
 		}
 		t := p.state.task
-		var in Input = Stopped{Task: t.ID}
-		if t.stop == nil {
-			in = Response{Task: t.ID, Items: []Item{says("end")}}
-			if call, runs := t.tool(); runs {
-				in = ToolDone{Task: t.ID, Call: call.CallID}
-			}
+		in := canceled(p.state.Work())
+		if t.stop == nil && t.tool() == nil {
+			in = Response{Task: t.id, Items: []Item{says("end")}}
 		}
 		x.at, x.in = p, in
-		next, _, events, err := Step(p.state, epoch, in)
+		next, events, err := Step(p.state, epoch, in)
 		if err != nil {
 			x.Fatalf("what the session waits for is refused: %v", err)
 		}

@@ -13,9 +13,9 @@ import (
 // answer twice (I14).
 func checkStep(t checker, before State, at time.Time, in Input, log []Event) {
 	t.Helper()
-	next, effects, events, err := Step(before, at, in)
-	again, effectsAgain, eventsAgain, errAgain := Step(before, at, in)
-	if !reflect.DeepEqual([]any{next, effects, events, err}, []any{again, effectsAgain, eventsAgain, errAgain}) {
+	next, events, err := Step(before, at, in)
+	again, eventsAgain, errAgain := Step(before, at, in)
+	if !reflect.DeepEqual([]any{next, events, err}, []any{again, eventsAgain, errAgain}) {
 		t.Fatalf("%T%+v gives different answers", in, in)
 	}
 	checkFold(t, before, log)
@@ -24,7 +24,7 @@ func checkStep(t checker, before State, at time.Time, in Input, log []Event) {
 // checkFold holds that a state is the fold of its log.
 func checkFold(t checker, s State, log []Event) {
 	t.Helper()
-	folded, err := fold(log)
+	folded, err := State{}.Apply(log)
 	if err != nil {
 		t.Fatalf("the log does not fold: %v", err)
 	}
@@ -50,41 +50,42 @@ func checkFold(t checker, s State, log []Event) {
 //	I13  submissions start in their order, each at some time
 //	I14  a part of the log can be recovered from, and the same log leads to the same state
 //	I15  a conversation that is destroyed gets no more events
-func checkState(t checker, s State, log []Event, effects []Effect) {
+func checkState(t checker, s State, log []Event) {
 	t.Helper()
 	checkFold(t, s, log)
-	checkAudited(t, s, audit{}.with(t, log), effects)
+	checkAudited(t, s, audit{}.with(t, log))
 	for c := range s.Conversations() {
 		checkHistory(t, c)
 	}
 }
 
 // checkAudited holds the invariants of a state, with what is to be known of the log that led to it.
-func checkAudited(t checker, s State, a audit, effects []Effect) {
+func checkAudited(t checker, s State, a audit) {
 	t.Helper()
 	if a.session != s.id || a.seq != s.seq {
 		t.Fatalf("I6: the log has %d events of session %q, the state %d of %q", a.seq, a.session, s.seq, s.id)
 	}
-	if running, _ := s.Running(); running != a.running {
-		t.Fatalf("I1: task %d runs according to the log, %d in the state", a.running, running)
+	if work := s.Work(); (work == nil) != (a.running == 0) || work != nil && work.Task != a.running {
+		t.Fatalf("I1: task %d runs according to the log, %+v in the state", a.running, work)
 	}
 	if s.task == nil && (len(s.stack) > 0 || len(s.queue) > 0) {
 		t.Fatalf("I7: nothing runs, and %d batches and %d submissions wait", len(s.stack), len(s.queue))
 	}
 	for i, b := range s.stack {
-		f := b.awaited()
+		below := State{stack: s.stack[:i+1]}
+		f := below.awaited()
 		if f == nil {
 			t.Fatalf("I4: batch %d has all results and does not continue", i)
 		}
-		next := s.task.Conversation
+		next := s.task.conversation
 		if i+1 < len(s.stack) {
-			next = s.stack[i+1].Caller
+			next = s.stack[i+1].caller
 		}
-		if f.Target != next || !f.Started || f.Depth != i+1 {
-			t.Fatalf("I4: the target of batch %d is %s, above it is %s", i, label(f.Target), label(next))
+		if answers := s.Conversation(next).turn.frame; f.call.Target() != next || answers != f.id {
+			t.Fatalf("I4: frame %d of batch %d asks %s, above it is %s for frame %d", f.id, i, label(f.call.Target()), label(next), answers)
 		}
-		if s.task.Conversation == b.Caller {
-			t.Fatalf("I5: %s is suspended and runs", label(b.Caller))
+		if s.task.conversation == b.caller {
+			t.Fatalf("I5: %s is suspended and runs", label(b.caller))
 		}
 	}
 	if len(s.stack) > s.config.MaxInterruptChainDepth || s.live() > s.config.MaxConversations {
@@ -94,9 +95,7 @@ func checkAudited(t checker, s State, a audit, effects []Effect) {
 		t.Fatalf("I9: the root is gone")
 	}
 
-	var used Usage
 	for c := range s.Conversations() {
-		used.Add(c.Usage)
 		logged := a.of[c.ID]
 		if c.Parent != "" && !s.Conversation(c.Parent).covers(c.Capabilities) {
 			t.Fatalf("I8: %s may do more than what created it", label(c.ID))
@@ -105,7 +104,7 @@ func checkAudited(t checker, s State, a audit, effects []Effect) {
 			t.Fatalf("I12: %s has %d messages in the log and counts %d; destroyed: %v, %v", label(c.ID), logged.messages, c.Messages, logged.gone, c.Destroyed)
 		}
 		if c.turn == nil {
-			if s.suspended(c.ID) || s.task != nil && s.task.Conversation == c.ID {
+			if s.suspended(c.ID) || s.task != nil && s.task.conversation == c.ID {
 				t.Fatalf("%s has no logical turn and is not idle", label(c.ID))
 			}
 			if len(logged.open) > 0 {
@@ -116,26 +115,24 @@ func checkAudited(t checker, s State, a audit, effects []Effect) {
 		if most := s.config.MaxSamplesPerSubmission; most > 0 && s.task != nil && s.samplesOfSubmission() > int64(most) {
 			t.Fatalf("I11: one input has cost %d requests of %d", s.samplesOfSubmission(), most)
 		}
-		if c.turn.Interrupts > s.config.MaxInterruptsPerTurn || c.turn.Samples > s.config.MaxSamplesPerTurn {
+		if c.turn.interrupts > s.config.MaxInterruptsPerTurn || c.turn.samples > s.config.MaxSamplesPerTurn {
 			t.Fatalf("I11: %s has %+v", label(c.ID), *c.turn)
 		}
-		if limit := c.turn.Budget.Calls; limit > 0 && c.turn.Usage.Calls > limit {
-			t.Fatalf("I11: %s has used %d calls of %d", label(c.ID), c.turn.Usage.Calls, limit)
+		if limit := c.turn.budget.Calls; limit > 0 && c.turn.usage.Calls > limit {
+			t.Fatalf("I11: %s has used %d calls of %d", label(c.ID), c.turn.usage.Calls, limit)
 		}
-		if limit := c.turn.Budget.Tokens; limit > 0 && c.turn.Usage.tokens() >= limit+tokensPerSample {
-			t.Fatalf("I11: %s has used %d tokens of %d", label(c.ID), c.turn.Usage.tokens(), limit)
+		if limit := c.turn.budget.Tokens; limit > 0 && c.turn.usage.tokens() >= limit+tokensPerSample {
+			t.Fatalf("I11: %s has used %d tokens of %d", label(c.ID), c.turn.usage.tokens(), limit)
 		}
-		if c.turn.Usage != logged.turn {
-			t.Fatalf("I10: the turn of %s and its calls used %+v, it counts %+v", label(c.ID), logged.turn, c.turn.Usage)
+		if c.turn.usage != logged.turn {
+			t.Fatalf("I10: the turn of %s and its calls used %+v, it counts %+v", label(c.ID), logged.turn, c.turn.usage)
 		}
 	}
-	if used != s.usage || a.used != s.usage {
-		t.Fatalf("I10: the conversations used %+v, the responses %+v, the session %+v", used, a.used, s.usage)
+	if a.used != s.Usage() {
+		t.Fatalf("I10: the responses used %+v, the session %+v", a.used, s.Usage())
 	}
-	for _, effect := range effects {
-		if sample, ok := effect.(Sample); ok && len(a.of[sample.Conversation].open) > 0 {
-			t.Fatalf("I3: %s is sampled with the open calls %v", label(sample.Conversation), a.of[sample.Conversation].open)
-		}
+	if work := s.Work(); work != nil && work.Call == nil && len(a.of[work.Conversation.ID].open) > 0 {
+		t.Fatalf("I3: %s is sampled with the open calls %v", label(work.Conversation.ID), a.of[work.Conversation.ID].open)
 	}
 }
 
@@ -179,7 +176,7 @@ type audit struct {
 	started SubmissionID // the last one
 	used    Usage        // by all responses
 	of      map[string]audited
-	answers map[FrameID]string // which conversation answers a frame that has started
+	chain   []string // the conversations that wait for an answer
 }
 
 // audited is what an audit knows of a conversation.
@@ -194,9 +191,9 @@ type audited struct {
 // output (I2), the order of submissions (I13) and the silence of tombstones (I15).
 func (a audit) with(t checker, events []Event) audit {
 	t.Helper()
-	a.of, a.answers = maps.Clone(a.of), maps.Clone(a.answers)
+	a.of, a.chain = maps.Clone(a.of), slices.Clone(a.chain)
 	if a.of == nil {
-		a.of, a.answers = map[string]audited{}, map[FrameID]string{}
+		a.of = map[string]audited{}
 	}
 	for _, e := range events {
 		if a.seq == 0 {
@@ -216,15 +213,16 @@ func (a audit) with(t checker, events []Event) audit {
 				t.Fatalf("I1: task %d starts while %d runs", e.Task, a.running)
 			}
 			a.running = e.Task
-			if e.Continues == nil {
+			switch {
+			case e.Continues != nil:
+				a.chain = a.chain[:len(a.chain)-1]
+			case e.Frame == 0 && e.Submission <= a.started:
+				t.Fatalf("I13: submission %d starts after %d", e.Submission, a.started)
+			case e.Frame == 0:
+				a.started = e.Submission
+				fallthrough
+			default:
 				c.turn = Usage{}
-				if e.Frame != 0 {
-					a.answers[e.Frame] = e.Conversation
-				} else if e.Submission <= a.started {
-					t.Fatalf("I13: submission %d starts after %d", e.Submission, a.started)
-				} else {
-					a.started = e.Submission
-				}
 			}
 			if e.Submission == 0 || e.LogicalTurn == 0 {
 				t.Fatalf("I6: a task without a logical turn or a submission: %+v", e)
@@ -245,22 +243,33 @@ func (a audit) with(t checker, events []Event) audit {
 				c.record(t, e, e.Recorded())
 			case TaskComplete, TaskFailed, TurnAborted:
 				a.running = 0
+				if e.Reason == Replaced {
+					a.chain = append(a.chain, e.Conversation)
+				} else {
+					a.answered(c)
+				}
 			}
 		case CallsClosed:
 			for _, output := range e.Outputs {
 				c.record(t, e, output)
 			}
-		case FrameResolved:
-			if target, started := a.answers[e.Frame]; started {
-				c.turn.Add(a.of[target].turn)
-				delete(a.answers, e.Frame)
-			}
+			a.chain = a.chain[:len(a.chain)-1]
+			a.answered(c)
 		case ConversationDestroyed:
 			c.gone = true
 		}
 		a.of[e.Conversation] = c
 	}
 	return a
+}
+
+// answered adds what a logical turn has used to that of the caller that waits for it.
+func (a audit) answered(c audited) {
+	if len(a.chain) > 0 {
+		caller := a.of[a.chain[len(a.chain)-1]]
+		caller.turn.Add(c.turn)
+		a.of[a.chain[len(a.chain)-1]] = caller
+	}
 }
 
 // record notes an item of the history.
@@ -299,10 +308,10 @@ func (s *State) unfinished() string {
 		}
 		return ""
 	}
-	if _, runs := s.task.tool(); !runs && !s.task.sampling && s.task.stop == nil {
+	if s.task.tool() == nil && len(s.task.open) > 0 {
 		return "the task that runs waits for nothing"
 	}
-	active := s.task.Conversation
+	active := s.task.conversation
 	for i := len(s.stack) - 1; ; i-- {
 		if c := s.Conversation(active); c == nil || c.turn == nil {
 			return "a conversation of the chain has no logical turn"
@@ -310,10 +319,11 @@ func (s *State) unfinished() string {
 		if i < 0 {
 			return ""
 		}
-		if f := s.stack[i].awaited(); f == nil || !f.Started || f.Target != active {
+		below := State{stack: s.stack[:i+1]}
+		if f := below.awaited(); f == nil || f.call.Target() != active {
 			return "a call does not wait for what is above it"
 		}
-		active = s.stack[i].Caller
+		active = s.stack[i].caller
 	}
 }
 
@@ -324,5 +334,7 @@ func (c Capabilities) covers(d Capabilities) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(d.MCP, func(entry string) bool { return !holds(c.MCP, entry) })
+	return !slices.ContainsFunc(d.MCP, func(given string) bool {
+		return !slices.ContainsFunc(c.MCP, func(entry string) bool { return covers(entry, given) })
+	})
 }

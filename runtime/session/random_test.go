@@ -10,9 +10,9 @@ import (
 // randomInput returns an input that need not fit the state: for any task, conversation and call. pick returns a number
 // from 0 to below n.
 func randomInput(h *host, pick func(n int) int) Input {
-	task := TaskID(pick(3))
-	if running, _ := h.state.Running(); pick(4) > 0 {
-		task = running
+	task, work := TaskID(pick(3)), h.state.Work()
+	if pick(4) > 0 && work != nil {
+		task = work.Task
 	}
 	conversation := func() string {
 		if n := pick(8); n < 7 {
@@ -79,13 +79,14 @@ func randomInput(h *host, pick func(n int) int) Input {
 	case 5:
 		return Response{Task: task, Failure: Failure{Code: "overloaded"}, Usage: Usage{InputTokens: 3}}
 	case 6, 7:
-		return Stopped{Task: task}
-	case 8:
-		return Expire{Task: task}
-	case 9, 10:
+		if work != nil {
+			return canceled(work)
+		}
+		return ToolDone{Task: task}
+	case 8, 9, 10:
 		call := "k1"
-		if effect, ok := h.effect.(RunTool); ok && pick(4) > 0 {
-			call = effect.Call.CallID
+		if work != nil && work.Call != nil && pick(4) > 0 {
+			call = work.Call.CallID
 		}
 		return ToolDone{Task: task, Call: call, Content: "done", Success: true}
 	case 11:
@@ -133,18 +134,13 @@ func finish(t checker, h *host) {
 	t.Helper()
 	h.crash()
 	for range 1000 {
-		task, _ := h.state.Running()
-		if task == 0 {
+		work := h.state.Work()
+		if work == nil {
 			return
 		}
-		var in Input
-		switch effect := h.effect.(type) {
-		case Sample:
-			in = Response{Task: task, Items: []Item{says("end")}}
-		case RunTool:
-			in = ToolDone{Task: task, Call: effect.Call.CallID}
-		case Cancel:
-			in = Stopped{Task: task}
+		var in Input = Response{Task: work.Task, Items: []Item{says("end")}}
+		if work.Stop || work.Call != nil {
+			in = canceled(work)
 		}
 		if err := h.step(in); err != nil {
 			t.Fatalf("%T%+v: %v", in, in, err)

@@ -1,19 +1,16 @@
 package session
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
-// advance starts tasks until one runs or nothing waits: first what is on the stack, then the queue.
+// advance starts tasks until one runs or nothing waits: the targets and callers on the stack first, then the queue.
 func (d *decision) advance() {
 	for d.state.task == nil {
 		switch {
 		case len(d.state.stack) > 0:
-			if f := d.top().awaited(); f != nil {
+			if f := d.state.awaited(); f != nil {
 				d.startFrame(*f)
 			} else {
-				d.resume(d.top())
+				d.resume(d.state.top())
 			}
 		case len(d.state.queue) > 0:
 			d.startSubmission(d.state.queue[0])
@@ -23,173 +20,128 @@ func (d *decision) advance() {
 	}
 }
 
-// start starts a task of a conversation, with what belongs to its logical turn.
-func (d *decision) start(conversation string, e Event) {
-	e.Conversation, e.Task, e.Kind = conversation, d.state.tasks+1, TaskStarted
-	e.LogicalTurn = cmp.Or(e.LogicalTurn, d.state.turns+1)
-	d.add(e)
+// start starts a task with a new logical turn.
+func (d *decision) start(conversation string, frame FrameID, submission SubmissionID, budget Budget) {
+	d.add(Event{
+		Conversation: conversation, Kind: TaskStarted, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1,
+		Frame: frame, Submission: submission, Budget: budget,
+	})
 }
 
-func (d *decision) startFrame(f Frame) {
-	caller := d.state.Conversation(d.top().Caller)
-	sent, _ := f.Call.Request.Sent()
-	d.start(f.Target, Event{Frame: f.ID, Submission: caller.turn.Submission, Budget: sent.Budget.within(caller.turn.Budget, caller.turn.Usage)})
+func (d *decision) startFrame(f frame) {
+	caller := d.state.Conversation(d.state.top().caller)
+	sent, _ := f.call.Request.Sent()
+	d.start(sent.ConversationID, f.id, caller.turn.submission, sent.Budget.within(caller.turn.budget, caller.turn.usage))
 	asked := message(UserMessage, FromConv, sent.input())
 	asked.From = caller.ID
-	d.emit(f.Target, recorded(asked))
-	d.sample()
+	d.record(sent.ConversationID, asked)
+	d.ask()
 }
 
 func (d *decision) startSubmission(q Submission) {
-	d.start(q.Conversation, Event{Submission: q.ID, Budget: q.Budget})
+	d.start(q.Conversation, 0, q.ID, q.Budget)
 	if q.Call != nil {
 		call := *q.Call
 		call.Kind, call.Origin = ToolCall, FromOutside
-		d.record(q.Conversation, call)
+		d.recordBudgeted(q.Conversation, call)
 		d.calls()
 		return
 	}
 	if len(q.Context) > 0 {
-		d.emit(q.Conversation, recorded(message(UserMessage, FromHost, q.Context)))
+		d.record(q.Conversation, message(UserMessage, FromHost, q.Context))
 	}
-	d.emit(q.Conversation, recorded(message(UserMessage, FromUser, q.Input)))
-	d.sample()
+	d.record(q.Conversation, message(UserMessage, FromUser, q.Input))
+	d.ask()
 }
 
-// resume continues the caller of a batch whose frames are all resolved, with their outputs.
-func (d *decision) resume(b Batch) {
-	turn := d.state.Conversation(b.Caller).turn
-	continues := &Continuation{Task: b.Task}
-	for _, f := range b.Frames {
-		continues.Calls = append(continues.Calls, f.Call.CallID)
+// resume continues the caller of a batch that has all its results, with their outputs.
+func (d *decision) resume(b batch) {
+	continues := &Continuation{Task: b.task}
+	for _, f := range b.frames {
+		continues.Calls = append(continues.Calls, f.call.CallID)
 	}
-	d.start(b.Caller, Event{LogicalTurn: turn.ID, Frame: turn.Frame, Submission: turn.Submission, Continues: continues, Budget: turn.Budget})
-	for _, f := range b.Frames {
-		d.emit(b.Caller, recorded(d.state.outputOf(f)))
+	d.emit(b.caller, Event{Kind: TaskStarted, Task: d.state.tasks + 1, Continues: continues})
+	for _, f := range b.frames {
+		d.record(b.caller, d.state.outputOf(f))
 	}
-	d.sample()
+	d.ask()
 }
 
-// sample asks the model, or ends the task where its logical turn may not go on or there is nobody to ask.
-func (d *decision) sample() {
-	t := d.state.task
-	turn := d.state.Conversation(t.Conversation).turn
-	if turn.Outside {
+// ask leaves the running task to wait for the model, or ends it if its logical turn may not go on or has no model.
+func (d *decision) ask() {
+	config, turn := d.state.config, d.state.Conversation(d.state.task.conversation).turn
+	most := int64(config.MaxSamplesPerSubmission)
+	switch spent := d.spent(); {
+	case turn.outside:
 		d.complete()
-		return
-	}
-	if turn.Samples >= d.state.config.MaxSamplesPerTurn {
+	case turn.samples >= config.MaxSamplesPerTurn:
 		d.fail(Failure{Code: CodeSamples, Message: "the answer took more requests to the model than are allowed"})
-		return
-	}
-	// Each logical turn is bounded, and so is how many a logical turn may start, but their product is not.
-	if most := d.state.config.MaxSamplesPerSubmission; most > 0 && d.state.samplesOfSubmission() >= int64(most) {
+	case most > 0 && d.state.samplesOfSubmission() >= most: // the product of the limits of turns and of calls is large
 		d.fail(Failure{Code: CodeSamples, Message: "the answers to one input took more requests to the model than are allowed"})
-		return
-	}
-	if spent := turn.Budget.spent(turn.Usage, d.at); spent != "" {
+	case spent != "":
 		d.fail(Failure{Code: CodeBudget, Message: "the budget of " + spent + " is used up"})
-		return
 	}
-	d.do(Sample{Task: t.ID, Conversation: t.Conversation, Left: Budget{}.within(turn.Budget, turn.Usage)})
 }
 
-// samplesOfSubmission returns how many requests to the model the input has cost that the task which runs comes from.
+// spent returns which part of the budget of the running logical turn is used up, and an empty text if none is.
+func (d *decision) spent() string {
+	turn := d.state.Conversation(d.state.task.conversation).turn
+	return turn.budget.spent(turn.usage, d.at)
+}
+
+// samplesOfSubmission returns how many requests to models the submission that the running task comes from has cost.
 func (s *State) samplesOfSubmission() int64 {
-	n := s.Conversation(s.task.Conversation).turn.Usage.Samples
+	n := s.Conversation(s.task.conversation).turn.usage.Samples
 	for _, b := range s.stack {
-		n += s.Conversation(b.Caller).turn.Usage.Samples
+		n += s.Conversation(b.caller).turn.usage.Samples
 	}
 	return n
 }
 
-// complete ends the task and its logical turn.
+// complete ends the running task and its logical turn.
 func (d *decision) complete() {
-	c := d.state.Conversation(d.state.task.Conversation)
-	d.end(c, Event{Kind: TaskComplete, Last: &c.turn.Message}, "")
+	c := d.state.Conversation(d.state.task.conversation)
+	d.emit(c.ID, Event{Kind: TaskComplete, Last: &c.turn.message})
 }
 
-// fail ends the task and its logical turn with a failure.
+// fail ends the running task and its logical turn.
 func (d *decision) fail(failure Failure) {
-	d.end(d.state.Conversation(d.state.task.Conversation), Event{Kind: TaskFailed, Failure: failure}, "")
+	d.emit(d.state.task.conversation, Event{Kind: TaskFailed, Failure: failure})
 }
 
-// end ends the logical turn of a conversation by an event and resolves the call that it answers. An empty status is the one
-// that follows from the event.
-func (d *decision) end(c *Conversation, by Event, status Status) {
-	turn := *c.turn
-	d.emit(c.ID, by)
-	result := Result{Message: turn.Message, Usage: turn.Usage}
-	result.Note(by)
-	result.Status = cmp.Or(status, result.Status)
-	d.resolve(turn.Frame, result)
-}
-
-// resolve gives the call of a frame its result. There is no frame 0.
-func (d *decision) resolve(id FrameID, result Result) {
-	for _, b := range d.state.stack {
-		if slices.ContainsFunc(b.Frames, func(f Frame) bool { return f.ID == id }) {
-			d.emit(b.Caller, Event{Frame: id, Kind: FrameResolved, Result: result})
-			return
-		}
-	}
-}
-
-// stopped ends the task that was asked to stop, and what is to end with it.
+// stopped ends the task that was asked to stop, and what ends with it.
 func (d *decision) stopped() {
-	t, asked := d.state.task, d.state.task.stop.Stop
+	t := d.state.task
 	for _, call := range slices.Clone(t.open) {
-		d.refuse(call, refuseInterrupted())
+		d.refuse(call, &Refusal{Code: CodeInterrupted, Reason: "the call was interrupted before it had a result"})
 	}
-	c := d.state.Conversation(t.Conversation)
-	switch {
-	case asked.Destroy:
-		d.end(c, Event{Kind: TurnAborted, Reason: Interrupted}, StatusDestroyed)
-	case asked.Expired && !asked.Chain:
-		d.fail(Failure{Code: CodeBudget, Message: "the budget of time is used up"})
-		return
-	default:
-		d.end(c, Event{Kind: TurnAborted, Reason: Interrupted}, "")
+	d.emit(t.conversation, Event{Kind: TurnAborted, Reason: Interrupted})
+	for t.stop.Chain && len(d.state.stack) > 0 {
+		d.unwind(d.state.top())
 	}
-	for asked.Chain && len(d.state.stack) > 0 {
-		d.unwind()
-	}
-	if asked.Destroy {
-		d.destroy(c.ID)
+	if t.stop.Destroy {
+		d.destroy(t.conversation)
 	}
 }
 
-// unwind closes the top batch and ends the logical turn of its caller, which does not continue.
-func (d *decision) unwind() {
-	for _, f := range slices.Clone(d.top().Frames) {
-		if f.Result == nil {
-			d.resolve(f.ID, Result{Status: StatusInterrupted})
-		}
-	}
-	b := d.top()
+// unwind closes the calls of the batch at the top of the stack, whose caller does not continue.
+func (d *decision) unwind(b batch) {
 	var outputs []Item
-	for _, f := range b.Frames {
+	for _, f := range b.frames {
+		if f.result == nil {
+			f.result = &Result{Status: StatusInterrupted}
+		}
 		outputs = append(outputs, d.state.outputOf(f))
 	}
-	d.end(d.state.Conversation(b.Caller), Event{Kind: CallsClosed, Outputs: outputs}, "")
+	d.emit(b.caller, Event{Kind: CallsClosed, Outputs: outputs})
 }
 
-// top returns the batch at the top of the stack.
-func (d *decision) top() Batch { return d.state.stack[len(d.state.stack)-1] }
-
-// destroy leaves a tombstone of a conversation that neither runs nor is suspended. What waits to start in it is
+// destroy leaves a tombstone of a conversation that neither runs nor waits for an answer. Its queued submissions are
 // dropped.
 func (d *decision) destroy(id string) {
 	for _, q := range slices.Clone(d.state.queue) {
 		if q.Conversation == id {
 			d.add(Event{Conversation: id, Submission: q.ID, Kind: PlanDropped})
-		}
-	}
-	for _, b := range cloneStack(d.state.stack) {
-		for _, f := range b.Frames {
-			if f.Target == id && f.Result == nil {
-				d.resolve(f.ID, Result{Status: StatusDestroyed})
-			}
 		}
 	}
 	d.emit(id, Event{Kind: ConversationDestroyed})

@@ -2,7 +2,6 @@ package session
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -96,7 +95,6 @@ type host struct {
 	state  State
 	log    []Event
 	now    time.Time
-	effect Effect // the last one
 	made   int    // conversations that models have asked for
 	budget Budget // of every submission
 }
@@ -118,21 +116,16 @@ func (h *host) step(in Input) error {
 	h.t.Helper()
 	h.now = h.now.Add(time.Second)
 	before := h.state
-	next, effects, events, err := Step(before, h.now, in)
+	next, events, err := Step(before, h.now, in)
 	checkStep(h.t, before, h.now, in, h.log)
 	if err != nil {
-		var refusal *Refusal
-		var inputError *InputError
-		if !errors.As(err, &refusal) && !errors.As(err, &inputError) {
+		if CodeOf(err) == "" {
 			h.t.Fatalf("%T%+v: %v", in, in, err)
 		}
 		return err
 	}
 	h.state, h.log = next, append(h.log, events...)
-	for _, effect := range effects {
-		h.effect = effect
-	}
-	checkState(h.t, h.state, h.log, effects)
+	checkState(h.t, h.state, h.log)
 	return nil
 }
 
@@ -150,24 +143,15 @@ func (h *host) run(s script) {
 // turn carries out one line.
 func (h *host) turn(s *script) {
 	h.t.Helper()
-	if h.state.Idle() {
-		h.outside(s.next(true))
-		return
-	}
-	switch effect := h.effect.(type) {
-	case RunTool:
-		if line := s.next(true); line != "" {
-			h.outside(line)
-			return
-		}
-		h.step(ToolDone{Task: effect.Task, Call: effect.Call.CallID, Content: "done", Success: true})
-	case Sample:
-		line := s.next(false)
-		if strings.HasPrefix(line, "!") {
-			h.outside(line)
-			return
-		}
-		h.step(h.reply(effect.Task, line))
+	work := h.state.Work()
+	line := s.next(work == nil || work.Call != nil)
+	switch {
+	case work == nil || strings.HasPrefix(line, "!"):
+		h.outside(line)
+	case work.Call != nil:
+		h.step(ToolDone{Task: work.Task, Call: work.Call.CallID, Content: "done", Success: true})
+	default:
+		h.step(h.reply(work.Task, line))
 	}
 }
 
@@ -175,7 +159,6 @@ func (h *host) turn(s *script) {
 func (h *host) outside(line string) {
 	h.t.Helper()
 	verb, ref, text := words(line)
-	effect := h.effect
 	switch verb {
 	case "!submit":
 		h.step(Submit{Conversation: idOf(ref), Input: []Part{{Text: text}}, Budget: h.budget})
@@ -193,15 +176,23 @@ func (h *host) outside(line string) {
 	case "!crash":
 		h.crash()
 	}
-	if cancel, ok := h.effect.(Cancel); ok && effect != h.effect {
-		h.step(Stopped(cancel))
+	if work := h.state.Work(); work != nil && work.Stop {
+		h.step(canceled(work))
 	}
+}
+
+// canceled returns the report of work that was stopped.
+func canceled(w *Work) Input {
+	if w.Call != nil {
+		return ToolDone{Task: w.Task, Call: w.Call.CallID, Content: "canceled"}
+	}
+	return Response{Task: w.Task, Failure: Failure{Code: "canceled"}}
 }
 
 // crash continues from the log alone.
 func (h *host) crash() {
 	h.t.Helper()
-	recovered, err := fold(h.log)
+	recovered, err := State{}.Apply(h.log)
 	if err != nil {
 		h.t.Fatalf("the log: %v", err)
 	}
@@ -425,6 +416,6 @@ type Invoke struct {
 	Call         Item
 }
 
-func (in Invoke) decide(d *decision) error {
+func (in Invoke) decide(d *decision) *Refusal {
 	return Submit{Conversation: in.Conversation, Call: &in.Call}.decide(d)
 }

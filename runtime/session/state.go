@@ -3,27 +3,27 @@ package session
 import (
 	"iter"
 	"slices"
+	"strings"
 	"time"
 )
 
-// State is all that a session is at one moment. It is a value: a step returns another one, and both stay valid.
-// The zero State is that of a session before its [Start].
+// State is a session between two steps. It is a value: a step returns another one, and both stay valid. The zero State
+// is that of a session before its [Start].
 type State struct {
 	id     string
 	config Config
 	seq    int64
-	at     time.Time
-	usage  Usage
+	at     time.Time // of the last event
 
-	tasks       TaskID
+	tasks       TaskID // how many there have been
 	turns       TurnID
 	frames      FrameID
 	submissions SubmissionID
 
-	conversations []*Conversation // in the order of creation, tombstones too; never changed, only replaced
-	stack         []Batch         // the top is last
-	queue         []Submission    // the next is first
-	task          *Task           // the one that runs
+	conversations []*Conversation // in the order of creation, with tombstones; never changed, only replaced
+	stack         []batch         // the top is last
+	queue         []Submission    // the next one is first
+	task          *task           // nil if nothing runs
 }
 
 // Ids count from 1 within a session; 0 is none.
@@ -42,125 +42,100 @@ type Conversation struct {
 
 	Opened     time.Time
 	LastActive time.Time // of the last item or completed task
-	Destroyed  bool      // a tombstone: not listed, not addressable, its history kept
-	Messages   int       // how many entries conv.history has for it
-	Usage      Usage     // of its own samples and calls, without those of others
+	Destroyed  bool      // a tombstone: it cannot be addressed, and keeps its history
+	Messages   int       // the number of entries that conv.history has
+	Usage      Usage     // of its own samples and calls
 
-	turn    *LogicalTurn // open from its first task to its last one's end
-	history *node        // the last item
+	turn    *turn // nil if no logical turn is open
+	history *node // the last item
 }
 
-// Context is what a conversation is created with. A new one has that of its caller at the time of the call, with what
-// the call overrides.
+// Context is what a conversation is created with. A new one has its caller's, with what the call overrides.
 type Context struct {
 	Title    string  `json:"title,omitempty"`
-	Base     *string `json:"base,omitempty"`     // base instructions; nil means the provider's default, empty means none
-	Settings string  `json:"settings,omitempty"` // what the host keeps with a conversation, as model and working directory; inherited unread
+	Base     *string `json:"base,omitempty"`     // base instructions; nil is the provider's default, empty is none
+	Settings string  `json:"settings,omitempty"` // data of the host, such as the model; inherited unread
 	Capabilities
 }
 
-// Entry is an item of a history, and the event that has recorded it.
+// Entry is an item of a history, and the event that recorded it.
 type Entry struct {
 	Item
 	Seq int64
 	At  time.Time
 }
 
-// node is one entry of a history. Histories are linked from the end to the beginning, so that states share what they
-// have in common and none sees what another one appends.
+// node is an entry of a history, linked to the one before. So states share the beginning of a history, and none sees
+// what another one appends.
 type node struct {
 	Entry
 	prev *node
 }
 
-// LogicalTurn is the answer to one input in the making.
-type LogicalTurn struct {
-	ID         TurnID
-	Submission SubmissionID // the input from outside that it comes from, at first or at last hand
-	Frame      FrameID      // the call that it answers; 0 where it answers a submission
-	Samples    int          // requests to the model
-	Interrupts int          // calls that have replaced a task of its own
-	Usage      Usage        // with that of all logical turns that its calls started
-	Budget     Budget       // what Usage may reach
-	Message    string       // the last assistant message of this logical turn, and of no earlier one
-	Outside    bool         // it answers a call of a program outside: no model is asked
+// turn is an open logical turn.
+type turn struct {
+	id         TurnID
+	submission SubmissionID // that it comes from, directly or through calls
+	frame      FrameID      // the call that it answers; 0 for a submission
+	outside    bool         // the submission is a call: no model is asked
+	samples    int          // its own requests to the model
+	interrupts int          // its own calls that replaced a task
+	message    string       // its last assistant message
+	usage      Usage        // with that of the logical turns that its calls started
+	budget     Budget       // of usage
 }
 
-// Task is the run that goes on.
-type Task struct {
-	ID           TaskID
-	Conversation string
-
-	sampling bool   // waits for the model; otherwise for the tool of the first ordinary call in open
-	open     []Item // calls without an output yet, in the order of the response
-	stop     *stop  // ends as soon as nothing of it runs any more
+// task is the one that runs. It waits for the tool of the first ordinary call in open, or for the model if open is empty.
+type task struct {
+	id           TaskID
+	conversation string
+	open         []Item // calls without an output, in the order of the response
+	stop         *Stop  // not nil: the task ends as soon as nothing of it runs any more
 }
 
-// stop is why a task is to end early.
-type stop struct {
-	Stop
-	tool string // the call whose tool ran when the task was stopped
+// batch is the frames of one response.
+type batch struct {
+	caller string
+	task   TaskID // that they replaced
+	frames []frame
 }
 
-// Batch is the frames of one response.
-type Batch struct {
-	Caller string  `json:"caller"`
-	Task   TaskID  `json:"task_id"` // the one that was replaced
-	Frames []Frame `json:"frames"`
+// frame is one call of conv.create or conv.send that replaced the task of its caller.
+type frame struct {
+	id     FrameID
+	call   Item
+	result *Result // nil until the logical turn of the target has ended
 }
 
-// Frame is one call of conv.create or conv.send that has replaced the task of its caller.
-type Frame struct {
-	ID      FrameID `json:"id"`
-	Call    Item    `json:"call"` // its id, its tool and what it asks for
-	Target  string  `json:"target"`
-	Depth   int     `json:"depth"` // 1 is a call from a logical turn that a submission started
-	Started bool    `json:"started,omitempty"`
-	Result  *Result `json:"result,omitempty"` // nil until the logical turn of the target has ended
-}
-
-// Submission is input from outside that waits for its turn: something said to a conversation, or a call of conv.create or
-// conv.send that a program outside makes in the place of a conversation's model.
+// Submission is input from outside that waits: a message to a conversation, or a call of conv.create or conv.send that
+// a program outside makes in the place of the conversation's model.
 type Submission struct {
 	ID           SubmissionID `json:"id"`
 	Conversation string       `json:"conversation_id"`
-	Context      []Part       `json:"context,omitempty"` // what the host adds for the model; not a message of the conversation
+	Context      []Part       `json:"context,omitempty"` // for the model only: not a message of the conversation
 	Input        []Part       `json:"input,omitempty"`
 	Budget       Budget       `json:"budget,omitzero"`
 	Call         *Item        `json:"call,omitempty"`
 }
 
-// ID returns the id of the session; empty means that it has not been started.
+// ID returns the id of the session. It is empty before Start.
 func (s State) ID() string { return s.id }
 
 // Idle reports whether nothing runs and nothing waits.
 func (s State) Idle() bool { return s.task == nil }
 
 // Usage returns what all samples and calls of the session have used.
-func (s State) Usage() Usage { return s.usage }
-
-// Running returns the task that runs and the conversation that it belongs to.
-func (s State) Running() (task TaskID, conversation string) {
-	if s.task == nil {
-		return 0, ""
+func (s State) Usage() (sum Usage) {
+	for _, c := range s.conversations {
+		sum.Add(c.Usage)
 	}
-	return s.task.ID, s.task.Conversation
-}
-
-// Deadline returns when the task that runs is to end at the latest, and the zero time where nothing runs or it may take as
-// long as it likes. The host reports [Expire] then.
-func (s State) Deadline() time.Time {
-	if s.task == nil {
-		return time.Time{}
-	}
-	return s.Conversation(s.task.Conversation).turn.Budget.Deadline
+	return sum
 }
 
 // Queue returns the submissions that wait, the next one first.
 func (s State) Queue() []Submission { return slices.Clone(s.queue) }
 
-// Conversation returns the conversation with an id, destroyed or not, and nil where there is none. It belongs to the
-// state and must not be changed.
+// Conversation returns the conversation with an id, destroyed or not, and nil if there is none. It must not be changed.
 func (s State) Conversation(id string) *Conversation {
 	if i := slices.IndexFunc(s.conversations, func(c *Conversation) bool { return c.ID == id }); i >= 0 {
 		return s.conversations[i]
@@ -171,7 +146,7 @@ func (s State) Conversation(id string) *Conversation {
 // Conversations returns all conversations in the order of their creation, destroyed ones too.
 func (s State) Conversations() iter.Seq[*Conversation] { return slices.Values(s.conversations) }
 
-// Root returns the first conversation of the session, and nil before its start.
+// Root returns the first conversation, and nil before Start.
 func (s State) Root() *Conversation {
 	if len(s.conversations) == 0 {
 		return nil
@@ -179,7 +154,7 @@ func (s State) Root() *Conversation {
 	return s.conversations[0]
 }
 
-// Latest returns the history of a conversation, the newest entry first.
+// Latest returns the history of a conversation, newest entry first.
 func (c *Conversation) Latest() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		for n := c.history; n != nil && yield(n.Entry); n = n.prev {
@@ -187,7 +162,7 @@ func (c *Conversation) Latest() iter.Seq[Entry] {
 	}
 }
 
-// Items returns the history of a conversation, the oldest item first: what the model is sampled with.
+// Items returns the history of a conversation, oldest item first: what the model is asked with.
 func (c *Conversation) Items() []Item {
 	var items []Item
 	for entry := range c.Latest() {
@@ -199,18 +174,25 @@ func (c *Conversation) Items() []Item {
 
 // suspended reports whether a conversation waits for the answer to a call of its own.
 func (s State) suspended(id string) bool {
-	return slices.ContainsFunc(s.stack, func(b Batch) bool { return b.Caller == id })
+	return slices.ContainsFunc(s.stack, func(b batch) bool { return b.caller == id })
 }
 
-// awaited returns the first frame of a batch without a result, and nil where there is none: the one whose target runs, or
-// has to.
-func (b Batch) awaited() *Frame {
-	i := slices.IndexFunc(b.Frames, func(f Frame) bool { return f.Result == nil })
+// awaited returns the frame at the top of the stack that has no result yet, whose target runs or starts next. It returns
+// nil if there is none.
+func (s *State) awaited() *frame {
+	if len(s.stack) == 0 {
+		return nil
+	}
+	frames := s.top().frames
+	i := slices.IndexFunc(frames, func(f frame) bool { return f.result == nil })
 	if i < 0 {
 		return nil
 	}
-	return &b.Frames[i]
+	return &frames[i]
 }
+
+// top returns the batch at the top of the stack.
+func (s *State) top() batch { return s.stack[len(s.stack)-1] }
 
 // live returns how many conversations are not destroyed.
 func (s State) live() int {
@@ -223,22 +205,10 @@ func (s State) live() int {
 	return n
 }
 
-// Room returns how many more conversations the session may have, beside those that wait to be created. Destroyed ones do
-// not count.
-func (s State) Room() int {
-	room := s.config.MaxConversations - s.live()
-	for _, q := range s.queue {
-		if q.Call != nil && q.Call.Request.Create != nil {
-			room--
-		}
-	}
-	return room
-}
-
-// Doing returns whether a conversation is running, suspended while it waits for an answer, queued, or idle.
+// Doing returns whether a conversation is "running", "suspended" while it waits for an answer, "queued" or "idle".
 func (s State) Doing(id string) string {
 	switch {
-	case s.task != nil && s.task.Conversation == id:
+	case s.task != nil && s.task.conversation == id:
 		return "running"
 	case s.suspended(id):
 		return "suspended"
@@ -248,40 +218,80 @@ func (s State) Doing(id string) string {
 		return "queued"
 	}
 	for _, b := range s.stack {
-		if slices.ContainsFunc(b.Frames, func(f Frame) bool { return f.Target == id && f.Result == nil }) {
+		if slices.ContainsFunc(b.frames, func(f frame) bool { return f.result == nil && f.call.Target() == id }) {
 			return "queued"
 		}
 	}
 	return "idle"
 }
 
-// Idling returns the conversations, without the root, that are idle, the one that has been so longest first.
-func (s State) Idling() []*Conversation {
-	idling := slices.DeleteFunc(slices.Clone(s.conversations), func(c *Conversation) bool {
-		return c.Destroyed || c.Parent == "" || s.Doing(c.ID) != "idle"
-	})
-	slices.SortStableFunc(idling, func(a, b *Conversation) int { return a.LastActive.Compare(b.LastActive) })
-	return idling
+// Replaceable returns the conversation that may make room for a new one: the idle one that was active longest ago. It
+// returns nil if there is room, with the conversations that queued calls create, or none is idle.
+func (s State) Replaceable() (oldest *Conversation) {
+	count := s.live()
+	for _, q := range s.queue {
+		if q.Call != nil && q.Call.Request.Create != nil {
+			count++
+		}
+	}
+	for _, c := range s.conversations {
+		idle := !c.Destroyed && c.Parent != "" && s.Doing(c.ID) == "idle"
+		if idle && count >= s.config.MaxConversations && (oldest == nil || c.LastActive.Before(oldest.LastActive)) {
+			oldest = c
+		}
+	}
+	return oldest
 }
 
-// tool returns the call whose tool runs.
-func (t *Task) tool() (Item, bool) {
-	if t.sampling {
-		return Item{}, false
+// addressed returns the conversation with an id, in lower or upper case, or why there is none.
+func (s State) addressed(id string) (*Conversation, *Refusal) {
+	id = strings.ToLower(id)
+	code := CodeNotFound
+	switch c := s.Conversation(id); {
+	case c != nil && !c.Destroyed:
+		return c, nil
+	case c != nil:
+		code = CodeDestroyed
+	case !validID(id):
+		code = CodeInvalidID
 	}
+	return nil, &Refusal{Code: code, Reason: "conversation not found"}
+}
+
+// validID reports whether an id is a UUID in lower case.
+func validID(id string) bool {
+	digits := strings.ReplaceAll(id, "-", "")
+	return len(id) == 36 && len(digits) == 32 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// free returns why calls of a caller cannot go to a conversation now, and nil if they can.
+func (s State) free(caller, id string) *Refusal {
+	switch {
+	case id == caller:
+		return &Refusal{Code: CodeSelf, Reason: "this is the calling conversation itself"}
+	case s.suspended(id):
+		return &Refusal{Code: CodeSuspended, Reason: "the conversation waits for the answer to a call of its own, which has led to this one"}
+	}
+	return nil
+}
+
+// tool returns the call whose tool runs, and nil if the task waits for the model.
+func (t *task) tool() *Item {
 	i := slices.IndexFunc(t.open, Item.ordinary)
 	if i < 0 {
-		return Item{}, false
+		return nil
 	}
-	return t.open[i], true
+	return &t.open[i]
 }
 
-// clone returns a state that can be changed by events while s stays as it is. Conversations are shared: edit replaces
-// the ones that change.
+// clone returns a state that events can change while s stays as it is. Conversations are shared until edit copies them.
 func (s State) clone() State {
 	s.conversations = slices.Clone(s.conversations)
-	s.stack = cloneStack(s.stack)
 	s.queue = slices.Clone(s.queue)
+	s.stack = slices.Clone(s.stack)
+	for i := range s.stack {
+		s.stack[i].frames = slices.Clone(s.stack[i].frames)
+	}
 	if s.task != nil {
 		t := *s.task
 		t.open = slices.Clone(t.open)
@@ -290,15 +300,7 @@ func (s State) clone() State {
 	return s
 }
 
-func cloneStack(stack []Batch) []Batch {
-	stack = slices.Clone(stack)
-	for i := range stack {
-		stack[i].Frames = slices.Clone(stack[i].Frames)
-	}
-	return stack
-}
-
-// edit returns a copy of a conversation that is in the place of the one before.
+// edit replaces a conversation by a copy, and returns the copy.
 func (s *State) edit(id string) *Conversation {
 	before := s.Conversation(id)
 	if before == nil {

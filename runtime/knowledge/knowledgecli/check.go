@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/knowledge"
@@ -22,7 +23,6 @@ type report struct {
 	Topics   int                 `json:"topics"`
 	Errors   int                 `json:"errors"`
 	Warnings int                 `json:"warnings"`
-	Infos    int                 `json:"infos"`
 }
 
 func (c *commands) check() *cobra.Command {
@@ -64,9 +64,9 @@ when there are only warnings, unless --strict says otherwise.`,
 func (c *commands) examine(ctx context.Context) (report, error) {
 	r := report{Findings: []knowledge.Finding{}}
 	b, err := c.open()
-	found, broken := knowledge.ConfigFindings(err)
+	found := knowledge.ConfigFindings(err)
 	switch {
-	case err != nil && (!broken || !slices.ContainsFunc(found, func(f knowledge.Finding) bool { return f.Severity == "error" && f.Path != "-k" })):
+	case err != nil && !slices.ContainsFunc(found, func(f knowledge.Finding) bool { return f.Severity == diag.Error && f.File != "-k" }):
 		return r, err
 	case err == nil:
 		if found, err = b.Check(ctx); err != nil {
@@ -77,9 +77,12 @@ func (c *commands) examine(ctx context.Context) (report, error) {
 		}
 	}
 	r.Findings = append(r.Findings, found...)
-	count := map[string]*int{"error": &r.Errors, "warning": &r.Warnings, "info": &r.Infos}
 	for _, f := range found {
-		*count[f.Severity]++
+		if f.Severity == diag.Error {
+			r.Errors++
+		} else {
+			r.Warnings++
+		}
 	}
 	return r, nil
 }
@@ -87,7 +90,10 @@ func (c *commands) examine(ctx context.Context) (report, error) {
 func (r report) print(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for _, f := range r.Findings {
-		fmt.Fprintln(out, text.Visible(f.String()))
+		fmt.Fprintln(out, f.String())
+		if f.Hint != "" {
+			fmt.Fprintln(out, "  hint: "+text.Line(f.Hint))
+		}
 	}
 	if len(r.Findings) > 0 {
 		out.WriteByte('\n')
@@ -98,13 +104,11 @@ func (r report) print(w io.Writer) error {
 
 func (r report) summary() string {
 	var parts []string
-	for _, part := range []struct {
-		n         int
-		one, many string
-	}{{r.Errors, "error", "errors"}, {r.Warnings, "warning", "warnings"}, {r.Infos, "remark", "remarks"}} {
-		if part.n > 0 {
-			parts = append(parts, text.Count(part.n, part.one, part.many))
-		}
+	if r.Errors > 0 {
+		parts = append(parts, text.Count(r.Errors, "error", "errors"))
+	}
+	if r.Warnings > 0 {
+		parts = append(parts, text.Count(r.Warnings, "warning", "warnings"))
 	}
 	where := " in " + text.Count(r.Topics, "topic", "topics")
 	if r.Topics == 0 {

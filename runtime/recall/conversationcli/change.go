@@ -3,12 +3,16 @@ package conversationcli
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/cli"
@@ -98,36 +102,29 @@ func acted(action string, l *conversations.Listed) string {
 
 // agree asks a person to agree to a dangerous change.
 func (c *commands) agree(ctx context.Context, ch *change, list []conversations.Listed) error {
-	if ch.yes {
-		return nil
-	}
-	active, err := c.activated(ctx)
+	active, err := c.active(ctx)
 	if err != nil {
 		c.warn("which conversation is active is not known: %v", err)
 	}
-	isActive := func(l conversations.Listed) bool { return len(active) > 0 && l.ID == active[0].ID }
+	isActive := func(l conversations.Listed) bool { return l.ID == active }
 	isPinned := func(l conversations.Listed) bool { return !l.PinnedAt.IsZero() }
 	one := either(len(list) > 1, "one", "it")
-	reasons := filled(
+	reasons := strings.Join(filled(
 		either(len(list) > 1, plural(len(list), "conversation"), ""),
 		either(slices.ContainsFunc(list, isActive), one+" is active", ""),
 		either(slices.ContainsFunc(list, isPinned), one+" is pinned", ""),
-	)
-	if len(reasons) == 0 && ch.warning == "" {
+	), ", ")
+	if ch.yes || reasons == "" && ch.warning == "" {
 		return nil
 	}
-	for i := range list {
-		if i == maxNamed {
-			c.note("… and %d more", len(list)-i)
-			break
-		}
+	for i := range list[:min(len(list), maxNamed)] {
 		c.note("%s", acted(ch.verb, &list[i]))
 	}
-	if len(reasons) > 0 {
-		c.note("this needs a yes: %s", strings.Join(reasons, ", "))
-	}
-	if ch.warning != "" {
-		c.note("%s", ch.warning)
+	for _, line := range filled(
+		either(len(list) > maxNamed, fmt.Sprintf("… and %d more", len(list)-maxNamed), ""),
+		either(reasons == "", "", "this needs a yes: "+reasons), ch.warning,
+	) {
+		c.note("%s", line)
 	}
 	return cli.Ask(ctx, c.host.Stdin, c.host.Stderr, "Make this change?")
 }
@@ -140,23 +137,25 @@ them back.`,
 		"conversation archive jp-c17737387251", "conversation archive --inactive-since=8w --dry-run")
 	c.addSpan(cmd, &when)
 	c.addTime(cmd, "inactive-since", "those not activated since `TIME`", func(t iso8601.Span) { when.inactive = t.First })
-	return c.moving(cmd, &when, true, &change{verb: "archive", done: "archived", nothing: "it is archived already"})
+	return c.archiving(cmd, &when, true, "it is archived already")
 }
 
 func (c *commands) unarchiveCommand() *cobra.Command {
 	cmd := c.newCommand("unarchive ID…", "ua", "Bring conversations back from the archive", "", "conversation unarchive jp-c17737387251")
-	return c.moving(cmd, &span{}, false, &change{verb: "unarchive", done: "unarchived", nothing: "it is not archived"})
+	return c.archiving(cmd, &span{}, false, "it is not archived")
 }
 
-// moving completes a command that moves conversations of a span to the archive or back.
-func (c *commands) moving(cmd *cobra.Command, when *span, archived bool, ch *change) *cobra.Command {
-	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
-		return w.SetArchived(ctx, l.ID, archived)
-	}
-	ch.choose = func(ctx context.Context, args []string) ([]conversations.Listed, error) {
-		return c.chosen(ctx, args, *when)
-	}
-	return c.changing(cmd, ch)
+// archiving completes a command that moves conversations to the archive, or back.
+func (c *commands) archiving(cmd *cobra.Command, when *span, archived bool, nothing string) *cobra.Command {
+	return c.changing(cmd, &change{
+		verb: cmd.Name(), done: cmd.Name() + "d", nothing: nothing,
+		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
+			return c.chosen(ctx, args, *when)
+		},
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
+			return w.SetArchived(ctx, l.ID, archived)
+		},
+	})
 }
 
 func (c *commands) forkCommand() *cobra.Command {
@@ -172,15 +171,17 @@ all of its turns or some. It is not hidden and does not expire.`,
 	flags.BoolVarP(&o.Turns.None, "no-turns", "N", false, "copy no turns, only the configuration")
 	c.addTime(cmd, "from", "only turns begun at `TIME` or later: 2026-01-01, or an age such as 3h", func(t iso8601.Span) { o.Turns.From = t.First })
 	c.addTime(cmd, "until", "only turns begun before `TIME`", func(t iso8601.Span) { o.Turns.Until = t.First })
-	title := flags.StringP("title", "t", "", "give it this `title`")
+	flags.FuncP("title", "t", "give it this `title`", func(title string) error {
+		o.Title = &title
+		return nil
+	})
 	flags.BoolVar(o.Hidden, "hidden", false, "hide the copy from lists and searches")
 	addLabel(cmd, "give it the label", func(key, value string, _ bool) { o.Labels[key] = &value })
 	flags.BoolVar(&o.ResetLabels, "reset-labels", false, "leave the labels of the other one away")
 	return c.changing(cmd, &change{
 		yes: true, verb: "fork",
 		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
-			o.Title = whereGiven(flags.Changed("title"), title)
-			args = turns.others(flags, args)
+			args = turns.takeCounts(flags, args)
 			o.Turns.First, o.Turns.Last = turns.first, turns.last
 			return c.named(ctx, args)
 		},
@@ -199,33 +200,32 @@ func (c *commands) editCommand() *cobra.Command {
 		`Changes the title, the pin, the expiry or the place of conversations, or hides
 them: lists and searches leave them out, and they can still be read.`,
 		`conversation edit jp-c17737387251 --title "Retry policy"`, "conversation edit . --hide")
+	var to jp.Change
+	var local *bool
 	flags := cmd.Flags()
-	title := flags.String("title", "", "give it this `title`")
-	flags.Bool("no-title", false, "remove its title")
-	pin := flags.Bool("pin", false, "pin it; =false takes that back")
-	hide := flags.Bool("hide", false, "hide it from lists and searches")
-	flags.Bool("unhide", false, "show it again")
-	var expires time.Time
+	flags.Func("title", "give it this `title`", func(title string) error {
+		to.Title = &title
+		if strings.TrimSpace(title) == "" {
+			return cli.Hint(errors.New("blank"), "--no-title removes it")
+		}
+		return nil
+	})
+	addSwitch(flags, "no-title", "remove its title", func(bool) { to.Title = new(string) })
+	addSwitch(flags, "pin", "pin it; =false takes that back", func(is bool) { to.Pinned = &is })
+	addSwitch(flags, "hide", "hide it from lists and searches", func(is bool) { to.Hidden = &is })
+	addSwitch(flags, "unhide", "show it again", func(bool) { to.Hidden = new(bool) })
 	flags.Func("tmp", "have JP delete it after a `time`: write --tmp=2d, --tmp=1h or --tmp=now", func(given string) error {
 		after, err := parseAge(either(given == "now", "0s", given))
-		expires = c.host.Now().Add(after)
+		to.Expires = new(c.host.Now().Add(after))
 		return err
 	})
 	flags.Lookup("tmp").NoOptDefVal = "now"
-	flags.Bool("no-tmp", false, "keep it")
-	local := flags.Bool("local", false, "keep it out of the project; =false takes that back")
-	var to jp.Change
+	addSwitch(flags, "no-tmp", "keep it", func(bool) { to.Expires = new(time.Time) })
+	addSwitch(flags, "local", "keep it out of the project; =false takes that back", func(is bool) { local = &is })
 	return c.changing(cmd, &change{
 		verb: "edit", done: "edited", nothing: "it is like that already",
 		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
-			to.Title = whereGiven(flags.Changed("title") || flags.Changed("no-title"), title)
-			to.Pinned = whereGiven(flags.Changed("pin"), pin)
-			to.Hidden = whereGiven(flags.Changed("hide") || flags.Changed("unhide"), hide)
-			to.Expires = whereGiven(flags.Changed("tmp") || flags.Changed("no-tmp"), &expires)
-			switch {
-			case flags.Changed("title") && strings.TrimSpace(*title) == "":
-				return nil, misused("--no-title removes it", "--title cannot be blank")
-			case to.Title == nil && to.Pinned == nil && to.Hidden == nil && to.Expires == nil && !flags.Changed("local"):
+			if cmp.Or(to.Pinned, to.Hidden, local) == nil && to.Title == nil && to.Expires == nil {
 				return nil, misused("--title, --pin, --hide, --tmp and --local change something; --help lists all", "edit was not told what to change")
 			}
 			return c.named(ctx, args)
@@ -233,7 +233,7 @@ them: lists and searches leave them out, and they can still be read.`,
 		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
 			edited, err := w.Edit(ctx, l.ID, func(transcript.Conversation) jp.Change { return to })
 			isMoved := false
-			if err == nil && flags.Changed("local") {
+			if err == nil && local != nil {
 				isMoved, err = w.SetLocal(ctx, l.ID, *local)
 			}
 			l.Title = edited.Title
@@ -242,12 +242,13 @@ them: lists and searches leave them out, and they can still be read.`,
 	}, "title no-title", "hide unhide", "tmp no-tmp")
 }
 
-// whereGiven returns the value of a flag, or nil if the flag was not given.
-func whereGiven[T any](isGiven bool, value *T) *T {
-	if !isGiven {
-		return nil
-	}
-	return value
+// addSwitch defines a flag that is true or false. It calls set if the flag is given.
+func addSwitch(flags *pflag.FlagSet, name, usage string, set func(bool)) {
+	flags.BoolFunc(name, usage, func(given string) error {
+		is, err := strconv.ParseBool(given)
+		set(is)
+		return err
+	})
 }
 
 func (c *commands) labelCommand() *cobra.Command {
@@ -258,32 +259,25 @@ func (c *commands) labelCommand() *cobra.Command {
 		`Removes labels from conversations; without a KEY all of them. Then a hidden
 conversation is shown again, and a fork no longer has a parent.`,
 		"conversation label rm --id jp-c17737387251 decision")
-	list := c.newCommand("ls", "list", "List the labels of conversations, one a line", "", "conversation label ls --id jp-c17737387251")
-	list.Args = cli.NoArgs
-	ids := c.addIDs(list)
-	return cli.Group(c.newCommand("label", "l", "Add, remove or list the labels of conversations", "", "conversation label ls --id jp-c17737387251"),
-		c.labelling(add, true), c.labelling(remove, false),
-		c.command(list, func(ctx context.Context, _ []string) error { return c.listLabels(ctx, *ids) }))
-}
-
-// addIDs defines the flag for the conversations that have labels.
-func (c *commands) addIDs(cmd *cobra.Command) *[]string {
-	ids := cmd.Flags().StringSliceP("id", "i", nil, "the conversation with this `ID`, or a word such as . for the active one; repeatable")
-	complete(cmd, "id", c.completeIDs)
-	return ids
+	return cli.Group(c.newCommand("label", "l", "Add labels to conversations, or remove them", "", "conversation label add --id jp-c17737387251 decision"),
+		c.labelling(add, true), c.labelling(remove, false))
 }
 
 // labelling completes a command that adds the labels in its arguments to conversations, or removes
 // labels.
 func (c *commands) labelling(cmd *cobra.Command, isAdding bool) *cobra.Command {
-	ids := c.addIDs(cmd)
+	ids := cmd.Flags().StringSliceP("id", "i", nil, "the conversation with this `ID`, or . for the active one; repeatable")
+	complete(cmd, "id", c.completeIDs)
 	labels := map[string]*string{} // nil for one to remove
 	return c.changing(cmd, &change{
 		verb: either(isAdding, "add labels to", "remove labels from"), done: "labelled", nothing: "its labels are like that already",
 		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 			for _, label := range args {
 				key, value, _ := strings.Cut(label, "=")
-				labels[key] = whereGiven(isAdding, &value)
+				labels[key] = nil
+				if isAdding {
+					labels[key] = &value
+				}
 				if err := jp.CheckLabel(key); err != nil {
 					return nil, err
 				}
@@ -310,18 +304,6 @@ func relabelled(now transcript.Conversation, labels map[string]*string) jp.Chang
 		to.Hidden = new(bool)
 	}
 	return to
-}
-
-func (c *commands) listLabels(ctx context.Context, ids []string) error {
-	list, err := c.named(ctx, ids)
-	for _, l := range list {
-		lines := ""
-		for _, label := range labelsOf(&l) {
-			lines += either(len(list) > 1, string(l.ID)+"  ", "") + label + "\n"
-		}
-		c.out.add(lines, about(l.ID, l.Title, "labels", l.Labels))
-	}
-	return err
 }
 
 func (c *commands) removeCommand() *cobra.Command {
@@ -427,7 +409,7 @@ func (c *commands) fromTrash(ctx context.Context, args []string) (list []convers
 
 // listTrash writes the conversations that can be restored.
 func (c *commands) listTrash(removed []conversations.Listed, at []time.Time) {
-	short := c.short(removed)
+	short := c.shortIDs(removed)
 	for i, l := range removed {
 		line := short(l.ID) + "  removed " + c.age(at[i]) + "  " + shortTitle(l.Title)
 		c.out.add(strings.TrimRight(line, " ")+"\n", about(l.ID, l.Title, "removed_at", at[i], "archived", l.Archived))

@@ -24,6 +24,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -121,11 +122,20 @@ func paged(cmd *cobra.Command) *cobra.Command {
 
 // options returns the options of the library.
 func (c *commands) options() conversations.Options {
-	bar := newProgress(cmp.Or(c.screen, c.host.Stderr), c.host.Now)
+	show := newProgress(cmp.Or(c.screen, c.host.Stderr), c.host.Now)
 	return conversations.Options{
 		Dir: c.host.Dir, AllProjects: c.allProjects, Getenv: c.host.Getenv, Now: c.host.Now,
-		Indexes: conversations.OpenIndexes(c.host.Getenv), Progress: bar.indexed,
+		Indexes:  conversations.OpenIndexes(c.host.Getenv),
+		Progress: func(of store.Store, done, all int) { show(indexed(of.Name(), done, all)) },
 	}
+}
+
+// indexed returns the line of progress of a store's index; empty if all is done.
+func indexed(name string, done, all int) string {
+	if done == all {
+		return ""
+	}
+	return fmt.Sprintf("reading %s: %s of %s conversations", name, text.Number(done), text.Number(all))
 }
 
 // open returns the library, which it opens once.
@@ -211,6 +221,10 @@ func explained(err error) error {
 			unit := either(e.Events, "event", "turn")
 			hint := either(e.Events, "recall shows the numbers of events", "turns are numbered from 1; --last prints the last one")
 			return failed(hint, "%s %d out of range (conversation has %s)", unit, e.N, plural(e.Of, unit))
+		case *project.StillError:
+			return cli.Hint(err, "remove that file first")
+		case *project.NotRememberedError:
+			return cli.Hint(err, either(e.By == "", "convtools stores shows the excluded directories", "to include it: convtools stores include "+e.By))
 		case *jp.LockedError:
 			return cli.Hint(err, "try again when it is done, or wait for it with --wait=30s")
 		case *jp.BadLabelError:
@@ -258,50 +272,28 @@ func (c *commands) warnOf(problems []conversations.Problem) {
 	}
 }
 
-// progress shows on a terminal how far work is that takes long.
-type progress struct {
-	out   io.Writer // nil if there is no terminal
-	now   func() time.Time
-	next  time.Time // of the next line
-	shown bool      // there is a line to clear
-}
-
 const (
 	showAfter = time.Second
 	showEvery = 200 * time.Millisecond
 	clearLine = "\r\x1b[K"
 )
 
-// newProgress returns the progress of work that begins now.
-func newProgress(stderr io.Writer, now func() time.Time) *progress {
-	p := &progress{now: now, next: now().Add(showAfter)}
-	if out, ok := cli.Terminal(stderr); ok {
-		p.out = out
+// newProgress returns a function that replaces the line of progress on a terminal, or removes it if the
+// line is empty. It shows none in the first second, and at most five a second after that.
+func newProgress(stderr io.Writer, now func() time.Time) func(line string) {
+	terminal, ok := cli.Terminal(stderr)
+	if !ok {
+		return func(string) {}
 	}
-	return p
+	return progress(terminal, now)
 }
 
-// show replaces the line, if the last one is old enough.
-func (p *progress) show(format string, args ...any) {
-	if now := p.now(); p.out != nil && !now.Before(p.next) {
-		p.next, p.shown = now.Add(showEvery), true
-		fmt.Fprintf(p.out, clearLine+format, args...)
-	}
-}
-
-// indexed shows the number of conversations of a store that its index has, until it has all.
-func (p *progress) indexed(of store.Store, done, all int) {
-	if done == all {
-		p.clear()
-	} else {
-		p.show("reading %s: %s of %s conversations", of.Name(), text.Number(done), text.Number(all))
-	}
-}
-
-// clear removes the line.
-func (p *progress) clear() {
-	if p.shown {
-		fmt.Fprint(p.out, clearLine)
-		p.shown = false
+func progress(terminal io.Writer, now func() time.Time) func(line string) {
+	next, isShown := now().Add(showAfter), false
+	return func(line string) {
+		if isDue := !now().Before(next); isShown && line == "" || isDue && line != "" {
+			fmt.Fprint(terminal, clearLine+line)
+			next, isShown = now().Add(showEvery), line != ""
+		}
 	}
 }

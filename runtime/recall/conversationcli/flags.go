@@ -83,11 +83,7 @@ func addLabel(cmd *cobra.Command, usage string, add func(key, value string, hasV
 // addFilter defines the flags of ls and grep for conversations and their order.
 func addFilter(cmd *cobra.Command, f *conversations.Filter, ascending *bool) {
 	flags := cmd.Flags()
-	flags.BoolFunc("descending", "newest or largest first (default)", func(given string) error {
-		isDown, err := strconv.ParseBool(given)
-		*ascending = !isDown
-		return err
-	})
+	addSwitch(flags, "descending", "newest or largest first (default)", func(is bool) { *ascending = !is })
 	flags.BoolVar(ascending, "ascending", false, "oldest or smallest first")
 	flags.BoolVar(&f.Archived, "archived", false, "archived conversations instead of live ones")
 	flags.BoolVar(&f.Hidden, "hidden", false, "hidden conversations too")
@@ -113,38 +109,43 @@ func kindOf(f *conversations.Filter) string {
 // conversation.
 const firstYear = 2000
 
-// addTime defines a flag for a time: a date in ISO 8601, an age, or the id of a conversation for
-// the time at which it began. It calls set before the command runs.
+// addTime defines a flag for a time. It calls set before the command runs.
 func (c *commands) addTime(cmd *cobra.Command, name, usage string, set func(iso8601.Span)) {
 	cmd.Flags().Func(name, usage, func(given string) error {
-		date, notDate := iso8601.Parse(given)
-		began := jp.CreatedAt(transcript.ID(given))
-		if age, err := parseAge(given); err == nil {
-			began = c.host.Now().Add(-age)
-		}
-		if began.Year() >= firstYear {
-			date.First, date.Last = began, began
-		}
-		if date.First.Year() >= firstYear {
-			set(date)
-			return nil
-		}
 		c.late = append(c.late, func(ctx context.Context) error { // -w may follow
-			list, err := c.named(ctx, []string{given})
-			var badID *conversations.BadIDError
-			switch {
-			case err == nil:
-				date.First, date.Last = list[0].CreatedAt, list[0].CreatedAt
-			case errors.As(err, &badID) && notDate != nil:
-				return misused(notDate.Error(), "--%s cannot be %q", name, given)
-			case notDate != nil:
-				return err
-			}
-			set(date)
-			return nil
+			span, err := c.parseTime(ctx, name, given)
+			set(span)
+			return err
 		})
 		return nil
 	})
+}
+
+// parseTime parses the value of a flag: a date in ISO 8601, an age, or the id of a conversation for
+// the time at which it began.
+func (c *commands) parseTime(ctx context.Context, flag, given string) (iso8601.Span, error) {
+	date, notDate := iso8601.Parse(given)
+	began := jp.CreatedAt(transcript.ID(given))
+	if age, err := parseAge(given); err == nil {
+		began = c.host.Now().Add(-age)
+	}
+	switch {
+	case began.Year() >= firstYear:
+		return iso8601.Span{First: began, Last: began}, nil
+	case date.First.Year() >= firstYear:
+		return date, nil
+	}
+	list, err := c.named(ctx, []string{given})
+	_, isBadID := errors.AsType[*conversations.BadIDError](err)
+	switch {
+	case err == nil:
+		return iso8601.Span{First: list[0].CreatedAt, Last: list[0].CreatedAt}, nil
+	case notDate == nil:
+		return date, nil
+	case isBadID:
+		return date, misused(notDate.Error(), "--%s cannot be %q", flag, given)
+	}
+	return date, err
 }
 
 // unit is a unit of time.

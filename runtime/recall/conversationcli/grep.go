@@ -147,14 +147,12 @@ func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advic
 }
 
 // explain notes what was searched without a match, and what to try.
-func (g *grepping) explain(ctx context.Context, found *conversations.Results, pattern string) (err error) {
+func (g *grepping) explain(ctx context.Context, found *conversations.Results, pattern string) error {
 	kind, hidden := kindOf(&g.Filter), found.Aside.Hidden
 	g.note("no matches for %q in %s (scope %s%s)", pattern, plural(found.Searched, kind+" conversation"), g.Scopes, either(g.ignoreCase, "", ", respecting case"))
-	var words []conversations.Word
-	if isSeveral := len(strings.Fields(pattern)) > 1; isSeveral && !g.regex {
-		if words, err = countWords(ctx, g.library, g.SearchQuery, pattern, g.ignoreCase); err != nil {
-			return err
-		}
+	words, err := g.countWords(ctx, g.SearchQuery, either(g.regex, "", pattern))
+	if err != nil {
+		return err
 	}
 	g.explainWords(words,
 		either(g.ignoreCase, "", "--ignore-case"),
@@ -254,28 +252,14 @@ func lineObject(hit *conversations.Hit, line excerpt.Line, shown string, chars i
 	return append(o, "line", line.Number, "event", hit.Index).with("chars", chars).with("number", hit.Number)
 }
 
-// maxCounted bounds the words of a query that are counted if it finds nothing.
-const maxCounted = 8
-
-// countWords counts the events that have each word of a query.
-func countWords(ctx context.Context, library *conversations.Library, q conversations.SearchQuery, query string, ignoreCase bool) (words []conversations.Word, err error) {
-	fields := strings.Fields(query)
-	for _, word := range fields[:min(len(fields), maxCounted)] {
-		if word = strings.TrimFunc(word, unicode.IsPunct); word == "" {
-			continue
-		}
-		q.Pattern = excerpt.Literal(word, ignoreCase)
-		found, err := library.Search(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		n := found.Total
-		if q.Order == conversations.ByConversation { // the total is of lines
-			n = len(slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number == 0 }))
-		}
-		words = append(words, conversations.Word{Word: word, Events: n})
-	}
-	return words, nil
+// countWords returns the words of a text with the number of events that have a form of each,
+// at any time and of any role.
+func (c *commands) countWords(ctx context.Context, q conversations.SearchQuery, text string) ([]conversations.Word, error) {
+	q.Question = strings.ReplaceAll(text, `"`, " ") // no phrases
+	q.Order, q.Limit, q.Pattern = conversations.Relevance, 1, nil
+	q.Since, q.Until, q.Roles = nil, nil, 0
+	found, err := c.library.Search(ctx, q)
+	return found.Words, err
 }
 
 // explainWords notes how often the words of a query that found nothing occur, and what to try.

@@ -19,48 +19,12 @@ import (
 
 // selectHelp describes ID in the help of the commands that take conversations.
 const selectHelp = `ID is the id of a conversation or the beginning that no other one has, with or
-without the program's name, or a word in its place: . or active (in JP's
-session), s or session (the one before), r or recent, n or newest, p or pinned,
-a or archived (the last that was activated, begun, pinned or archived), +live,
-+session, +pinned or +archived for all of them, or - for ids on standard input.`
+without the program's name. It may be . or active for the active conversation of
+JP's session, recent for the one activated last, or - for ids on standard input.`
 
-// byWord returns the conversations that a word selects, and whether it is a word of selectHelp.
-func (c *commands) byWord(ctx context.Context, word string) (found []conversations.Listed, isWord bool, err error) {
-	name, isAll := strings.CutPrefix(word, "+")
-	at := func(l conversations.Listed) time.Time { return l.CreatedAt }
-	switch name {
-	case ".", "active":
-		found, err = c.activated(ctx)
-		return found[:min(1, len(found))], true, err
-	case "s", "session":
-		if found, err = c.activated(ctx); !isAll {
-			found = found[min(1, len(found)):min(2, len(found))]
-		}
-		return found, true, err
-	case "l", "live", "n", "newest":
-	case "r", "recent":
-		at = func(l conversations.Listed) time.Time { return l.LastActivatedAt }
-	case "p", "pinned":
-		at = func(l conversations.Listed) time.Time { return l.PinnedAt }
-	case "a", "archived":
-		at = func(l conversations.Listed) time.Time { return l.ArchivedAt }
-	default:
-		return nil, false, nil
-	}
-	found, err = c.all(ctx, conversations.Filter{Archived: name[0] == 'a'})
-	if name[0] == 'p' {
-		found = slices.DeleteFunc(found, func(l conversations.Listed) bool { return l.PinnedAt.IsZero() })
-	}
-	if !isAll {
-		slices.SortStableFunc(found, func(a, b conversations.Listed) int { return at(a).Compare(at(b)) })
-		found = found[max(len(found)-1, 0):]
-	}
-	return found, true, err
-}
-
-// activated returns the live conversations that were activated in JP's session, the active one
-// first. Without a session it returns the conversation that calls.
-func (c *commands) activated(ctx context.Context) (found []conversations.Listed, err error) {
+// active returns the id of the conversation that is active in JP's session, without a session of the
+// one that calls; empty if there is none.
+func (c *commands) active(ctx context.Context) (transcript.ID, error) {
 	var history []transcript.ID
 	w, err := c.workspace()
 	if err == nil {
@@ -70,55 +34,60 @@ func (c *commands) activated(ctx context.Context) (found []conversations.Listed,
 		history = append(history, id)
 	}
 	if err != nil || len(history) == 0 {
-		return nil, err
+		return "", err
 	}
 	live, err := c.all(ctx, conversations.Filter{Hidden: true})
-	for _, id := range history {
-		if i := indexOf(live, id); i >= 0 {
-			found = append(found, live[i])
-		}
+	history = slices.DeleteFunc(history, func(id transcript.ID) bool { return indexOf(live, id) < 0 })
+	return append(history, "")[0], err
+}
+
+// recent returns the id of the live conversation that was activated last; empty if there is none.
+func (c *commands) recent(ctx context.Context) (transcript.ID, error) {
+	live, err := c.all(ctx, conversations.Filter{})
+	if err != nil || len(live) == 0 {
+		return "", err
 	}
-	return found, err
+	byActivation := func(a, b conversations.Listed) int { return a.LastActivatedAt.Compare(b.LastActivatedAt) }
+	return slices.MaxFunc(live, byActivation).ID, nil
 }
 
 // maxStdin bounds the ids on standard input, in bytes.
 const maxStdin = 6 << 20
 
-// ids returns the ids that arguments select: by an id, the beginning of one, or a word.
+// ids returns the ids that arguments select: an id, the beginning of one, or a word of selectHelp.
 func (c *commands) ids(ctx context.Context, args []string) (ids []string, err error) {
 	for _, arg := range args {
-		if arg == "-" {
+		id := transcript.ID(arg)
+		switch arg {
+		case "-":
 			listed, err := io.ReadAll(io.LimitReader(c.host.Stdin, maxStdin))
 			if err != nil {
 				return nil, fmt.Errorf("reading ids from standard input: %w", err)
 			}
 			ids = append(ids, strings.Fields(string(listed))...)
 			continue
+		case ".", "active":
+			id, err = c.active(ctx)
+		case "r", "recent":
+			id, err = c.recent(ctx)
 		}
-		found, isWord, err := c.byWord(ctx, arg)
-		switch {
-		case err != nil:
+		if err == nil && id == "" && arg != "" {
+			err = failed("conversation ls shows the conversations there are", "there is no conversation that %q stands for", arg)
+		}
+		if err != nil {
 			return nil, err
-		case !isWord:
-			ids = append(ids, arg)
-		case len(found) == 0:
-			return nil, failed("conversation ls shows the conversations there are", "there is no conversation that %q stands for", arg)
 		}
-		for _, l := range found {
-			ids = append(ids, string(l.ID))
-		}
+		ids = append(ids, string(id))
 	}
-	return c.whole(ctx, ids)
+	return c.resolve(ctx, ids)
 }
 
 // idsOrRecent is ids. Without arguments it returns the active conversation, or the one that was
 // activated last.
 func (c *commands) idsOrRecent(ctx context.Context, args []string) ([]string, error) {
 	if len(args) == 0 {
-		args = []string{"recent"}
-		if active, _ := c.activated(ctx); len(active) > 0 {
-			args = []string{"active"}
-		}
+		active, _ := c.active(ctx)
+		args = []string{cmp.Or(string(active), "recent")}
 	}
 	return c.ids(ctx, args)
 }
@@ -136,9 +105,9 @@ func (c *commands) named(ctx context.Context, args []string) ([]conversations.Li
 	return c.all(ctx, conversations.Filter{IDs: ids})
 }
 
-// whole replaces each text that only begins an id by the whole id. The error is a
+// resolve replaces the beginning of an id by the whole id. The error is a
 // [*conversations.NotFoundError] if there is no conversation with an id.
-func (c *commands) whole(ctx context.Context, texts []string) ([]string, error) {
+func (c *commands) resolve(ctx context.Context, texts []string) ([]string, error) {
 	if _, err := c.all(ctx, conversations.Filter{IDs: texts}); err == nil || len(texts) == 0 {
 		return texts, nil
 	}
@@ -162,7 +131,7 @@ func (c *commands) whole(ctx context.Context, texts []string) ([]string, error) 
 // one returns the conversation of a list with an id, or the beginning of one; nil if there is
 // none. If there are several it shows them and returns an error.
 func (c *commands) one(list []conversations.Listed, id string) (*conversations.Listed, error) {
-	found := begun(list, id)
+	found := withPrefix(list, id)
 	switch len(found) {
 	case 0:
 		return nil, nil
@@ -175,10 +144,10 @@ func (c *commands) one(list []conversations.Listed, id string) (*conversations.L
 	return nil, failed("write more of the id that is meant", "%q begins the ids of %s", id, plural(len(found), "conversation"))
 }
 
-// begun returns the conversations of a list whose ids begin with a text, with or without the
+// withPrefix returns the conversations of a list whose ids begin with a text, with or without the
 // program's name, in any case. A whole id selects one conversation; otherwise sessions come
 // before their parts, which have a dot in their ids.
-func begun(list []conversations.Listed, text string) (found []conversations.Listed) {
+func withPrefix(list []conversations.Listed, text string) (found []conversations.Listed) {
 	if id, err := conversations.ParseID(text); err == nil {
 		if i := indexOf(list, id); i >= 0 {
 			return list[i : i+1]
@@ -191,7 +160,7 @@ func begun(list []conversations.Listed, text string) (found []conversations.List
 	}
 	isPart := func(l conversations.Listed) bool { return strings.Contains(string(l.ID), ".") }
 	for _, l := range list {
-		if _, own := bare(l.ID); begins(own) || begins(string(l.ID)) {
+		if _, own := splitID(l.ID); begins(own) || begins(string(l.ID)) {
 			found = append(found, l)
 		}
 	}
@@ -206,8 +175,8 @@ func indexOf(list []conversations.Listed, id transcript.ID) int {
 	return slices.IndexFunc(list, func(l conversations.Listed) bool { return l.ID == id })
 }
 
-// bare splits an id into the program that recorded the conversation and the program's own id.
-func bare(id transcript.ID) (program, own string) {
+// splitID splits an id into the program that recorded the conversation and the program's own id.
+func splitID(id transcript.ID) (program, own string) {
 	if own, ok := strings.CutPrefix(string(id), "jp-c"); ok {
 		return "jp", own
 	}
@@ -218,15 +187,15 @@ func bare(id transcript.ID) (program, own string) {
 // shortID is the least number of characters of an id on a terminal.
 const shortID = 8
 
-// short returns how a list shows ids. A terminal gets them without the program's name, and as
+// shortIDs returns how a list shows ids. A terminal gets them without the program's name, and as
 // many characters of the session as no other session of all begins with. The ids of archives
-// keep the name, which ids looks for.
-func (c *commands) short(all []conversations.Listed) func(transcript.ID) string {
+// keep the name, by which ids finds the archive.
+func (c *commands) shortIDs(all []conversations.Listed) func(transcript.ID) string {
 	if !c.out.isTable() {
 		return func(id transcript.ID) string { return string(id) }
 	}
 	sessionOf := func(id transcript.ID) string {
-		_, own := bare(id)
+		_, own := splitID(id)
 		session, _, _ := strings.Cut(strings.ToLower(own), ".")
 		return session
 	}
@@ -237,7 +206,7 @@ func (c *commands) short(all []conversations.Listed) func(transcript.ID) string 
 	slices.Sort(sessions)
 	sessions = slices.Compact(sessions)
 	return func(id transcript.ID) string {
-		program, own := bare(id)
+		program, own := splitID(id)
 		session := sessionOf(id)
 		length := min(shortID, len(session))
 		at, _ := slices.BinarySearch(sessions, session)
@@ -301,7 +270,7 @@ func offered(list []conversations.Listed, word string) (ids []cobra.Completion, 
 	for _, l := range list {
 		id := string(l.ID)
 		if !strings.HasPrefix(id, word) {
-			_, id = bare(l.ID)
+			_, id = splitID(l.ID)
 		}
 		if strings.HasPrefix(id, word) && len(ids) < maxCompletions {
 			ids = append(ids, cobra.CompletionWithDesc(id, shortTitle(l.Title)))

@@ -76,23 +76,23 @@ func (c *importing) run(ctx context.Context, paths []string) (err error) {
 // archive opens the user's archive for writing.
 func (c *importing) archive(ctx context.Context) (*archive.Writer, error) {
 	if url := postgres.URL(c.host.Getenv); url != "" {
-		return postgres.Create(ctx, postgres.WriterOptions{URL: url, DryRun: c.dryRun, Now: c.host.Now})
+		return postgres.Create(ctx, url, c.dryRun)
 	}
 	dir := archive.Home(c.host.Getenv)
 	if dir == "" {
 		return nil, failed("set HOME", "it is not known where your archive is: there is no home directory")
 	}
-	return archive.Create(ctx, archive.WriterOptions{Dir: dir, DryRun: c.dryRun, Now: c.host.Now})
+	return archive.Create(ctx, dir, c.dryRun)
 }
 
 // importOne imports a path. If it is not an export, that is a warning, or an error for the only
 // path.
 func (c *importing) importOne(ctx context.Context, path string, w *archive.Writer, isOnly bool) error {
-	bar := newProgress(c.host.Stderr, c.host.Now)
+	show := newProgress(c.host.Stderr, c.host.Now)
 	report, err := exports.Import(ctx, path, w, exports.Options{Kind: c.kind, Progress: func(at exports.Progress) {
-		bar.show("%d of %d MB, %d conversations", at.Done>>20, at.Total>>20, at.Conversations)
+		show(fmt.Sprintf("%d of %d MB, %d conversations", at.Done>>20, at.Total>>20, at.Conversations))
 	}})
-	bar.clear()
+	show("")
 	c.isRecognised = c.isRecognised || report.Recognised() > 0
 	for _, p := range report.Problems {
 		c.isDamaged = c.isDamaged || errors.Is(p.Err, exports.ErrChecksum)

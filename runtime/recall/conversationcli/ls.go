@@ -67,8 +67,8 @@ func (ls *listing) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		short = ls.short(slices.Concat(all, found.Conversations))
-		name := func(id transcript.ID) string { name, _ := bare(id); return name }
+		short = ls.shortIDs(slices.Concat(all, found.Conversations))
+		name := func(id transcript.ID) string { name, _ := splitID(id); return name }
 		if slices.ContainsFunc(found.Conversations, func(l conversations.Listed) bool { return name(l.ID) != name(found.Conversations[0].ID) }) {
 			program = name
 		}
@@ -280,20 +280,10 @@ func (c *commands) shown(l *conversations.Listed, turns *int) string {
 	kept := map[string]string{"Y": "the user's store", "N": "the project and the user's store", "ext": "the project"}
 	line("kept in", kept[l.Locality])
 	line("forked from", string(l.Parent))
-	for _, label := range labelsOf(l) {
-		line("label", label)
+	for _, key := range slices.Sorted(maps.Keys(l.Labels)) {
+		line("label", text.Line(key+either(l.Labels[key] == "", "", "="+l.Labels[key])))
 	}
 	return lines
-}
-
-// labelsOf returns the labels of a conversation as label add takes them.
-func labelsOf(l *conversations.Listed) []string {
-	var labels []string
-	for _, key := range slices.Sorted(maps.Keys(l.Labels)) {
-		value := l.Labels[key]
-		labels = append(labels, text.Line(key+either(value == "", "", "="+value)))
-	}
-	return labels
 }
 
 func (c *commands) pathCommand() *cobra.Command {

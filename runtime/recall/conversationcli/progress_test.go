@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"testing"
 	"time"
-
-	"github.com/convtools/convtools/runtime/store"
 )
 
 // TestProgress checks that nothing is shown in the first second, one line each 200 milliseconds
@@ -14,13 +12,13 @@ func TestProgress(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	var out bytes.Buffer
-	p := newProgress(&out, func() time.Time { return now })
-	if p.indexed(codex{}, 1, 2); p.out != nil || out.Len() > 0 {
-		t.Errorf("where there is no terminal: %q", out.String())
+	clock := func() time.Time { return now }
+	if newProgress(&out, clock)("where there is no terminal"); out.Len() > 0 {
+		t.Errorf("%q", out.String())
 	}
-	p.out = &out
+	show := progress(&out, clock)
 	for done := range 2001 {
-		p.indexed(codex{}, done, 2000)
+		show(indexed("codex", done, 2000))
 		now = now.Add(time.Millisecond)
 	}
 	want := ""
@@ -30,11 +28,7 @@ func TestProgress(t *testing.T) {
 	if got := out.String(); got != want+"\r\x1b[K" {
 		t.Errorf("%q", got)
 	}
-	if p.clear(); out.Len() != len(want)+len("\r\x1b[K") {
+	if show(""); out.Len() != len(want)+len("\r\x1b[K") {
 		t.Errorf("cleared again: %q", out.String())
 	}
 }
-
-type codex struct{ store.Store }
-
-func (codex) Name() string { return "codex" }

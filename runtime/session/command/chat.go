@@ -26,13 +26,13 @@ func (c *commands) chat() *cobra.Command {
 	var t target
 	cmd := &cobra.Command{
 		Use:   "chat",
-		Short: "Talk with a model, which may begin conversations of its own",
-		Long: `Talks with a model: each line is said to it, and its answer is printed as it
-arrives. When it asks another conversation, that is shown. Ctrl-C ends the task
-that runs, so that whoever waits for it goes on without; a second one ends all
-that runs. /list lists the conversations, /switch N talks in another one, and
-/quit, or Ctrl-D, ends. Where standard output is no terminal, only answers are
-printed.`,
+		Short: "Talk with a model, which can start conversations of its own",
+		Long: `Sends each line to a model and prints its answer as it arrives, and the
+questions that it asks other conversations. Ctrl-C interrupts the task that
+runs, so that its caller continues without an answer; a second Ctrl-C
+interrupts everything. /list lists the conversations, /switch N talks in
+another one, and /quit or Ctrl-D ends the chat. If standard output is not a
+terminal, only answers are printed.`,
 		Example: `  convtools chat
   convtools chat --id 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11`,
 		Args: cli.NoArgs,
@@ -42,69 +42,66 @@ printed.`,
 	return cmd
 }
 
-// dialog is a conversation with a person at a terminal, or with a program that writes lines.
+// dialog is a chat with a person at a terminal, or with a program that writes lines.
 type dialog struct {
 	*commands
 	session *tools.Session
-	next    session.Submit // but for what is said
+	next    session.Submit // without the input
 	lines   <-chan line
 	signals <-chan os.Signal
-	failed  bool // what was said last has no answer
+	failed  bool // the last line has no answer
 
-	mu       sync.Mutex // events come from elsewhere
-	progress *progress
-	midline  bool // a piece of a message was printed last
+	mu      sync.Mutex // events come from another goroutine
+	midline bool       // the last output was a piece of a message
 }
 
 func (c *commands) runChat(ctx context.Context, t *target) error {
-	if err := t.check(); err != nil {
-		return err
-	}
-	// A signal ends what runs, and not the program: what its context says does not count.
-	ctx = context.WithoutCancel(ctx)
+	ctx = context.WithoutCancel(ctx) // a signal ends the task, not the program
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	sessions, err := c.open()
+	p, err := c.open()
 	if err != nil {
 		return err
 	}
-	defer sessions.Close()
-	d := &dialog{commands: c, progress: &progress{out: c.host.Stderr}, signals: signals}
-	d.progress.before = d.endLine
-	if d.session, d.next, err = c.begin(ctx, sessions, t, d.event); err != nil {
+	defer p.Close()
+	d := &dialog{commands: c, signals: signals}
+	s, next, err := c.begin(ctx, p, t, d.event)
+	if err != nil {
 		return failure(err)
 	}
-	d.turnTo(d.next.Conversation)
-	d.tell("This is the model %s. /help lists what else can be typed; Ctrl-D ends.\n", text.Quote(tools.SettingsOf(d.session.State().Root().Context).Model))
+	d.mu.Lock() // a session that continues after a crash calls event already
+	d.session, d.next = s, next
+	d.mu.Unlock()
+	root := d.session.State().Root()
+	d.tell("This is the model %s. /help lists the commands; Ctrl-D ends.\n", text.Quote(tools.SettingsOf(root.Context).Model))
 	d.lines = readLines(c.host.Stdin)
 	err = d.run(ctx)
 	closed := d.session.Close()
-	d.tell("To go on: %s chat --id %s\n", c.host.Name, d.session.State().ID())
+	d.tell("To go on: %s chat --id %s\n", c.host.Name, root.ID)
 	switch {
-	case err != nil:
+	case err != io.EOF:
 		return err
 	case closed == nil && d.failed && !c.host.Terminal:
-		return cli.ErrFailed // which has been said
+		return cli.ErrFailed // the error has been printed
 	}
 	return closed
 }
 
-// tell says something to a person at a terminal.
+// tell prints to a person at a terminal.
 func (d *dialog) tell(format string, args ...any) {
 	if d.host.Terminal {
 		fmt.Fprintf(d.host.Stderr, format, args...)
 	}
 }
 
-// help is what can be typed.
 const help = `/list      lists the conversations
 /switch N  talks in the conversation N of the list
 /quit      ends, as Ctrl-D does
 Ctrl-C     ends the task that runs; a second one ends all that runs
 `
 
-// line is a line of a person, or why there is none: [io.EOF] at the end.
+// line is a line of input, or an error: [io.EOF] at the end.
 type line struct {
 	text string
 	err  error
@@ -112,202 +109,187 @@ type line struct {
 
 func readLines(in io.Reader) <-chan line {
 	lines := make(chan line)
-	go func() { // until the input ends, or the program does
+	go func() { // it ends with the input or the program
 		scanner := bufio.NewScanner(in)
 		scanner.Buffer(nil, maxInput)
 		for scanner.Scan() {
-			lines <- line{text: scanner.Text()}
+			lines <- line{text: strings.TrimSpace(strings.ToValidUTF8(scanner.Text(), "\uFFFD"))}
 		}
-		err := cmp.Or(scanner.Err(), io.EOF)
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = cli.Usagef("a line is longer than %d bytes", maxInput)
-		}
-		lines <- line{err: err}
+		lines <- line{err: cmp.Or(scanner.Err(), io.EOF)}
 	}()
 	return lines
 }
 
-// run talks until the person, or the input, ends it.
+// run talks until an error. [io.EOF] is the end of the input, or the person's wish.
 func (d *dialog) run(ctx context.Context) error {
-	if !d.session.State().Idle() { // what a crash has left goes on first
-		if quit, err := d.wait(func() error { return d.session.Wait(ctx) }); quit || err != nil {
+	if !d.session.State().Idle() { // a crash has left work
+		if err := d.wait(func() error { return d.session.Wait(ctx) }); err != nil {
 			return err
 		}
 		d.endLine()
 	}
 	for {
-		said, err := d.read()
-		word, rest, _ := strings.Cut(said, " ")
-		switch {
-		case err == io.EOF || word == "/quit":
-			return nil
-		case err != nil:
-			return err
-		case said == "":
-		case word == "/list":
-			err = d.list()
-		case word == "/switch":
-			d.switchTo(strings.TrimSpace(rest))
-		case strings.HasPrefix(word, "/"):
-			if word != "/help" {
-				fmt.Fprintf(d.host.Stderr, "there is no command %s:\n", text.Quote(word))
-			}
-			fmt.Fprint(d.host.Stderr, help)
-		default:
-			quit := false
-			if quit, err = d.say(ctx, said); quit {
-				return err
-			}
+		next := d.read()
+		if next.err == nil {
+			next.err = d.do(ctx, next.text)
 		}
-		if err != nil {
-			return err
+		if next.err != nil {
+			return next.err
 		}
 	}
 }
 
-// read returns the next line of the person.
-func (d *dialog) read() (said string, err error) {
-	for leaving := false; ; leaving = true {
+// do carries out a line. Errors are those of run.
+func (d *dialog) do(ctx context.Context, line string) error {
+	switch word, rest, _ := strings.Cut(line, " "); {
+	case line == "":
+	case word == "/quit":
+		return io.EOF
+	case word == "/list":
+		return d.list()
+	case word == "/switch":
+		d.switchTo(strings.TrimSpace(rest))
+	case strings.HasPrefix(word, "/"):
+		if word != "/help" {
+			fmt.Fprintf(d.host.Stderr, "there is no command %s:\n", text.Quote(word))
+		}
+		fmt.Fprint(d.host.Stderr, help)
+	default:
+		return d.say(ctx, line)
+	}
+	return nil
+}
+
+// read returns the next line. A signal is the end of the input.
+func (d *dialog) read() (next line) {
+	for again := false; ; again = true {
 		d.tell("%s> ", nameOf(d.session.State(), d.next.Conversation))
 		select {
-		case next := <-d.lines:
-			said, err = strings.TrimSpace(strings.ToValidUTF8(next.text, "\uFFFD")), next.err
-		case asked := <-d.signals:
-			// A Ctrl-C that comes a moment after the answer is not meant to end the chat.
-			if asked == os.Interrupt && d.host.Terminal && !leaving {
+		case next = <-d.lines:
+		case s := <-d.signals:
+			// A Ctrl-C right after the answer was probably meant for the task.
+			if s == os.Interrupt && d.host.Terminal && !again {
 				d.tell("\nnothing runs; a second Ctrl-C ends, as Ctrl-D does\n")
 				continue
 			}
-			err = io.EOF
+			next.err = io.EOF
 		}
-		if err != nil {
+		if next.err != nil {
 			d.tell("\n")
 		}
-		return said, err
+		return next
 	}
 }
 
-// say submits a line and waits for the answer. It reports whether the program is to end.
-func (d *dialog) say(ctx context.Context, line string) (quit bool, err error) {
+// say submits a line and prints the answer. Errors are those of run.
+func (d *dialog) say(ctx context.Context, line string) error {
 	d.next.Input = []session.Part{{Text: line}}
 	turn, err := d.session.Submit(ctx, d.next)
-	var refused *session.Refusal
-	if errors.As(err, &refused) {
+	if refused := (*session.Refusal)(nil); errors.As(err, &refused) {
 		cli.Warn(d.host.Stderr, "%v", err)
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	d.next.Context = nil
 	var result session.Result
-	quit, err = d.wait(func() (err error) {
+	err = d.wait(func() (err error) {
 		result, err = turn.Wait(ctx)
 		return err
 	})
-	if err != nil {
-		return quit, err
+	if err != nil && err != io.EOF {
+		return err
 	}
 	d.endLine()
 	d.failed = result.Status != session.StatusCompleted && result.Status != session.StatusNoMessage
-	switch {
-	case !d.failed && !d.host.Terminal && result.Message != "":
-		err = d.printMessage(result.Message)
-	case result.Status == session.StatusFailed:
-		if !d.host.Terminal { // otherwise it has been shown
-			fmt.Fprintf(d.host.Stderr, "error: %s\n", text.Line(result.Failure.Message))
-		}
-		if hint := hintFor(result.Failure.Code); hint != "" {
-			fmt.Fprintf(d.host.Stderr, "hint: %s\n", hint)
-		}
+	if result.Status == session.StatusFailed {
+		cli.Report(d.host.Stderr, failureOf(result))
 	}
-	return quit, err
+	if !d.failed && !d.host.Terminal && result.Message != "" {
+		err = cmp.Or(d.printMessage(result.Message), err)
+	}
+	return err
 }
 
-// wait waits for f, and takes the wishes of a person meanwhile: first to end the task that runs, then all that does. It
-// reports whether the program is to end.
-func (d *dialog) wait(f func() error) (quit bool, err error) {
+// wait waits for f and returns its error. The first Ctrl-C meanwhile ends the task that runs, the next one everything.
+// Other signals end everything; then the error is [io.EOF].
+func (d *dialog) wait(f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
-	for again := false; ; again = true {
+	var quit error
+	said := "ending the task that runs; Ctrl-C again ends all"
+	for all := false; ; all = true {
 		select {
 		case err := <-done:
-			return quit, err
-		case asked := <-d.signals:
-			quit = quit || asked != os.Interrupt
+			return cmp.Or(err, quit)
+		case s := <-d.signals:
+			if s != os.Interrupt {
+				quit, all = io.EOF, true
+			}
 		}
-		if !quit {
-			d.acknowledge(again)
+		if quit == nil {
+			d.mu.Lock()
+			d.midline = false // the terminal has printed ^C
+			d.tell("\n%s\n", said)
+			d.mu.Unlock()
 		}
-		var late *session.InputError // it has ended by itself, or is being stopped
-		if err := d.session.Do(context.Background(), session.Interrupt{Chain: quit || again}); err != nil && !errors.As(err, &late) {
-			return quit, err
+		if err := interrupt(context.Background(), d.session, session.Interrupt{Chain: all}); err != nil {
+			return err
 		}
-	}
-}
-
-// acknowledge ends the line on which a terminal shows ^C.
-func (d *dialog) acknowledge(again bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.midline = false
-	if again {
-		d.tell("\nending all that runs\n")
-	} else {
-		d.tell("\nending the task that runs; Ctrl-C again ends all\n")
+		said = "ending all that runs"
 	}
 }
 
 // list prints the conversations.
 func (d *dialog) list() error {
+	state := d.session.State()
 	var b strings.Builder
-	for c := range d.session.State().Conversations() {
+	for c := range state.Conversations() {
 		mark := " "
 		if c.ID == d.next.Conversation {
 			mark = "*"
 		}
-		fmt.Fprintf(&b, "%s %-5s %s  %s  %s  %s\n", mark, nameOf(d.session.State(), c.ID), c.ID, stateOf(d.session.State(), c),
+		fmt.Fprintf(&b, "%s %-5s %s  %s  %s  %s\n", mark, nameOf(state, c.ID), c.ID, stateOf(state, c),
 			text.Count(c.Messages, "message", "messages"), text.Cell(tools.TitleOf(c)))
 	}
 	_, err := io.WriteString(d.host.Stdout, b.String())
 	return err
 }
 
-// switchTo talks in another conversation, which is named by its number or its id.
+// switchTo continues in the conversation with a number or an id.
 func (d *dialog) switchTo(name string) {
+	n, _ := strconv.Atoi(strings.TrimPrefix(name, "#"))
 	i := 0
 	for c := range d.session.State().Conversations() {
-		i++
-		if n, err := strconv.Atoi(strings.TrimPrefix(name, "#")); err == nil && n == i || strings.EqualFold(name, c.ID) {
-			if c.Destroyed {
-				break
-			}
-			d.turnTo(c.ID)
+		if i++; (i == n || strings.EqualFold(name, c.ID)) && !c.Destroyed {
+			d.next.Conversation = c.ID
 			return
 		}
 	}
 	fmt.Fprintf(d.host.Stderr, "there is no conversation %s; /list lists them, and /switch 2 talks in the second one\n", text.Quote(name))
 }
 
-func (d *dialog) turnTo(conversation string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.next.Conversation, d.progress.streamed = conversation, conversation
-}
-
-// event shows what happens, at a terminal.
+// event prints an event at a terminal. Messages of the current conversation are printed as they arrive.
 func (d *dialog) event(e session.Event, s session.State) {
 	if !d.host.Terminal {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	switch {
-	case e.Kind == session.AgentMessageDelta && e.Conversation == d.progress.streamed:
-		d.midline = !strings.HasSuffix(e.Text(), "\n")
-		_, _ = io.WriteString(d.host.Stdout, text.Visible(e.Text())) // a terminal that is gone ends the input too
-	default:
-		d.progress.event(e, s)
+	if e.Conversation == d.next.Conversation {
+		switch e.Kind {
+		case session.AgentMessageDelta:
+			d.midline = !strings.HasSuffix(e.Text(), "\n")
+			_, _ = io.WriteString(d.host.Stdout, text.Visible(e.Text())) // a terminal that is gone ends the input too
+			return
+		case session.AgentMessage, session.TaskComplete, session.TaskFailed: // say prints the failure
+			return
+		}
+	}
+	if line := progressOf(e, s); line != "" {
+		d.endLine()
+		fmt.Fprintln(d.host.Stderr, line)
 	}
 }
 
@@ -315,6 +297,6 @@ func (d *dialog) event(e session.Event, s session.State) {
 func (d *dialog) endLine() {
 	if d.midline {
 		d.midline = false
-		_, _ = io.WriteString(d.host.Stdout, "\n") // as above
+		_, _ = io.WriteString(d.host.Stdout, "\n") // as in event
 	}
 }

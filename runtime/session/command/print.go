@@ -2,7 +2,9 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -12,26 +14,31 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// printer writes the events of a session for a program, or nothing.
+// printer prints the events of a session, and its answer at the end.
 type printer struct {
 	*commands
-	json bool
-	err  error // of the first write that failed
+	json     bool // events as JSON on standard output, instead of the answer
+	progress bool // lines for people on standard error
+	events   int
+	err      error // of the first write that failed
 }
 
-// event writes an event in JSON, on one line. A reader gets each line as it is written.
-func (p *printer) event(e session.Event) {
-	if !p.json || p.err != nil {
-		return
+// event prints an event. It may be an [engine.Options].Observe.
+func (p *printer) event(e session.Event, s session.State) {
+	p.events++
+	if p.json && p.err == nil {
+		line, err := model.JSON(e)
+		if err == nil {
+			err = cli.WriteJSON(p.host.Stdout, p.host.Terminal, append(line, '\n'))
+		}
+		p.err = err
 	}
-	line, err := model.JSON(e)
-	if err == nil {
-		err = cli.WriteJSON(p.host.Stdout, p.host.Terminal, append(line, '\n'))
+	if line := progressOf(e, s); p.progress && line != "" {
+		fmt.Fprintln(p.host.Stderr, line)
 	}
-	p.err = err
 }
 
-// finish prints the answer of a session, or returns why there is none. err is the error that ended the session, or nil.
+// finish prints the answer, or returns why there is none. err is an error of the session.
 func (p *printer) finish(ctx context.Context, r session.Result, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -41,49 +48,107 @@ func (p *printer) finish(ctx context.Context, r session.Result, err error) error
 		return cli.ErrInterrupted
 	case err != nil:
 		return failure(err)
-	}
-	switch r.Status {
-	case session.StatusCompleted, session.StatusNoMessage:
-		if !p.json && r.Message != "" {
-			return p.printMessage(r.Message)
-		}
-		return p.err
-	case session.StatusInterrupted, session.StatusDestroyed:
+	case r.Status == session.StatusFailed:
+		return failureOf(r)
+	case r.Status == session.StatusInterrupted, r.Status == session.StatusDestroyed:
 		return cli.ErrInterrupted
+	case p.json || r.Message == "":
+		return p.err
 	}
-	err = errors.New(r.Failure.Message)
-	if hint := hintFor(r.Failure.Code); hint != "" {
-		return cli.Hint(err, hint)
-	}
-	return err
+	return p.printMessage(r.Message)
 }
 
-// hintFor returns what a person can do about a failure, as the end of a line; empty where that is not known.
-func hintFor(code session.Code) string {
-	switch model.Code(code) {
+// failureOf returns the error of a turn that failed, with what a person can do about it.
+func failureOf(r session.Result) error {
+	hint := ""
+	switch model.Code(r.Failure.Code) {
 	case model.CodeConfiguration, model.CodeUnknownModel:
-		return "models are configured in convtools.toml, see convtools help query"
+		hint = "models are configured in convtools.toml, see convtools help query"
 	case model.CodeUnauthorized:
-		return "the key comes from key_env or key_command of the model in convtools.toml"
+		hint = "the key comes from key_env or key_command of the model in convtools.toml"
 	case model.CodeRateLimited, model.CodeOverloaded, model.CodeServer, model.CodeStalled, model.CodeCut:
-		return "ask again later with --id: nothing of the conversation is lost"
+		hint = "ask again later with --id: nothing of the conversation is lost"
 	case model.CodeUnreachable, model.CodeInvalidResponse:
-		return "see that base_url of the model in convtools.toml is right, and that something listens there"
+		hint = "check base_url of the model in convtools.toml, and that a server listens there"
 	case model.CodeScript:
-		return "the script is a file of the model in convtools.toml: add what it is to answer"
+		hint = "the script is a file of the model in convtools.toml: add an answer to it"
+	case model.Code(session.CodeBudget), model.Code(session.CodeSamples):
+		hint = "go on with --id: the limit is for one answer"
+	default:
+		return errors.New(r.Failure.Message)
 	}
-	switch code {
-	case session.CodeBudget, session.CodeSamples:
-		return "go on with --id: the limit is for one answer"
-	}
-	return ""
+	return cli.Hint(errors.New(r.Failure.Message), hint)
 }
 
-// printMessage prints what a model has said. It cannot drive a terminal.
+// printMessage prints a message of a model. It cannot drive a terminal.
 func (c *commands) printMessage(message string) error {
 	if c.host.Terminal {
 		message = text.Visible(message)
 	}
 	_, err := io.WriteString(c.host.Stdout, strings.TrimRight(message, "\n")+"\n")
 	return err
+}
+
+// nameOf returns the name of a conversation for people: root, or #N for the Nth of the session.
+func nameOf(s session.State, id string) string {
+	n := 0
+	for c := range s.Conversations() {
+		if n++; c.ID == id && n > 1 {
+			return fmt.Sprintf("#%d", n)
+		}
+	}
+	return "root"
+}
+
+// progressOf returns what people are told of an event, as a line without its end. It is empty for most events.
+func progressOf(e session.Event, s session.State) string {
+	c := s.Conversation(e.Conversation)
+	if c == nil {
+		return ""
+	}
+	name, about := nameOf(s, c.ID), ""
+	if c.Parent != "" {
+		if c.Title != "" {
+			name += " (" + c.Title + ")"
+		}
+		about = name + " "
+	}
+	line := ""
+	switch kind := e.Kind; {
+	case kind == session.UserMessage && e.Origin == session.FromConv:
+		line = "asking " + name + ": " + e.Text()
+	case kind == session.AgentMessage:
+		line = name + ": " + e.Text()
+	case kind == session.ToolCall && e.Name != session.ConvCreate && e.Name != session.ConvSend: // "asking" follows these
+		line = about + "calling " + e.Name
+	case kind == session.ToolOutput && e.Failed:
+		line = about + e.Name + " failed: " + reasonIn(e.Output)
+	case kind == session.TaskStarted && e.Continues != nil:
+		line = about + "going on"
+	case kind == session.TaskComplete:
+		line = about + "done"
+	case kind == session.TaskFailed:
+		line = about + "failed: " + e.Failure.Message
+	case kind == session.TurnAborted && e.Reason == session.Interrupted:
+		line = about + "interrupted"
+	case kind == session.CallsClosed:
+		line = about + "stopped: the conversation it waited for was interrupted"
+	case kind == session.ConversationDestroyed:
+		line = about + "destroyed"
+	case kind == session.Recovered:
+		line = about + "going on where the last process ended"
+	}
+	const most = 160 // characters
+	return text.Cut(text.Line(line), most)
+}
+
+// reasonIn returns the reason in the output of a call that was refused, or else the output.
+func reasonIn(output string) string {
+	var refused struct {
+		Reason string `json:"reason"`
+	}
+	if json.Unmarshal([]byte(output), &refused) == nil && refused.Reason != "" {
+		return refused.Reason
+	}
+	return output
 }

@@ -23,187 +23,214 @@ type target struct {
 	new, hidden      bool
 }
 
-// addTo defines the flags of a command that talks.
+// addTo defines the flags for a command.
 func (t *target) addTo(c *commands, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&t.model, "model", "", "ask the model that is configured as `NAME`")
-	flags.BoolVar(&t.new, "new", false, "begin a new session, as without --id")
-	flags.StringVar(&t.id, "id", "", "go on in the session, or the conversation, with this `ID`")
-	flags.BoolVar(&t.hidden, "hidden", false, "hide what is recorded from lists and searches")
-	flags.StringVar(&t.title, "title", "", "give the new conversation the title `TEXT`")
-	if learning, _ := c.learning(); learning.Set != nil {
-		flags.StringArrayVarP(&t.knowledge, learning.Name, learning.Shorthand, nil, learning.Usage)
-		_ = cmd.RegisterFlagCompletionFunc(learning.Name, func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return learning.Complete(cmd.Context(), word), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
-		}) // fails only for a flag that is not there
+	flags.StringVar(&t.model, "model", "", "ask the configured model `NAME`")
+	flags.BoolVar(&t.new, "new", false, "start a new session, as without --id")
+	flags.StringVar(&t.id, "id", "", "continue the session or conversation with this `ID`")
+	flags.BoolVar(&t.hidden, "hidden", false, "hide the recorded conversation from lists and searches")
+	flags.StringVar(&t.title, "title", "", "set the title of the new conversation to `TEXT`")
+	if flag := c.flag; flag.Set != nil {
+		flag.Set = func(pattern string) error {
+			t.knowledge = append(t.knowledge, pattern)
+			return nil // begin learns it
+		}
+		flag.AddToCommand(cmd)
 	}
-	_ = cmd.RegisterFlagCompletionFunc("id", c.completeID)       // as above
-	_ = cmd.RegisterFlagCompletionFunc("model", c.completeModel) // as above
+	_ = cmd.RegisterFlagCompletionFunc("id", c.completeID) // fails only for an undefined flag
+	_ = cmd.RegisterFlagCompletionFunc("model", c.completeModel)
 }
 
 func (c *commands) query() *cobra.Command {
 	var t target
-	var o output
+	out := &printer{commands: c}
 	cmd := &cobra.Command{
 		Use:   "query TEXT",
-		Short: "Ask a model, which may begin conversations of its own",
+		Short: "Ask a model, which can start conversations of its own",
 		Long: `Asks a model and prints its answer. The model has the tools of convtools, and
-those for conversations: it can hand work to another conversation and go on
-with its answer. Models are configured in convtools.toml:
+it can hand work to other conversations and continue with their answers. Models
+are configured in convtools.toml:
 
   [model.local]
   api      = "chat"
   base_url = "http://127.0.0.1:8080/v1"
   model    = "name-of-the-model"
 
-TEXT may be -, for standard input. With --json, what happens is printed as it
-happens, an event a line. What a crash interrupts, session resume goes on with.`,
+TEXT may be -, for standard input. With --json, each event is printed as a line
+of JSON when it happens. After a crash, session resume continues.`,
 		Example: `  convtools query "What did we decide about the retry policy?"
   convtools query --id 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11 "And why?"`,
 		Args: cli.OneArg("TEXT"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.runQuery(cmd.Context(), &t, args[0], o)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runQuery(cmd.Context(), &t, args[0], out) },
 	}
 	t.addTo(c, cmd)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print events, one a line, as they happen")
-	cmd.Flags().BoolVar(&o.progress, "progress", false, "print on standard error what happens, in short")
+	cmd.Flags().BoolVar(&out.json, "json", false, "print each event as a line of JSON")
+	cmd.Flags().BoolVar(&out.progress, "progress", false, "print progress on standard error")
 	return cmd
 }
 
-// check returns what is wrong with the flags together.
-func (t *target) check() error {
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{{"new", t.new}, {"title", t.title != ""}, {"hidden", t.hidden}} {
-		if f.given && t.id != "" {
-			return cli.Usagef("--%s is for a new session, and --id names one that is there", f.name)
-		}
-	}
-	return nil
-}
-
-// output is what is printed besides the answer.
-type output struct{ json, progress bool }
-
-// maxInput is the size in bytes of the largest input of a person.
-const maxInput = 4 << 20
-
-func (c *commands) runQuery(ctx context.Context, t *target, words string, o output) error {
-	if err := t.check(); err != nil {
-		return err
-	}
-	words, err := c.input(words)
+func (c *commands) runQuery(ctx context.Context, t *target, text string, out *printer) error {
+	text, err := c.input(text)
 	if err != nil {
 		return err
 	}
 	defer stoppable(ctx)()
-	sessions, err := c.open()
+	p, err := c.open()
 	if err != nil {
 		return err
 	}
-	defer sessions.Close()
-	p := &printer{commands: c, json: o.json}
-	shown := &progress{out: c.host.Stderr}
-	e, in, err := c.begin(ctx, sessions, t, func(e session.Event, s session.State) {
-		p.event(e)
-		if o.progress {
-			shown.event(e, s)
-		}
-	})
+	defer p.Close()
+	s, in, err := c.begin(ctx, p, t, out.event)
 	if err != nil {
-		return p.finish(ctx, session.Result{}, err)
+		return out.finish(ctx, session.Result{}, err)
 	}
-	in.Input = []session.Part{{Text: words}}
-	result, err := ask(ctx, e, in)
-	closed := e.Close()
-	if err = p.finish(ctx, result, err); err == nil && closed != nil {
+	in.Input = []session.Part{{Text: text}}
+	var result session.Result
+	turn, err := s.Submit(ctx, in)
+	if err == nil {
+		err = wait(ctx, s, func(ctx context.Context) (err error) {
+			result, err = turn.Wait(ctx)
+			return err
+		})
+	}
+	closed := s.Close()
+	if err = out.finish(ctx, result, err); err == nil && closed != nil {
 		err = failure(closed)
 	}
-	if _, isTerminal := cli.Terminal(c.host.Stderr); !o.json && (isTerminal || o.progress) {
+	if _, terminal := cli.Terminal(c.host.Stderr); !out.json && (terminal || out.progress) {
 		fmt.Fprintf(c.host.Stderr, "To go on: %s query --id %s TEXT\n", c.host.Name, in.Conversation)
 	}
 	return err
 }
 
-// begin starts a session, or opens the one that a conversation belongs to. It returns what is to be submitted, but for
-// the input.
-func (c *commands) begin(ctx context.Context, sessions *tools.Sessions, t *target, observe func(session.Event, session.State)) (*tools.Session, session.Submit, error) {
-	var in session.Submit
+// begin starts a session, or opens the session of the conversation with --id. It returns the submission, without its
+// input.
+func (c *commands) begin(ctx context.Context, p *tools.Project, t *target, observe tools.Observer) (s *tools.Session, in session.Submit, err error) {
+	for name, given := range map[string]bool{"new": t.new, "title": t.title != "", "hidden": t.hidden} {
+		if given && t.id != "" {
+			return nil, in, cli.Usagef("--%s is for a new session and cannot be combined with --id", name)
+		}
+	}
 	if err := c.learn(t.knowledge); err != nil {
 		return nil, in, err
 	}
-	if t.id == "" {
-		return start(ctx, sessions, tools.New{Settings: tools.Settings{Model: t.model, Knowledge: t.knowledge, Hidden: t.hidden}, Title: t.title}, observe)
-	}
-	at, err := sessions.Find(ctx, t.id)
-	var copied *tools.CopyError
-	switch {
-	case errors.As(err, &copied):
-		n, err := sessions.Copied(ctx, copied.ID)
-		if err != nil {
+	p.Named = t.model
+	n := tools.New{Title: t.title, Settings: tools.Settings{Hidden: t.hidden}}
+	if t.id != "" {
+		found, err := p.Find(ctx, t.id)
+		fork := (*tools.CopyError)(nil)
+		if !errors.As(err, &fork) {
+			if err == nil {
+				s, in, err = c.goOn(ctx, p, t, found, observe)
+			}
+			return s, in, err
+		}
+		if n, err = p.Copied(ctx, fork.ID); err != nil {
 			return nil, in, err
 		}
-		n.Model, n.Knowledge = t.model, t.knowledge
-		return start(ctx, sessions, n, observe)
-	case err != nil:
-		return nil, in, err
-	case t.model != "" && t.model != at.Settings.Model:
-		return nil, in, cli.Usagef("the conversation has the model %q and keeps it; without --id a new one has another", at.Settings.Model)
-	case at.Settings.Outside && at.Conversation == at.Session:
-		return nil, in, cli.Usagef("a program outside has the place of the model in this conversation; those that it has begun can be asked")
 	}
-	if _, family := c.learning(); len(t.knowledge) > 0 && family.Prompt != nil { // what the conversation began with stays: this is new to it
-		if section := family.Prompt(ctx, contract.Context{Dir: c.host.Dir}); section != "" {
-			in.Context = []session.Part{{Text: section}}
+	n.Model, n.Knowledge = t.model, t.knowledge
+	if s, err = p.Begin(ctx, n, observe); err == nil {
+		in.Conversation = s.State().Root().ID
+	}
+	return s, in, err
+}
+
+// goOn opens the session of a conversation, as begin does.
+func (c *commands) goOn(ctx context.Context, p *tools.Project, t *target, found tools.Conversation, observe tools.Observer) (*tools.Session, session.Submit, error) {
+	in := session.Submit{Conversation: found.ID}
+	switch settings := found.Settings; {
+	case t.model != "" && t.model != settings.Model:
+		return nil, in, cli.Usagef("the conversation has the model %q; a new one, without --id, can have another", settings.Model)
+	case settings.Outside && found.ID == found.Session:
+		return nil, in, cli.Usagef("this conversation belongs to another program and has no model; the conversations that it has started can be asked")
+	}
+	if len(t.knowledge) > 0 && c.knowledge.Prompt != nil { // only this is new to the conversation
+		if prompt := c.knowledge.Prompt(ctx, contract.Context{Dir: c.host.Dir}); prompt != "" {
+			in.Context = []session.Part{{Text: prompt}}
 		}
 	}
-	c.relearn(at.Settings)
-	sessions.Named(t.model)
-	e, err := sessions.Resume(at.Session, observe)
-	if err != nil {
-		return nil, in, err
+	s, err := c.resume(p, found, observe)
+	if err == nil && s.State().Conversation(found.ID) == nil {
+		_ = s.Close() // nothing was asked
+		err = &log.NotFoundError{Session: found.ID, Dir: p.Logs}
 	}
-	c.warnTorn(e)
-	if e.State().Conversation(at.Conversation) == nil {
-		_ = e.Close() // nothing was asked of it
-		return nil, in, &log.NotFoundError{Session: at.Conversation, Dir: sessions.Dir}
-	}
-	in.Conversation = at.Conversation
-	return e, in, nil
+	return s, in, err
 }
 
-// start starts a session, as begin does.
-func start(ctx context.Context, sessions *tools.Sessions, n tools.New, observe func(session.Event, session.State)) (*tools.Session, session.Submit, error) {
-	e, err := sessions.Begin(ctx, n, observe)
-	if err != nil {
-		return nil, session.Submit{}, err
-	}
-	return e, session.Submit{Conversation: e.State().Root().ID}, nil
-}
+// maxInput limits the bytes of a person's input.
+const maxInput = 4 << 20
 
-// warnTorn reports what a crash had left in the log.
-func (c *commands) warnTorn(e *tools.Session) {
-	if torn := e.Torn(); torn != nil {
-		cli.Warn(c.host.Stderr, "the end of the log was written in part and has been removed: %d bytes", torn.Bytes)
-	}
-}
-
-// input returns what a person says: the words, or standard input for "-".
-func (c *commands) input(words string) (string, error) {
-	if words == "-" {
+// input returns the text to ask, or standard input for "-".
+func (c *commands) input(text string) (string, error) {
+	if text == "-" {
 		data, err := io.ReadAll(io.LimitReader(c.host.Stdin, maxInput+1))
 		if err != nil {
 			return "", err
 		}
-		words = string(data)
+		text = string(data)
 	}
-	switch words = strings.ToValidUTF8(words, "\uFFFD"); {
-	case strings.TrimSpace(words) == "":
+	switch text = strings.ToValidUTF8(text, "\uFFFD"); {
+	case strings.TrimSpace(text) == "":
 		return "", cli.Usagef("there is nothing to ask")
-	case len(words) > maxInput:
+	case len(text) > maxInput:
 		return "", cli.Usagef("the text is longer than %d bytes", maxInput)
 	}
-	return words, nil
+	return text, nil
+}
+
+func (c *commands) resumeCommand() *cobra.Command {
+	out := &printer{commands: c}
+	cmd := c.about("resume", "", "Continue a session after a crash", `Continues a session whose process ended while it worked, and prints the answer.
+Calls that waited for another conversation get its answer. For a session that
+has finished, it prints the last answer.`,
+		func(ctx context.Context, p *tools.Project, found tools.Conversation) error {
+			return c.runResume(ctx, p, found, out)
+		})
+	cmd.Flags().BoolVar(&out.json, "json", false, "print each event as a line of JSON")
+	return cmd
+}
+
+func (c *commands) runResume(ctx context.Context, p *tools.Project, found tools.Conversation, out *printer) error {
+	defer stoppable(ctx)()
+	s, err := c.resume(p, found, out.event)
+	if err != nil {
+		return failure(err)
+	}
+	if err = errors.Join(wait(ctx, s, s.Wait), s.Close()); err != nil {
+		return out.finish(ctx, session.Result{}, err)
+	}
+	last, result, err := lastAnswer(p.Logs, found.Session)
+	switch {
+	case err != nil:
+		return failure(err)
+	case result.Status == "":
+		return cli.Hint(errors.New("nothing has been asked in this session"), "convtools query --id "+found.Session+" TEXT asks")
+	}
+	if out.events == 0 && last.Seq > 0 {
+		out.event(last, s.State())
+	}
+	return out.finish(ctx, result, nil)
+}
+
+// lastAnswer returns the last message of the root's last logical turn, if it has one, and the result of that turn.
+func lastAnswer(dir, id string) (last session.Event, result session.Result, err error) {
+	for record, err := range log.Read(dir, id) {
+		if err != nil {
+			return last, result, err
+		}
+		for _, e := range record {
+			switch {
+			case e.Conversation != id: // the root has the id of its session
+				continue
+			case e.Kind == session.TaskStarted && e.Continues == nil:
+				last, result = session.Event{}, session.Result{}
+			case e.Kind == session.AgentMessage:
+				last = e
+			}
+			result.Note(e)
+		}
+	}
+	return last, result, nil
 }

@@ -21,18 +21,18 @@ import (
 func (c *commands) session() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
-		Short: "List sessions with models, look into them, go on with them",
-		Long: `Lists the sessions that convtools query and chat have begun, and goes on with
-them. A session is a conversation with a model, and the conversations that the
-model has begun in it. An ID is that of a session, of a conversation in one, or
-the id under which a conversation is recorded.`,
+		Short: "List, show and continue sessions with models",
+		Long: `Lists the sessions of convtools query and chat, and continues them. A session
+is a conversation with a model, and the conversations that the model has
+started. ID is the id of a session, of one of its conversations, or the id under
+which a conversation is recorded.`,
 		Example: `  convtools session ls --limit 5
   convtools session show 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11`,
 	}
-	return cli.Group(cmd, c.list(), c.show(), c.events(), c.resume(), c.collect())
+	return cli.Group(cmd, c.list(), c.show(), c.events(), c.resumeCommand(), c.collect())
 }
 
-// listed is a session, as ls prints it as JSON.
+// listed is a session in the JSON of session ls.
 type listed struct {
 	ID       string    `json:"id"`
 	Title    string    `json:"title"`
@@ -44,12 +44,26 @@ type listed struct {
 	Problem  string    `json:"problem,omitempty"`
 }
 
+// describe reads the beginning of the log of a session.
+func describe(dir string, info log.Info) listed {
+	s := listed{ID: info.Session, Modified: info.Modified.UTC(), Bytes: info.Bytes}
+	summary, err := log.Summarize(dir, info.Session)
+	if err != nil {
+		s.Problem = err.Error()
+		return s
+	}
+	settings := tools.SettingsOf(summary.Context)
+	s.Title, s.Started = cmp.Or(summary.Context.Title, tools.FirstLine(summary.Input)), summary.Started.UTC()
+	s.Model, s.Dir = settings.Model, settings.Dir
+	return s
+}
+
 func (c *commands) list() *cobra.Command {
 	limit, asJSON := 20, false
 	cmd := &cobra.Command{
 		Use: "ls", Aliases: []string{"list"},
-		Short:   "List sessions, the one used last first",
-		Long:    "Lists sessions, the one used last first.",
+		Short:   "List sessions, the last used first",
+		Long:    "Lists sessions, the last used first.",
 		Example: "  convtools session ls --limit 5",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -65,7 +79,7 @@ func (c *commands) list() *cobra.Command {
 }
 
 func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
-	// Titles are read of conversations: where the settings about them cannot be used, nothing is.
+	// Titles are read from conversations, and the settings may exclude some.
 	if _, err := (conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}).SearchSources(); err != nil {
 		return failure(err)
 	}
@@ -82,25 +96,25 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 		all = all[:limit]
 	}
 	sessions := make([]listed, len(all))
+	var lines strings.Builder
 	for i, info := range all {
 		if ctx.Err() != nil {
 			return cli.ErrInterrupted
 		}
-		sessions[i] = describe(dir, info)
+		s := describe(dir, info)
+		sessions[i] = s
+		if s.Problem != "" {
+			s.Title = "cannot be read"
+			if !asJSON {
+				cli.Warn(c.host.Stderr, "%s", s.Problem)
+			}
+		}
+		fmt.Fprintf(&lines, "%s  %s  %s\n", s.ID, s.Modified.Local().Format("2006-01-02 15:04"), text.Truncate(text.Cell(s.Title), max(c.width()-56, 20)))
 	}
 	if asJSON {
 		return cli.PrintJSON(c.host.Stdout, c.host.Terminal, sessions)
 	}
-	var b strings.Builder
-	for _, s := range sessions {
-		title := s.Title
-		if s.Problem != "" {
-			title = "cannot be read"
-			cli.Warn(c.host.Stderr, "%s", s.Problem)
-		}
-		fmt.Fprintf(&b, "%s  %s  %s\n", s.ID, s.Modified.Local().Format("2006-01-02 15:04"), text.Truncate(text.Cell(title), max(c.width()-56, 20)))
-	}
-	if _, err := io.WriteString(c.host.Stdout, b.String()); err != nil {
+	if _, err := io.WriteString(c.host.Stdout, lines.String()); err != nil {
 		return err
 	}
 	switch {
@@ -112,51 +126,36 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 	return nil
 }
 
-// describe reads the beginning of the log of a session.
-func describe(dir string, info log.Info) listed {
-	s := listed{ID: info.Session, Modified: info.Modified.UTC(), Bytes: info.Bytes}
-	summary, err := log.Summarize(dir, info.Session)
-	if err != nil {
-		s.Problem = err.Error()
-		return s
-	}
-	s.Title, s.Started = cmp.Or(summary.Context.Title, tools.FirstLine(summary.Input)), summary.Started.UTC()
-	settings := tools.SettingsOf(summary.Context)
-	s.Model, s.Dir = settings.Model, settings.Dir
-	return s
-}
-
 func (c *commands) width() int {
 	const usual = 120
 	return cmp.Or(c.host.Width, usual)
 }
 
-// shown is a conversation of a session, as show prints it as JSON.
+// shown is a conversation in the JSON of session show.
 type shown struct {
 	ID       string        `json:"id"`
 	Title    string        `json:"title,omitempty"`
 	State    string        `json:"state"`
 	Messages int           `json:"message_count"`
 	Active   time.Time     `json:"last_active_at"`
-	Usage    session.Usage `json:"usage"` // its own
-	// Total is the usage of it and of all below it.
-	Total    session.Usage `json:"total_usage"`
+	Usage    session.Usage `json:"usage"`       // its own
+	Total    session.Usage `json:"total_usage"` // with the conversations below it
 	Children []*shown      `json:"conversations,omitempty"`
 }
 
 func (c *commands) show() *cobra.Command {
 	asJSON := false
-	cmd := c.about("show", "", "Show the conversations of a session, and what they have used", `Shows the conversations of a session as a tree: what state each is in, how many
-messages it has, and the tokens that it and all below it have used.`,
-		func(_ context.Context, sessions *tools.Sessions, at tools.Place) error {
-			state, torn, err := log.Load(sessions.Dir, at.Session)
+	cmd := c.about("show", "", "Show the conversations of a session", `Shows the conversations of a session as a tree: the state and the number of
+messages of each, and the tokens used by it and the conversations below it.`,
+		func(_ context.Context, p *tools.Project, found tools.Conversation) error {
+			state, torn, err := log.Load(p.Logs, found.Session)
 			if err != nil {
 				return failure(err)
 			}
 			if torn != nil {
-				fmt.Fprintf(c.host.Stderr, "note: the last %d bytes of the log are not a whole record: it is being written, or a crash left them\n", torn.Bytes)
+				fmt.Fprintf(c.host.Stderr, "note: the last %d bytes of the log are an incomplete record: it is being written, or a crash left it\n", torn.Bytes)
 			}
-			root := tree(state)
+			root := tree(state, state.Root())
 			if asJSON {
 				return cli.PrintJSON(c.host.Stdout, c.host.Terminal, root)
 			}
@@ -169,40 +168,30 @@ messages it has, and the tokens that it and all below it have used.`,
 	return cmd
 }
 
-// tree returns the conversations of a session below its root.
-func tree(s session.State) *shown {
-	all := map[string]*shown{}
-	for c := range s.Conversations() { // a parent comes before its children
-		all[c.ID] = &shown{ID: c.ID, Title: tools.TitleOf(c), State: stateOf(s, c), Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage}
-		if parent := all[c.Parent]; parent != nil {
-			parent.Children = append(parent.Children, all[c.ID])
+// tree returns a conversation and those below it.
+func tree(s session.State, c *session.Conversation) *shown {
+	t := &shown{
+		ID: c.ID, Title: tools.TitleOf(c), State: stateOf(s, c),
+		Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage,
+	}
+	for child := range s.Conversations() {
+		if child.Parent == c.ID {
+			below := tree(s, child)
+			t.Children = append(t.Children, below)
+			t.Total.Add(below.Total)
 		}
 	}
-	root := all[s.Root().ID]
-	root.add()
-	return root
+	return t
 }
 
-// add adds up what is used below a conversation.
-func (s *shown) add() {
-	for _, child := range s.Children {
-		child.add()
-		s.Total.Add(child.Total)
-	}
-}
-
-// stateOf returns what a conversation does, as people are told.
+// stateOf returns the state of a conversation in words for people.
 func stateOf(s session.State, c *session.Conversation) string {
-	doing := s.Doing(c.ID)
-	switch {
-	case c.Destroyed:
+	if c.Destroyed {
 		return "destroyed"
-	case doing == "suspended":
-		return "waiting"
-	case doing == "queued":
-		return "idle"
 	}
-	return doing
+	doing := s.Doing(c.ID)
+	words := map[string]string{"suspended": "waiting", "queued": "idle"}
+	return cmp.Or(words[doing], doing)
 }
 
 func (s *shown) print(b *strings.Builder, first, rest string, width int) {
@@ -223,32 +212,31 @@ func (s *shown) print(b *strings.Builder, first, rest string, width int) {
 
 func (c *commands) events() *cobra.Command {
 	follow := false
-	cmd := c.about("events", " --follow", "Print what has happened in a session, an event a line", `Prints the events of a session, in JSON, one a line, as query --json does. With
---follow it goes on with what happens, as long as a process works in the
-session.`,
-		func(ctx context.Context, sessions *tools.Sessions, at tools.Place) error {
-			records := log.Read(sessions.Dir, at.Session)
+	cmd := c.about("events", " --follow", "Print the events of a session, one a line", `Prints the events of a session as lines of JSON, as query --json does. With
+--follow, it also prints new events while a process works in the session.`,
+		func(ctx context.Context, p *tools.Project, found tools.Conversation) error {
+			records := log.Read(p.Logs, found.Session)
 			if follow {
-				records = log.Follow(ctx, sessions.Dir, at.Session)
+				records = log.Follow(ctx, p.Logs, found.Session)
 			}
-			p := &printer{commands: c, json: true}
+			out := &printer{commands: c, json: true}
 			for record, err := range records {
 				if err != nil {
 					return failure(err)
 				}
 				for _, e := range record {
-					p.event(e)
+					out.event(e, session.State{})
 				}
-				if p.err != nil || !follow && ctx.Err() != nil {
+				if out.err != nil || ctx.Err() != nil {
 					break
 				}
 			}
-			if p.err == nil && ctx.Err() != nil {
+			if out.err == nil && ctx.Err() != nil {
 				return cli.ErrInterrupted
 			}
-			return p.err
+			return out.err
 		})
-	cmd.Flags().BoolVar(&follow, "follow", false, "go on with what happens")
+	cmd.Flags().BoolVar(&follow, "follow", false, "also print new events")
 	return cmd
 }
 
@@ -256,47 +244,47 @@ func (c *commands) collect() *cobra.Command {
 	days, dry := 0, false
 	cmd := &cobra.Command{
 		Use:   "gc --older-than DAYS",
-		Short: "Remove the logs of sessions that were not used for long",
-		Long: `Removes the logs of sessions that have finished and were not used for a number
-of days, with all their conversations. What is recorded in a JP workspace stays
-there. Sessions that have something to go on with are kept.`,
+		Short: "Remove the logs of old sessions",
+		Long: `Removes the logs of finished sessions that were not used for a number of days,
+with all their conversations. Conversations recorded in a JP workspace stay
+there. Sessions with unfinished work are kept.`,
 		Example: "  convtools session gc --older-than 90 --dry-run",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("older-than") || days < 0 {
 				return cli.Usagef("--older-than takes a number of days")
 			}
-			dir, err := tools.LogDir(c.host.Getenv)
-			if err != nil {
-				return err
-			}
-			now := time.Now()
-			if c.host.Now != nil {
-				now = c.host.Now()
-			}
-			done, err := log.GC(dir, now.AddDate(0, 0, -days), dry)
-			if err != nil {
-				return err
-			}
-			var bytes int64
-			for _, info := range done.Removed {
-				bytes += info.Bytes
-				if _, err := fmt.Fprintln(c.host.Stdout, info.Session); err != nil {
-					return err
-				}
-			}
-			for _, kept := range done.Kept {
-				fmt.Fprintf(c.host.Stderr, "note: kept: %s\n", text.Line(kept.Error()))
-			}
-			verb := "removed"
-			if dry {
-				verb = "would be removed"
-			}
-			fmt.Fprintf(c.host.Stderr, "note: %s %s, %s bytes\n", text.Count(len(done.Removed), "session", "sessions"), verb, fmt.Sprint(bytes))
-			return nil
+			return c.runCollect(days, dry)
 		},
 	}
-	cmd.Flags().IntVar(&days, "older-than", 0, "that were not used for `DAYS` days")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "remove nothing, and print what would be")
+	cmd.Flags().IntVar(&days, "older-than", 0, "remove sessions that were not used for `DAYS` days")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only print what would be removed")
 	return cmd
+}
+
+func (c *commands) runCollect(days int, dry bool) error {
+	dir, err := tools.LogDir(c.host.Getenv)
+	if err != nil {
+		return err
+	}
+	removed, kept, err := log.GC(dir, c.host.Now().AddDate(0, 0, -days), dry)
+	if err != nil {
+		return err
+	}
+	var bytes int64
+	for _, info := range removed {
+		bytes += info.Bytes
+		if _, err := fmt.Fprintln(c.host.Stdout, info.Session); err != nil {
+			return err
+		}
+	}
+	for _, err := range kept {
+		fmt.Fprintf(c.host.Stderr, "note: kept: %s\n", text.Line(err.Error()))
+	}
+	verb := "removed"
+	if dry {
+		verb = "would be removed"
+	}
+	fmt.Fprintf(c.host.Stderr, "note: %s %s, %d bytes\n", text.Count(len(removed), "session", "sessions"), verb, bytes)
+	return nil
 }

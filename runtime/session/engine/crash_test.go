@@ -40,9 +40,7 @@ func (d *disk) wrap(f log.File) log.File {
 		panic(err)
 	}
 	d.File, d.size = f, info.Size()
-	if d.synced = min(d.synced, d.size); d.synced == 0 { // it has just been made
-		d.synced = d.size
-	}
+	d.synced = d.size // [log.Open] syncs
 	return d
 }
 

@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 // sessionProcess has session s do what [talkTwice] is, from wherever the last process has left it. It prints a line for
 // each event, and waits for a line of its input each time, until that ends.
 func sessionProcess(dir string) error {
-	o := (&world{}).options()
-	o.NewID = func() string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", rand.Uint64()>>16) }
+	w := &world{newID: func() string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", rand.Uint64()>>16) }}
+	o := w.options()
 	in := bufio.NewReader(os.Stdin)
 	o.Observe = func(e session.Event, _ session.State) {
 		fmt.Println(e.Seq)

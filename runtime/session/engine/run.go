@@ -3,63 +3,64 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/convtools/convtools/runtime/session"
 )
 
 // run is the goroutine that owns the session.
-func (e *Engine) run(effects []session.Effect) {
+func (e *Engine) run() {
 	defer close(e.done)
-	e.err = e.loop(effects)
-	fail := func(err error) {
-		if err != nil && errors.Is(e.err, ErrClosed) {
-			e.err = err
-		}
+	e.err = e.loop()
+	e.close()
+	if e.working.result != nil {
+		e.settle()
 	}
-	if w := e.working; w != nil {
-		w.cancel()
-		select {
-		case in := <-w.result:
-			// A tool that has come to its end all the same may have had its effect.
-			if done, _ := in.(session.ToolDone); done.Success && errors.Is(e.err, ErrClosed) {
-				_, err := e.take(in)
-				fail(err)
-			}
-		case <-time.After(e.options.Limits.Grace):
-			fail(w.stuck(e.options.Limits.Grace))
+	e.fail(e.log.Close())
+}
+
+// settle waits until the work that was running has ended.
+func (e *Engine) settle() {
+	select {
+	case in := <-e.working.result:
+		// A tool that ended well after all had its effect, and must not run again.
+		if done, _ := in.(session.ToolDone); done.Success && errors.Is(e.err, ErrClosed) {
+			e.fail(e.take(in, nil))
 		}
+	case <-time.After(grace):
+		e.fail(e.stuck())
 	}
-	fail(e.log.Close())
+}
+
+// fail makes an error the one of the engine, unless an earlier one is.
+func (e *Engine) fail(err error) {
+	if err != nil && errors.Is(e.err, ErrClosed) {
+		e.err = err
+	}
 }
 
 // loop takes inputs until the engine is closed or something fails.
-func (e *Engine) loop(effects []session.Effect) error {
+func (e *Engine) loop() error {
 	for {
-		if err := e.carryOut(effects); err != nil {
-			return err
-		}
-		var result <-chan session.Input
-		var grace, expire <-chan time.Time
-		if w := e.working; w != nil {
-			result, grace, expire = w.result, w.grace, e.deadline()
-		}
+		e.work()
 		var err error
 		select {
 		case r := <-e.requests:
-			effects, err = e.serve(r)
-		case in := <-result:
-			effects, err = e.finished(in)
-		case <-grace:
-			return e.working.stuck(e.options.Limits.Grace)
-		case <-e.closing:
-			return ErrClosed
-		case <-expire:
-			effects, err = e.take(session.Expire{Task: e.working.task})
-			var early *session.InputError // the clock was put back
-			if errors.As(err, &early) {
+			err = e.take(r.input, r.turn)
+			r.reply <- err
+			if session.CodeOf(err) != "" { // the input was refused
 				err = nil
 			}
+		case in := <-e.working.result:
+			e.working = working{}
+			err = e.take(in, nil)
+		case <-e.working.stopped:
+			e.working.stopped, e.working.grace = nil, time.After(grace)
+		case <-e.working.grace:
+			return e.stuck()
+		case <-e.closing.Done():
+			return ErrClosed
 		}
 		if err != nil {
 			return err
@@ -67,97 +68,89 @@ func (e *Engine) loop(effects []session.Effect) error {
 	}
 }
 
-// take takes a step: the state is the next one when its events are written and observed.
-func (e *Engine) take(in session.Input) ([]session.Effect, error) {
-	state, effects, events, err := session.Step(e.State(), e.options.Now(), in)
+// take takes a step, which may be that of a new turn. The state is the next one when its events are written and observed.
+func (e *Engine) take(in session.Input, submitted *Turn) error {
+	state, events, err := session.Step(e.State(), e.options.Now(), in)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := e.log.Append(events); err != nil {
-		return nil, err
+		return err
 	}
-	before := e.now.Load()
-	e.now.Store(&moment{state: state, over: make(chan struct{})})
-	e.observe(events)
-	e.follow(events)
+	e.observe(events, state)
+	e.follow(events, state, submitted)
+	before := e.now.Swap(&moment{state: state, over: make(chan struct{})})
 	close(before.over)
-	return effects, nil
-}
-
-func (e *Engine) observe(events []session.Event) {
-	for _, event := range events {
-		if e.options.Observe != nil {
-			e.options.Observe(event, e.State())
-		}
-	}
-}
-
-// serve answers a request from outside. What the session refuses is the caller's error; any other is the engine's.
-func (e *Engine) serve(r request) ([]session.Effect, error) {
-	e.queued = r.turn
-	effects, err := e.take(r.input)
-	e.queued = nil
-	r.reply <- err
-	var refusal *session.Refusal
-	var late *session.InputError
-	if errors.As(err, &refusal) || errors.As(err, &late) {
-		return nil, nil
-	}
-	return effects, err
-}
-
-// carryOut begins what a step has decided. Its events are written.
-func (e *Engine) carryOut(effects []session.Effect) error {
-	for _, effect := range effects {
-		switch effect := effect.(type) {
-		case session.Sample:
-			e.begin(effect.Task, "", func(ctx context.Context) session.Input { return e.sample(ctx, effect) })
-		case session.RunTool:
-			e.begin(effect.Task, effect.Call.Name, func(ctx context.Context) session.Input { return e.runTool(ctx, effect) })
-		case session.Cancel:
-			if e.working == nil {
-				return errors.New("a task is to be stopped of which nothing runs")
-			}
-			e.working.stop(e.options.Limits.Grace)
-		}
-	}
 	return nil
 }
 
-// finished takes what a model or a tool returned.
-func (e *Engine) finished(in session.Input) ([]session.Effect, error) {
-	w := e.working
-	e.working = nil
-	w.cancel()
-	if !w.stopping() {
-		return e.take(in)
-	}
-	if worthwhile(in) {
-		if _, err := e.take(in); err != nil {
-			return nil, err
+func (e *Engine) observe(events []session.Event, after session.State) {
+	for _, event := range events {
+		if e.options.Observe != nil {
+			e.options.Observe(event, after)
 		}
 	}
-	return e.take(session.Stopped{Task: w.task})
 }
 
-// worthwhile reports whether something is recorded that a model or a tool returned after it was asked to stop: all but
-// that it has been stopped.
-func worthwhile(in session.Input) bool {
-	switch in := in.(type) {
-	case session.Response:
-		return in.Failure == session.Failure{} || in.Usage != session.Usage{}
-	case session.ToolDone:
-		return in.Success
+// follow passes the events of a step to the turns of their submissions.
+func (e *Engine) follow(events []session.Event, after session.State, submitted *Turn) {
+	for _, event := range events {
+		if event.Kind == session.SubmissionQueued && submitted != nil {
+			submitted.ID = event.Submission
+			e.turns[event.Submission] = submitted
+		}
+		t := e.turns[event.Submission]
+		if t == nil || event.Frame != 0 || !t.result.Note(event) {
+			continue
+		}
+		if t.result.Status == session.StatusInterrupted && after.Conversation(event.Conversation).Destroyed {
+			t.result.Status = session.StatusDestroyed
+		}
+		delete(e.turns, t.ID)
+		t.ended.Store(&t.result)
 	}
-	return true
 }
 
-// deadline returns a channel that has the time of the deadline of what works, and nil where there is none or it has been
-// asked to stop.
-func (e *Engine) deadline() <-chan time.Time {
-	at := e.State().Deadline()
-	if at.IsZero() || e.working.stopping() {
-		return nil
+// working is a model or a tool that works. It is zero if nothing does.
+type working struct {
+	name    string
+	cancel  context.CancelFunc
+	result  chan session.Input // gets the report when nothing of the work runs any more
+	stopped <-chan struct{}    // closed when the work is asked to stop, or its deadline has passed
+	grace   <-chan time.Time   // when the work should have stopped
+}
+
+// work begins the work that the session waits for, or asks it to stop.
+func (e *Engine) work() {
+	switch w := e.State().Work(); {
+	case w == nil:
+	case e.working.result == nil:
+		e.begin(w)
+	case w.Stop:
+		e.working.cancel()
 	}
-	return time.After(at.Sub(e.options.Now()) + time.Millisecond) // the core counts in milliseconds
+}
+
+// begin begins work on a goroutine of its own.
+func (e *Engine) begin(w *session.Work) {
+	ctx, cancel := context.WithCancel(e.closing)
+	if at := w.Left.Deadline; !at.IsZero() {
+		left := at.Sub(e.options.Now()) + time.Millisecond // sessions count in milliseconds
+		cancel()
+		ctx, cancel = context.WithTimeout(e.closing, left)
+	}
+	e.working = working{name: "the model", cancel: cancel, result: make(chan session.Input, 1), stopped: ctx.Done()}
+	do := e.sample
+	if w.Call != nil {
+		e.working.name, do = "the tool "+w.Call.Name, e.runTool
+	}
+	go func(result chan<- session.Input) {
+		defer cancel()
+		result <- do(ctx, w)
+	}(e.working.result)
+}
+
+// stuck is the error that work did not stop. The next process that resumes the session ends the task.
+func (e *Engine) stuck() error {
+	return fmt.Errorf("%s did not stop within %v", e.working.name, grace)
 }

@@ -59,6 +59,7 @@ func send(p ...response) act    { return act{Send: p} }
 type world struct {
 	// enter is called before a model or a tool works, and may wait or fail; nil does neither.
 	enter func(ctx context.Context, what string) error
+	newID func() string // of a conversation; nil counts
 
 	mu       sync.Mutex
 	created  int
@@ -93,12 +94,6 @@ func (w *world) options() engine.Options {
 		Model: func(_ context.Context, c *session.Conversation) (model.Model, error) { return worldModel{w, c.ID}, nil },
 		Tools: worldTools{w},
 		Now:   time.Now,
-		NewID: func() string {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.created++
-			return id(w.created)
-		},
 	}
 }
 
@@ -195,7 +190,12 @@ func (t worldTools) Prepare(_ context.Context, _ *session.Conversation, c model.
 	budget := session.Budget{Deadline: time.Date(2040, 1, 1, 0, 0, t.world.prepared, 0, time.UTC)}
 	switch c.Name {
 	case "conv.create":
-		return session.Request{Create: &session.Create{UserInstruction: &c.Arguments, Budget: budget}}
+		t.world.created++
+		created := id(t.world.created)
+		if t.world.newID != nil {
+			created = t.world.newID()
+		}
+		return session.Request{Create: &session.Create{ConversationID: created, UserInstruction: &c.Arguments, Budget: budget}}
 	case "conv.send":
 		to, text, _ := strings.Cut(c.Arguments, " ")
 		return session.Request{Send: &session.Send{ConversationID: to, Text: &text, Budget: budget}}

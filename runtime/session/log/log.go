@@ -1,27 +1,26 @@
-// Package log keeps sessions on disk: one append-only log a session, in a directory that the caller chooses.
+// Package log keeps sessions on disk: one append-only log for each session, in a directory that the caller chooses.
 //
-// A log is a text file of lines. The first one names the format and its version:
+// A log is a text file. Its first line names the format and its version:
 //
 //	{"format":"convtools-session","version":2}
 //
-// Each other line is a record: the events of one step of package session, in JSON, with the CRC-32C of that JSON in
+// Each other line is a record: the events of one step of package session as JSON, after the CRC-32C of that JSON in
 // hexadecimal.
 //
 //	{"crc32c":"1c291ca3","events":[{"seq":3,…},{"seq":4,…}]}
 //
-// A record is one write, and one sync before [Log.Append] returns. Records of agent_message_delta alone are the exception:
-// they are written but not synced, since no state comes from them. A process that is killed loses nothing that was
-// written; where power is lost, the pieces of a message since the last synced record may be lost too. The message itself
-// is in the log when the model has ended it, and where it has not, Recovered voids its pieces.
+// A record is one write, and one sync before [Log.Append] returns. Records of agent_message_delta alone are written but
+// not synced, since the state does not depend on them. So a killed process loses nothing that it wrote; a power failure
+// can lose the pieces of a message since the last synced record. The whole message is in the log once the model has ended
+// it; if it has not, Recovered voids the pieces.
 //
-// The state of a session is made from its log alone, from the beginning, whenever it is opened: there is no snapshot that
-// could differ from it.
+// The state of a session is read from its whole log whenever it is opened. There is no snapshot that could differ.
 //
-// What a crash leaves at the end of a log is cut off by [Open]: the first line that is not whole and all after it, as
-// long as nothing of it can have been synced. Damage elsewhere is a [*DamagedError].
+// [Open] cuts off what a crash left at the end of a log: the first line that is not a whole record and all that follows,
+// if none of it can have been synced. Any other damage is a [*DamagedError].
 //
-// The package must never change or remove what Append has written, other than what a crash left at the end and, in [GC],
-// whole logs; and never decide what happens in a session.
+// The package must never change or remove what Append has written, except for what a crash left and, in [GC], whole logs.
+// It must never decide what happens in a session.
 package log
 
 import (
@@ -45,50 +44,32 @@ import (
 
 const (
 	extension = ".jsonl"
-	format    = "convtools-session"
+	header    = `{"format":"convtools-session","version":%d`
 	version   = 2
 )
 
-// header is the first line.
-type header struct {
-	Format  string `json:"format"`
-	Version int    `json:"version"`
-}
-
-// record is any other line.
-type record struct {
-	Sum    string          `json:"crc32c"`
-	Events json.RawMessage `json:"events"`
-}
-
-func checksum(events []byte) string {
-	return fmt.Sprintf("%08x", crc32.Checksum(events, crc32.MakeTable(crc32.Castagnoli)))
+// beforeEvents returns the beginning of a record, up to its events.
+func beforeEvents(events []byte) []byte {
+	sum := crc32.Checksum(events, crc32.MakeTable(crc32.Castagnoli))
+	return fmt.Appendf(nil, `{"crc32c":"%08x","events":`, sum)
 }
 
 // recordOf returns the line of a record.
 func recordOf(events []session.Event) ([]byte, error) {
 	text, err := model.JSON(events)
-	if err != nil {
-		return nil, fmt.Errorf("encoding events from %d: %w", events[0].Seq, err)
-	}
-	line, err := model.JSON(record{checksum(text), text})
-	return append(line, '\n'), err
+	return slices.Concat(beforeEvents(text), text, []byte("}\n")), err
 }
 
-// eventsIn returns the events of the line of a record.
-func eventsIn(line []byte) ([]session.Event, error) {
-	var r record
-	if err := json.Unmarshal(line, &r); err != nil || !bytes.HasSuffix(line, []byte("}\n")) {
-		return nil, errors.New("the line is not a whole record")
+// eventsIn returns the events of a line that recordOf made.
+func eventsIn(line []byte) (events []session.Event, err error) {
+	text, whole := bytes.CutSuffix(line[min(len(line), len(beforeEvents(nil))):], []byte("}\n"))
+	if !whole || !bytes.HasPrefix(line, beforeEvents(text)) {
+		return nil, errors.New("the line is not a whole record, or not as its checksum says")
 	}
-	if r.Sum != checksum(r.Events) {
-		return nil, errors.New("the checksum is not that of the events")
-	}
-	var events []session.Event
-	if err := json.Unmarshal(r.Events, &events); err != nil || len(events) > 0 {
+	if err := json.Unmarshal(text, &events); err != nil || len(events) > 0 {
 		return events, err
 	}
-	return nil, errors.New("the line has no events")
+	return nil, errors.New("the record has no events")
 }
 
 // pieces reports whether a record is written without a sync.
@@ -101,7 +82,7 @@ type BusyError struct{ Session string }
 
 func (e *BusyError) Error() string { return "session " + e.Session + " is in use by another process" }
 
-// NotFoundError is the error for a session that the directory does not have.
+// NotFoundError is the error for a session that a directory does not have.
 type NotFoundError struct{ Session, Dir string }
 
 func (e *NotFoundError) Error() string {
@@ -110,26 +91,25 @@ func (e *NotFoundError) Error() string {
 
 func (e *NotFoundError) Unwrap() error { return fs.ErrNotExist }
 
-// File is what a log is written to.
+// File is the file of a log.
 type File interface {
 	io.Writer
 	Sync() error
 	Close() error
 }
 
-// Log is a log that is open for writing, by this process alone. Its methods must not be called at the same time.
+// Log is a log that is open for writing, by this process alone. Its methods are not safe for concurrent use.
 type Log struct {
-	// File is what is written to. It is replaced before the first Append to inject faults, count, or leave out syncs.
+	// File is where Append writes. It may be replaced before the first Append, to inject faults, count, or omit syncs.
 	File  File
-	State session.State // that the log led to when it was opened
-	Torn  *Torn         // what was cut off the end then; nil where the log was whole
+	State session.State // when the log was opened
+	Torn  *Torn         // what Open cut off; nil if the log was whole
 
 	unlock func()
-	err    error // why nothing more is written
+	err    error // why Append writes no more
 }
 
-// path returns the path of the log of a session in a directory. The error is a [*NotFoundError] for an id that is no plain
-// file name.
+// path returns the path of the log of a session. The error is a [*NotFoundError] if the id is no plain file name.
 func path(dir, id string) (string, error) {
 	name := id + extension
 	if id == "" || !filepath.IsLocal(name) || filepath.Base(name) != name || id[0] == '.' {
@@ -138,14 +118,15 @@ func path(dir, id string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// Create makes the log of a new session with its first record, the events of [session.Start], in a directory that is
-// made where it is missing. The log is there with that record or not at all.
+// Create creates the log of a new session with its first record, the events of [session.Start]. It creates the directory
+// if that is missing. The log appears with the record or not at all.
 func Create(dir string, events []session.Event) (*Log, error) {
-	name, err := path(dir, events[0].Session)
+	id := events[0].Session
+	name, err := path(dir, id)
 	if err != nil {
 		return nil, err
 	}
-	line, err := recordOf(events)
+	record, err := recordOf(events)
 	if err != nil {
 		return nil, err
 	}
@@ -160,19 +141,19 @@ func Create(dir string, events []session.Event) (*Log, error) {
 	if _, err := root.Lstat(filepath.Base(name)); err == nil {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 	}
-	first := fmt.Appendf(nil, "{\"format\":%q,\"version\":%d}\n", format, version)
-	if err := safefile.Write(name, append(first, line...), 0o600); err != nil {
+	first := fmt.Appendf(nil, header+"}\n", version)
+	if err := safefile.Write(name, append(first, record...), 0o600); err != nil {
 		return nil, err
 	}
 	if err := safefile.SyncDir(root); err != nil {
 		return nil, err
 	}
-	return Open(dir, events[0].Session)
+	return Open(dir, id)
 }
 
-// Open opens the log of a session for writing. Its end is repaired where a crash has left something there. Where another
-// process has it open the error is a [*BusyError]; where there is none, a [*NotFoundError]; where it cannot be continued, a
-// [*DamagedError], a [*session.LogError], or says of which version it is.
+// Open opens the log of a session for writing, and cuts off what a crash left at its end. The error is a [*BusyError] if
+// another process has the log open, a [*NotFoundError] if there is none, a [*DamagedError] if it cannot be continued, or
+// names its version if this program does not read that.
 func Open(dir, id string) (*Log, error) {
 	unlock, err := lock(dir, id, lockTime)
 	if err != nil {
@@ -180,7 +161,7 @@ func Open(dir, id string) (*Log, error) {
 	}
 	l := &Log{unlock: unlock}
 	if l.State, l.Torn, err = Load(dir, id); err == nil {
-		err = l.open(dir, id)
+		err = l.open(filepath.Join(dir, id+extension))
 	}
 	if err != nil {
 		unlock()
@@ -189,21 +170,24 @@ func Open(dir, id string) (*Log, error) {
 	return l, nil
 }
 
-func (l *Log) open(dir, id string) error {
-	name, _ := path(dir, id)
+// open opens the file for writing. It syncs what is there: the process that wrote the last record may have been killed
+// before it did.
+func (l *Log) open(name string) error {
 	f, _, err := safefile.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
-	if l.File = f; l.Torn != nil {
-		if err := errors.Join(f.Truncate(l.Torn.Offset), f.Sync()); err != nil {
-			return errors.Join(err, f.Close())
-		}
+	if l.Torn != nil {
+		err = f.Truncate(l.Torn.Offset)
 	}
+	if err = errors.Join(err, f.Sync()); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	l.File = f
 	return nil
 }
 
-// lockTime is how long to wait for a lock. A follower takes it for a moment to see whether a process has it.
+// lockTime is how long to wait for a lock: Follow takes it for a moment.
 const lockTime = 100 * time.Millisecond
 
 // lock locks the log of a session. Errors are those of [Open].
@@ -224,18 +208,8 @@ func lock(dir, id string, wait time.Duration) (unlock func(), err error) {
 	return unlock, err
 }
 
-// Sync returns when what the log held when it was opened is on disk. The process that wrote the last record may have been
-// killed before its sync, and the next process must not lose the record it continues from.
-func (l *Log) Sync() error {
-	if err := l.File.Sync(); err != nil {
-		return fmt.Errorf("syncing the session log: %w", err)
-	}
-	return nil
-}
-
-// Append writes a record: the events of one step. When it returns, they are on disk, apart from pieces of messages (see
-// the package). After an error nothing more is written: how much of the record is on disk is not known until the log is
-// opened again.
+// Append writes a record. When it returns, the events are on disk, except for pieces of messages. After an error it writes
+// no more: until the log is opened again, it is not known how much of the record is on disk.
 func (l *Log) Append(events []session.Event) error {
 	if l.err != nil {
 		return l.err
@@ -253,7 +227,7 @@ func (l *Log) Append(events []session.Event) error {
 	return l.err
 }
 
-// Close ends the use of a log.
+// Close closes the log, and unlocks it for others.
 func (l *Log) Close() error {
 	if l.err == nil {
 		l.err = fs.ErrClosed

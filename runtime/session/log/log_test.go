@@ -33,7 +33,7 @@ func sampleRecords(t testing.TB) [][]session.Event {
 	at := epoch
 	step := func(in session.Input) {
 		t.Helper()
-		next, _, events, err := session.Step(s, at, in)
+		next, events, err := session.Step(s, at, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func sample(t testing.TB) (dir string, text []byte) {
 func states(t testing.TB, text []byte) (after []session.State, offsets []int) {
 	t.Helper()
 	for i := range sampleRecords(t) {
-		s, err := session.Fold(func(yield func([]session.Event, error) bool) { yield(slices.Concat(sampleRecords(t)[:i+1]...), nil) })
+		s, err := session.State{}.Apply(slices.Concat(sampleRecords(t)[:i+1]...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,8 +325,8 @@ func TestNotOneSession(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "s.jsonl"), slices.Concat(lines...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var unlikely *session.LogError
-	if _, err := Open(dir, "s"); !errors.As(err, &unlikely) || !strings.Contains(err.Error(), dir) {
+	var damage *DamagedError
+	if _, err := Open(dir, "s"); !errors.As(err, &damage) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("%v", err)
 	}
 }
@@ -519,17 +519,17 @@ func TestGC(t *testing.T) {
 	defer log.Close()
 
 	for _, dry := range []bool{true, false} {
-		got, err := GC(dir, epoch, dry)
+		removed, kept, err := GC(dir, epoch, dry)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var busy *BusyError
-		var damaged *session.LogError
-		if len(got.Removed) != 1 || got.Removed[0].Session != "finished" || len(got.Kept) != 3 {
-			t.Fatalf("%+v", got)
+		var damaged *DamagedError
+		if len(removed) != 1 || removed[0].Session != "finished" || len(kept) != 3 {
+			t.Fatalf("%+v, kept %+v", removed, kept)
 		}
-		if !errors.As(got.Kept[0], &busy) || !errors.As(got.Kept[1], &damaged) || got.Kept[2].Error() != "session unfinished has not finished" {
-			t.Errorf("kept %+v", got.Kept)
+		if !errors.As(kept[0], &busy) || !errors.As(kept[1], &damaged) || kept[2].Error() != "session unfinished has not finished" {
+			t.Errorf("kept %+v", kept)
 		}
 		want := []string{".convtools-0123456789abcdef", ".convtools-recent", "busy.jsonl", "damaged.jsonl", "recent.jsonl", "unfinished.jsonl"}
 		if dry {
@@ -563,9 +563,8 @@ func FuzzLog(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, torn, err := load("a log", bytes.NewReader(text))
 		var damage *DamagedError
-		var unlikely *session.LogError
 		if err != nil {
-			if !errors.As(err, &damage) && !strings.Contains(err.Error(), "of the session format") && !errors.As(err, &unlikely) {
+			if !errors.As(err, &damage) && !strings.Contains(err.Error(), "of the session format") {
 				t.Fatalf("%T: %v", err, err)
 			}
 			return

@@ -3,7 +3,6 @@ package log
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,11 +15,11 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// DamagedError is the error for a log with a line that is not as it was written, and that no crash has left.
+// DamagedError is the error for a log with a line that cannot be what Append wrote, nor what a crash left.
 type DamagedError struct {
 	Path   string
-	Offset int64 // of the line in the file
-	Err    error // what is wrong
+	Offset int64 // of the line, in bytes
+	Err    error
 }
 
 func (e *DamagedError) Error() string {
@@ -29,19 +28,19 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Torn is what a crash has left at the end of a log.
+// Torn is what a crash left at the end of a log.
 type Torn struct {
 	Offset int64 // where it begins
 	Bytes  int64
 }
 
-// reader reads the records of a log one after the other.
+// reader reads the records of a log.
 type reader struct {
 	path   string
 	file   *os.File
 	in     *bufio.Reader
-	offset int64 // of the next line
-	torn   *Torn // at the end
+	offset int64 // after the last record
+	end    int64 // after the last line that was read
 }
 
 // open opens the log of a session for reading.
@@ -66,25 +65,26 @@ func open(dir, id string) (*reader, error) {
 	return r, nil
 }
 
-// newReader reads the first line. Without one, the error is a [*DamagedError]: a log is created with it.
+// newReader returns a reader that has read the first line.
 func newReader(path string, in io.Reader) (*reader, error) {
 	r := &reader{path: path, in: bufio.NewReaderSize(in, 64<<10)}
-	line, err := r.next()
+	line, err := r.line()
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	var h header
-	if json.Unmarshal(line, &h) != nil || h.Format != format || h.Version < 1 {
+	var v int
+	if _, err := fmt.Sscanf(string(line), header, &v); err != nil || v < 1 {
 		return nil, &DamagedError{Path: path, Err: errors.New("the first line is not that of a session log")}
 	}
-	if h.Version != version {
-		return nil, fmt.Errorf("%s has version %d of the session format, and this program reads version %d", path, h.Version, version)
+	if v != version {
+		return nil, fmt.Errorf("%s has version %d of the session format, and this program reads version %d", path, v, version)
 	}
+	r.offset = r.end
 	return r, nil
 }
 
-// next returns the next line with its line break, which may be missing at the end. At the end the error is [io.EOF].
-func (r *reader) next() ([]byte, error) {
+// line returns the next line with its line break, which may be missing at the end. At the end the error is [io.EOF].
+func (r *reader) line() ([]byte, error) {
 	line, err := r.in.ReadBytes('\n')
 	if err == io.EOF && len(line) > 0 {
 		err = nil
@@ -92,35 +92,34 @@ func (r *reader) next() ([]byte, error) {
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("reading %s: %w", r.path, err)
 	}
-	r.offset += int64(len(line))
+	r.end += int64(len(line))
 	return line, err
 }
 
-// record returns the events of the next line. At the end of the log the error is [io.EOF], and torn is set where a crash
-// has left something there.
+// record returns the events of the next record. At the end of the log, or of what a crash left of it, the error is
+// [io.EOF].
 func (r *reader) record() ([]session.Event, error) {
-	start := r.offset
-	line, err := r.next()
+	line, err := r.line()
 	if err != nil {
 		return nil, err
 	}
 	events, err := eventsIn(line)
-	if err == nil {
+	switch {
+	case err == nil:
+		r.offset = r.end
 		return events, nil
+	case r.synced():
+		return nil, &DamagedError{Path: r.path, Offset: r.offset, Err: err}
 	}
-	if r.synced() {
-		return nil, &DamagedError{Path: r.path, Offset: start, Err: err}
-	}
-	r.torn = &Torn{Offset: start, Bytes: r.offset - start}
 	return nil, io.EOF
 }
 
-// synced reads on to the end after a line that is not a record. It reports whether that line was synced: it was if a later
-// record is followed by another and had to be synced first.
+// synced reads to the end after a line that is no record, and reports whether that line had been synced. It was if a
+// record after it was synced: one that has another record after it.
 func (r *reader) synced() bool {
 	synced := false
 	for {
-		line, err := r.next()
+		line, err := r.line()
 		if err != nil {
 			return err != io.EOF
 		}
@@ -132,31 +131,38 @@ func (r *reader) synced() bool {
 	}
 }
 
-// records passes on the records up to the end.
-func (r *reader) records(yield func([]session.Event, error) bool) (more bool) {
+// records yields the events of each record up to the end.
+func (r *reader) records(yield func([]session.Event, error) bool) {
 	for {
 		events, err := r.record()
-		if err == io.EOF {
-			return true
-		}
-		if !yield(events, err) || err != nil {
-			return false
+		if err == io.EOF || !yield(events, err) || err != nil {
+			return
 		}
 	}
 }
 
-// state returns the state that the records lead to, and what a crash has left at the end.
-func (r *reader) state() (session.State, *Torn, error) {
-	state, err := session.Fold(func(yield func([]session.Event, error) bool) { r.records(yield) })
-	var damage *session.LogError
-	if errors.As(err, &damage) {
-		err = fmt.Errorf("reading %s: %w", r.path, err)
+// state returns the state that the records lead to.
+func (r *reader) state() (s session.State, torn *Torn, err error) {
+	at := r.offset
+	for events, err := range r.records {
+		if err == nil {
+			if s, err = s.Apply(events); err != nil {
+				err = &DamagedError{Path: r.path, Offset: at, Err: err}
+			}
+		}
+		if err != nil {
+			return session.State{}, nil, err
+		}
+		at = r.offset
 	}
-	return state, r.torn, err
+	if r.end > r.offset {
+		torn = &Torn{Offset: r.offset, Bytes: r.end - r.offset}
+	}
+	return s, torn, nil
 }
 
-// Load returns the state that the log of a session leads to, also while it is being written, and what a crash, or a
-// record that is half written, leaves at its end. Errors are those of [Open], except that nobody is busy.
+// Load returns the state of a session, and what a crash, or a record that is half written, leaves at the end of its log.
+// It may be called while the log is written. Errors are those of [Open] but for [*BusyError].
 func Load(dir, id string) (session.State, *Torn, error) {
 	r, err := open(dir, id)
 	if err != nil {
@@ -166,14 +172,9 @@ func Load(dir, id string) (session.State, *Torn, error) {
 	return r.state()
 }
 
-// Read reads the records of the log of a session, the events of one step each, also while it is being written. What a
-// crash has left at the end, or a record that is half written, ends it without an error. Errors are those of [Load].
+// Read yields the events of each record of a session. It may be called while the log is written, and ignores what a
+// crash, or a record that is half written, leaves at its end. Errors are those of [Load].
 func Read(dir, id string) iter.Seq2[[]session.Event, error] {
-	return read(dir, id, func(*reader) bool { return false })
-}
-
-// read reads the records, and again as long as there may be more.
-func read(dir, id string, again func(*reader) bool) iter.Seq2[[]session.Event, error] {
 	return func(yield func([]session.Event, error) bool) {
 		r, err := open(dir, id)
 		if err != nil {
@@ -181,41 +182,54 @@ func read(dir, id string, again func(*reader) bool) iter.Seq2[[]session.Event, e
 			return
 		}
 		defer r.file.Close()
-		for r.records(yield) && again(r) {
-			if r.torn != nil { // what was half written is read again
-				r.offset, r.torn = r.torn.Offset, nil
+		r.records(yield)
+	}
+}
+
+// followInterval is the time between two looks at a log.
+const followInterval = 50 * time.Millisecond
+
+// Follow is like [Read], but goes on while a process has the session open. It also ends, without an error, when the
+// context is done or the log is removed.
+func Follow(ctx context.Context, dir, id string) iter.Seq2[[]session.Event, error] {
+	return func(yield func([]session.Event, error) bool) {
+		r, err := open(dir, id)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer r.file.Close()
+		for open := true; ; {
+			for events, err := range r.records {
+				if !yield(events, err) || err != nil {
+					return
+				}
+			}
+			if !open {
+				return
+			}
+			open = isOpen(dir, id) // if not, what was written until now is still to be read
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(followInterval):
 			}
 			if _, err := r.file.Seek(r.offset, io.SeekStart); err != nil {
 				yield(nil, err)
 				return
 			}
 			r.in.Reset(r.file)
+			r.end = r.offset
 		}
 	}
 }
 
-// followInterval is how often a log is looked at that is being followed.
-const followInterval = 50 * time.Millisecond
-
-// Follow is [Read], and goes on with what is written as long as a process has the session open. It ends without an error
-// too when the context is done, or the log is removed.
-func Follow(ctx context.Context, dir, id string) iter.Seq2[[]session.Event, error] {
-	last := false
-	return read(dir, id, func(*reader) bool {
-		if last {
-			return false
-		}
-		unlock, err := lock(dir, id, 0)
-		if err == nil {
-			unlock()
-		}
-		var busy *BusyError
-		last = !errors.As(err, &busy) // and then what was written before its process ended
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(followInterval):
-			return true
-		}
-	})
+// isOpen reports whether a process has a session open for writing.
+func isOpen(dir, id string) bool {
+	unlock, err := lock(dir, id, 0)
+	if err == nil {
+		unlock()
+	}
+	_, busy := errors.AsType[*BusyError](err)
+	return busy
 }

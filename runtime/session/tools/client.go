@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -15,13 +16,31 @@ import (
 	"github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
-	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/log"
 )
 
-// sessionOf returns the id of the session of an outside program in a workspace, which is always the same.
-func sessionOf(root string, where contract.Context) string {
+// client is a program outside with its session.
+type client struct {
+	project *Project
+	new     New
+	began   time.Time // when this process first heard of the program
+
+	mu      sync.Mutex
+	session *Session // nil if it is not open
+	users   int      // calls, and work that calls have left running
+}
+
+func newClient(p *Project, id string, where contract.Context) *client {
+	title := text.Line(text.Cut(where.Caller.Client, 100))
+	settings := Settings{Outside: true, Recorded: where.ConversationID}
+	began := p.host.Now().Truncate(time.Millisecond) // as precise as the times in logs
+	return &client{project: p, new: New{Settings: settings, ID: id, Title: title}, began: began}
+}
+
+// sessionID returns the id of the session of a program in a workspace. It is always the same.
+func sessionID(root string, where contract.Context) string {
 	key := "program " + where.Caller.Client
 	if where.ConversationID != "" {
 		key = "conversation " + where.ConversationID
@@ -29,277 +48,231 @@ func sessionOf(root string, where contract.Context) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("convtools session of "+key+" in "+root)).String()
 }
 
-// titleOf returns the title of the conversation of a program: the beginning of its name.
-func titleOf(where contract.Context) string { return text.Line(text.Cut(where.Caller.Client, 100)) }
-
-// client is an outside program with its session.
-type client struct {
-	family   *family
-	sessions *Sessions
-	id       string // of the session
-	title    string
-	from     string // the conversation that calls; empty where the host does not say
-
-	mu      sync.Mutex
-	session *Session // nil while nobody uses it
-	users   int      // calls
-	closed  bool
-}
-
-// busyPause is the time between two attempts to open a session that another process has.
-const busyPause = 100 * time.Millisecond
-
-// turn is like use, but waits until another process closes the session or waiting ends.
-func (c *client) turn(ctx, waiting context.Context) (s *Session, done func(), err error) {
-	again := time.NewTicker(busyPause)
+// use opens the session if it is not open, or counts another use. [client.done] ends the use. If another process has
+// the session open, use waits for it until waiting ends; then the error is a [*log.BusyError].
+func (c *client) use(ctx, waiting context.Context) (*Session, error) {
+	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
 	for {
-		s, done, err = c.use(ctx)
-		var busy *log.BusyError
-		if !errors.As(err, &busy) {
-			return s, done, err
+		s, err := c.tryUse(ctx)
+		if busy := (*log.BusyError)(nil); !errors.As(err, &busy) && !errors.Is(err, fs.ErrExist) {
+			return s, err
 		}
 		select {
 		case <-again.C:
 		case <-waiting.Done():
-			return nil, nil, err
+			return nil, err
 		}
 	}
 }
 
-// use opens the session where it is not open. done has to be called. Errors are those of [Sessions.Begin],
-// [Sessions.Resume] and of an engine that is closed.
-func (c *client) use(ctx context.Context) (s *Session, done func(), err error) {
+func (c *client) tryUse(ctx context.Context) (s *Session, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return nil, nil, engine.ErrClosed
-	}
-	if c.session != nil && c.session.Err() != nil {
-		c.end()
-	}
-	if c.session == nil {
-		if s, err = c.open(ctx); err != nil {
-			return nil, nil, err
+	if c.session == nil || c.session.Err() != nil {
+		s, err = c.project.Resume(c.new.ID, nil)
+		if errors.Is(err, fs.ErrNotExist) {
+			s, err = c.project.Begin(ctx, c.new, nil)
+		}
+		if err != nil {
+			return nil, err
 		}
 		c.session, c.users = s, 0
 	}
-	s = c.session
 	c.users++
-	return s, func() { c.done(s) }, nil
+	return c.session, nil
 }
 
-// open goes on with the session, or starts it.
-func (c *client) open(ctx context.Context) (*Session, error) {
-	s, err := c.sessions.Resume(c.id, nil)
-	if errors.Is(err, fs.ErrNotExist) {
-		s, err = c.sessions.Begin(ctx, New{ID: c.id, Title: c.title, Settings: Settings{Outside: true, Recorded: c.from}}, nil)
-		if errors.Is(err, fs.ErrExist) { // another process was faster
-			s, err = c.sessions.Resume(c.id, nil)
-		}
-	}
-	return s, err
-}
-
-// done ends one use. After the last one, the session is closed as soon as nothing runs in it.
+// done ends a use. When the work that it has left running is finished, and no other use is left, the session is closed.
 func (c *client) done(s *Session) {
+	if s.Err() == nil && !s.State().Idle() {
+		go func() {
+			_ = s.Wait(context.Background()) // an error ends the session
+			c.done(s)
+		}()
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session != s {
 		return
 	}
-	if c.users--; c.users > 0 {
-		return
-	}
-	if s.State().Idle() {
+	if c.users--; c.users == 0 {
 		c.end()
-		return
 	}
-	go func() {
-		_ = s.Wait(context.Background()) // an engine that has ended is closed as well
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.users == 0 && c.session == s {
-			c.end()
-		}
-	}()
 }
 
 // end closes the session. c.mu is held.
 func (c *client) end() {
-	if c.session == nil {
-		return
-	}
 	if err := c.session.Close(); err != nil {
-		c.family.host.WarnOnce(fmt.Sprintf("session %s: %v", c.id, err))
+		c.project.host.WarnOnce(fmt.Sprintf("session %s: %v", c.new.ID, err))
 	}
 	c.session = nil
 }
 
-// close ends what runs in the session, which goes on when the session is used again.
+// close stops the work in the session. It continues when the session is used again.
 func (c *client) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.closed = true
-	c.end()
+	if c.session != nil {
+		c.end()
+	}
 }
 
 const (
-	// standardWait is how long a call without wait_ms waits if its work can continue after the answer. Clients give up
-	// after a minute.
+	// standardWait is how long a call without wait_ms waits if the process goes on after it. Clients wait a minute.
 	standardWait = 50 * time.Second
 	// stopTime is how long a canceled call waits for its work to stop.
 	stopTime = 10 * time.Second
 )
 
-// errWaiting is the cause of a context whose time to wait has passed.
+// errWaiting is the cause of a context that ends because a call has waited long enough.
 var errWaiting = errors.New("not done in the time to wait")
 
-// waitContext returns a context that ends when a call has waited long enough.
-func waitContext(ctx context.Context, where contract.Context, milliseconds *int) (context.Context, context.CancelFunc) {
+// answer answers a call of the program. The error may be a [*session.Refusal].
+func (c *client) answer(ctx context.Context, call contract.Call) (string, error) {
+	d := c.project.decode(c.project.Settings, call.Tool, call.Arguments)
+	if d.request.Refused != nil {
+		return "", d.request.Refused
+	}
 	wait := standardWait
 	switch {
-	case milliseconds != nil:
-		wait = time.Duration(*milliseconds) * time.Millisecond
-	case where.Ends:
-		return context.WithCancel(ctx)
+	case d.wait != nil:
+		wait = time.Duration(*d.wait) * time.Millisecond
+	case call.Context.Ends: // nothing can go on after the answer
+		wait = math.MaxInt64
 	}
-	return context.WithTimeoutCause(ctx, wait, errWaiting)
-}
-
-// converse makes a call of conv.create or conv.send, and waits for its output: as long as waiting lasts, and
-// unless the client has canceled the call, when ctx is done.
-func (c *client) converse(ctx, waiting context.Context, s *Session, call session.Item) (string, error) {
-	call.CallID = uuid.NewString()
-	if create := call.Request.Create; create != nil {
-		if err := c.makeRoom(ctx, s); err != nil {
-			return "", err
-		}
-		create.ConversationID = call.CallID
+	waiting, cancel := context.WithTimeoutCause(ctx, wait, errWaiting)
+	defer cancel()
+	item := session.Item{Item: model.Item{Name: d.tool, Wire: d.tool, Arguments: string(call.Arguments)}, Request: d.request}
+	if d.tool == session.ConvList || d.tool == session.ConvHistory {
+		return c.read(ctx, item)
 	}
-	turn, err := s.Submit(ctx, session.Submit{Conversation: c.id, Call: &call})
+	s, err := c.use(ctx, waiting)
 	if err != nil {
 		return "", err
 	}
-	answer, err := answer(waiting, s, call.CallID)
-	if ctx.Err() != nil && err != nil {
-		// The client has canceled the call, or is gone: nobody waits for the answer.
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
-		defer cancel()
-		if s.Do(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil {
-			_, _ = turn.Wait(stopping) // what takes longer stops in its own time
-		}
-	}
-	return answer, err
-}
-
-// makeRoom destroys a conversation if the session is full: the one that has been idle longest, if it was last used before
-// this process began. Conversations used since then stay, and the call is refused.
-func (c *client) makeRoom(ctx context.Context, s *Session) error {
-	state := s.State()
-	room := state.Room()
-	for _, old := range state.Idling() {
-		if room > 0 || !old.LastActive.Before(c.family.began) {
-			break
-		}
-		err := s.Do(ctx, session.Remove{Conversation: old.ID})
-		var refusal *session.Refusal // another call was faster
-		if err != nil && !errors.As(err, &refusal) {
-			return err
-		}
-		room++
-		c.family.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", old.ID, old.LastActive.Format(time.RFC3339)))
-	}
-	return nil
-}
-
-// answer waits for the output of a call.
-func answer(waiting context.Context, s *Session, id string) (string, error) {
-	var got outcome
-	err := s.Await(waiting, func(state session.State) bool {
-		got = outcomeOf(state, id)
-		return !got.running
-	})
+	defer c.done(s)
 	switch {
-	case errors.Is(err, errWaiting):
-		data, err := json.Marshal(conv.SendResult{ConversationID: got.target, Status: "running", TaskID: &id})
-		return string(data), err
-	case err != nil:
+	case d.request.Destroy != nil:
+		return destroy(ctx, s, d.request.Destroy.ConversationID)
+	case d.task != "":
+		return output(waiting, s, d.task)
+	}
+	return c.submit(ctx, waiting, s, item)
+}
+
+// read answers conv.list and conv.history, even while another process has the session open.
+func (c *client) read(ctx context.Context, call session.Item) (string, error) {
+	var state session.State
+	s, err := c.tryUse(ctx)
+	if err == nil {
+		defer c.done(s)
+		state = s.State()
+	} else if busy := (*log.BusyError)(nil); errors.As(err, &busy) {
+		state, _, err = log.Load(c.project.Logs, c.new.ID)
+	}
+	if err != nil {
 		return "", err
-	case got.output == nil:
-		return "", refused(&session.Refusal{Code: session.CodeNotFound, Field: "task_id", Reason: "there is no such task in this session"})
 	}
-	return answerOf(got.output.Output, !got.output.Failed)
+	return answerOf(state.Answer(state.Root().ID, call))
 }
 
-// outcome is the state of a call of an outside program. It is zero if the session does not have the call.
-type outcome struct {
-	running bool
-	target  string
-	output  *session.Item
-}
-
-// outcomeOf looks for a call: in the queue, and in the history of the root.
-func outcomeOf(s session.State, id string) outcome {
-	for _, q := range s.Queue() {
-		if q.Call != nil && q.Call.CallID == id {
-			return outcome{true, q.Call.Target(), nil}
-		}
-	}
-	for entry := range s.Root().Latest() {
-		switch {
-		case entry.CallID != id:
-		case entry.Kind == session.ToolOutput:
-			return outcome{output: &entry.Item}
-		default:
-			return outcome{true, entry.Target(), nil}
-		}
-	}
-	return outcome{}
-}
-
-// answerOf returns the output of a call as an answer, or as an error if the call failed.
-func answerOf(content string, success bool) (string, error) {
-	if !success {
-		return "", &contract.Error{Message: content, Caller: true}
-	}
-	return content, nil
-}
-
-func refused(r *session.Refusal) error {
-	return &contract.Error{Message: r.Content(), Caller: true, Err: r}
-}
-
-// destroy makes a call of conv.destroy, also of a conversation that runs.
+// destroy answers conv.destroy. A conversation that runs is interrupted.
 func destroy(ctx context.Context, s *Session, id string) (string, error) {
 	err := s.Do(ctx, session.Remove{Conversation: id})
-	var refusal *session.Refusal
-	var late *session.InputError // it is being destroyed already
-	switch {
-	case errors.As(err, &refusal):
-		return "", refused(refusal)
-	case err != nil && !errors.As(err, &late):
+	if err != nil && session.CodeOf(err) != session.CodeLate { // late: it is being destroyed
 		return "", err
 	}
 	err = s.Await(ctx, func(state session.State) bool { return state.Conversation(strings.ToLower(id)).Destroyed })
 	return `{"ok":true}`, err
 }
 
-// read answers conv.list and conv.history, also while another process uses the session.
-func (c *client) read(ctx context.Context, call session.Item) (string, error) {
-	s, done, err := c.use(ctx)
-	var state session.State
-	var busy *log.BusyError
-	switch {
-	case err == nil:
-		defer done()
-		state = s.State()
-	case errors.As(err, &busy):
-		if state, _, err = log.Load(c.sessions.Dir, c.id); err != nil {
+// submit answers conv.create and conv.send. It waits until waiting ends. If ctx ends, the client has canceled the call
+// or is gone: submit interrupts the work.
+func (c *client) submit(ctx, waiting context.Context, s *Session, call session.Item) (string, error) {
+	call.CallID = uuid.NewString()
+	if create := call.Request.Create; create != nil {
+		create.ConversationID = call.CallID
+		if err := c.makeRoom(ctx, s); err != nil {
 			return "", err
 		}
-	default:
+	}
+	turn, err := s.Submit(ctx, session.Submit{Conversation: c.new.ID, Call: &call})
+	if err != nil {
 		return "", err
 	}
-	return answerOf(state.Answer(state.Root().ID, call))
+	answer, err := output(waiting, s, call.CallID)
+	if err != nil && ctx.Err() != nil {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		if s.Do(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil {
+			_, _ = turn.Wait(stopping) // slow work stops later
+		}
+	}
+	return answer, err
+}
+
+// makeRoom destroys the conversation that has been idle longest if the session is full and nobody has used that
+// conversation since this process began. Otherwise the session refuses the call.
+func (c *client) makeRoom(ctx context.Context, s *Session) error {
+	idle := s.State().Replaceable()
+	if idle == nil || !idle.LastActive.Before(c.began) {
+		return nil
+	}
+	err := s.Do(ctx, session.Remove{Conversation: idle.ID})
+	if refusal := (*session.Refusal)(nil); errors.As(err, &refusal) { // another call was faster
+		return nil
+	}
+	since := idle.LastActive.Format(time.RFC3339)
+	c.project.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", idle.ID, since))
+	return err
+}
+
+// output waits for the output of a call. If waiting ends with errWaiting, the answer is that the call is running.
+func output(waiting context.Context, s *Session, id string) (string, error) {
+	var target string
+	var output *session.Item
+	err := s.Await(waiting, func(state session.State) bool {
+		target, output = outcomeOf(state, id)
+		return target == ""
+	})
+	switch {
+	case errors.Is(err, errWaiting):
+		data, err := json.Marshal(conv.SendResult{ConversationID: target, Status: "running", TaskID: &id})
+		return string(data), err
+	case err != nil:
+		return "", err
+	case output == nil:
+		return "", &session.Refusal{Code: session.CodeNotFound, Field: "task_id", Reason: "there is no such task in this session"}
+	}
+	return answerOf(output.Output, !output.Failed)
+}
+
+// outcomeOf looks for a call in the queue and in the history of the root. It returns the conversation that runs for the
+// call, or else the output, which is nil if the session has no such call.
+func outcomeOf(s session.State, id string) (target string, output *session.Item) {
+	for _, queued := range s.Queue() {
+		if queued.Call != nil && queued.Call.CallID == id {
+			return queued.Call.Target(), nil
+		}
+	}
+	for entry := range s.Root().Latest() {
+		switch {
+		case entry.CallID != id:
+		case entry.Kind == session.ToolOutput:
+			return "", &entry.Item
+		default:
+			return entry.Target(), nil
+		}
+	}
+	return "", nil
+}
+
+// answerOf returns the output of a call as an answer, or as an error if the call failed.
+func answerOf(content string, success bool) (string, error) {
+	if !success {
+		return "", contract.Fixable(content)
+	}
+	return content, nil
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/convtools/convtools/runtime/model/configured"
 )
 
-// readConfig reads the configuration for a directory. The error is a [*config.Error] where [session] is wrong; a table
-// [model.NAME] or [mcp.NAME] that is wrong disables itself.
+// readConfig reads the configuration for a directory. The error is a [*config.Error] about [session]. Other tables that
+// are wrong are only unusable.
 func readConfig(dir string, getenv func(string) string) (*config.Config, error) {
 	c := config.Read(dir, getenv)
-	configured.Judge(c)
+	configured.Check(c)
 	for _, t := range c.Servers {
-		configured.Wrong(c, t.From, "mcp."+t.Name, problemOf(t))
+		c.JudgeTable(t.From, "mcp."+t.Name, serverProblem(t))
 	}
 	return c, c.Wrong("session")
 }
 
-// problemOf returns what is wrong with a server, and an empty text where nothing is.
-func problemOf(t config.Table[config.Server]) string {
+// serverProblem returns the problem of a server as the end of a sentence, or "".
+func serverProblem(t config.Table[config.Server]) string {
 	switch s := t.Is; {
 	case t.Name == "" || len(t.Name) > 32 || model.Flat(t.Name) != t.Name || strings.Contains(t.Name, "_"):
 		return "is not a name: it has to be 1 to 32 letters, digits and hyphens"
@@ -30,12 +30,11 @@ func problemOf(t config.Table[config.Server]) string {
 	case s.URL != "" && (s.Args != nil || s.Env != nil):
 		return "has args or env, which only a command takes"
 	}
-	return configured.Address(t.Is.URL)
+	return configured.AddressProblem(t.Is.URL)
 }
 
-// problems returns why models and servers cannot be used, but for those that [serversOf] leaves out.
-func problems(c *config.Config) []error {
-	var all []error
+// problems returns the problems of models, servers and trust.
+func problems(c *config.Config) (all []error) {
 	for _, p := range c.Problems {
 		if slices.ContainsFunc(p.Tables, func(table string) bool {
 			kind, _, _ := strings.Cut(table, ".")
@@ -47,9 +46,9 @@ func problems(c *config.Config) []error {
 	return all
 }
 
-// serversOf returns the MCP servers, by name, and why others of the project are left out: a project that the user does
-// not trust may have no server that runs a program or is on another machine.
-func serversOf(c *config.Config) (servers []config.Table[config.Server], leftOut []error) {
+// serversOf returns the MCP servers by name. A server that a project names may run a program, or be on another machine,
+// only if the user trusts the project; otherwise untrusted has an error for it.
+func serversOf(c *config.Config) (servers []config.Table[config.Server], untrusted []error) {
 	for _, t := range c.Servers {
 		does := ""
 		switch {
@@ -63,11 +62,11 @@ func serversOf(c *config.Config) (servers []config.Table[config.Server], leftOut
 			continue
 		}
 		if err := configured.Untrusted(c, t.From, table, does, ""); err != nil {
-			leftOut = append(leftOut, err)
+			untrusted = append(untrusted, err)
 			continue
 		}
 		servers = append(servers, t)
 	}
 	slices.SortFunc(servers, func(a, b config.Table[config.Server]) int { return strings.Compare(a.Name, b.Name) })
-	return servers, leftOut
+	return servers, untrusted
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
@@ -28,7 +29,7 @@ const png = "\x89PNG\r\n\x1a\nrest"
 // lab is a workspace with a directory to work in, and files around it that are none of its own.
 type lab struct {
 	root, dir string
-	tools     *Sessions
+	tools     *Project
 }
 
 func newLab(t testing.TB) *lab {
@@ -65,14 +66,24 @@ func newLab(t testing.TB) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.tools = &Sessions{Config: &config.Config{}, servers: NewServers(nil, ServerOptions{}), now: func() time.Time { return noon }, options: Options{Registry: registry}}
+	l.tools = &Project{
+		Config: &config.Config{}, servers: newServers(nil, mcp.Implementation{}, "", nil), registry: registry,
+		host: &toolset.Host{Now: func() time.Time { return noon }},
+	}
 	return l
 }
 
 func (l *lab) prepare(t testing.TB, tool, arguments string) session.Request {
 	t.Helper()
 	c := &session.Conversation{Context: session.Context{Settings: Settings{Root: l.root, Dir: l.dir}.String()}}
-	return l.tools.Prepare(t.Context(), c, model.Item{Kind: model.ToolCall, CallID: "k", Name: tool, Arguments: arguments})
+	request := l.tools.Prepare(t.Context(), c, model.Item{Kind: model.ToolCall, CallID: "k", Name: tool, Arguments: arguments})
+	if create := request.Create; create != nil {
+		if len(create.ConversationID) != 36 {
+			t.Errorf("the new conversation has the id %q", create.ConversationID)
+		}
+		create.ConversationID = ""
+	}
+	return request
 }
 
 func pointer[T any](v T) *T { return &v }

@@ -1,11 +1,9 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -21,162 +19,129 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Place is a conversation, and the session that it belongs to with the settings of that.
-type Place struct {
-	Session, Conversation string
-	Settings              Settings
+// Conversation is a conversation of a session.
+type Conversation struct {
+	Session, ID string
+	Settings    Settings // of the session
 }
 
-// Find returns the conversation that a person names by an id: that of a session, for its root, or of any conversation of
-// a session, or the id under which a conversation is recorded. The beginning of an id is enough if no other id has it. The
-// error is a [*log.NotFoundError], an [*AmbiguousError], or a [*CopyError] for a copy of a recorded conversation, which
-// [Sessions.Copied] begins a session for.
-func (s *Sessions) Find(ctx context.Context, id string) (Place, error) {
+// Find returns the conversation with an id: the id of a session means its root, and a conversation also has the id
+// under which it is recorded. The beginning of an id is enough if no other id has it. The error is a
+// [*log.NotFoundError], an [*AmbiguousError], or a [*CopyError] for a fork of a recorded conversation.
+func (p *Project) Find(ctx context.Context, id string) (Conversation, error) {
 	id = strings.ToLower(strings.TrimSpace(id))
-	at, err := s.recorded(ctx, id)
+	found, err := p.recorded(ctx, id)
+	if err == nil && found.Session == "" {
+		found, err = p.beginning(ctx, id)
+	}
 	if err != nil {
-		return Place{}, err
+		return Conversation{}, err
 	}
-	if at.Session == "" {
-		at = Place{Session: id, Conversation: id}
-	}
-	summary, err := log.Summarize(s.Dir, at.Session)
-	if errors.Is(err, fs.ErrNotExist) && id != "" {
-		if at, err = s.begun(ctx, id); err == nil {
-			summary, err = log.Summarize(s.Dir, at.Session)
-		}
-	}
-	at.Settings = SettingsOf(summary.Context)
-	return at, err
+	summary, err := log.Summarize(p.Logs, found.Session)
+	found.Settings = SettingsOf(summary.Context)
+	return found, err
 }
 
-// AmbiguousError is the error for a text that several ids begin with.
+// AmbiguousError is the error for the beginning of several ids.
 type AmbiguousError struct {
-	ID  string   // the text
-	IDs []string // that begin with it
+	ID  string
+	IDs []string // that begin with ID
 }
 
 func (e *AmbiguousError) Error() string {
 	const most = 5
 	list := strings.Join(e.IDs[:min(len(e.IDs), most)], ", ")
-	if more := len(e.IDs) - most; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("%q begins the ids of %d conversations: %s", e.ID, len(e.IDs), list)
+	return fmt.Sprintf("%q begins the ids of %d conversations, such as %s; write more of one", e.ID, len(e.IDs), list)
 }
 
-// begun returns the only conversation whose id begins with a text. The id of the text may lack the name of the program
-// that recorded the conversation.
-func (s *Sessions) begun(ctx context.Context, id string) (Place, error) {
-	own, named := strings.CutPrefix(id, sessions.IDs().Prefix)
+// beginning returns the only conversation whose id begins with a text, which may lack the prefix of recorded ids.
+func (p *Project) beginning(ctx context.Context, id string) (Conversation, error) {
+	own, prefixed := strings.CutPrefix(id, sessions.IDs().Prefix)
 	of, part, _ := strings.Cut(own, ".")
-	found, err := log.Begun(ctx, s.Dir, of, part)
+	found, err := log.Begun(ctx, p.Logs, of, part)
 	if err != nil {
-		return Place{}, err
+		return Conversation{}, err
 	}
-	if named && part == "" { // the recorded id of a root
-		maps.DeleteFunc(found, func(conversation, session string) bool { return conversation != session })
+	if prefixed && part == "" { // the id is that of a root
+		maps.DeleteFunc(found, func(id, session string) bool { return id != session })
 	}
-	ids := slices.Sorted(maps.Keys(found))
-	inJP, err := s.begunInWorkspace(ctx, id)
-	ids = append(ids, inJP...)
+	ids, err := p.idsInWorkspace(ctx, id)
+	if err != nil {
+		return Conversation{}, err
+	}
+	ids = append(slices.Sorted(maps.Keys(found)), ids...)
 	switch {
-	case err != nil:
-		return Place{}, err
-	case len(ids) == 0:
-		return Place{}, &log.NotFoundError{Session: id, Dir: s.Dir}
+	case len(ids) == 0 || id == "":
+		return Conversation{}, &log.NotFoundError{Session: id, Dir: p.Logs}
 	case len(ids) > 1:
-		return Place{}, &AmbiguousError{ID: id, IDs: ids}
-	case len(inJP) == 1:
-		return s.recorded(ctx, ids[0])
+		return Conversation{}, &AmbiguousError{ID: id, IDs: ids}
+	case len(found) == 0:
+		return p.recorded(ctx, ids[0])
 	}
-	return Place{Session: found[ids[0]], Conversation: ids[0]}, nil
+	return Conversation{Session: found[ids[0]], ID: ids[0]}, nil
 }
 
-// begunInWorkspace returns the ids in the workspace that begin with a text.
-func (s *Sessions) begunInWorkspace(ctx context.Context, id string) (ids []string, err error) {
-	const prefix = "jp-c"
-	if s.workspace == nil {
+// idsInWorkspace returns the ids of the JP workspace that begin with a text, with or without the prefix of JP's ids.
+func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, err error) {
+	const prefix, digits = "jp-c", "0123456789"
+	number := strings.TrimPrefix(id, prefix)
+	if p.workspace == nil || strings.Trim(number, digits) != "" {
 		return nil, nil
 	}
-	listed, err := s.workspace.List(ctx, store.Scope{Set: store.Live | store.Archived})
+	listed, err := p.workspace.List(ctx, store.Scope{Set: store.Live | store.Archived})
 	if err != nil {
 		return nil, err
 	}
 	defer listed.Close()
 	for _, c := range listed.Conversations {
-		if strings.HasPrefix(string(c.ID), prefix+strings.TrimPrefix(id, prefix)) {
+		if strings.HasPrefix(string(c.ID), prefix+number) {
 			ids = append(ids, string(c.ID))
 		}
 	}
 	return ids, nil
 }
 
-// recorded returns the conversation of a session that is recorded under an id, and no session for what is no such id.
-func (s *Sessions) recorded(ctx context.Context, id string) (at Place, err error) {
-	if of, conversation, ok := sessions.IDs().Split(id); ok {
-		return Place{Session: of, Conversation: cmp.Or(conversation, of)}, nil
-	}
+// recorded returns the conversation that is recorded in the JP workspace under an id. Its Session is empty if there is
+// no such conversation.
+func (p *Project) recorded(ctx context.Context, id string) (found Conversation, err error) {
 	parsed, err := jp.ParseID(id)
-	if err != nil || s.workspace == nil {
-		return Place{}, nil
+	if err != nil || p.workspace == nil {
+		return found, nil
 	}
-	err = inWorkspace(ctx, s.workspace, parsed, func(found store.Conversation) error {
-		named, ok := labelled(found.Conversation)
-		if ok && s.isOwn(ctx, found.Conversation, named) {
-			at = named
+	err = inWorkspace(ctx, p.workspace, parsed, func(c store.Conversation) error {
+		of, ok := labelled(c.Conversation)
+		if ok && p.records(ctx, of, c.ID) {
+			found = of
 			return nil
 		}
-		last, err := lastMark(ctx, found, func(mark) bool { return true })
-		if err == nil && last > 0 {
-			err = &CopyError{ID: string(parsed)}
-		} else if err == nil {
-			err = fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", parsed)
+		last, err := lastMark(ctx, c, func(mark) bool { return true })
+		switch {
+		case err != nil:
+			return err
+		case last > 0:
+			return &CopyError{ID: c.ID}
 		}
-		return err
+		return fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", c.ID)
 	})
-	var missing *store.NotFoundError
-	if errors.As(err, &missing) {
+	if missing := (*store.NotFoundError)(nil); errors.As(err, &missing) {
 		err = nil
 	}
-	return at, err
+	return found, err
 }
 
-// isOwn reports whether a conversation of a session is recorded in the conversation that names it, which may be a copy. It
-// reports true if the session cannot be read: opening it gives the error.
-func (s *Sessions) isOwn(ctx context.Context, c transcript.Conversation, at Place) bool {
-	state, _, err := log.Load(s.Dir, at.Session)
-	of := state.Conversation(at.Conversation)
-	if err != nil || of == nil {
+// records reports whether a conversation of a session is recorded under an id. JP copies labels, so a label may be that
+// of a fork. The result is true for a session that cannot be read: opening it returns the error.
+func (p *Project) records(ctx context.Context, of Conversation, id transcript.ID) bool {
+	state, _, err := log.Load(p.Logs, of.Session)
+	c := state.Conversation(of.ID)
+	if err != nil || c == nil {
 		return true
 	}
-	own, _, err := recordedUnder(ctx, s.workspace, at.Session, of)
-	return err == nil && own == c.ID
+	recorded, err := recordedID(ctx, p.workspace, of.Session, c)
+	return err == nil && recorded == id
 }
 
-// CopyError is the error for a recorded conversation that is a copy of one of a session, and of no session itself.
-type CopyError struct{ ID string }
-
-func (e *CopyError) Error() string {
-	return "conversation " + e.ID + " is a fork of one that a session has, and no session has it yet; convtools query --id " + e.ID + " begins one"
-}
-
-// Copied returns the session that goes on in a copy of a recorded conversation, with its history.
-func (s *Sessions) Copied(ctx context.Context, id string) (n New, err error) {
-	err = inWorkspace(ctx, s.workspace, transcript.ID(id), func(found store.Conversation) error {
-		h := history{open: map[string]int{}}
-		_, err := found.Read(ctx, func(e *transcript.Event) bool {
-			h.take(e)
-			return true
-		})
-		h.answered()
-		n = New{Title: found.Title, Settings: Settings{Hidden: found.Hidden, Recorded: id}, History: h.items}
-		return err
-	})
-	return n, err
-}
-
-// inWorkspace has a conversation of a workspace read.
+// inWorkspace calls read with a conversation of a workspace. The error is a [*store.NotFoundError], or that of read.
 func inWorkspace(ctx context.Context, w *jp.Workspace, id transcript.ID, read func(store.Conversation) error) error {
 	listed, err := w.List(ctx, store.Scope{IDs: []transcript.ID{id}})
 	if err != nil {
@@ -189,66 +154,54 @@ func inWorkspace(ctx context.Context, w *jp.Workspace, id transcript.ID, read fu
 	return read(listed.Conversations[0])
 }
 
-// history is what was said in a recorded conversation, as a model is asked with it.
-type history struct {
-	items []session.Item
-	open  map[string]int // the calls without an output, by their ids
+// CopyError is the error for a fork of a recorded conversation that no session continues yet.
+type CopyError struct{ ID transcript.ID }
+
+func (e *CopyError) Error() string {
+	return fmt.Sprintf("conversation %s is a fork of one that a session has, and no session has it yet; convtools query --id %[1]s begins one", e.ID)
 }
 
-func (h *history) take(e *transcript.Event) {
+// Copied returns a new session that continues a fork, with its messages as history.
+func (p *Project) Copied(ctx context.Context, id transcript.ID) (n New, err error) {
+	err = inWorkspace(ctx, p.workspace, id, func(c store.Conversation) error {
+		n = New{Title: c.Title, Settings: Settings{Hidden: c.Hidden, Recorded: string(id)}}
+		calls := map[string]session.Item{}
+		_, err := c.Read(ctx, func(e *transcript.Event) bool {
+			n.History = append(n.History, historyOf(e, calls)...)
+			return true
+		})
+		return err
+	})
+	return n, err
+}
+
+// historyOf returns the items of a recorded event. A call comes with its output: no provider takes a call without one.
+// calls has the calls of the turn that have no output yet.
+func historyOf(e *transcript.Event, calls map[string]session.Item) []session.Item {
+	text := string(eventtext.Body(e))
+	message := func(kind model.Kind, from session.Origin) []session.Item {
+		if text == "" {
+			return nil
+		}
+		return []session.Item{{Item: model.Text(kind, text), Origin: from}}
+	}
 	switch e.Kind {
 	case transcript.KindUser:
-		h.answered()
-		h.say(session.UserMessage, session.FromUser, string(e.Text))
-	case transcript.KindAssistant:
-		h.say(session.AgentMessage, session.FromModel, string(e.Text))
-	case transcript.KindStructured:
-		h.say(session.AgentMessage, session.FromModel, jsonOf(e))
+		clear(calls)
+		return message(session.UserMessage, session.FromUser)
+	case transcript.KindAssistant, transcript.KindStructured:
+		return message(session.AgentMessage, session.FromModel)
 	case transcript.KindToolCall:
-		if _, again := h.open[e.CallID]; !again {
-			h.open[e.CallID] = len(h.items)
-			call := model.Item{Kind: session.ToolCall, CallID: e.CallID, Name: e.Name, Wire: e.Name, Arguments: jsonOf(e)}
-			h.items = append(h.items, session.Item{Item: call, Origin: session.FromModel})
-		}
-	case transcript.KindToolResult:
-		if call, ok := h.open[e.CallID]; ok {
-			delete(h.open, e.CallID)
-			content := eventtext.Body(e)
-			output := model.Item{Kind: session.ToolOutput, CallID: e.CallID, Name: h.items[call].Name, Output: string(content), Failed: e.Failed}
-			h.items = append(h.items, session.Item{Item: output, Origin: session.FromTool})
-		}
-	}
-}
-
-func (h *history) say(kind model.Kind, from session.Origin, text string) {
-	if text != "" {
-		h.items = append(h.items, session.Item{Item: model.Text(kind, text), Origin: from})
-	}
-}
-
-// jsonOf returns the arguments of a call, or structured data, as compact JSON.
-func jsonOf(e *transcript.Event) string {
-	switch {
-	case len(e.Arguments) > 0:
 		var w jsontext.Writer
-		return string(w.Append(nil, e.Arguments))
-	case len(e.Text) > 0:
-		return string(transcript.AppendQuoted(nil, e.Text))
-	}
-	return ""
-}
-
-// answered removes the calls that have no output: no provider takes one.
-func (h *history) answered() {
-	if len(h.open) == 0 {
-		return
-	}
-	kept := h.items[:0]
-	for i, item := range h.items {
-		if at, open := h.open[item.CallID]; item.Kind != session.ToolCall || !open || at != i {
-			kept = append(kept, item)
+		arguments := string(w.Append(nil, e.Arguments))
+		call := model.Item{Kind: session.ToolCall, CallID: e.CallID, Name: e.Name, Wire: e.Name, Arguments: arguments}
+		calls[e.CallID] = session.Item{Item: call, Origin: session.FromModel}
+	case transcript.KindToolResult:
+		if call, ok := calls[e.CallID]; ok {
+			delete(calls, e.CallID)
+			output := model.Item{Kind: session.ToolOutput, CallID: e.CallID, Name: call.Name, Output: text, Failed: e.Failed}
+			return []session.Item{call, {Item: output, Origin: session.FromTool}}
 		}
 	}
-	h.items = kept
-	clear(h.open)
+	return nil
 }

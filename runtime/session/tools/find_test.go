@@ -21,7 +21,7 @@ func TestFindByPrefix(t *testing.T) {
 	)
 	dir := t.TempDir()
 	for _, id := range []string{root, other} {
-		state, _, events, err := session.Step(session.State{}, time.Unix(1e9, 0), session.Start{
+		state, events, err := session.Step(session.State{}, time.Unix(1e9, 0), session.Start{
 			Session: id, Root: id, Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}}},
 		})
 		if err != nil {
@@ -39,7 +39,7 @@ func TestFindByPrefix(t *testing.T) {
 				Request: session.Request{Create: &session.Create{ConversationID: child, UserInstruction: &text}},
 			}}},
 		} {
-			if state, _, events, err = session.Step(state, time.Unix(1e9, 0), in); err != nil {
+			if state, events, err = session.Step(state, time.Unix(1e9, 0), in); err != nil {
 				t.Fatal(err)
 			}
 			if err := l.Append(events); err != nil {
@@ -50,13 +50,13 @@ func TestFindByPrefix(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &Sessions{Dir: dir}
-	for id, want := range map[string]Place{
-		root: {Session: root, Conversation: root}, "5f0c7a52": {Session: root, Conversation: root}, "convtools-5F0C7A53": {Session: other, Conversation: other},
-		third: {Session: other, Conversation: third}, "7": {Session: other, Conversation: third}, "5f0c0": {Session: root, Conversation: begun},
-		"convtools-5f0c7a52.5f": {Session: root, Conversation: begun},
+	s := &Project{Logs: dir}
+	for id, want := range map[string]Conversation{
+		root: {Session: root, ID: root}, "5f0c7a52": {Session: root, ID: root}, "convtools-5F0C7A53": {Session: other, ID: other},
+		third: {Session: other, ID: third}, "7": {Session: other, ID: third}, "5f0c0": {Session: root, ID: begun},
+		"convtools-5f0c7a52.5f": {Session: root, ID: begun},
 	} {
-		if at, err := s.Find(t.Context(), id); err != nil || at.Session != want.Session || at.Conversation != want.Conversation {
+		if at, err := s.Find(t.Context(), id); err != nil || at.Session != want.Session || at.ID != want.ID {
 			t.Errorf("%s: %+v, %v; want %+v", id, at, err, want)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // A model is asked with what was said, and with the calls that have an output, each with it.
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	h := history{open: map[string]int{}}
+	var got []session.Item
+	calls := map[string]session.Item{}
 	for _, e := range []transcript.Event{
 		{Kind: transcript.KindTurnStart},
 		{Kind: transcript.KindToolResult, CallID: "0", Text: []byte("of no call")},
@@ -31,9 +32,8 @@ func TestHistory(t *testing.T) {
 		{Kind: transcript.KindStructured, Arguments: []byte(`{ "x": 1 }`)},
 		{Kind: transcript.KindToolCall, CallID: "3", Name: "f", Arguments: []byte(`{}`)},
 	} {
-		h.take(&e)
+		got = append(got, historyOf(&e, calls)...)
 	}
-	h.answered()
 	message := func(kind model.Kind, origin session.Origin, text string) session.Item {
 		return session.Item{Item: model.Text(kind, text), Origin: origin}
 	}
@@ -44,9 +44,9 @@ func TestHistory(t *testing.T) {
 		message(session.UserMessage, session.FromUser, "Again"),
 		{Origin: session.FromModel, Item: model.Item{Kind: session.ToolCall, CallID: "1", Name: "f", Wire: "f", Arguments: "{}"}},
 		{Origin: session.FromTool, Item: model.Item{Kind: session.ToolOutput, CallID: "1", Name: "f", Output: "done"}},
-		message(session.AgentMessage, session.FromModel, `{"x":1}`),
+		message(session.AgentMessage, session.FromModel, "{\n  \"x\": 1\n}"),
 	}
-	if diff := cmp.Diff(want, h.items); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

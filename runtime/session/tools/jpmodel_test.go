@@ -67,7 +67,7 @@ script = "x.toml"
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Sessions{Config: loaded}
+	s := &Project{Config: loaded}
 	for name, want := range map[string]jp.Model{
 		"gpt":     {Provider: "openai", Name: "gpt-5", KeyEnv: "KEY"},
 		"proxy":   {Provider: "openai", Name: "gpt-5", BaseURL: "https://proxy.example", KeyEnv: "KEY"},

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/uuid"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	generated "github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/runtime/config"
@@ -72,7 +72,9 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 	server := func(name string) config.Table[config.Server] {
 		return config.Table[config.Server]{Name: name, Is: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"CONV_TEST_SERVER": name}}}
 	}
-	servers := NewServers([]config.Table[config.Server]{server("files"), server("web"), {Name: "gone", Is: config.Server{Command: "no-such-program-of-conv"}}}, ServerOptions{})
+	var warnings []string
+	servers := newServers([]config.Table[config.Server]{server("files"), server("web"), {Name: "gone", Is: config.Server{Command: "no-such-program-of-conv"}}},
+		mcp.Implementation{Name: "test"}, "", func(w string) { warnings = append(warnings, w) })
 	t.Cleanup(servers.Close)
 	registry, err := toolset.NewRegistry(toolset.Family{
 		Name: "own",
@@ -89,8 +91,7 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	var warnings []string
-	tools := &Sessions{servers: servers, options: Options{Registry: registry, Warn: func(w string) { warnings = append(warnings, w) }}}
+	tools := &Project{servers: servers, registry: registry}
 	catalogue := tools.catalogue(t.Context())
 	if diff := cmp.Diff(map[string][]string{"files": {"read", "write"}, "web": {"read", "write"}}, catalogue); diff != "" {
 		t.Errorf("catalogue (-want +got):\n%s", diff)
@@ -108,7 +109,7 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 		},
 	}, engine.Options{
 		Model: func(context.Context, *session.Conversation) (model.Model, error) { return s, nil },
-		Tools: &Session{Sessions: tools, id: root}, NewID: uuid.NewString,
+		Tools: &Session{Project: tools, id: root},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +186,7 @@ func TestOfferedSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &session.Conversation{Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}}}}
-	for _, tool := range (&Sessions{servers: NewServers(nil, ServerOptions{}), options: Options{Registry: registry}}).Offered(t.Context(), c) {
+	for _, tool := range (&Project{servers: newServers(nil, mcp.Implementation{}, "", nil), registry: registry}).Offered(t.Context(), c) {
 		var within, outside map[string]any
 		if err := json.Unmarshal(tool.Parameters, &within); err != nil {
 			t.Fatalf("%s: %v", tool.Name, err)

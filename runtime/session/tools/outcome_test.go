@@ -24,7 +24,7 @@ func TestOutcome(t *testing.T) {
 	var state session.State
 	step := func(in session.Input) {
 		t.Helper()
-		next, _, _, err := session.Step(state, time.Unix(0, 0), in)
+		next, _, err := session.Step(state, time.Unix(0, 0), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,12 +40,12 @@ func TestOutcome(t *testing.T) {
 	}
 	is := func(when, id string, running, done bool) {
 		t.Helper()
-		got := outcomeOf(state, id)
-		if got.running != running || (got.output != nil) != done || running && got.target != id {
-			t.Errorf("%s: %+v", when, got)
+		target, output := outcomeOf(state, id)
+		if (target == id) != running || (output != nil) != done {
+			t.Errorf("%s: %s, %+v", when, target, output)
 		}
 	}
-	task := func() session.TaskID { id, _ := state.Running(); return id }
+	task := func() session.TaskID { return state.Work().Task }
 	step(session.Start{Session: "s", Root: root, Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}}}})
 	is("before all", first, false, false)
 	invoke(first)
@@ -59,36 +59,36 @@ func TestOutcome(t *testing.T) {
 	step(session.Interrupt{Chain: true, Submission: 3})
 	is("taken from the queue", third, false, false)
 	step(session.Interrupt{Chain: true})
-	step(session.Stopped{Task: task()})
+	step(session.Response{Task: task(), Failure: session.Failure{Code: "canceled"}})
 	is("interrupted", second, false, true)
 	is("and the first is kept", first, false, true)
 	is("none", "other", false, false)
-	if got := outcomeOf(state, first).output; got.Failed || got.Output == "" {
+	if _, got := outcomeOf(state, first); got.Failed || got.Output == "" {
 		t.Errorf("%+v", got)
 	}
 }
 
 // A session belongs to a program in a workspace, and in it to a conversation where that is known.
-func TestSessionOf(t *testing.T) {
+func TestSessionID(t *testing.T) {
 	t.Parallel()
 	program := func(name, conversation string) contract.Context {
 		return contract.Context{Caller: caller.Caller{Client: name}, ConversationID: conversation}
 	}
 	ids := map[string]bool{}
 	for _, id := range []string{
-		sessionOf("/a", program("claude-code", "")), sessionOf("/b", program("claude-code", "")), sessionOf("/a", program("codex", "")),
-		sessionOf("/a", program("jp", "jp-c1")), sessionOf("/a", program("jp", "jp-c2")), sessionOf("/a", program("", "")),
-		sessionOf("/a", program("jp-c1", "")),
+		sessionID("/a", program("claude-code", "")), sessionID("/b", program("claude-code", "")), sessionID("/a", program("codex", "")),
+		sessionID("/a", program("jp", "jp-c1")), sessionID("/a", program("jp", "jp-c2")), sessionID("/a", program("", "")),
+		sessionID("/a", program("jp-c1", "")),
 	} {
 		if ids[id] {
 			t.Errorf("two have the session %s", id)
 		}
 		ids[id] = true
 	}
-	if again := sessionOf("/a", program("codex", "")); !ids[again] {
+	if again := sessionID("/a", program("codex", "")); !ids[again] {
 		t.Error("a program does not find its session again")
 	}
-	if sessionOf("/a", program("x", "jp-c1")) != sessionOf("/a", program("y", "jp-c1")) {
+	if sessionID("/a", program("x", "jp-c1")) != sessionID("/a", program("y", "jp-c1")) {
 		t.Error("a conversation does not find its session again")
 	}
 }

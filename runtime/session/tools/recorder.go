@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/model/configured"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -19,44 +21,34 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// recorder writes what is said in a session into the JP workspace that it belongs to: each conversation of the session as
-// one of the workspace, for everything that reads those, JP itself among them.
+// recorder writes the conversations of a session into a JP workspace, for JP and everything else that reads these.
 //
-// What is recorded follows from the histories of the session alone. Each recorded event has the number of the event of
-// the log that it comes from, in metadata that JP keeps, and each conversation has a label with the ids that it has in the
-// session. So what a crash kept from being written is written by the next process, and nothing is written twice. The
-// caller has the session open, so no other process records it at the same time.
+// A recorded conversation has a label with its ids in the session, and each event has metadata with the number of its
+// event in the log. So the next process can record what a crash prevented, and nothing is recorded twice. No other
+// process records a session that this one has open.
 //
-// It must never end a session because something cannot be recorded, or change what others have written into a workspace.
+// A failure to record never ends the session. The recorder changes nothing that others have written.
 type recorder struct {
 	session   string
 	workspace *jp.Workspace
 	writer    *jp.Writer
-	model     func(name string) jp.Model // what JP calls the model that is configured under a name
-	warn      func(string)               // gets what could not be recorded, once
+	model     func(name string) jp.Model
+	warn      func(string)
 
-	mu     sync.Mutex
-	state  session.State        // that was observed last
-	known  map[string]*recorded // by the id of the conversation
-	warned bool
+	mu    sync.Mutex
+	state session.State            // after the last event
+	ids   map[string]transcript.ID // of recorded conversations, by those in the session; "" is not recorded yet
 }
 
-// recorded is where a conversation is recorded.
-type recorded struct {
-	as    transcript.ID // empty where it is not known
-	there bool          // as was there before the session
-	seq   int64         // the last event of the log that is recorded; 0 where that is not known
-}
-
-func newRecorder(id string, w *jp.Workspace, now func() time.Time) *recorder {
-	const lockWait = 5 * time.Second // JP holds a lock as long as it works in a conversation, but others only for a moment
+func newRecorder(id string, w *jp.Workspace, p *Project) *recorder {
+	const lockWait = 5 * time.Second // JP keeps the lock of a conversation while it works there
 	return &recorder{
-		session: id, workspace: w, known: map[string]*recorded{}, writer: w.Writer(jp.WriterOptions{Now: now, Wait: lockWait}),
+		session: id, workspace: w, writer: w.Writer(jp.WriterOptions{Now: p.host.Now, Wait: lockWait}),
+		model: p.jpModel, warn: p.host.WarnOnce, ids: map[string]transcript.ID{},
 	}
 }
 
-// observe takes an event that was written to the log, with the state after it. At the end of a task it records the
-// messages.
+// observe takes an event of the log and the state after it. At the end of a task it records the conversation.
 func (r *recorder) observe(e session.Event, s session.State) {
 	c := s.Conversation(e.Conversation)
 	if c == nil {
@@ -65,183 +57,190 @@ func (r *recorder) observe(e session.Event, s session.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.state = s
-	r.find(c, e.Kind == session.ConversationOpened)
+	if _, known := r.ids[c.ID]; !known { // before more is said in it: if it is removed then, it is not made again
+		_, _ = r.lookup(c) // record returns the error
+	}
 	switch e.Kind {
 	case session.TaskComplete, session.TaskFailed, session.TurnAborted, session.CallsClosed:
-		_ = r.record(c) // which has been said, or finish returns
+		_ = r.record(c) // finish returns the error
 	}
 }
 
-// label is the key of the label of a recorded conversation. Its value is the id of the session, followed by a slash and
-// the id of the conversation unless that is the root.
-const label = jp.LabelSession
-
-// labelOf is the value of the label of a conversation.
-func labelOf(of string, c *session.Conversation) string {
-	if c.Parent != "" {
-		return of + "/" + c.ID
-	}
-	return of
-}
-
-// labelled returns the session and the conversation in it that a recorded conversation comes from, and false where it is
-// another one. A root has its session's id.
-func labelled(c transcript.Conversation) (at Place, ok bool) {
-	value, ok := c.Labels[label]
-	at.Session, at.Conversation, _ = strings.Cut(value, "/")
-	if at.Conversation == "" {
-		at.Conversation = at.Session
-	}
-	return at, ok && at.Session != ""
-}
-
-// recordedUnder returns the id under which a conversation of a session is recorded, which may be empty, and reports whether
-// that was there before the session.
-func recordedUnder(ctx context.Context, w *jp.Workspace, of string, c *session.Conversation) (id transcript.ID, there bool, err error) {
-	if id, err := jp.ParseID(SettingsOf(c.Context).Recorded); err == nil && c.Parent == "" {
-		return id, true, nil
-	}
-	if isOutside(c) {
-		return "", false, nil
-	}
-	id, err = w.Labelled(ctx, c.Opened, label, labelOf(of, c))
-	return id, false, err
-}
-
-// find returns where a conversation is recorded. Of one that is not new it is looked up before anything more is said in
-// it: what is removed from there meanwhile is not made again.
-func (r *recorder) find(c *session.Conversation, isNew bool) *recorded {
-	at := r.known[c.ID]
-	if at == nil {
-		at = &recorded{}
-		r.known[c.ID] = at
-		if !isNew || c.Parent == "" {
-			at.as, at.there, _ = recordedUnder(context.Background(), r.workspace, r.session, c) // what is wrong is said where it is recorded
-		}
-	}
-	return at
-}
-
-// finish records the rest of the histories. It is called before the session is closed. The error says that a conversation
-// was removed; other problems have been reported to warn.
+// finish records the rest of all conversations. The error is for a conversation that was removed; other errors are
+// warnings.
 func (r *recorder) finish(s session.State) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.state = s
 	var removed error
 	for c := range s.Conversations() {
-		var missing *store.NotFoundError
-		if errors.As(r.record(c), &missing) {
-			removed = fmt.Errorf("conversation %s was removed while it went on, so what was said is not recorded there: convtools session show %s prints it", r.known[c.ID].as, r.session)
+		if missing := (*store.NotFoundError)(nil); errors.As(r.record(c), &missing) {
+			removed = fmt.Errorf("conversation %s was removed while the session was open, so the rest is not recorded: convtools session show %s prints it", r.ids[c.ID], r.session)
 		}
 	}
 	return removed
 }
 
-// recordedAs returns the id under which a conversation is recorded. If it is not recorded, recordedAs returns the id of its
-// nearest recorded ancestor, or an empty id.
+// recordedAs returns the id under which a conversation, or else its nearest ancestor, is recorded. It is empty if none
+// is.
 func (r *recorder) recordedAs(id string) transcript.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for c := r.state.Conversation(id); c != nil; c = r.state.Conversation(c.Parent) {
-		if at := r.known[c.ID]; at != nil && at.as != "" {
-			return at.as
+		if r.ids[c.ID] != "" {
+			return r.ids[c.ID]
 		}
 	}
 	return ""
 }
 
-// record writes what of a conversation is not recorded yet.
+// lookup returns the id under which a conversation is recorded, or "".
+func (r *recorder) lookup(c *session.Conversation) (id transcript.ID, err error) {
+	if r.ids[c.ID] == "" {
+		r.ids[c.ID], err = recordedID(context.Background(), r.workspace, r.session, c)
+	}
+	return r.ids[c.ID], err
+}
+
+// label is the key of the label of a recorded conversation. See labelOf.
+const label = jp.LabelSession
+
+// labelOf returns the label of a conversation: the id of the session, and below the root a slash and its own.
+func labelOf(session string, c *session.Conversation) string {
+	if c.Parent == "" {
+		return session
+	}
+	return session + "/" + c.ID
+}
+
+// labelled returns the conversation of a session that is named by the label of a recorded conversation.
+func labelled(c transcript.Conversation) (Conversation, bool) {
+	session, id, below := strings.Cut(c.Labels[label], "/")
+	if !below {
+		id = session // a root has the id of its session
+	}
+	return Conversation{Session: session, ID: id}, session != ""
+}
+
+// continued returns the id of the recorded conversation that a root continues, if it does.
+func continued(c *session.Conversation) (transcript.ID, bool) {
+	id, err := jp.ParseID(SettingsOf(c.Context).Recorded)
+	return id, err == nil && c.Parent == ""
+}
+
+// recordedID returns the id under which a conversation is recorded, or "".
+func recordedID(ctx context.Context, w *jp.Workspace, session string, c *session.Conversation) (transcript.ID, error) {
+	if id, ok := continued(c); ok || isOutside(c) {
+		return id, nil
+	}
+	return w.Labelled(ctx, c.Opened, label, labelOf(session, c))
+}
+
+// record records the rest of a conversation.
 func (r *recorder) record(c *session.Conversation) error {
 	if isOutside(c) {
 		return nil
 	}
-	at := r.find(c, false)
-	err := r.write(at, c)
-	var missing *store.NotFoundError // which finish returns
-	if err == nil || r.warned || errors.As(err, &missing) {
+	err := r.write(context.Background(), c) // even if nobody waits any more
+	if missing := (*store.NotFoundError)(nil); err == nil || errors.As(err, &missing) {
 		return err
 	}
-	r.warned = true
-	said := err
-	var locked *jp.LockedError
-	if errors.As(err, &locked) {
-		said = fmt.Errorf("%w; it is recorded when the session is used next", err)
-	}
-	r.warn(fmt.Sprintf("what is said cannot be recorded in %s: %v", r.workspace.Root(), said))
+	r.warn(fmt.Sprintf("the session cannot be recorded in %s until it is used next: %v", r.workspace.Root(), err))
 	return err
 }
 
-// rootOpened is the number of the event that has what was there before the session.
+// rootOpened is the number of the event that opens the root. Its history is recorded already.
 const rootOpened = 2
 
-// write writes what follows the last event that is recorded, which is looked up in the conversation where it is not known.
-func (r *recorder) write(at *recorded, c *session.Conversation) (err error) {
-	ctx := context.Background() // what was said is recorded also where nobody waits any more
-	after := at.seq
-	if at.there {
-		after = max(after, rootOpened)
+func (r *recorder) write(ctx context.Context, c *session.Conversation) error {
+	after := int64(0)
+	_, there := continued(c)
+	if there {
+		after = rootOpened
 	}
-	events, last := r.events(at, c, after)
-	if len(events) == 0 {
-		return nil
+	id, err := r.lookup(c)
+	if err == nil && id != "" {
+		err = inWorkspace(ctx, r.workspace, id, func(found store.Conversation) error {
+			last, err := lastMark(ctx, found, func(m mark) bool { return !there || m.Session == r.session })
+			after = max(after, last)
+			return err
+		})
 	}
-	defer func() {
-		if at.seq = last; err != nil {
-			at.seq = 0 // what has been written is not known
-		}
-	}()
+	events := r.events(c, after)
 	switch {
-	case at.seq != 0:
-		return r.writer.Append(ctx, at.as, events...)
-	case at.there:
-		_, err = r.writer.Edit(ctx, at.as, func(transcript.Conversation) jp.Change {
+	case err != nil || len(events) == 0:
+		return err
+	case id == "":
+		r.ids[c.ID], err = r.writer.Create(ctx, r.new(c, events))
+		return err
+	case there && after == rootOpened: // the session has recorded nothing here yet
+		_, err = r.writer.Edit(ctx, id, func(transcript.Conversation) jp.Change {
 			return jp.Change{Labels: map[string]*string{label: &r.session}}
 		})
-	case at.as == "":
-		at.as, err = r.workspace.Labelled(ctx, c.Opened, label, labelOf(r.session, c)) // a try before this one may have made it
-		if err == nil && at.as == "" {
-			at.as, err = r.writer.Create(ctx, r.new(c, events))
+		if err != nil {
 			return err
 		}
 	}
-	if err != nil {
-		return err
-	}
-	err = inWorkspace(ctx, r.workspace, at.as, func(found store.Conversation) error {
-		recorded, err := lastMark(ctx, found, func(m mark) bool { return !at.there || m.Session == r.session })
-		after = max(after, recorded)
-		return err
-	})
-	if events, _ = r.events(at, c, after); err != nil || len(events) == 0 {
-		return err
-	}
-	return r.writer.Append(ctx, at.as, events...)
+	return r.writer.Append(ctx, id, events...)
 }
 
-// new returns what a conversation is made as.
+// new returns the recorded form of a conversation that is not recorded yet.
 func (r *recorder) new(c *session.Conversation, events []jp.NewEvent) jp.New {
 	settings := SettingsOf(c.Context)
 	title, value := TitleOf(c), labelOf(r.session, c)
-	n := jp.New{Begun: c.Opened, Events: events, Model: r.model(settings.Model)}
-	n.Change = jp.Change{Title: &title, Hidden: &settings.Hidden, Labels: map[string]*string{label: &value}}
+	change := jp.Change{Title: &title, Hidden: &settings.Hidden, Labels: map[string]*string{label: &value}}
 	if parent := r.state.Conversation(c.Parent); parent != nil {
-		if r.find(parent, false).as == "" { // a process before this one has recorded it, if any
+		if r.ids[parent.ID] == "" {
 			_ = r.record(parent) // as in observe
 		}
-		n.Parent = &r.known[parent.ID].as
+		id := r.ids[parent.ID]
+		change.Parent = &id
 	}
-	return n
+	return jp.New{Begun: c.Opened, Events: events, Model: r.model(settings.Model), Change: change}
 }
 
-// mark is what is in the metadata of a recorded event: the event of the log, and the session where the conversation was
-// there before it and may have events of another one.
+// jpModel returns a configured model in JP's words. A model that JP cannot ask has only a name.
+func (p *Project) jpModel(name string) jp.Model {
+	chosen, err := configured.Choose(p.Config, name)
+	if err != nil { // it is not configured any more
+		return jp.Model{Name: name}
+	}
+	if !chosen.HTTP() {
+		return jp.Model{Name: chosen.Name}
+	}
+	is := chosen.Is
+	u, _ := url.Parse(is.BaseURL) // Choose has checked it
+	provider := map[string]string{
+		"api.openai.com": "openai", "api.anthropic.com": "anthropic", "openrouter.ai": "openrouter",
+		"api.cerebras.ai": "cerebras", "api.deepseek.com": "deepseek", "generativelanguage.googleapis.com": "google",
+	}[u.Hostname()]
+	if provider != "" {
+		return jp.Model{Provider: provider, Name: is.Model, KeyEnv: is.KeyEnv}
+	}
+	base := strings.TrimSuffix(strings.TrimRight(is.BaseURL, "/"), "/v1") // JP adds it
+	m := jp.Model{Name: is.Model, BaseURL: base, KeyEnv: is.KeyEnv}
+	const ollamaPort = "11434"
+	switch {
+	case is.API == "messages":
+		m.Provider = "anthropic"
+	case is.API == "responses" || is.BaseURL == "":
+		m.Provider = "openai"
+	case u.Port() == ollamaPort:
+		m.Provider, m.KeyEnv = "ollama", ""
+	default: // JP asks any server with Chat Completions as llama.cpp
+		m.Provider, m.KeyEnv = "llamacpp", ""
+	}
+	return m
+}
+
+// mark is metadata of a recorded event. Session is set in conversations that a session continues: they may have events
+// of another session.
 type mark struct {
-	Seq     int64  `json:"convtools_seq"`
-	Session string `json:"convtools_session"`
+	Seq     int64  `json:"convtools_seq"` // of the event in the log
+	Session string `json:"convtools_session,omitempty"`
 }
 
-// lastMark returns the last event of a log that one of a recorded conversation comes from, of those that count.
+// lastMark returns the highest number in the marks of a recorded conversation, of those that count; 0 if there is none.
 func lastMark(ctx context.Context, c store.Conversation, counts func(mark) bool) (last int64, err error) {
 	_, err = c.Read(ctx, func(e *transcript.Event) bool {
 		var m mark
@@ -253,26 +252,22 @@ func lastMark(ctx context.Context, c store.Conversation, counts func(mark) bool)
 	return last, err
 }
 
-// events returns what of a history comes after an event of the log, as JP has it, and the last event of the history.
-func (r *recorder) events(at *recorded, c *session.Conversation, after int64) (all []jp.NewEvent, last int64) {
-	var pending []session.Entry
-	for entry := range c.Latest() {
-		if last = max(last, entry.Seq); entry.Seq <= after {
-			break
-		}
-		pending = append(pending, entry)
-	}
-	for _, entry := range slices.Backward(pending) {
+// events returns the recorded form of a history after an event of the log.
+func (r *recorder) events(c *session.Conversation, after int64) (all []jp.NewEvent) {
+	_, there := continued(c)
+	for _, entry := range slices.Backward(slices.Collect(c.Latest())) {
 		metadata := map[string]any{"convtools_seq": entry.Seq}
-		if at.there {
+		if there {
 			metadata["convtools_session"] = r.session
 		}
-		all = append(all, eventsOf(entry, metadata)...)
+		if entry.Seq > after {
+			all = append(all, eventsOf(entry, metadata)...)
+		}
 	}
-	return all, last
+	return all
 }
 
-// eventsOf returns what an item is in a conversation of JP. What only models read is left out.
+// eventsOf returns the recorded form of an item. Items for models only have none.
 func eventsOf(e session.Entry, metadata map[string]any) []jp.NewEvent {
 	if e.Origin == session.FromHost {
 		return nil
@@ -280,15 +275,15 @@ func eventsOf(e session.Entry, metadata map[string]any) []jp.NewEvent {
 	recorded := jp.NewEvent{At: e.At, Metadata: metadata, CallID: e.CallID}
 	switch e.Kind {
 	case session.UserMessage:
-		recorded.Kind, recorded.Text = transcript.KindUser, said(e.Parts)
+		recorded.Kind, recorded.Text = transcript.KindUser, textOfParts(e.Parts)
 		return []jp.NewEvent{{At: e.At, Kind: transcript.KindTurnStart}, recorded}
 	case session.AgentMessage:
-		recorded.Kind, recorded.Text = transcript.KindAssistant, said(e.Parts)
+		recorded.Kind, recorded.Text = transcript.KindAssistant, textOfParts(e.Parts)
 	case session.ToolCall:
-		recorded.Kind, recorded.Name, recorded.Arguments = transcript.KindToolCall, model.Flat(e.Name), json.RawMessage(e.Arguments) // a name that providers take
+		recorded.Kind, recorded.Name, recorded.Arguments = transcript.KindToolCall, model.Flat(e.Name), json.RawMessage(e.Arguments)
 		var object map[string]json.RawMessage
 		if json.Unmarshal(recorded.Arguments, &object) != nil || object == nil {
-			recorded.Arguments, _ = json.Marshal(map[string]string{"arguments": e.Arguments}) // of texts, which have a form
+			recorded.Arguments, _ = json.Marshal(map[string]string{"arguments": e.Arguments}) // strings always have JSON
 		}
 	case session.ToolOutput:
 		recorded.Kind, recorded.Text, recorded.Failed = transcript.KindToolResult, e.Output, e.Failed
@@ -298,14 +293,16 @@ func eventsOf(e session.Entry, metadata map[string]any) []jp.NewEvent {
 	return []jp.NewEvent{recorded}
 }
 
-// said returns the texts of a message. For an image there is its address, or what is known of it.
-func said(parts []session.Part) string {
+// textOfParts returns the text of a message. An image is its address or its type and size in brackets.
+func textOfParts(parts []session.Part) string {
 	var texts []string
 	for _, p := range parts {
-		switch kind, _, inline := strings.Cut(strings.TrimPrefix(p.ImageURL, "data:"), ";"); {
+		data, inline := strings.CutPrefix(p.ImageURL, "data:")
+		kind, _, _ := strings.Cut(data, ";")
+		switch {
 		case p.ImageURL == "":
 			texts = append(texts, p.Text)
-		case inline && strings.HasPrefix(p.ImageURL, "data:"):
+		case inline:
 			texts = append(texts, fmt.Sprintf("[%s of %d bytes]", kind, len(p.ImageURL)))
 		default:
 			texts = append(texts, "["+p.ImageURL+"]")
@@ -314,7 +311,7 @@ func said(parts []session.Part) string {
 	return strings.Join(texts, "\n")
 }
 
-// TitleOf returns the title of a conversation, or the beginning of what was said first.
+// TitleOf returns the title of a conversation, or the beginning of its first message.
 func TitleOf(c *session.Conversation) string {
 	if c.Title != "" {
 		return c.Title
@@ -327,9 +324,9 @@ func TitleOf(c *session.Conversation) string {
 	return ""
 }
 
-// FirstLine is the beginning of what was said.
+// FirstLine returns the beginning of a message.
 func FirstLine(parts []session.Part) string {
-	const most = 60
-	line, _, _ := strings.Cut(strings.TrimSpace(said(parts)), "\n")
+	const most = 60 // characters
+	line, _, _ := strings.Cut(strings.TrimSpace(textOfParts(parts)), "\n")
 	return text.Cut(line, most)
 }

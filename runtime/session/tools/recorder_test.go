@@ -17,6 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -40,7 +41,7 @@ func talk(t *testing.T) []happened {
 	step := func(in session.Input) {
 		t.Helper()
 		at = at.Add(1500 * time.Millisecond)
-		next, _, events, err := session.Step(state, at, in)
+		next, events, err := session.Step(state, at, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,7 @@ func talk(t *testing.T) []happened {
 			all = append(all, happened{e, state})
 		}
 	}
-	task := func() session.TaskID { id, _ := state.Running(); return id }
+	task := func() session.TaskID { return state.Work().Task }
 	message := func(s string) session.Item { return session.Item{Item: model.Text(session.AgentMessage, s)} }
 	says := func(s string) session.Response {
 		return session.Response{Task: task(), Items: []session.Item{message(s)}}
@@ -121,7 +122,7 @@ func allRecorded(t *testing.T, w *jp.Workspace) string {
 }
 
 func record(t *testing.T, w *jp.Workspace) *recorder {
-	r := newRecorder(talking, w, time.Now)
+	r := newRecorder(talking, w, &Project{host: &toolset.Host{Now: time.Now}})
 	r.warn = func(s string) { t.Error(s) }
 	r.model = func(name string) jp.Model { return jp.Model{Provider: "ollama", Name: name} }
 	return r

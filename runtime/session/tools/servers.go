@@ -2,15 +2,12 @@ package tools
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -24,135 +21,120 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// ServerOptions says who asks, and for how long. Zero times have the defaults given here.
-type ServerOptions struct {
-	Name, Version string        // of this program
-	Dir           string        // where servers are started; empty for the working directory
-	StartTime     time.Duration // to start and list its tools; 30 s
-	CallTime      time.Duration // of one call; 5 min
-}
-
-// What a server may say.
+// Limits of what a server says.
 const (
 	maxTools       = 500
 	maxDescription = 4096     // characters
 	maxSchema      = 64 << 10 // bytes
-	maxOutput      = 256 << 10
-	maxMessage     = 16 << 20
+	maxMessage     = 16 << 20 // bytes
 )
 
-// retryTime is how long a server that could not be started is left alone.
+// retryTime is the time between two attempts to start a server.
 const retryTime = time.Minute
 
-// ServerTool is a tool of a server.
-type ServerTool struct {
-	Server, Name string
-	// Tool is how models are offered it, by the name mcp__SERVER__TOOL in characters that every provider takes.
-	model.Tool
-	of *server
+// servers are the configured MCP servers. A server is started, or connected to, when its tools are first needed,
+// and stays until Close. Servers are not trusted: their answers are bounded in size and time, and no two tools are
+// offered under one name. The methods are safe for concurrent use.
+type servers struct {
+	startTime time.Duration // to start a server and list its tools
+	callTime  time.Duration // of one call
+	dir       string        // the working directory of servers
+	warn      func(string)  // gets the reasons why servers cannot be used
+	client    *mcp.Client
+	all       []*server
 }
 
-// serverPrefix is how every name begins that a tool of an MCP server is offered under.
+// serverTool is a tool of a server.
+type serverTool struct {
+	server     *server
+	name       string
+	model.Tool // its Name is mcp__SERVER__TOOL in characters that every provider takes
+}
+
 const serverPrefix = "mcp__"
 
-// Servers is the MCP servers that the user has configured. One is started, or connected to, when its tools are first asked
-// for, and stays until [Servers.Close]. What it says is untrusted: the number of its tools, their descriptions and
-// schemas, what they return and how long they take are bounded. No tool is offered under a name that another one has.
-//
-// Its methods may be called from several goroutines at once.
-type Servers struct {
-	options ServerOptions
-	client  *mcp.Client
-	servers []*server
-}
-
-// NewServers returns servers none of which is started, in their order. Their names have to differ.
-func NewServers(tables []config.Table[config.Server], o ServerOptions) *Servers {
-	o.StartTime, o.CallTime = cmp.Or(o.StartTime, 30*time.Second), cmp.Or(o.CallTime, 5*time.Minute)
-	s := &Servers{
-		options: o,
-		client:  mcp.NewClient(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}),
+func newServers(tables []config.Table[config.Server], program mcp.Implementation, dir string, warn func(string)) *servers {
+	o := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}
+	s := &servers{
+		startTime: 30 * time.Second, callTime: 5 * time.Minute,
+		dir: dir, warn: warn, client: mcp.NewClient(&program, o),
 	}
 	for _, t := range tables {
-		s.servers = append(s.servers, &server{Table: t, all: s})
+		s.all = append(s.all, &server{Table: t, servers: s})
 	}
 	return s
 }
 
-// Tools yields the servers that are wanted with their tools, by name. What cannot be used is left out, and warn is told
-// why.
-func (s *Servers) Tools(ctx context.Context, wanted func(server string) bool, warn func(string)) iter.Seq2[string, []ServerTool] {
-	return func(yield func(string, []ServerTool) bool) {
-		for _, one := range s.servers {
-			if !wanted(one.Name) {
-				continue
-			}
-			_, tools, err := one.connected(ctx)
-			if err != nil {
-				warn(err.Error())
-			} else if !yield(one.Name, tools) {
-				return
-			}
+// tools returns the tools of the servers that wanted accepts by name. It warns of servers that cannot be used.
+func (s *servers) tools(ctx context.Context, wanted func(server string) bool) (all []serverTool) {
+	for _, one := range s.all {
+		if !wanted(one.Name) {
+			continue
 		}
+		_, tools, err := one.connected(ctx)
+		if err != nil {
+			s.warn(err.Error())
+		}
+		all = append(all, tools...)
 	}
+	return all
 }
 
-// Call calls a tool, and returns its text, shortened where it is too long. Where it cannot be called, the text is why.
-// Arguments are a JSON object; an empty text is an empty object.
-func (s *Servers) Call(ctx context.Context, t ServerTool, arguments []byte) (content string, success bool) {
+// call calls the tool. If it fails, content is the reason. Empty arguments are an empty object.
+func (t serverTool) call(ctx context.Context, arguments []byte) (content string, ok bool) {
 	if arguments = bytes.TrimSpace(arguments); len(arguments) == 0 {
 		arguments = []byte("{}")
 	}
 	if arguments[0] != '{' || !json.Valid(arguments) {
 		return "the arguments are not one JSON object", false
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.options.CallTime)
+	ctx, cancel := context.WithTimeout(ctx, t.server.servers.callTime)
 	defer cancel()
-	session, _, err := t.of.connected(ctx)
+	session, _, err := t.server.connected(ctx)
 	if err != nil {
 		return err.Error(), false
 	}
-	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: t.Name, Arguments: json.RawMessage(arguments)})
+	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: t.name, Arguments: json.RawMessage(arguments)})
 	if err != nil {
 		if errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF) {
-			t.of.stop(session)
+			t.server.stop(session)
 		}
-		return fmt.Sprintf("%s/%s did not answer: %s", t.Server, t.Name, cause(ctx, err)), false
+		return fmt.Sprintf("%s/%s did not answer: %s", t.server.Name, t.name, reason(ctx, err)), false
 	}
-	return shortened(textOf(result)), !result.IsError
+	return textOf(result), !result.IsError
 }
 
-// Close ends all servers. Nothing of them is left when it returns.
-func (s *Servers) Close() {
+// Close stops all servers and waits for their end.
+func (s *servers) Close() {
 	var stopping sync.WaitGroup
-	for _, one := range s.servers {
+	for _, one := range s.all {
 		stopping.Go(func() { one.stop(nil) })
 	}
 	stopping.Wait()
 }
 
-func cause(ctx context.Context, err error) string {
+func reason(ctx context.Context, err error) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return "it took too long"
 	}
 	return text.Line(text.Cut(err.Error(), 300))
 }
 
-// server is a server with its connection.
+// server is a server and its connection.
 type server struct {
 	config.Table[config.Server]
-	all *Servers
+	servers *servers
 
 	mu      sync.Mutex
-	session *mcp.ClientSession // nil while there is none
-	talk    *process.Running   // of a session with a command
-	tools   []ServerTool       // of the session
-	failed  error              // why the server could not be started at the time that follows
-	at      time.Time
+	session *mcp.ClientSession // nil if there is none
+	program *process.Running   // of the session; nil over HTTP
+	tools   []serverTool       // of the session
+	failed  error              // why the last start failed
+	at      time.Time          // of failed
 }
 
-// connected returns the session, which is begun where there is none, and its tools.
-func (s *server) connected(ctx context.Context) (*mcp.ClientSession, []ServerTool, error) {
+// connected returns the session and its tools. It connects to the server if there is no session.
+func (s *server) connected(ctx context.Context) (*mcp.ClientSession, []serverTool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -161,32 +143,31 @@ func (s *server) connected(ctx context.Context) (*mcp.ClientSession, []ServerToo
 	case s.failed != nil && time.Since(s.at) < retryTime:
 		return nil, nil, s.failed
 	}
-	limited, cancel := context.WithTimeout(ctx, s.all.options.StartTime)
+	limited, cancel := context.WithTimeout(ctx, s.servers.startTime)
 	defer cancel()
 	err := s.connect(limited)
 	if err == nil {
-		s.failed = nil
 		return s.session, s.tools, nil
 	}
-	said := cause(limited, err)
-	if last := s.end(); last != "" {
-		said += "; it said: " + last
+	why := reason(limited, err)
+	if line := s.end(); line != "" {
+		why += "; it said: " + line
 	}
-	err = fmt.Errorf("the MCP server %s cannot be used: %s", s.Name, said)
-	if ctx.Err() == nil { // otherwise it was not waited for
+	err = fmt.Errorf("the MCP server %s cannot be used: %s", s.Name, why)
+	if ctx.Err() == nil { // otherwise the caller did not wait
 		s.failed, s.at = err, time.Now()
 	}
 	return nil, nil, err
 }
 
-// connect connects to the server, for longer than the call that needs it first, and lists its tools. What no model could
-// be offered is left out. s.mu is held.
+// connect connects to the server and lists its tools, without those that no model can be offered. The session
+// outlives ctx. s.mu is held.
 func (s *server) connect(ctx context.Context) error {
 	transport, err := s.transport()
 	if err != nil {
 		return err
 	}
-	if s.session, err = s.all.client.Connect(ctx, transport, nil); err != nil {
+	if s.session, err = s.servers.client.Connect(ctx, transport, nil); err != nil {
 		return err
 	}
 	s.tools = nil
@@ -195,16 +176,18 @@ func (s *server) connect(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		schema, err := json.Marshal(tool.InputSchema)
-		offered := model.Flat(serverPrefix + s.Name + "__" + tool.Name)
-		if err != nil || len(schema) > maxSchema || !object(schema) || tool.Name == "" || names[offered] || len(s.tools) == maxTools {
+		schema, _ := tool.InputSchema.(map[string]any)
+		encoded, _ := json.Marshal(schema) // it was decoded from JSON
+		name := model.Flat(serverPrefix + s.Name + "__" + tool.Name)
+		// Every provider demands a schema of type object.
+		if schema["type"] != "object" || len(encoded) > maxSchema || tool.Name == "" || names[name] || len(s.tools) == maxTools {
 			continue
 		}
-		names[offered] = true
+		names[name] = true
 		description := text.Visible(text.Cut(tool.Description, maxDescription))
-		s.tools = append(s.tools, ServerTool{s.Name, tool.Name, model.Tool{Name: offered, Description: description, Parameters: schema}, s})
+		s.tools = append(s.tools, serverTool{s, tool.Name, model.Tool{Name: name, Description: description, Parameters: encoded}})
 	}
-	slices.SortFunc(s.tools, func(a, b ServerTool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.tools, func(a, b serverTool) int { return strings.Compare(a.name, b.name) })
 	return nil
 }
 
@@ -212,30 +195,22 @@ func (s *server) transport() (mcp.Transport, error) {
 	if s.Is.URL != "" {
 		return &mcp.StreamableClientTransport{
 			Endpoint: s.Is.URL, DisableStandaloneSSE: true, MaxEventSize: maxMessage,
-			HTTPClient: &http.Client{Transport: bounded{}, CheckRedirect: withinOrigin},
+			HTTPClient: &http.Client{Transport: bounded{}, CheckRedirect: sameOrigin},
 		}, nil
 	}
 	env := process.DefaultEnv()
 	for name, value := range s.Is.Env {
 		env = append(env, name+"="+value)
 	}
-	talk, err := process.Exec{}.Start(process.Command{Path: s.Is.Command, Args: s.Is.Args, Dir: s.all.options.Dir, Env: env})
+	program, err := process.Exec{}.Start(process.Command{Path: s.Is.Command, Args: s.Is.Args, Dir: s.servers.dir, Env: env})
 	if err != nil {
 		return nil, err
 	}
-	s.talk = talk
-	return &mcp.IOTransport{Reader: io.NopCloser(talk.Stdout), Writer: talk.Stdin, MaxLineLength: maxMessage}, nil
+	s.program = program
+	return &mcp.IOTransport{Reader: io.NopCloser(program.Stdout), Writer: program.Stdin, MaxLineLength: maxMessage}, nil
 }
 
-// object reports whether a schema is one of type object, as every provider demands.
-func object(schema []byte) bool {
-	var head struct {
-		Type string `json:"type"`
-	}
-	return json.Unmarshal(schema, &head) == nil && head.Type == "object"
-}
-
-// stop ends a session, so that the next call begins another one. A nil session is the present one.
+// stop ends a session, or the current one if session is nil.
 func (s *server) stop(session *mcp.ClientSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,72 +219,56 @@ func (s *server) stop(session *mcp.ClientSession) {
 	}
 }
 
-// end ends the session, and returns what the server said last on its standard error. s.mu is held.
-func (s *server) end() (last string) {
-	if s.talk != nil {
-		s.talk.Stop()
-		last = s.talk.LastLine()
+// end ends the session and returns the last line of the program's standard error. s.mu is held.
+func (s *server) end() (line string) {
+	if s.program != nil {
+		s.program.Stop()
+		line = s.program.LastLine()
 	}
 	if s.session != nil {
-		_ = s.session.Close() // a server that is gone has no answer to that
+		_ = s.session.Close() // the server may be gone
 	}
-	s.session, s.talk = nil, nil
-	return last
+	s.session, s.program = nil, nil
+	return line
 }
 
-// textOf returns the text of a result. Other content is in it as the beginning of its JSON, which says what it is.
+// textOf returns the text of a result. Of content that is not text it has the ends of the JSON.
 func textOf(result *mcp.CallToolResult) string {
-	const most = 200
+	const most = 200 // characters
 	var parts []string
 	for _, content := range result.Content {
-		if said, ok := content.(*mcp.TextContent); ok {
-			parts = append(parts, said.Text)
+		if c, ok := content.(*mcp.EmbeddedResource); ok && c.Resource != nil && c.Resource.Text != "" {
+			content = &mcp.TextContent{Text: c.Resource.Text}
+		}
+		if c, ok := content.(*mcp.TextContent); ok {
+			parts = append(parts, c.Text)
 			continue
 		}
-		if resource, ok := content.(*mcp.EmbeddedResource); ok && resource.Resource != nil && resource.Resource.Text != "" {
-			parts = append(parts, resource.Resource.Text)
-			continue
-		}
-		encoded, _ := json.Marshal(content) // it has come as JSON
+		encoded, _ := json.Marshal(content) // it was decoded from JSON
 		parts = append(parts, text.Line(text.CutMiddle(string(encoded), most)))
 	}
 	if len(parts) == 0 && result.StructuredContent != nil {
-		encoded, _ := json.Marshal(result.StructuredContent) // as above
-		parts = append(parts, string(encoded))
+		encoded, _ := json.Marshal(result.StructuredContent)
+		return string(encoded)
 	}
 	return strings.Join(parts, "\n")
 }
 
-func shortened(s string) string {
-	if len(s) <= maxOutput {
-		return s
-	}
-	return fmt.Sprintf("%s\n[%d bytes of the answer are left out: ask for less]", strings.ToValidUTF8(s[:maxOutput], ""), len(s)-maxOutput)
-}
-
-// withinOrigin refuses a redirect to another origin than that of the configured address: what a server is asked, and
-// told, is for nobody else.
-func withinOrigin(r *http.Request, via []*http.Request) error {
-	origin := func(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
-	switch {
-	case origin(r.URL) != origin(via[0].URL):
-		return fmt.Errorf("it redirects to another origin, %s, which is not followed; if that is right, make it the url", origin(r.URL))
-	case len(via) >= 10:
-		return errors.New("it redirects too often")
+// sameOrigin refuses a redirect to another origin: requests may hold secrets that no other server should get.
+func sameOrigin(r *http.Request, via []*http.Request) error {
+	if to, from := r.URL, via[0].URL; to.Scheme != from.Scheme || to.Host != from.Host || len(via) == 10 {
+		return fmt.Errorf("it redirects to another origin, %s://%s, which is not followed; if that is right, make it the url", to.Scheme, to.Host)
 	}
 	return nil
 }
 
-// bounded sends requests, and takes no more of an answer than a message may have.
+// bounded limits the size of response bodies.
 type bounded struct{}
 
 func (bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil {
-		response.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(response.Body, 2*maxMessage), response.Body}
+		response.Body = http.MaxBytesReader(nil, response.Body, 2*maxMessage)
 	}
 	return response, err
 }

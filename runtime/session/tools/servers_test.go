@@ -73,7 +73,6 @@ func newServer(mode string) *mcp.Server {
 		return r, nil
 	})
 	add("protest", anything, func(json.RawMessage) (*mcp.CallToolResult, error) { return nil, errors.New("bad request") })
-	add("large", anything, func(json.RawMessage) (*mcp.CallToolResult, error) { return text(strings.Repeat("é", 1<<20)), nil })
 	add("mixed", anything, func(json.RawMessage) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{
 			&mcp.TextContent{Text: "a"}, &mcp.ImageContent{Data: []byte("123"), MIMEType: "image/png\n"},
@@ -89,9 +88,10 @@ func newServer(mode string) *mcp.Server {
 	return s
 }
 
-func servers(t *testing.T, o ServerOptions, configured ...config.Table[config.Server]) *Servers {
+// serversFor returns servers that end with the test.
+func serversFor(t *testing.T, configured ...config.Table[config.Server]) *servers {
 	t.Helper()
-	s := NewServers(configured, o)
+	s := newServers(configured, mcp.Implementation{Name: "test"}, "", func(string) {})
 	t.Cleanup(s.Close)
 	return s
 }
@@ -106,21 +106,21 @@ func program(t *testing.T, name, mode string) config.Table[config.Server] {
 }
 
 // toolsOf returns the tools of a server, or why there are none.
-func toolsOf(t *testing.T, s *Servers, name string) (tools []ServerTool, err error) {
-	for _, found := range s.Tools(t.Context(), func(server string) bool { return server == name }, func(why string) { err = errors.New(why) }) {
-		tools = found
-	}
+func toolsOf(t *testing.T, s *servers, name string) ([]serverTool, error) {
+	var err error
+	s.warn = func(why string) { err = errors.New(why) }
+	tools := s.tools(t.Context(), func(server string) bool { return server == name })
 	return tools, err
 }
 
 // find returns a tool of a server.
-func find(t *testing.T, s *Servers, server, name string) ServerTool {
+func find(t *testing.T, s *servers, server, name string) serverTool {
 	t.Helper()
 	tools, err := toolsOf(t, s, server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(tools, func(tool ServerTool) bool { return tool.Name == name })
+	i := slices.IndexFunc(tools, func(tool serverTool) bool { return tool.name == name })
 	if i < 0 {
 		t.Fatalf("%s has no tool %s", server, name)
 	}
@@ -133,7 +133,7 @@ func TestCalls(t *testing.T) {
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newServer("http") }, nil)
 	web := httptest.NewServer(handler)
 	t.Cleanup(web.Close)
-	s := servers(t, ServerOptions{Name: "test"}, program(t, "local", "stdio"), config.Table[config.Server]{Name: "far", Is: config.Server{URL: web.URL}})
+	s := serversFor(t, program(t, "local", "stdio"), config.Table[config.Server]{Name: "far", Is: config.Server{URL: web.URL}})
 	for server, mode := range map[string]string{"local": "stdio", "far": "http"} {
 		for _, tc := range []struct {
 			tool, arguments, want string
@@ -148,21 +148,17 @@ func TestCalls(t *testing.T) {
 			{tool: "echo", arguments: `{`, want: "the arguments are not one JSON object", fails: true},
 			{tool: "echo", arguments: ` `, want: mode + `{}`}, // the session is still there
 		} {
-			content, success := s.Call(t.Context(), find(t, s, server, tc.tool), []byte(tc.arguments))
+			content, success := find(t, s, server, tc.tool).call(t.Context(), []byte(tc.arguments))
 			if !strings.HasPrefix(content, tc.want) || success == tc.fails {
 				t.Errorf("%s/%s: %q, %v, want %q", server, tc.tool, content, success, tc.want)
 			}
-		}
-		content, success := s.Call(t.Context(), find(t, s, server, "large"), nil)
-		if len(content) > 300<<10 || !success || !strings.HasSuffix(content, "bytes of the answer are left out: ask for less]") {
-			t.Errorf("%s: %d bytes, %v", server, len(content), success)
 		}
 		tools, err := toolsOf(t, s, server)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, tool := range tools {
-			if tool.Name == "vast" || strings.Contains(tool.Description, "\x1b") || tool.Tool.Name != "mcp__"+server+"__"+tool.Name {
+			if tool.name == "vast" || strings.Contains(tool.Description, "\x1b") || tool.Name != "mcp__"+server+"__"+tool.name {
 				t.Errorf("%+v", tool)
 			}
 		}
@@ -188,16 +184,16 @@ func TestRedirect(t *testing.T) {
 		}
 	}))
 	t.Cleanup(here.Close)
-	s := servers(t, ServerOptions{}, config.Table[config.Server]{Name: "away", Is: config.Server{URL: here.URL + "/away"}}, config.Table[config.Server]{Name: "moved", Is: config.Server{URL: here.URL + "/old"}})
+	s := serversFor(t, config.Table[config.Server]{Name: "away", Is: config.Server{URL: here.URL + "/away"}}, config.Table[config.Server]{Name: "moved", Is: config.Server{URL: here.URL + "/old"}})
 	if _, err := toolsOf(t, s, "away"); err == nil || !strings.Contains(err.Error(), "it redirects to another origin, http://"+elsewhere.Listener.Addr().String()) {
 		t.Errorf("a redirect to another origin: %v", err)
 	}
 	echo := find(t, s, "moved", "echo")
-	if content, success := s.Call(t.Context(), echo, nil); content != "moved{}" || !success {
+	if content, success := echo.call(t.Context(), nil); content != "moved{}" || !success {
 		t.Errorf("a redirect to another path: %q, %v", content, success)
 	}
 	away.Store(true)
-	if content, success := s.Call(t.Context(), echo, []byte(`{"a":1}`)); success || !strings.Contains(content, "redirects to another origin") {
+	if content, success := echo.call(t.Context(), []byte(`{"a":1}`)); success || !strings.Contains(content, "redirects to another origin") {
 		t.Errorf("a redirect of a call: %q, %v", content, success)
 	}
 	if len(asked) > 0 {
@@ -208,12 +204,12 @@ func TestRedirect(t *testing.T) {
 // A server that has ended is started again by the next call.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	s := servers(t, ServerOptions{}, program(t, "local", "again"))
+	s := serversFor(t, program(t, "local", "again"))
 	exit, echo := find(t, s, "local", "exit"), find(t, s, "local", "echo")
-	if content, success := s.Call(t.Context(), exit, nil); success || !strings.Contains(content, "did not answer") {
+	if content, success := exit.call(t.Context(), nil); success || !strings.Contains(content, "did not answer") {
 		t.Errorf("%q, %v", content, success)
 	}
-	if content, success := s.Call(t.Context(), echo, nil); content != "again{}" || !success {
+	if content, success := echo.call(t.Context(), nil); content != "again{}" || !success {
 		t.Errorf("%q, %v", content, success)
 	}
 }
@@ -228,18 +224,17 @@ func TestUnavailable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := ServerOptions{}
+			s := serversFor(t, program(t, "one", name))
 			if name == "silent" {
-				o.StartTime = 50 * time.Millisecond
+				s.startTime = 50 * time.Millisecond
 			}
-			s := servers(t, o, program(t, "one", name))
 			_, err := toolsOf(t, s, "one")
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}
 		})
 	}
-	s := servers(t, ServerOptions{}, config.Table[config.Server]{Name: "none", Is: config.Server{Command: "no-such-program-of-mcptools"}})
+	s := serversFor(t, config.Table[config.Server]{Name: "none", Is: config.Server{Command: "no-such-program-of-mcptools"}})
 	if _, err := toolsOf(t, s, "none"); err == nil || !strings.Contains(err.Error(), "no such program in PATH") {
 		t.Error(err)
 	}
@@ -248,14 +243,15 @@ func TestUnavailable(t *testing.T) {
 // A call that takes too long, or is canceled, returns.
 func TestSlow(t *testing.T) {
 	t.Parallel()
-	s := servers(t, ServerOptions{CallTime: 50 * time.Millisecond}, program(t, "local", "slow"))
+	s := serversFor(t, program(t, "local", "slow"))
+	s.callTime = 50 * time.Millisecond
 	slow := find(t, s, "local", "slow")
-	if content, success := s.Call(t.Context(), slow, nil); success || !strings.Contains(content, "it took too long") {
+	if content, success := slow.call(t.Context(), nil); success || !strings.Contains(content, "it took too long") {
 		t.Errorf("%q, %v", content, success)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, success := s.Call(ctx, slow, nil); success {
+	if _, success := slow.call(ctx, nil); success {
 		t.Error("a call that was canceled succeeded")
 	}
 }

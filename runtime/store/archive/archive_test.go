@@ -33,7 +33,7 @@ func open(t *testing.T, dir string) store.Store {
 
 func create(t *testing.T, dir string) *archive.Writer {
 	t.Helper()
-	w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: dir})
+	w, err := archive.Create(t.Context(), dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestNewerAndForeign(t *testing.T) {
 	}
 	db.Close()
 	var tooNew *archive.NewerError
-	if _, err := archive.Create(t.Context(), archive.WriterOptions{Dir: newer}); !errors.As(err, &tooNew) || tooNew.Version != 99 {
+	if _, err := archive.Create(t.Context(), newer, false); !errors.As(err, &tooNew) || tooNew.Version != 99 {
 		t.Error(err)
 	}
 	if _, err := open(t, newer).List(t.Context(), store.Scope{Set: store.Live}); !errors.As(err, &tooNew) {
@@ -169,7 +169,7 @@ func TestNewerAndForeign(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(foreign, "archive.db"), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := archive.Create(t.Context(), archive.WriterOptions{Dir: foreign}); err == nil || !strings.Contains(err.Error(), "opening the archive") {
+	if _, err := archive.Create(t.Context(), foreign, false); err == nil || !strings.Contains(err.Error(), "opening the archive") {
 		t.Error(err)
 	}
 	if _, err := open(t, foreign).List(t.Context(), store.Scope{Set: store.Live}); err == nil {
@@ -207,7 +207,7 @@ func TestMadeAtOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for n := range 4 {
 		wait.Go(func() {
-			w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: dir})
+			w, err := archive.Create(t.Context(), dir, false)
 			if err != nil {
 				t.Error(err)
 				return
@@ -252,7 +252,7 @@ func TestFailedSchema(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "CREATE TABLE messages (of_another_program TEXT)"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := archive.Create(t.Context(), archive.WriterOptions{Dir: dir}); err == nil {
+	if _, err := archive.Create(t.Context(), dir, false); err == nil {
 		t.Error("there is no error")
 	}
 	n := 0

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -31,7 +32,7 @@ type Message struct {
 	Kind   transcript.Kind // user, assistant, reasoning, tool call, tool result, or system
 	Name   string          // of a tool, or an unknown role
 	Time   time.Time       // zero if it is not known
-	Active bool            // it is on the path that the export has as the current one
+	Active bool            // it is on the path that is current in the export
 	Text   []byte          // in UTF-8
 }
 
@@ -41,15 +42,12 @@ func (c *Conversation) ID() transcript.ID { return messagedb.ID(IDs(), c.name())
 // name returns the key of a conversation. It is unique in an archive.
 func (c *Conversation) name() string { return c.Kind + "-" + c.Native }
 
-// times returns the time of the last message, and the newest time of a message; zero for none.
-func (c *Conversation) times() (last, newest time.Time) {
-	for i := range c.Messages {
-		last = c.Messages[i].Time
-		if last.After(newest) {
-			newest = last
-		}
+// last returns the time of the last message; zero for none.
+func (c *Conversation) last() time.Time {
+	if len(c.Messages) == 0 {
+		return time.Time{}
 	}
-	return last, newest
+	return c.Messages[len(c.Messages)-1].Time
 }
 
 // hash returns a text that is the same for the same conversation.
@@ -81,16 +79,22 @@ const (
 
 // Database is a database that a [Writer] writes to, with its SQL statements.
 type Database struct {
-	*sql.DB // nil for a dry run if there is no archive
+	*sql.DB        // nil for a dry writer if there is no archive
+	Place   string // for people
 
-	// Begin is the first statement of a transaction; empty for none.
-	Begin string
+	// Version returns the version of the schema; 0 if there is none.
+	Version func(context.Context, *sql.DB) (int, error)
+	// Schema has, for each version before the present one, the statements that bring it up to date.
+	Schema []string
+	// SchemaLock and Begin are the first statements of a transaction that changes the schema, or adds a
+	// conversation; empty for none.
+	SchemaLock, Begin string
 	// Find selects the id, the hash and the time of the last change of the conversation with a
 	// name.
 	Find string
 	// Put adds or replaces a conversation, and returns its id. Its arguments are name, native id,
-	// title, times of creation and of the last change, whether it is archived, times of the last
-	// and the newest message, hash, and the time of the import.
+	// title, times of creation and of the last change, whether it is archived, time of the last
+	// message, and hash.
 	Put string
 	// Clear deletes the messages of the conversation with an id.
 	Clear string
@@ -102,21 +106,81 @@ type Database struct {
 	Failure func(context.Context, error) error
 }
 
+// NewerError is the error for a database that a newer version of the program made.
+type NewerError struct{ Version, Known int }
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("a newer version of the program made it (schema %d, known here: %d)", e.Version, e.Known)
+}
+
+// ForModel returns the text for a model.
+func (e *NewerError) ForModel() string { return e.Error() }
+
+// CheckVersion returns why a version of a schema cannot be read: it is newer than the known ones, or there is
+// no schema yet.
+func CheckVersion(version, known int) error {
+	switch {
+	case version == 0:
+		return messagedb.ErrAbsent
+	case version > known:
+		return &NewerError{Version: version, Known: known}
+	}
+	return nil
+}
+
+// migrate brings the schema up to date. Another process can be faster.
+func (d *Database) migrate(ctx context.Context) error {
+	version, err := d.Version(ctx, d.DB)
+	if version == len(d.Schema) || err != nil {
+		return err
+	}
+	tx, err := d.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // it does nothing after a commit
+	if _, err = tx.ExecContext(ctx, d.SchemaLock); err == nil {
+		version, err = d.Version(ctx, d.DB)
+	}
+	if version > len(d.Schema) {
+		return &NewerError{Version: version, Known: len(d.Schema)}
+	}
+	if err == nil && version < len(d.Schema) {
+		_, err = tx.ExecContext(ctx, d.Schema[version])
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 // Writer adds conversations to an archive. Each is added in a transaction: as a whole or not at all,
 // also if the process is killed. Several processes can write at a time. It is for one goroutine.
 type Writer struct {
 	to  Database
 	dry bool
-	now func() time.Time
 }
 
-// NewWriter returns a writer to a database, which [Writer.Close] closes. If it is dry, it returns the
-// outcomes and writes nothing. A nil now means [time.Now].
-func NewWriter(to Database, dry bool, now func() time.Time) *Writer {
-	if now == nil {
-		now = time.Now
+// NewWriter returns a writer to a database, which [Writer.Close] closes. It brings the schema up to date.
+// If it is dry, it returns the outcomes and writes nothing.
+func NewWriter(ctx context.Context, to Database, dry bool) (*Writer, error) {
+	w := &Writer{to: to, dry: dry}
+	var err error
+	if to.DB != nil && dry {
+		var version int
+		version, err = to.Version(ctx, to.DB)
+		err = cmp.Or(err, CheckVersion(version, len(to.Schema)))
+	} else if to.DB != nil {
+		err = to.migrate(ctx)
 	}
-	return &Writer{to: to, dry: dry, now: now}
+	if err != nil {
+		w.Close()
+		w.to.DB = nil
+	}
+	if err != nil && !(dry && errors.Is(err, messagedb.ErrAbsent)) {
+		return nil, fmt.Errorf("opening the archive %s: %w", to.Place, to.Failure(ctx, err))
+	}
+	return w, nil
 }
 
 // Put adds a conversation, or replaces the one with its id.
@@ -133,7 +197,7 @@ func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome 
 	case err != nil || w.to.DB == nil:
 		return New, err
 	case w.dry:
-		return look(w.to.QueryRowContext(ctx, w.to.Find, w.to.Text(c.name())), c, sum)
+		return compare(w.to.QueryRowContext(ctx, w.to.Find, w.to.Text(c.name())), c, sum)
 	}
 	// Waiting for another writer can be cancelled. Writing is finished: the drivers would otherwise look
 	// after each statement whether the context is done.
@@ -143,11 +207,8 @@ func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome 
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // it does nothing after a commit
-	if w.to.Begin != "" {
-		_, err = tx.ExecContext(ctx, w.to.Begin)
-	}
-	if err == nil {
-		outcome, err = look(tx.QueryRowContext(ctx, w.to.Find, w.to.Text(c.name())), c, sum)
+	if _, err = tx.ExecContext(ctx, w.to.Begin); err == nil {
+		outcome, err = compare(tx.QueryRowContext(ctx, w.to.Find, w.to.Text(c.name())), c, sum)
 	}
 	if err != nil || outcome == Unchanged || outcome == Older {
 		return outcome, err
@@ -158,8 +219,8 @@ func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome 
 	return outcome, err
 }
 
-// look returns the outcome of adding a conversation with a hash. found is the result of the query Find.
-func look(found *sql.Row, c *Conversation, sum string) (Outcome, error) {
+// compare returns the outcome of adding a conversation with a hash. found is the result of the query Find.
+func compare(found *sql.Row, c *Conversation, sum string) (Outcome, error) {
 	var id int64
 	var before string
 	var updated sql.NullFloat64
@@ -176,11 +237,10 @@ func look(found *sql.Row, c *Conversation, sum string) (Outcome, error) {
 }
 
 func (w *Writer) write(ctx context.Context, tx *sql.Tx, c *Conversation, sum string) error {
-	last, newest := c.times()
 	text := w.to.Text
 	var id int64
 	err := tx.QueryRowContext(ctx, w.to.Put, text(c.name()), text(c.Native), text(c.Title), Seconds(c.Created), Seconds(c.Updated), c.Archived,
-		Seconds(last), Seconds(newest), sum, Seconds(w.now())).Scan(&id)
+		Seconds(c.last()), sum).Scan(&id)
 	if err == nil {
 		_, err = tx.ExecContext(ctx, w.to.Clear, id)
 	}

@@ -1,10 +1,10 @@
-// Package chatgpt reads the conversations in databases that exports of ChatGPT were
-// turned into: SQLite with a table of conversations and one of messages, as ChatGPT
-// Browser writes it and the original conversation_search reads it.
+// Package chatgpt reads the conversations in databases that were made of exports of ChatGPT: SQLite with
+// a table of conversations and one of messages, as ChatGPT Browser writes it and the original
+// conversation_search reads it.
 //
-// It is a reader. It never creates, changes or locks anything, and takes a database only
-// from the environment or from its user's settings: one that is found in a project may be
-// anybody's. From there, out of the directory "db", it takes one where it is told to.
+// It only reads: it never creates, changes or locks anything. It takes databases from the environment and
+// from the user's settings. A database in the directory "db" of a project can be anybody's, and is read
+// only if the options say so.
 package chatgpt
 
 import (
@@ -15,12 +15,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
@@ -35,15 +33,14 @@ import (
 // Name is the name of this kind of store.
 const Name = "chatgpt"
 
-// IDs returns what ids are: "chatgpt-" and the id of a conversation.
+// IDs returns the form of ids: "chatgpt-" and the id of a conversation.
 func IDs() *history.IDs { return messagedb.IDs("chatgpt-") }
 
-// Variables are those of the environment that name databases, several as in PATH. The
-// first that is not empty counts.
+// Variables returns the environment variables that name databases, several as in PATH. The first that is
+// not empty counts.
 func Variables() []string { return []string{"CONVERSATION_DB", "ORIGIN_CONVERSATION_DB"} }
 
-// MissingError is the error for a database that the environment names and that does not
-// exist.
+// MissingError is the error for a database in the environment that does not exist.
 type MissingError struct{ Variable, Path string }
 
 func (e *MissingError) Error() string {
@@ -53,86 +50,88 @@ func (e *MissingError) Error() string {
 // Unwrap returns [fs.ErrNotExist].
 func (e *MissingError) Unwrap() error { return fs.ErrNotExist }
 
-// ForeignError is the error for a file that is no database of conversations.
-type ForeignError struct{ Lacks string }
+// UnreadError is the reason for not reading a database. It has no recorded text.
+type UnreadError struct{ Reason string }
 
-func (e *ForeignError) Error() string {
-	return "it is no database of a ChatGPT export: it has no " + e.Lacks
+func (e *UnreadError) Error() string { return e.Reason }
+
+// ForModel returns the text for a model.
+func (e *UnreadError) ForModel() string { return e.Reason }
+
+// unnamed is the error for a database in a project that the user has not named.
+func unnamed() error {
+	return &UnreadError{"a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it"}
 }
 
-// ForModel is what a model is told.
-func (e *ForeignError) ForModel() string { return e.Error() }
-
-// Home returns the first database that the environment names, or "".
+// Home returns the first database in the environment, or "".
 func Home(getenv func(string) string) string {
-	_, paths := named(getenv)
-	if len(paths) == 0 {
-		return ""
+	if _, paths := fromEnv(getenv); len(paths) > 0 {
+		return paths[0]
 	}
-	return paths[0]
+	return ""
 }
 
-// named returns the variable of the environment that names databases, and their paths. A
-// server names none of them.
-func named(getenv func(string) string) (variable string, paths []string) {
-	for _, variable := range Variables() {
-		value := getenv(variable)
-		if strings.TrimSpace(value) == "" {
-			continue
-		}
-		if messagedb.IsURL(value) {
-			return variable, nil
-		}
-		for _, path := range filepath.SplitList(value) {
-			if path == "" {
-				continue
-			}
-			if expanded, ok := config.Expand(path, config.Home(getenv)); ok {
-				path = expanded
-			}
-			if !slices.Contains(paths, path) {
-				paths = append(paths, path)
-			}
-		}
-		return variable, paths
+// fromEnv returns the environment variable that names databases, and their paths: none if it names a
+// server.
+func fromEnv(getenv func(string) string) (variable string, paths []string) {
+	i := slices.IndexFunc(Variables(), func(name string) bool { return strings.TrimSpace(getenv(name)) != "" })
+	if i < 0 {
+		return "", nil
 	}
-	return "", nil
+	variable = Variables()[i]
+	if messagedb.IsURL(getenv(variable)) {
+		return variable, nil
+	}
+	for _, path := range filepath.SplitList(getenv(variable)) {
+		if expanded, ok := config.Expand(path, config.Home(getenv)); ok {
+			path = expanded
+		}
+		if path != "" && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return variable, paths
 }
 
-// databaseDir is the directory of a project that has databases, and extension what their
-// names end with.
+// databaseDir is the directory of a project that has databases, and extension ends their names.
 const databaseDir, extension = "db", ".db"
 
-// Open returns the store, and false where there is no database. A home is a database, or a
-// directory of databases, of which the newest counts.
+// Open returns the store, and false if there is no database. A home is a database, or a directory of
+// which the newest database is read.
 func Open(o store.Options) (*messagedb.Store, bool) {
-	variable, paths := named(o.Env())
 	if o.Home != "" {
-		variable, paths = "", []string{o.Home}
-		if _, err := os.Stat(o.Home); errors.Is(err, fs.ErrNotExist) {
-			return nil, false
-		}
+		info, err := os.Stat(o.Home)
+		return newStore(o.Home, func() ([]messagedb.Database, []store.Problem) {
+			if err == nil && info.IsDir() {
+				return newestIn(o.Home, func() (*os.Root, error) { return safefile.OpenDir(o.Home) })
+			}
+			return []messagedb.Database{messagedb.File(o.Home, queries)}, nil
+		}), !errors.Is(err, fs.ErrNotExist)
 	}
-	switch {
-	case len(paths) > 0:
-		return newStore(paths[0], func() ([]messagedb.Database, []store.Problem) { return databases(variable, paths) }), true
-	case variable != "" || o.Project.Excluded().By != "":
+	if variable, paths := fromEnv(o.Env()); len(paths) > 0 {
+		return newStore(paths[0], func() (all []messagedb.Database, problems []store.Problem) {
+			for _, path := range paths {
+				if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+					problems = append(problems, store.Problem{Path: path, Err: &MissingError{variable, path}})
+				} else {
+					all = append(all, messagedb.File(path, queries))
+				}
+			}
+			return all, problems
+		}), true
+	} else if variable != "" || o.Project.Excluded().By != "" {
 		return nil, false
 	}
 	for _, dir := range o.Project.Dirs() {
-		f := &folder{filepath.Join(dir, databaseDir), func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }}
-		name, err := f.newest()
-		if name == "" && (!o.ProjectDatabases || err == nil || errors.Is(err, fs.ErrNotExist)) {
-			continue
+		open := func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }
+		place := filepath.Join(dir, databaseDir)
+		switch name, err := newest(open); {
+		case name != "" && !o.ProjectDatabases:
+			problem := store.Problem{Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(place, name), Err: unnamed()}
+			return newStore(place, func() ([]messagedb.Database, []store.Problem) { return nil, []store.Problem{problem} }), true
+		case name != "" || o.ProjectDatabases && err != nil && !errors.Is(err, fs.ErrNotExist):
+			return newStore(place, func() ([]messagedb.Database, []store.Problem) { return newestIn(place, open) }), true
 		}
-		return newStore(f.path, func() ([]messagedb.Database, []store.Problem) {
-			if o.ProjectDatabases { // who reads it is told of an error
-				return []messagedb.Database{f.database()}, nil
-			}
-			return nil, []store.Problem{{
-				Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(f.path, name), Err: &UnnamedError{},
-			}}
-		}), true
 	}
 	return nil, false
 }
@@ -141,103 +140,66 @@ func newStore(place string, databases func() ([]messagedb.Database, []store.Prob
 	return &messagedb.Store{IDs: IDs(), Kind: Name, Path: place, Databases: databases}
 }
 
-// databases returns the databases at paths that a variable of the environment names, or else a
-// home, and those that do not exist.
-func databases(variable string, paths []string) (all []messagedb.Database, problems []store.Problem) {
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			problems = append(problems, store.Problem{Path: path, Err: &MissingError{variable, path}})
-		case variable == "" && err == nil && info.IsDir():
-			f := &folder{path, func() (*os.Root, error) { return safefile.OpenDir(path) }}
-			all = append(all, f.database())
-		default:
-			all = append(all, messagedb.File(path, describe))
-		}
+// newestIn returns the newest database of an export in a directory, or the problem of reading the directory.
+func newestIn(dir string, open func() (*os.Root, error)) ([]messagedb.Database, []store.Problem) {
+	switch name, err := newest(open); {
+	case name != "":
+		return []messagedb.Database{messagedb.File(filepath.Join(dir, name), queries)}, nil
+	case err != nil:
+		return nil, []store.Problem{history.Problem("", store.Unreadable, dir, err)}
 	}
-	return all, problems
+	return nil, nil
 }
 
-// UnnamedError is the error for a database in a project that its user has not named.
-type UnnamedError struct{}
-
-func (e *UnnamedError) Error() string {
-	return "a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it"
-}
-
-// ForModel is what a model is told.
-func (e *UnnamedError) ForModel() string { return e.Error() }
-
-// folder is a directory of databases.
-type folder struct {
-	path string
-	open func() (*os.Root, error)
-}
-
-// database returns the newest database of an export in the directory.
-func (f *folder) database() messagedb.Database {
-	name, err := f.newest()
-	if err == nil && name != "" {
-		return messagedb.File(filepath.Join(f.path, name), describe)
-	}
-	return messagedb.Database{
-		Path:    f.path,
-		Version: func(context.Context) (string, error) { return "", err },
-		Open:    func(context.Context) (*messagedb.DB, error) { return nil, cmp.Or(err, messagedb.ErrAbsent) },
-	}
-}
-
-// newest returns the name of the newest database of an export in the directory; "" where there is none.
-func (f *folder) newest() (string, error) {
-	root, err := f.open()
+// newest returns the name of the newest database of an export in a directory; "" if there is none.
+func newest(open func() (*os.Root, error)) (string, error) {
+	const most = 100 // databases that are examined
+	root, err := open()
 	if err != nil {
 		return "", err
 	}
 	defer root.Close()
-	const most = 100 // that are looked at
-	modified := map[string]time.Time{}
-	entries, err := fs.ReadDir(root.FS(), ".")
+	var found []fs.FileInfo
+	entries, err := safefile.ReadDirIn(root, ".", -1)
 	for _, e := range entries {
-		if info, err := root.Stat(e.Name()); err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), extension) && len(modified) < most {
-			modified[e.Name()] = info.ModTime()
+		if info, err := root.Stat(e.Name()); err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), extension) {
+			found = append(found, info)
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(modified), func(a, b string) int {
-		return cmp.Or(modified[b].Compare(modified[a]), strings.Compare(b, a))
+	slices.SortFunc(found, func(a, b fs.FileInfo) int {
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), strings.Compare(b.Name(), a.Name()))
 	})
-	if i := slices.IndexFunc(names, func(name string) bool { return isExport(root, name) }); i >= 0 {
-		return names[i], nil
+	for _, info := range found[:min(len(found), most)] {
+		if isExport(root, info.Name()) {
+			return info.Name(), nil
+		}
 	}
 	return "", err
 }
 
-// isExport reports whether a file is a database that seems to be one of an export. It is not
-// opened as one: only its beginning is looked at.
+// isExport reports whether a file seems to be a database of an export, by its beginning and that of its log:
+// nobody has named the database, so it is not opened as one.
 func isExport(root *os.Root, name string) bool {
 	const most = 1 << 20
-	begins := func(name string) []byte {
+	var begin []byte
+	for _, name := range []string{name, name + "-wal"} {
 		f, info, err := safefile.OpenIn(root, name)
 		if err != nil {
-			return nil
+			continue
 		}
 		defer f.Close()
 		data := make([]byte, min(info.Size(), most))
 		n, _ := f.ReadAt(data, 0) // as much as there is
-		return bytes.ToLower(data[:n])
+		begin = append(begin, data[:n]...)
 	}
-	const column = "conversation_id" // of a table of messages
-	data := begins(name)
-	return bytes.HasPrefix(data, []byte("sqlite format 3\x00")) &&
-		(bytes.Contains(data, []byte(column)) || bytes.Contains(begins(name+"-wal"), []byte(column)))
+	return bytes.HasPrefix(begin, []byte("SQLite format 3\x00")) && bytes.Contains(bytes.ToLower(begin), []byte("conversation_id"))
 }
 
-// columns are the names of the columns of a table or view, in lower case. It is nil where
-// there is none.
+// columns are the names of the columns of a table, in lower case.
 type columns []string
 
-// column returns an expression for a column that need not be there. It has no declared
-// type, by which a driver would change what is recorded.
+// column returns an expression for a column that can be missing. It has no declared type, by which a
+// driver would convert the value.
 func (c columns) column(name string) string {
 	if slices.Contains(c, name) {
 		return "+" + name
@@ -245,48 +207,36 @@ func (c columns) column(name string) string {
 	return "NULL"
 }
 
-// ComputedError is the error for a database that computes what its tables have: it would run what
-// whoever wrote it wants.
-type ComputedError struct{ What string }
-
-func (e *ComputedError) Error() string { return e.What + " is no plain table, and only those are read" }
-
-// ForModel is what a model is told.
-func (e *ComputedError) ForModel() string { return e.Error() }
-
-// tablesOf returns the columns of the two tables.
-func tablesOf(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error) {
-	const names = "('conversations', 'messages')"
-	computed := ""
-	err := db.Each(ctx, func(rows *sql.Rows) error { return rows.Scan(&computed) },
-		"SELECT lower(name) FROM pragma_table_list WHERE schema = 'main' AND type <> 'table' AND lower(name) IN "+names)
-	if err != nil || computed != "" { // looking at the columns of a view could take any time
-		return nil, cmp.Or(err, error(&ComputedError{What: computed}))
-	}
-	tables := map[string]columns{}
-	err = db.Each(ctx, func(rows *sql.Rows) error {
+// tables returns the columns of the two tables. A view, a virtual table or a generated column is an error:
+// it would run what the author of the database wants. Even to look at the columns of a view can take
+// any time.
+func tables(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error) {
+	found := map[string]columns{}
+	err := db.Each(ctx, func(rows *sql.Rows) error {
 		var table, column string
-		var hidden bool
-		err := rows.Scan(&table, &column, &hidden)
-		tables[table] = append(tables[table], column)
-		if hidden {
-			return &ComputedError{What: table + "." + column}
+		var isPlain bool
+		err := rows.Scan(&table, &column, &isPlain)
+		found[table] = append(found[table], column)
+		if err == nil && !isPlain {
+			err = &UnreadError{strings.TrimSuffix(table+"."+column, ".") + " is no plain table, and only those are read"}
 		}
 		return err
-	}, "SELECT lower(s.name), lower(c.name), c.hidden <> 0 FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type = 'table' AND lower(s.name) IN "+names)
-	return tables, err
+	}, `SELECT lower(s.name), lower(coalesce(c.name, '')), s.rootpage > 0 AND c.hidden = 0
+		FROM sqlite_schema AS s LEFT JOIN pragma_table_xinfo(CASE WHEN s.rootpage > 0 THEN s.name END) AS c
+		WHERE s.type IN ('table', 'view') AND lower(s.name) IN ('conversations', 'messages')`)
+	return found, err
 }
 
-// describe finds out how a database is read.
-func describe(ctx context.Context, db *sqlitefile.DB) (*messagedb.DB, error) {
-	tables, err := tablesOf(ctx, db)
+// queries returns the queries of a database.
+func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error) {
+	found, err := tables(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	conversations, messages := tables["conversations"], tables["messages"]
+	conversations, messages := found["conversations"], found["messages"]
 	for _, name := range []string{"conversation_id", "content"} {
 		if !slices.Contains(messages, name) {
-			return nil, &ForeignError{Lacks: "messages." + name}
+			return nil, &UnreadError{"it is no database of a ChatGPT export: it has no messages." + name}
 		}
 	}
 	var order []string
@@ -296,43 +246,37 @@ func describe(ctx context.Context, db *sqlitefile.DB) (*messagedb.DB, error) {
 	case slices.Contains(messages, "create_time"):
 		order = []string{"CAST(create_time AS REAL)", "create_time"} // times in text are not in the order of the text
 	}
-	// Some tables have no rowid.
 	place := "NULL"
-	if hasRows := db.Each(ctx, func(*sql.Rows) error { return nil }, "SELECT rowid FROM messages LIMIT 0"); hasRows == nil && !slices.Contains(messages, "rowid") {
+	noRow := func(*sql.Rows) error { return nil }
+	if db.Each(ctx, noRow, "SELECT rowid FROM messages LIMIT 0") == nil && !slices.Contains(messages, "rowid") { // some tables have none
 		order = append(order, "rowid")
 		place = "min(rowid)"
 	}
-	form := &messagedb.DB{Queries: db, Read: read, Stamp: db.Stamp}
-	form.Messages = fmt.Sprintf(`SELECT CAST(%s AS TEXT), NULL, %s, coalesce(octet_length(content), 0), CASE WHEN octet_length(content) <= %d THEN CAST(content AS TEXT) END
+	q := &messagedb.Queries{Conversations: listQuery(conversations, place), Read: read}
+	q.Messages = fmt.Sprintf(`SELECT CAST(%s AS TEXT), NULL, %s, coalesce(octet_length(content), 0), CASE WHEN octet_length(content) <= %d THEN CAST(content AS TEXT) END
 		FROM messages WHERE conversation_id IS ?1`, messages.column("role"), messages.column("create_time"), messagedb.MaxMessage)
 	if len(order) > 0 {
-		form.Messages += " ORDER BY " + strings.Join(order, ", ")
+		q.Messages += " ORDER BY " + strings.Join(order, ", ")
 	}
-	form.Conversations, form.Conversation = listOf(conversations, place)
-	return form, ctx.Err()
+	return q, ctx.Err()
 }
 
-// listOf returns the queries for the conversations that have a row or messages: for all, and for
-// one. place is the expression for where the messages begin.
-func listOf(conversations columns, place string) (all, one string) {
-	const noRow = "NULL, NULL, NULL, FALSE, NULL, NULL"
-	all = fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages GROUP BY conversation_id) ", place)
-	one = "SELECT conversation_id, " + noRow + ", NULL, NULL FROM (SELECT conversation_id FROM messages WHERE conversation_id IS ?1 LIMIT 1)"
-	const first = ", m.first, NULL FROM "
+// listQuery returns the query for the conversations that have a row or messages. place is the expression for
+// the place of the first message.
+func listQuery(conversations columns, place string) string {
+	const noRow = "SELECT m.k, NULL, NULL, NULL, FALSE, NULL, NULL, m.first, NULL FROM m"
+	query := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages GROUP BY conversation_id) ", place)
 	if !slices.Contains(conversations, "id") {
-		return all + "SELECT m.k, " + noRow + first + "m", one
+		return query + noRow
 	}
-	row := fmt.Sprintf("SELECT +c.id, substr(CAST(%s AS TEXT), 1, %d), %s, %s, FALSE, NULL, NULL",
-		conversations.column("title"), messagedb.MaxText, conversations.column("create_time"), conversations.column("update_time"))
-	all += row + first + "conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL SELECT m.k, " + noRow + first +
-		"m LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
-	return all, row + ", NULL, NULL FROM conversations AS c WHERE id IS ?1 UNION ALL " + one
+	return query + fmt.Sprintf(`SELECT +c.id, substr(CAST(%s AS TEXT), 1, %d), %s, %s, FALSE, NULL, NULL, m.first, NULL
+		FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL `, conversations.column("title"), messagedb.MaxText,
+		conversations.column("create_time"), conversations.column("update_time")) + noRow + " LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
 }
 
-// read reads a message. That of a role that is not known has it as its name.
+// read decodes a message. The name of an unknown role is the name of the message.
 func read(role, _, content []byte) (kind transcript.Kind, name string, text []byte) {
-	kind = transcript.KindSystem
-	switch string(role) {
+	switch kind, name = transcript.KindSystem, ""; string(role) {
 	case "user":
 		kind = transcript.KindUser
 	case "assistant":
@@ -346,7 +290,7 @@ func read(role, _, content []byte) (kind transcript.Kind, name string, text []by
 			name = "unknown"
 		}
 	}
-	if string(content) == "null" { // which the exporter writes for no parts
+	if string(content) == "null" { // which the exporter writes for a message without parts
 		return kind, name, nil
 	}
 	if parts, ok := chatgptcontent.Parts(content); ok {

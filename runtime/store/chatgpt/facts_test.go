@@ -325,7 +325,7 @@ func TestPlaces(t *testing.T) {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 			if c.variable == "" {
-				c.want = strings.Replace(c.want, "chatgpt-now", "! "+(&chatgpt.UnnamedError{}).Error(), 1)
+				c.want = strings.Replace(c.want, "chatgpt-now", "! a database in a project is read only where its user names it: set CONVERSATION_DB to its path, or import it", 1)
 			}
 			if got := describe(t, c.dir, getenv, false); got != c.want {
 				t.Errorf("not told to: %s, want %s", got, c.want)

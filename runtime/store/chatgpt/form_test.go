@@ -33,15 +33,15 @@ func TestMessagesAreNotSearchedFor(t *testing.T) {
 		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)); err != nil { // else it may be changing
 			t.Fatal(err)
 		}
-		db, err := sqlitefile.OpenPath(t.Context(), path)
+		db, err := sqlitefile.Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		form, err := describe(t.Context(), db)
+		q, err := queries(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plan := planOf(t.Context(), t, db, form.Messages, "c"); strings.Contains(plan, "SCAN messages") {
+		if plan := planOf(t.Context(), t, db, q.Messages, "c"); strings.Contains(plan, "SCAN messages") {
 			t.Errorf("%s: all messages are read for those of a conversation:\n%s", name, plan)
 		}
 		db.Close()

@@ -1,23 +1,25 @@
 package opencode
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// revert is what its user has undone.
+// revert is what the user has undone.
 type revert struct {
-	Message string `json:"messageID"` // the first one that is undone; empty for none
-	Part    string `json:"partID"`    // the first one of that message that is undone; empty for all of them
+	Message string `json:"messageID"` // the first undone message; empty for none
+	Part    string `json:"partID"`    // the first undone part of that message; empty for all
 }
 
-// times are in milliseconds since 1970; 0 is for none.
+// times are in milliseconds since 1970; 0 for none.
 type times struct {
 	Created  int64 `json:"created"`
+	Updated  int64 `json:"updated"`
 	Archived int64 `json:"archived"`
 	Start    int64 `json:"start"`
 	End      int64 `json:"end"`
@@ -33,48 +35,46 @@ func timeOf(all ...int64) time.Time {
 	return time.Time{}
 }
 
-// message is what is recorded about a message.
+// message is a recorded message.
 type message struct {
 	id      string
 	created int64
 
 	Role    string       `json:"role"`
 	Parent  string       `json:"parentID"` // the message of the user that it answers
-	Summary bool         `json:"summary"`  // of what is compacted
+	Summary bool         `json:"summary"`  // it is the summary of a compaction
 	Error   jsontext.Raw `json:"error"`
 	Time    times        `json:"time"`
 
-	// compacted is set for the user's message that asks for a compaction which did not
-	// fail.
-	compacted bool
-	place     int // in the order in which messages are told
+	isCompaction bool // of the user: it asks for a compaction, which did not fail
+	place        int  // in the order of reading
 }
 
-// decode reads the JSON of a message, which may be cut.
-func (m *message) decode(raw []byte) {
-	jsontext.Decode(raw, m)
-	if m.created == 0 {
-		m.created = m.Time.Created
-	}
+// newMessage decodes the JSON of a message, which can be cut.
+func newMessage(id string, created int64, data []byte) message {
+	m := message{id: id, created: created}
+	jsontext.Decode(data, &m)
+	m.created = cmp.Or(m.created, m.Time.Created)
+	return m
 }
 
 func (m *message) failed() bool { return m.Error != nil && string(m.Error) != "null" }
 
-// part is a part of a message. What it holds may be parts of what was read.
+// part is a part of a message. Its texts can be parts of the JSON that was read.
 type part struct {
 	id        string
-	damaged   bool   // it is no JSON object
+	damaged   bool   // it is not a JSON object
 	Type      string `json:"type"`
 	Text      []byte `json:"text"`
 	Tool      string `json:"tool"`
 	CallID    string `json:"callID"`
 	State     state  `json:"state"`
 	Time      times  `json:"time"`
-	Synthetic bool   `json:"synthetic"` // the program put it in
+	Synthetic bool   `json:"synthetic"` // the program added it
 	Ignored   bool   `json:"ignored"`
 }
 
-// state is that of a call.
+// state is the state of a call.
 type state struct {
 	Status   string       `json:"status"`
 	Input    jsontext.Raw `json:"input"`
@@ -87,62 +87,59 @@ type state struct {
 	} `json:"metadata"`
 }
 
-// maxPart is how many bytes are read of the parts of a message, beside files.
-const maxPart = jsonl.MaxLine
-
-// partsOf is the parts of a message.
-type partsOf struct {
-	all   []part // in their order
-	total int    // bytes
-	left  int    // parts that are too long
+// partList is the parts of a message, in their order.
+type partList struct {
+	all      []part
+	size     int // bytes, without files
+	tooLarge int // parts that are left out
 }
 
-// add adds a part; a nil one is too long. Of a file, such as a picture, nothing is held.
-func (p *partsOf) add(id string, raw []byte) {
-	one := part{id: id}
-	one.damaged = !jsontext.Decode(raw, &one)
+// add adds a part; nil data is too large. Nothing is kept of a file, such as a picture.
+func (l *partList) add(id string, _ int64, data []byte) {
+	p := part{id: id}
+	p.damaged = !jsontext.Decode(data, &p)
 	switch {
-	case one.Type == "file":
-		p.all = append(p.all, part{id: id, Type: one.Type})
-	case raw == nil || p.total+len(raw) > maxPart:
-		p.left++
+	case p.Type == "file":
+		l.all = append(l.all, part{id: id, Type: p.Type})
+	case data == nil || l.size+len(data) > maxData:
+		l.tooLarge++
 	default:
-		p.total += len(raw)
-		p.all = append(p.all, one)
+		l.size += len(data)
+		l.all = append(l.all, p)
 	}
 }
 
-// tell adds the events of a message. A prompt may be a picture alone.
-func tell(t *history.Recorder, m *message, parts []part) {
+// record adds the events of a message to a recorder. A prompt can be a picture alone.
+func record(to *history.Recorder, m *message, parts []part) {
 	isUser := m.Role == "user"
 	if !isUser && m.Role != "assistant" {
-		t.Totals.Skipped++
+		to.Totals.Skipped++
 		return
 	}
-	said := false
+	isPrompt := false
 	var texts [][]byte
 	for i := range parts {
 		switch p := &parts[i]; {
 		case p.damaged || !p.isKnown():
-			t.Totals.Skipped++
+			to.Totals.Skipped++
 		case p.Type == "file":
-			said = true
+			isPrompt = true
 		case p.Synthetic || p.Ignored:
 		case isUser && p.Type == "text":
-			said = true
+			isPrompt = true
 			texts = append(texts, p.Text)
-		case isUser && p.Type == "compaction" && m.compacted:
-			t.Add(transcript.Event{Kind: transcript.KindCompaction, Time: timeOf(m.created)})
+		case isUser && p.Type == "compaction" && m.isCompaction:
+			to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: timeOf(m.created)})
 		case !isUser:
-			answer(t, m, p)
+			recordAnswer(to, m, p)
 		}
 	}
-	if isUser && said {
-		t.Add(transcript.Event{Kind: transcript.KindUser, Time: timeOf(m.created), Text: history.Join(texts)})
+	if isUser && isPrompt {
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: timeOf(m.created), Text: history.Join(texts)})
 	}
 }
 
-// isKnown reports whether it is of a type that versions up to 1.18 write.
+// isKnown reports whether versions up to 1.18 write parts of this type.
 func (p *part) isKnown() bool {
 	switch p.Type {
 	case "text", "reasoning", "tool", "file", "compaction", "step-start", "step-finish", "patch", "agent", "subtask", "snapshot", "retry":
@@ -151,38 +148,31 @@ func (p *part) isKnown() bool {
 	return false
 }
 
-// answer adds a part of what the assistant answered.
-func answer(t *history.Recorder, m *message, p *part) {
-	at := timeOf(p.Time.Start, m.created)
-	switch p.Type {
+// recordAnswer adds the events of a part of an answer.
+func recordAnswer(to *history.Recorder, m *message, p *part) {
+	s := &p.State
+	switch at := timeOf(p.Time.Start, m.created); p.Type {
 	case "text":
-		t.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: p.Text})
+		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: p.Text})
 	case "reasoning":
-		t.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: p.Text})
+		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: p.Text})
 	case "tool":
-		tool(t, m, p)
+		to.Add(transcript.Event{Kind: transcript.KindToolCall, Time: timeOf(s.Time.Start, m.created), Name: p.Tool, CallID: p.CallID, Arguments: s.Input})
+		if s.Status == "completed" || s.Status == "error" {
+			to.Add(s.result(m, p.CallID))
+		}
 	}
 }
 
-// tool adds a call, and its result where there is one.
-func tool(t *history.Recorder, m *message, p *part) {
-	s := &p.State
-	t.Add(transcript.Event{Kind: transcript.KindToolCall, Time: timeOf(s.Time.Start, m.created), Name: p.Tool, CallID: p.CallID, Arguments: s.Input})
-	if s.Status != "completed" && s.Status != "error" {
-		return
+// result returns the result of a call. A shell command that failed has no error, but an exit code.
+func (s *state) result(m *message, callID string) transcript.Event {
+	e := transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(s.Time.End, s.Time.Start, m.created), CallID: callID, Text: s.Output}
+	e.Failed = s.Status == "error" || s.Metadata.Exit != 0
+	if e.Failed && s.Error != nil {
+		e.Text = s.Error
 	}
-	// Of a shell that failed the program has no error, but an exit code.
-	failed := s.Status == "error" || s.Metadata.Exit != 0
-	said := s.Output
-	if failed && s.Error != nil {
-		said = s.Error
+	if answers := slices.Concat(s.Metadata.Answers...); len(answers) > 0 {
+		e.Text = history.Join(answers)
 	}
-	var answers [][]byte
-	for _, list := range s.Metadata.Answers {
-		answers = append(answers, list...)
-	}
-	if len(answers) > 0 {
-		said = history.Join(answers)
-	}
-	t.Add(transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(s.Time.End, s.Time.Start, m.created), CallID: p.CallID, Failed: failed, Text: said})
+	return e
 }

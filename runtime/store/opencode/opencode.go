@@ -1,10 +1,10 @@
-// Package opencode reads the conversations that opencode recorded for a project:
-// sessions and those of their sub-agents, from its databases, and from the tree of files
-// that versions before 1.2 kept and later ones do not always take over.
+// Package opencode reads the conversations that opencode recorded for a project: sessions and those of
+// their sub-agents, in its databases, and in the tree of files of versions before 1.2, which later
+// versions do not always import.
 //
-// It is a reader. It never creates, changes or locks anything, follows no recorded path,
-// and of a database reads only the tables of sessions, messages and parts: others hold
-// tokens. A session belongs to a project by the directory that is recorded in it.
+// It only reads: it never creates, changes or locks anything, follows no recorded path, and reads only the
+// tables of sessions, messages and parts of a database: others hold tokens. A session belongs to a
+// project by its recorded directory.
 package opencode
 
 import (
@@ -29,14 +29,14 @@ import (
 // Name is the name of this kind of store.
 const Name = "opencode"
 
-// Store is the conversations of a project, as a [store.Store], in the home directory.
+// Store is the conversations of a project in a home directory. It implements [store.Store].
 type Store struct {
 	history.Store
-	moved string // path of a database that the environment names; empty for none
+	moved string // the path of a database in the environment; may be empty
 }
 
-// Open returns the store, and false where opencode has recorded nothing there. A
-// database that the environment names is read with those of the home it names.
+// Open returns the store, and false if opencode has recorded nothing. A database in the environment is read
+// together with those of the home in the environment.
 func Open(o store.Options) (*Store, bool) {
 	base, _ := history.Open(o, Name, Home, "", IDs())
 	s := &Store{Store: base}
@@ -52,8 +52,8 @@ func Open(o store.Options) (*Store, bool) {
 	return s, len(databases) > 0 || err != nil || store.IsThere(filepath.Join(s.Dir, treeDir))
 }
 
-// Home returns the directory that opencode keeps everything in, or "" where the
-// environment does not tell. It is the same on all systems.
+// Home returns the directory of opencode, or "" if the environment does not name it. It is the same on
+// all systems.
 func Home(getenv func(string) string) string {
 	if data := getenv("XDG_DATA_HOME"); data != "" {
 		return filepath.Join(data, "opencode")
@@ -61,8 +61,8 @@ func Home(getenv func(string) string) string {
 	return history.InHome(getenv, ".local", "share", "opencode")
 }
 
-// databases returns the paths of the databases, the one that counts most first. Those of other
-// release channels have the name of the channel in theirs. The error is that of reading the home.
+// databases returns the paths of the databases: of several with a session, the first is read. A database
+// of another release channel has the channel in its name. The error is that of reading the home.
 func (s *Store) databases() (paths []string, err error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,39 +82,33 @@ func (s *Store) databases() (paths []string, err error) {
 	return paths, err
 }
 
-// sessionPrefix is what opencode's own ids of sessions begin with.
-const sessionPrefix = "ses_"
-
-// IDs returns what ids are: the id of a session, which alone is one too.
+// IDs returns the form of ids: the id of a session, also without the prefix.
 func IDs() *history.IDs {
 	return &history.IDs{Prefix: "opencode-", Session: isSession, Bare: isSession, Example: "opencode-ses_e002d05cfffe2zEdz416bNOdYv"}
 }
 
-func id(session string) transcript.ID { return IDs().ID(session, "") }
+func convID(session string) transcript.ID { return IDs().ID(session, "") }
 
 // isSession reports whether a text is the id of a session.
-func isSession(s string) bool { return isID(s, sessionPrefix) }
-
-// isID reports whether a text is an id with a prefix, and can be the name of a file.
-func isID(s, prefix string) bool {
-	rest, ok := strings.CutPrefix(s, prefix)
+func isSession(s string) bool {
+	rest, ok := strings.CutPrefix(s, "ses_")
 	return ok && history.IsName(rest)
 }
 
-// Caller implements [store.Recognizer]. opencode tells nothing of the session that
-// calls, but has recorded the call by the time it makes it, as one that runs.
+// Caller implements [store.Recognizer]. opencode does not send the id of the calling session, but records a
+// call before it makes it, as one that runs.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 	c := store.Caller{Evidence: s.Evidence(from, from.Client == "opencode", "OPENCODE")}
 	if c.Evidence != store.NoEvidence && from.Process == caller.Server && from.Tool != "" {
 		if calling := s.calling(ctx, from); calling != "" {
-			c.Evidence, c.IDs = store.ByCall, []transcript.ID{id(calling)}
+			c.Evidence, c.IDs = store.ByCall, []transcript.ID{convID(calling)}
 		}
 	}
 	return c
 }
 
-// calling returns the session in which a call runs; "" where there is none, or several
-// make the same call.
+// calling returns the session in which a call runs; "" if there is none, or if several make the same
+// call.
 func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 	l := s.open()
 	defer l.Close()
@@ -122,9 +116,9 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 	for _, src := range l.sources {
 		d, ok := src.(*database)
 		if !ok {
-			continue // versions with trees of files are not known to record calls in time
+			continue // it is not known that versions with trees record calls in time
 		}
-		parts, _ := d.latest(ctx) // of what cannot be read nothing is known
+		parts, _ := d.latest(ctx) // without them nothing is known
 		for _, p := range parts {
 			if isSession(p.id) && p.isRunning(from) {
 				if found != "" && found != p.id {
@@ -137,15 +131,14 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 	return found
 }
 
-// isRunning reports whether a part is a call that runs, and was begun since this
-// process was: those of an opencode that was killed run for ever.
+// isRunning reports whether a part is this call, and runs since this process started: the calls of an
+// opencode that was killed run for ever.
 func (p *part) isRunning(from caller.Caller) bool {
 	return p.Type == "tool" && transcript.IsTool(p.Tool, from.Tool) && p.State.Status == "running" &&
 		!timeOf(p.State.Time.Start).Before(from.Started.Truncate(time.Millisecond)) && isSameJSON(p.State.Input, from.Arguments)
 }
 
-// isSameJSON reports whether two JSON texts have the same value. No arguments are an
-// empty object.
+// isSameJSON reports whether two JSON texts have the same value. An empty text is an empty object.
 func isSameJSON(a, b []byte) bool {
 	value := func(raw []byte) (v any, err error) {
 		if len(bytes.TrimSpace(raw)) == 0 {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -15,53 +14,34 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// source is one of the places that sessions are recorded in. Its errors have no path.
-type source interface {
-	// path is where it is, for people.
-	path() string
-	// sessions returns the sessions in which something is recorded: all, or the one with an id.
-	sessions(ctx context.Context, session string) ([]*info, []store.Problem, error)
-	// messages returns the last messages of a session in the order of their times; all where
-	// last is below 0.
-	messages(ctx context.Context, session string, last int) ([]message, error)
-	// parts returns the parts of a message.
-	parts(ctx context.Context, message string) (partsOf, error)
-	// version returns a text that is another one when a session has changed, or "" where
-	// there is none.
-	version(ctx context.Context, session string) (string, error)
-	// Retain and Release count who uses the source, which holds files open while it is
-	// used.
-	Retain()
-	Release()
-}
-
-// info is what is recorded about a session.
+// info is the metadata of a session. The keys are those of the files.
 type info struct {
 	source  source
+	session string // its id
 	file    string // in a tree
-	session string // id
-	begun   int64  // time of the first message
 
-	Parent string `json:"parentID"` // session that it is a task of
+	Parent string `json:"parentID"` // the session that started it as a task
 	Dir    string `json:"directory"`
 	Title  string `json:"title"`
 	Revert revert `json:"revert"`
 	Time   times  `json:"time"`
+
+	Begun int64 `json:"begun"` // the time of the first message
 }
 
 func (i *info) archived() bool { return i.Time.Archived != 0 }
 
-// isFork reports whether the session begins with messages of before it was made.
-func (i *info) isFork() bool { return i.begun != 0 && i.begun < i.Time.Created }
+// isFork reports whether the session begins with messages that are older than itself.
+func (i *info) isFork() bool { return i.Begun != 0 && i.Begun < i.Time.Created }
 
-// listing is the sources, and what is found in them.
+// listing is a listing with its open sources.
 type listing struct {
 	store *Store
 	store.Listing
 	sources []source
 }
 
-// open finds the sources.
+// open returns a listing without conversations.
 func (s *Store) open() *listing {
 	l := &listing{store: s}
 	l.Release = func() {
@@ -82,8 +62,7 @@ func (s *Store) open() *listing {
 	return l
 }
 
-// sessions returns the sessions of the project in all sources: where several have one, the first of
-// them counts.
+// sessions returns the sessions of the project. A session in several sources is read from the first.
 func (l *listing) sessions(ctx context.Context) (found []*info, err error) {
 	seen := map[string]bool{}
 	read := 0
@@ -113,8 +92,8 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	l := s.open()
 	all, err := l.sessions(ctx)
 	for n := 0; n < len(all) && err == nil; n++ {
-		if scope.Has(id(all[n].session), all[n].archived()) {
-			l.Conversations = append(l.Conversations, l.conversation(ctx, all[n], all))
+		if scope.Has(convID(all[n].session), all[n].archived()) {
+			l.Conversations = append(l.Conversations, s.conversation(ctx, all[n], all))
 		}
 		err = ctx.Err()
 	}
@@ -126,35 +105,35 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return &l.Listing, nil
 }
 
-// conversation returns what List returns of a session, one of all.
-func (l *listing) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
-	record := &conversation{l.store, i}
-	isDefault := isDefaultTitle(i.Title)
-	request, last := record.peek(ctx, isDefault)
-	of := history.Session{Title: i.Title, Dir: i.Dir, Created: timeOf(i.Time.Created), Last: last}
-	if isDefault && request != "" {
-		of.Title, of.Request = "", request
+// conversation returns the list's entry for a session, one of all.
+func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
+	c := &conversation{s, i}
+	of := history.Session{Title: i.Title, Dir: i.Dir, Created: timeOf(i.Time.Created)}
+	if isDefaultTitle(i.Title) {
+		if of.Request = c.request(ctx); of.Request != "" {
+			of.Title = ""
+		}
 	}
-	c := l.store.Conversation(id(i.session), &of, nil)
-	c.Record = record
-	c.Archived, c.ArchivedAt = i.archived(), timeOf(i.Time.Archived)
+	entry := s.Conversation(convID(i.session), &of, nil)
+	entry.Record = c
+	entry.LastActivatedAt = timeOf(i.Time.Updated)
+	entry.Archived, entry.ArchivedAt = i.archived(), timeOf(i.Time.Archived)
 	if isSession(i.Parent) {
-		c.Parent = id(i.Parent)
-	} else if from, _, _ := record.forks(ctx, all); from != nil { // what cannot be read is no fork
-		c.Parent = id(from.session)
+		entry.Parent = convID(i.Parent)
+	} else if from, _, _ := c.forks(ctx, all); from != nil { // an unreadable session has no parent
+		entry.Parent = convID(from.session)
 	}
-	return c
+	return entry
 }
 
-// isDefaultTitle reports whether a title is what opencode calls a session until the
-// model has named it.
+// isDefaultTitle reports whether opencode chose the title, before the model does.
 func isDefaultTitle(title string) bool {
 	kind, at, _ := strings.Cut(title, " session - ")
 	_, err := transcript.ParseTimestamp(at)
 	return title == "" || (kind == "New" || kind == "Child") && err == nil
 }
 
-// conversation is where a session is recorded. It implements [store.Record].
+// conversation is a recorded session. It implements [store.Record].
 type conversation struct {
 	store *Store
 	*info
@@ -164,45 +143,36 @@ type conversation struct {
 func (c *conversation) Version(ctx context.Context) (string, error) {
 	version, err := c.source.version(ctx, c.session)
 	if err == nil && version == "" {
-		err = c.gone()
+		err = c.notFound()
 	}
 	if err != nil {
-		return "", fmt.Errorf("looking at the events of %s: %w", id(c.session), err)
+		return "", fmt.Errorf("looking for changes of %s: %w", convID(c.session), err)
 	}
 	return version, nil
 }
 
-func (c *conversation) gone() error {
-	return &store.NotFoundError{IDs: []transcript.ID{id(c.session)}, Place: c.store.Dir}
+func (c *conversation) notFound() error {
+	return &store.NotFoundError{IDs: []transcript.ID{convID(c.session)}, Place: c.store.Dir}
 }
 
 // Read implements [store.Record].
 func (c *conversation) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	c.source.Retain()
 	defer c.source.Release()
-	t := history.Recorder{Yield: yield}
-	return t.End(id(c.session), c.record(ctx, &t))
+	to := history.Recorder{Yield: yield}
+	return to.End(convID(c.session), c.record(ctx, &to))
 }
 
-// peek returns how the first request begins, as [store.Conversation.Request] has it, where that is
-// wanted, and when the last event happened, where one of the last messages has it. What is damaged
-// is told of where it is read.
-func (c *conversation) peek(ctx context.Context, wanted bool) (request string, last time.Time) {
-	few := 8
-	if c.Revert.Message != "" || wanted {
-		few = -1
-	}
-	messages, err := c.messages(ctx, few)
-	begin, end := &history.Recorder{}, &history.Recorder{}
-	for i := 0; wanted && i < len(messages) && begin.Request == "" && err == nil; i++ {
+// request returns the beginning of the first request. Reading the session reports errors.
+func (c *conversation) request(ctx context.Context) string {
+	to := &history.Recorder{}
+	messages, err := c.messages(ctx)
+	for i := 0; i < len(messages) && to.Request == "" && err == nil; i++ {
 		if messages[i].Role == "user" {
-			err = c.tell(ctx, begin, &messages[i])
+			err = c.recordMessage(ctx, to, &messages[i])
 		}
 	}
-	for i := len(messages) - 1; i >= 0 && end.Last.IsZero() && err == nil; i-- {
-		err = c.tell(ctx, end, &messages[i])
-	}
-	return begin.Request, end.Last
+	return to.Request
 }
 
 // moment is what a message and its copy have in common.
@@ -211,29 +181,31 @@ type moment struct {
 	role string
 }
 
-// moments returns those of the messages of a session.
+func (m *message) moment() moment { return moment{m.created, m.Role} }
+
+// moments returns the moments of the messages of a session.
 func (c *conversation) moments(ctx context.Context) (map[moment]bool, error) {
-	messages, err := c.messages(ctx, -1)
+	messages, err := c.messages(ctx)
 	found := make(map[moment]bool, len(messages))
 	for i := range messages {
-		found[moment{messages[i].created, messages[i].Role}] = true
+		found[messages[i].moment()] = true
 	}
 	return found, err
 }
 
-// forks returns the session of all that this one was forked from, the one of which it has the most
-// messages, and of several the earliest; and the moments of those that it may have. opencode
-// records no link: a fork begins with messages of before it was made, at the times that the
-// other one has them at.
-func (c *conversation) forks(ctx context.Context, all []*info) (from *info, told map[moment]bool, err error) {
+// forks returns the session from which this one was forked: the one of all that has most of its messages,
+// and of several the earliest. It also returns the moments of the messages that other sessions have.
+// opencode records no link: a fork begins with messages of the times that they have in the other
+// session, before it was made.
+func (c *conversation) forks(ctx context.Context, all []*info) (from *info, copied map[moment]bool, err error) {
 	if !c.isFork() || !strings.Contains(c.Title, " (fork #") {
 		return nil, nil, nil
 	}
 	own, err := c.moments(ctx)
 	most := 0
-	told = map[moment]bool{}
+	copied = map[moment]bool{}
 	for _, other := range slices.SortedFunc(slices.Values(all), func(a, b *info) int { return cmp.Compare(a.Time.Created, b.Time.Created) }) {
-		if other.begun != c.begun || other.Time.Created >= c.Time.Created || err != nil {
+		if other.Begun != c.Begun || other.Time.Created >= c.Time.Created || err != nil {
 			continue
 		}
 		var moments map[moment]bool
@@ -241,7 +213,7 @@ func (c *conversation) forks(ctx context.Context, all []*info) (from *info, told
 		common := 0
 		for m := range moments {
 			if own[m] && m.at < c.Time.Created {
-				told[m] = true
+				copied[m] = true
 				common++
 			}
 		}
@@ -249,12 +221,12 @@ func (c *conversation) forks(ctx context.Context, all []*info) (from *info, told
 			from, most = other, common
 		}
 	}
-	return from, told, err
+	return from, copied, err
 }
 
-// record adds the events.
-func (c *conversation) record(ctx context.Context, t *history.Recorder) error {
-	// What was undone may have changed since the session was listed.
+// record adds the events to a recorder.
+func (c *conversation) record(ctx context.Context, to *history.Recorder) error {
+	// The user may have undone messages since the session was listed.
 	found, problems, err := c.source.sessions(ctx, c.session)
 	switch {
 	case err != nil:
@@ -262,21 +234,21 @@ func (c *conversation) record(ctx context.Context, t *history.Recorder) error {
 	case len(problems) > 0:
 		return problems[0].Err
 	case len(found) == 0:
-		return c.gone()
+		return c.notFound()
 	}
 	c = &conversation{c.store, found[0]}
-	messages, err := c.messages(ctx, -1)
+	messages, err := c.messages(ctx)
 	copied, failed := c.copied(ctx)
-	err = errors.Join(err, failed)
-	for i := 0; i < len(messages) && err == nil && !t.Stopped; i++ {
-		t.Copied = copied[moment{messages[i].created, messages[i].Role}]
-		err = c.tell(ctx, t, &messages[i])
+	err = cmp.Or(err, failed)
+	for i := 0; i < len(messages) && err == nil && !to.Stopped; i++ {
+		to.Copied = copied[messages[i].moment()]
+		err = c.recordMessage(ctx, to, &messages[i])
 	}
 	return err
 }
 
-// copied returns the moments of the messages that were copied from a session which this one was
-// forked from, and which is shown with it.
+// copied returns the moments of the messages that were copied from a session which lists show together
+// with this one.
 func (c *conversation) copied(ctx context.Context) (map[moment]bool, error) {
 	if !c.isFork() {
 		return nil, nil
@@ -285,38 +257,42 @@ func (c *conversation) copied(ctx context.Context) (map[moment]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, told, err := c.forks(ctx, slices.DeleteFunc(all, func(other *info) bool {
+	_, copied, err := c.forks(ctx, slices.DeleteFunc(all, func(other *info) bool {
 		return other.archived() && !c.archived() || !c.store.Project.Has(other.Dir)
 	}))
-	return told, err
+	return copied, err
 }
 
-// tell adds the events of a message.
-func (c *conversation) tell(ctx context.Context, t *history.Recorder, m *message) error {
-	t.Agent, t.Inquiry = c.Parent != "", "question"
-	if m.Summary { // of what is told
+// recordMessage adds the events of a message to a recorder, without those of a summary.
+func (c *conversation) recordMessage(ctx context.Context, to *history.Recorder, m *message) error {
+	to.Agent, to.Inquiry = c.Parent != "", "question"
+	if m.Summary {
 		return nil
 	}
-	parts, err := c.source.parts(ctx, m.id)
+	var parts partList
+	err := c.source.each(ctx, partTable, m.id, func() { parts = partList{} }, parts.add)
 	switch {
 	case errors.Is(err, sqlitefile.ErrCorrupt):
 		return &store.DamageError{Err: err}
 	case err != nil:
 		return err
 	}
-	t.Totals.Skipped += parts.left
-	t.Totals.TooLarge += parts.left
+	to.Totals.Skipped += parts.tooLarge
+	to.Totals.TooLarge += parts.tooLarge
 	if m.id == c.Revert.Message {
 		parts.all = slices.DeleteFunc(parts.all, func(p part) bool { return p.id >= c.Revert.Part })
 	}
-	tell(t, m, parts.all)
+	record(to, m, parts.all)
 	return nil
 }
 
-// messages returns the last messages of which something is told, in the order in which they are
-// told: each of the user's with its answers after it. All are returned where last is below 0.
-func (c *conversation) messages(ctx context.Context, last int) ([]message, error) {
-	messages, err := c.source.messages(ctx, c.session, last)
+// messages returns the messages that are not undone, in the order in which they are read: each one of the
+// user, followed by its answers.
+func (c *conversation) messages(ctx context.Context) (messages []message, err error) {
+	err = c.source.each(ctx, messageTable, c.session, func() { messages = nil }, func(id string, created int64, data []byte) {
+		messages = append(messages, newMessage(id, created, data))
+	})
+	slices.SortStableFunc(messages, func(a, b message) int { return cmp.Compare(a.created, b.created) })
 	if i := slices.IndexFunc(messages, func(m message) bool { return m.id == c.Revert.Message }); i >= 0 {
 		if c.Revert.Part != "" {
 			i++
@@ -337,8 +313,8 @@ func (c *conversation) messages(ctx context.Context, last int) ([]message, error
 		case m.Role == "user":
 		case answers:
 			m.place = 2*p + 1
-			messages[p].compacted = messages[p].compacted || m.Summary && !m.failed()
-		case i > 0: // with the one before
+			messages[p].isCompaction = messages[p].isCompaction || m.Summary && !m.failed()
+		case i > 0: // it follows the message before
 			m.place = messages[i-1].place | 1
 		}
 	}

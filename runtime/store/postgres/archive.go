@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -16,7 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 )
 
-// connect connects to the database, whose schema it does not look at.
+// connect connects to the database, whatever its schema.
 func (s *server) connect(ctx context.Context) (*sql.DB, error) {
 	if s.config == nil {
 		return nil, &Error{Reason: "it is no URL of a PostgreSQL database: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with what is special in a password as %XX"}
@@ -24,55 +23,39 @@ func (s *server) connect(ctx context.Context) (*sql.DB, error) {
 	db := stdlib.OpenDB(*s.config)
 	if err := db.PingContext(ctx); err != nil {
 		db.Close()
-		return nil, s.failure(ctx, err)
+		return nil, failure(ctx, err)
 	}
 	return db, nil
 }
 
-// openArchive opens the database for reading. Every query asks for the rows of its owner too: for
-// roles that the server exempts from row-level security.
-func (s *server) openArchive(ctx context.Context) (*messagedb.DB, error) {
-	db, err := s.openTables(ctx)
+// openArchive opens the database for reading. Its schema is a known one.
+func (s *server) openArchive(ctx context.Context) (*sqlitefile.DB, error) {
+	db, err := s.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	const columns = "SELECT " + archive.Columns + " FROM convtools.conversations WHERE owner = session_user::text"
-	return &messagedb.DB{
-		Queries: &connection{db, s}, Conversations: columns, Conversation: columns + " AND name = $1::bytea", Read: archive.Read,
+	version, err := versionOf(ctx, db)
+	if err = cmp.Or(err, archive.CheckVersion(version, len(schema()))); err != nil {
+		db.Close()
+		return nil, failure(ctx, err)
+	}
+	return &sqlitefile.DB{DB: db, Failure: failure}, nil
+}
+
+// queries returns the queries. Each asks for the rows of the owner, for roles that are exempt from row-level
+// security.
+func queries(context.Context, *sqlitefile.DB) (*messagedb.Queries, error) {
+	return &messagedb.Queries{
+		Conversations: "SELECT " + archive.Columns + " FROM convtools.conversations WHERE owner = session_user::text", Read: archive.Read,
 		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
 			FROM convtools.conversations AS c JOIN convtools.messages AS m ON m.owner = c.owner AND m.conversation = c.id
 			WHERE c.owner = session_user::text AND c.name = $1::bytea ORDER BY m.position`, messagedb.MaxMessage),
 	}, nil
 }
 
-// connection is the database, as it is read.
-type connection struct {
-	*sql.DB
-	server *server
-}
-
-// Each implements [sqlitefile.Queries].
-func (c *connection) Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
-	return c.server.failure(ctx, sqlitefile.Each(ctx, c.DB, row, query, args...))
-}
-
-// openTables connects to the database, whose schema is one that can be read.
-func (s *server) openTables(ctx context.Context) (*sql.DB, error) {
-	db, err := s.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	version, err := versionOf(ctx, db)
-	if err = cmp.Or(err, archive.Known(version, schemaVersion)); err != nil {
-		db.Close()
-		return nil, s.failure(ctx, err)
-	}
-	return db, nil
-}
-
-// version returns a text that is another one when the owner's archive has changed.
+// version returns a text that changes when the owner's archive does.
 func (s *server) version(ctx context.Context) (string, error) {
-	db, err := s.openTables(ctx)
+	db, err := s.openArchive(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -80,64 +63,40 @@ func (s *server) version(ctx context.Context) (string, error) {
 	var version string
 	err = db.QueryRowContext(ctx, `SELECT concat_ws(' ', session_user, count(*), max(change), sum(change))
 		FROM convtools.conversations WHERE owner = session_user::text`).Scan(&version)
-	return version, s.failure(ctx, err)
+	return version, failure(ctx, err)
 }
 
-// WriterOptions says how an archive is written.
-type WriterOptions struct {
-	URL string // [URL]
-	// DryRun finds out what would become of conversations, and writes nothing.
-	DryRun bool
-	Now    func() time.Time // nil means time.Now
-}
+// The keys of advisory locks. A writer locks the archive of an owner: two that write the same conversations
+// in another order would wait for each other.
+const ownerLock, schemaLock = "636f6e76", "636f6e76746f6f6c"
 
-// ownerLock is the first half of the key of the advisory lock that a writer of an owner
-// has: two that write the same conversations in another order would wait for each other.
-const ownerLock = 0x636f6e76
-
-// Create opens the archive of the role that logs in for writing, and makes it where there is none.
-func Create(ctx context.Context, o WriterOptions) (*archive.Writer, error) {
-	s := parse(o.URL)
-	to := archive.Database{
-		Begin: fmt.Sprintf("SELECT pg_advisory_xact_lock(%d, hashtext(session_user::text))", ownerLock),
-		Find:  "SELECT id, hash, updated FROM convtools.conversations WHERE owner = session_user::text AND name = $1",
-		Put: `INSERT INTO convtools.conversations (name, native, title, created, updated, archived, last, newest, hash, imported)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+// Create opens the archive of the role in a URL for writing, and makes it if it does not exist. A dry writer
+// only returns the outcomes.
+func Create(ctx context.Context, url string, dry bool) (*archive.Writer, error) {
+	s := parse(url)
+	db, err := s.connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("opening the archive %s: %w", s.place, err)
+	}
+	return archive.NewWriter(ctx, archive.Database{
+		DB: db, Place: s.place, Version: versionOf, Schema: schema(),
+		SchemaLock: "SELECT pg_advisory_xact_lock(x'" + schemaLock + "'::bigint)",
+		Begin:      "SELECT pg_advisory_xact_lock(x'" + ownerLock + "'::integer, hashtext(session_user::text))",
+		Find:       "SELECT id, hash, updated FROM convtools.conversations WHERE owner = session_user::text AND name = $1",
+		Put: `INSERT INTO convtools.conversations (name, native, title, created, updated, archived, last, hash, imported)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, extract(epoch FROM now()))
 			ON CONFLICT (name, owner) DO UPDATE SET native = excluded.native, title = excluded.title, created = excluded.created, updated = excluded.updated,
-				archived = excluded.archived, last = excluded.last, newest = excluded.newest, hash = excluded.hash,
-				imported = excluded.imported, change = excluded.change
+				archived = excluded.archived, last = excluded.last, hash = excluded.hash, imported = excluded.imported, change = excluded.change
 			RETURNING id`,
 		Clear:   "DELETE FROM convtools.messages WHERE owner = session_user::text AND conversation = $1",
 		Add:     add,
 		Text:    func(text string) any { return []byte(text) },
-		Failure: s.failure,
-	}
-	err := s.open(ctx, &to, o.DryRun)
-	if err != nil {
-		return nil, fmt.Errorf("opening the archive %s: %w", s.place, err)
-	}
-	return archive.NewWriter(to, o.DryRun, o.Now), nil
+		Failure: failure,
+	}, dry)
 }
 
-// open opens the database for writing. A dry one is nil where there is no archive.
-func (s *server) open(ctx context.Context, to *archive.Database, dry bool) (err error) {
-	if dry {
-		if to.DB, err = s.openTables(ctx); errors.Is(err, messagedb.ErrAbsent) {
-			err = nil
-		}
-		return err
-	}
-	if to.DB, err = s.connect(ctx); err != nil {
-		return err
-	}
-	if err = s.failure(ctx, archive.Migrate(ctx, to.DB, migrationLock, schemaVersion, versionOf, create, second)); err != nil {
-		to.DB.Close()
-	}
-	return err
-}
-
-// add adds the messages of a conversation, as columns of the table: the server takes as long for a
-// statement as for many rows.
+// add adds the messages of a conversation, as columns of the table: a statement for many rows takes the
+// server as long as one for a row.
 func add(ctx context.Context, tx *sql.Tx, id int64, messages []archive.Message) error {
 	const most, mostBytes = 2000, 2 << 20
 	for at := 0; at < len(messages); {
@@ -164,19 +123,17 @@ func add(ctx context.Context, tx *sql.Tx, id int64, messages []archive.Message) 
 	return nil
 }
 
-// schemaVersion is the version of the schema, which is in the table "schema". The first one can be
-// read as well.
-const schemaVersion = 2
-
-// create makes the schema.
+// schema returns [archive.Database.Schema]. The version is in the table "schema". The first version, which
+// searched on the server, can be read as well.
 //
-// Whoever may connect to the database may keep conversations in it. The owner of a row is
-// the role that logged in, whatever it has set since. What is recorded is kept as bytes: a text of
-// PostgreSQL cannot hold NUL.
+// Every role that can connect to the database can keep conversations in it. The owner of a row is the role
+// that logged in, whatever it has set since. Recorded texts are bytes: a text of PostgreSQL cannot
+// hold NUL.
 //
-// Keys begin with what few rows have, and not with the owner: before the server has counted
-// the rows of a table, it may look up one of an owner by reading all of them.
-const create = `
+// The owner is the last column of keys: before the server has counted the rows of a table, it can look up a
+// key that begins with the owner by reading all of his rows.
+func schema() []string {
+	return []string{`
 	CREATE SCHEMA convtools;
 	CREATE TABLE convtools.schema (version integer NOT NULL);
 	INSERT INTO convtools.schema VALUES (2);
@@ -191,7 +148,6 @@ const create = `
 		created  float8,                     -- seconds since 1970, as all times
 		updated  float8,
 		last     float8,                     -- time of the last message
-		newest   float8,                     -- newest time of a message
 		archived boolean NOT NULL,
 		hash     text NOT NULL,              -- of all that was imported
 		imported float8 NOT NULL,
@@ -222,20 +178,15 @@ const create = `
 	GRANT SELECT ON convtools.schema TO PUBLIC;
 	GRANT USAGE ON SEQUENCE convtools.changes TO PUBLIC;
 	GRANT SELECT, INSERT, UPDATE, DELETE ON convtools.conversations, convtools.messages TO PUBLIC;
-`
-
-// second makes a schema of the first version, which searched on the server, one of the second.
-const second = `
+	`, `
 	DROP FUNCTION convtools.find;
 	DROP TABLE convtools.folded;
 	ALTER TABLE convtools.conversations DROP COLUMN folding, DROP COLUMN tools;
 	UPDATE convtools.schema SET version = 2;
-`
+	`}
+}
 
-// migrationLock takes the advisory lock under which the schema is changed.
-const migrationLock = "SELECT pg_advisory_xact_lock(x'636f6e76746f6f6c'::bigint)"
-
-// versionOf returns the version of the schema that a database has; 0 where it has none.
+// versionOf returns the version of the schema; 0 if there is none.
 func versionOf(ctx context.Context, db *sql.DB) (version int, err error) {
 	const undefinedTable = "42P01" // https://www.postgresql.org/docs/current/errcodes-appendix.html
 	err = db.QueryRowContext(ctx, "SELECT version FROM convtools.schema").Scan(&version)

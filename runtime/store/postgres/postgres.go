@@ -1,10 +1,9 @@
-// Package postgres is the archive of imported conversations on a server of PostgreSQL,
-// which several people share: [Open] reads it, as a [store.Store], and [Create] writes into
-// it. It has the name, the ids and the conversations that package archive has in a file.
+// Package postgres is the archive of imported conversations on a PostgreSQL server, which several people can
+// share: [Open] returns it as a [store.Store], and [Create] opens it for writing. It has the name, the ids
+// and the conversations of the archive that package archive keeps in a file.
 //
-// Whose a conversation is says the role that logs in, which sees its own alone: the server
-// sees to that, by row-level security. Nothing of a URL but its host, port and database is
-// ever shown, recorded or a part of an error.
+// A conversation belongs to the role that logs in, and the server shows it to no other, by row-level
+// security. Of a URL only host, port and database are ever shown, recorded or part of an error.
 package postgres
 
 import (
@@ -13,7 +12,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +25,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 )
 
-// URL returns the URL of the archive that the environment names, or "".
+// URL returns the URL of the archive in the environment, or "".
 func URL(getenv func(string) string) string {
 	for _, variable := range chatgpt.Variables() {
 		if value := strings.TrimSpace(getenv(variable)); value != "" {
@@ -40,7 +38,7 @@ func URL(getenv func(string) string) string {
 	return ""
 }
 
-// Home returns where the archive is that the environment names, for people, or "".
+// Home returns the place of the archive in the environment, for people, or "".
 func Home(getenv func(string) string) string {
 	if text := URL(getenv); text != "" {
 		return parse(text).place
@@ -48,14 +46,14 @@ func Home(getenv func(string) string) string {
 	return ""
 }
 
-// Open returns the archive that the environment names, and false where it names none.
+// Open returns the archive in the environment, and false if there is none.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	text := URL(o.Env())
 	if text == "" || o.Home != "" {
 		return nil, false
 	}
 	s := parse(text)
-	database := messagedb.Database{Path: s.place, Version: s.version, Open: s.openArchive}
+	database := messagedb.Database{Path: s.place, Version: s.version, Open: s.openArchive, Queries: queries}
 	return &messagedb.Store{
 		IDs: archive.IDs(), Kind: archive.Name, Path: s.place,
 		Databases: func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{database}, nil },
@@ -65,48 +63,44 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 // server is a database on a server.
 type server struct {
 	place  string          // for people
-	config *pgx.ConnConfig // nil where the URL cannot be used
+	config *pgx.ConnConfig // nil if the URL cannot be used
 }
 
 const (
-	// connectTimeout is how long connecting may take where the URL does not say.
-	connectTimeout = 10 * time.Second
-	// cancelTimeout is how long the server may take to end a query that is cancelled.
-	cancelTimeout = 2 * time.Second
-	application   = "convtools"
+	connectTimeout = 10 * time.Second // unless the URL has another
+	cancelTimeout  = 2 * time.Second  // for the server to end a cancelled query
+	application    = "convtools"
 )
 
+// parse returns the database at a URL. Its place has no user and no parameters.
 func parse(text string) *server {
-	config, err := pgx.ParseConfig(text)
+	s := &server{place: "postgres://"}
+	u, err := url.Parse(text)
 	if err != nil {
-		s := &server{place: "postgres://"}
-		if u, err := url.Parse(text); err == nil {
-			s.place = (&url.URL{Scheme: "postgres", Host: u.Host, Path: u.Path}).String()
-		}
 		return s
 	}
-	place := url.URL{Scheme: "postgres", Path: "/" + config.Database}
-	if strings.HasPrefix(config.Host, "/") {
-		place.RawQuery = "host=" + config.Host + "&port=" + strconv.Itoa(int(config.Port))
-	} else {
-		place.Host = net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+	s.place = (&url.URL{Scheme: "postgres", Host: u.Host, Path: u.Path}).String()
+	config, err := pgx.ParseConfig(text)
+	if err != nil {
+		return s
 	}
-	if u, err := url.Parse(text); err != nil || !u.Query().Has("connect_timeout") {
+	s.config = config
+	if !u.Query().Has("connect_timeout") {
 		config.ConnectTimeout = connectTimeout
 	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = application
 	}
-	// The server is asked to end a query that is cancelled, and says when it has.
+	// A cancelled query ends on the server too.
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelTimeout}
 	}
-	return &server{place: place.String(), config: config}
+	return s
 }
 
-// Error is why a database cannot be used. It has nothing of its URL.
+// Error is the reason why a database cannot be used. It has nothing of its URL.
 type Error struct {
-	Code   string // of PostgreSQL, such as "28P01"; empty where the server did not answer
+	Code   string // of PostgreSQL, such as "28P01"; empty if the server did not answer
 	Reason string
 }
 
@@ -117,7 +111,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (SQLSTATE %s)", e.Reason, e.Code)
 }
 
-// ForModel is what a model is told: what a server says may have names in it.
+// ForModel returns the text for a model, without the server's own words: they can have names in them.
 func (e *Error) ForModel() string {
 	if e.Code == "" {
 		return "the connection to the server failed"
@@ -125,9 +119,8 @@ func (e *Error) ForModel() string {
 	return fmt.Sprintf("the server has refused it (SQLSTATE %s)", e.Code)
 }
 
-// failure returns why something failed. What the driver says has the names in the URL, and
-// an error of its holds all of it: neither goes on from here.
-func (s *server) failure(ctx context.Context, err error) error {
+// failure returns the error for an error of the driver, whose texts and errors have parts of the URL.
+func failure(ctx context.Context, err error) error {
 	var known *Error
 	var newer *archive.NewerError
 	var answer *pgconn.PgError

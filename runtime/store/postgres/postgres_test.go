@@ -41,7 +41,7 @@ func open(t testing.TB, url string) store.Store {
 // put adds conversations, and returns what has become of each.
 func put(t testing.TB, url string, list ...*archive.Conversation) (outcomes []archive.Outcome) {
 	t.Helper()
-	w, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url, Now: clock})
+	w, err := postgres.Create(t.Context(), url, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestReads(t *testing.T) {
 	)
 	c.Archived = true
 	dir := t.TempDir()
-	w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: dir, Now: clock})
+	w, err := archive.Create(t.Context(), dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestPut(t *testing.T) {
 		t.Fatalf("%+v", found)
 	}
 	// A dry run writes nothing.
-	w, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url, DryRun: true, Now: clock})
+	w, err := postgres.Create(t.Context(), url, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestPutIsAtomic(t *testing.T) {
 	if _, err := postgrestest.Connect(t, url).ExecContext(t.Context(), "ALTER TABLE convtools.messages ADD CHECK (octet_length(text) < 100)"); err != nil {
 		t.Fatal(err)
 	}
-	w, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url, Now: clock})
+	w, err := postgres.Create(t.Context(), url, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +410,7 @@ func checkError(t *testing.T, url, code string) {
 	if !errors.As(err, &failure) || failure.Code != code {
 		t.Fatalf("error %v", err)
 	}
-	_, created := postgres.Create(t.Context(), postgres.WriterOptions{URL: url})
+	_, created := postgres.Create(t.Context(), url, false)
 	if !errors.As(created, &failure) || failure.Code != code {
 		t.Fatalf("error %v", created)
 	}
@@ -456,7 +456,7 @@ func TestCancel(t *testing.T) {
 	url = strings.Replace(url, "/archive?", "/"+database+"?", 1)
 	put(t, url, chat("a", "one"))
 	s := open(t, url)
-	w, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url})
+	w, err := postgres.Create(t.Context(), url, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -514,7 +514,7 @@ func TestEmptyDatabase(t *testing.T) {
 	const writers = 4
 	for i := range writers {
 		go func() {
-			w, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url, Now: clock})
+			w, err := postgres.Create(t.Context(), url, false)
 			if err == nil {
 				_, err = w.Put(t.Context(), chat(fmt.Sprint(i), "one"))
 				err = errors.Join(err, w.Close())
@@ -538,7 +538,7 @@ func TestEmptyDatabase(t *testing.T) {
 	if _, err := open(t, url).List(t.Context(), store.Scope{Set: store.Live}); !errors.As(err, &newer) || newer.Version != 99 {
 		t.Errorf("error %v", err)
 	}
-	if _, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url}); !errors.As(err, &newer) {
+	if _, err := postgres.Create(t.Context(), url, false); !errors.As(err, &newer) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -3,122 +3,125 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/cmd/convtools/internal/bench/corpus"
 	"github.com/convtools/convtools/cmd/convtools/internal/claudehome"
+	"github.com/convtools/convtools/cmd/convtools/internal/mcpclient"
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-// Bounds on the sessions of another program. Those that are written here are nearly all
-// text: 18 MB a second of it are 369 MB of real sessions, with 62 MB of text, in 3.5 s.
+// The bounds of sessions of another program. The sessions written here are
+// nearly all text; of real ones 62 MB in 369 are, and 18 MB of text a second are
+// 3.5 s for these.
 const (
-	firstSearchBound = 18
-	searchBound      = 40 * time.Millisecond
+	firstSearchBound = 18 // MB a second
+	processBound     = 40 * time.Millisecond
+	serverBound      = 15 * time.Millisecond
 )
 
-// history measures the first search of the sessions of Claude Code, which reads all that
-// is recorded, and then searches and lists of fresh processes.
+// needle is a word in one message of each session.
+const needle = "zanderquoll"
+
+// history measures the first search of sessions of Claude Code, which reads all
+// of them, and then searches and lists by new processes and by a server.
 func (b *bench) history(ctx context.Context) error {
 	dir := filepath.Join(b.dir, "history")
-	h := claudehome.Home{Dir: filepath.Join(dir, "home"), Project: filepath.Join(dir, "project")}
-	b.progress("writing %d sessions, %s", b.amount.sessions, megabytes(b.amount.history))
-	needles, err := writeSessions(h, b.amount.history, b.amount.sessions)
-	if err != nil {
+	home := claudehome.New(dir, "project")
+	if err := b.writeSessions(home); err != nil {
 		return fmt.Errorf("writing sessions: %w", err)
 	}
-	size, err := sizeOf(h.Dir)
+	size, err := sizeOf(home.Folder())
 	if err != nil {
 		return err
 	}
-	asks := func(args ...string) program {
-		return program{
-			path: b.convtools, noMatch: true, args: append(args, "--workspace", h.Project),
-			env: b.home("history", "CLAUDE_CONFIG_DIR="+h.Dir),
-		}
+	ask := func(args ...string) program {
+		return program{path: b.convtools, args: append(args, "--workspace", home.Project), home: home.Dir}
 	}
-	grep := asks("conversation", "grep", "-F", "json", "--ignore-case", "--output=count", needle)
+	grep := ask("conversation", "grep", "-F", "json", "--output=count", needle)
 	start := time.Now()
 	out, err := grep.output(ctx)
-	if err != nil {
-		return err
-	}
 	took := time.Since(start)
-	var counts []struct{ Count int }
-	if err := json.Unmarshal(out, &counts); err != nil {
+	if err := errors.Join(err, b.checkSessions(out)); err != nil {
 		return err
-	}
-	lines := 0
-	for _, c := range counts {
-		lines += c.Count
-	}
-	if lines != needles {
-		return fmt.Errorf("%q is on %d lines, and a search counts %d", needle, needles, lines)
 	}
 	speed := float64(size) / 1e6 / took.Seconds()
 	b.table.Add(table.Row{
 		Name: "sessions: first search of " + megabytes(size), Result: fmt.Sprintf("%.0f MB/s", speed), Detail: milliseconds(took),
 		Bound: fmt.Sprintf("at least %d MB/s", firstSearchBound), Missed: speed < firstSearchBound,
 	})
-	list := asks("conversation", "ls", "-F", "json")
+	list := ask("conversation", "ls", "-F", "json")
 	if out, err = list.output(ctx); err != nil {
 		return err
 	}
-	var listed []struct{}
-	if err := json.Unmarshal(out, &listed); err != nil || len(listed) != b.amount.sessions {
-		return fmt.Errorf("%d sessions are listed of %d: %w", len(listed), b.amount.sessions, err)
+	if err := b.checkSessions(out); err != nil {
+		return err
 	}
-	programs := []program{
-		grep, asks("call", "conversation_grep", "pattern="+needle), asks("call", "conversation_recall", "query="+needle),
-		asks("call", "conversation_list", "limit=50"), list,
-		{path: b.empty},
-	}
-	results, err := inTurn(ctx, b.amount.runs, programs...)
+	server, err := mcpclient.Start(ctx, ask("mcp").command(ctx))
 	if err != nil {
 		return err
 	}
-	empty := len(programs) - 1
-	for i, p := range programs[:empty] {
+	defer server.Close() //nolint:errcheck // everything is measured
+	programs := []program{grep, list}
+	runs := []run{grep.run(ctx), list.run(ctx)}
+	for _, call := range []struct{ tool, argument, value string }{
+		{"conversation_recall", "query", needle},
+		{"conversation_grep", "pattern", needle},
+		{"conversation_search", "query", needle},
+		{"conversation_list", "title_contains", "the"},
+	} {
+		p := ask("call", call.tool, call.argument+"="+call.value)
+		programs = append(programs, p)
+		runs = append(runs, p.run(ctx), calls(ctx, server, call.tool, map[string]any{call.argument: call.value}))
+	}
+	results, err := inTurn(b.size.runs, runs...)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, p := range programs {
 		name := "sessions: " + strings.Join(p.args[:2], " ")
-		b.table.Add(within(name, results[i].median(), searchBound, "median; an empty Go program "+milliseconds(results[empty].median())))
+		b.table.Add(within(name, results[n].median(), processBound, "median"))
+		n++
+		if p.args[0] == "call" {
+			b.table.Add(within(name+", in a server", results[n].median(), serverBound, "median"))
+			n++
+		}
 	}
 	return os.RemoveAll(dir)
 }
 
-// needle is a word of a few results of tools.
-const needle = "zanderquoll"
-
-// writeSessions writes so many sessions, of about size bytes together, and returns how many
-// messages have the needle.
-func writeSessions(h claudehome.Home, size int64, sessions int) (needles int, err error) {
+// writeSessions writes the sessions of a project.
+func (b *bench) writeSessions(home claudehome.Home) error {
 	const record = 1000 // bytes of a message with its record, about
-	messages := int(size / record)
-	next, stop := iter.Pull(corpus.New(messages).All())
-	defer stop()
-	for n := range sessions {
-		err := h.Write(fmt.Sprintf("00000000-0000-4000-8000-%012d", n), time.Date(2026, 3, 1, n, 0, 0, 0, time.UTC), func(yield func(claudehome.Message) bool) {
-			for range messages / sessions {
-				m, ok := next()
-				if !ok {
-					return
+	corpus := newCorpus()
+	for session := range b.size.sessions {
+		err := home.Write(fmt.Sprintf("00000000-0000-4000-8000-%012d", session), time.Date(2026, 3, 1, session, 0, 0, 0, time.UTC), func(yield func(claudehome.Message) bool) {
+			for m := range corpus.messages(session, int(b.size.history/record)/b.size.sessions) {
+				if m.conversation == 0 && m.number == perConversation {
+					m.text += "\n" + needle
 				}
-				if m.Role == "tool" && m.Number == corpus.PerConversation && m.Conversation%20 == 0 {
-					m.Text += "\n" + needle
-					needles++
-				}
-				if !yield(claudehome.Message{Role: m.Role, Text: m.Text}) {
+				if !yield(claudehome.Message{Role: m.role, Text: m.text}) {
 					return
 				}
 			}
 		})
 		if err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return needles, nil
+	return nil
+}
+
+// checkSessions returns an error unless convtools printed each session once.
+func (b *bench) checkSessions(printed []byte) error {
+	var sessions []struct{}
+	if err := json.Unmarshal(printed, &sessions); err != nil || len(sessions) != b.size.sessions {
+		return fmt.Errorf("convtools prints %d of %d sessions: %w", len(sessions), b.size.sessions, err)
+	}
+	return nil
 }

@@ -1,14 +1,14 @@
-// Command bench measures convtools beside peers and prints one table of ratios, each
-// beside its bound. A ratio beyond its bound is marked; nothing is asserted, and the exit
-// code tells only whether everything could be measured.
+// Command bench measures convtools beside peers and prints a table of figures,
+// each beside its bound. A figure beyond its bound is marked; the exit code says
+// only whether everything could be measured.
 //
-// Times differ between machines and between runs, so each figure is a ratio to a peer
-// that was measured in turn with convtools in the same run, and is taken from the fastest
-// run of each: other work on the machine only ever makes a run slower. The run builds
-// everything that it measures with the flags of a release.
+// Times differ between machines and between runs, so where there is a peer it is
+// measured in turn with convtools, and the fastest runs are compared: other work
+// on the machine only ever makes a run slower. Programs are built with the flags
+// of a release, and all files are in the page cache.
 //
-// The command writes to a temporary directory only, which it removes, and never reads a
-// conversation that it did not write.
+// The command writes to a temporary directory only, which it removes, and reads
+// no conversation that it did not write.
 package main
 
 import (
@@ -18,48 +18,42 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-const usage = `usage: bench [-short] [-only GROUP] [-history BYTES]
+const usage = `usage: bench [-short] [-only GROUP]
 
-Measures convtools beside peers and prints ratios. make bench runs it. It needs about
-6 GB below the temporary directory. A peer that is missing here is skipped.
+Measures convtools beside peers and prints ratios. make bench runs it. It needs
+about 6 GB below the temporary directory. A peer that is missing is skipped.
 
-  -short          fewer runs over less data, to try it out
-  -only GROUP     only one group of rows
-  -history BYTES  the size of the sessions of Claude Code
+  -short       measure fewer runs over less data
+  -only GROUP  measure one group of rows
 
 Groups:
-  start      starting, beside an empty Go program
-  mcp        the MCP server, beside one with nothing but the SDK
-  serve      convgen serve with a tool of git, beside FastMCP and cli-wrap-mcp of PyPI
-  generator  convgen over many specs
-  list       listing conversations of JP, beside cat of the same files
-  history    searching and listing sessions of Claude Code
-  messages   searching and recalling messages, beside FTS5 of SQLite
+  start     starting, beside an empty Go program
+  serve     convgen serve with a tool of git, beside FastMCP and cli-wrap-mcp
+  list      listing conversations of JP, beside cat of the same files
+  history   searching and listing sessions of Claude Code
+  messages  searching and recalling messages, beside SQLite FTS5
 `
 
 func main() {
 	short := flag.Bool("short", false, "")
-	history := flag.Int64("history", 0, "")
 	only := flag.String("only", "", "")
 	repository.Main(usage, func(ctx context.Context) error {
-		amount := fullAmount()
+		sizes := fullSizes()
 		if *short {
-			amount = shortAmount()
+			sizes = shortSizes()
 		}
-		if *history > 0 {
-			amount.history = *history
-		}
-		return measure(ctx, &bench{amount: amount, stderr: os.Stderr}, *only, os.Stdout)
+		return measure(ctx, sizes, *only, os.Stdout)
 	})
 }
 
-// group is some rows that are measured together.
+// group is rows of the table that are measured together.
 type group struct {
 	name    string
 	measure func(*bench, context.Context) error
@@ -68,83 +62,92 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"start", (*bench).start},
-		{"mcp", (*bench).mcp},
-		{"serve", (*bench).served},
-		{"generator", (*bench).generator},
+		{"serve", (*bench).serve},
 		{"list", (*bench).list},
 		{"history", (*bench).history},
 		{"messages", (*bench).messages},
 	}
 }
 
-// amount says how much is measured.
-type amount struct {
+// sizes are the numbers of runs and the amounts of data.
+type sizes struct {
 	starts        int   // runs of a program that only starts
-	runs          int   // runs of a program that works
-	calls         int   // of an MCP server, in each run
-	conversations int   // of JP, that are listed
-	bytes         int64 // in these
-	tools         int   // that convgen generates
-	history       int64 // bytes of sessions of Claude Code
-	sessions      int   // that have these bytes
-	messages      int   // that are searched
+	runs          int   // runs of everything else
+	conversations int   // of JP
+	bytes         int64 // of these conversations
+	sessions      int   // of Claude Code
+	history       int64 // bytes of these sessions
+	messages      int   // that are indexed
 }
 
-func fullAmount() amount {
-	return amount{
-		starts: 300, runs: 7, calls: 1000, conversations: 10_000, bytes: 1_000_000_000,
-		tools: 1000, history: 369_000_000, sessions: 272, messages: 1_000_000,
-	}
+func fullSizes() sizes {
+	return sizes{starts: 300, runs: 7, conversations: 10_000, bytes: 1_000_000_000, sessions: 272, history: 369_000_000, messages: 1_000_000}
 }
 
-func shortAmount() amount {
-	return amount{
-		starts: 40, runs: 3, calls: 200, conversations: 1000, bytes: 50_000_000,
-		tools: 100, history: 50_000_000, sessions: 200, messages: 40_000,
-	}
+func shortSizes() sizes {
+	return sizes{starts: 40, runs: 3, conversations: 1000, bytes: 50_000_000, sessions: 200, history: 50_000_000, messages: 40_000}
+}
+
+// bench is the programs that are measured, and the table of figures.
+type bench struct {
+	size  sizes
+	dir   string // for everything that is written
+	table table.Table
+
+	convtools, convgen, empty string
 }
 
 // measure measures the groups, or only one, and prints the table.
-func measure(ctx context.Context, b *bench, only string, stdout io.Writer) (err error) {
+func measure(ctx context.Context, size sizes, only string, stdout io.Writer) (err error) {
+	b := &bench{size: size}
 	if b.dir, err = os.MkdirTemp("", "convtools-bench-"); err != nil {
 		return fmt.Errorf("creating a directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	b.progress("building")
 	if err := b.build(ctx); err != nil {
 		return err
 	}
-	measured := 0
+	found := false
 	for _, g := range groups() {
 		if only != "" && only != g.name {
 			continue
 		}
-		measured++
+		found = true
 		b.progress(g.name)
 		if err := g.measure(b, ctx); err != nil {
 			return fmt.Errorf("measuring %s: %w", g.name, err)
 		}
 	}
-	if measured == 0 {
-		return fmt.Errorf("there is no group %q; bench -help names them", only)
+	if !found {
+		return fmt.Errorf("there is no group %q; bench -help lists them", only)
 	}
-	fmt.Fprintf(stdout, "%s/%s, %d cores, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
-	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. All files are\nin the page cache.\n\n")
+	fmt.Fprintf(stdout, "%s/%s, %d cores, %s\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	return b.table.Write(stdout)
 }
 
-// bench is the programs that are measured, and the table of results.
-type bench struct {
-	amount amount
-	dir    string // for everything that is written
-	stderr io.Writer
-	table  table.Table
-
-	convtools string
-	convgen   string
-	empty     string // an empty Go program
-	minimal   string // an MCP server with nothing but the SDK
+// build builds the programs that are measured.
+func (b *bench) build(ctx context.Context) error {
+	root, err := repository.Root(ctx)
+	if err != nil {
+		return err
+	}
+	source := filepath.Join(b.dir, "empty.go")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+		return fmt.Errorf("writing an empty program: %w", err)
+	}
+	for _, target := range []struct {
+		path *string
+		pkg  string
+	}{{&b.convtools, "./cmd/convtools"}, {&b.convgen, "./cmd/convgen"}, {&b.empty, source}} {
+		if *target.path, err = repository.Build(ctx, root, target.pkg, b.dir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (b *bench) progress(format string, args ...any) {
-	fmt.Fprintf(b.stderr, "bench: "+format+"\n", args...)
-}
+// home returns a directory for a group, which is the home of what it measures.
+func (b *bench) home(group string) string { return filepath.Join(b.dir, group, "home") }
+
+func (b *bench) progress(doing string) { fmt.Fprintf(os.Stderr, "bench: %s\n", doing) }

@@ -1,192 +1,180 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
 
-	_ "modernc.org/sqlite" // the driver that convtools reads such databases with
+	_ "modernc.org/sqlite" // the driver of convtools
 
-	"github.com/convtools/convtools/cmd/convtools/internal/bench/corpus"
+	"github.com/convtools/convtools/cmd/convtools/internal/mcpclient"
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-// Bounds on the index of messages and on searches with it.
+// The bounds of the index of messages and of searches with it.
 const (
 	indexOfTextBound = 1.4
-	indexSpeedBound  = 25.0 // MB of text a second
-	indexMemoryBound = 250_000_000
+	indexSpeedBound  = 25.0        // MB of text a second
+	indexMemoryBound = 250_000_000 // bytes
+	searchBound      = 20 * time.Millisecond
 	searchOfFTSBound = 1.5
-	searchMost       = 20 * time.Millisecond
+	recallBound      = 60 * time.Millisecond
 	recallOfFTSBound = 2.0
-	recallMost       = 60 * time.Millisecond
-	newest           = 50 // messages of an answer
-	recallQueries    = 15
 )
 
-// messageBench measures searches of the messages of a corpus, which are in a canonical
-// database for convtools, and in one with FTS5.
-type messageBench struct {
-	*bench
-	corpus *corpus.Corpus
-	text   int64 // bytes
-}
+// The database of convtools.
+const (
+	schema = `
+CREATE TABLE conversations (id TEXT PRIMARY KEY, create_time TEXT, update_time TEXT, title TEXT);
+CREATE TABLE messages (id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL, role TEXT, content TEXT, create_time TEXT, update_time TEXT, position INTEGER NOT NULL);
+CREATE INDEX messages_of ON messages (conversation_id);
+BEGIN`
+	insertConversation = `INSERT INTO conversations VALUES (?, ?, ?, ?)`
+	insertMessage      = `INSERT INTO messages VALUES (?, ?, ?, ?, ?, NULL, ?)`
+)
 
-// messages measures the making of the index, and searches with it.
+// The database of FTS5, with the same messages. A larger table in memory makes
+// indexing faster.
+const (
+	peerSchema = `
+ATTACH ? AS convtools;
+CREATE TABLE messages AS SELECT role, content AS text, create_time AS time FROM convtools.messages ORDER BY rowid;
+CREATE VIRTUAL TABLE literal USING fts5 (text, tokenize = 'trigram', content = 'messages');
+INSERT INTO literal (literal, rank) VALUES ('hashsize', 67108864);
+INSERT INTO literal (literal) VALUES ('rebuild');
+CREATE VIRTUAL TABLE ranked USING fts5 (text, tokenize = 'porter unicode61', content = 'messages');
+INSERT INTO ranked (ranked, rank) VALUES ('hashsize', 67108864);
+INSERT INTO ranked (ranked) VALUES ('rebuild')`
+	peerSearch = `SELECT m.role, m.text, m.time FROM literal JOIN messages m ON m.rowid = literal.rowid
+WHERE literal MATCH ? AND m.time BETWEEN ? AND ? ORDER BY literal.rowid DESC LIMIT 50`
+	peerRecall = `SELECT m.role, m.text, m.time FROM ranked JOIN messages m ON m.rowid = ranked.rowid
+WHERE ranked MATCH ? ORDER BY bm25(ranked) LIMIT 20`
+)
+
+// messages measures indexing messages of a database, and searches with the
+// index.
 func (b *bench) messages(ctx context.Context) error {
-	m := &messageBench{bench: b, corpus: corpus.New(b.amount.messages)}
-	for msg := range m.corpus.All() {
-		m.text += int64(len(msg.Text))
+	dir := filepath.Join(b.dir, "messages")
+	home, database := b.home("messages"), filepath.Join(dir, "messages.db")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
 	}
-	b.progress("messages: writing %d", b.amount.messages)
-	if err := m.writeDatabase(ctx); err != nil {
+	corpus := newCorpus()
+	text, err := writeMessages(ctx, database, corpus.messages(0, b.size.messages))
+	if err != nil {
+		return fmt.Errorf("writing messages: %w", err)
+	}
+	b.progress("messages: indexing")
+	convtools := program{path: b.convtools, home: home, env: []string{"CONVERSATION_DB=" + database}}
+	if err := b.index(ctx, convtools, text); err != nil {
 		return err
 	}
 	b.progress("messages: indexing with FTS5")
-	if err := m.writePeer(ctx); err != nil {
+	peer, err := openDatabase(filepath.Join(dir, "fts.db"))
+	if err != nil {
 		return err
 	}
-	b.progress("messages: indexing")
-	if err := m.index(ctx); err != nil {
+	defer peer.Close() //nolint:errcheck // only measured
+	if _, err := peer.ExecContext(ctx, peerSchema, database); err != nil {
 		return err
 	}
 	b.progress("messages: searching")
-	return m.search(ctx)
-}
-
-func (m *messageBench) database() string { return filepath.Join(m.dir, "messages.db") }
-func (m *messageBench) peer() string     { return filepath.Join(m.dir, "fts.db") }
-
-func (m *messageBench) asks(args ...string) program {
-	return program{path: m.convtools, noMatch: true, args: args, env: m.home("messages", "CONVERSATION_DB="+m.database())}
-}
-
-// fill makes a database: it runs statements, and then inserts rows in one transaction.
-func fill(ctx context.Context, path, schema string, rows func(exec func(statement string, args ...any)) error) (err error) {
-	// Nothing is lost if this is interrupted.
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=journal_mode(off)&_pragma=synchronous(0)")
+	convtools.args = []string{"mcp"}
+	server, err := mcpclient.Start(ctx, convtools.command(ctx))
 	if err != nil {
 		return err
+	}
+	s := search{b, server, peer}
+	for _, class := range corpus.classes() {
+		if err == nil {
+			err = s.class(ctx, class)
+		}
+	}
+	if err == nil {
+		err = s.recall(ctx, corpus)
+	}
+	return errors.Join(err, server.Close())
+}
+
+// openDatabase opens a database that need not survive an interruption.
+func openDatabase(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=journal_mode(off)&_pragma=synchronous(0)")
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+// writeMessages writes a database for convtools and returns the bytes of text.
+func writeMessages(ctx context.Context, path string, messages iter.Seq[message]) (text int64, err error) {
+	db, err := openDatabase(path)
+	if err != nil {
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, schema); err != nil {
-		return err
-	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	prepared := map[string]*sql.Stmt{}
-	var failed error
-	err = rows(func(statement string, args ...any) {
-		if failed != nil {
-			return
+	_, err = db.ExecContext(ctx, schema)
+	exec := func(statement string, args ...any) {
+		if err == nil {
+			_, err = db.ExecContext(ctx, statement, args...)
 		}
-		if prepared[statement] == nil {
-			if prepared[statement], failed = tx.PrepareContext(ctx, statement); failed != nil {
-				return
-			}
+	}
+	for m := range messages {
+		at := seconds(m.time)
+		conversation := fmt.Sprintf("conversation-%07d", m.conversation)
+		if m.number == 1 {
+			title, _, _ := strings.Cut(m.text, ".")
+			exec(insertConversation, conversation, at, at, title)
 		}
-		_, failed = prepared[statement].ExecContext(ctx, args...)
-	})
-	if err := errors.Join(err, failed); err != nil {
-		return errors.Join(err, tx.Rollback())
+		exec(insertMessage, fmt.Sprintf("%s-%02d", conversation, m.number), conversation, m.role, m.text, at, m.number)
+		text += int64(len(m.text))
+		if err != nil {
+			return 0, err
+		}
 	}
-	return tx.Commit()
+	exec("COMMIT")
+	return text, err
 }
 
-func (m *messageBench) writeDatabase(ctx context.Context) error {
-	return fill(ctx, m.database(), `CREATE TABLE conversations (id TEXT PRIMARY KEY, create_time TEXT, update_time TEXT, title TEXT);
-		CREATE TABLE messages (id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL, role TEXT, content TEXT, create_time TEXT, update_time TEXT, position INTEGER NOT NULL);
-		CREATE INDEX messages_of ON messages (conversation_id)`,
-		func(exec func(string, ...any)) error {
-			n := 0
-			for msg := range m.corpus.All() {
-				at := fmt.Sprintf("%.3f", float64(msg.Time.UnixMilli())/1000)
-				conversation := fmt.Sprintf("conversation-%07d", msg.Conversation)
-				if msg.Number == 1 {
-					exec("INSERT INTO conversations VALUES (?, ?, ?, ?)", conversation, at, at, m.corpus.Title(msg.Conversation))
-				}
-				exec("INSERT INTO messages VALUES (?, ?, ?, ?, ?, NULL, ?)", fmt.Sprintf("message-%09d", n), conversation, msg.Role, msg.Text, at, msg.Number)
-				n++
-			}
-			return ctx.Err()
-		})
-}
+// seconds returns a time as the database has it.
+func seconds(at time.Time) string { return fmt.Sprintf("%.3f", float64(at.UnixMilli())/1000) }
 
-// writePeer indexes the messages with FTS5, by trigrams and by stems of words, the newest last.
-func (m *messageBench) writePeer(ctx context.Context) error {
-	start := time.Now()
-	// With a larger table in memory than usual FTS5 merges less often, and is made faster.
-	return fill(ctx, m.peer(), `CREATE TABLE messages (number INTEGER PRIMARY KEY, time REAL, role TEXT, text TEXT);
-		CREATE TABLE took (seconds REAL);
-		CREATE VIRTUAL TABLE found USING fts5 (text, tokenize = 'trigram', content = 'messages', content_rowid = 'number');
-		INSERT INTO found (found, rank) VALUES ('hashsize', 67108864);
-		CREATE VIRTUAL TABLE ranked USING fts5 (text, tokenize = 'porter unicode61', content = 'messages', content_rowid = 'number');
-		INSERT INTO ranked (ranked, rank) VALUES ('hashsize', 67108864)`,
-		func(exec func(string, ...any)) error {
-			n := 0
-			for msg := range m.corpus.All() {
-				n++
-				exec("INSERT INTO messages VALUES (?, ?, ?, ?)", n, float64(msg.Time.UnixMilli())/1000, msg.Role, msg.Text)
-				exec("INSERT INTO found (rowid, text) VALUES (?, ?)", n, msg.Text)
-				exec("INSERT INTO ranked (rowid, text) VALUES (?, ?)", n, msg.Text)
-			}
-			exec("INSERT INTO took VALUES (?)", time.Since(start).Seconds())
-			return ctx.Err()
-		})
-}
-
-// index measures the making of the index, beside that of FTS5, and the size of both.
-func (m *messageBench) index(ctx context.Context) error {
-	one, err := once(ctx, m.asks("search", "index"))
+// index measures indexing, its memory and the size of the index.
+func (b *bench) index(ctx context.Context, convtools program, text int64) error {
+	convtools.args = []string{"search", "index"}
+	cmd := convtools.command(ctx)
+	forgetPeak()
+	took, err := timed(cmd.Run)()
 	if err != nil {
-		return err
+		return fmt.Errorf("indexing: %w", err)
 	}
-	speed := float64(m.text) / 1e6 / one.min().Seconds()
-	m.table.Add(table.Row{
-		Name: "search index: of " + megabytes(m.text) + " of text", Result: fmt.Sprintf("%.1f MB/s", speed),
+	peak := peakMemory(cmd.ProcessState)
+	speed := float64(text) / 1e6 / took.Seconds()
+	b.table.Add(table.Row{
+		Name: "search index: of " + megabytes(text) + " of text", Result: fmt.Sprintf("%.1f MB/s", speed),
 		Bound:  fmt.Sprintf("at least %g MB/s, at most %s resident", indexSpeedBound, megabytes(indexMemoryBound)),
-		Missed: speed < indexSpeedBound || one.peak > indexMemoryBound,
-		Detail: fmt.Sprintf("%s, %s of processors, at most %s resident", milliseconds(one.min()), milliseconds(one.cpu), megabytes(one.peak)),
+		Missed: speed < indexSpeedBound || peak > indexMemoryBound,
+		Detail: fmt.Sprintf("%s, at most %s resident", milliseconds(took), megabytes(peak)),
 	})
-	size, err := sizeOf(filepath.Join(m.dir, "homes", "messages", "cache"))
+	size, err := sizeOf(filepath.Join(convtools.home, "cache"))
 	if err != nil {
 		return err
 	}
-	share := float64(size) / float64(m.text)
+	share := float64(size) / float64(text)
 	row := table.Row{Name: "search index: side files", Result: fmt.Sprintf("%.3fx of the text", share), Detail: megabytes(size)}
 	row.AtMost(share, indexOfTextBound)
-	m.table.Add(row)
-	db, err := readOnly(m.peer())
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	var seconds float64
-	if err := db.QueryRowContext(ctx, "SELECT seconds FROM took").Scan(&seconds); err != nil {
-		return err
-	}
-	if size, err = sizeOf(m.peer()); err != nil {
-		return err
-	}
-	m.table.Add(table.Row{
-		Name: "beside: FTS5, trigram and porter", Result: fmt.Sprintf("%.1f MB/s", float64(m.text)/1e6/seconds),
-		Detail: fmt.Sprintf("%.2fx of the text", float64(size-m.text)/float64(m.text)),
-	})
+	b.table.Add(row)
 	return nil
 }
 
-// sizeOf returns the bytes of a file, or of all files below a directory.
+// sizeOf returns the bytes of all files below a directory.
 func sizeOf(root string) (size int64, err error) {
 	err = filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -201,133 +189,84 @@ func sizeOf(root string) (size int64, err error) {
 	return size, err
 }
 
-// readOnly opens a database to read it.
-func readOnly(path string) (*sql.DB, error) {
-	return sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?mode=ro")
+// search measures searches by the tools of a server beside those of FTS5.
+type search struct {
+	*bench
+	server *mcpclient.Session
+	peer   *sql.DB
 }
 
-// search measures each class of queries, and questions, through the tools in a server,
-// beside FTS5 through the driver that convtools has.
-func (m *messageBench) search(ctx context.Context) (err error) {
-	db, err := readOnly(m.peer())
-	if err != nil {
-		return err
+// class measures a class of literal queries. FTS5 finds those of three
+// characters or more.
+func (s search) class(ctx context.Context, class class) error {
+	arguments := map[string]any{}
+	since, until := "0", "9"
+	if !class.since.IsZero() {
+		arguments["start_date"], arguments["end_date"] = class.since.Format(time.RFC3339), class.until.Format(time.RFC3339)
+		since, until = seconds(class.since), seconds(class.until)
 	}
-	defer db.Close()
-	s, err := serve(ctx, m.asks("mcp"))
-	if err != nil {
-		return err
-	}
-	for _, class := range m.corpus.Classes() {
-		if err := m.searchClass(ctx, s, db, class); err != nil {
-			return errors.Join(err, s.kill())
+	var all, ours, theirs times // all queries, and those that FTS5 answers too
+	for _, query := range class.queries {
+		arguments["query"] = query
+		runs := []run{calls(ctx, s.server, "conversation_search", arguments)}
+		if len([]rune(query)) >= 3 {
+			runs = append(runs, s.asks(ctx, peerSearch, `"`+query+`"`, since, until))
 		}
-	}
-	if err := m.recall(ctx, s, db); err != nil {
-		return errors.Join(err, s.kill())
-	}
-	return s.end()
-}
-
-func (m *messageBench) searchClass(ctx context.Context, s *server, db *sql.DB, class corpus.Class) error {
-	var ours, long, theirs measured // long are ours of the queries that FTS5 can answer
-	since, until, dates := 0.0, 1e12, ""
-	if !class.Since.IsZero() {
-		since, until = float64(class.Since.Unix()), float64(class.Until.Unix())
-		dates = fmt.Sprintf(`,"start_date":%q,"end_date":%q`, class.Since.Format(time.RFC3339), class.Until.Format(time.RFC3339))
-	}
-	for _, query := range class.Queries {
-		took, err := s.fastest(m.amount.runs, toolCall("conversation_search", `{"query":`+quoted(query)+dates+`}`))
+		results, err := inTurn(s.size.runs, runs...)
 		if err != nil {
 			return err
 		}
-		ours.add(took, nil)
-		best := took
-		if len([]rune(query)) < 3 { // FTS5 has no trigram to look for
-			continue
+		all = append(all, results[0].fastest())
+		if len(results) > 1 {
+			ours, theirs = append(ours, results[0].fastest()), append(theirs, results[1].fastest())
 		}
-		phrase := `"` + strings.ReplaceAll(query, `"`, `""`) + `"`
-		took, err = fastest(min(m.amount.runs, 3), func() error {
-			return readAll(ctx, db, `SELECT m.role, m.text, m.time FROM found JOIN messages m ON m.number = found.rowid
-				WHERE found MATCH ? AND m.time BETWEEN ? AND ? ORDER BY found.rowid DESC LIMIT ?`, phrase, since, until, newest)
-		})
-		if err != nil {
-			return err
-		}
-		long.add(best, nil)
-		theirs.add(took, nil)
 	}
-	m.table.Add(within("search: "+class.Name, ours.max(), searchMost, "the slowest; median "+milliseconds(ours.median())))
-	if len(theirs.times) > 0 {
-		m.table.Add(beside("search: "+class.Name, "FTS5", long, theirs, searchOfFTSBound))
+	s.table.Add(within("search: "+class.name, all.slowest(), searchBound, "the slowest; median "+milliseconds(all.median())))
+	if len(theirs) > 0 {
+		s.table.Add(beside("search: "+class.name, "FTS5", ours.median(), theirs.median(), searchOfFTSBound))
 	}
 	return nil
 }
 
-// beside returns a row with the median of ours beside that of a peer.
-func beside(name, peer string, ours, theirs measured, bound float64) table.Row {
-	ratio := ratio(ours.median(), theirs.median())
-	row := table.Row{
-		Name: name, Result: fmt.Sprintf("%.2fx of %s", ratio, peer),
-		Detail: fmt.Sprintf("median of %d %s; %s %s", len(ours.times), milliseconds(ours.median()), peer, milliseconds(theirs.median())),
-	}
-	row.AtMost(ratio, bound)
-	return row
-}
-
-// recall measures questions of six words each, which follow each other in a message.
-func (m *messageBench) recall(ctx context.Context, s *server, db *sql.DB) error {
+// recall measures questions of six words that follow each other in a message.
+func (s search) recall(ctx context.Context, corpus *corpus) error {
 	const words = 6
-	var ours, theirs measured
+	var ours, theirs times
 	n := 0
-	for msg := range m.corpus.All() {
-		if n++; n%(m.corpus.Messages/recallQueries) != 0 {
+	for m := range corpus.messages(0, s.size.messages) {
+		if n++; n%(s.size.messages/perClass) != 0 {
 			continue
 		}
-		fields := strings.FieldsFunc(msg.Text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		if len(fields) < words {
-			continue
-		}
-		question := strings.Join(fields[:words], " ")
-		took, err := s.fastest(m.amount.runs, toolCall("conversation_recall", `{"query":`+quoted(question)+`,"sources":["chatgpt"]}`))
+		question := strings.FieldsFunc(m.text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		question = question[:min(words, len(question))]
+		results, err := inTurn(s.size.runs,
+			calls(ctx, s.server, "conversation_recall", map[string]any{"query": strings.Join(question, " "), "sources": []string{"chatgpt"}}),
+			s.asks(ctx, peerRecall, `"`+strings.Join(question, `" OR "`)+`"`),
+		)
 		if err != nil {
 			return err
 		}
-		ours.add(took, nil)
-		took, err = fastest(min(m.amount.runs, 3), func() error {
-			return readAll(ctx, db, `SELECT m.role, m.text, m.time FROM ranked JOIN messages m ON m.number = ranked.rowid
-				WHERE ranked MATCH ? ORDER BY bm25(ranked) LIMIT 20`, `"`+strings.Join(fields[:words], `" OR "`)+`"`)
-		})
-		if err != nil {
-			return err
-		}
-		theirs.add(took, nil)
+		ours, theirs = append(ours, results[0].fastest()), append(theirs, results[1].fastest())
 	}
-	m.table.Add(within("recall: six words", ours.median(), recallMost, "median; the slowest "+milliseconds(ours.max())))
-	m.table.Add(beside("recall: six words", "FTS5 with bm25", ours, theirs, recallOfFTSBound))
+	s.table.Add(within("recall: six words", ours.median(), recallBound, "median; the slowest "+milliseconds(ours.slowest())))
+	s.table.Add(beside("recall: six words", "FTS5 with bm25", ours.median(), theirs.median(), recallOfFTSBound))
 	return nil
 }
 
-func readAll(ctx context.Context, db *sql.DB, statement string, args ...any) error {
-	rows, err := db.QueryContext(ctx, statement, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var role, text, at sql.NullString
-		if err := rows.Scan(&role, &text, &at); err != nil {
+// asks returns a run of a query of FTS5, which reads all rows.
+func (s search) asks(ctx context.Context, query string, args ...any) run {
+	return timed(func() error {
+		rows, err := s.peer.QueryContext(ctx, query, args...)
+		if err != nil {
 			return err
 		}
-	}
-	return rows.Err()
-}
-
-// quoted returns a text as a JSON string, with < and > as they are.
-func quoted(text string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a string cannot fail
-	return strings.TrimSuffix(b.String(), "\n")
+		defer rows.Close()
+		for rows.Next() {
+			var role, text, at sql.NullString
+			if err := rows.Scan(&role, &text, &at); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
 }

@@ -3,15 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/cmd/convtools/internal/mcpclient"
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
@@ -19,132 +19,95 @@ import (
 type program struct {
 	path string
 	args []string
-	env  []string // added to the environment, as name=value
-	dir  string
-	// noMatch accepts exit code 1, by which a search reports that it found nothing.
-	noMatch bool
+	home string // the home directory; empty for that of this process
+	dir  string // the working directory
+	env  []string
 }
 
 func (p program) command(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.path, p.args...) //nolint:forbidigo,gosec // bench runs what it built or installed itself
-	cmd.Env, cmd.Dir = append(os.Environ(), p.env...), p.dir
+	cmd.Dir = p.dir
+	if p.home != "" {
+		cmd.Env = repository.Environ(p.home, p.env...)
+	}
 	return cmd
 }
 
-// accept returns nil for an error of exec that is no failure of the program.
-func (p program) accept(err error) error {
-	var exit *exec.ExitError
-	if p.noMatch && errors.As(err, &exit) && exit.ExitCode() == 1 {
-		return nil
-	}
-	return err
-}
-
-// output runs the program once and returns what it wrote to standard output.
+// output runs the program and returns its standard output.
 func (p program) output(ctx context.Context) ([]byte, error) {
 	var stderr bytes.Buffer
 	cmd := p.command(ctx)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	if err := p.accept(err); err != nil {
-		return nil, fmt.Errorf("running %s %s: %w\n%s", p.path, strings.Join(p.args, " "), err, strings.TrimSpace(stderr.String()))
+	if err != nil {
+		return nil, fmt.Errorf("running %s %s: %w\n%s", p.path, strings.Join(p.args, " "), err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return out, nil
 }
 
-// measured is the cost of the runs of one program.
-type measured struct {
-	times []time.Duration // sorted
-	peak  int64           // the most memory that a run had resident, in bytes; 0 if unknown
-	cpu   time.Duration   // the least processor time of a run
+// run is something to measure. It returns the time that it took.
+type run func() (time.Duration, error)
+
+// timed returns a run that takes the time of a function.
+func timed(do func() error) run {
+	return func() (time.Duration, error) {
+		start := time.Now()
+		err := do()
+		return time.Since(start), err
+	}
 }
 
-func (m measured) min() time.Duration { return m.times[0] }
-
-// median returns the upper of the two in the middle if their number is even.
-func (m measured) median() time.Duration { return m.times[len(m.times)/2] }
-
-func (m measured) max() time.Duration { return m.times[len(m.times)-1] }
-
-// add adds a run.
-func (m *measured) add(took time.Duration, state *os.ProcessState) {
-	at, _ := slices.BinarySearch(m.times, took)
-	m.times = slices.Insert(m.times, at, took)
-	if state == nil {
-		return
+// run returns a run of the program without output.
+func (p program) run(ctx context.Context) run {
+	return func() (time.Duration, error) {
+		cmd := p.command(ctx)
+		took, err := timed(cmd.Run)()
+		if err != nil {
+			err = fmt.Errorf("running %s %s: %w", p.path, strings.Join(p.args, " "), err)
+		}
+		return took, err
 	}
-	if cpu := state.UserTime() + state.SystemTime(); m.cpu == 0 || cpu < m.cpu {
-		m.cpu = cpu
-	}
-	m.peak = max(m.peak, peakMemory(state))
 }
 
-// inTurn runs each program once to warm up, and then n times, one after the other, with
-// their output discarded. The order changes from round to round, so that none always runs
-// after the same other one.
-func inTurn(ctx context.Context, n int, programs ...program) ([]measured, error) {
-	results := make([]measured, len(programs))
+// calls returns a run of one call of a tool.
+func calls(ctx context.Context, server *mcpclient.Session, tool string, arguments map[string]any) run {
+	return timed(func() error {
+		_, err := server.Call(ctx, tool, arguments)
+		return err
+	})
+}
+
+// times are how long runs took.
+type times []time.Duration
+
+func (t times) fastest() time.Duration { return slices.Min(t) }
+func (t times) slowest() time.Duration { return slices.Max(t) }
+func (t times) median() time.Duration  { return slices.Sorted(slices.Values(t))[len(t)/2] }
+
+// inTurn makes n rounds of all runs, after one round that does not count, and
+// returns the times of each. The order of the runs changes from round to round.
+func inTurn(n int, runs ...run) ([]times, error) {
+	results := make([]times, len(runs))
 	for round := range n + 1 {
-		for _, i := range rand.Perm(len(programs)) {
-			m, err := once(ctx, programs[i])
+		for _, i := range rand.Perm(len(runs)) {
+			took, err := runs[i]()
 			if err != nil {
 				return nil, err
 			}
 			if round > 0 {
-				results[i].merge(m)
+				results[i] = append(results[i], took)
 			}
 		}
 	}
 	return results, nil
 }
 
-func (m *measured) merge(other measured) {
-	for _, took := range other.times {
-		m.add(took, nil)
-	}
-	if m.cpu == 0 || other.cpu < m.cpu {
-		m.cpu = other.cpu
-	}
-	m.peak = max(m.peak, other.peak)
-}
-
-// once runs a program once.
-func once(ctx context.Context, p program) (m measured, err error) {
-	cmd := p.command(ctx)
-	forgetPeak()
-	start := time.Now()
-	err = cmd.Run()
-	took := time.Since(start)
-	if err := p.accept(err); err != nil {
-		return m, fmt.Errorf("running %s %s: %w", p.path, strings.Join(p.args, " "), err)
-	}
-	m.add(took, cmd.ProcessState)
-	return m, nil
-}
-
-// fastest returns the time of the fastest of n runs.
-func fastest(n int, run func() error) (best time.Duration, err error) {
-	for i := range n {
-		start := time.Now()
-		if err := run(); err != nil {
-			return 0, err
-		}
-		if took := time.Since(start); i == 0 || took < best {
-			best = took
-		}
-	}
-	return best, nil
-}
-
-// compare returns a row with the times of ours beside those of a peer. The bound, if it is
-// not 0, is on the ratio of the fastest runs.
-func compare(name, peer string, ours, theirs measured, bound float64) table.Row {
-	ratio := ratio(ours.min(), theirs.min())
+// beside returns a row with a time beside that of a peer. A bound of 0 is none.
+func beside(name, peer string, ours, theirs time.Duration, bound float64) table.Row {
+	ratio := ours.Seconds() / theirs.Seconds()
 	row := table.Row{
-		Name:   name,
-		Result: fmt.Sprintf("%.2fx (%.2fx) of %s", ratio, ours.median().Seconds()/theirs.median().Seconds(), peer),
-		Detail: fmt.Sprintf("min %s, median %s; peer %s, %s",
-			milliseconds(ours.min()), milliseconds(ours.median()), milliseconds(theirs.min()), milliseconds(theirs.median())),
+		Name: name, Result: fmt.Sprintf("%.2fx of %s", ratio, peer),
+		Detail: fmt.Sprintf("%s; %s", milliseconds(ours), milliseconds(theirs)),
 	}
 	if bound > 0 {
 		row.AtMost(ratio, bound)
@@ -157,10 +120,8 @@ func within(name string, took, bound time.Duration, detail string) table.Row {
 	return table.Row{Name: name, Result: milliseconds(took), Bound: "at most " + milliseconds(bound), Missed: took > bound, Detail: detail}
 }
 
-func ratio(a, b time.Duration) float64 { return a.Seconds() / b.Seconds() }
-
 func milliseconds(d time.Duration) string {
-	ms := float64(d) / float64(time.Millisecond)
+	ms := d.Seconds() * 1000
 	if ms < 10 {
 		return fmt.Sprintf("%.2f ms", ms)
 	}

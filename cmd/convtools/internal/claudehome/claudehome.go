@@ -1,5 +1,5 @@
-// Package claudehome writes sessions as Claude Code records them, for the programs that
-// measure convtools. It must never write outside of the home that it is given.
+// Package claudehome writes sessions as Claude Code records them, for the
+// commands that measure convtools.
 package claudehome
 
 import (
@@ -10,14 +10,16 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"time"
 )
 
-// Home is a directory with the sessions of one project, which is a directory too.
-type Home struct {
-	Dir     string // as CLAUDE_CONFIG_DIR names it
-	Project string
+// Home is a home directory with the sessions of one project.
+type Home struct{ Dir, Project string }
+
+// New returns the home of a project; both are directories below dir.
+func New(dir, project string) Home {
+	return Home{Dir: filepath.Join(dir, "home"), Project: filepath.Join(dir, project)}
 }
 
 // Message is a message of a session.
@@ -26,19 +28,14 @@ type Message struct {
 	Text string
 }
 
-// Folder returns the directory of the project's sessions. Its name is made from the
+// Folder returns the directory of the project's sessions. Its name is the
 // project's path.
 func (h Home) Folder() string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, h.Project)
-	return filepath.Join(h.Dir, "projects", name)
+	name := regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(h.Project, "-")
+	return filepath.Join(h.Dir, ".claude", "projects", name)
 }
 
-// Write writes a session, a message a minute. It needs memory for one message only.
+// Write writes a session with a message a minute.
 func (h Home) Write(session string, at time.Time, messages iter.Seq[Message]) (err error) {
 	if err := errors.Join(os.MkdirAll(h.Folder(), 0o700), os.MkdirAll(h.Project, 0o700)); err != nil {
 		return err
@@ -52,13 +49,13 @@ func (h Home) Write(session string, at time.Time, messages iter.Seq[Message]) (e
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
 	var parent any
-	record := func(kind string, content any) {
+	record := func(role string, content any) {
 		at = at.Add(time.Minute)
 		id := fmt.Sprintf("%s-%d", session, at.Unix())
 		err = errors.Join(err, lines.Encode(map[string]any{
-			"parentUuid": parent, "uuid": id, "sessionId": session, "cwd": h.Project, "version": "2.1.0", "type": kind,
+			"parentUuid": parent, "uuid": id, "sessionId": session, "cwd": h.Project, "version": "2.1.0", "type": role,
 			"timestamp": at.Format(time.RFC3339), "isSidechain": false, "userType": "external",
-			"message": map[string]any{"role": kind, "content": content},
+			"message": map[string]any{"role": role, "content": content},
 		}))
 		parent = id
 	}

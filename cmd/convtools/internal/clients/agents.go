@@ -122,11 +122,8 @@ func (d *desk) work(ctx context.Context, serverURL string, work func(context.Con
 	}
 	d.home, d.project = home, project
 	d.model = &modeltest.Server{AnyKey: true, Answer: d.answer}
-	modelURL, err := d.model.Start()
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, d.model.Close()) }()
+	modelURL := d.model.Start()
+	defer d.model.Close()
 	inner := fmt.Sprintf("[model.inner]\napi = \"chat\"\nmodel = %q\nbase_url = %q\n", innerModel, modelURL)
 	if err := errors.Join(
 		writeFiles(home, map[string]string{".config/convtools/convtools.toml": inner}),

@@ -59,20 +59,19 @@ type lab struct {
 // prepare builds and fetches everything into dir.
 func prepare(ctx context.Context, dir string, progress func(string)) (*lab, error) {
 	l := &lab{dir: dir, workspace: filepath.Join(dir, "workspace")}
-	exe := ""
+	l.node = l.module("node", "bin", "node")
 	if runtime.GOOS == "windows" {
-		exe = ".exe"
+		l.node += ".exe"
 	}
-	l.convtools, l.fixture, l.node = filepath.Join(dir, "convtools"+exe), filepath.Join(dir, "fixture"+exe), l.module("node", "bin", "node"+exe)
 	progress("building convtools")
 	root, err := repository.Root(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(
-		repository.Build(ctx, root, l.convtools, "./cmd/convtools"),
-		repository.Build(ctx, filepath.Join(root, "cmd", "convtools", "internal"), l.fixture, "./clients/fixture"),
-	); err != nil {
+	if l.convtools, err = repository.Build(ctx, root, "./cmd/convtools", dir); err != nil {
+		return nil, err
+	}
+	if l.fixture, err = repository.Build(ctx, filepath.Join(root, "cmd", "convtools", "internal"), "./clients/fixture", dir); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(

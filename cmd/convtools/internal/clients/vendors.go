@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/config"
 	models "github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/model/modeltest"
 	"github.com/convtools/convtools/runtime/model/provider"
@@ -19,18 +19,14 @@ import (
 // vendor has the vendor's own SDK for an interface judge what an adapter sends, and read what the provider of tests
 // answers: the SDK's types have to allow each request, and the SDK has to find the same in each response
 // as the adapter does.
-func vendor(api provider.API) func(context.Context, *lab) (string, error) {
+func vendor(api string) func(context.Context, *lab) (string, error) {
 	return func(ctx context.Context, l *lab) (note string, err error) {
 		server := &modeltest.Server{Answer: vendorAnswer}
-		url, err := server.Start()
-		if err != nil {
-			return "", err
-		}
-		defer func() { err = errors.Join(err, server.Close()) }()
-		responses, err := converse(ctx, provider.New(provider.Options{
-			Name: "vendor", API: api, WebSearch: true, BaseURL: url, Model: "gpt-5", MaxOutputTokens: 2000,
-			Key: func(context.Context, bool) (string, error) { return modeltest.Key, nil },
-		}), api)
+		url := server.Start()
+		defer server.Close()
+		responses, err := converse(ctx, provider.New("vendor", config.Model{
+			API: api, WebSearch: true, BaseURL: url, Model: "gpt-5", MaxOutputTokens: 2000,
+		}, func(context.Context, bool) (string, error) { return modeltest.Key, nil }), api)
 		if err != nil {
 			return "", err
 		}
@@ -54,7 +50,7 @@ func vendor(api provider.API) func(context.Context, *lab) (string, error) {
 // vendorAnswer answers by the number of outputs there are, so that the same request has the same answer.
 func vendorAnswer(e modeltest.Exchange) modeltest.Answer {
 	thinking := "Two conversations."
-	if e.API == string(provider.Chat) {
+	if e.API == provider.Chat {
 		thinking = "" // OpenAI's own does not show it, and its SDK does not know it
 	}
 	switch len(e.Outputs) {
@@ -74,7 +70,7 @@ func vendorAnswer(e modeltest.Exchange) modeltest.Answer {
 }
 
 // converse has a conversation with everything in it that an adapter sends.
-func converse(ctx context.Context, m models.Model, api provider.API) ([]models.Response, error) {
+func converse(ctx context.Context, m models.Model, api string) ([]models.Response, error) {
 	schema := json.RawMessage(`{"type":"object","properties":{"user_instruction":{"type":"string"}},"additionalProperties":false}`)
 	instructions := "Be brief."
 	request := models.Request{
@@ -107,8 +103,8 @@ func converse(ctx context.Context, m models.Model, api provider.API) ([]models.R
 }
 
 // typecheck compiles requests as values of the SDK's own type for them.
-func (l *lab) typecheck(ctx context.Context, api provider.API, exchanges []modeltest.Exchange) error {
-	imports := map[provider.API]string{
+func (l *lab) typecheck(ctx context.Context, api string, exchanges []modeltest.Exchange) error {
+	imports := map[string]string{
 		provider.Responses: "import type { ResponseCreateParamsStreaming as Request } from 'openai/resources/responses/responses'",
 		provider.Chat:      "import type { ChatCompletionCreateParamsStreaming as Request } from 'openai/resources/chat/completions'",
 		provider.Messages:  "import type { MessageCreateParamsStreaming as Request } from '@anthropic-ai/sdk/resources/messages'",
@@ -122,8 +118,8 @@ func (l *lab) typecheck(ctx context.Context, api provider.API, exchanges []model
 		source string
 		passes bool
 	}{
-		string(api) + ".ts":       {source, true},
-		string(api) + "-wrong.ts": {source + "export const wrong: Request = { ...request1, modle: 'x', stream: 3 }\n", false},
+		api + ".ts":       {source, true},
+		api + "-wrong.ts": {source + "export const wrong: Request = { ...request1, modle: 'x', stream: 3 }\n", false},
 	} {
 		file := filepath.Join(l.dir, name)
 		if err := os.WriteFile(file, []byte(test.source), 0o600); err != nil {
@@ -171,7 +167,7 @@ func seenOf(r models.Response) vendorSeen {
 }
 
 // askVendor sends a request with the SDK and returns what it finds in the response.
-func (l *lab) askVendor(ctx context.Context, api provider.API, url string, body json.RawMessage) (vendorSeen, error) {
+func (l *lab) askVendor(ctx context.Context, api string, url string, body json.RawMessage) (vendorSeen, error) {
 	var seen vendorSeen
 	err := l.runJSON(ctx, "model.mjs", map[string]any{"api": api, "url": url, "key": modeltest.Key, "body": body}, &seen)
 	return seen, err

@@ -1,8 +1,8 @@
 package prove
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -41,17 +41,10 @@ func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", n) }
 
 // refusedFor names an error that a session gives its host.
 func refusedFor(err error) string {
-	var refusal *session.Refusal
-	var late *session.InputError
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case errors.As(err, &refusal):
-		return string(refusal.Code)
-	case errors.As(err, &late):
-		return "late"
 	}
-	return err.Error()
+	return cmp.Or(string(session.CodeOf(err)), err.Error())
 }
 
 func contentOf(s session.State, r *session.Item) outcome {
@@ -72,9 +65,11 @@ func sequential(start session.State) porcupine.Model {
 		Step: func(state, input, output any) []any {
 			s, op, got := state.(session.State), input.(operation), output.(outcome)
 			before := []session.State{s}
-			task, _ := s.Running()
-			if stopped, _, _, err := session.Step(s, now, session.Stopped{Task: task}); err == nil {
-				before = append(before, stopped)
+			if work := s.Work(); work != nil && work.Stop {
+				stopped, _, err := session.Step(s, now, session.Response{Task: work.Task, Failure: session.Failure{Code: "canceled"}})
+				if err == nil {
+					before = append(before, stopped)
+				}
 			}
 			var after []any
 			for _, s := range before {
@@ -96,13 +91,13 @@ func (op operation) follows(s session.State, got outcome) (session.State, bool) 
 		return s, contentOf(s, op.request) == got
 	}
 	if in == nil {
-		task, conversation := s.Running()
-		if conversation != op.answerer {
+		work := s.Work()
+		if work == nil || work.Conversation.ID != op.answerer {
 			return s, false
 		}
-		in = session.Response{Task: task, Items: op.answer, Usage: usage}
+		in = session.Response{Task: work.Task, Items: op.answer, Usage: usage}
 	}
-	next, _, _, err := session.Step(s, now, in)
+	next, _, err := session.Step(s, now, in)
 	return next, refusedFor(err) == got.refused
 }
 
@@ -338,7 +333,7 @@ func TestNotLinearizable(t *testing.T) {
 	remove := operation{input: session.Remove{Conversation: id(1)}}
 	submit := operation{input: session.Submit{Conversation: id(1), Input: []session.Part{{Text: "hello"}}}}
 	listed := operation{request: list()}
-	removed, _, _, err := session.Step(start, now, remove.input)
+	removed, _, err := session.Step(start, now, remove.input)
 	if err != nil {
 		t.Fatal(err)
 	}

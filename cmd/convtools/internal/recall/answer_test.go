@@ -18,7 +18,7 @@ out</hit></event>
   <note>3 of 3 matches: the wick.</note>
 </conversation_grep>`
 
-func TestForm(t *testing.T) {
+func TestResolve(t *testing.T) {
 	t.Parallel()
 	earlier := pieces(`<conversation_list><conversation id="jp-c3"><title>lamp is dear</title></conversation></conversation_list>`)
 	seen := [][]piece{earlier, pieces(grepAnswer)}
@@ -40,15 +40,15 @@ func TestForm(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := test.call.form(seen)
+			got, err := test.call.resolve(seen)
 			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("form (-want +got):\n%s", diff)
+				t.Errorf("resolve (-want +got):\n%s", diff)
 			}
 			switch {
 			case test.err == "" && err != nil:
-				t.Errorf("form: %v", err)
+				t.Errorf("resolve: %v", err)
 			case test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)):
-				t.Errorf("form: error %v, want one with %q", err, test.err)
+				t.Errorf("resolve: error %v, want one with %q", err, test.err)
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestShowsNothing(t *testing.T) {
 		{`<conversation_grep matches="0" searched="12" words="apart"><event><hit>a b</hit></event><note>12</note></conversation_grep>`, false},
 		{`<conversation_read matches="0" searched="12"><note>12</note></conversation_read>`, false},
 	} {
-		if got := showsNothing(test.answer, pieces(test.answer)); got != test.want {
+		if got := showsNothing(pieces(test.answer)); got != test.want {
 			t.Errorf("showsNothing of %s = %t, want %t", test.answer, got, test.want)
 		}
 	}

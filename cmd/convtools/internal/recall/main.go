@@ -1,11 +1,8 @@
-// Command recall asks convtools a fixed set of questions about recorded
-// conversations, and prints what the answers cost an assistant that pays for
-// them: calls, and characters until the sentence that answers a question is in
-// view. It also asks the questions of public corpora, beside SQLite FTS5.
-//
-// The questions, the sentences and the calls are data, in questions. A call uses
-// only what the one who asks knows, and what earlier answers showed. A question
-// whose sentence is never in view has failed, and then the exit code is 1.
+// Command recall asks convtools questions about recorded conversations and
+// prints what the answers cost an assistant: calls, and characters until the
+// sentence that answers a question is in view. With -locomo or -sessions it asks
+// the questions of public corpora and prints how often the answers have the
+// evidence, beside SQLite FTS5.
 //
 // The command writes to a temporary directory only, which it removes.
 package main
@@ -29,13 +26,13 @@ const usage = `usage: recall [-data DIR] [-show N] [-locomo DIR] [-sessions DIR]
 Asks convtools a fixed set of questions and prints what the answers cost.
 make recall runs it.
 
-  -data DIR  where the workspaces are that are not part of the repository;
-             ../shared/data beside the repository when absent. Questions about
-             a workspace that is not there are skipped
-  -locomo DIR, -sessions DIR
-             ask the questions of conversations of LoCoMo, or of coding sessions
-             with labels, in one call each, beside SQLite FTS5, and nothing else
-  -show N    print the calls of question N with their answers, and nothing else
+  -data DIR      the directory of workspaces that are not in the repository
+                 (default ../shared/data beside the repository); questions
+                 about a workspace that does not exist are skipped
+  -show N        print only the calls of question N and their answers
+  -locomo DIR    ask the questions of LoCoMo instead, beside SQLite FTS5
+  -sessions DIR  ask for the coding session that made a commit instead,
+                 beside SQLite FTS5
 `
 
 func main() {
@@ -47,29 +44,30 @@ func main() {
 	repository.Main(usage, func(ctx context.Context) error { return measure(ctx, o, os.Stdout) })
 }
 
-// options are what the flags say.
+// options are the flags.
 type options struct {
 	data, locomo, sessions string
 	show                   int
 }
 
-// measure asks all questions and prints what they cost. The error names those that failed.
+// measure asks the questions and prints the figures. The error names the
+// questions that were not answered.
 func measure(ctx context.Context, o options, stdout io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "convtools-recall-")
 	if err != nil {
-		return fmt.Errorf("creating a directory for what is built: %w", err)
+		return fmt.Errorf("creating a directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	root, err := repository.Root(ctx)
 	if err != nil {
 		return err
 	}
-	convtools := repository.Program(dir, "convtools")
-	if err := repository.Build(ctx, root, convtools, "./cmd/convtools"); err != nil {
+	convtools, err := repository.Build(ctx, root, "./cmd/convtools", dir)
+	if err != nil {
 		return err
 	}
 	if o.locomo != "" || o.sessions != "" {
-		return measurePublic(ctx, convtools, o.locomo, o.sessions, dir, stdout)
+		return measureCorpora(ctx, convtools, o, dir, stdout)
 	}
 	sets, err := loadQuestions()
 	if err != nil {
@@ -96,15 +94,16 @@ func measure(ctx context.Context, o options, stdout io.Writer) (err error) {
 	return report(stdout, sets, o.show)
 }
 
-// What twelve questions may cost.
+// The bounds for twelve questions.
 const (
 	dozen    = 12
 	maxCalls = 24
 	maxChars = 50_000
 )
 
-// report prints the questions, the totals, and which questions failed; or the calls of one
-// question, with the answers.
+// report prints the questions and totals; if show is not 0, only the calls of
+// the question with that number. The error names the questions that were not
+// answered.
 func report(w io.Writer, sets []questionSet, show int) error {
 	var failed []error
 	var totals table.Table
@@ -115,31 +114,23 @@ func report(w io.Writer, sets []questionSet, show int) error {
 		for _, q := range set.Questions {
 			number++
 			if number == show {
-				return q.write(w)
+				fmt.Fprintf(w, "%s\n%s", q.Asked, q.transcript)
+				return q.failure
 			}
-			fmt.Fprintf(tab, "%d\t%d\t%d\t%s\t%.72s\n", number, len(q.made), q.chars, q.Kind, q.Asked)
-			if q.missed != nil {
-				failed = append(failed, fmt.Errorf("question %d, %q: %w", number, q.Asked, q.missed))
+			fmt.Fprintf(tab, "%d\t%d\t%d\t%s\t%.72s\n", number, q.calls, q.chars, q.Kind, q.Asked)
+			if q.failure != nil {
+				failed = append(failed, fmt.Errorf("question %d, %q: %w", number, q.Asked, q.failure))
 			}
 		}
 		set.total(&totals)
 	}
 	if show > 0 {
-		return fmt.Errorf("there is no question %d among those that were asked", show)
+		return fmt.Errorf("no question %d was asked", show)
 	}
 	return errors.Join(tab.Flush(), totals.Write(w), errors.Join(failed...))
 }
 
-// write prints the calls of a question, and the answers.
-func (q *question) write(w io.Writer) error {
-	fmt.Fprintf(w, "%s\n", q.Asked)
-	for _, m := range q.made {
-		fmt.Fprintf(w, "\n> %s\n%s\n", m.call, m.answer)
-	}
-	return q.missed
-}
-
-// total adds the rows of all questions of a set.
+// total adds the totals of a set to a table.
 func (s *questionSet) total(t *table.Table) {
 	n := len(s.Questions)
 	if n == 0 {
@@ -147,20 +138,20 @@ func (s *questionSet) total(t *table.Table) {
 	}
 	var calls, chars, answered int
 	for _, q := range s.Questions {
-		calls, chars = calls+len(q.made), chars+q.chars
-		if q.missed == nil {
+		calls, chars = calls+q.calls, chars+q.chars
+		if q.failure == nil {
 			answered++
 		}
 	}
 	t.Add(table.Row{Name: s.Name + ": questions answered", Result: fmt.Sprintf("%d of %d", answered, n), Bound: "all", Missed: answered < n})
-	for _, of := range []struct {
+	for _, sum := range []struct {
 		name         string
-		count, limit int
+		count, bound int
 	}{{"calls", calls, maxCalls}, {"characters", chars, maxChars}} {
-		perDozen := float64(of.count*dozen) / float64(n)
+		perDozen := float64(sum.count*dozen) / float64(n)
 		t.Add(table.Row{
-			Name: fmt.Sprintf("%s: %s for 12 questions", s.Name, of.name), Result: fmt.Sprintf("%.0f", perDozen),
-			Bound: fmt.Sprintf("at most %d", of.limit), Missed: perDozen > float64(of.limit), Detail: fmt.Sprintf("%d for %d", of.count, n),
+			Name: fmt.Sprintf("%s: %s for 12 questions", s.Name, sum.name), Result: fmt.Sprintf("%.0f", perDozen),
+			Bound: fmt.Sprintf("at most %d", sum.bound), Missed: perDozen > float64(sum.bound), Detail: fmt.Sprintf("%d for %d", sum.count, n),
 		})
 	}
 }

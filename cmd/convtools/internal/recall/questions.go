@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os/exec"
 	"path"
 	"slices"
 	"strconv"
@@ -14,6 +15,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/mcpclient"
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
 
 //go:embed questions
@@ -23,35 +27,32 @@ var questionFiles embed.FS
 type questionSet struct {
 	Name      string     // of the file
 	Workspace string     // directory, from the root of the repository
-	Data      string     // or, from the directory of data that is not part of it
+	Data      string     // or from the directory of data outside the repository
 	Questions []question `toml:"question"`
 }
 
-// question is something a user asks about earlier conversations.
+// question is a question about earlier conversations.
 type question struct {
 	Asked string
 	Kind  string
-	// Answers are all to be in view; without any, the answer is that there is
-	// nothing.
+	// Answers have to be in view, all of them. If there are none, a search that
+	// finds nothing is the answer.
 	Answers []sentence
 	Calls   []call
 
-	made   []made // until the answer was in view
-	chars  int
-	missed error // why it never was
+	calls, chars int    // until the answer was in view
+	transcript   string // of these calls
+	failure      error  // says why the answer was never in view
 }
 
-// made is a call that was made.
-type made struct{ call, answer string }
-
-// sentence is text of one event, which nobody can show without showing the answer.
+// sentence is a text that answers a question.
 type sentence struct {
 	In   string // conversation
-	Says string // in one line of the event
+	Says string // in one line of one event
 }
 
-// call is a call of one of the three tools. An argument that begins with $ is an
-// attribute, of the text that At is in or of an element around it.
+// call is a call of one of three tools. An argument $name is the attribute of
+// that name, of the element that has the text At or of an element around it.
 type call struct {
 	At   string // in an earlier answer
 	List map[string]any
@@ -59,7 +60,7 @@ type call struct {
 	Read map[string]any
 }
 
-// tool returns what is called, and with what.
+// tool returns the name and the arguments of the call.
 func (c call) tool() (name string, arguments map[string]any) {
 	switch {
 	case c.List != nil:
@@ -86,15 +87,22 @@ func loadQuestions() (sets []questionSet, err error) {
 	return sets, err
 }
 
+// serve starts the MCP server of convtools in a project.
+func serve(ctx context.Context, convtools, project, home string) (*mcpclient.Session, error) {
+	server := exec.Command(convtools, "mcp", "--workspace", project) //nolint:forbidigo,gosec // the program that it built itself
+	server.Env = repository.Environ(home)
+	return mcpclient.Start(ctx, server)
+}
+
 // ask asks all questions of a set.
 func (s *questionSet) ask(ctx context.Context, convtools, workspace, home string) (err error) {
-	a, err := open(ctx, convtools, workspace, home)
+	server, err := serve(ctx, convtools, workspace, home)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.Close()) }()
+	defer func() { err = errors.Join(err, server.Close()) }()
 	for i := range s.Questions {
-		if err := s.Questions[i].ask(ctx, a); err != nil {
+		if err := s.Questions[i].ask(ctx, server); err != nil {
 			return fmt.Errorf("%q: %w", s.Questions[i].Asked, err)
 		}
 	}
@@ -102,104 +110,89 @@ func (s *questionSet) ask(ctx context.Context, convtools, workspace, home string
 }
 
 // ask makes the calls of a question, in order, until its answers are in view.
-func (q *question) ask(ctx context.Context, a *asking) error {
+func (q *question) ask(ctx context.Context, server *mcpclient.Session) error {
 	var seen [][]piece
 	missing := slices.Clone(q.Answers)
 	for _, c := range q.Calls {
-		arguments, err := c.form(seen)
+		arguments, err := c.resolve(seen)
 		if err != nil {
-			q.missed = err
+			q.failure = err
 			return nil
 		}
 		tool, _ := c.tool()
-		answer, err := a.text(ctx, tool, arguments)
-		if err != nil {
+		answer, err1 := server.CallText(ctx, tool, arguments)
+		encoded, err2 := json.Marshal(arguments)
+		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}
-		written, err := json.Marshal(arguments)
-		if err != nil {
-			return fmt.Errorf("writing the arguments of %s: %w", tool, err)
-		}
-		q.made = append(q.made, made{tool + " " + string(written), answer})
+		q.transcript += fmt.Sprintf("\n> %s %s\n%s\n", tool, encoded, answer)
+		q.calls++
 		q.chars += utf8.RuneCountInString(answer)
 		shown := pieces(answer)
 		seen = append(seen, shown)
 		missing = slices.DeleteFunc(missing, func(s sentence) bool { return shows(shown, s) })
-		if len(missing) == 0 && (len(q.Answers) > 0 || showsNothing(answer, shown)) {
+		if len(missing) == 0 && (len(q.Answers) > 0 || showsNothing(shown)) {
 			return nil
 		}
 	}
-	q.missed = errors.New("no answer shows that there is nothing")
+	q.failure = errors.New("no answer shows that there is nothing")
 	if len(missing) > 0 {
-		q.missed = fmt.Errorf("%q of %s was never in view", missing[0].Says, missing[0].In)
+		q.failure = fmt.Errorf("%q of %s was never in view", missing[0].Says, missing[0].In)
 	}
 	return nil
 }
 
-// shows reports whether an answer has the sentence, as said in its conversation.
-func shows(answer []piece, s sentence) bool {
-	return slices.ContainsFunc(answer, func(p piece) bool {
-		return p.element != "note" && p.attrs["id"] == s.In && strings.Contains(p.text, spaced(s.Says))
-	})
-}
-
-// showsNothing reports whether an answer of conversation_grep says that nothing matches.
-func showsNothing(answer string, shown []piece) bool {
-	is := func(elements ...string) bool {
-		return slices.ContainsFunc(shown, func(p piece) bool { return slices.Contains(elements, p.element) })
-	}
-	return strings.HasPrefix(answer, "<conversation_grep") && strings.Contains(answer, ` matches="0"`) && is("note") && !is("hit", "event")
-}
-
-// form returns the arguments of a call, as one would write them who has seen the
-// answers. Where they do not show what it takes, it fails.
-func (c call) form(seen [][]piece) (map[string]any, error) {
+// resolve returns the arguments of a call with attributes of earlier answers in
+// place of $name. The latest answer that has the text At is used.
+func (c call) resolve(seen [][]piece) (map[string]any, error) {
 	var at piece
-	if c.At != "" {
-		for i := len(seen) - 1; i >= 0 && at.attrs == nil; i-- {
-			if j := slices.IndexFunc(seen[i], func(p piece) bool { return strings.Contains(p.text, spaced(c.At)) }); j >= 0 {
-				at = seen[i][j]
-			}
+	for _, answer := range slices.Backward(seen) {
+		i := slices.IndexFunc(answer, func(p piece) bool { return strings.Contains(p.text, joinWords(c.At)) })
+		if c.At != "" && i >= 0 {
+			at = answer[i]
+			break
 		}
-		if at.attrs == nil {
-			return nil, fmt.Errorf("no answer shows %q", c.At)
-		}
+	}
+	if c.At != "" && at.attrs == nil {
+		return nil, fmt.Errorf("no answer shows %q", c.At)
 	}
 	_, arguments := c.tool()
-	formed := make(map[string]any, len(arguments))
+	resolved := make(map[string]any, len(arguments))
 	for name, value := range arguments {
 		var err error
-		if formed[name], err = at.resolve(value); err != nil {
+		if resolved[name], err = at.resolve(value); err != nil {
 			return nil, fmt.Errorf("argument %s: %w", name, err)
 		}
 	}
-	return formed, nil
+	return resolved, nil
 }
 
-// resolve returns the value of an argument: what $name stands for, also in a list.
+// resolve returns the attribute that an argument $name names, and any other
+// argument as it is. Elements of a list are resolved too.
 func (p piece) resolve(value any) (any, error) {
 	switch v := value.(type) {
 	case []any:
 		list := make([]any, len(v))
-		var err error
+		var errs []error
 		for i := range v {
-			one, failed := p.resolve(v[i])
-			list[i], err = one, errors.Join(err, failed)
+			var err error
+			list[i], err = p.resolve(v[i])
+			errs = append(errs, err)
 		}
-		return list, err
+		return list, errors.Join(errs...)
 	case string:
 		name, isReference := strings.CutPrefix(v, "$")
 		if !isReference {
 			return v, nil
 		}
-		found, ok := p.attrs[name]
+		attr, ok := p.attrs[name]
 		if !ok {
-			return nil, fmt.Errorf("there is no %s where it points", name)
+			return nil, fmt.Errorf("there is no %s in the answer", name)
 		}
-		if n, err := strconv.Atoi(found); err == nil {
+		if n, err := strconv.Atoi(attr); err == nil {
 			return n, nil
 		}
-		return found, nil
+		return attr, nil
 	}
 	return value, nil
 }

@@ -85,7 +85,7 @@ func TestSample(t *testing.T) {
 func TestFailedQuestion(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	err := report(&b, []questionSet{{Questions: []question{{Asked: "Where is the lamp?"}, {Asked: "Where is the wick?", missed: errors.New("never in view")}}}}, 0)
+	err := report(&b, []questionSet{{Questions: []question{{Asked: "Where is the lamp?"}, {Asked: "Where is the wick?", failure: errors.New("never in view")}}}}, 0)
 	if err == nil || !strings.HasPrefix(err.Error(), `question 2, "Where is the wick?": never in view`) || strings.Contains(err.Error(), "question 1") {
 		t.Errorf("the error is %v", err)
 	}

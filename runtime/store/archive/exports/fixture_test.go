@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
@@ -78,13 +77,11 @@ func newHome(t testing.TB) *home {
 	return &home{t, t.TempDir()}
 }
 
-func clock() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
-
 // add imports a path, and returns what has become of it. The error is that of an import
 // that has recognised nothing.
 func (h *home) add(path string, o exports.Options) (*exports.Report, error) {
 	h.t.Helper()
-	w, err := archive.Create(h.t.Context(), archive.WriterOptions{Dir: h.dir, Now: clock})
+	w, err := archive.Create(h.t.Context(), h.dir, false)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	limitFiles()
-	w, err := archive.Create(context.Background(), archive.WriterOptions{Dir: dir})
+	w, err := archive.Create(context.Background(), dir, false)
 	if err == nil {
 		_, err = exports.Import(context.Background(), path, w, exports.Options{Progress: func(p exports.Progress) { fmt.Println(p.Conversations) }})
 	}

@@ -1,9 +1,9 @@
 // Package messagedb is a store of conversations in databases with a table of messages: it lists
-// them by one query, and reads the messages of one by another. What these queries are, and how
-// a message is read, is up to the packages that use it.
+// them with one query, and reads the messages of one with another. The packages that use it define the
+// queries, and decode the messages.
 //
-// It only reads. SQLite it reads through package sqlitefile: it takes no lock and waits for
-// no writer.
+// It only reads. It reads SQLite databases through package sqlitefile, takes no lock and waits for no
+// writer.
 package messagedb
 
 import (
@@ -28,78 +28,64 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Store is the conversations of databases, as a [store.Store].
+// Store is the conversations in databases. It implements [store.Store].
 type Store struct {
 	*history.IDs
 	Kind string // its name
 	Path string // for people
-	// Databases returns the databases, the one that counts most first, and those that
-	// cannot be read.
+	// Databases returns the databases, and the problems of those that cannot be read. A conversation in
+	// several databases is read from the first.
 	Databases func() ([]Database, []store.Problem)
 }
 
 // Database is a database of a store.
 type Database struct {
 	Path string // for people
-	// Version returns a text that is another one when the database has changed, or is
-	// another one.
+	// Version returns a text that changes when the database does.
 	Version func(context.Context) (string, error)
-	// Open opens the database. The error is [ErrAbsent] where there turns out to be none.
-	Open func(context.Context) (*DB, error)
+	// Open opens the database. The error is [ErrAbsent] if it does not exist.
+	Open func(context.Context) (*sqlitefile.DB, error)
+	// Queries returns the queries of the open database.
+	Queries func(context.Context, *sqlitefile.DB) (*Queries, error)
 }
 
-// File returns the SQLite database of a path. describe finds out how it is read.
-func File(path string, describe func(context.Context, *sqlitefile.DB) (*DB, error)) Database {
+// File returns the SQLite database at a path.
+func File(path string, queries func(context.Context, *sqlitefile.DB) (*Queries, error)) Database {
 	return Database{
 		Path:    path,
 		Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
-		Open: func(ctx context.Context) (*DB, error) {
-			db, err := sqlitefile.OpenPath(ctx, path)
-			if err != nil {
-				return nil, err
-			}
-			opened, err := describe(ctx, db)
-			if err != nil {
-				db.Close()
-			}
-			return opened, err
-		},
+		Open:    func(ctx context.Context) (*sqlitefile.DB, error) { return sqlitefile.Open(ctx, path) },
+		Queries: queries,
 	}
 }
 
-// ErrAbsent is the error for a database that there is none of.
+// ErrAbsent is the error for a database that does not exist.
 var ErrAbsent = errors.New("there is no such database")
 
-// DB is an opened database, and how it is read. Times in it are seconds since 1970, as numbers
-// or as text, or ISO 8601.
-type DB struct {
-	sqlitefile.Queries
-	// Conversations is the query for conversations: their key, title, time of creation,
-	// time of the last change, whether they are archived, a text that changes when
-	// anything of it has changed, or NULL, time of the last message or NULL, its place in
-	// the database, and the id that it was recorded with, or NULL where that is the key.
+// Queries are the queries of a database. Times in their results are seconds since 1970, as numbers or
+// as text, or ISO 8601.
+type Queries struct {
+	// Conversations selects key, title, time of creation, time of the last change, whether it is archived,
+	// a text that changes when the conversation does or NULL, time of the last message or NULL,
+	// place in the database, and the id in the export or NULL if that is the key.
 	Conversations string
-	// Conversation is the same for those with the key ?1.
-	Conversation string
-	// Messages is the query for the messages of the conversation with the key ?1, in
-	// order: role, name, time, size of the content in bytes, and the content, which is
-	// NULL where the size is over [MaxMessage].
+	// Messages selects role, name, time, size of the content in bytes, and content of the messages of the
+	// conversation with the key ?1, in order. A content over [MaxMessage] is NULL.
 	Messages string
-	// Read reads a message: its kind, name and text.
+	// Read decodes a message.
 	Read func(role, name, content []byte) (kind transcript.Kind, called string, text []byte)
-	// Stamp is the text that changes with anything in the database, for conversations of
-	// which it has none.
-	Stamp string
 }
 
-// MaxMessage is the largest content of a message that is read, in bytes. A larger one is
-// left out.
-const MaxMessage = 64 << 20
+const (
+	// MaxMessage is the largest content of a message that is read, in bytes.
+	MaxMessage = 64 << 20
+	// MaxText is the largest number of characters of a title that are read.
+	MaxText = 4 << 10
+)
 
-// IsURL reports whether a text that names a database is the URL of one on a server of
-// PostgreSQL.
-func IsURL(text string) bool {
-	scheme, _, ok := strings.Cut(strings.TrimSpace(text), "://")
+// IsURL reports whether the name of a database is the URL of one on a PostgreSQL server.
+func IsURL(name string) bool {
+	scheme, _, ok := strings.Cut(strings.TrimSpace(name), "://")
 	return ok && (scheme == "postgres" || scheme == "postgresql")
 }
 
@@ -109,8 +95,8 @@ func (s *Store) Name() string { return s.Kind }
 // Place implements [store.Store].
 func (s *Store) Place() string { return s.Path }
 
-// IDs returns what the ids of a store are: a prefix and the key of a conversation, or a hash of one
-// that cannot be a part of an id.
+// IDs returns the form of the ids of a store: a prefix and the key of a conversation, or the hash of a
+// key that cannot be part of an id.
 func IDs(prefix string) *history.IDs {
 	return &history.IDs{Prefix: prefix, Session: isKey, Example: prefix + "c1"}
 }
@@ -132,7 +118,7 @@ func ID(ids *history.IDs, key string) transcript.ID {
 	return ids.ID(key, "")
 }
 
-// Version returns a text that is another one when anything in the store has changed.
+// Version implements [store.Store].
 func (s *Store) Version(ctx context.Context) (string, error) {
 	databases, problems := s.Databases()
 	var b strings.Builder
@@ -149,9 +135,10 @@ func (s *Store) Version(ctx context.Context) (string, error) {
 	return b.String(), nil
 }
 
-// Moment returns the time that a recorded value is: seconds since 1970 as a number or as
-// text, or ISO 8601; the zero time for what is none, or out of the years 0 to 9999.
+// Moment returns the time that is recorded as seconds since 1970, a number or a text, or in ISO 8601. It
+// is zero for other values, and for times outside the years 0 to 9999.
 func Moment(value any) time.Time {
+	const maxTime = 64 // bytes
 	switch v := value.(type) {
 	case int64:
 		return seconds(float64(v))
@@ -171,30 +158,84 @@ func Moment(value any) time.Time {
 	return time.Time{}
 }
 
-// maxTime is how many bytes a time may have.
-const maxTime = 64
-
-// seconds returns the time of so many seconds since 1970, to the microsecond: a float
-// does not have more.
+// seconds returns a time from seconds since 1970, rounded to microseconds: a float64 is not more exact.
 func seconds(n float64) time.Time {
-	const most = 1 << 38 // the year 9999 is before
+	const most = 1 << 38 // after the year 9999
 	if !(math.Abs(n) < most) {
 		return time.Time{}
 	}
 	return transcript.InRange(time.UnixMicro(int64(math.Round(n * 1e6))).UTC())
 }
 
-// database is a database of a listing.
+// database is an open database of a listing.
 type database struct {
-	sqlitefile.Shared[*DB]
+	Database
+	sqlitefile.Shared
 	store *Store
 }
 
-// MaxText is how many characters of a title are read.
-const MaxText = 4 << 10
+// do calls do with the open database and its queries, again if its owner changes it.
+func (d *database) do(ctx context.Context, do func(*sqlitefile.DB, *Queries) error) error {
+	return d.Shared.Do(ctx, func(db *sqlitefile.DB) error {
+		q, err := d.Queries(ctx, db)
+		if err != nil {
+			return err
+		}
+		return do(db, q)
+	})
+}
 
-// scan returns the conversation of a row.
-func (d *database) scan(db *DB, rows *sql.Rows) (c store.Conversation, err error) {
+// List implements [store.Store].
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	databases, problems := s.Databases()
+	var opened []*database
+	l := &store.Listing{Problems: problems, Release: func() {
+		for _, d := range opened {
+			d.Release()
+		}
+	}}
+	read := 0
+	for _, at := range databases {
+		d := &database{Database: at, Shared: sqlitefile.Shared{Open: at.Open}, store: s}
+		d.Retain()
+		opened = append(opened, d)
+		found, err := d.list(ctx)
+		switch {
+		case ctx.Err() != nil:
+			l.Close()
+			return nil, ctx.Err()
+		case err == nil:
+			read++
+		case !errors.Is(err, ErrAbsent):
+			l.Problems = append(l.Problems, history.Problem("", store.Unreadable, at.Path, err))
+		}
+		l.Conversations = append(l.Conversations, found...)
+	}
+	if p := l.Problems; read == 0 && len(p) > 0 && p[0].Kind != store.Unnamed {
+		l.Close()
+		return nil, fmt.Errorf("opening the conversations in %s: %w", p[0].Path, p[0].Err)
+	}
+	slices.SortStableFunc(l.Conversations, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	l.Conversations = slices.CompactFunc(l.Conversations, func(a, b store.Conversation) bool { return a.ID == b.ID })
+	l.Keep(scope)
+	return l, nil
+}
+
+// list returns the conversations of the database.
+func (d *database) list(ctx context.Context) (found []store.Conversation, err error) {
+	err = d.do(ctx, func(db *sqlitefile.DB, q *Queries) error {
+		found = nil
+		return db.Each(ctx, func(rows *sql.Rows) error {
+			c, err := d.scan(db, rows)
+			found = append(found, c)
+			return err
+		}, q.Conversations)
+	})
+	return found, err
+}
+
+// scan returns the conversation in a row.
+func (d *database) scan(db *sqlitefile.DB, rows *sql.Rows) (c store.Conversation, err error) {
 	r := &record{database: d}
 	var title, version, native sql.NullString
 	var created, updated, last any
@@ -221,63 +262,7 @@ func (d *database) scan(db *DB, rows *sql.Rows) (c store.Conversation, err error
 	return c, nil
 }
 
-// List implements [store.Store]. Where several databases have a conversation, the first of them
-// counts.
-func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	databases, problems := s.Databases()
-	var opened []*database
-	l := &store.Listing{Problems: problems, Release: func() {
-		for _, d := range opened {
-			d.Release()
-		}
-	}}
-	read := 0
-	for _, at := range databases {
-		d := &database{store: s}
-		d.Open = at.Open
-		d.Retain()
-		opened = append(opened, d)
-		found, err := d.list(ctx, scope)
-		switch {
-		case ctx.Err() != nil:
-			l.Close()
-			return nil, ctx.Err()
-		case err == nil:
-			read++
-		case !errors.Is(err, ErrAbsent):
-			l.Problems = append(l.Problems, history.Problem("", store.Unreadable, at.Path, err))
-		}
-		l.Conversations = append(l.Conversations, found...)
-	}
-	if p := l.Problems; read == 0 && len(p) > 0 && p[0].Kind != store.Unnamed {
-		l.Close()
-		return nil, fmt.Errorf("opening the conversations in %s: %w", p[0].Path, p[0].Err)
-	}
-	slices.SortStableFunc(l.Conversations, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	l.Conversations = slices.CompactFunc(l.Conversations, func(a, b store.Conversation) bool { return a.ID == b.ID })
-	l.Keep(scope)
-	return l, nil
-}
-
-// list returns the conversations of the database, and where only some are wanted, at least these.
-func (d *database) list(ctx context.Context, scope store.Scope) (found []store.Conversation, err error) {
-	all := len(scope.IDs) == 0
-	for _, id := range scope.IDs {
-		if key, ok := strings.CutPrefix(string(id), d.store.Prefix); ok {
-			some, err := sqlitefile.Rows(ctx, &d.Shared, d.scan, func(db *DB) string { return db.Conversation }, key)
-			if err != nil {
-				return nil, err
-			}
-			found, all = append(found, some...), all || len(some) == 0
-		}
-	}
-	if all { // a key need not be a text, and an id has a hash in place of some
-		return sqlitefile.Rows(ctx, &d.Shared, d.scan, func(db *DB) string { return db.Conversations })
-	}
-	return found, nil
-}
-
-// record is where a conversation is recorded. It implements [store.Record].
+// record is a conversation in a database. It implements [store.Record].
 type record struct {
 	database *database
 	id       transcript.ID
@@ -285,22 +270,22 @@ type record struct {
 	version  string
 }
 
-// Version implements [store.Record]: it is that of when the conversation was listed.
+// Version implements [store.Record]. It is the version at the time of the listing.
 func (r *record) Version(context.Context) (string, error) { return r.version, nil }
 
-// Read implements [store.Record]. Where the owner of the database changes it meanwhile, the messages
-// that follow are read of what it has then.
+// Read implements [store.Record]. If the owner changes the database meanwhile, the rest of the messages is
+// read from its new state.
 func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	t := history.Recorder{Yield: yield}
 	read := 0
-	err := r.database.Do(ctx, func(db *DB) error {
-		query := db.Messages
+	err := r.database.do(ctx, func(db *sqlitefile.DB, q *Queries) error {
+		query := q.Messages
 		if read > 0 {
 			query += fmt.Sprintf(" LIMIT -1 OFFSET %d", read)
 		}
 		return db.Each(ctx, func(rows *sql.Rows) error {
 			read++
-			err := tell(&t, db, rows)
+			err := add(&t, q, rows)
 			if t.Stopped {
 				err = errStopped
 			}
@@ -313,10 +298,10 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 	return t.End(r.id, err)
 }
 
-var errStopped = errors.New("no more messages are wanted")
+var errStopped = errors.New("no more messages are needed")
 
-// tell tells the message of a row. Messages before the first one of the user are of the first turn.
-func tell(t *history.Recorder, db *DB, rows *sql.Rows) error {
+// add adds the message in a row. Messages before the first one of the user are in the first turn.
+func add(t *history.Recorder, q *Queries, rows *sql.Rows) error {
 	var role, name sql.RawBytes
 	var content []byte
 	var at any
@@ -329,13 +314,13 @@ func tell(t *history.Recorder, db *DB, rows *sql.Rows) error {
 		t.Totals.TooLarge++
 		return nil
 	}
-	x := transcript.Event{Time: Moment(at)}
-	x.Kind, x.Name, x.Text = db.Read(role, name, content)
-	if x.Kind == transcript.KindUser && t.Readable || t.Totals.Turns == 0 {
+	e := transcript.Event{Time: Moment(at)}
+	e.Kind, e.Name, e.Text = q.Read(role, name, content)
+	if e.Kind == transcript.KindUser && t.Readable || t.Totals.Turns == 0 {
 		t.Totals.Turns++
 	}
-	t.Readable = t.Readable || x.Kind == transcript.KindUser // the turn has a message of the user
-	x.Turn = t.Totals.Turns
-	t.AddNumbered(x)
+	t.Readable = t.Readable || e.Kind == transcript.KindUser // the turn has a message of the user
+	e.Turn = t.Totals.Turns
+	t.AddNumbered(e)
 	return nil
 }

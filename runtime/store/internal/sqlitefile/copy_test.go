@@ -67,7 +67,7 @@ func TestNoTrace(t *testing.T) { // alone: it sets where copies are
 		}
 	}
 	// What a process left that was killed is removed, and not what one may be making.
-	hour := time.Now().Add(-61 * time.Minute)
+	day := time.Now().Add(-25 * time.Hour)
 	for _, dir := range []string{"convtools-sqlite-old", "convtools-sqlite-new"} {
 		err := os.Mkdir(filepath.Join(copies, dir), 0o700)
 		if err == nil {
@@ -77,7 +77,7 @@ func TestNoTrace(t *testing.T) { // alone: it sets where copies are
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chtimes(filepath.Join(copies, "convtools-sqlite-old"), hour, hour); err != nil {
+	if err := os.Chtimes(filepath.Join(copies, "convtools-sqlite-old"), day, day); err != nil {
 		t.Fatal(err)
 	}
 	own(t, "INSERT INTO t VALUES (1, 'one')").open().Close()
@@ -89,15 +89,10 @@ func TestNoTrace(t *testing.T) { // alone: it sets where copies are
 	}
 	// A copy that is called off, and one of another kind of file, are removed too.
 	o := own(t, "INSERT INTO t VALUES (1, 'one')")
-	root, err := os.OpenRoot(o.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
 	o.open().Close() // its last change is settled
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := sqlitefile.Open(ctx, root, name); !errors.Is(err, context.Canceled) {
+	if _, err := sqlitefile.Open(ctx, filepath.Join(o.dir, name)); !errors.Is(err, context.Canceled) {
 		t.Errorf("called off: %v", err)
 	}
 	dir := t.TempDir()
@@ -141,12 +136,7 @@ func TestTooLarge(t *testing.T) {
 // A log that nobody has moved into its database, as a program left it.
 func TestUnmerged(t *testing.T) {
 	t.Parallel()
-	root, err := os.OpenRoot("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	db, err := sqlitefile.Open(t.Context(), root, "unmerged.db")
+	db, err := sqlitefile.Open(t.Context(), filepath.Join("testdata", "unmerged.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,13 +264,11 @@ func TestLiveWriter(t *testing.T) {
 func pairs(t *testing.T, dir string) int {
 	t.Helper()
 	found := map[string]int{}
-	err := sqlitefile.Retry(t.Context(), func() error {
+	shared := sqlitefile.Shared{Open: func(ctx context.Context) (*sqlitefile.DB, error) {
+		return sqlitefile.Open(ctx, filepath.Join(dir, name))
+	}}
+	err := shared.Do(t.Context(), func(db *sqlitefile.DB) error {
 		clear(found)
-		db, err := open(t, dir)
-		if err != nil {
-			return err
-		}
-		defer db.Close()
 		return db.Each(t.Context(), func(rows *sql.Rows) error {
 			var n int
 			var s string

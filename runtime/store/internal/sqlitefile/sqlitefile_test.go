@@ -73,22 +73,16 @@ func (o *owner) open() *sqlitefile.DB {
 
 func open(t *testing.T, dir string) (*sqlitefile.DB, error) {
 	t.Helper()
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	return opened(t.Context(), root)
+	return opened(t.Context(), filepath.Join(dir, name))
 }
 
 // opened opens a database that its owner may be changing.
-func opened(ctx context.Context, root *os.Root) (*sqlitefile.DB, error) {
-	var db *sqlitefile.DB
-	err := sqlitefile.Retry(ctx, func() (err error) {
-		db, err = sqlitefile.Open(ctx, root, name)
-		return err
-	})
-	return db, err
+func opened(ctx context.Context, path string) (*sqlitefile.DB, error) {
+	for {
+		if db, err := sqlitefile.Open(ctx, path); !errors.Is(err, sqlitefile.ErrChanged) {
+			return db, err
+		}
+	}
 }
 
 const all = "SELECT n, s FROM t ORDER BY n"

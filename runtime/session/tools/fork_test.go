@@ -65,10 +65,8 @@ repeat = true
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(Options{
-		Dir: project, Registry: registry, Warn: func(w string) { t.Error(w) },
-		Host: &toolset.Host{Getenv: getenv, Now: func() time.Time { return begun }},
-	})
+	var warnings strings.Builder
+	s, err := Open(&toolset.Host{Getenv: getenv, Now: func() time.Time { return begun }, Stderr: &warnings}, project, registry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,14 +114,14 @@ repeat = true
 	is := func(id transcript.ID, of, conversation string) {
 		t.Helper()
 		at, err := s.recorded(t.Context(), string(id))
-		if err != nil || at.Session != of || at.Conversation != conversation {
+		if err != nil || at.Session != of || at.ID != conversation {
 			t.Errorf("%s: %+v, %v; want %s of %s", id, at, err, conversation, of)
 		}
 	}
 	isCopy := func(id transcript.ID) {
 		t.Helper()
 		var copied *CopyError
-		if at, err := s.recorded(t.Context(), string(id)); !errors.As(err, &copied) || copied.ID != string(id) {
+		if at, err := s.recorded(t.Context(), string(id)); !errors.As(err, &copied) || copied.ID != id {
 			t.Errorf("%s: %+v, %v; want a copy", id, at, err)
 		}
 	}
@@ -139,7 +137,7 @@ repeat = true
 	is(childAs, of, child)
 
 	for _, fork := range []transcript.ID{near, far} {
-		n, err := s.Copied(t.Context(), string(fork))
+		n, err := s.Copied(t.Context(), fork)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,6 +149,9 @@ repeat = true
 		isCopy(forked(fork, next, 2*time.Hour))
 	}
 	is(as, of, root)
+	if warnings.Len() > 0 {
+		t.Error(warnings.String())
+	}
 
 	if _, err := s.recorded(t.Context(), "jp-c17700000000"); err == nil || !strings.Contains(err.Error(), "was not held with convtools") {
 		t.Errorf("JP's own: %v", err)

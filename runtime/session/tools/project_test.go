@@ -32,23 +32,20 @@ func TestWorkspace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Locate(registry, "by-its-id"); got != project || err != nil {
+	if got, err := locate(registry, "by-its-id"); got != project || err != nil {
 		t.Errorf("by its id: %s, %v", got, err)
 	}
 	for dir, want := range map[string]string{
 		project: project, filepath.Join(project, "sub"): project, plain: plain,
 		home: "", filepath.Dir(home): "",
 	} {
-		s, err := Open(Options{
-			Dir: dir, Registry: registry,
-			Host: &toolset.Host{Getenv: func(name string) string {
-				return map[string]string{"HOME": home, "USERPROFILE": home}[name]
-			}},
-		})
+		s, err := Open(&toolset.Host{Getenv: func(name string) string {
+			return map[string]string{"HOME": home, "USERPROFILE": home}[name]
+		}}, dir, registry)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Where; got.Root != want || got.Dir != dir {
+		if got := s.Settings; got.Root != want || got.Dir != dir {
 			t.Errorf("in %s: %+v, want the workspace %q", dir, got, want)
 		}
 	}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/mcpclient"
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
+	"github.com/convtools/convtools/cmd/convtools/internal/table"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
+)
+
+// startBound is the ratio of the start of convtools, which links packages for
+// MCP, HTTP and databases, to that of an empty program.
+const startBound = 2.7
+
+// start measures starting, and one small call.
+func (b *bench) start(ctx context.Context) error {
+	root, err := repository.Root(ctx)
+	if err != nil {
+		return err
+	}
+	sample := filepath.Join(root, "testdata", "workspaces", "sample")
+	home := b.home("start")
+	results, err := inTurn(b.size.starts,
+		program{path: b.empty, home: home}.run(ctx),
+		program{path: b.convtools, args: []string{"version"}, home: home}.run(ctx),
+		program{path: b.convtools, args: []string{"call", "--workspace", sample, "conversation_list", "{}"}, home: home}.run(ctx),
+	)
+	if err != nil {
+		return err
+	}
+	empty, version, call := results[0].fastest(), results[1].fastest(), results[2].fastest()
+	b.table.Add(beside("start: convtools version", "an empty Go program", version, empty, startBound))
+	b.table.Add(beside("start: convtools call conversation_list, on the sample", "convtools version", call, version, 0))
+	return nil
+}
+
+// The bounds of listing conversations: the ratio to cat where no index may be
+// written, so that all events are read, and the time where they are indexed.
+const (
+	listBound        = 1.5
+	listIndexedBound = 60 * time.Millisecond
+)
+
+// list measures listing conversations of JP.
+func (b *bench) list(ctx context.Context) error {
+	dir := filepath.Join(b.dir, "list", "workspace")
+	if err := jptest.Large(dir, b.size.bytes, b.size.conversations); err != nil {
+		return err
+	}
+	list := program{path: b.convtools, args: []string{"conversation", "ls", "--workspace", dir, "-F", "json"}, home: b.home("list")}
+	runs := []run{list.run(ctx)}
+	if sh, err := exec.LookPath("sh"); err == nil {
+		cat := program{path: sh, args: []string{"-c", `find "$1" -name '*.json' -exec cat {} + >/dev/null`, "sh", filepath.Join(dir, ".jp")}}
+		list.env = []string{"XDG_CACHE_HOME=" + os.DevNull}
+		runs = append(runs, list.run(ctx), cat.run(ctx))
+	}
+	index := program{path: b.convtools, args: []string{"search", "index", "--workspace", dir}, home: list.home}
+	if _, err := index.output(ctx); err != nil {
+		return err
+	}
+	results, err := inTurn(b.size.runs, runs...)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("ls of %d conversations, %s", b.size.conversations, megabytes(b.size.bytes))
+	if len(results) > 1 {
+		b.table.Add(beside(name+", without an index", "cat of the same files", results[1].fastest(), results[2].fastest(), listBound))
+	}
+	b.table.Add(within(name+", indexed", results[0].fastest(), listIndexedBound, "median "+milliseconds(results[0].median())))
+	return os.RemoveAll(dir)
+}
+
+// The bounds of convgen serve: the ratios to peers of the time from the start to
+// the first answer, and of a call.
+const (
+	firstBound = 0.2
+	callBound  = 0.5
+)
+
+// serve measures convgen serve over one spec beside servers of PyPI that are
+// made for the same: all three run git log in the same repository.
+func (b *bench) serve(ctx context.Context) error {
+	root, err := repository.Root(ctx)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(b.dir, "serve", "git")
+	tool := os.DirFS(filepath.Join(root, "cmd", "convtools", "internal", "bench", "testdata", "git"))
+	if err := os.CopyFS(dir, tool); err != nil {
+		return fmt.Errorf("writing the tool: %w", err)
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "a commit"}, {"commit", "-q", "--allow-empty", "-m", "another commit"}} {
+		git := program{path: "git", args: append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org"}, args...), dir: dir}
+		if _, err := git.output(ctx); err != nil {
+			return err
+		}
+	}
+	python, err := installPeers(ctx, filepath.Join(b.dir, "python"))
+	if err != nil {
+		b.table.Add(table.Row{Name: "convgen serve, beside FastMCP and cli-wrap-mcp", Result: "skipped", Detail: err.Error()})
+		return nil
+	}
+	ours := program{path: b.convgen, args: []string{"serve"}, dir: dir, home: b.home("serve")}
+	for _, peer := range []struct {
+		name string
+		args []string
+	}{
+		{"FastMCP", []string{"server.py"}},
+		{"cli-wrap-mcp", []string{"-c", "import sys; from cli_wrap_mcp.cli import main; sys.exit(main())", "--config", "tools.yml"}},
+	} {
+		if err := b.serveBeside(ctx, peer.name, ours, program{path: python, args: peer.args, dir: dir, home: ours.home}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// installPeers returns a Python that has the peers.
+func installPeers(ctx context.Context, dir string) (python string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	python = filepath.Join(dir, "bin", "python")
+	for _, p := range []program{
+		{path: "python3", args: []string{"-m", "venv", dir}},
+		{path: python, args: []string{"-m", "pip", "install", "--quiet", "fastmcp==3.4.10", "cli-wrap-mcp==0.2.1"}},
+	} {
+		if _, err := p.output(ctx); err != nil {
+			return "", err
+		}
+	}
+	return python, nil
+}
+
+// serveBeside measures one server beside another one.
+func (b *bench) serveBeside(ctx context.Context, name string, programs ...program) error {
+	const tool = "git_log"
+	arguments := map[string]any{"limit": 5, "text": "commit"}
+	var firsts, others []run
+	for _, p := range programs {
+		firsts = append(firsts, func() (time.Duration, error) {
+			start := time.Now()
+			server, err := mcpclient.Start(ctx, p.command(ctx))
+			if err != nil {
+				return 0, err
+			}
+			_, err = server.Call(ctx, tool, arguments)
+			took := time.Since(start)
+			return took, errors.Join(err, server.Close())
+		})
+		server, err := mcpclient.Start(ctx, p.command(ctx))
+		if err != nil {
+			return err
+		}
+		defer server.Close() //nolint:errcheck // everything is measured
+		others = append(others, calls(ctx, server, tool, arguments))
+	}
+	first, err1 := inTurn(b.size.runs, firsts...)
+	call, err2 := inTurn(b.size.runs*10, others...)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	b.table.Add(beside("convgen serve: from the start to the first answer", name, first[0].fastest(), first[1].fastest(), firstBound))
+	b.table.Add(beside("convgen serve: a call of git log", name, call[0].median(), call[1].median(), callBound))
+	return nil
+}

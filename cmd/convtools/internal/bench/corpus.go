@@ -1,0 +1,243 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+)
+
+// corpus makes messages of about 700 bytes: words by Zipf's law, 18 % code and
+// 5 % Chinese. They are the same on every machine.
+type corpus struct {
+	words      []string  // the most frequent first
+	shares     []float64 // of the words, each added to those before
+	characters []float64 // the same of Chinese characters
+}
+
+// message is a message of a corpus.
+type message struct {
+	conversation int
+	number       int // in the conversation, from 1
+	role         string
+	time         time.Time
+	text         string
+}
+
+const (
+	perConversation = 20 // messages
+	perClass        = 15 // queries
+)
+
+func newCorpus() *corpus {
+	return &corpus{words: vocabulary(50_000), shares: zipf(50_000), characters: zipf(3000)}
+}
+
+// zipf returns the shares of n ranks, each added to those before.
+func zipf(n int) []float64 {
+	shares := make([]float64, n)
+	sum := 0.0
+	for i := range shares {
+		sum += 1 / math.Pow(float64(i+2), 1.05)
+		shares[i] = sum
+	}
+	for i := range shares {
+		shares[i] /= sum
+	}
+	return shares
+}
+
+// pick returns a random rank.
+func pick(r *rand.Rand, shares []float64) int { return sort.SearchFloat64s(shares, r.Float64()) }
+
+func character(rank int) string { return string(rune(0x4E00 + 5*rank)) }
+
+func random(seed1, seed2 int) *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(seed1), uint64(seed2))) //nolint:gosec // nothing secret
+}
+
+// common are the most frequent words of English.
+var common = strings.Fields(`the of and to in is that for it with as was on be at by this had not are but from or have an they which one
+	you were all her she there would their we him been has when who will more no if out so said what up its about into than them can only`)
+
+// vocabulary returns the common words and then made ones.
+func vocabulary(n int) []string {
+	r := random(12, 1)
+	list := slices.Clone(common)
+	seen := map[string]bool{}
+	for _, word := range list {
+		seen[word] = true
+	}
+	for len(list) < n {
+		if word := makeWord(r, 1+len(list)*3/n+r.IntN(3)); !seen[word] {
+			seen[word] = true
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+var (
+	onsets = strings.Fields("b c d f g h l m n p r s t v w br ch cl cr dr fl fr gr pl pr qu sc sh sl sp st str th tr")
+	nuclei = strings.Fields("a e i o u a e i o ea ee ai ou oo io ia")
+	codas  = []string{"", "", "", "n", "r", "s", "t", "l", "d", "m", "ng", "nt", "st", "ck", "ll", "nd", "ss", "x"}
+	ends   = []string{"", "", "", "ing", "ed", "er", "ly", "tion", "ment", "s", "es", "able", "ness"}
+)
+
+func makeWord(r *rand.Rand, syllables int) (word string) {
+	for range syllables {
+		word += onsets[r.IntN(len(onsets))] + nuclei[r.IntN(len(nuclei))] + codas[r.IntN(len(codas))]
+	}
+	return word + ends[r.IntN(len(ends))]
+}
+
+// messages returns n messages of seven years, by conversation. They depend on
+// the seed.
+func (c *corpus) messages(seed, n int) iter.Seq[message] {
+	return func(yield func(message) bool) {
+		r := random(seed, n)
+		roles := [...]string{"user", "assistant", "user", "assistant", "tool"}
+		step := 7 * 365 * 24 * time.Hour / time.Duration(1+n/perConversation)
+		var at time.Time
+		for i := range n {
+			m := message{conversation: i / perConversation, number: i%perConversation + 1, role: roles[i%len(roles)], text: c.text(r, i)}
+			if m.number == 1 {
+				at = time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(m.conversation) * step)
+			}
+			at = at.Add(time.Duration(1+r.IntN(600_000)) * time.Millisecond)
+			m.time = at
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// text returns the text of message i.
+func (c *corpus) text(r *rand.Rand, i int) string {
+	size := int(math.Exp(r.NormFloat64()*0.9)*460) + 20 // about 700 on average
+	var text string
+	switch share := r.Float64(); {
+	case share < 0.18:
+		text = c.code(r, size)
+	case share < 0.23:
+		text = c.chinese(r, size)
+	default:
+		text = c.sentences(r, size)
+	}
+	for _, every := range []int{100_000, 1000, 100} {
+		for query := range perClass {
+			if i%every == query*every/perClass+query {
+				text += " " + planted(every, query)
+			}
+		}
+	}
+	return text
+}
+
+// planted returns a word that is in one of so many messages and in no other.
+func planted(every, query int) string {
+	r := random(every, query)
+	return "z" + makeWord(r, 2) + "z" + makeWord(r, 1)
+}
+
+func (c *corpus) sentences(r *rand.Rand, size int) string {
+	var b []byte
+	begins := true
+	for len(b) < size {
+		if len(b) > 0 {
+			b = append(b, ' ')
+		}
+		at := len(b)
+		b = append(b, c.words[pick(r, c.shares)]...)
+		if begins {
+			b[at] -= 'a' - 'A'
+		}
+		switch share := r.Float64(); {
+		case share < 0.07:
+			b = append(b, '.')
+		case share < 0.13:
+			b = append(b, ',')
+		case share < 0.14:
+			b = append(b, "?\n"...)
+		case share < 0.145:
+			b = fmt.Appendf(b, " %d", r.IntN(5000))
+		}
+		begins = b[len(b)-1] == '.' || b[len(b)-1] == '\n'
+	}
+	return string(b)
+}
+
+func (c *corpus) code(r *rand.Rand, size int) string {
+	lines := [...]string{
+		"\tif err := %s.%s(ctx, %d); err != nil {\n", "\t\treturn fmt.Errorf(\"reading %s of %s: %%w\", err) // %d\n", "\t}\n\tfor i, %s := range %s[:%d] {\n",
+		"// %s reports whether %s has %d entries.\n", "func (c *client) %s(%s string) int { return %d }\n", "\tconst %s, %s = \"a b\", 0x%04x\n",
+		"def %s(self, %s):\n    return self.cache[%d]\n", "    \"%s\": {\"%s\": %d},\n", "git checkout %s/%s && make test # %d\n",
+	}
+	b := []byte("```\n")
+	for len(b) < size {
+		b = fmt.Appendf(b, lines[r.IntN(len(lines))], c.words[pick(r, c.shares)], c.words[pick(r, c.shares)], r.IntN(100_000))
+	}
+	return string(append(b, "```"...))
+}
+
+func (c *corpus) chinese(r *rand.Rand, size int) string {
+	var b []byte
+	for len(b) < size {
+		b = append(b, character(pick(r, c.characters))...)
+		if r.IntN(12) == 0 {
+			b = append(b, "，"...)
+		}
+	}
+	return string(b)
+}
+
+// class is queries of one kind.
+type class struct {
+	name         string
+	queries      []string
+	since, until time.Time // zero for all times
+}
+
+// classes returns the queries to measure.
+func (c *corpus) classes() []class {
+	r := random(14, 1)
+	of := func(name string, query func(i int) string) class {
+		class := class{name: name}
+		for i := range perClass {
+			class.queries = append(class.queries, query(i))
+		}
+		return class
+	}
+	month := of("common, one month three years ago", func(i int) string { return common[2+i] })
+	month.since = time.Date(2022, 11, 1, 0, 0, 0, 0, time.UTC)
+	month.until = time.Date(2022, 11, 30, 23, 59, 59, 0, time.UTC)
+	return []class{
+		of("rare", func(i int) string { return planted(100_000, i) }),
+		of("1 in 1,000", func(i int) string { return planted(1000, i) }),
+		of("1 in 100", func(i int) string { return planted(100, i) }),
+		of("common", func(i int) string { return common[i] }),
+		of("absent", func(i int) string {
+			if odd := []string{"\x01", "é", "ж", "qzxv"}; i < len(odd) {
+				return odd[i]
+			}
+			return planted(1, i)
+		}),
+		of("phrase", func(i int) string { // every third one is found nowhere
+			word := func(n int) string { return c.words[r.IntN(n)] }
+			if i%3 == 2 {
+				return word(2000) + " " + word(2000)
+			}
+			return word(60) + " " + word(60) + " " + word(60)
+		}),
+		of("one letter", func(i int) string { return string([]rune("etaoinqxzjkw_%é")[i]) }),
+		of("two letters", func(i int) string { return strings.Fields("th qz er xj in zz on vk to jq it wx 00 of ky")[i] }),
+		of("one Han", func(i int) string { return character(13 * i * i) }),
+		of("two Han", func(i int) string { return character(2*i*i) + character(7*i) }),
+		month,
+	}
+}

@@ -1,0 +1,200 @@
+package sqlitefile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
+)
+
+// The suffixes of the files beside a database.
+const logSuffix, journalSuffix = "-wal", "-journal"
+
+// snapshot is the state of the files of a database.
+type snapshot struct {
+	path     string // without links
+	database fs.FileInfo
+	files    []part // the database first, then those beside it that exist
+}
+
+// part is the state of one file.
+type part struct {
+	suffix string
+	info   fs.FileInfo
+	// head begins the file: the change counter is in the head of a database, the salt in that of a log, a
+	// random number in that of a journal. The head of a journal is zero after the transaction.
+	head string
+}
+
+// take examines the files of the database at a path.
+func take(path string) (*snapshot, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := safefile.OpenDir(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	s := &snapshot{path: path}
+	for _, suffix := range []string{"", logSuffix, journalSuffix} {
+		p, err := takePart(dir, filepath.Base(path), suffix)
+		switch {
+		case suffix == "" && err != nil:
+			return nil, err
+		case err == nil:
+			s.files = append(s.files, p)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("reading the file %s beside it: %w", suffix, err)
+		}
+	}
+	s.database = s.files[0].info
+	return s, nil
+}
+
+func takePart(dir *os.Root, name, suffix string) (p part, err error) {
+	const headSize = 28
+	f, info, err := safefile.OpenIn(dir, name+suffix)
+	if err != nil {
+		return p, err
+	}
+	defer f.Close()
+	head := make([]byte, headSize)
+	n, err := f.ReadAt(head, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return part{suffix, info, string(head[:n])}, err
+}
+
+// isHot reports whether a file beside a database has content that belongs to the database.
+func (p *part) isHot() bool { return p.suffix != "" && p.head != "" && p.head[0] != 0 }
+
+// hot returns the log, or else the journal, that has content of the database; nil if there is none.
+func (s *snapshot) hot() *part {
+	for i := range s.files {
+		if s.files[i].isHot() {
+			return &s.files[i]
+		}
+	}
+	return nil
+}
+
+// isInUse reports whether the database alone is not its whole content.
+func (s *snapshot) isInUse() bool { return s.hot() != nil }
+
+// stamp returns a text that changes when the database does.
+func (s *snapshot) stamp() string {
+	var b strings.Builder
+	for _, p := range s.files {
+		fmt.Fprintf(&b, "%s %d %d %x;", p.suffix, p.info.Size(), p.info.ModTime().UnixNano(), p.head)
+	}
+	return b.String()
+}
+
+func isSame(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// isMerged reports whether copies of the files have the whole content, if later is the state after
+// copying: a log can have grown, and the database can have got what is in the log.
+func (s *snapshot) isMerged(later *snapshot) bool {
+	before, after := s.hot(), later.hot()
+	return after != nil && before.suffix == after.suffix && before.head == after.head && os.SameFile(before.info, after.info) &&
+		os.SameFile(s.database, later.database) && (before.suffix == logSuffix || isSame(s.database, later.database))
+}
+
+const (
+	copyName = "database"
+	// maxCopy is the largest size of a database that is copied, with the files beside it, in bytes.
+	maxCopy = 2 << 30
+	// tempPrefix begins the names of the directories of copies.
+	tempPrefix = "convtools-sqlite-"
+)
+
+// copy copies the files of a database, as its owner last committed it, to a temporary directory.
+func (db *DB) copy(ctx context.Context, s *snapshot) (err error) {
+	var size int64
+	for _, p := range s.files {
+		size += p.info.Size()
+	}
+	if size > maxCopy {
+		return &store.CopyTooLargeError{Size: size, Most: maxCopy}
+	}
+	removeLeft()
+	if db.dir, err = os.MkdirTemp("", tempPrefix); err != nil {
+		return err
+	}
+	// The database is first. Whatever its owner merges into it meanwhile is in the log too, and the
+	// journal has what it was before.
+	for _, p := range s.files {
+		if p.suffix == "" || p.isHot() {
+			if err := copyFile(ctx, s.path+p.suffix, filepath.Join(db.dir, copyName+p.suffix)); err != nil {
+				return err
+			}
+		}
+	}
+	later, err := take(s.path)
+	if err == nil && !s.isMerged(later) {
+		err = ErrChanged
+	}
+	return err
+}
+
+// removeLeft removes the copies of processes that were killed.
+func removeLeft() {
+	const day = 24 * time.Hour
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix+"*")) // the only error is a bad pattern
+	for _, dir := range left {
+		if info, err := os.Lstat(dir); err == nil && time.Since(info.ModTime()) > day {
+			os.RemoveAll(dir)
+		}
+	}
+}
+
+// copyFile copies a file. The system shares its blocks if it can.
+func copyFile(ctx context.Context, from, to string) error {
+	in, info, err := safefile.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrChanged
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, _, err := safefile.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	const chunk = 64 << 20
+	for left := min(info.Size(), maxCopy); left > 0 && err == nil; left -= chunk {
+		if err = ctx.Err(); err == nil {
+			_, err = io.CopyN(out, in, min(left, chunk))
+		}
+	}
+	if err == io.EOF {
+		err = ErrChanged // the owner truncated it
+	}
+	if err == nil && strings.HasSuffix(to, journalSuffix) && namesOther(out, info.Size()) {
+		err = ErrJoint
+	}
+	return errors.Join(err, out.Close())
+}
+
+// namesOther reports whether a journal names another file, which SQLite would open wherever it is: then the
+// mark of a journal is at its end, https://www.sqlite.org/fileformat2.html#the_rollback_journal.
+func namesOther(journal io.ReaderAt, size int64) bool {
+	const mark = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+	end := make([]byte, len(mark))
+	_, err := journal.ReadAt(end, size-int64(len(end)))
+	return err == nil && string(end) == mark
+}

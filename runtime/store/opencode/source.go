@@ -1,0 +1,263 @@
+package opencode
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+)
+
+// source is a place with sessions: a database, or a tree of files. Both have the tables "session", "message"
+// and "part". Its errors have no path.
+type source interface {
+	// path returns the place, for people.
+	path() string
+	// sessions returns the sessions that have messages: all, or the one with an id.
+	sessions(ctx context.Context, session string) ([]*info, []store.Problem, error)
+	// each calls row for the messages of a session, or for the parts of a message, in the order of their
+	// ids: with the time of creation if the table has it, and with the recorded JSON, nil if it is too
+	// large. It calls reset first, again if it has to start again.
+	each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error
+	// version returns a text that changes when a session does; "" if there is no such session.
+	version(ctx context.Context, session string) (string, error)
+	// Retain and Release add and remove a user of the files that the source holds open.
+	Retain()
+	Release()
+}
+
+// maxData is the largest message or part that is read, and the largest sum of the parts of a message
+// without files, in bytes.
+const maxData = jsonl.MaxLine
+
+// database is a database of opencode.
+type database struct {
+	sqlitefile.Shared
+	file string
+}
+
+// newDatabase returns a database with one user.
+func newDatabase(path string) *database {
+	d := &database{file: path}
+	d.Open = func(ctx context.Context) (*sqlitefile.DB, error) { return sqlitefile.Open(ctx, path) }
+	d.Retain()
+	return d
+}
+
+func (d *database) path() string { return d.file }
+
+// query calls row for each row of the result of a query, after reset.
+func (d *database) query(ctx context.Context, reset func(), row func(*sql.Rows) error, query string, args ...any) error {
+	return d.Do(ctx, func(db *sqlitefile.DB) error {
+		reset()
+		return db.Each(ctx, row, query, args...)
+	})
+}
+
+// maxText is the largest number of characters that are read of a text outside of parts.
+const maxText = 64 << 10
+
+func (d *database) sessions(ctx context.Context, session string) (all []*info, _ []store.Problem, err error) {
+	text := func(column string) string { return fmt.Sprintf("substr(CAST(%s AS TEXT), 1, %d)", column, maxText) }
+	err = d.query(ctx, func() { all = nil }, func(rows *sql.Rows) error {
+		i := &info{source: d}
+		var data []byte
+		err := rows.Scan(&i.session, &data)
+		jsontext.Decode(data, i)
+		if isSession(i.session) {
+			all = append(all, i)
+		}
+		return err
+	}, `SELECT coalesce(CAST(id AS TEXT), ''), json_object(
+			'parentID', `+text("parent_id")+`, 'directory', `+text("directory")+`, 'title', `+text("title")+`,
+			'revert', CASE WHEN json_valid(CAST(revert AS TEXT)) THEN json(CAST(revert AS TEXT)) END,
+			'begun', (SELECT CAST(min(time_created) AS INTEGER) FROM message WHERE session_id = session.id),
+			'time', json_object('created', CAST(time_created AS INTEGER), 'updated', CAST(time_updated AS INTEGER), 'archived', CAST(time_archived AS INTEGER)))
+		FROM session WHERE EXISTS (SELECT 1 FROM message WHERE session_id = session.id) AND (?1 = '' OR id = ?1)`, session)
+	return all, nil, err
+}
+
+func (d *database) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
+	columns := fmt.Sprintf("CAST(time_created AS INTEGER), substr(CAST(data AS TEXT), 1, %d) FROM message WHERE session_id", maxText)
+	if table == partTable {
+		columns = fmt.Sprintf("NULL, CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END FROM part WHERE message_id", maxData)
+	}
+	return d.query(ctx, reset, func(rows *sql.Rows) error {
+		var id string
+		var created sql.NullInt64
+		var data sql.RawBytes
+		err := rows.Scan(&id, &created, &data)
+		row(id, created.Int64, bytes.Clone(data))
+		return err
+	}, "SELECT CAST(id AS TEXT), "+columns+" = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id", of)
+}
+
+func (d *database) version(ctx context.Context, session string) (version string, err error) {
+	const latest = "(SELECT count(*) || ' ' || coalesce(max(time_updated), '') FROM %s WHERE session_id = session.id)"
+	err = d.query(ctx, func() { version = "" }, func(rows *sql.Rows) error { return rows.Scan(&version) },
+		fmt.Sprintf("SELECT coalesce(time_updated, '') || ' ' || "+latest+" || ' ' || "+latest+" FROM session WHERE id = ?", messageTable, partTable), session)
+	return version, err
+}
+
+// latest returns the parts of the last messages of the sessions that were changed last, with
+// the ids of the sessions in place of their own.
+func (d *database) latest(ctx context.Context) (parts []part, err error) {
+	const sessions, messages = 32, 4
+	err = d.query(ctx, func() { parts = nil }, func(rows *sql.Rows) error {
+		var p part
+		var data []byte
+		err := rows.Scan(&p.id, &data)
+		jsontext.Decode(data, &p)
+		parts = append(parts, p)
+		return err
+	}, fmt.Sprintf(`SELECT CAST(s.id AS TEXT), CAST(part.data AS BLOB)
+		FROM (SELECT id FROM session WHERE id IS NOT NULL ORDER BY time_updated DESC LIMIT %d) AS s CROSS JOIN part
+		WHERE part.message_id IN (SELECT id FROM message WHERE session_id = s.id ORDER BY time_created DESC, id DESC LIMIT %d) AND octet_length(part.data) <= %d`,
+		sessions, messages, maxText))
+	return parts, err
+}
+
+// tree is the files that versions before 1.2 wrote: one for each session, message and part, named after
+// its id. It holds no open files.
+type tree struct{ history.Store }
+
+// The directories of the tree. That of sessions has one for each project, that of messages one for each
+// session, and that of parts one for each message.
+const (
+	treeDir                               = "storage"
+	sessionTable, messageTable, partTable = "session", "message", "part"
+	extension                             = ".json"
+)
+
+func newTree(home string) *tree {
+	return &tree{history.Store{Kind: Name, Dir: filepath.Join(home, treeDir)}}
+}
+
+func (t *tree) path() string { return t.Dir }
+
+func (*tree) Retain() {}
+
+func (*tree) Release() {}
+
+// in calls do with the open directory of the tree.
+func (t *tree) in(ctx context.Context, do func(root *history.Root) error) error {
+	root, err := t.Open()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return cmp.Or(do(root), ctx.Err())
+}
+
+// idOf returns the id in the name of a file.
+func idOf(file string) string { return strings.TrimSuffix(path.Base(file), extension) }
+
+// files returns the files of the messages of a session, or of the parts of a message, in the order of
+// their ids.
+func files(root *history.Root, table, of string) (found []string, err error) {
+	dir := path.Join(table, of)
+	entries, err := root.ReadDir(dir)
+	for _, e := range entries {
+		if id, isFile := strings.CutSuffix(e.Name(), extension); isFile && !e.IsDir() && history.IsName(id) {
+			found = append(found, path.Join(dir, e.Name()))
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return found, err
+}
+
+func (t *tree) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
+	reset()
+	return t.in(ctx, func(root *history.Root) error {
+		found, err := files(root, table, of)
+		for i := 0; i < len(found) && ctx.Err() == nil; i++ {
+			data, failed := root.ReadFile(found[i], maxData)
+			var large *safefile.TooLargeError
+			if failed != nil && !errors.As(failed, &large) {
+				data = []byte{} // which counts as damaged
+			}
+			row(idOf(found[i]), 0, data)
+		}
+		return err
+	})
+}
+
+func (t *tree) sessions(ctx context.Context, session string) (all []*info, problems []store.Problem, err error) {
+	err = t.in(ctx, func(root *history.Root) error {
+		found, unread := t.Walk(root, sessionTable, func(dir string) bool { return path.Dir(dir) == sessionTable })
+		problems = unread
+		for _, file := range found {
+			id := idOf(file)
+			if !strings.HasSuffix(file, extension) || !isSession(id) || session != "" && session != id {
+				continue
+			}
+			i, failed := t.info(root, file)
+			if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+				problems = append(problems, t.Problem(convID(id), store.BadMetadata, file, failed))
+			}
+			if i != nil {
+				all = append(all, i)
+			}
+		}
+		return nil
+	})
+	return all, problems, err
+}
+
+var errNoObject = errors.New("it is not a JSON object")
+
+// info reads the file of a session. It returns nil for a session without messages.
+func (t *tree) info(root *history.Root, file string) (*info, error) {
+	i := &info{source: t, session: idOf(file), file: file}
+	data, err := root.ReadFile(file, maxData)
+	if err == nil && !jsontext.Decode(data, i) {
+		err = errNoObject
+	}
+	if err != nil {
+		return nil, err
+	}
+	messages, err := files(root, messageTable, i.session)
+	if err != nil || len(messages) == 0 {
+		return nil, err
+	}
+	data, _ = root.ReadFile(messages[0], maxData) // reading the session reports the error
+	i.Begun = newMessage("", 0, data).created
+	return i, nil
+}
+
+// version returns the number of the files of a session, and the latest time of a change.
+func (t *tree) version(ctx context.Context, session string) (version string, err error) {
+	found, _, err := t.sessions(ctx, session)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	err = t.in(ctx, func(root *history.Root) error {
+		messages, err := files(root, messageTable, session)
+		all := append([]string{found[0].file}, messages...)
+		for _, message := range messages {
+			parts, failed := files(root, partTable, idOf(message))
+			all, err = append(all, parts...), cmp.Or(err, failed, ctx.Err())
+		}
+		latest := int64(0)
+		for _, file := range all {
+			latest = max(latest, root.Stamp(file).Modified())
+		}
+		version = fmt.Sprintf("%d %d", len(all), latest)
+		return err
+	})
+	return version, err
+}
