@@ -40,14 +40,14 @@ func (m Model) open(getenv func(string) string) (model.Model, error) {
 		return program.Model{Name: m.Name, Config: t, Runner: process.Exec{}}, nil
 	case t.API == scripted:
 		source, err := m.script()
-		if err != nil {
-			return nil, fmt.Errorf("the script %s: %w", text.Quote(t.Script), err)
+		var opened *script.Model
+		if err == nil {
+			opened, err = script.Parse(m.Name, string(source))
 		}
-		opened, err := script.Parse(m.Name, string(source))
 		if err != nil {
-			return nil, fmt.Errorf("the script %s: %w", text.Quote(t.Script), err)
+			err = fmt.Errorf("the script %s: %w", text.Quote(t.Script), err)
 		}
-		return opened, nil
+		return opened, err
 	case t.KeyEnv != "":
 		key, err := keyIn(getenv(t.KeyEnv))
 		if err != nil {
@@ -111,7 +111,7 @@ func printed(c process.Command) provider.Key {
 			return "", fmt.Errorf("key_command gives no key: %w; run it yourself to see why", err)
 		}
 		last = key
-		return key, nil
+		return last, nil
 	}
 }
 

@@ -111,7 +111,7 @@ func (s *stream) chatEvent(data []byte) error {
 		return io.EOF
 	}
 	var chunk struct {
-		Error   *report
+		Error   any
 		Choices []struct {
 			Delta  fields
 			Finish string `json:"finish_reason"`
@@ -123,7 +123,7 @@ func (s *stream) chatEvent(data []byte) error {
 		return err
 	}
 	if chunk.Error != nil {
-		return chunk.Error.failure(0)
+		return reported(chunk.Error, 0)
 	}
 	if len(chunk.Choices) == 0 {
 		return nil

@@ -3,6 +3,7 @@ package provider
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,23 +75,15 @@ func (r request) entries() []entry {
 			e.Name = model.Flat(item.Name)
 			e.Arguments = object(item.Arguments)
 		case model.Reasoning:
-			if len(e.saved) == 0 || !answered(r.Items[i:]) {
+			next := slices.IndexFunc(r.Items[i:], func(item model.Item) bool { return item.Kind != model.Reasoning })
+			isInput := next >= 0 && (r.Items[i+next].Kind == model.UserMessage || r.Items[i+next].Kind == model.ToolOutput)
+			if len(e.saved) == 0 || isInput {
 				continue
 			}
 		}
 		entries = append(entries, e)
 	}
 	return entries
-}
-
-// answered reports whether a message or a call of the model follows reasoning, or nothing yet.
-func answered(items []model.Item) bool {
-	for _, item := range items {
-		if item.Kind != model.Reasoning {
-			return item.Kind == model.AgentMessage || item.Kind == model.ToolCall
-		}
-	}
-	return true
 }
 
 // object returns the arguments of a call as a JSON object. Providers refuse anything else. Anthropic's documentation has

@@ -195,14 +195,13 @@ func broken(ctx context.Context, code model.Code, message string, err error) err
 // refused returns the error for a response without status 200.
 func refused(r *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // the status is enough without it
-	var whole struct{ Error report }
-	if json.Unmarshal(body, &whole) != nil || whole.Error.Message == "" {
-		whole.Error = report{Message: string(body)}
+	var whole struct{ Error any }
+	_ = parse(body, &whole) // or a page of HTML
+	object, _ := whole.Error.(fields)
+	if textOf(whole.Error) == "" && textOf(object["message"]) == "" {
+		whole.Error = cmp.Or(strings.TrimSpace(string(body)), http.StatusText(r.StatusCode))
 	}
-	if strings.TrimSpace(whole.Error.Message) == "" {
-		whole.Error.Message = http.StatusText(r.StatusCode)
-	}
-	failure := whole.Error.failure(r.StatusCode)
+	failure := reported(whole.Error, r.StatusCode)
 	failure.Status = r.StatusCode
 	if seconds, err := strconv.ParseFloat(r.Header.Get("retry-after"), 64); err == nil && seconds > 0 {
 		failure.RetryAfter = time.Duration(min(seconds, 1e6) * float64(time.Second))
@@ -210,34 +209,20 @@ func refused(r *http.Response) error {
 	return failure
 }
 
-// report is an error as a provider sends it. Type and Code are names; in a stream, some servers put an HTTP status there.
-type report struct {
-	Type, Code any
-	Message    string
-}
-
-// UnmarshalJSON decodes an object, or a text as the message.
-func (r *report) UnmarshalJSON(data []byte) error {
-	type plain report // without this method
-	if json.Unmarshal(data, &r.Message) == nil {
-		return nil
-	}
-	return json.Unmarshal(data, (*plain)(r))
-}
-
-// failure returns the error for a report. status is 0 in a stream.
-func (r report) failure(status int) *model.Error {
-	names := textOf(r.Type) + " " + textOf(r.Code)
-	for _, code := range []any{r.Type, r.Code} {
-		if number, ok := code.(float64); ok && status == 0 {
-			status = int(number)
-		}
+// reported returns the error for a provider's own, which is a text or an object with a message, a type and a code. status
+// is 0 in a stream; some servers put an HTTP status in the code.
+func reported(report any, status int) *model.Error {
+	object, _ := report.(fields)
+	names := textOf(object["type"]) + " " + textOf(object["code"])
+	if code, ok := object["code"].(json.Number); ok && status == 0 {
+		status, _ = strconv.Atoi(code.String())
 	}
 	is := func(statuses []int, words ...string) bool {
 		return slices.Contains(statuses, status) ||
 			slices.ContainsFunc(words, func(word string) bool { return strings.Contains(names, word) })
 	}
-	f := &model.Error{Code: model.CodeInvalidRequest, Message: "the provider answers: " + strings.TrimSpace(r.Message)}
+	message := strings.TrimSpace(textOf(report) + textOf(object["message"]))
+	f := &model.Error{Code: model.CodeInvalidRequest, Message: "the provider answers: " + message}
 	switch {
 	case is(nil, "insufficient_quota"):
 		f.Code = model.CodeRateLimited

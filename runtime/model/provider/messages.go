@@ -95,7 +95,7 @@ func (s *stream) messagesEvent(data []byte) error {
 		Block   fields `json:"content_block"`
 		Delta   fields
 		Usage   *usage
-		Error   report
+		Error   any
 	}
 	event.Usage, event.Message.Usage = &s.usage, &s.usage // the later event wins
 	if err := parse(data, &event); err != nil {
@@ -125,7 +125,7 @@ func (s *stream) messagesEvent(data []byte) error {
 		}
 		return io.EOF
 	case "error":
-		return event.Error.failure(0)
+		return reported(event.Error, 0)
 	}
 	return nil
 }

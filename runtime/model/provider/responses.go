@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/convtools/convtools/runtime/model"
@@ -67,10 +66,10 @@ func (s *stream) responsesEvent(data []byte) error {
 		Response struct {
 			Output     []fields
 			Usage      *usage
-			Error      *report
+			Error      any
 			Incomplete struct{ Reason string } `json:"incomplete_details"`
 		}
-		Error *report
+		Error any
 	}
 	response := &event.Response
 	response.Usage = &s.usage
@@ -93,15 +92,16 @@ func (s *stream) responsesEvent(data []byte) error {
 		return io.EOF
 	case "response.failed":
 		if response.Error == nil {
-			response.Error = &report{Code: "server_error", Message: "the response failed"}
+			response.Error = fields{"code": "server_error", "message": "the response failed"}
 		}
-		return response.Error.failure(0)
+		return reported(response.Error, 0)
 	case "error":
-		if event.Error == nil { // the event is the error
-			event.Error = &report{}
-			_ = json.Unmarshal(data, event.Error) // fields of other types do not matter
+		if event.Error != nil {
+			return reported(event.Error, 0)
 		}
-		return event.Error.failure(0)
+		var flat fields
+		_ = parse(data, &flat) // as above
+		return reported(flat, 0)
 	}
 	return nil
 }

@@ -180,8 +180,10 @@ type history struct {
 
 func historyOf(items []model.Item) history {
 	var h history
-	responding := false
+	inResponse := false
 	for _, item := range items {
+		before := inResponse
+		inResponse = false
 		switch item.Kind {
 		case model.UserMessage:
 			h.input = item.Text()
@@ -189,20 +191,18 @@ func historyOf(items []model.Item) history {
 			if h.responses == 0 {
 				h.first = strings.TrimPrefix(h.first+"\n"+h.input, "\n")
 			}
-			responding = false
-			continue
 		case model.ToolOutput:
 			h.last = item.Output
 			h.outputs = append(h.outputs, item.Output)
-			responding = false
-			continue
-		case model.ToolCall:
-			h.calls++
+		default:
+			inResponse = true
+			if !before {
+				h.responses++
+			}
+			if item.Kind == model.ToolCall {
+				h.calls++
+			}
 		}
-		if !responding {
-			h.responses++
-		}
-		responding = true
 	}
 	return h
 }
