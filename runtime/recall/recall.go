@@ -238,7 +238,11 @@ type dates []contract.Problem
 // between returns the times that two parameters bound, zero for one that is not
 // given.
 func (d *dates) between(first string, since *string, last string, until *string) (from, to time.Time) {
-	return d.parse(first, since).First, d.parse(last, until).Last
+	from, to = d.parse(first, since).First, d.parse(last, until).Last
+	if given(since) != "" && from.IsZero() { // the year 1 is a bound: it leaves out events without a time
+		from = from.Add(1)
+	}
+	return from, to
 }
 
 func (d *dates) parse(name string, value *string) (span iso8601.Span) {

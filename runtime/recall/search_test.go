@@ -89,7 +89,7 @@ func TestSearchAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := m.asked[0]
-	if q.Question != "x" || q.Roles != transcript.RolesOf(transcript.RoleUser, transcript.RoleTool) || !q.Since.IsZero() || q.Until.Year() != 9999 ||
+	if q.Question != "x" || q.Roles != transcript.RolesOf(transcript.RoleUser, transcript.RoleTool) || !q.Since.Equal(time.Time{}.Add(1)) || q.Until.Year() != 9999 ||
 		q.Limit != 7 || q.MaxText != 2000 || *q.After != p || len(q.Sources) != 1 || !q.Own("mcp__convtools__conversation_search") || !q.Own("conversation_context") || q.Own("fs_read") {
 		t.Errorf("%+v", q)
 	}
