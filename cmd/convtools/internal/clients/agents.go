@@ -21,46 +21,11 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// agent is a program that lets a model call tools.
+// agent is a program that lets a model call tools, as testdata/agents/agents.toml
+// describes it.
 type agent struct {
-	host       string   // as "convtools install" names it; so is its template in testdata/agents
-	server     string   // the namespace of our tools, or the prefix of their names
-	config     string   // the path of its configuration in a home directory
-	toolSearch bool     // the model has to search for tools before it can call them
-	program    []string // the path below node_modules
-	args       []string // for a question, which is the last argument
-	again      []string // to go on with the last session
-}
-
-func codex() agent {
-	return agent{
-		host: "codex", server: "mcp__convtools", config: ".codex/config.toml",
-		program: []string{"@openai", "codex", "bin", "codex.js"},
-		args: []string{
-			"exec", "--skip-git-repo-check", "--sandbox", "read-only", "--json",
-			// There is nobody to approve calls.
-			"-c", `mcp_servers.convtools.default_tools_approval_mode="approve"`,
-		},
-		again: []string{"resume", "--last"},
-	}
-}
-
-func opencode() agent {
-	return agent{
-		host: "opencode", server: "convtools_", config: ".config/opencode/opencode.json",
-		program: []string{"opencode-ai", "bin", "opencode.exe"}, // on every system
-		args:    []string{"run", "--format", "json"},
-		again:   []string{"--continue"},
-	}
-}
-
-func claudeCode(toolSearch bool) agent {
-	return agent{
-		host: "claude-code", server: "mcp__convtools__", config: ".claude/settings.json", toolSearch: toolSearch,
-		program: []string{"@anthropic-ai", "claude-code", "bin", "claude.exe"}, // on every system
-		args:    []string{"--print", "--allowedTools=mcp__convtools", "--output-format=text"},
-		again:   []string{"--continue"},
-	}
+	Server, Config, Program string
+	Args, Again             []string
 }
 
 // tool returns a tool of ours, or one of the agent's own, as the agent offers it
@@ -68,7 +33,7 @@ func claudeCode(toolSearch bool) agent {
 func (a agent) tool(offered []modeltest.Tool, name string) (modeltest.Tool, bool) {
 	name = strings.ReplaceAll(name, ".", "_") // providers allow no dots
 	i := slices.IndexFunc(offered, func(t modeltest.Tool) bool {
-		return t.Namespace == a.server && t.Name == name || t.Name == a.server+name || t.Namespace == "" && t.Name == name
+		return t.Namespace == a.Server && t.Name == name || t.Name == a.Server+name || t.Namespace == "" && t.Name == name
 	})
 	if i < 0 {
 		return modeltest.Tool{}, false
@@ -80,6 +45,7 @@ func (a agent) tool(offered []modeltest.Tool, name string) (modeltest.Tool, bool
 type worker struct {
 	agent
 	*lab
+	name          string
 	home, project string
 	model         *modeltest.Server
 
@@ -93,15 +59,16 @@ const innerModel = "inner"
 // work returns a step in which an agent does a task of testdata/tasks. On stdio
 // "convtools install" registers the server; on HTTP the agent's configuration
 // does.
-func work(a agent, http bool, taskName string) func(context.Context, *lab) (string, error) {
+func work(name string, http bool, taskName string) func(context.Context, *lab) (string, error) {
 	return func(ctx context.Context, l *lab) (string, error) {
-		task, err := l.readTask(taskName)
-		if err != nil {
+		var agents map[string]agent
+		var task task
+		if err := errors.Join(l.readTOML(&agents, "agents", "agents.toml"), l.readTOML(&task, "tasks", taskName+".toml")); err != nil {
 			return "", err
 		}
 		do := func(ctx context.Context, url string) (err error) {
-			w := &worker{agent: a, lab: l}
-			if err := w.setUp(ctx, url); err != nil {
+			w := &worker{agent: agents[name], lab: l, name: name}
+			if err := w.setUp(ctx, url, task.ToolSearch); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, w.model.Close()) }()
@@ -115,7 +82,7 @@ func work(a agent, http bool, taskName string) func(context.Context, *lab) (stri
 }
 
 // setUp starts the model and configures the agent.
-func (w *worker) setUp(ctx context.Context, serverURL string) error {
+func (w *worker) setUp(ctx context.Context, serverURL string, toolSearch bool) error {
 	w.model = &modeltest.Server{AnyKey: true, Answer: w.respond}
 	modelURL, err1 := w.model.Start()
 	var err2, err3 error
@@ -125,9 +92,9 @@ func (w *worker) setUp(ctx context.Context, serverURL string) error {
 		return err
 	}
 	values := map[string]any{
-		"Model": modelURL, "Origin": strings.TrimSuffix(modelURL, "/v1"), "Key": modeltest.Key, "Server": serverURL, "ToolSearch": w.toolSearch,
+		"Model": modelURL, "Origin": strings.TrimSuffix(modelURL, "/v1"), "Key": modeltest.Key, "Server": serverURL, "ToolSearch": toolSearch,
 	}
-	for name, path := range map[string]string{w.host: w.config, "convtools": ".config/convtools/convtools.toml"} {
+	for name, path := range map[string]string{w.name: w.Config, "convtools": ".config/convtools/convtools.toml"} {
 		t, err := template.ParseFiles(w.testdata("agents", name+".tmpl"))
 		if err != nil {
 			return err
@@ -142,7 +109,7 @@ func (w *worker) setUp(ctx context.Context, serverURL string) error {
 		return nil
 	}
 	_, err := repository.Output(ctx, process.Command{
-		Path: w.convtools, Args: []string{"install", w.host, "--scope", "user", "--yes"}, Dir: w.project, Env: w.env(w.home),
+		Path: w.convtools, Args: []string{"install", w.name, "--scope", "user", "--yes"}, Dir: w.project, Env: w.env(w.home),
 	})
 	return err
 }
@@ -204,12 +171,12 @@ func (w *worker) ask(ctx context.Context, s session, next func(answers []string)
 
 // command returns the command line for a question.
 func (w *worker) command(s session) process.Command {
-	path, args := w.module(w.program...), slices.Clone(w.args)
+	path, args := w.module(filepath.FromSlash(w.Program)), slices.Clone(w.Args)
 	if filepath.Ext(path) == ".js" {
 		path, args = w.node, append([]string{path}, args...)
 	}
 	if s.Again {
-		args = append(args, w.again...)
+		args = append(args, w.Again...)
 	}
 	dir := w.project
 	if s.Workspace {

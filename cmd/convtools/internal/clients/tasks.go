@@ -18,7 +18,8 @@ import (
 
 // task is sessions of an agent, in a file of testdata/tasks.
 type task struct {
-	Sessions []session `toml:"session"`
+	ToolSearch bool      `toml:"tool_search"` // the model has to search for tools
+	Sessions   []session `toml:"session"`
 }
 
 // session is a question to an agent and the work of its model.
@@ -40,12 +41,13 @@ type plannedCall struct {
 	Shows, Lacks []string // parts of the answer
 }
 
-func (l *lab) readTask(name string) (t task, err error) {
-	meta, err := toml.DecodeFile(l.testdata("tasks", name+".toml"), &t)
+// readTOML decodes a file of testdata.
+func (l *lab) readTOML(into any, elem ...string) error {
+	meta, err := toml.DecodeFile(l.testdata(elem...), into)
 	if err == nil && len(meta.Undecoded()) > 0 {
-		err = fmt.Errorf("%s: unknown keys %v", name, meta.Undecoded())
+		err = fmt.Errorf("%s: unknown keys %v", elem, meta.Undecoded())
 	}
-	return t, err
+	return err
 }
 
 // do has the agent work on a task and checks what its model saw.
@@ -163,36 +165,19 @@ func (w *worker) checkOffered(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen := strings.Join(strings.Fields(strings.Join(stringsIn(first.Body), " ")), " ")
+	// Agents indent the instructions. The body is JSON.
+	seen := joinWords(strings.ReplaceAll(string(first.Body), `\n`, " "))
 	for paragraph := range strings.SplitSeq(results[0].Instructions, "\n\n") {
 		// The server knows the conversation of an agent, but not that of mcp-go.
-		if !strings.Contains(paragraph, "conversation you are in") && !strings.Contains(seen, strings.Join(strings.Fields(paragraph), " ")) {
+		if !strings.Contains(paragraph, "conversation you are in") && !strings.Contains(seen, joinWords(strings.ReplaceAll(paragraph, `"`, `\"`))) {
 			errs = append(errs, fmt.Errorf("the model does not see of the instructions: %s", paragraph))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// stringsIn returns all strings in a JSON text.
-func stringsIn(data []byte) (all []string) {
-	var value any
-	_ = json.Unmarshal(data, &value) // another text has none
-	switch value := value.(type) {
-	case string:
-		return []string{value}
-	case []any, map[string]any:
-		var list []json.RawMessage
-		var members map[string]json.RawMessage
-		_, _ = json.Unmarshal(data, &list), json.Unmarshal(data, &members) // it is one of them
-		for _, inner := range members {
-			list = append(list, inner)
-		}
-		for _, inner := range list {
-			all = append(all, stringsIn(inner)...)
-		}
-	}
-	return all
-}
+// joinWords joins the words of a text with single spaces.
+func joinWords(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // checkParameters compares the parameters that a model sees with those of a
 // schema: names, types, descriptions and allowed values, and which are required.

@@ -18,9 +18,13 @@ import (
 // requests of an adapter.
 func vendor(api provider.API) func(context.Context, *lab) (string, error) {
 	return func(ctx context.Context, l *lab) (note string, err error) {
+		thinking := "Two conversations."
+		if api == provider.Chat {
+			thinking = "" // OpenAI's types do not have it there
+		}
 		server := &modeltest.Server{Answer: modeltest.Sequence(
 			modeltest.Answer{
-				Thinking: "Two conversations.", Pieces: []string{"I ask ", "two."},
+				Thinking: thinking, Pieces: []string{"I ask ", "two."},
 				Calls: []modeltest.Call{
 					{ID: "call_a", Name: "conv_create", Args: `{"user_instruction":"größer <&>"}`},
 					{ID: "call_b", Name: "fetch", Args: `{}`},
