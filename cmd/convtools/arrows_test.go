@@ -194,7 +194,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/model/program"),
-			to:   list("runtime/base/...", "runtime/model", "runtime/process"),
+			to:   list("runtime/base/...", "runtime/model", "runtime/config", "runtime/process"),
 			why:  "it is how a model that is a command is run",
 		},
 		{
@@ -209,7 +209,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/model/..."),
-			to:   list("runtime/base/...", "runtime/model"),
+			to:   list("runtime/base/...", "runtime/model", "runtime/config"),
 			why:  "a model is asked and answers; what conversations and tools are for, it does not know",
 		},
 

@@ -56,9 +56,9 @@ const longest = 1 << 20
 
 func newAnswer(t *Tool) *answer {
 	stops := t.Effect == "read"
-	a := &answer{tool: t, page: page{tool: t}, begun: ends{each: 4 * maxComplaint}}
+	a := &answer{tool: t, page: page{tool: t}, begun: ends{HeadTail: process.HeadTail{Limit: 8 * maxComplaint}}}
 	if t.Output.Form == Text {
-		a.text = &ends{each: 4 * t.MaxChars, stops: stops}
+		a.text = &ends{HeadTail: process.HeadTail{Limit: 8 * t.MaxChars}, stops: stops}
 		return a
 	}
 	output, input := io.Pipe()
@@ -150,7 +150,7 @@ func (r *Runner) run(ctx context.Context, where contract.Context, c *call, to *a
 		err = &own
 	}
 	if err != nil {
-		return process.Result{}, line.failed(err, to.begun.all())
+		return process.Result{}, line.failed(err, to.begun.String())
 	}
 	return result, nil
 }

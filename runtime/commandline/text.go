@@ -17,38 +17,27 @@ const mostText = 16 << 20
 
 // ends keeps the beginning and the end of a text.
 type ends struct {
-	each       int // bytes kept of each
-	head, tail []byte
-	total      int // bytes
-	chars      int
-	stops      bool // stop after mostText bytes
+	process.HeadTail
+	chars int  // length of the text in characters
+	stops bool // stop after mostText bytes
 }
 
 func (e *ends) Write(p []byte) (int, error) {
-	e.total += len(p)
 	for _, b := range p {
 		if utf8.RuneStart(b) {
 			e.chars++
 		}
 	}
-	room := min(e.each-len(e.head), len(p))
-	e.head = append(e.head, p[:room]...)
-	e.tail = append(e.tail, p[room:]...)
-	if over := len(e.tail) - e.each; over > e.each { // moving the tail at every write would be slow
-		e.tail = slices.Delete(e.tail, 0, over)
+	n, err := e.HeadTail.Write(p)
+	if e.stops && e.Total > mostText {
+		err = process.ErrEnough
 	}
-	if e.stops && e.total > mostText {
-		return len(p), process.ErrEnough
-	}
-	return len(p), nil
+	return n, err
 }
-
-// all returns what was kept.
-func (e *ends) all() string { return string(e.head) + string(e.tail) }
 
 // cut returns the text with a number of characters, without its middle if it is longer.
 func (e *ends) cut(chars int) string {
-	all := e.all()
+	all := e.String()
 	first, last, omitted := text.Ends(all, chars/2, chars-chars/2)
 	if omitted == 0 {
 		return all
@@ -59,9 +48,9 @@ func (e *ends) cut(chars int) string {
 
 // text returns the answer of a tool that prints text, without its middle if it is too long.
 func (t *Tool) text(printed *ends, args coerce.Object, notes []string, stopped bool) (string, error) {
-	all := printed.all()
+	all := printed.String()
 	chars := utf8.RuneCountInString(all)
-	if printed.total > len(all) {
+	if printed.Total > len(all) {
 		chars++ // what was kept is not all: it is cut in any case
 	}
 	render := func(kept int) string {
@@ -70,14 +59,14 @@ func (t *Tool) text(printed *ends, args coerce.Object, notes []string, stopped b
 			part = printed.cut(kept)
 			said = append(slices.Clip(notes), t.middleLeftOut(kept, printed.chars, stopped))
 		}
-		count := min(printed.total, 1)
+		count := min(printed.Total, 1)
 		if count == 0 {
 			return t.Envelope.document(args, nil, 0, said)
 		}
 		return t.Envelope.document(args, inRoot(func(w *envelope.Writer) { _ = t.Envelope.Record.append(w, oneText(part)) }), count, said)
 	}
 	fits := func(kept int) bool { return utf8.RuneCountInString(render(kept)) <= t.MaxChars }
-	if printed.total == len(all) && !stopped && fits(chars) {
+	if printed.Total == len(all) && !stopped && fits(chars) {
 		return render(chars), nil
 	}
 	over := sort.Search(chars, func(kept int) bool { return !fits(kept) })

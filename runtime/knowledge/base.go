@@ -90,17 +90,18 @@ func (b *Base) lookup(asked string) (*config.Topic, error) {
 	if t := b.byID(asked); t != nil {
 		return t, nil
 	}
+	var found *config.Topic
 	var ids []string
 	for _, t := range b.topics {
 		if asked != "" && strings.EqualFold(oneLine(t.Title), oneLine(asked)) {
-			ids = append(ids, t.ID)
+			found, ids = t, append(ids, t.ID)
 		}
 	}
 	switch len(ids) {
 	case 0:
 		return nil, b.unknownTopic(asked)
 	case 1:
-		return b.byID(ids[0]), nil
+		return found, nil
 	}
 	return nil, contract.Fixable(fmt.Sprintf("%s is the title of %d topics. Ask for one of them by its id: %s.", text.Quote(asked), len(ids), listed(ids)))
 }
@@ -118,17 +119,9 @@ func (b *Base) unknownTopic(asked string) error {
 	if id, subject, ok := parseAddress(scheme + strings.TrimPrefix(asked, scheme)); ok && b.byID(id) != nil {
 		return missing(text.Quote(asked)+" is a subject of a topic, and no topic. ", fmt.Sprintf("Call learn with topic %q and subjects %s.", id, text.Quote(subject)), id)
 	}
-	var names []string
-	ids := map[string]string{} // by every name that a topic has
-	for _, t := range b.topics {
-		for _, name := range []string{t.ID, oneLine(t.Title)} {
-			names = append(names, name)
-			ids[name] = cmp.Or(ids[name], t.ID)
-		}
-	}
 	message := "There is no topic " + text.Quote(asked) + "."
-	if near := near.Name(asked, names); near != "" {
-		message += fmt.Sprintf(" Did you mean %q?", ids[near])
+	if near := near.Name(asked, b.TopicIDs()); near != "" {
+		message += fmt.Sprintf(" Did you mean %q?", near)
 	}
 	return contract.Fixable(message + " " + strings.TrimSpace(menu(b.topics, maxTopicList)))
 }
@@ -138,7 +131,6 @@ type topic struct {
 	*config.Topic
 	broken *directoryError // the reason if the directory cannot be read
 	tree   *subjects.Tree
-	set    *subjects.Set
 }
 
 // scan reads the directory of a topic, which the caller has to close. A directory that cannot be read is empty. The
@@ -157,10 +149,10 @@ func (b *Base) scan(ctx context.Context, of *config.Topic) (*topic, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		t.broken, t.set = newDirectoryError(of, err), &subjects.Set{}
+		t.broken = newDirectoryError(of, err)
 		return t, nil
 	}
-	t.set = subjects.NewSet(of.ID, t.tree.Subjects, of.Disabled, of.Learned)
+	t.tree.Configure(of.ID, of.Disabled, of.Learned)
 	return t, nil
 }
 

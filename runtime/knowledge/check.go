@@ -129,7 +129,7 @@ func (c *checker) check(ctx context.Context) {
 
 // deadEntries returns a finding for each entry of the topic's lists that matches nothing.
 func (t *topic) deadEntries(fields ...string) (found []Finding) {
-	for _, d := range t.set.Dead {
+	for _, d := range t.tree.Dead {
 		entries, places := t.Learned, t.LearnedAt
 		if d.Field == "disabled" {
 			entries, places = t.Disabled, t.DisabledAt

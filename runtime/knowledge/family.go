@@ -198,7 +198,7 @@ func (f *family) version(ctx context.Context) string {
 	}
 	for t := range b.scans(ctx) {
 		fmt.Fprintf(hash, "%q%q%q%v", t.ID, t.Title, t.Introduction, t.broken)
-		for _, s := range t.set.Visible {
+		for _, s := range t.tree.Visible {
 			fmt.Fprintf(hash, "%q%v", s.Name, s.Learned)
 		}
 	}

@@ -55,7 +55,7 @@ func (b *Base) learn(ctx context.Context, topicName string, patterns []string, i
 
 // load returns the subjects that match patterns.
 func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *remarks) (string, error) {
-	found, err := t.set.Resolve(patterns, injected)
+	found, err := t.tree.Resolve(patterns, injected)
 	if err != nil {
 		return "", contract.Fixable(fmt.Sprintf("%v. A pattern such as \"folder/**\" stands for many subjects.", err))
 	}
@@ -79,7 +79,7 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 		r.lines = append(r.lines, "No subjects matched: "+misses(found.Missed)+".")
 	}
 	r.skills(t, slices.Concat(found.Hits, found.AlreadyLearned))
-	return r.behind(shown), nil
+	return r.appendTo(shown), nil
 }
 
 // read returns the text of subjects, each in its element; bare is a single subject without an element. It adds

@@ -9,6 +9,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -58,7 +59,7 @@ func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, er
 		add("## Already learned (in system prompt):", entries(learned, &left))
 	}
 	r.incomplete(t.tree.Warnings)
-	return r.behind(strings.Join(parts, "\n\n")), nil
+	return r.appendTo(strings.Join(parts, "\n\n")), nil
 }
 
 // incomplete adds remarks on the files that the scan of a directory left out.
@@ -96,7 +97,7 @@ func counted(all []*subjects.Subject) string {
 	for _, s := range all {
 		pattern := coerce.JSON("*")
 		if folder, _, nested := strings.Cut(s.PathSlug, "/"); nested {
-			pattern = coerce.JSON(subjects.QuoteMeta(folder) + "/**")
+			pattern = coerce.JSON(config.QuotePattern(folder) + "/**")
 		}
 		if !slices.Contains(patterns[max(0, len(patterns)-2):], pattern) {
 			patterns = append(patterns, pattern)

@@ -60,7 +60,7 @@ func (b *Base) offered(ctx context.Context) []*config.Topic {
 
 // learnable reports whether the topic has a listed subject. Learned subjects do not count if they are in the prompt.
 func (t *topic) learnable(injected bool) bool {
-	for _, s := range t.set.Visible {
+	for _, s := range t.tree.Visible {
 		if !injected || !s.Learned {
 			return true
 		}

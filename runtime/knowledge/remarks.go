@@ -121,8 +121,8 @@ func (r *remarks) String() string {
 	return strings.Join(append(lines, r.notes...), "\n")
 }
 
-// behind returns an answer and the remarks after it.
-func (r *remarks) behind(answer string) string {
+// appendTo returns an answer with the remarks after it.
+func (r *remarks) appendTo(answer string) string {
 	said := r.String()
 	if answer != "" && said != "" {
 		answer += "\n\n"

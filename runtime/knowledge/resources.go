@@ -84,10 +84,10 @@ func (b *Base) Resources(ctx context.Context, cursor string, limit int, warn fun
 
 // readable returns the visible subjects that can be read, sorted by name and each name once.
 func (t *topic) readable(ctx context.Context) ([]*subjects.Subject, error) {
-	if err := t.tree.Look(ctx, t.set.Visible); err != nil {
+	if err := t.tree.Look(ctx, t.tree.Visible); err != nil {
 		return nil, err
 	}
-	found := slices.DeleteFunc(slices.Clone(t.set.Visible), func(s *subjects.Subject) bool {
+	found := slices.DeleteFunc(slices.Clone(t.tree.Visible), func(s *subjects.Subject) bool {
 		return s.Problem != "" || s.Kind != subjects.Kind{}
 	})
 	slices.SortStableFunc(found, func(a, b *subjects.Subject) int { return strings.Compare(a.Name, b.Name) })
@@ -138,7 +138,7 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 		return "", "", err
 	}
 	defer t.tree.Close()
-	found, err := t.set.Resolve([]string{subject}, false)
+	found, err := t.tree.Resolve([]string{subject}, false)
 	if err != nil {
 		return "", "", err
 	}
@@ -162,7 +162,7 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 		return "", "", contract.Fixable(r.String())
 	}
 	r.skills(t, found.Hits)
-	return r.behind(content), mimeType(found.Hits[0].Ext), nil
+	return r.appendTo(content), mimeType(found.Hits[0].Ext), nil
 }
 
 // address returns the address of a subject. Slashes in names stay what they are,
@@ -205,7 +205,7 @@ func (b *Base) CompleteSubject(ctx context.Context, topicName, prefix string) (n
 		return nil
 	}
 	defer t.tree.Close()
-	for _, s := range t.set.Visible {
+	for _, s := range t.tree.Visible {
 		if hasPrefixFold(s.Name, prefix) {
 			names = append(names, s.Name)
 		}

@@ -2,56 +2,50 @@ package model
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Code is why a model did not answer. Hosts may rely on the values.
+// Code says why a model did not answer. Hosts may rely on the values.
 type Code string
 
 const (
-	CodeConfiguration   Code = "model_configuration" // there is no key, no program, no script; or tools cannot be named
-	CodeUnauthorized    Code = "model_unauthorized"  // the provider refuses the key
+	CodeConfiguration   Code = "model_configuration" // no key, program or script, or a tool without a possible name
+	CodeUnauthorized    Code = "model_unauthorized"  // the provider refused the key
 	CodeInvalidRequest  Code = "model_invalid_request"
-	CodeUnknownModel    Code = "model_unknown" // the provider has no such model, or there is nothing at the address
+	CodeUnknownModel    Code = "model_unknown" // the provider has no such model or no such path
 	CodeRateLimited     Code = "model_rate_limited"
 	CodeOverloaded      Code = "model_overloaded"
 	CodeServer          Code = "model_server_error"
-	CodeUnreachable     Code = "model_unreachable"      // no connection, or one that broke before the response began
-	CodeStalled         Code = "model_stalled"          // nothing came for too long
-	CodeCut             Code = "model_cut"              // the response ended before its end
-	CodeTooLarge        Code = "model_too_large"        // the response is longer than may be read
-	CodeInvalidResponse Code = "model_invalid_response" // the response is none of this interface, or none that may be given
-	CodeRefused         Code = "model_refused"          // the provider withholds the response
+	CodeUnreachable     Code = "model_unreachable"      // no connection, or it broke before the response
+	CodeStalled         Code = "model_stalled"          // a timeout
+	CodeCut             Code = "model_cut"              // the response is incomplete
+	CodeTooLarge        Code = "model_too_large"        // the response exceeds a limit of ours
+	CodeInvalidResponse Code = "model_invalid_response" // the response violates its interface
+	CodeRefused         Code = "model_refused"          // the provider withheld the response
 	CodeProgram         Code = "model_program"          // the command failed
-	CodeScript          Code = "model_script"           // the script has no answer
+	CodeScript          Code = "model_script"           // the script has no response
 )
 
-// Error is why a model did not answer, after all attempts.
+// Error is the error of a model after its last attempt.
 type Error struct {
-	Model      string // what the configuration calls it
+	Model      string // the name in the configuration
 	Code       Code
-	Status     int           // of HTTP, or 0
-	Message    string        // the provider's own message, or what happened; shortened, safe to show, without a key
-	RetryAfter time.Duration // for how long the provider wants to be left alone, or 0
-	Temporary  bool          // the same request may be answered later
-	Streamed   bool          // pieces had been passed on, so that no further attempt was made
-	Attempts   int           // how often it was asked
-	Err        error         // the cause, or nil; not safe to show
+	Status     int           // the HTTP status, or 0
+	Message    string        // safe to show: short, without a key
+	RetryAfter time.Duration // the time to wait that the provider asks for, or 0
+	Temporary  bool          // the same request may succeed later
+	Attempts   int
 }
 
 func (e *Error) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "model %s: %s", text.Quote(e.Model), e.Message)
+	s := fmt.Sprintf("model %s: %s", text.Quote(e.Model), e.Message)
 	if e.Status != 0 {
-		fmt.Fprintf(&b, " (HTTP status %d)", e.Status)
+		s += fmt.Sprintf(" (HTTP status %d)", e.Status)
 	}
 	if e.Attempts > 1 {
-		fmt.Fprintf(&b, ", after %d attempts", e.Attempts)
+		s += fmt.Sprintf(", after %d attempts", e.Attempts)
 	}
-	return b.String()
+	return s
 }
-
-func (e *Error) Unwrap() error { return e.Err }

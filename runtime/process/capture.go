@@ -38,18 +38,18 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// headTail keeps the first and the last bytes of a stream, half of limit each: a command first prints its work, and last why
+// HeadTail keeps the first and the last bytes of a stream, half of Limit each: a command first prints its work, and last why
 // it failed.
-type headTail struct {
-	limit int
+type HeadTail struct {
+	Limit int
+	Total int // length of the stream in bytes
 	head  []byte
 	tail  []byte // at most twice as long as needed
-	total int64
 }
 
-func (h *headTail) Write(p []byte) (int, error) {
-	h.total += int64(len(p))
-	room := min(h.limit/2-len(h.head), len(p))
+func (h *HeadTail) Write(p []byte) (int, error) {
+	h.Total += len(p)
+	room := min(h.Limit/2-len(h.head), len(p))
 	h.head = append(h.head, p[:room]...)
 	h.tail = append(h.tail, p[room:]...)
 	if last := h.last(); len(h.tail) > 2*len(last) {
@@ -59,12 +59,15 @@ func (h *headTail) Write(p []byte) (int, error) {
 }
 
 // last returns the bytes of the tail that are kept.
-func (h *headTail) last() []byte { return h.tail[max(0, len(h.tail)-(h.limit-h.limit/2)):] }
+func (h *HeadTail) last() []byte { return h.tail[max(0, len(h.tail)-(h.Limit-h.Limit/2)):] }
+
+// String returns the kept bytes. They are the whole stream if there are [HeadTail.Total] of them.
+func (h *HeadTail) String() string { return string(h.head) + string(h.last()) }
 
 // bytes returns the kept bytes, with a line in the middle that counts the others.
-func (h *headTail) bytes() []byte {
+func (h *HeadTail) bytes() []byte {
 	out, last := bytes.Clone(h.head), h.last()
-	if omitted := h.total - int64(len(h.head)+len(last)); omitted > 0 {
+	if omitted := h.Total - len(h.head) - len(last); omitted > 0 {
 		out = fmt.Appendf(out, "\n[… %d bytes omitted …]\n", omitted)
 	}
 	return append(out, last...)

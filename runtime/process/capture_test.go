@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A headTail keeps the same bytes as cutting the whole stream, for any size and any pieces.
+// A HeadTail keeps the same bytes as cutting the whole stream, for any size and any pieces.
 func TestHeadTail(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -18,7 +18,7 @@ func TestHeadTail(t *testing.T) {
 		for i := range whole {
 			whole[i] = byte('a' + random.IntN(26))
 		}
-		h := &headTail{limit: limit}
+		h := &HeadTail{Limit: limit}
 		for rest := whole; len(rest) > 0; {
 			n := 1 + random.IntN(len(rest))
 			if written, err := h.Write(rest[:n]); written != n || err != nil {

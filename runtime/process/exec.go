@@ -34,7 +34,7 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 		return Result{}, cmd.stopped(ctx, limited, limits, nil)
 	}
 	stdout := &cappedBuffer{limit: limits.Stdout, exceeded: stop}
-	stderr := &headTail{limit: int(limits.Stderr)}
+	stderr := &HeadTail{Limit: int(limits.Stderr)}
 	child.Stdout, child.Stderr = stdout, stderr
 	if cmd.Output != nil {
 		child.Stdout = &sink{to: cmd.Output, failed: stop}

@@ -16,7 +16,7 @@ type Running struct {
 
 	child  *exec.Cmd
 	group  *group
-	stderr *headTail
+	stderr *HeadTail
 	grace  time.Duration
 	once   sync.Once
 }
@@ -29,7 +29,7 @@ func (Exec) Start(cmd Command) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{child: child, stderr: &headTail{limit: int(limits.Stderr)}, grace: limits.Grace}
+	r := &Running{child: child, stderr: &HeadTail{Limit: int(limits.Stderr)}, grace: limits.Grace}
 	child.Stderr = r.stderr
 	if r.Stdin, err = r.child.StdinPipe(); err != nil {
 		return nil, cmd.ioError("opening its input", err)

@@ -59,21 +59,12 @@ func (s *State) apply(e Event) {
 	s.seq, s.at = e.Seq, e.At
 }
 
-// misfit returns why an event cannot be the next one, and an empty text if it can.
-func (s *State) misfit(e Event) string {
-	switch {
-	case e.Seq != s.seq+1:
-		return "its number is not the next"
-	case e.At.Before(s.at):
-		return "its time is before that of the last event"
-	case (e.Kind == SessionStarted) != (s.seq == 0):
-		return "session_started is the first event and no other"
-	case e.Session == "" || s.id != "" && e.Session != s.id:
-		return "it is of another session"
-	case e.Kind == "":
-		return "it has no kind"
-	}
-	return ""
+// follows reports whether an event has the number, the time and the session of the next one. The first one, and no other,
+// is a SessionStarted.
+func (s *State) follows(e Event) bool {
+	first := s.seq == 0
+	return e.Kind != "" && (e.Kind == SessionStarted) == first && e.Seq == s.seq+1 && !e.At.Before(s.at) &&
+		e.Session != "" && (first || e.Session == s.id)
 }
 
 func (s *State) started(c *Conversation, e Event) {

@@ -50,13 +50,17 @@ func (d *decision) replace(caller string) {
 	var opened []Event
 	allowed := 0
 	for _, call := range slices.Clone(d.state.task.open) {
-		refusal := d.refusalOf(caller, call.Request, allowed+1, len(opened))
-		if create := call.Request.Create; create != nil && refusal == nil {
-			var context Context
-			context, refusal = d.state.inherit(caller, *create)
+		refusal := d.refusalOf(caller, allowed+1)
+		switch create := call.Request.Create; {
+		case refusal != nil:
+		case create != nil:
+			var opening Event
+			opening, refusal = d.opening(caller, *create, len(opened))
 			if refusal == nil {
-				opened = append(opened, Event{Conversation: create.ConversationID, Kind: ConversationOpened, Parent: caller, Context: context})
+				opened = append(opened, opening)
 			}
+		default:
+			refusal = d.refusalToSend(caller, *call.Request.Send)
 		}
 		if refusal != nil {
 			d.refuse(call, refusal)
@@ -74,9 +78,9 @@ func (d *decision) replace(caller string) {
 	}
 }
 
-// refusalOf returns why a call of conv.create or conv.send is not allowed, and nil if it is. It is the nth of its
-// response, whose calls before it open other conversations.
-func (d *decision) refusalOf(caller string, request Request, nth, others int) *Refusal {
+// refusalOf returns why a caller may make no call of conv.create or conv.send that is the nth of its response, and nil if
+// it may.
+func (d *decision) refusalOf(caller string, nth int) *Refusal {
 	if refusal := d.state.mayConverse(caller); refusal != nil {
 		return refusal
 	}
@@ -92,31 +96,41 @@ func (d *decision) refusalOf(caller string, request Request, nth, others int) *R
 	if spent := d.spent(); spent != "" {
 		return &Refusal{Code: CodeBudget, Reason: "the budget of " + spent + " is used up"}
 	}
-	return d.refusalOfTarget(caller, request, others)
+	return nil
 }
 
-func (d *decision) refusalOfTarget(caller string, request Request, others int) *Refusal {
-	sent, _ := request.Sent()
-	if request.Create == nil {
-		if refusal := refuseEmpty(sent.input(), "text"); refusal != nil {
-			return refusal
-		}
-		c, refusal := d.state.addressed(sent.ConversationID)
-		if refusal != nil {
-			return refusal
-		}
-		return d.state.free(caller, c.ID)
-	}
-	if refusal := refuseEmpty(sent.input(), "user_instruction"); refusal != nil {
+// refusalToSend returns why a call of conv.send is not allowed, and nil if it is.
+func (d *decision) refusalToSend(caller string, request Send) *Refusal {
+	c, refusal := d.state.addressed(request.ConversationID)
+	switch empty := refuseEmpty(request.input(), "text"); {
+	case empty != nil:
+		return empty
+	case refusal != nil:
 		return refusal
 	}
+	return d.state.free(caller, c.ID)
+}
+
+// opening returns the event of the conversation that a call creates, beside others of the same response, or why the call
+// is refused. The conversation has the context of its caller, with what the call overrides.
+func (d *decision) opening(caller string, request Create, others int) (Event, *Refusal) {
+	sent, _ := Request{Create: &request}.Sent()
+	if refusal := refuseEmpty(sent.input(), "user_instruction"); refusal != nil {
+		return Event{}, refusal
+	}
 	if count, limit := d.state.live()+others+1, d.state.config.MaxConversations; count > limit {
-		return &Refusal{
+		return Event{}, &Refusal{
 			Code: CodeConversations, Count: count, Max: limit,
 			Reason: "the session has as many conversations as it may have; conv.list shows them, and conv.destroy makes room for another one",
 		}
 	}
-	return nil
+	context := d.state.Conversation(caller).Context
+	capabilities, refusal := context.narrow(d.state.config, request.MCPAllowlist, request.Internal)
+	context.Capabilities, context.Title = capabilities, request.Title
+	if request.Base != nil {
+		context.Base = request.Base
+	}
+	return Event{Conversation: sent.ConversationID, Kind: ConversationOpened, Parent: caller, Context: context}, refusal
 }
 
 // Answer returns the output that a call of conv.list or conv.history by a caller has now. A host may ask at any time.
@@ -146,15 +160,4 @@ func (s State) mayConverse(caller string) *Refusal {
 		return &Refusal{Code: CodeUnavailable, Reason: "this conversation was created without the conv tools"}
 	}
 	return nil
-}
-
-// inherit returns the context of the conversation that a call creates, or why it cannot have it.
-func (s State) inherit(caller string, request Create) (Context, *Refusal) {
-	context := s.Conversation(caller).Context
-	capabilities, refusal := context.narrow(s.config, request.MCPAllowlist, request.Internal)
-	context.Capabilities, context.Title = capabilities, request.Title
-	if request.Base != nil {
-		context.Base = request.Base
-	}
-	return context, refusal
 }

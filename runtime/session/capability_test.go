@@ -25,10 +25,10 @@ func TestNarrow(t *testing.T) {
 		field     string
 	}{
 		{name: "an absent list inherits", view: []string{"git"}, want: Capabilities{MCP: []string{"git"}}},
-		{name: "an empty list is none", view: []string{"git"}, allowlist: []string{}, want: Capabilities{MCP: []string{}}},
+		{name: "an empty list is none", view: []string{"git"}, allowlist: []string{}, want: Capabilities{}},
 		{name: "a tool of a server", view: []string{"git"}, allowlist: []string{"git/log"}, want: Capabilities{MCP: []string{"git/log"}}},
 		{name: "a server of which the caller has a tool", view: []string{"git/log"}, allowlist: []string{"git"}, want: Capabilities{MCP: []string{"git/log"}}},
-		{name: "what the caller does not have", view: []string{"git/log"}, allowlist: []string{"web", "git/blame"}, want: Capabilities{MCP: []string{}}},
+		{name: "what the caller does not have", view: []string{"git/log"}, allowlist: []string{"web", "git/blame"}, want: Capabilities{}},
 		{name: "sorted, once", view: []string{"git", "web"}, allowlist: []string{"web", "git", "web"}, want: Capabilities{MCP: []string{"git", "web"}}},
 		{name: "an unknown server", view: []string{"git"}, allowlist: []string{"git", "other"}, refused: CodeInvalidArguments, field: "mcp_allowlist"},
 		{name: "an unknown tool", view: []string{"git"}, allowlist: []string{"git/push"}, refused: CodeInvalidArguments, field: "mcp_allowlist"},

@@ -10,20 +10,19 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// The outputs of the five tools: JSON objects in a string.
-
+// contentOK is the output of conv.destroy.
 const contentOK = `{"ok":true}`
 
-// timeFormat is RFC 3339 to the millisecond.
+// timeFormat is RFC 3339 with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// object returns a struct of strings, numbers and lists of such, which always has a JSON form.
+// object returns an output as a JSON object. Its fields are strings, numbers and lists, which always have a JSON form.
 func object(v any) string {
 	text, _ := model.JSON(v)
 	return string(text)
 }
 
-// some returns a member of an answer, which is left out where the value is zero.
+// some returns a pointer to a value, and nil for the zero value: the object has no member for it.
 func some[T comparable](value T) *T {
 	if value == *new(T) {
 		return nil
@@ -31,7 +30,7 @@ func some[T comparable](value T) *T {
 	return &value
 }
 
-// Content returns a refusal as the output of a call.
+// Content returns the refusal as the output of a call.
 func (r *Refusal) Content() string {
 	return object(struct {
 		OK bool `json:"ok"`
@@ -39,7 +38,7 @@ func (r *Refusal) Content() string {
 	}{false, *r})
 }
 
-// outputOf returns the output of the call of a frame that is resolved.
+// outputOf returns the output of the call of a frame that has its result.
 func (s State) outputOf(f frame) Item {
 	r := *f.result
 	message, truncated := cut(r.Message, s.config.MaxResultBytes)
@@ -73,7 +72,7 @@ func output(call Item, content string, success bool) Item {
 	}
 }
 
-// cut returns at most limit bytes of a text, whole characters, and reports whether something is missing.
+// cut returns the beginning of a text, at most limit bytes in whole characters, and reports whether it is shorter.
 func cut(s string, limit int) (string, bool) {
 	if len(s) <= limit {
 		return s, false
@@ -81,7 +80,7 @@ func cut(s string, limit int) (string, bool) {
 	return strings.ToValidUTF8(s[:limit], ""), true
 }
 
-// listContent is the output of conv.list, in the order of creation.
+// listContent returns the output of conv.list, with the conversations in the order of creation.
 func (s State) listContent(caller string) string {
 	list := conv.ListResult{Conversations: []conv.ListResultConversation{}}
 	for _, c := range s.conversations {
@@ -99,8 +98,8 @@ func (s State) listContent(caller string) string {
 	return object(list)
 }
 
-// historyContent is the output of conv.history: the last messages, in the order of time. A message that
-// does not fit is left out with all before it; of the last one, as much of the text as fits is kept.
+// historyContent returns the output of conv.history: the last messages, oldest first. A message that does not fit is left
+// out together with those before it, except for the last message, whose text is cut.
 func (s State) historyContent(c *Conversation, limit *int) string {
 	history := conv.HistoryResult{Entries: []conv.HistoryResultEntry{}}
 	room := s.config.MaxHistoryBytes
@@ -131,7 +130,7 @@ func (s State) historyContent(c *Conversation, limit *int) string {
 	return object(history)
 }
 
-// historyEntry returns what conv.history shows of a message, and how many bytes of it are recorded content.
+// historyEntry returns a message as conv.history shows it, and the bytes of its texts and images.
 func (s State) historyEntry(item Item) (entry conv.HistoryResultEntry, size int) {
 	entry = conv.HistoryResultEntry{Role: "user", Attachments: []conv.HistoryResultEntryAttachment{}, From: some(item.From)}
 	if item.Kind == AgentMessage {

@@ -96,9 +96,7 @@ func (in Recover) decide(d *decision) *Refusal {
 	switch call := t.tool(); {
 	case t.stop != nil:
 		d.stopped()
-	case call == nil:
-		d.ask()
-	default:
+	case call != nil:
 		d.refuse(*call, &Refusal{Code: CodeInterrupted, Reason: "the session ended while the tool ran; it may or may not have had its effect"})
 		d.calls()
 	}

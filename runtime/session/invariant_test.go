@@ -334,5 +334,7 @@ func (c Capabilities) covers(d Capabilities) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(d.MCP, func(entry string) bool { return !holds(c.MCP, entry) })
+	return !slices.ContainsFunc(d.MCP, func(given string) bool {
+		return !slices.ContainsFunc(c.MCP, func(entry string) bool { return covers(entry, given) })
+	})
 }

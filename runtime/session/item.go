@@ -7,13 +7,13 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// Item is one entry of a history. It is in the log as it is in memory: what models know of it, who it comes from and,
-// for a call, what that asks for.
+// Item is one entry of a history, the same in the log as in memory: a model's item, with its origin and the request of a
+// call.
 type Item struct {
 	Origin Origin `json:"origin,omitempty"`
-	From   string `json:"from,omitempty"` // for a message of origin conv: the conversation that sent it
+	From   string `json:"from,omitempty"` // the conversation that sent a message of origin conv
 	model.Item
-	Request Request `json:"request,omitzero"` // of a call of conv.*; a call of any other tool has none
+	Request Request `json:"request,omitzero"` // of a call
 }
 
 // Part is a piece of a message.
@@ -28,15 +28,15 @@ const (
 	ToolOutput   = model.ToolOutput
 )
 
-// Origin is who an item comes from.
+// Origin is where an item comes from.
 type Origin string
 
 const (
 	FromUser    Origin = "user"    // a submission
 	FromConv    Origin = "conv"    // conv.create or conv.send of another conversation
 	FromModel   Origin = "model"   // a response
-	FromOutside Origin = "outside" // a call of a program outside of the session
-	FromHost    Origin = "host"    // what the host adds for the model: not shown by conv.history
+	FromOutside Origin = "outside" // a program outside the session, for a call
+	FromHost    Origin = "host"    // the host, for the model only: conv.history does not show it
 	FromTool    Origin = "tool"    // the output of a call
 )
 
@@ -49,7 +49,7 @@ func message(kind model.Kind, from Origin, parts []Part) Item {
 	return Item{Item: model.Item{Kind: kind, Parts: parts}, Origin: from}
 }
 
-// The tools that sessions have themselves, by their canonical names.
+// The canonical names of the tools that sessions have themselves.
 const (
 	ConvCreate  = "conv.create"
 	ConvSend    = "conv.send"
@@ -58,9 +58,9 @@ const (
 	ConvDestroy = "conv.destroy"
 )
 
-// Request is what a call of one of these tools asks for, with arguments that have been decoded and validated, and files
-// that have been read at the time of the call. One field is set; conv.list has none. A call of another tool has none
-// either: the host runs it by its name and arguments. Refused is a call of any tool that the host could not prepare.
+// Request is the decoded arguments of a call, with the contents of the files that they name. At most one field is set: none
+// for conv.list and for ordinary calls, which the host runs by name and arguments, and Refused if the host could not
+// prepare the call.
 type Request struct {
 	Create  *Create  `json:"create,omitempty"`
 	Send    *Send    `json:"send,omitempty"`
@@ -70,9 +70,9 @@ type Request struct {
 }
 
 type (
-	// Create is conv.create.
+	// Create is the arguments of conv.create.
 	Create struct {
-		// ConversationID is the id of the new conversation, a UUID in lower case that none has had. The host picks it.
+		// ConversationID is the id of the new conversation: a new UUID in lower case, which the host picks.
 		ConversationID  string        `json:"conversation_id"`
 		Base            *string       `json:"base,omitempty"` // the text, or the content of the file; nil inherits
 		UserInstruction *string       `json:"user_instruction,omitempty"`
@@ -82,25 +82,25 @@ type (
 		Title           string        `json:"title,omitempty"`
 		Budget          Budget        `json:"budget,omitzero"` // at most; zero is all that the caller has left
 	}
-	// Send is conv.send.
+	// Send is the arguments of conv.send.
 	Send struct {
 		ConversationID string  `json:"conversation_id"`
 		Text           *string `json:"text,omitempty"`
 		Items          []Part  `json:"items,omitempty"`
 		Budget         Budget  `json:"budget,omitzero"` // as in Create
 	}
-	// History is conv.history.
+	// History is the arguments of conv.history.
 	History struct {
 		ConversationID string `json:"conversation_id"`
 		Limit          *int   `json:"limit,omitempty"` // the last entries; nil is all
 	}
-	// Destroy is conv.destroy.
+	// Destroy is the arguments of conv.destroy.
 	Destroy struct {
 		ConversationID string `json:"conversation_id"`
 	}
 )
 
-// Sent returns what a call of conv.create or conv.send sends, as the latter has it, and reports whether it is one.
+// Sent returns what a call of conv.create or conv.send sends to its target, and false for a request of another tool.
 func (r Request) Sent() (sent Send, ok bool) {
 	switch c := r.Create; {
 	case c != nil:
@@ -113,7 +113,7 @@ func (r Request) Sent() (sent Send, ok bool) {
 	return Send{}, false
 }
 
-// Target returns the conversation that a call of conv.create or conv.send asks, and an empty id for another item.
+// Target returns the id of the conversation that a call of conv.create or conv.send asks. It is empty for another item.
 func (i Item) Target() string {
 	sent, _ := i.Request.Sent()
 	return sent.ConversationID
@@ -130,20 +130,7 @@ func (s Send) input() (parts []Part) {
 // ordinary reports whether the host runs the tool of a call.
 func (i Item) ordinary() bool { return i.Request == Request{} && !Own(i.Name) }
 
-// Own reports whether a tool is one of the five that sessions have themselves.
+// Own reports whether a tool is one that sessions have themselves.
 func Own(tool string) bool {
 	return slices.Contains([]string{ConvCreate, ConvSend, ConvList, ConvHistory, ConvDestroy}, tool)
-}
-
-// Size returns the bytes of what a call sends to another conversation.
-func (r Request) Size() int {
-	n := 0
-	if r.Create != nil && r.Create.Base != nil {
-		n = len(*r.Create.Base)
-	}
-	sent, _ := r.Sent()
-	for _, p := range sent.input() {
-		n += len(p.Text) + len(p.ImageURL)
-	}
-	return n
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Config is what a session is started with and keeps. Zero limits have the defaults given here.
+// Config is what a session is started with, and keeps. A limit that is 0 has the default given here.
 type Config struct {
 	MaxInterruptChainDepth   int `json:"max_interrupt_chain_depth"`            // batches on the stack; 4
 	MaxInterruptsPerTurn     int `json:"max_interrupts_per_turn"`              // interrupting calls of a logical turn; 32
 	MaxInterruptsPerResponse int `json:"max_interrupts_per_response"`          // interrupting calls of a response; 8
-	MaxSamplesPerTurn        int `json:"max_samples_per_turn"`                 // requests to the model in a logical turn; 200
-	MaxSamplesPerSubmission  int `json:"max_samples_per_submission,omitempty"` // of all logical turns that an input from outside starts, at first or at last hand; no limit
-	MaxConversations         int `json:"max_conversations"`                    // that are not destroyed, the root among them; 64
-	MaxResultBytes           int `json:"max_result_bytes"`                     // of a message that an answer carries; 65,536
-	MaxHistoryBytes          int `json:"max_history_bytes"`                    // of the texts and images that conv.history returns; 262,144
-	MaxInlineImageBytes      int `json:"max_inline_image_bytes"`               // of a data: URL that conv.history repeats; 4,096
+	MaxSamplesPerTurn        int `json:"max_samples_per_turn"`                 // samples of a logical turn; 200
+	MaxSamplesPerSubmission  int `json:"max_samples_per_submission,omitempty"` // samples of all logical turns that come from a submission; no limit
+	MaxConversations         int `json:"max_conversations"`                    // conversations that are not destroyed, with the root; 64
+	MaxResultBytes           int `json:"max_result_bytes"`                     // of the message in the output of a call; 65,536
+	MaxHistoryBytes          int `json:"max_history_bytes"`                    // of the texts and images of conv.history; 262,144
+	MaxInlineImageBytes      int `json:"max_inline_image_bytes"`               // of a data: URL in conv.history; 4,096
 
 	// Catalogue is the tools of each MCP server that is configured.
 	Catalogue map[string][]string `json:"catalogue,omitempty"`
@@ -38,17 +38,17 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Usage is what has been used. It adds up over a conversation, a logical turn and the session.
+// Usage is what samples and calls have used.
 type Usage struct {
 	InputTokens  int64 `json:"input_tokens"`
 	OutputTokens int64 `json:"output_tokens"`
 	Samples      int64 `json:"samples"`
-	Calls        int64 `json:"calls"` // of tools, conv.* among them
+	Calls        int64 `json:"calls"` // of all tools
 }
 
 func (u Usage) tokens() int64 { return u.InputTokens + u.OutputTokens }
 
-// Add adds what has been used besides.
+// Add adds v to u.
 func (u *Usage) Add(v Usage) {
 	u.InputTokens += v.InputTokens
 	u.OutputTokens += v.OutputTokens
@@ -56,46 +56,39 @@ func (u *Usage) Add(v Usage) {
 	u.Calls += v.Calls
 }
 
-// Budget is what a logical turn, with all that its calls start, may use. A zero field is no limit, a negative one allows
-// nothing.
+// Budget is what a logical turn may use, with all that its calls start. A field that is 0 is no limit, and a negative one
+// allows nothing.
 type Budget struct {
 	Tokens   int64     `json:"tokens,omitempty"` // no sample once the usage has reached it
-	Calls    int64     `json:"calls,omitempty"`  // every further call is refused
+	Calls    int64     `json:"calls,omitempty"`  // any more are refused
 	Deadline time.Time `json:"deadline,omitzero"`
 }
 
-// within returns b narrowed to what is left of a parent's budget. A parent that has nothing left leaves a
-// budget that is used up: its tokens or calls are negative.
+// within returns b narrowed to what is left of a parent's budget.
 func (b Budget) within(parent Budget, used Usage) Budget {
-	return Budget{
-		Tokens:   narrow(b.Tokens, parent.Tokens, used.tokens()),
-		Calls:    narrow(b.Calls, parent.Calls, used.Calls),
-		Deadline: earlier(b.Deadline, parent.Deadline),
+	b.Tokens = narrow(b.Tokens, parent.Tokens, used.tokens())
+	b.Calls = narrow(b.Calls, parent.Calls, used.Calls)
+	if b.Deadline.IsZero() || !parent.Deadline.IsZero() && parent.Deadline.Before(b.Deadline) {
+		b.Deadline = parent.Deadline
 	}
+	return b
 }
 
+// narrow returns a limit that is at most what is left of the parent's; -1 if nothing is.
 func narrow(own, parent, used int64) int64 {
-	if parent == 0 {
+	switch left := parent - used; {
+	case parent == 0:
 		return own
-	}
-	left := parent - used
-	if left <= 0 {
+	case left <= 0:
 		return -1
-	}
-	if own == 0 {
+	case own == 0:
 		return left
+	default:
+		return min(own, left)
 	}
-	return min(own, left)
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// spent returns which part of a budget does not allow another sample, and an empty string where all do.
+// spent returns the part of a budget that allows no more samples, and an empty text if there is none.
 func (b Budget) spent(used Usage, at time.Time) string {
 	switch {
 	case b.Tokens != 0 && used.tokens() >= b.Tokens:
@@ -106,19 +99,17 @@ func (b Budget) spent(used Usage, at time.Time) string {
 	return ""
 }
 
-// Capabilities is which tools a conversation may use. They only narrow from a caller to the conversations that it
-// creates.
+// Capabilities is the tools that a conversation may use. A conversation gives those that it creates at most its own.
 type Capabilities struct {
-	// MCP is the MCP tools, as "server" or "server/tool", sorted.
-	MCP      []string      `json:"mcp,omitzero"`
+	MCP      []string      `json:"mcp,omitzero"` // "server" or "server/tool", sorted
 	Internal InternalTools `json:"internal,omitzero"`
 }
 
-// InternalTools is which of the tools of the host's own a conversation has, or which a call gives and takes; what is left
-// out of that is as with the caller.
+// InternalTools is the host's own tools that a conversation has, or that a call gives and takes away. A call leaves out
+// tools that stay as they are for the caller.
 type InternalTools map[string]bool
 
-// The tools of the host's own, which this program has two of.
+// The names of internal tools. This program has only SearchTool and ConvTools.
 const (
 	PlanTool   = "plan"
 	PatchTool  = "apply_patch"
@@ -127,38 +118,42 @@ const (
 	ConvTools  = "conv"
 )
 
-// narrow returns the capabilities of a conversation that a conversation with c creates.
+// parameterOf returns the argument of conv.create that gives or takes an internal tool.
+func parameterOf(tool string) string {
+	return "internal_tools." + map[string]string{
+		PlanTool: "include_plan_tool", PatchTool: "include_apply_patch_tool", SearchTool: "web_search_request",
+		ShellTool: "use_streamable_shell_tool", ConvTools: "include_conv_tools",
+	}[tool]
+}
+
+// narrow returns the capabilities of a conversation that one with c creates.
 func (c Capabilities) narrow(config Config, allowlist []string, overrides InternalTools) (Capabilities, *Refusal) {
-	narrowed := c
+	narrowed := Capabilities{MCP: c.MCP, Internal: maps.Clone(c.Internal)}
 	if allowlist != nil {
-		narrowed.MCP = []string{}
-		for _, name := range allowlist {
-			if !config.offers(name) {
-				return c, &Refusal{Code: CodeInvalidArguments, Field: "mcp_allowlist", Reason: "there is no MCP server or tool " + text.Quote(name) + " here"}
-			}
-			narrowed.MCP = append(narrowed.MCP, intersect(c.MCP, name)...)
-		}
-		slices.Sort(narrowed.MCP)
-		narrowed.MCP = slices.Compact(narrowed.MCP)
+		narrowed.MCP = nil
 	}
-	narrowed.Internal = maps.Clone(c.Internal)
+	for _, name := range allowlist {
+		if !config.offers(name) {
+			return c, &Refusal{Code: CodeInvalidArguments, Field: "mcp_allowlist", Reason: "there is no MCP server or tool " + text.Quote(name) + " here"}
+		}
+		for _, entry := range c.MCP {
+			if covers(entry, name) {
+				narrowed.MCP = append(narrowed.MCP, name)
+			} else if covers(name, entry) {
+				narrowed.MCP = append(narrowed.MCP, entry)
+			}
+		}
+	}
+	narrowed.MCP = slices.Compact(slices.Sorted(slices.Values(narrowed.MCP)))
 	for _, tool := range slices.Sorted(maps.Keys(overrides)) {
 		if overrides[tool] && !c.Internal[tool] {
-			return c, &Refusal{Code: CodeUnavailable, Field: "internal_tools." + parameterOf(tool), Reason: "the calling conversation does not have this tool, so it cannot give it"}
+			return c, &Refusal{Code: CodeUnavailable, Field: parameterOf(tool), Reason: "the calling conversation does not have this tool, so it cannot give it"}
 		}
 		if !overrides[tool] {
 			delete(narrowed.Internal, tool)
 		}
 	}
 	return narrowed, nil
-}
-
-// parameterOf returns the member of internal_tools that gives or takes a tool.
-func parameterOf(tool string) string {
-	return map[string]string{
-		PlanTool: "include_plan_tool", PatchTool: "include_apply_patch_tool", SearchTool: "web_search_request",
-		ShellTool: "use_streamable_shell_tool", ConvTools: "include_conv_tools",
-	}[tool]
 }
 
 // offers reports whether a name of an allowlist is a configured server or one of its tools.
@@ -168,31 +163,15 @@ func (c Config) offers(name string) bool {
 	return ok && (!one || slices.Contains(tools, tool))
 }
 
-// intersect returns the entries of a view that are within a name: the name itself where the view covers it, and
-// otherwise the tools of that server that it holds.
-func intersect(view []string, name string) []string {
-	switch {
-	case holds(view, name):
-		return []string{name}
-	case strings.Contains(name, "/"):
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(view), func(entry string) bool { return !strings.HasPrefix(entry, name+"/") })
-}
-
-// holds reports whether a view covers a server or a tool of one.
-func holds(view []string, name string) bool {
-	server, _, _ := strings.Cut(name, "/")
-	return slices.Contains(view, name) || slices.Contains(view, server)
-}
+// covers reports whether an entry, "server" or "server/tool", includes another one.
+func covers(entry, other string) bool { return entry == other || strings.HasPrefix(other, entry+"/") }
 
 // Allows reports whether a conversation may use a tool of an MCP server.
-func (c Capabilities) Allows(server, tool string) bool { return holds(c.MCP, server+"/"+tool) }
+func (c Capabilities) Allows(server, tool string) bool {
+	return slices.ContainsFunc(c.MCP, func(entry string) bool { return covers(entry, server+"/"+tool) })
+}
 
 // AllowsSome reports whether a conversation may use any tool of an MCP server.
 func (c Capabilities) AllowsSome(server string) bool {
-	return slices.ContainsFunc(c.MCP, func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "/")
-		return name == server
-	})
+	return slices.ContainsFunc(c.MCP, func(entry string) bool { return covers(server, entry) })
 }

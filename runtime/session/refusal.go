@@ -2,46 +2,46 @@ package session
 
 import "errors"
 
-// Code is why a call, an input or a task did not do what was asked. Hosts and models may rely on the values.
+// Code is why a call, an input or a task failed. Hosts and models may rely on the values.
 type Code string
 
 const (
-	CodeInvalidArguments Code = "invalid_arguments"      // arguments that are wrong or missing, or name what is not there
-	CodeInvalidID        Code = "invalid_id"             // an id that is no UUID
-	CodeNotFound         Code = "not_found"              // an id of no conversation
-	CodeDestroyed        Code = "destroyed"              // an id of a conversation that was destroyed
-	CodeSelf             Code = "self"                   // a call that names the calling conversation
-	CodeSuspended        Code = "suspended_in_chain"     // a call that names a conversation which waits for its answer
+	CodeInvalidArguments Code = "invalid_arguments"      // an argument is wrong or missing, or names something unknown
+	CodeInvalidID        Code = "invalid_id"             // an id is not a UUID
+	CodeNotFound         Code = "not_found"              // no conversation has the id
+	CodeDestroyed        Code = "destroyed"              // the conversation was destroyed
+	CodeSelf             Code = "self"                   // a call names the calling conversation
+	CodeSuspended        Code = "suspended_in_chain"     // a call names a conversation that waits for its answer
 	CodeRoot             Code = "root"                   // the root cannot be destroyed
-	CodeDepth            Code = "depth_exceeded"         // calls too deep, or too many of one response or logical turn
-	CodeConversations    Code = "conversations_exceeded" // too many conversations that are not destroyed
+	CodeDepth            Code = "depth_exceeded"         // calls are too deep, or too many for a response or a logical turn
+	CodeConversations    Code = "conversations_exceeded" // there are too many conversations
 	CodeBudget           Code = "budget_exceeded"        // nothing is left of a budget
-	CodeSamples          Code = "samples_exceeded"       // of a logical turn
-	CodeUnavailable      Code = "unavailable"            // a tool that the conversation does not have, or cannot give
-	CodeUnreadableFile   Code = "unreadable_file"        // a file that a call names; a host gives it as Request.Refused
-	CodeInterrupted      Code = "interrupted"            // a call that was ended before it had a result
-	CodeFailed           Code = "failed"                 // of a call whose target failed
-	CodeLate             Code = "late"                   // an input for what does not run, or is being stopped already
-	CodeInvalidResponse  Code = "invalid_response"       // a response that no provider may give
+	CodeSamples          Code = "samples_exceeded"       // a logical turn or a submission has had its samples
+	CodeUnavailable      Code = "unavailable"            // the conversation does not have the tool, or cannot give it
+	CodeUnreadableFile   Code = "unreadable_file"        // a file that a call names cannot be read; set by hosts
+	CodeInterrupted      Code = "interrupted"            // a call ended before it had a result
+	CodeFailed           Code = "failed"                 // the target of a call failed
+	CodeLate             Code = "late"                   // an input is for work that does not run, or is being stopped already
+	CodeInvalidResponse  Code = "invalid_response"       // a response breaks the rules of package model
 )
 
-// Refusal is why a call was refused without an effect, and so why [Remove], [Submit] or [Interrupt] were. As the output
-// of a call it is the JSON object {"ok":false,"code":…,"reason":…} with the other fields that are set.
+// Refusal is why a call or an input was refused. It had no effect. As the output of a call, it is the JSON object
+// {"ok":false,"code":…,"reason":…} with the other fields that are set.
 type Refusal struct {
 	Code   Code   `json:"code"`
 	Reason string `json:"reason"`
-	Field  string `json:"field,omitempty"` // the argument that is wrong
-	Depth  int    `json:"depth,omitempty"` // how deep the call would have been
-	Count  int    `json:"count,omitempty"` // how many there would have been
-	Max    int    `json:"max,omitempty"`   // how deep or how many are allowed
+	Field  string `json:"field,omitempty"` // the wrong argument
+	Depth  int    `json:"depth,omitempty"` // the depth that the call would have had
+	Count  int    `json:"count,omitempty"` // the number of calls or conversations that there would have been
+	Max    int    `json:"max,omitempty"`   // the greatest depth or number that is allowed
 }
 
 func (r *Refusal) Error() string { return string(r.Code) + ": " + r.Reason }
 
-// late returns the refusal of an input that nothing in the session is there for.
+// late returns the refusal of an input with the code late.
 func late(reason string) *Refusal { return &Refusal{Code: CodeLate, Reason: reason} }
 
-// CodeOf returns the code of the refusal in an error, and an empty one if there is none.
+// CodeOf returns the code of the refusal that an error wraps, and an empty code for another error.
 func CodeOf(err error) Code {
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return refusal.Code
@@ -49,26 +49,26 @@ func CodeOf(err error) Code {
 	return ""
 }
 
-// Status is how the logical turn that a call started has ended.
+// Status is how a logical turn ended.
 type Status string
 
 const (
 	StatusCompleted   Status = "completed"
-	StatusNoMessage   Status = "no_message" // completed with an empty last message, or none
+	StatusNoMessage   Status = "no_message" // completed without a message, or with an empty last one
 	StatusFailed      Status = "failed"
 	StatusInterrupted Status = "interrupted"
 	StatusDestroyed   Status = "destroyed"
 )
 
-// Result is what the output of a call of conv.create or conv.send is made from.
+// Result is how a logical turn ended, for the call or the submission that it answers.
 type Result struct {
-	Status  Status  `json:"status"`
-	Message string  `json:"message"` // the last assistant message of the logical turn, of any status
-	Failure Failure `json:"error,omitzero"`
-	Usage   Usage   `json:"usage"` // of the logical turn and of all that its calls started
+	Status  Status
+	Message string // the last assistant message, whatever the status
+	Failure Failure
+	Usage   Usage // with that of the logical turns that its calls started
 }
 
-// Note takes the next event of a logical turn, and reports whether it was the last one.
+// Note takes the next event of a logical turn, and reports whether it was the last one. It does not count Usage.
 func (r *Result) Note(e Event) (ended bool) {
 	switch e.Kind {
 	case AgentMessage:

@@ -60,11 +60,7 @@ func (d *decision) resume(b batch) {
 	for _, f := range b.frames {
 		continues.Calls = append(continues.Calls, f.call.CallID)
 	}
-	turn := d.state.Conversation(b.caller).turn
-	d.add(Event{
-		Conversation: b.caller, Kind: TaskStarted, Task: d.state.tasks + 1, LogicalTurn: turn.id, Frame: turn.frame,
-		Submission: turn.submission, Continues: continues,
-	})
+	d.emit(b.caller, Event{Kind: TaskStarted, Task: d.state.tasks + 1, Continues: continues})
 	for _, f := range b.frames {
 		d.record(b.caller, d.state.outputOf(f))
 	}

@@ -53,15 +53,15 @@ func Step(s State, at time.Time, in Input) (State, []Event, error) {
 // missing, or is not where Step wrote it. Kinds of events that earlier versions wrote and Step no longer does change
 // nothing.
 func (s State) Apply(events []Event) (next State, err error) {
+	next = s.clone()
 	defer func() {
-		if recover() != nil { // the conversation, task or call that an event names is missing
+		if recover() != nil { // the conversation, task or call that an event is about is missing
 			next, err = s, fmt.Errorf("event %d does not follow from those before it", next.seq+1)
 		}
 	}()
-	next = s.clone()
 	for _, e := range events {
-		if problem := next.misfit(e); problem != "" {
-			return s, fmt.Errorf("event %d does not follow from those before it: %s", e.Seq, problem)
+		if !next.follows(e) {
+			return s, fmt.Errorf("event %d does not follow event %d", e.Seq, next.seq)
 		}
 		next.apply(e)
 	}

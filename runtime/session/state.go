@@ -205,17 +205,6 @@ func (s State) live() int {
 	return n
 }
 
-// Room returns how many more conversations can be created, besides those that queued calls create.
-func (s State) Room() int {
-	room := s.config.MaxConversations - s.live()
-	for _, q := range s.queue {
-		if q.Call != nil && q.Call.Request.Create != nil {
-			room--
-		}
-	}
-	return room
-}
-
 // Doing returns whether a conversation is "running", "suspended" while it waits for an answer, "queued" or "idle".
 func (s State) Doing(id string) string {
 	switch {
@@ -236,13 +225,22 @@ func (s State) Doing(id string) string {
 	return "idle"
 }
 
-// Idling returns the idle conversations but for the root, the one that was active longest ago first.
-func (s State) Idling() []*Conversation {
-	idling := slices.DeleteFunc(slices.Clone(s.conversations), func(c *Conversation) bool {
-		return c.Destroyed || c.Parent == "" || s.Doing(c.ID) != "idle"
-	})
-	slices.SortStableFunc(idling, func(a, b *Conversation) int { return a.LastActive.Compare(b.LastActive) })
-	return idling
+// Replaceable returns the conversation that may make room for a new one: the idle one that was active longest ago. It
+// returns nil if there is room, with the conversations that queued calls create, or none is idle.
+func (s State) Replaceable() (oldest *Conversation) {
+	count := s.live()
+	for _, q := range s.queue {
+		if q.Call != nil && q.Call.Request.Create != nil {
+			count++
+		}
+	}
+	for _, c := range s.conversations {
+		idle := !c.Destroyed && c.Parent != "" && s.Doing(c.ID) == "idle"
+		if idle && count >= s.config.MaxConversations && (oldest == nil || c.LastActive.Before(oldest.LastActive)) {
+			oldest = c
+		}
+	}
+	return oldest
 }
 
 // addressed returns the conversation with an id, in lower or upper case, or why there is none.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -92,6 +91,3 @@ func (c *commands) completeTopics(_ *cobra.Command, args []string, word string) 
 	}
 	return b.CompleteTopic(word), cobra.ShellCompDirectiveNoFileComp
 }
-
-// plainLine returns untrusted text as one line for a terminal and for a cell of a table.
-func plainLine(s string) string { return strings.Join(strings.Fields(text.Line(s)), " ") }

@@ -64,7 +64,7 @@ the name of their folder.`,
 			}
 			for _, topic := range topics {
 				for _, w := range topic.Warnings {
-					fmt.Fprintf(c.host.Stderr, "warning: %s\n", plainLine(w))
+					fmt.Fprintf(c.host.Stderr, "warning: %s\n", text.Cell(w))
 				}
 			}
 			return printTopics(c.host.Stdout, topics)
@@ -93,12 +93,12 @@ func printTopics(w io.Writer, topics []knowledge.Topic) error {
 		}
 		title := ""
 		if topic.Title != "" {
-			title = " (" + plainLine(topic.Title) + ")"
+			title = " (" + text.Cell(topic.Title) + ")"
 		}
 		fmt.Fprintf(out, "%s%s: %s\n", topic.ID, title, topicState(topic))
 		rows := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for _, s := range topic.Subjects {
-			line := fmt.Sprintf("  %s\t%s", plainLine(s.Name), fileSize(s))
+			line := fmt.Sprintf("  %s\t%s", text.Cell(s.Name), fileSize(s))
 			if marks := marks(s); marks != "" {
 				line += "\t" + marks
 			}
@@ -119,7 +119,7 @@ func topicState(topic knowledge.Topic) string {
 	case topic.Disabled:
 		return "disabled"
 	case topic.Problem != "":
-		return "cannot be learned: " + plainLine(topic.Problem)
+		return "cannot be learned: " + text.Cell(topic.Problem)
 	}
 	var size int64
 	tokens := 0
@@ -128,7 +128,7 @@ func topicState(topic knowledge.Topic) string {
 			size += s.Size
 		}
 	}
-	return fmt.Sprintf("%s in %s, %s, about %s", text.Count(len(topic.Subjects), "subject", "subjects"), plainLine(topic.Dir), byteSize(size), text.Count(tokens, "token", "tokens"))
+	return fmt.Sprintf("%s in %s, %s, about %s", text.Count(len(topic.Subjects), "subject", "subjects"), text.Cell(topic.Dir), byteSize(size), text.Count(tokens, "token", "tokens"))
 }
 
 // fileSize returns the size of a subject in bytes and tokens.
@@ -156,10 +156,10 @@ func marks(s subjects.Subject) string {
 	mark(s.Skill, "skill")
 	mark(s.Binary, "binary, cannot be loaded")
 	mark(s.TooLarge, "over the limit of 4 MiB, cannot be loaded")
-	mark(s.Problem != "", "cannot be read: "+plainLine(s.Problem))
+	mark(s.Problem != "", "cannot be read: "+text.Cell(s.Problem))
 	line := strings.Join(all, ", ")
 	if s.Description != "" {
-		line += ": " + text.Cut(plainLine(s.Description), 60)
+		line += ": " + text.Cut(text.Cell(s.Description), 60)
 	}
 	return strings.TrimPrefix(line, ": ")
 }

@@ -88,11 +88,8 @@ func (c *commands) createFile(cmd *cobra.Command, id, file, content string) erro
 // newSubjectPath returns the path of the file for a slug, relative to the directory of its topic and with slashes.
 // Every file system takes it, and it does not look like a pattern.
 func newSubjectPath(slug string) (string, error) {
-	const most = 200 // bytes; a pattern of the learn tool has at most 256
 	why := ""
 	switch {
-	case len(slug) > most:
-		why = fmt.Sprintf("it has more than %d bytes", most)
 	case !utf8.ValidString(slug) || strings.ContainsFunc(slug, func(r rune) bool { return !unicode.IsPrint(r) }):
 		why = "it has characters that cannot be printed"
 	case strings.ContainsAny(slug, `\:*?"<>|[]{}`):
@@ -187,30 +184,18 @@ func makeDir(root, path string) error {
 	return project.MkdirAll(filepath.FromSlash(path), 0o755)
 }
 
-// sayCreated prints the name of the new subject, and warns if it is hidden, disabled or no subject.
+// sayCreated prints the name of the new subject, and its marks: it may be hidden, disabled or a skill.
 func (c *commands) sayCreated(topic knowledge.Topic, file string) {
-	name := plainLine(path.Join(topic.Dir, file))
-	i := slices.IndexFunc(topic.Subjects, func(s subjects.Subject) bool { return s.Path == file })
-	if i < 0 {
-		fmt.Fprintf(c.host.Stdout, "Created %s\n", name)
-		fmt.Fprintln(c.host.Stderr, "warning: it is no subject; convtools knowledge check says why")
-		return
-	}
-	made := topic.Subjects[i]
-	fmt.Fprintf(c.host.Stdout, "Created %s: subject %q of topic %s\n", name, made.Name, topic.ID)
+	name := text.Cell(path.Join(topic.Dir, file))
 	for _, s := range topic.Subjects {
-		if s.Path != file && s.Slug == made.Slug && !s.Disabled {
-			fmt.Fprintf(c.host.Stderr, "warning: %s has the slug %q too: rename one of the two\n", plainLine(s.Path), made.Slug)
+		if s.Path == file {
+			note := ""
+			if marks := marks(s); marks != "" {
+				note = " (" + marks + ")"
+			}
+			fmt.Fprintf(c.host.Stdout, "Created %s: subject %q of topic %s%s\n", name, s.Name, topic.ID, note)
+			return
 		}
 	}
-	switch {
-	case made.Disabled:
-		fmt.Fprintln(c.host.Stderr, "warning: it is disabled: the configuration of the topic says so")
-	case made.Binary:
-		fmt.Fprintln(c.host.Stderr, "warning: it is binary and cannot be loaded")
-	case made.Skill && made.Description == "":
-		fmt.Fprintln(c.host.Stderr, "note: it is a skill without a description: write into its front matter what it does and when to use it")
-	case made.Hidden:
-		fmt.Fprintf(c.host.Stderr, "note: it is hidden, so no list shows it: name %q in a subject that is listed\n", made.Name)
-	}
+	fmt.Fprintf(c.host.Stdout, "Created %s, which is no subject; convtools knowledge check says why\n", name)
 }

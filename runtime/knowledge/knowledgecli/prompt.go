@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,7 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 				return err
 			}
 			for _, w := range warnings {
-				fmt.Fprintf(c.host.Stderr, "warning: %s\n", plainLine(w))
+				fmt.Fprintf(c.host.Stderr, "warning: %s\n", text.Cell(w))
 			}
 			if section == "" {
 				if len(b.TopicIDs()) == 0 {

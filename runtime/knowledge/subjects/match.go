@@ -10,30 +10,12 @@ import (
 )
 
 const (
-	// MaxPatterns is the most patterns in a call of [Set.Resolve].
+	// MaxPatterns is the most patterns in a call of [Tree.Resolve].
 	MaxPatterns = 64
 	// maxNear is the number of misses of a call for which a similar name is looked for: each is compared with every
 	// subject.
 	maxNear = 8
 )
-
-// Set is the subjects of one topic, marked as disabled or learned by its configuration. It does not change, so
-// goroutines may share it.
-//
-// It compares patterns with the subjects that a scan found, and never makes a path of a pattern. A disabled subject
-// does not exist: no pattern matches it, and no suggestion names it.
-//
-// A pattern is compared as a name first, in every spelling that people use, and then as a glob: names may have
-// characters that mean something in globs (c++, "notes [v2]"). In a glob, * and ? and [classes] match within one
-// level, ** between slashes matches any number of levels, and {a,b} lists alternatives. Case counts.
-type Set struct {
-	topic string
-	all   []Subject
-	// Visible are the subjects that are neither hidden nor disabled, in the order of the topic.
-	Visible []*Subject
-	// Dead are the entries of the configuration that match nothing: the disabled ones, then the learned ones.
-	Dead []Dead
-}
 
 // Dead is an entry of a topic's configuration that matches no subject.
 type Dead struct {
@@ -62,11 +44,12 @@ type Miss struct {
 	Near    string // the slug of a similar visible subject, or empty
 }
 
-// NewSet returns the set of a topic's subjects, which it keeps and marks with the lists of the configuration.
+// Configure marks the subjects with the lists of a topic's configuration. It is called once, before Resolve.
 //
 // A disabled list with a problem disables all subjects: the ones that it was to hide must not be shown.
-func NewSet(topic string, all []Subject, disabled, learned []string) *Set {
-	s := &Set{topic: topic, all: all}
+func (t *Tree) Configure(topic string, disabled, learned []string) {
+	all := t.Subjects
+	t.topic = topic
 	entries := Patterns(topic, disabled)
 	bad := slices.ContainsFunc(entries, func(p Pattern) bool { return p.Problem != "" })
 	for i := range all {
@@ -80,23 +63,22 @@ func NewSet(topic string, all []Subject, disabled, learned []string) *Set {
 			}
 		}
 		if !hit {
-			s.Dead = append(s.Dead, Dead{"disabled", p.Text})
+			t.Dead = append(t.Dead, Dead{"disabled", p.Text})
 		}
 	}
 	disableLinks(all)
 	for i := range all {
 		if !all[i].Disabled && !all[i].Hidden {
-			s.Visible = append(s.Visible, &all[i])
+			t.Visible = append(t.Visible, &all[i])
 		}
 	}
-	result := s.resolve(learned, false)
+	result := t.resolve(learned, false)
 	for _, hit := range result.Hits {
 		hit.Learned = true
 	}
 	for _, miss := range result.Missed {
-		s.Dead = append(s.Dead, Dead{"learned", miss.Pattern})
+		t.Dead = append(t.Dead, Dead{"learned", miss.Pattern})
 	}
-	return s
 }
 
 // disableLinks disables the links to files that are disabled.
@@ -115,25 +97,31 @@ func disableLinks(all []Subject) {
 // Resolve returns the subjects that the patterns match; without patterns these are all visible subjects. A pattern
 // that matches nothing is a [Miss] and no error. skipLearned leaves out learned subjects, which the host has in its
 // prompt. The error is for more than [MaxPatterns] patterns.
-func (s *Set) Resolve(patterns []string, skipLearned bool) (Result, error) {
+//
+// Patterns are compared with the subjects that the scan found, and never become paths. A pattern is compared as a name
+// first, in every spelling that people use, and then as a glob: names may have characters that mean something in globs
+// (c++, "notes [v2]"). In a glob, * and ? and [classes] match within one level, ** between slashes matches any number
+// of levels, and {a,b} lists alternatives. Case counts. A disabled subject does not exist: no pattern matches it, and
+// no suggestion names it.
+func (t *Tree) Resolve(patterns []string, skipLearned bool) (Result, error) {
 	if len(patterns) > MaxPatterns {
 		return Result{}, fmt.Errorf("%d patterns are too many for one call: at most %d are taken", len(patterns), MaxPatterns)
 	}
 	if len(patterns) == 0 {
-		hits := slices.Clone(s.Visible)
+		hits := slices.Clone(t.Visible)
 		return Result{Hits: slices.DeleteFunc(hits, func(h *Subject) bool { return skipLearned && h.Learned })}, nil
 	}
-	result := s.resolve(patterns, skipLearned)
+	result := t.resolve(patterns, skipLearned)
 	for i := range result.Missed[:min(len(result.Missed), maxNear)] {
-		result.Missed[i].Near = s.near(bare(result.Missed[i].Pattern))
+		result.Missed[i].Near = t.near(bare(result.Missed[i].Pattern))
 	}
 	return result, nil
 }
 
 // near returns the slug of the visible subject that is most similar to a name, or empty.
-func (s *Set) near(name string) string {
+func (t *Tree) near(name string) string {
 	var slugs []string
-	for _, v := range s.Visible {
+	for _, v := range t.Visible {
 		// Skills name their files relative to their folder.
 		if name != "" && strings.HasSuffix(v.Slug, "/"+stem(name)) {
 			return v.Slug
@@ -143,16 +131,16 @@ func (s *Set) near(name string) string {
 	return near.Name(name, slugs)
 }
 
-// resolve is [Set.Resolve] for any number of patterns, without suggestions.
-func (s *Set) resolve(patterns []string, skipLearned bool) Result {
+// resolve is [Tree.Resolve] for any number of patterns, without suggestions.
+func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 	var result Result
 	seen := map[*Subject]bool{}
 	known := func(s *Subject) bool { return skipLearned && s.Learned }
-	for _, p := range Patterns(s.topic, patterns) {
-		found := s.named(&p)
+	for _, p := range Patterns(t.topic, patterns) {
+		found := t.named(&p)
 		byName := found != nil
 		if !byName {
-			found = s.globbed(&p)
+			found = t.globbed(&p)
 		}
 		if found == nil {
 			result.Missed = append(result.Missed, Miss{Pattern: p.Text, Reason: p.Problem})
@@ -194,23 +182,23 @@ func stem(path string) string {
 
 // named returns the enabled subjects with a pattern as their name, by the first kind of name that fits. A visible
 // subject hides a hidden one of the same name, which can be named by its path.
-func (s *Set) named(p *Pattern) (found []*Subject) {
+func (t *Tree) named(p *Pattern) (found []*Subject) {
 	for _, form := range p.forms {
 		best := 0 // the kind of name of the found subjects; a smaller one is better
-		for i := range s.all {
-			names := s.all[i].Names()
+		for i := range t.Subjects {
+			names := t.Subjects[i].Names()
 			fits := 2 * slices.Index(names[:], form)
-			if fits < 0 || s.all[i].Disabled {
+			if fits < 0 || t.Subjects[i].Disabled {
 				continue
 			}
-			if s.all[i].Hidden {
+			if t.Subjects[i].Hidden {
 				fits++
 			}
 			if found == nil || fits < best {
 				found, best = nil, fits
 			}
 			if fits == best {
-				found = append(found, &s.all[i])
+				found = append(found, &t.Subjects[i])
 			}
 		}
 		if found != nil {
@@ -222,9 +210,9 @@ func (s *Set) named(p *Pattern) (found []*Subject) {
 }
 
 // globbed returns the visible subjects that the pattern matches as a glob.
-func (s *Set) globbed(p *Pattern) (found []*Subject) {
+func (t *Tree) globbed(p *Pattern) (found []*Subject) {
 	for i := range p.globs {
-		for _, v := range s.Visible {
+		for _, v := range t.Visible {
 			if matches(p.globs[i:i+1], []string{v.Slug, v.PathSlug}) {
 				found = append(found, v)
 			}

@@ -191,8 +191,10 @@ func TestDead(t *testing.T) {
 	}
 }
 
-func build(topic string, all []subjects.Subject, disabled, learned []string) *subjects.Set {
-	return subjects.NewSet(topic, all, disabled, learned)
+func build(topic string, all []subjects.Subject, disabled, learned []string) *subjects.Tree {
+	tree := &subjects.Tree{Subjects: all}
+	tree.Configure(topic, disabled, learned)
+	return tree
 }
 
 // A list that cannot be applied as it was meant is not applied in part: nothing

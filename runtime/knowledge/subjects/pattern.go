@@ -140,8 +140,3 @@ func (p *Pattern) covers(s *Subject) bool {
 	names := s.Names()
 	return slices.ContainsFunc(p.forms, func(form string) bool { return slices.Contains(names[:], form) }) || matches(p.globs, names[:])
 }
-
-// QuoteMeta returns the pattern that matches a name alone.
-func QuoteMeta(name string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`, `}`, `\}`, `]`, `\]`, `\`, `\\`).Replace(name)
-}

@@ -81,13 +81,3 @@ func TestAlternatives(t *testing.T) {
 		}
 	}
 }
-
-func TestQuoteMeta(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"plain", "notes [v2]", `a\b`, "{a,b}*?", "é[", "\uFFFD*"} {
-		glob, problem := compile(QuoteMeta(name))
-		if problem != "" || !matches([]string{glob}, []string{name}) {
-			t.Errorf("%q is quoted as %q: %q", name, QuoteMeta(name), problem)
-		}
-	}
-}

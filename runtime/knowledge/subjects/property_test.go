@@ -75,7 +75,7 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 
 // checkSuggestions tries every suggestion: it matches something, and it names
 // nothing that is hidden or disabled.
-func checkSuggestions(t *testing.T, set *subjects.Set, all []subjects.Subject, missed []subjects.Miss) {
+func checkSuggestions(t *testing.T, set *subjects.Tree, all []subjects.Subject, missed []subjects.Miss) {
 	t.Helper()
 	for _, miss := range missed {
 		if near := miss.Near; near != "" {

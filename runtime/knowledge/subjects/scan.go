@@ -30,15 +30,20 @@ type Warning struct {
 	Reason string `json:"reason"`
 }
 
-// Tree is the result of scanning a topic's directory. It holds the directory open, so that files are read from the
-// directory that was scanned.
+// Tree is the subjects of a topic. It holds the directory open, so that files are read from the directory that was
+// scanned.
 type Tree struct {
 	// Subjects are all files, also hidden ones, sorted by Slug and Path.
 	Subjects []Subject
+	// Visible are the subjects that are neither hidden nor disabled, in the same order. [Tree.Configure] fills it in.
+	Visible []*Subject
+	// Dead are the entries of the configuration that match nothing: the disabled ones, then the learned ones.
+	Dead []Dead
 	// Warnings are sorted by Path.
 	Warnings []Warning
 
-	root *os.Root
+	topic string // its id
+	root  *os.Root
 }
 
 // Scan finds the subjects in the directory of a topic and below, without opening them. The tree owns the directory;

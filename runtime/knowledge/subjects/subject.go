@@ -44,7 +44,7 @@ type Subject struct {
 	// Skill reports whether the file is the SKILL.md of a folder that Slug names.
 	Skill bool `json:"skill,omitempty"`
 
-	// Disabled subjects do not exist for readers, and Learned ones are in the prompt from the start. [NewSet] fills
+	// Disabled subjects do not exist for readers, and Learned ones are in the prompt from the start. [Tree.Configure] fills
 	// them in.
 	Disabled bool `json:"disabled,omitempty"`
 	Learned  bool `json:"learned,omitempty"`

@@ -1,5 +1,4 @@
-// Package configured is the models of the configuration, the tables [model.NAME]: it says which tables are wrong,
-// chooses a model, and opens it.
+// Package configured finds and opens the models of the configuration, which are its tables [model.NAME]:
 //
 //	[model.NAME]
 //	api = "responses"            # responses, chat, messages, command or scripted
@@ -7,10 +6,9 @@
 //	model = "name-of-the-model"
 //	key_env = "SOME_API_KEY"     # or key_command = ["pass", "show", "key"]
 //
-// A project may be a clone of somebody else's repository. Unless the user trusts it, or names the model with --model, its
-// file must not run a program, send a variable of the environment anywhere, send a conversation to another machine, or
-// read a file outside of the project. A server on this machine may get a conversation, and nothing else: who listens at a
-// port is not known.
+// A project may be a clone of a stranger's repository. Its file must not run a program, send a variable of the environment
+// anywhere, send a conversation to another machine or read a file outside of the project, unless the user trusts the
+// project or names the model with --model. A server on this machine may get a conversation and nothing else.
 //
 // The package must never show a key.
 package configured
@@ -35,16 +33,16 @@ import (
 // Model is a table [model.NAME].
 type Model struct {
 	config.Table[config.Model]
-	read *config.Config
+	config *config.Config
 }
 
-// The values of api that are no HTTP interface.
+// The values of api without HTTP.
 const (
 	command  = "command"
 	scripted = "scripted"
 )
 
-// keysOf returns the keys that go with an interface. It needs the first one.
+// keysOf returns the keys for an API. The first is required.
 func keysOf(api string) []string {
 	switch api {
 	case command:
@@ -53,7 +51,7 @@ func keysOf(api string) []string {
 		return []string{"script"}
 	}
 	keys := []string{"model", "base_url", "key_env", "key_command", "pass_env", "max_output_tokens", "timeout", "request"}
-	if api != string(provider.Chat) {
+	if api != provider.Chat {
 		keys = append(keys, "web_search")
 	}
 	return keys
@@ -62,30 +60,26 @@ func keysOf(api string) []string {
 // Tools reports whether the model can call tools.
 func (m Model) Tools() bool { return m.Is.API != command }
 
-// HTTP reports whether the model is asked over HTTP.
+// HTTP reports whether requests go over HTTP.
 func (m Model) HTTP() bool { return m.Is.API != command && m.Is.API != scripted }
 
-// Judge adds the models that are wrong to the problems of a configuration.
-func Judge(c *config.Config) {
+// Check adds a problem to the configuration for each model that cannot be used.
+func Check(c *config.Config) {
 	for _, t := range c.Models {
-		sentence := Model{t, c}.check()
+		problem := Model{t, c}.problem()
 		if plain := strings.ReplaceAll(t.Name, ".", ""); t.Name == "" || len(t.Name) > 64 || plain != "" && model.Flat(plain) != plain {
-			sentence = "is not a name: it has to be 1 to 64 letters, digits, hyphens, underscores and dots"
+			problem = "is not a name: it has to be 1 to 64 letters, digits, hyphens, underscores and dots"
 		}
-		c.JudgeTable(t.From, "model."+t.Name, sentence)
+		c.JudgeTable(t.From, "model."+t.Name, problem)
 	}
 }
 
-// check returns what is wrong with a table, and an empty text where nothing is.
-func (m Model) check() string {
+// problem returns the first problem of a table, or an empty text.
+func (m Model) problem() string {
 	t := m.Is
-	apis := []string{string(provider.Responses), string(provider.Chat), string(provider.Messages), command, scripted}
+	apis := []string{provider.Responses, provider.Chat, provider.Messages, command, scripted}
 	if !slices.Contains(apis, t.API) {
-		hint := "it has to be one of " + strings.Join(apis, ", ")
-		if near := near.Name(t.API, apis); near != "" {
-			hint = "did you mean " + near + "?"
-		}
-		return "has api = " + text.Quote(t.API) + "; " + hint
+		return "has api = " + text.Quote(t.API) + "; " + suggest(t.API, apis, "it has to be one of ")
 	}
 	keys, table := keysOf(t.API), reflect.ValueOf(t)
 	for i := range table.NumField() {
@@ -97,17 +91,17 @@ func (m Model) check() string {
 			return "has no " + key + ": see convtools help query"
 		}
 	}
-	for key, argv := range map[string][]string{"command": t.Command, "key_command": t.KeyCommand} {
-		if argv != nil && (len(argv) == 0 || argv[0] == "") {
-			return "has no program in " + key
-		}
-	}
+	noProgram := func(argv []string) bool { return argv != nil && (len(argv) == 0 || argv[0] == "") }
 	for _, form := range []string{t.Input, t.Output} {
 		if form != "" && form != "text" && form != "json" {
 			return "has input or output = " + text.Quote(form) + "; it has to be text or json"
 		}
 	}
 	switch {
+	case noProgram(t.Command):
+		return "has no program in command"
+	case noProgram(t.KeyCommand):
+		return "has no program in key_command"
 	case t.KeyEnv != "" && t.KeyCommand != nil:
 		return "has both key_env and key_command"
 	case t.MaxOutputTokens < 0 || t.Timeout < 0:
@@ -118,17 +112,24 @@ func (m Model) check() string {
 			return "has request." + key + ", which is not the configuration's to choose"
 		}
 	}
-	return Address(t.BaseURL)
+	return AddressProblem(t.BaseURL)
 }
 
-// does returns what only the user may have a model do, and an empty text where it does nothing of the kind.
+func suggest(name string, known []string, otherwise string) string {
+	if name := near.Name(name, known); name != "" {
+		return "did you mean " + name + "?"
+	}
+	return otherwise + strings.Join(known, ", ")
+}
+
+// does returns the action of a model that needs trust, or an empty text.
 func (m Model) does() string {
 	switch t := m.Is; {
 	case t.Command != nil:
 		return "runs a program"
 	case t.KeyCommand != nil:
 		return "runs a program for the key"
-	case t.KeyEnv != "": // to this machine too: others may listen there, or it leads to another one
+	case t.KeyEnv != "": // even to this machine, where any program may listen
 		return "sends a variable of the environment as a key"
 	case m.HTTP() && !OnLoopback(t.BaseURL):
 		return "sends the conversation to another machine"
@@ -138,29 +139,25 @@ func (m Model) does() string {
 	return ""
 }
 
-// NoModelError is the error where no model applies.
+// NoModelError says that the configuration has no such model, or several.
 type NoModelError struct {
-	Name     string   // that was asked for; empty for none
-	Known    []string // the names of those that there are
-	UserFile string   // what the user's configuration file is called; may be empty
+	Name     string // empty if no model was asked for by name
+	Known    []string
+	UserFile string // the user's configuration file; may be empty
 }
 
 func (e *NoModelError) Error() string {
-	known := text.Line(strings.Join(e.Known, ", "))
 	switch {
 	case len(e.Known) == 0:
 		return "no model is configured; add a table [model.NAME] to " + cmp.Or(e.UserFile, "convtools.toml")
 	case e.Name == "":
+		known := text.Line(strings.Join(e.Known, ", "))
 		return `there are several models; name one with --model, or with model = "NAME" in [session]: ` + known
 	}
-	hint := "there are: " + known
-	if near := near.Name(e.Name, e.Known); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return "there is no model " + text.Quote(e.Name) + "; " + hint
+	return "there is no model " + text.Quote(e.Name) + "; " + text.Line(suggest(e.Name, e.Known, "there are: "))
 }
 
-// Names returns the names of the models, in order.
+// Names returns the sorted names of the models.
 func Names(c *config.Config) []string {
 	var names []string
 	for _, t := range c.Models {
@@ -170,10 +167,10 @@ func Names(c *config.Config) []string {
 	return names
 }
 
-// Choose returns the model with a name that the user has given. Where it is empty, the model is that of [session] in the
-// user's file, and else in the project's; else the only one that the user's file has; else, where that has none, the
-// only one of the project. The error is a [*NoModelError], a [*config.Error] for a model whose table is wrong, or says
-// that a project has to be trusted, for a model that the user has not named.
+// Choose returns the model that the user has named. If name is empty, it returns the model in [session] of the user's
+// file, or of the project's, or else the only model of the user's file, or the project's only model if the user's file
+// has none. The error is a [*NoModelError], a [*config.Error] for a wrong table, or says that the user must trust the
+// project.
 func Choose(c *config.Config, name string) (Model, error) {
 	own := cmp.Or(name, c.OwnModel)
 	wanted := cmp.Or(own, c.Session.Model)
@@ -193,16 +190,17 @@ func Choose(c *config.Config, name string) (Model, error) {
 	return found[0], found[0].Trusted()
 }
 
-// Trusted returns why a model cannot be used that the user has not named.
+// Trusted returns an error if the model cannot be used without the user's naming it.
 func (m Model) Trusted() error {
 	table := "model." + m.Name
-	if err := m.read.Wrong(table); err != nil {
+	if err := m.config.Wrong(table); err != nil {
 		return err
 	}
-	return Untrusted(m.read, m.From, table, m.does(), "; to use it this once, name it: --model "+m.Name)
+	return Untrusted(m.config, m.From, table, m.does(), "; to use it this once, name it: --model "+m.Name)
 }
 
-// Untrusted returns the error for a table of a project that the user does not trust and that does what needs trust.
+// Untrusted returns an error if a table does something that needs trust and the user does not trust its project. does is
+// empty for a table that needs no trust.
 func Untrusted(c *config.Config, from *config.Source, table, does, hint string) error {
 	if does == "" || from.Trusted {
 		return nil
@@ -213,9 +211,9 @@ func Untrusted(c *config.Config, from *config.Source, table, does, hint string) 
 	return fmt.Errorf("[%s] of the project's %s %s, which a project may do only if you trust it%s", table, from.Name, does, hint)
 }
 
-// Address returns what is wrong with the address of a server. It is not repeated: it may hold a secret that does not
-// belong there. None at all is not wrong.
-func Address(s string) string {
+// AddressProblem returns the problem of a server's address, or an empty text. It does not repeat the address, which may
+// have a secret. An empty address is fine.
+func AddressProblem(s string) string {
 	u, err := url.Parse(s)
 	switch {
 	case s == "":
@@ -230,7 +228,7 @@ func Address(s string) string {
 	return ""
 }
 
-// OnLoopback reports whether an address is one of this machine alone.
+// OnLoopback reports whether an address is on this machine.
 func OnLoopback(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil {

@@ -1,11 +1,9 @@
 package configured
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,62 +19,52 @@ import (
 )
 
 const (
-	maxScript = 1 << 20  // bytes of a script
-	maxKey    = 16 << 10 // bytes of a key
+	maxScript = 1 << 20  // bytes
+	maxKey    = 16 << 10 // bytes
 )
 
-// Open returns the model. Nothing is run or sent before it is asked. The error is a [*model.Error].
+// Open returns the model. It runs and sends nothing. The error is a [*model.Error].
 func (m Model) Open(getenv func(string) string) (model.Model, error) {
+	opened, err := m.open(getenv)
+	if err != nil {
+		message := text.Line(text.Cut(err.Error(), 500))
+		return nil, &model.Error{Model: m.Name, Code: model.CodeConfiguration, Message: message}
+	}
+	return opened, nil
+}
+
+func (m Model) open(getenv func(string) string) (model.Model, error) {
 	t := m.Is
-	env := process.DefaultEnv(t.PassEnv...)
-	switch t.API {
-	case command:
-		return program.New(program.Options{Name: m.Name, Command: t.Command, Env: env, JSON: t.Input == "json", Events: t.Output == "json", Timeout: t.Timeout}), nil
-	case scripted:
-		source, err := m.script()
-		if err == nil {
-			var opened *script.Model
-			if opened, err = script.Parse(m.Name, string(source)); err == nil {
-				return opened, nil
-			}
-		}
-		return nil, m.fail(fmt.Errorf("the script %s: %w", text.Quote(t.Script), err))
-	}
-	o := provider.Options{
-		Name: m.Name, API: provider.API(t.API), BaseURL: "https://api.openai.com/v1", Model: t.Model,
-		MaxOutputTokens: t.MaxOutputTokens, Request: t.Request, WebSearch: t.WebSearch, Silence: t.Timeout,
-	}
-	if o.API == provider.Messages {
-		o.BaseURL = "https://api.anthropic.com/v1"
-	}
-	if u, err := url.Parse(t.BaseURL); err == nil && t.BaseURL != "" {
-		if u.Path = strings.TrimRight(u.Path, "/"); u.Path == "" {
-			u.Path = "/v1"
-		}
-		o.BaseURL = u.String()
-	}
 	switch {
-	case t.KeyEnv != "":
-		key, err := keyOf([]byte(getenv(t.KeyEnv)))
-		if err != nil {
-			return nil, m.fail(fmt.Errorf("the environment variable %s of key_env %w", text.Quote(t.KeyEnv), err))
+	case t.API == command:
+		return program.Model{Name: m.Name, Config: t, Runner: process.Exec{}}, nil
+	case t.API == scripted:
+		source, err := m.script()
+		var opened *script.Model
+		if err == nil {
+			opened, err = script.Parse(m.Name, string(source))
 		}
-		o.Key = func(context.Context, bool) (string, error) { return key, nil }
+		if err != nil {
+			err = fmt.Errorf("the script %s: %w", text.Quote(t.Script), err)
+		}
+		return opened, err
+	case t.KeyEnv != "":
+		key, err := keyIn(getenv(t.KeyEnv))
+		if err != nil {
+			return nil, fmt.Errorf("the environment variable %s of key_env %w", text.Quote(t.KeyEnv), err)
+		}
+		return provider.New(m.Name, t, func(context.Context, bool) (string, error) { return key, nil }), nil
 	case t.KeyCommand != nil:
-		o.Key = printed(process.Command{
-			Path: t.KeyCommand[0], Args: t.KeyCommand[1:], Env: env,
+		return provider.New(m.Name, t, printed(process.Command{
+			Path: t.KeyCommand[0], Args: t.KeyCommand[1:], Env: process.DefaultEnv(t.PassEnv...),
 			Limits: process.Limits{Timeout: time.Minute, Stdout: maxKey + 1},
-		})
+		})), nil
 	}
-	return provider.New(o), nil
+	return provider.New(m.Name, t, nil), nil
 }
 
-func (m Model) fail(err error) error {
-	return &model.Error{Model: m.Name, Code: model.CodeConfiguration, Message: text.Line(text.Cut(err.Error(), 500)), Err: err}
-}
-
-// script reads the script. That of a project is inside of it, through links too, unless its path says otherwise, which
-// is the user's to allow.
+// script reads the script. A relative path of a project's file leads out of the project only where the path says so, not
+// through a link: the user has to see it to allow it.
 func (m Model) script() ([]byte, error) {
 	path := filepath.FromSlash(m.Is.Script)
 	if m.From.Root == "" || !filepath.IsLocal(path) {
@@ -93,9 +81,9 @@ func (m Model) script() ([]byte, error) {
 	return safefile.ReadIn(root, path, maxScript)
 }
 
-// keyOf returns the key that a variable or a command has, without what a header cannot hold. Errors do not repeat it.
-func keyOf(value []byte) (string, error) {
-	key := string(bytes.TrimSpace(value))
+// keyIn returns the key in the value of a variable or the output of a command. Its errors do not show it.
+func keyIn(value string) (string, error) {
+	key := strings.TrimSpace(value)
 	switch {
 	case key == "":
 		return "", errors.New("has no key")
@@ -107,32 +95,38 @@ func keyOf(value []byte) (string, error) {
 	return key, nil
 }
 
-// printed returns the key that a command prints. It is run when the first request needs a key, and again when the
-// provider has refused that: some keys are valid for an hour.
-func printed(c process.Command) func(ctx context.Context, fresh bool) (string, error) {
+// printed returns the key that a command prints. It runs the command for the first request, and after the provider has
+// refused a key: some are valid for an hour.
+func printed(c process.Command) provider.Key {
 	var mu sync.Mutex
 	last := ""
-	return func(ctx context.Context, fresh bool) (string, error) {
+	return func(ctx context.Context, refused bool) (string, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if last != "" && !fresh {
+		if last != "" && !refused {
 			return last, nil
 		}
-		result, err := process.Exec{}.Run(ctx, c)
-		key, wrong := keyOf(result.Stdout)
-		problem := ""
-		switch failure := (*process.Error)(nil); {
-		case errors.As(err, &failure):
-			problem = failure.Detail // what it has printed, on standard error too, may hold the key, and so may its arguments
-		case result.ExitCode != 0:
-			problem = fmt.Sprintf("it ended with exit code %d", result.ExitCode)
-		case wrong != nil:
-			problem = "what it prints " + wrong.Error()
-		}
-		if problem != "" {
-			return "", fmt.Errorf("key_command gives no key: %s; run it yourself to see why", problem)
+		key, err := run(ctx, c)
+		if err != nil {
+			return "", fmt.Errorf("key_command gives no key: %w; run it yourself to see why", err)
 		}
 		last = key
-		return key, nil
+		return last, nil
 	}
+}
+
+// run returns the key that a command prints. Its errors do not show the output and the arguments, which may have the key.
+func run(ctx context.Context, c process.Command) (string, error) {
+	result, err := process.Exec{}.Run(ctx, c)
+	if failure, ok := errors.AsType[*process.Error](err); ok {
+		return "", errors.New(failure.Detail)
+	}
+	if result.ExitCode != 0 {
+		return "", fmt.Errorf("it ended with exit code %d", result.ExitCode)
+	}
+	key, err := keyIn(string(result.Stdout))
+	if err != nil {
+		return "", fmt.Errorf("what it prints %w", err)
+	}
+	return key, nil
 }

@@ -1,14 +1,13 @@
-// Package modeltest is a provider of models for tests: OpenAI's Responses and Chat
-// Completions, and Anthropic's Messages, over HTTP on this machine. It says what a
-// test has it say, in the form that the providers' documentation gives, to who has the
-// key; whether a request is one that they would take is for the exchanges in
-// provider/testdata to show.
+// Package modeltest is a provider of models for tests, on this machine: it speaks OpenAI's Responses and Chat
+// Completions and Anthropic's Messages over HTTP. The files API.sse have the streams that the providers' documentation
+// shows, as templates for an [Answer]. The package does not check requests: the exchanges in provider/testdata do.
 //
-// It uses nothing of what it tests, and must only ever listen on loopback.
+// The package uses nothing that it tests. It must never listen beyond loopback.
 package modeltest
 
 import (
 	"cmp"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,18 +16,19 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"text/template"
 )
 
-// Key is the key that a [Server] wants.
+// Key is the key that a [Server] accepts.
 const Key = "sk-test-0123456789abcdef"
 
-// Server is a provider. Its fields are set before [Server.Start].
+// Server is a provider. Set its fields before [Server.Start].
 type Server struct {
-	// Answer decides what the model answers. It is called for one request at a time.
+	// Answer returns the answer to a request. The server calls it for one request at a time.
 	Answer func(Exchange) Answer
-	// AnyKey lets in who has another key, too.
+	// AnyKey accepts every key.
 	AnyKey bool
-	// Hung is called when the server has begun to say nothing; it may be nil.
+	// Hung is called when an answer begins to hang. It may be nil.
 	Hung func()
 
 	http      *httptest.Server
@@ -39,22 +39,21 @@ type Server struct {
 
 // Exchange is a request.
 type Exchange struct {
-	API   string // responses, chat or messages
-	Model string
-	Tools []Tool
-	Body  json.RawMessage
-	// Last is the text of the last message, or of the last output of a tool.
-	Last    string
-	Outputs []Output // of tools, oldest first
+	API     string // responses, chat or messages
+	Model   string
+	Tools   []Tool
+	Body    json.RawMessage
+	Last    string   // the text of the last message or output
+	Outputs []Output // oldest first
 }
 
-// Tool is a tool that the model may call. The Responses API can group tools in a namespace.
+// Tool is a tool that the model may call. Only the Responses API has namespaces.
 type Tool struct {
 	Namespace, Name, Description string
 	Parameters                   json.RawMessage
 }
 
-// Output is the text that a tool call was answered with.
+// Output is the output of a call.
 type Output struct{ CallID, Text string }
 
 // Answer is what the model answers, or how it fails to.
@@ -64,30 +63,25 @@ type Answer struct {
 	Calls    []Call
 	Usage    Usage
 
-	// Status refuses the request, with the error's type, a message and headers.
+	// Status refuses the request, with an error of this type and message.
 	Status        int
 	Type, Message string
 	Header        map[string]string
 
-	Hangs Hangs
+	// Hangs stops sending after the first half of the events.
+	Hangs bool
 }
 
-// Call is a tool call. The name is written as it is; only the Responses API has a namespace.
+// Call is a call of a tool. Only the Responses API has namespaces.
 type Call struct{ ID, Namespace, Name, Args string }
 
 // Usage is the tokens of a response.
 type Usage struct{ Input, Output int }
 
-// Hangs is where a server stops to send.
-type Hangs int
+// Total returns the sum.
+func (u Usage) Total() int { return u.Input + u.Output }
 
-const (
-	Never   Hangs = iota
-	AtOnce        // nothing comes
-	Halfway       // nothing comes after the first half
-)
-
-// Sequence returns an answerer that gives the answers in turn, and the last one again after that.
+// Sequence returns the answers in turn, and then the last one again and again.
 func Sequence(answers ...Answer) func(Exchange) Answer {
 	n := 0
 	return func(Exchange) Answer {
@@ -98,16 +92,15 @@ func Sequence(answers ...Answer) func(Exchange) Answer {
 }
 
 // Start begins to listen and returns the base URL.
-func (s *Server) Start() (baseURL string, err error) {
+func (s *Server) Start() string {
 	s.http = httptest.NewServer(s)
-	return s.http.URL + "/v1", nil
+	return s.http.URL + "/v1"
 }
 
-// Close ends the server and what it is still sending.
-func (s *Server) Close() error {
+// Close ends the server and its connections.
+func (s *Server) Close() {
 	s.http.CloseClientConnections()
 	s.http.Close()
-	return nil
 }
 
 // Exchanges returns the requests, oldest first.
@@ -117,48 +110,22 @@ func (s *Server) Exchanges() []Exchange {
 	return slices.Clone(s.exchanges)
 }
 
-// interfaces are the events of a response, by the path of a request.
-var interfaces = map[string]struct {
-	name   string
-	events func(Answer) []string
-}{
-	"/v1/responses":        {"responses", responses},
-	"/v1/chat/completions": {"chat", chat},
-	"/v1/messages":         {"messages", messages},
-}
-
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	api, known := interfaces[r.URL.Path]
-	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("x-api-key")
-	switch {
-	case !known:
-		refuse(w, Answer{Status: http.StatusNotFound, Type: "not_found_error", Message: "there is no " + r.URL.Path})
-		return
-	case key != Key && !s.AnyKey:
-		refuse(w, Answer{Status: http.StatusUnauthorized, Type: "authentication_error", Message: "Incorrect API key provided: " + key})
-		return
-	}
-	e, err := read(r.Body)
+	apis := map[string]string{"/v1/responses": "responses", "/v1/chat/completions": "chat", "/v1/messages": "messages"}
+	api := apis[r.URL.Path]
+	answer := s.answer(api, r)
+	events, err := answer.events(api)
 	if err != nil {
-		refuse(w, Answer{Status: http.StatusBadRequest, Type: "invalid_request_error", Message: err.Error()})
-		return
+		answer = Answer{Status: http.StatusInternalServerError, Message: err.Error()}
 	}
-	e.API = api.name
-	s.answering.Lock()
-	defer s.answering.Unlock()
-	s.mu.Lock()
-	s.exchanges = append(s.exchanges, e)
-	s.mu.Unlock()
-	answer := s.Answer(e)
 	if answer.Status != 0 {
 		refuse(w, answer)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	events := api.events(answer)
 	for i, event := range events {
-		if answer.Hangs == AtOnce || answer.Hangs == Halfway && i == len(events)/2 {
+		if answer.Hangs && i == len(events)/2 {
 			if s.Hung != nil {
 				s.Hung()
 			}
@@ -172,6 +139,25 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func (s *Server) answer(api string, r *http.Request) Answer {
+	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("x-api-key")
+	e, err := read(api, r.Body)
+	switch {
+	case api == "":
+		return Answer{Status: http.StatusNotFound, Type: "not_found_error", Message: "there is no " + r.URL.Path}
+	case key != Key && !s.AnyKey:
+		return Answer{Status: http.StatusUnauthorized, Type: "authentication_error", Message: "Incorrect API key provided: " + key}
+	case err != nil:
+		return Answer{Status: http.StatusBadRequest, Type: "invalid_request_error", Message: err.Error()}
+	}
+	s.answering.Lock()
+	defer s.answering.Unlock()
+	s.mu.Lock()
+	s.exchanges = append(s.exchanges, e)
+	s.mu.Unlock()
+	return s.Answer(e)
+}
+
 func refuse(w http.ResponseWriter, a Answer) {
 	w.Header().Set("Content-Type", "application/json")
 	for name, value := range a.Header {
@@ -182,15 +168,44 @@ func refuse(w http.ResponseWriter, a Answer) {
 	_ = json.NewEncoder(w).Encode(body) // the client may have gone
 }
 
-// read reads a request of any of the interfaces.
-func read(r io.Reader) (e Exchange, err error) {
+//go:embed *.sse
+var streams embed.FS
+
+// events returns the server-sent events of an answer. A refusal has none.
+func (a Answer) events(api string) ([]string, error) {
+	if a.Status != 0 {
+		return nil, nil
+	}
+	counts := map[string]int{}
+	t, err := template.New(api+".sse").Funcs(template.FuncMap{
+		"count": func(name string) int { // 0, 1, 2, …
+			counts[name]++
+			return counts[name] - 1
+		},
+		"join": func(pieces []string) string { return strings.Join(pieces, "") },
+		"json": func(text string) (string, error) {
+			encoded, err := json.Marshal(text)
+			return string(encoded), err
+		},
+	}).ParseFS(streams, api+".sse")
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	err = t.Execute(&b, a)
+	return strings.SplitAfter(strings.TrimSpace(b.String())+"\n\n", "\n\n"), err
+}
+
+// read reads a request of any interface.
+func read(api string, r io.Reader) (e Exchange, err error) {
+	e.API = api
 	if e.Body, err = io.ReadAll(r); err != nil {
 		return e, fmt.Errorf("reading the body: %w", err)
 	}
 	var body struct {
 		Model           string
 		Tools           []tool
-		Input, Messages []fields
+		Input, Messages []map[string]any
 	}
 	if err := json.Unmarshal(e.Body, &body); err != nil {
 		return e, fmt.Errorf("the body of the request cannot be parsed: %w", err)
@@ -211,7 +226,7 @@ func read(r io.Reader) (e Exchange, err error) {
 		}
 		parts, _ := m["content"].([]any)
 		for _, part := range parts {
-			if p, _ := part.(fields); p["type"] == "tool_result" {
+			if p, _ := part.(map[string]any); p["type"] == "tool_result" {
 				e.Outputs = append(e.Outputs, Output{textOf(p["tool_use_id"]), textOf(p["content"])})
 			}
 		}
@@ -219,7 +234,7 @@ func read(r io.Reader) (e Exchange, err error) {
 	return e, nil
 }
 
-// textOf returns a text, or those of parts.
+// textOf returns a text, or the texts of parts.
 func textOf(v any) (text string) {
 	switch v := v.(type) {
 	case string:
@@ -228,13 +243,13 @@ func textOf(v any) (text string) {
 		for _, part := range v {
 			text += textOf(part)
 		}
-	case fields:
+	case map[string]any:
 		text = textOf(v["text"]) + textOf(v["content"])
 	}
 	return text
 }
 
-// tool is a tool in the form of any of the interfaces.
+// tool is a tool of any interface.
 type tool struct {
 	Type        string
 	Name        string

@@ -1,12 +1,11 @@
-// Package program is a model that runs a command for each response, such as the exec mode of another agent.
+// Package program is a model that runs a command for each response, such as another agent.
 //
-// The command gets the request on standard input and writes the answer to standard output. It ends with exit code 0;
-// any other is an error, which shows the beginning and the end of standard error. It is started without a shell, in a process
-// group of its own, and that group is killed when the request is cancelled or takes too long. Tools are not offered to
-// it: the answer is a text.
+// The command reads the request from standard input and writes the answer to standard output. A nonzero exit code is an
+// error, which shows both ends of standard error. The command runs without a shell in a process group of its own; the
+// group is killed when the request is cancelled or takes too long. The command is offered no tools.
 //
-// As text, which is the default, the input is the instructions, if there are any, and then the history. One with a
-// single message is that message. A longer one has a line before each message that names whose it is:
+// The input is text by default: the instructions, if any, then the history. A history of more than one message has a
+// heading for each:
 //
 //	# user
 //	What is the capital of France?
@@ -17,19 +16,20 @@
 //	# user
 //	And of Spain?
 //
-// As JSON, it is one object on one line:
+// JSON input is one object on one line:
 //
 //	{"model":"NAME","instructions":"…","messages":[{"role":"user","text":"…","images":["data:…"]},{"role":"assistant","text":"…"}],"max_output_tokens":4096}
 //
-// where role is user, assistant, or tool for the output of a tool that another model had called in the same
-// conversation; instructions, images and max_output_tokens are left out where there are none.
+// where role is user, assistant, or tool for the output of a tool that another model called. Empty instructions, images
+// and max_output_tokens are left out.
 //
-// The output is the answer as it is, which is the default, or JSON objects, one after the other, as jp --format=json query
-// prints them: those with the type chat_response have a piece of the answer in message, and others are ignored.
+// The output is the answer by default. JSON output is a sequence of objects, as jp --format=json query prints them: an
+// object with type chat_response has a piece of the answer in message; others are ignored.
 package program
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,84 +39,34 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// Options is a command.
-type Options struct {
-	Name    string   // what the configuration calls the model
-	Command []string // the program and its arguments
-	Env     []string // the whole environment, as NAME=value; nil is [process.DefaultEnv]
-	JSON    bool     // the input is JSON
-	Events  bool     // the output is JSON
-	Timeout time.Duration
-	Runner  process.Runner // nil is [process.Exec]
+// Model is a table [model.NAME] with a command. It implements [model.Model].
+type Model struct {
+	Name   string
+	Config config.Model
+	Runner process.Runner
 }
 
-// DefaultTimeout is how long a command may take where the options have no limit.
-const DefaultTimeout = 30 * time.Minute
+const (
+	defaultTimeout = 30 * time.Minute
+	maxAnswer      = 16 << 20 // bytes
+	maxShown       = 300      // characters of standard error
+)
 
-// maxAnswer is how many bytes a command may print.
-const maxAnswer = 16 << 20
-
-// Model runs a command for each response. It implements [model.Model].
-type Model struct{ options Options }
-
-// New returns a model. Nothing is run before it is asked.
-func New(o Options) *Model {
-	if o.Runner == nil {
-		o.Runner = process.Exec{}
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
-	}
-	return &Model{options: o}
-}
-
-// Sample implements [model.Model]. The usage is not known.
-func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
-	o := m.options
-	input, err := m.input(r)
-	if err != nil {
-		return model.Response{}, &model.Error{Model: o.Name, Code: model.CodeProgram, Message: "writing the request: " + err.Error(), Err: err}
-	}
-	result, err := o.Runner.Run(ctx, process.Command{
-		Path: o.Command[0], Args: o.Command[1:], Env: o.Env, Stdin: input,
-		Limits: process.Limits{Timeout: o.Timeout, Stdout: maxAnswer},
-	})
-	if ctx.Err() != nil {
-		return model.Response{}, context.Cause(ctx)
-	}
-	failure := &model.Error{Model: o.Name, Code: model.CodeProgram, Attempts: 1}
-	if stopped := (*process.Error)(nil); errors.As(err, &stopped) {
-		failure.Message, failure.Err = stopped.ForModel(), err
-		switch stopped.Kind {
-		case process.NotFound, process.NotExecutable, process.BadArgument:
-			failure.Code = model.CodeConfiguration
-		case process.Timeout:
-			failure.Code = model.CodeStalled
-		case process.OutputTooLarge:
-			failure.Code = model.CodeTooLarge
-		}
-		return model.Response{}, failure
-	}
-	if result.ExitCode != 0 {
-		failure.Message = fmt.Sprintf("the command ended with exit code %d", result.ExitCode)
-		if said := strings.Join(strings.Fields(string(result.Stderr)), " "); said != "" {
-			failure.Message += " (on stderr: " + text.Line(text.CutMiddle(said, maxShown)) + ")"
-		}
-		return model.Response{}, failure
-	}
-	answer := string(result.Stdout)
-	if o.Events {
-		if answer, err = said(result.Stdout); err != nil {
-			failure.Message, failure.Err = "what the command prints is not JSON: "+text.Line(text.Cut(err.Error(), maxShown)), err
-			return model.Response{}, failure
-		}
-	}
+// Sample implements [model.Model]. The response has no usage.
+func (m Model) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
+	answer, err := m.run(ctx, r)
 	answer = strings.TrimRight(strings.ToValidUTF8(answer, "\ufffd"), "\r\n")
-	if answer == "" {
+	switch {
+	case ctx.Err() != nil:
+		return model.Response{}, context.Cause(ctx)
+	case err != nil:
+		return model.Response{}, m.failure(err)
+	case answer == "":
 		return model.Response{}, nil
 	}
 	if delta != nil {
@@ -125,42 +75,69 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	return model.Response{Items: []model.Item{model.Text(model.AgentMessage, answer)}}, nil
 }
 
-// said joins the pieces of the answer in a sequence of JSON objects. An object of another type between two pieces separates
-// them by an empty line.
-func said(stdout []byte) (string, error) {
-	var answer strings.Builder
-	apart := false
-	for decoder := json.NewDecoder(bytes.NewReader(stdout)); ; {
-		var e struct {
-			Type    string  `json:"type"`
-			Message *string `json:"message"`
+func (m Model) run(ctx context.Context, r model.Request) (string, error) {
+	input, err := m.input(r)
+	if err != nil {
+		return "", fmt.Errorf("writing the request: %w", err)
+	}
+	result, err := m.Runner.Run(ctx, process.Command{
+		Path: m.Config.Command[0], Args: m.Config.Command[1:], Env: process.DefaultEnv(m.Config.PassEnv...), Stdin: input,
+		Limits: process.Limits{Timeout: cmp.Or(m.Config.Timeout, defaultTimeout), Stdout: maxAnswer},
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case result.ExitCode != 0:
+		message := fmt.Sprintf("the command ended with exit code %d", result.ExitCode)
+		if stderr := strings.Join(strings.Fields(string(result.Stderr)), " "); stderr != "" {
+			message += " (on stderr: " + text.Line(text.CutMiddle(stderr, maxShown)) + ")"
 		}
-		switch err := decoder.Decode(&e); {
+		return "", errors.New(message)
+	case m.Config.Output == "json":
+		return join(result.Stdout)
+	}
+	return string(result.Stdout), nil
+}
+
+func (m Model) failure(err error) error {
+	failure := &model.Error{Model: m.Name, Code: model.CodeProgram, Message: err.Error(), Attempts: 1}
+	stopped, ok := errors.AsType[*process.Error](err)
+	if !ok {
+		return failure
+	}
+	failure.Message = stopped.ForModel()
+	switch stopped.Kind {
+	case process.NotFound, process.NotExecutable, process.BadArgument:
+		failure.Code = model.CodeConfiguration
+	case process.Timeout:
+		failure.Code = model.CodeStalled
+	case process.OutputTooLarge:
+		failure.Code = model.CodeTooLarge
+	}
+	return failure
+}
+
+// join returns the answer in JSON output. Pieces with other objects between them become paragraphs.
+func join(stdout []byte) (string, error) {
+	var answer strings.Builder
+	separator := ""
+	for decoder := json.NewDecoder(bytes.NewReader(stdout)); ; {
+		var object struct{ Type, Message string }
+		switch err := decoder.Decode(&object); {
 		case err == io.EOF:
 			return answer.String(), nil
 		case err != nil:
-			return "", err
-		case e.Type == "chat_response" && e.Message != nil:
-			if apart && answer.Len() > 0 {
-				answer.WriteString("\n\n")
+			return "", errors.New("what the command prints is not JSON: " + text.Line(text.Cut(err.Error(), maxShown)))
+		case object.Type != "chat_response":
+			separator = "\n\n"
+		case object.Message != "":
+			if answer.Len() > 0 {
+				answer.WriteString(separator)
 			}
-			apart = false
-			answer.WriteString(*e.Message)
-		case e.Type != "chat_response":
-			apart = true
+			answer.WriteString(object.Message)
+			separator = ""
 		}
 	}
-}
-
-// maxShown is how many characters of what a command has said are shown.
-const maxShown = 300
-
-// prompt is what a command reads as JSON.
-type prompt struct {
-	Model           string    `json:"model"`
-	Instructions    string    `json:"instructions,omitempty"`
-	Messages        []message `json:"messages"`
-	MaxOutputTokens int64     `json:"max_output_tokens,omitempty"`
 }
 
 type message struct {
@@ -169,34 +146,37 @@ type message struct {
 	Images []string `json:"images,omitempty"`
 }
 
-// input returns what the command reads.
-func (m *Model) input(r model.Request) ([]byte, error) {
-	p := prompt{Model: m.options.Name, Messages: messages(r.Items), MaxOutputTokens: r.MaxOutputTokens}
+// input returns the standard input of the command.
+func (m Model) input(r model.Request) ([]byte, error) {
+	instructions, messages := "", messagesOf(r.Items)
 	if r.Instructions != nil {
-		p.Instructions = *r.Instructions
+		instructions = *r.Instructions
 	}
-	if m.options.JSON {
-		encoded, err := json.Marshal(p)
+	if m.Config.Input == "json" {
+		encoded, err := json.Marshal(struct {
+			Model           string    `json:"model"`
+			Instructions    string    `json:"instructions,omitempty"`
+			Messages        []message `json:"messages"`
+			MaxOutputTokens int64     `json:"max_output_tokens,omitempty"`
+		}{m.Name, instructions, messages, r.MaxOutputTokens})
 		return append(encoded, '\n'), err
 	}
-	var b strings.Builder
-	if p.Instructions != "" {
-		b.WriteString(p.Instructions + "\n\n")
+	var paragraphs []string
+	if instructions != "" {
+		paragraphs = append(paragraphs, instructions+"\n")
 	}
-	for i, said := range p.Messages {
-		if len(p.Messages) > 1 {
-			if i > 0 {
-				b.WriteString("\n")
-			}
-			b.WriteString("# " + said.Role + "\n")
+	for _, said := range messages {
+		heading := ""
+		if len(messages) > 1 {
+			heading = "# " + said.Role + "\n"
 		}
-		b.WriteString(strings.TrimRight(said.Text, "\n") + "\n")
+		paragraphs = append(paragraphs, heading+strings.TrimRight(said.Text, "\n")+"\n")
 	}
-	return []byte(b.String()), nil
+	return []byte(strings.Join(paragraphs, "\n")), nil
 }
 
-func messages(items []model.Item) []message {
-	said := []message{}
+func messagesOf(items []model.Item) []message {
+	messages := []message{}
 	for _, item := range items {
 		m := message{Role: "assistant", Text: item.Text()}
 		switch item.Kind {
@@ -214,7 +194,7 @@ func messages(items []model.Item) []message {
 				m.Images = append(m.Images, p.ImageURL)
 			}
 		}
-		said = append(said, m)
+		messages = append(messages, m)
 	}
-	return said
+	return messages
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/model/program"
 	"github.com/convtools/convtools/runtime/process"
@@ -42,27 +43,27 @@ func TestInput(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		request model.Request
-		json    bool
+		input   string
 		want    string
 	}{
-		"one message":      {model.Request{Items: []model.Item{user("Hello")}}, false, "Hello\n"},
-		"with instruction": {model.Request{Instructions: &instructions, Items: []model.Item{user("Hello")}}, false, "Be brief.\n\nHello\n"},
+		"one message":      {model.Request{Items: []model.Item{user("Hello")}}, "text", "Hello\n"},
+		"with instruction": {model.Request{Instructions: &instructions, Items: []model.Item{user("Hello")}}, "text", "Be brief.\n\nHello\n"},
 		"several": {
 			model.Request{Instructions: &instructions, Items: several},
-			false,
+			"",
 			"Be brief.\n\n# user\nHello\n\n# assistant\nHi.\n\n# assistant\n(calls fetch with {})\n\n# tool\nout\n\n# user\nAnd?\n",
 		},
-		"JSON of one": {model.Request{Items: []model.Item{user("Hello")}}, true, `{"model":"test","messages":[{"role":"user","text":"Hello"}]}` + "\n"},
+		"JSON of one": {model.Request{Items: []model.Item{user("Hello")}}, "json", `{"model":"test","messages":[{"role":"user","text":"Hello"}]}` + "\n"},
 		"JSON of several": {
 			model.Request{Instructions: &instructions, Items: several, MaxOutputTokens: 10},
-			true,
+			"json",
 			`{"model":"test","instructions":"Be brief.","messages":[{"role":"user","text":"Hello\n"},{"role":"assistant","text":"Hi."},{"role":"assistant","text":"(calls fetch with {})"},{"role":"tool","text":"out"},{"role":"user","text":"And?","images":["data:x"]}],"max_output_tokens":10}` + "\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &runner{result: process.Result{Stdout: []byte("Hi\nthere\xff\r\n\n")}}
-			m := program.New(program.Options{Name: "test", Command: []string{"agent", "-p"}, Env: []string{"A=b"}, JSON: test.json, Runner: r})
+			m := program.Model{Name: "test", Config: config.Model{Command: []string{"agent", "-p"}, Input: test.input, PassEnv: []string{"PATH"}}, Runner: r}
 			streamed := ""
 			got, err := m.Sample(t.Context(), test.request, func(text string) { streamed += text })
 			if err != nil {
@@ -71,7 +72,7 @@ func TestInput(t *testing.T) {
 			if diff := cmp.Diff(model.Response{Items: []model.Item{model.Text(model.AgentMessage, "Hi\nthere\ufffd")}}, got); diff != "" || streamed != "Hi\nthere\ufffd" {
 				t.Errorf("streamed %q (-want +got):\n%s", streamed, diff)
 			}
-			want := process.Command{Path: "agent", Args: []string{"-p"}, Env: []string{"A=b"}, Stdin: []byte(test.want), Limits: process.Limits{Timeout: 30 * time.Minute, Stdout: 16 << 20}}
+			want := process.Command{Path: "agent", Args: []string{"-p"}, Env: process.DefaultEnv("PATH"), Stdin: []byte(test.want), Limits: process.Limits{Timeout: 30 * time.Minute, Stdout: 16 << 20}}
 			if diff := cmp.Diff(want, r.got); diff != "" {
 				t.Errorf("the command (-want +got):\n%s", diff)
 			}
@@ -96,7 +97,7 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := program.New(program.Options{Name: "test", Command: []string{"agent"}, Runner: &runner{result: test.result, err: test.err}})
+			m := program.Model{Name: "test", Config: config.Model{Command: []string{"agent"}}, Runner: &runner{result: test.result, err: test.err}}
 			_, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil)
 			failure := (*model.Error)(nil)
 			if !errors.As(err, &failure) || failure.Code != test.code || !strings.Contains(failure.Message, test.want) {
@@ -104,7 +105,7 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	m := program.New(program.Options{Name: "test", Command: []string{"agent"}, Runner: &runner{}})
+	m := program.Model{Name: "test", Config: config.Model{Command: []string{"agent"}}, Runner: &runner{}}
 	if got, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil); err != nil || len(got.Items) > 0 {
 		t.Errorf("an empty answer is %+v, %v", got, err)
 	}
@@ -113,8 +114,7 @@ func TestErrors(t *testing.T) {
 // TestRun runs a real program, which is this one.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	const child = "CONVTOOLS_TEST_PROGRAM"
-	switch os.Getenv(child) {
+	switch os.Args[len(os.Args)-1] {
 	case "answer":
 		_, _ = os.Stdout.WriteString("an answer")
 		os.Exit(0)
@@ -122,23 +122,24 @@ func TestRun(t *testing.T) {
 		_, _ = os.Stdout.WriteString("begun")
 		time.Sleep(time.Hour) // an empty select would be a deadlock
 	}
-	options := func(how string) program.Options {
-		return program.Options{Name: "test", Command: []string{os.Args[0], "-test.run=^TestRun$"}, Env: append(os.Environ(), child+"="+how)}
+	running := make(chan struct{})
+	run := func(how string) program.Model {
+		command := []string{os.Args[0], "-test.run=^TestRun$", how}
+		return program.Model{Name: "test", Config: config.Model{Command: command}, Runner: started{running}}
 	}
-	got, err := program.New(options("answer")).Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil)
+	m := run("answer")
+	m.Runner = process.Exec{}
+	got, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil)
 	if err != nil || len(got.Items) != 1 || got.Items[0].Text() != "an answer" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	gone := errors.New("gone")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	running := make(chan struct{})
-	o := options("wait")
-	o.Runner = started{running}
 	go func() {
 		<-running
 		cancel(gone)
 	}()
-	if _, err := program.New(o).Sample(ctx, model.Request{Items: []model.Item{user("x")}}, nil); !errors.Is(err, gone) {
+	if _, err := run("wait").Sample(ctx, model.Request{Items: []model.Item{user("x")}}, nil); !errors.Is(err, gone) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -9,45 +10,43 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// chatBody returns a request of OpenAI's Chat Completions API, as far as the many servers go that offer it too.
+// chatBody returns a request of OpenAI's Chat Completions API, with the fields that other servers of the API know.
 func chatBody(r request) fields {
 	body := fields{
 		"model": r.model, "messages": chatMessages(r), "stream": true,
 		"stream_options": fields{"include_usage": true},
 	}
-	r.offer(body, "parameters", func(function fields) fields { return fields{"type": "function", "function": function} }, nil)
+	r.addTools(body, "parameters", func(function fields) fields { return fields{"type": "function", "function": function} }, nil)
 	if r.MaxOutputTokens > 0 {
 		body["max_completion_tokens"] = r.MaxOutputTokens
 	}
 	return body
 }
 
-// chatMessages returns the messages of a request. What the model wrote without a break is one message, and so is what
-// the user did: the templates of many models want the two to alternate.
+// chatMessages returns the messages of a request. Adjacent messages of one role become one: the templates of many models
+// want user and assistant to alternate.
 func chatMessages(r request) []fields {
 	messages := []fields{}
 	if r.Instructions != nil {
 		messages = append(messages, fields{"role": "system", "content": *r.Instructions})
 	}
-	entries := r.entries()
-	lastInput := len(entries) - 1
-	for lastInput >= 0 && entries[lastInput].Kind != model.UserMessage {
-		lastInput--
+	all := turns(r.entries())
+	lastUser := -1
+	for i, turn := range all {
+		if turn[0].role == "user" {
+			lastUser = i
+		}
 	}
-	for i, run := range runs(entries) {
-		switch run[0].Kind {
-		case model.UserMessage:
-			var parts []model.Part
-			for _, e := range run {
-				parts = append(parts, e.Parts...)
-			}
-			messages = append(messages, fields{"role": "user", "content": chatContent(parts)})
-		case model.ToolOutput:
-			for _, e := range run {
+	for i, turn := range all {
+		switch turn[0].role {
+		case "user":
+			messages = append(messages, fields{"role": "user", "content": chatContent(turn)})
+		case "tool":
+			for _, e := range turn {
 				messages = append(messages, fields{"role": "tool", "tool_call_id": e.CallID, "content": e.Output})
 			}
 		default:
-			if message := chatMessage(run, i > lastInput); message != nil {
+			if message := chatMessage(turn, i > lastUser); message != nil {
 				messages = append(messages, message)
 			}
 		}
@@ -55,43 +54,44 @@ func chatMessages(r request) []fields {
 	return messages
 }
 
-// chatContent returns the content of a user's message: a text where it is nothing else, since not every server reads
-// parts.
-func chatContent(parts []model.Part) any {
+// chatContent returns the content of a user's message: a text if it has no image, since some servers accept nothing else.
+func chatContent(turn []entry) any {
+	var parts []model.Part
+	for _, e := range turn {
+		parts = append(parts, e.Parts...)
+	}
 	var texts []string
-	var encoded []fields
 	for _, p := range parts {
 		if p.ImageURL != "" {
-			encoded = append(encoded, fields{"type": "image_url", "image_url": fields{"url": p.ImageURL}})
-			continue
+			return encode(parts, "text", func(url string) fields {
+				return fields{"type": "image_url", "image_url": fields{"url": url}}
+			})
 		}
 		texts = append(texts, p.Text)
-		encoded = append(encoded, fields{"type": "text", "text": p.Text})
 	}
-	if len(texts) == len(encoded) {
-		return strings.Join(texts, "\n\n")
-	}
-	return encoded
+	return strings.Join(texts, "\n\n")
 }
 
-// chatMessage returns a message of the model. Reasoning has no place in the interface; servers that send it want it
-// back while a call of the same turn is being answered, and not later.
-func chatMessage(run []entry, sameTurn bool) fields {
+// chatMessage returns a message of the model, or nil if it is empty. The API does not define reasoning; servers that
+// send it want it back with the outputs of its calls, and not after the next message of the user.
+func chatMessage(turn []entry, current bool) fields {
 	message := fields{"role": "assistant", "content": nil}
 	var texts []string
 	var calls []fields
-	for _, e := range run {
+	for _, e := range turn {
 		switch text := e.Text(); {
-		case e.Kind == model.Reasoning && sameTurn:
-			maps.Copy(message, e.raw)
+		case e.Kind == model.Reasoning && current:
+			maps.Copy(message, e.saved)
 		case e.Kind == model.ToolCall:
-			call := e.call()
-			call["type"], call["id"] = "function", e.CallID
-			call["function"] = fields{"name": model.Flat(e.Name), "arguments": e.Arguments}
-			calls = append(calls, call)
+			e.saved["type"], e.saved["id"] = "function", e.CallID
+			e.saved["function"] = fields{"name": e.Name, "arguments": e.Arguments}
+			calls = append(calls, e.saved)
 		case text != "":
 			texts = append(texts, text)
 		}
+	}
+	if len(texts)+len(calls) == 0 {
+		return nil
 	}
 	if len(texts) > 0 {
 		message["content"] = strings.Join(texts, "\n\n")
@@ -99,141 +99,102 @@ func chatMessage(run []entry, sameTurn bool) fields {
 	if len(calls) > 0 {
 		message["tool_calls"] = calls
 	}
-	if len(texts)+len(calls) == 0 {
-		return nil
-	}
 	return message
 }
 
-// done is the data of the last event of a stream.
+// done is the data of the last event of OpenAI's streams.
 const done = "[DONE]"
 
-type chatDecoder struct {
-	*stream
-	text               strings.Builder
-	reasoning, thought strings.Builder // some servers have one, some the other
-	calls              []*chatCall
-}
-
-// chatCall is a call in the making.
-type chatCall struct {
-	index     int
-	id, name  string
-	arguments strings.Builder
-	extra     fields // what a server keeps with a call
-}
-
-func (d *chatDecoder) event(data []byte) (bool, error) {
+func (s *stream) chatEvent(data []byte) error {
 	if string(data) == done {
-		d.whole = true
-		return true, nil
+		s.whole = true
+		return io.EOF
 	}
 	var chunk struct {
-		Error   *providerError `json:"error"`
+		Error   any
 		Choices []struct {
-			Delta struct {
-				Content   string            `json:"content"`
-				Refusal   string            `json:"refusal"`
-				Reasoning string            `json:"reasoning"`
-				Thought   string            `json:"reasoning_content"`
-				Calls     []json.RawMessage `json:"tool_calls"`
-			} `json:"delta"`
+			Delta  fields
 			Finish string `json:"finish_reason"`
-		} `json:"choices"`
-		Usage *openAIUsage `json:"usage"`
+		}
+		Usage *usage
 	}
-	if err := json.Unmarshal(data, &chunk); err != nil {
-		return false, invalid("an event of the response is not the JSON of the Chat Completions API")
+	chunk.Usage = &s.usage
+	if err := parse(data, &chunk); err != nil {
+		return err
 	}
 	if chunk.Error != nil {
-		return false, chunk.Error.failure(0)
-	}
-	if chunk.Usage != nil {
-		d.usage = chunk.Usage.usage()
+		return reported(chunk.Error, 0)
 	}
 	if len(chunk.Choices) == 0 {
-		return false, nil
+		return nil
 	}
 	choice := chunk.Choices[0]
-	d.reasoning.WriteString(choice.Delta.Reasoning)
-	d.thought.WriteString(choice.Delta.Thought)
-	for _, text := range []string{choice.Delta.Content, choice.Delta.Refusal} {
-		d.text.WriteString(text)
-		d.delta(text)
-	}
-	for _, call := range choice.Delta.Calls {
-		if err := d.piece(call); err != nil {
-			return false, err
-		}
+	s.message.add(choice.Delta)
+	s.delta(textOf(choice.Delta["content"]))
+	s.delta(textOf(choice.Delta["refusal"]))
+	calls, _ := choice.Delta["tool_calls"].([]any)
+	for _, call := range calls {
+		piece, _ := call.(fields)
+		s.chatCall(piece)
 	}
 	if choice.Finish == "content_filter" {
-		return false, withheld()
+		return withheld()
 	}
-	d.whole = d.whole || choice.Finish != ""
-	return false, nil
-}
-
-// piece takes a piece of a call. Pieces belong together by their index. Some servers have no index, or the same one for
-// all calls, and send each call whole: there an id begins a new one.
-func (d *chatDecoder) piece(raw json.RawMessage) error {
-	var piece struct {
-		Index    *int   `json:"index"`
-		ID       string `json:"id"`
-		Function struct {
-			Name      string `json:"name"`
-			Arguments string `json:"arguments"`
-		} `json:"function"`
-	}
-	var extra fields
-	if json.Unmarshal(raw, &piece) != nil || parse(raw, &extra) != nil {
-		return invalid("a call of the response is not the JSON of the Chat Completions API")
-	}
-	var call *chatCall
-	for _, begun := range slices.Backward(d.calls) {
-		if piece.Index == nil && (piece.ID == "" || begun.id == piece.ID) || piece.Index != nil && begun.index == *piece.Index {
-			call = begun
-			break
-		}
-	}
-	if call == nil || piece.ID != "" && call.id != "" && call.id != piece.ID {
-		call = &chatCall{extra: fields{}}
-		if piece.Index != nil {
-			call.index = *piece.Index
-		}
-		d.calls = append(d.calls, call)
-	}
-	if piece.ID != "" {
-		call.id = piece.ID
-	}
-	if call.name != piece.Function.Name { // some servers repeat the name with every piece
-		call.name += piece.Function.Name
-	}
-	call.arguments.WriteString(piece.Function.Arguments)
-	maps.Copy(call.extra, extra)
+	s.whole = s.whole || choice.Finish != ""
 	return nil
 }
 
-func (d *chatDecoder) finish() {
-	thinking := fields{}
-	for key, text := range map[string]*strings.Builder{"reasoning": &d.reasoning, "reasoning_content": &d.thought} {
-		if text.Len() > 0 {
-			thinking[key] = text.String()
+// chatCall adds a piece of a call to the last call with its index. A new id begins a call: some servers send no index, or
+// the same one for every call.
+func (s *stream) chatCall(piece fields) {
+	index, _ := piece["index"].(json.Number)
+	id := textOf(piece["id"])
+	var call *block
+	for _, b := range slices.Backward(s.blocks) {
+		if known := b.text("id"); b.fields["index"] == index && (id == "" || known == "" || known == id) {
+			call = b
+			break
 		}
 	}
-	if len(thinking) > 0 {
-		d.items = append(d.items, model.Item{Kind: model.Reasoning, Raw: d.own(thinking)})
+	if call == nil {
+		call = &block{fields: fields{"index": index}}
+		s.blocks = append(s.blocks, call)
 	}
-	if d.text.Len() > 0 {
-		d.items = append(d.items, model.Text(model.AgentMessage, d.text.String()))
+	if id != "" {
+		call.fields["id"] = id
 	}
-	for _, call := range d.calls {
-		item := d.call(call.id, call.name, call.arguments.String())
-		for _, ours := range []string{"index", "id", "type", "function"} {
-			delete(call.extra, ours)
+	function, _ := piece["function"].(fields)
+	if function["name"] == call.text("name") { // some servers repeat the name with every piece
+		delete(function, "name")
+	}
+	call.add(function)
+	for key, value := range piece { // the server wants its further fields back
+		if !slices.Contains([]string{"index", "id", "type", "function"}, key) {
+			call.fields[key] = value
 		}
-		if len(call.extra) > 0 {
-			item.Raw = d.own(call.extra)
+	}
+}
+
+func (s *stream) chatFinish() {
+	thoughts := fields{}
+	for _, key := range []string{"reasoning", "reasoning_content"} { // some servers have one, some the other
+		if text := s.message.text(key); text != "" {
+			thoughts[key] = text
 		}
-		d.items = append(d.items, item)
+	}
+	if len(thoughts) > 0 {
+		s.items = append(s.items, model.Item{Kind: model.Reasoning, Raw: s.raw(thoughts)})
+	}
+	if text := s.message.text("content") + s.message.text("refusal"); text != "" {
+		s.items = append(s.items, model.Text(model.AgentMessage, text))
+	}
+	for _, b := range s.blocks {
+		item := s.call(b.text("id"), b.text("name"), b.text("arguments"))
+		delete(b.fields, "index")
+		delete(b.fields, "id")
+		if len(b.fields) > 0 {
+			item.Raw = s.raw(b.fields)
+		}
+		s.items = append(s.items, item)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/model/provider"
 )
@@ -38,7 +39,8 @@ var update = flag.Bool("update", false, "write the requests and responses in tes
 
 // history is what is asked: inputs[n] is added to the history before request n+1.
 type history struct {
-	options func(*provider.Options)
+	config  func(*config.Model)
+	noKey   bool
 	request model.Request
 	inputs  [][]model.Item
 }
@@ -66,15 +68,15 @@ func histories() map[string]history {
 		"web-search": {request: model.Request{WebSearch: true}, inputs: [][]model.Item{{user("Any news?")}, {user("Thanks.")}}},
 		"pause":      {request: model.Request{WebSearch: true}, inputs: [][]model.Item{{user("Any news?")}}},
 		"max-tokens": {
-			options: func(o *provider.Options) { o.MaxOutputTokens = 100 },
+			config:  func(c *config.Model) { c.MaxOutputTokens = 100 },
 			request: model.Request{MaxOutputTokens: 10, Tools: tools("fetch")}, inputs: [][]model.Item{{user("Go.")}, {output("call_1", "the arguments are no JSON")}},
 		},
 		"settings": {
-			options: func(o *provider.Options) {
-				o.MaxOutputTokens = 100
-				o.Request = map[string]any{"temperature": 0.5}
-				o.Key = nil
+			config: func(c *config.Model) {
+				c.MaxOutputTokens = 100
+				c.Request = map[string]any{"temperature": 0.5}
 			},
+			noKey:  true,
 			inputs: [][]model.Item{{user("Go.")}},
 		},
 		// Another model has written the beginning, and what it says is its own form of that is not sent.
@@ -100,7 +102,7 @@ func TestExchanges(t *testing.T) {
 	known := histories()
 	used := map[string]bool{}
 	for _, api := range apis() {
-		files, err := filepath.Glob(filepath.Join("testdata", string(api), "*.txtar"))
+		files, err := filepath.Glob(filepath.Join("testdata", api, "*.txtar"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%d files: %v", len(files), err)
 		}
@@ -111,7 +113,7 @@ func TestExchanges(t *testing.T) {
 			if !ok {
 				h = history{inputs: [][]model.Item{{user("Go.")}}, request: model.Request{Tools: tools("fetch", "conv.list")}}
 			}
-			t.Run(string(api)+"/"+name, func(t *testing.T) {
+			t.Run(api+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				exchange(t, api, file, h, ok)
 			})
@@ -125,7 +127,7 @@ func TestExchanges(t *testing.T) {
 }
 
 // exchange plays a file, and compares what it has with what comes about.
-func exchange(t *testing.T, api provider.API, file string, h history, requests bool) {
+func exchange(t *testing.T, api string, file string, h history, requests bool) {
 	archive, err := txtar.ParseFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
@@ -164,15 +166,16 @@ func exchange(t *testing.T, api provider.API, file string, h history, requests b
 		_, _ = w.Write(body)
 	}))
 	defer server.Close()
-	options := provider.Options{
-		Name: "test", WebSearch: true, API: api, BaseURL: server.URL + "/v1", Model: "some-model",
-		Key: func(context.Context, bool) (string, error) { return "KEY", nil },
+	c := config.Model{API: api, BaseURL: server.URL + "/v1", Model: "some-model", WebSearch: true}
+	if h.config != nil {
+		h.config(&c)
 	}
-	if h.options != nil {
-		h.options(&options)
+	key := func(context.Context, bool) (string, error) { return "KEY", nil }
+	if h.noKey {
+		key = nil
 	}
-	m := provider.New(options)
-	m.Wait(func(context.Context, time.Duration) error { return nil })
+	m := provider.New("test", c, key)
+	m.After(func(time.Duration) <-chan time.Time { return time.After(0) })
 	request := h.request
 	for _, input := range h.inputs {
 		request.Items = append(request.Items, input...)

@@ -5,31 +5,35 @@ import (
 	"io"
 	"time"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 )
 
 // Bound has a model read less of a response than it does otherwise.
 func (m *Model) Bound(bytes int64) { m.most = bytes }
 
-// Wait has a model wait between attempts as a test wants.
-func (m *Model) Wait(wait func(context.Context, time.Duration) error) { m.wait = wait }
+// After replaces [time.After] in the wait between attempts.
+func (m *Model) After(after func(time.Duration) <-chan time.Time) { m.after = after }
 
 // ReadEvents returns the events of a stream, each as its data.
 func ReadEvents(r io.Reader) (all []string) {
-	for data := range events(r) {
+	_ = scan(r, func(data []byte) error {
 		all = append(all, string(data))
-	}
+		return nil
+	})
 	return all
 }
 
 // Decode returns what an interface makes of a stream.
-func Decode(api API, source io.Reader) (model.Response, error) {
-	m := New(Options{API: api, Model: "m"})
+func Decode(api string, source io.Reader) (model.Response, error) {
+	m := New("m", config.Model{API: api, Model: "m"}, nil)
 	names, err := model.NamesOf(nil)
 	if err != nil {
 		return model.Response{}, err
 	}
-	s := &stream{names: names, from: string(api) + " m", delta: func(string) {}}
+	s := &stream{request: request{names: names, from: api + " m"}, delta: func(string) {}}
 	err = m.read(context.Background(), s, source)
-	return model.Response{Items: s.items, Usage: s.usage}, err
+	got := model.Response{Items: s.items}
+	s.usage.addTo(&got.Usage)
+	return got, err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/model/provider"
 )
@@ -63,7 +64,7 @@ func FuzzEvents(f *testing.F) {
 // call has an id of its own.
 func FuzzDecode(f *testing.F) {
 	for i, api := range apis() {
-		files, err := filepath.Glob(filepath.Join("testdata", string(api), "*.txtar"))
+		files, err := filepath.Glob(filepath.Join("testdata", api, "*.txtar"))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -116,7 +117,7 @@ func TestCompatible(t *testing.T) {
 	chunk := func(delta string) string { return `data: {"choices":[{"index":0,"delta":` + delta + "}]}\n\n" }
 	const end = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\n"
 	for name, test := range map[string]struct {
-		api    provider.API
+		api    string
 		stream string
 		want   []model.Item
 	}{
@@ -128,7 +129,7 @@ func TestCompatible(t *testing.T) {
 		},
 		"no ids": {
 			provider.Chat, chunk(`{"tool_calls":[{"index":0,"function":{"name":"x","arguments":"{}"}},{"index":1,"function":{"name":"y","arguments":"{}"}}]}`) + end,
-			[]model.Item{call("call_0", "x", "{}"), call("call_1", "y", "{}")},
+			[]model.Item{call("call_without_id_0", "x", "{}"), call("call_without_id_1", "y", "{}")},
 		},
 		"the name with every piece": {provider.Chat, chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}]}`) +
 			chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"}"}}]}`) + end, []model.Item{call("a", "x", "{}")}},
@@ -138,7 +139,7 @@ func TestCompatible(t *testing.T) {
 		"pings":                         {provider.Chat, ": ping\n\n: ping\n\n" + chunk(`{"content":"hi"}`) + ": ping\n\n" + end, []model.Item{model.Text(model.AgentMessage, "hi")}},
 		"items at the end alone": {
 			provider.Responses, `data: {"type":"response.completed","response":{"output":[{"type":"message","content":[{"type":"output_text","text":"a"},{"type":"refusal","refusal":"b"}]},{"type":"reasoning","id":"rs"},{"type":"function_call","name":"x","arguments":"{}"}]}}` + "\n\n",
-			[]model.Item{model.Text(model.AgentMessage, "ab"), call("call_0", "x", "{}")},
+			[]model.Item{model.Text(model.AgentMessage, "ab"), call("call_without_id_1", "x", "{}")},
 		},
 		"input at the beginning of a call": {
 			provider.Messages, `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"x","input":{"b":1}}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
@@ -165,7 +166,7 @@ func TestProxy(t *testing.T) {
 	t.Parallel()
 	const child = "CONVTOOLS_TEST_PROXY"
 	if os.Getenv(child) != "" {
-		m := provider.New(provider.Options{Name: "m", API: provider.Chat, BaseURL: "http://models.example/v1", Model: "m"})
+		m := provider.New("m", config.Model{API: provider.Chat, BaseURL: "http://models.example/v1", Model: "m"}, nil)
 		if _, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil); err != nil {
 			t.Error(err)
 		}

@@ -1,85 +1,83 @@
 package provider
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// webSearch is what the providers call their own search.
+// webSearch is the providers' name for their own search.
 const webSearch = "web_search"
 
 // fields is a JSON object.
 type fields = map[string]any
 
-// parse decodes JSON, with numbers as they are written.
-func parse(data []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	return d.Decode(to)
-}
-
-// request is what a request is encoded from.
+// request is a request to one model.
 type request struct {
 	model.Request
 	model string
-	from  string // what marks an item's Raw as this model's own
+	from  string // marks the items of this model
 	names model.Names
 }
 
-// entry is an item of a history as it is sent. Its id is one that every provider takes.
-type entry struct {
-	model.Item
-	raw fields // the own form of the model that is asked; nil where another one wrote the item
-}
-
-// call returns the own form of a call, for the interface to set what it knows.
-func (e entry) call() fields {
-	if e.raw == nil {
-		return fields{}
-	}
-	return e.raw
-}
-
-// marked is an item in the form of a provider, with what marks the model that wrote it.
-type marked struct {
+// saved is the JSON of [model.Item.Raw]: an item in the provider's form.
+type saved struct {
 	From string `json:"from"`
 	Item fields `json:"item"`
 }
 
-// own returns a [model.Item]'s Raw for a provider's own form of it.
-func (s *stream) own(item fields) string {
-	text, _ := model.JSON(marked{s.from, item}) // it has come as JSON
+// raw returns the Raw of an item in the provider's form.
+func (r request) raw(item fields) string {
+	text, _ := model.JSON(saved{r.from, item}) // it was decoded from JSON
 	return string(text)
 }
 
-// entries returns the history of a request. Reasoning of other models is left out, and so is reasoning that no message
-// or call follows, which providers refuse.
+// call returns a call with the name as the model wrote it.
+func (r request) call(id, name, arguments string) model.Item {
+	return model.Item{Kind: model.ToolCall, CallID: id, Name: r.names.Canonical(name), Wire: name, Arguments: arguments}
+}
+
+// entry is an item of a history with an id, a name and arguments that every provider accepts.
+type entry struct {
+	model.Item
+	role  string // user, assistant or tool
+	saved fields // the provider's form; empty if another model wrote the item
+}
+
+// entries returns the history of a request. It leaves out the reasoning of other models, which providers refuse, and
+// reasoning without a message or call after it.
 func (r request) entries() []entry {
 	var entries []entry
-	used, open := map[string]bool{}, map[string]string{} // the ids that are sent, and those of the calls without an output, by their own
+	ids := map[string]string{} // in the request, by the latest call's own
+	used := map[string]bool{}
 	for i, item := range r.Items {
-		e := entry{Item: item}
-		var m marked
-		if item.Raw != "" && parse([]byte(item.Raw), &m) == nil && m.From == r.from {
-			e.raw = m.Item
+		e := entry{Item: item, role: "assistant", saved: fields{}}
+		var s saved
+		if parse([]byte(item.Raw), &s) == nil && s.From == r.from && s.Item != nil {
+			e.saved = s.Item
 		}
 		switch item.Kind {
-		case model.ToolCall:
-			e.CallID = idFor(item.CallID, used)
-			open[item.CallID] = e.CallID
-			e.Arguments = object(item.Arguments)
+		case model.UserMessage:
+			e.role = "user"
 		case model.ToolOutput:
-			if sent, ok := open[item.CallID]; ok {
-				e.CallID = sent
+			e.role = "tool"
+			e.CallID = cmp.Or(ids[item.CallID], item.CallID)
+		case model.ToolCall:
+			// Chat Completions allows 40 characters, Responses 64. The same history has the same ids each time.
+			if id := item.CallID; used[id] || len(id) > 40 || model.Flat(id) != id {
+				e.CallID = "history_" + strconv.Itoa(i)
 			}
+			ids[item.CallID], used[e.CallID] = e.CallID, true
+			e.Name = model.Flat(item.Name)
+			e.Arguments = object(item.Arguments)
 		case model.Reasoning:
-			if e.raw == nil || !answered(r.Items[i:]) {
+			next := slices.IndexFunc(r.Items[i:], func(item model.Item) bool { return item.Kind != model.Reasoning })
+			isInput := next >= 0 && (r.Items[i+next].Kind == model.UserMessage || r.Items[i+next].Kind == model.ToolOutput)
+			if len(e.saved) == 0 || isInput {
 				continue
 			}
 		}
@@ -88,32 +86,8 @@ func (r request) entries() []entry {
 	return entries
 }
 
-// answered reports whether a message or a call of the model follows reasoning. It reports true if nothing follows: the
-// response is not complete yet.
-func answered(items []model.Item) bool {
-	for _, item := range items {
-		if item.Kind != model.Reasoning {
-			return item.Kind == model.AgentMessage || item.Kind == model.ToolCall
-		}
-	}
-	return true
-}
-
-// idFor returns the id that a call is sent with, which is the model's own only where every provider takes it: Chat
-// Completions allows 40 characters, Responses 64. A history has the same ids each time it is sent.
-func idFor(id string, used map[string]bool) string {
-	const most = 40
-	sent := id
-	if id == "" || len(id) > most || used[id] || model.Flat(id) != id {
-		sum := sha256.Sum256([]byte(strconv.Itoa(len(used)+1) + " " + id))
-		sent = "call_" + hex.EncodeToString(sum[:12])
-	}
-	used[sent] = true
-	return sent
-}
-
-// object returns the arguments of a call as a JSON object, which providers want. The form for what is none is that of
-// Anthropic's documentation of tool use.
+// object returns the arguments of a call as a JSON object. Providers refuse anything else. Anthropic's documentation has
+// this form for invalid arguments.
 func object(arguments string) string {
 	var object map[string]json.RawMessage
 	switch {
@@ -122,36 +96,39 @@ func object(arguments string) string {
 	case json.Unmarshal([]byte(arguments), &object) == nil && object != nil:
 		return arguments
 	}
-	wrapped, _ := model.JSON(map[string]string{"INVALID_JSON": arguments}) // a text always has a form
+	wrapped, _ := model.JSON(map[string]string{"INVALID_JSON": arguments}) // a map of texts cannot fail
 	return string(wrapped)
 }
 
-// runs yields the entries that become one message, with the index of the first: those of the user, those of tools, and
-// those of the model.
-func runs(entries []entry) func(yield func(int, []entry) bool) {
-	side := func(e entry) model.Kind {
-		if e.Kind == model.Reasoning || e.Kind == model.ToolCall {
-			return model.AgentMessage
+// turns returns the runs of entries with one role.
+func turns(entries []entry) [][]entry {
+	var all [][]entry
+	for i, e := range entries {
+		if i == 0 || e.role != entries[i-1].role {
+			all = append(all, nil)
 		}
-		return e.Kind
+		last := len(all) - 1
+		all[last] = append(all[last], e)
 	}
-	return func(yield func(int, []entry) bool) {
-		for start := 0; start < len(entries); {
-			end := start + 1
-			for end < len(entries) && side(entries[end]) == side(entries[start]) {
-				end++
-			}
-			if !yield(start, entries[start:end]) {
-				return
-			}
-			start = end
-		}
-	}
+	return all
 }
 
-// offer adds the tools of a request to its body, in the form of an interface, and its own search. schema is what that calls the
-// schema of a tool's arguments.
-func (r request) offer(body fields, schema string, form func(fields) fields, search fields) {
+// encode returns the parts of a message. image returns an image in the provider's form.
+func encode(parts []model.Part, textType string, image func(url string) fields) []fields {
+	encoded := []fields{}
+	for _, p := range parts {
+		if p.ImageURL != "" {
+			encoded = append(encoded, image(p.ImageURL))
+		} else {
+			encoded = append(encoded, fields{"type": textType, "text": p.Text})
+		}
+	}
+	return encoded
+}
+
+// addTools adds the tools of a request to its body. form returns a tool in the provider's form; schema is the field for
+// its parameters. search is the provider's own search, or nil.
+func (r request) addTools(body fields, schema string, form func(fields) fields, search fields) {
 	var tools []fields
 	for _, t := range r.Tools {
 		if len(t.Parameters) == 0 {
@@ -165,4 +142,33 @@ func (r request) offer(body fields, schema string, form func(fields) fields, sea
 	if len(tools) > 0 {
 		body["tools"] = tools
 	}
+}
+
+// block is a part of a response that arrives in pieces.
+type block struct {
+	fields fields            // the first piece
+	pieces map[string][]byte // texts to append to fields
+}
+
+// add appends the texts of a further piece.
+func (b *block) add(piece fields) {
+	if b.pieces == nil {
+		b.pieces = map[string][]byte{}
+	}
+	for key, value := range piece {
+		if text, ok := value.(string); ok && key != "type" {
+			b.pieces[key] = append(b.pieces[key], text...)
+		}
+	}
+}
+
+// text returns the text of a field with all its pieces.
+func (b *block) text(key string) string {
+	return textOf(b.fields[key]) + string(b.pieces[key])
+}
+
+// textOf returns a JSON string, or an empty text for any other value.
+func textOf(value any) string {
+	text, _ := value.(string)
+	return text
 }

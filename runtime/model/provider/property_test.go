@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/model/modeltest"
 	"github.com/convtools/convtools/runtime/model/provider"
@@ -23,14 +24,11 @@ func TestHistoriesAreLegal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var next modeltest.Answer
 		server := &modeltest.Server{Answer: func(modeltest.Exchange) modeltest.Answer { return next }}
-		url, err := server.Start()
-		if err != nil {
-			t.Fatal(err)
-		}
+		url := server.Start()
 		defer server.Close()
-		models := map[provider.API]*provider.Model{}
+		models := map[string]*provider.Model{}
 		for _, api := range apis() {
-			models[api] = provider.New(provider.Options{Name: "m", API: api, BaseURL: url, Model: "m", Key: func(context.Context, bool) (string, error) { return modeltest.Key, nil }})
+			models[api] = provider.New("m", config.Model{API: api, BaseURL: url, Model: "m"}, rightKey)
 		}
 		text := rapid.OneOf(rapid.SampledFrom([]string{"", " ", "\n", "text", "größer <&>", "\x00\u202e"}), rapid.String())
 		name := rapid.SampledFrom([]string{"conv.create", "conv_create", "conv.list", "fetch", "gone", "not a name", "a.b.c", ""})

@@ -1,56 +1,43 @@
-// Package provider asks language models over HTTP: OpenAI's Responses, Chat Completions, which many local servers offer
-// as well, and Anthropic's Messages. Responses come as server-sent events.
+// Package provider asks models over HTTP: OpenAI's Responses and Chat Completions, which many local servers have too,
+// and Anthropic's Messages. A response is a stream of server-sent events.
 //
-// Everything that a server sends is untrusted: what is kept of it is bounded, and so is the time that it may be silent.
-// A server that answers with a redirect is not followed, since it could have the conversation sent elsewhere. Proxies
-// are those of the environment, as net/http reads it. The package must never write a key anywhere but into the header
-// of a request.
+// The package does not trust servers: it bounds the size of a response and the time without a byte, and follows no
+// redirect, which could send the conversation elsewhere. net/http takes proxies from the environment. The package must
+// never write a key anywhere but into the header of a request.
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// API is an HTTP interface of providers.
-type API string
-
+// The values of api in the configuration.
 const (
-	Responses API = "responses" // https://platform.openai.com/docs/api-reference/responses
-	Chat      API = "chat"      // https://platform.openai.com/docs/api-reference/chat
-	Messages  API = "messages"  // https://docs.anthropic.com/en/api/messages
+	Responses = "responses" // https://platform.openai.com/docs/api-reference/responses
+	Chat      = "chat"      // https://platform.openai.com/docs/api-reference/chat
+	Messages  = "messages"  // https://docs.anthropic.com/en/api/messages
 )
-
-// Options is one model of one provider.
-type Options struct {
-	Name    string // what the configuration calls it
-	API     API
-	BaseURL string // the paths of the interface are below it
-	Model   string // what the provider calls it
-
-	// Key returns the key, or an empty text for none. With fresh it was refused, and another one is wanted. Nil is none.
-	Key func(ctx context.Context, fresh bool) (string, error)
-
-	MaxOutputTokens int64          // of a response; 0 is the provider's own limit
-	WebSearch       bool           // the provider's own search may be used
-	Request         map[string]any // what a request has besides what the interface needs
-	Silence         time.Duration  // how long the provider may send nothing; 0 is 5 minutes
-}
 
 const (
 	maxAttempts   = 5
-	maxPauses     = 8        // how often a provider may want to be asked again before a response is whole
-	maxErrorBody  = 64 << 10 // bytes that are read of the body of an error
-	maxResponse   = 64 << 20 // bytes; the longest of today's models have some 128,000 tokens, each in an event of a few hundred
+	maxPauses     = 8        // requests for one response that the provider interrupts with pause_turn
+	maxErrorBody  = 64 << 10 // bytes
+	maxResponse   = 64 << 20 // bytes; 128,000 tokens, each in an event of a few hundred bytes
 	maxRetryAfter = 2 * time.Minute
+	maxMessage    = 500 // characters of an error
 )
 
-// Reserved returns the keys of requests that are the package's own, so that Options.Request cannot have them.
+// Reserved returns the fields of requests that the configuration must not set.
 func Reserved() []string {
 	return []string{
 		"model", "input", "instructions", "messages", "system", "tools", "stream", "stream_options", "store",
@@ -58,66 +45,75 @@ func Reserved() []string {
 	}
 }
 
+// Key returns the key of a provider, or an empty text for none. refused says that the provider has refused the last one.
+type Key func(ctx context.Context, refused bool) (string, error)
+
 // Model is a model of a provider. It implements [model.Model].
 type Model struct {
-	options Options
-	wire    wire
-	client  *http.Client
-	most    int64                                      // bytes of a response
-	wait    func(context.Context, time.Duration) error // between attempts
+	name   string
+	config config.Model
+	key    Key
+	wire   wire
+	client *http.Client
+	most   int64                                // bytes of a response
+	after  func(time.Duration) <-chan time.Time // for the wait between attempts
 }
 
-// wire is one HTTP interface.
+// wire is what differs between the interfaces.
 type wire struct {
-	path    string
-	headers func(h http.Header, key string) // adds those that the interface needs; the key may be empty
-	body    func(request) fields            // returns a request, as it is encoded in JSON
-	decode  func(*stream) decoder
+	url    string                      // without the path; the default of base_url
+	path   string                      // below base_url
+	header string                      // has the key
+	scheme string                      // precedes the key
+	body   func(request) fields        // the JSON of a request
+	event  func(*stream, []byte) error // reads an event; [io.EOF] is for the last one
+	finish func(*stream)               // makes items after the last event
 }
 
-// New returns a model. Nothing is sent before it is asked.
-func New(o Options) *Model {
-	m := &Model{options: o, most: maxResponse, wait: wait}
-	switch o.API {
+// New returns the model of a table [model.NAME]. It sends nothing.
+func New(name string, c config.Model, key Key) *Model {
+	const openAI, anthropic = "https://api.openai.com/v1", "https://api.anthropic.com/v1"
+	w := wire{openAI, "/chat/completions", "Authorization", "Bearer ", chatBody, (*stream).chatEvent, (*stream).chatFinish}
+	switch c.API {
 	case Responses:
-		m.wire = wire{"/responses", bearer, responsesBody, func(s *stream) decoder { return &responsesDecoder{stream: s} }}
+		w = wire{openAI, "/responses", "Authorization", "Bearer ", responsesBody, (*stream).responsesEvent, (*stream).responsesFinish}
 	case Messages:
-		m.wire = wire{"/messages", messagesKey, messagesBody, func(s *stream) decoder { return &messagesDecoder{stream: s} }}
-	default:
-		m.wire = wire{"/chat/completions", bearer, chatBody, func(s *stream) decoder { return &chatDecoder{stream: s} }}
+		w = wire{anthropic, "/messages", "X-Api-Key", "", messagesBody, (*stream).messagesEvent, (*stream).messagesFinish}
 	}
-	if m.options.Silence <= 0 {
-		m.options.Silence = 5 * time.Minute
+	base := cmp.Or(c.BaseURL, w.url)
+	if u, err := url.Parse(base); err == nil {
+		u.Path = cmp.Or(strings.TrimRight(u.Path, "/"), "/v1")
+		base = u.String()
 	}
-	m.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return m
-}
-
-func bearer(h http.Header, key string) {
-	if key != "" {
-		h.Set("Authorization", "Bearer "+key)
+	w.url = base + w.path
+	if key == nil {
+		key = func(context.Context, bool) (string, error) { return "", nil }
 	}
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Minute)
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &Model{name: name, config: c, key: key, wire: w, client: client, most: maxResponse, after: time.After}
 }
 
 // Sample implements [model.Model].
-func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
-	tools := r.Tools
-	if r.WebSearch = r.WebSearch && m.options.WebSearch; r.WebSearch {
+func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(string)) (model.Response, error) {
+	tools := asked.Tools
+	if asked.WebSearch = asked.WebSearch && m.config.WebSearch; asked.WebSearch {
 		tools = append(tools[:len(tools):len(tools)], model.Tool{Name: webSearch})
 	}
 	names, err := model.NamesOf(tools)
 	if err != nil {
-		return model.Response{}, &model.Error{Model: m.options.Name, Code: model.CodeConfiguration, Message: err.Error(), Err: err}
+		return model.Response{}, m.failure(err, "")
 	}
-	if most := m.options.MaxOutputTokens; r.MaxOutputTokens == 0 || most > 0 && most < r.MaxOutputTokens {
-		r.MaxOutputTokens = most
+	if most := m.config.MaxOutputTokens; asked.MaxOutputTokens == 0 || most > 0 && most < asked.MaxOutputTokens {
+		asked.MaxOutputTokens = most
 	}
-	// Providers accept their own form of reasoning from the model that wrote it alone.
-	asked := request{Request: r, model: m.options.Model, from: string(m.options.API) + " " + m.options.Model, names: names}
+	if delta == nil {
+		delta = func(string) {}
+	}
+	r := request{Request: asked, model: m.config.Model, from: m.config.API + " " + m.config.Model, names: names}
 	var whole model.Response
 	for range maxPauses {
-		s, used, err := m.ask(ctx, asked, delta)
-		whole.Usage = add(whole.Usage, used)
+		s, err := m.ask(ctx, r, &whole.Usage, delta)
 		if err != nil {
 			return model.Response{Usage: whole.Usage}, err
 		}
@@ -125,69 +121,67 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 		if !s.paused {
 			break
 		}
-		asked.Items = append(asked.Items[:len(asked.Items):len(asked.Items)], s.items...)
+		r.Items = append(r.Items[:len(r.Items):len(r.Items)], s.items...)
 	}
 	return whole, nil
 }
 
-// ask returns one response, after as many attempts as it takes, with the usage of all of them. What has been passed on
-// cannot be taken back, so that there is no further attempt then.
-func (m *Model) ask(ctx context.Context, r request, delta func(string)) (s *stream, used model.Usage, err error) {
-	streamed, fresh := false, false
-	pass := func(text string) {
-		if text != "" {
-			streamed = true
-			if delta != nil {
+// ask returns one response. It tries again after a temporary failure, unless delta has had a part of the response. It adds
+// the usage of all attempts to used.
+func (m *Model) ask(ctx context.Context, r request, used *model.Usage, delta func(string)) (*stream, error) {
+	streamed, refused := false, false
+	for attempt := 1; ; attempt++ {
+		s := &stream{request: r, delta: func(text string) {
+			if text != "" {
+				streamed = true
 				delta(text)
 			}
-		}
-	}
-	for attempt := 1; ; attempt++ {
-		s = &stream{names: r.names, from: r.from, delta: pass}
-		err := m.post(ctx, r, s, fresh)
-		used = add(used, s.usage)
+		}}
+		key, err := m.key(ctx, refused)
 		if err == nil {
-			return s, used, nil
+			err = m.post(ctx, s, key)
 		}
-		if ctx.Err() != nil {
-			return s, used, context.Cause(ctx)
+		s.usage.addTo(used)
+		if err == nil {
+			return s, nil
 		}
-		failure := (*model.Error)(nil)
-		if !errors.As(err, &failure) {
-			failure = &model.Error{Code: model.CodeConfiguration, Message: err.Error(), Err: err}
-		}
-		if failure.Status == http.StatusUnauthorized && m.options.Key != nil && !fresh { // it may have expired
-			fresh = true
+		failure := m.failure(err, key)
+		failure.Attempts = attempt
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case failure.Status == http.StatusUnauthorized && key != "" && !refused: // it may have expired
+			refused = true
 			attempt--
 			continue
+		case streamed || !failure.Temporary || attempt == maxAttempts || failure.RetryAfter > maxRetryAfter:
+			return nil, failure
 		}
-		failure.Model, failure.Attempts, failure.Streamed = m.options.Name, attempt, streamed
-		if !failure.Temporary || streamed || attempt == maxAttempts || failure.RetryAfter > maxRetryAfter {
-			return s, used, failure
-		}
-		if err := m.wait(ctx, pause(attempt, failure.RetryAfter)); err != nil {
-			return s, used, err
+		select {
+		case <-m.after(pause(attempt, failure.RetryAfter)):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
 }
 
-// pause returns how long to wait after an attempt: longer after each, and not the same for all who were refused at
-// the same time.
+// failure returns err as an error that is safe to show: a provider may repeat the key.
+func (m *Model) failure(err error, key string) *model.Error {
+	failure, ok := errors.AsType[*model.Error](err)
+	if !ok {
+		failure = &model.Error{Code: model.CodeConfiguration, Message: err.Error()}
+	}
+	failure.Model = m.name
+	if key != "" {
+		failure.Message = strings.ReplaceAll(failure.Message, key, "[key]")
+	}
+	failure.Message = text.Line(text.Cut(failure.Message, maxMessage))
+	return failure
+}
+
+// pause returns the time to wait after an attempt. It grows with each attempt, and has a random part so that many
+// clients do not return at the same time.
 func pause(attempt int, wanted time.Duration) time.Duration {
 	backoff := min(500*time.Millisecond<<(attempt-1), 8*time.Second)
 	return max(wanted, backoff/2+rand.N(backoff/2))
-}
-
-func add(a, b model.Usage) model.Usage {
-	return model.Usage{InputTokens: a.InputTokens + b.InputTokens, OutputTokens: a.OutputTokens + b.OutputTokens}
-}
-
-// wait returns after a duration, or with the error of a context that has ended.
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

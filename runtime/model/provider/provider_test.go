@@ -17,13 +17,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/model/modeltest"
 	"github.com/convtools/convtools/runtime/model/provider"
 )
 
-func apis() []provider.API {
-	return []provider.API{provider.Responses, provider.Chat, provider.Messages}
+func apis() []string {
+	return []string{provider.Responses, provider.Chat, provider.Messages}
 }
 
 // lab is a provider, which may fail, and a model of it.
@@ -43,21 +44,20 @@ func newLab(t *testing.T, answer func(modeltest.Exchange) modeltest.Answer) *lab
 	return l
 }
 
-func (l *lab) options(api provider.API) provider.Options {
-	return provider.Options{
-		Name: "test", WebSearch: true, API: api, BaseURL: l.url, Model: "some-model", Silence: 5 * time.Minute,
-		Key: func(context.Context, bool) (string, error) { return modeltest.Key, nil },
-	}
+func (l *lab) config(api string) config.Model {
+	return config.Model{API: api, BaseURL: l.url, Model: "some-model", WebSearch: true}
 }
 
-func (l *lab) model(api provider.API) *provider.Model { return l.open(l.options(api)) }
+func rightKey(context.Context, bool) (string, error) { return modeltest.Key, nil }
+
+func (l *lab) model(api string) *provider.Model { return l.open(l.config(api), rightKey) }
 
 // open returns a model that does not wait between attempts.
-func (l *lab) open(o provider.Options) *provider.Model {
-	m := provider.New(o)
-	m.Wait(func(ctx context.Context, d time.Duration) error {
+func (l *lab) open(c config.Model, key provider.Key) *provider.Model {
+	m := provider.New("test", c, key)
+	m.After(func(d time.Duration) <-chan time.Time {
 		l.waits = append(l.waits, d)
-		return ctx.Err()
+		return time.After(0)
 	})
 	return m
 }
@@ -183,7 +183,7 @@ func TestRefusals(t *testing.T) {
 		"a date":             {429, "", retryAfter("Tue, 01 Jan 2019 00:00:10 GMT"), model.CodeRateLimited, backoff},
 	} {
 		for _, api := range apis() {
-			t.Run(name+"/"+string(api), func(t *testing.T) {
+			t.Run(name+"/"+api, func(t *testing.T) {
 				t.Parallel()
 				l := newLab(t, modeltest.Sequence(modeltest.Answer{Status: test.status, Type: test.kind, Message: "because\x1b[31m\nof this", Header: test.header}))
 				_, err := l.model(api).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil)
@@ -240,7 +240,7 @@ func TestFaults(t *testing.T) {
 		"an error in the text":     {failing, true, want{model.CodeRateLimited, 1, true}},
 	} {
 		for _, api := range apis() {
-			t.Run(name+"/"+string(api), func(t *testing.T) {
+			t.Run(name+"/"+api, func(t *testing.T) {
 				t.Parallel()
 				var answer modeltest.Answer
 				for i := range 20 {
@@ -252,11 +252,11 @@ func TestFaults(t *testing.T) {
 				}
 				l := newLab(t, modeltest.Sequence(answer))
 				l.fault = test.fault
-				o := l.options(api)
+				c := l.config(api)
 				if test.want.code == model.CodeStalled {
-					o.Silence = 200 * time.Millisecond
+					c.Timeout = 200 * time.Millisecond
 				}
-				m := l.open(o)
+				m := l.open(c, rightKey)
 				m.Bound(1 << 20)
 				streamed := ""
 				got, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("go")}, Tools: tools("a")}, func(text string) { streamed += text })
@@ -264,11 +264,11 @@ func TestFaults(t *testing.T) {
 				if !errors.As(err, &failure) {
 					t.Fatalf("got %+v, %v", got, err)
 				}
-				if got := (want{failure.Code, failure.Attempts, failure.Streamed}); got != test.want {
+				if got := (want{failure.Code, failure.Attempts, streamed != ""}); got != test.want {
 					t.Errorf("got %+v (%v), want %+v", got, err, test.want)
 				}
-				if failure.Streamed != (streamed != "") || len(got.Items) != 0 {
-					t.Errorf("streamed %q, items %v", streamed, got.Items)
+				if len(got.Items) != 0 {
+					t.Errorf("items %v", got.Items)
 				}
 				shown(t, err)
 			})
@@ -305,27 +305,26 @@ func TestKeyIsNotShown(t *testing.T) {
 			"in ids of two calls":   {Calls: []modeltest.Call{{ID: modeltest.Key, Name: "a", Args: "{}"}, {ID: modeltest.Key, Name: "a", Args: "{}"}}},
 			"in a name of no model": {Status: 404, Message: "no " + modeltest.Key},
 		} {
-			t.Run(name+"/"+string(api), func(t *testing.T) {
+			t.Run(name+"/"+api, func(t *testing.T) {
 				t.Parallel()
 				l := newLab(t, modeltest.Sequence(answer))
 				_, err := l.model(api).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil)
 				shown(t, err)
 			})
 		}
-		t.Run("refused/"+string(api), func(t *testing.T) {
+		t.Run("refused/"+api, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, nil)
-			o := l.options(api)
 			const wrong = "sk-wrong-000000000000"
 			asked := 0
-			o.Key = func(_ context.Context, fresh bool) (string, error) {
+			key := func(_ context.Context, refused bool) (string, error) {
 				asked++
-				if fresh != (asked > 1) {
-					t.Errorf("fresh is %v for request %d", fresh, asked)
+				if refused != (asked > 1) {
+					t.Errorf("refused is %v for request %d", refused, asked)
 				}
 				return wrong, nil
 			}
-			_, err := l.open(o).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil)
+			_, err := l.open(l.config(api), key).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil)
 			if err == nil || !strings.Contains(err.Error(), "[key]") {
 				t.Errorf("got %v", err)
 			}
@@ -354,14 +353,13 @@ func shown(t *testing.T, err error) {
 func TestKeyThatExpired(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, modeltest.Sequence(modeltest.Answer{Pieces: []string{"ok"}}))
-	o := l.options(provider.Chat)
-	o.Key = func(_ context.Context, fresh bool) (string, error) {
-		if fresh {
+	key := func(_ context.Context, refused bool) (string, error) {
+		if refused {
 			return modeltest.Key, nil
 		}
 		return "sk-old", nil
 	}
-	if _, err := l.open(o).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil); err != nil {
+	if _, err := l.open(l.config(provider.Chat), key).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -382,9 +380,9 @@ func TestRedirect(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil)
-	o := l.options(provider.Chat)
-	o.BaseURL = "http://127.0.0.1:1"
-	_, err := l.open(o).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil)
+	c := l.config(provider.Chat)
+	c.BaseURL = "http://127.0.0.1:1"
+	_, err := l.open(c, rightKey).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil)
 	failure := (*model.Error)(nil)
 	if !errors.As(err, &failure) || failure.Code != model.CodeUnreachable || failure.Attempts != 5 {
 		t.Errorf("got %v", err)

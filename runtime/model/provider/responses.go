@@ -1,13 +1,13 @@
 package provider
 
 import (
-	"encoding/json"
+	"io"
 
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// responsesBody returns a request of OpenAI's Responses API, without state on the server: it has the whole history,
-// reasoning in the encrypted form that came with the response.
+// responsesBody returns a request of OpenAI's Responses API. The server keeps nothing: each request has the whole
+// history, with encrypted reasoning.
 func responsesBody(r request) fields {
 	body := fields{
 		"model": r.model, "input": responsesInput(r), "stream": true, "store": false,
@@ -16,12 +16,12 @@ func responsesBody(r request) fields {
 	if r.Instructions != nil {
 		body["instructions"] = *r.Instructions
 	}
-	r.offer(body, "parameters", func(tool fields) fields {
+	r.addTools(body, "parameters", func(tool fields) fields {
 		tool["type"], tool["strict"] = "function", false
 		return tool
 	}, fields{"type": webSearch})
 	if r.MaxOutputTokens > 0 {
-		body["max_output_tokens"] = max(r.MaxOutputTokens, 16) // the interface takes no less
+		body["max_output_tokens"] = max(r.MaxOutputTokens, 16) // the API's minimum
 	}
 	if r.CacheKey != "" {
 		body["prompt_cache_key"] = r.CacheKey
@@ -32,155 +32,105 @@ func responsesBody(r request) fields {
 func responsesInput(r request) []fields {
 	input := []fields{}
 	for _, e := range r.entries() {
+		item := e.saved
 		switch text := e.Text(); {
 		case e.Kind == model.UserMessage:
-			input = append(input, fields{"type": "message", "role": "user", "content": responsesParts(e.Parts)})
+			item = fields{"type": "message", "role": "user", "content": encode(e.Parts, "input_text", responsesImage)}
 		case e.Kind == model.ToolOutput:
-			input = append(input, fields{"type": "function_call_output", "call_id": e.CallID, "output": e.Output})
+			item = fields{"type": "function_call_output", "call_id": e.CallID, "output": e.Output}
 		case e.Kind == model.ToolCall:
-			call := e.call()
-			call["type"], call["call_id"], call["name"], call["arguments"] = "function_call", e.CallID, model.Flat(e.Name), e.Arguments
-			delete(call, "namespace") // of sessions of earlier versions
-			input = append(input, call)
-		case e.raw != nil:
-			input = append(input, e.raw)
-		case text != "":
-			input = append(input, fields{"type": "message", "role": "assistant", "content": text})
+			item["type"], item["call_id"], item["name"], item["arguments"] = "function_call", e.CallID, e.Name, e.Arguments
+			delete(item, "namespace") // of sessions of earlier versions
+		case len(item) == 0 && text != "":
+			item = fields{"type": "message", "role": "assistant", "content": text}
+		}
+		if len(item) > 0 {
+			input = append(input, item)
 		}
 	}
 	return input
 }
 
-func responsesParts(parts []model.Part) []fields {
-	encoded := []fields{}
-	for _, p := range parts {
-		if p.ImageURL != "" {
-			encoded = append(encoded, fields{"type": "input_image", "image_url": p.ImageURL, "detail": "auto"})
-		} else {
-			encoded = append(encoded, fields{"type": "input_text", "text": p.Text})
-		}
-	}
-	return encoded
+func responsesImage(url string) fields {
+	return fields{"type": "input_image", "image_url": url, "detail": "auto"}
 }
 
-type responsesDecoder struct {
-	*stream
-	unpaired bool // there was reasoning which cannot be sent again
-}
-
-func (d *responsesDecoder) finish() {}
-
-func (d *responsesDecoder) event(data []byte) (bool, error) {
-	var event struct {
-		Type     string          `json:"type"`
-		Delta    any             `json:"delta"`
-		Item     json.RawMessage `json:"item"`
-		Response struct {
-			Output            []json.RawMessage `json:"output"`
-			Usage             *openAIUsage      `json:"usage"`
-			Error             *providerError    `json:"error"`
-			IncompleteDetails struct {
-				Reason string `json:"reason"`
-			} `json:"incomplete_details"`
-		} `json:"response"`
-		Error *providerError `json:"error"`
-	}
+func (s *stream) responsesEvent(data []byte) error {
 	if string(data) == done {
-		return d.whole, nil
+		return io.EOF
 	}
-	if err := json.Unmarshal(data, &event); err != nil {
-		return false, invalid("an event of the response is not the JSON of the Responses API")
+	var event struct {
+		Type     string
+		Delta    any
+		Item     fields
+		Response struct {
+			Output     []fields
+			Usage      *usage
+			Error      any
+			Incomplete struct{ Reason string } `json:"incomplete_details"`
+		}
+		Error any
 	}
-	if usage := event.Response.Usage; usage != nil {
-		d.usage = usage.usage()
+	response := &event.Response
+	response.Usage = &s.usage
+	if err := parse(data, &event); err != nil {
+		return err
 	}
 	switch event.Type {
 	case "response.output_text.delta", "response.refusal.delta":
-		text, _ := event.Delta.(string)
-		d.delta(text)
+		s.delta(textOf(event.Delta))
 	case "response.output_item.done":
-		return false, d.item(event.Item)
+		s.output = append(s.output, event.Item)
 	case "response.completed", "response.incomplete":
-		d.whole = true
-		if len(d.items) == 0 { // some servers send the items here alone
-			for _, item := range event.Response.Output {
-				if err := d.item(item); err != nil {
-					return false, err
-				}
-			}
+		s.whole = true
+		if s.output == nil { // some servers send the items here alone
+			s.output = response.Output
 		}
-		if event.Response.IncompleteDetails.Reason == "content_filter" {
-			return false, withheld()
+		if response.Incomplete.Reason == "content_filter" {
+			return withheld()
 		}
-		return true, nil
+		return io.EOF
 	case "response.failed":
-		if event.Response.Error == nil {
-			event.Response.Error = &providerError{Code: "server_error", Message: "the response failed"}
+		if response.Error == nil {
+			response.Error = fields{"code": "server_error", "message": "the response failed"}
 		}
-		return false, event.Response.Error.failure(0)
+		return reported(response.Error, 0)
 	case "error":
-		if event.Error == nil { // it is the event
-			event.Error = &providerError{}
-			_ = json.Unmarshal(data, event.Error) // as above; what has other types is left out
+		if event.Error != nil {
+			return reported(event.Error, 0)
 		}
-		return false, event.Error.failure(0)
+		var flat fields
+		_ = parse(data, &flat) // as above
+		return reported(flat, 0)
 	}
-	return false, nil
-}
-
-// openAIUsage is the usage of a response. The second name of each is that of Chat Completions.
-type openAIUsage struct {
-	Input      int64 `json:"input_tokens"`
-	Prompt     int64 `json:"prompt_tokens"`
-	Output     int64 `json:"output_tokens"`
-	Completion int64 `json:"completion_tokens"`
-}
-
-func (u openAIUsage) usage() model.Usage {
-	return model.Usage{InputTokens: max(u.Input, u.Prompt, 0), OutputTokens: max(u.Output, u.Completion, 0)}
-}
-
-func (d *responsesDecoder) item(raw json.RawMessage) error {
-	var item struct {
-		Type      string `json:"type"`
-		CallID    string `json:"call_id"`
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-		Encrypted string `json:"encrypted_content"`
-		Content   []struct {
-			Text    string `json:"text"`
-			Refusal string `json:"refusal"`
-		} `json:"content"`
-	}
-	var own fields
-	if json.Unmarshal(raw, &item) != nil || parse(raw, &own) != nil || item.Type == "" {
-		return invalid("an item of the response is not the JSON of the Responses API")
-	}
-	decoded := model.Item{Kind: model.Reasoning}
-	switch item.Type {
-	case "message":
-		text := ""
-		for _, part := range item.Content {
-			text += part.Text + part.Refusal
-		}
-		decoded = model.Text(model.AgentMessage, text)
-	case "function_call":
-		decoded = d.call(item.CallID, item.Name, item.Arguments)
-	case "reasoning":
-		if item.Encrypted == "" && len(item.Content) == 0 {
-			d.unpaired = true
-			return nil // it is on the server alone, which does not keep it
-		}
-	}
-	if d.unpaired && decoded.Kind != model.Reasoning {
-		delete(own, "id") // which pairs it with reasoning: sent again without that, it would be refused
-	}
-	decoded.Raw = d.own(own)
-	d.items = append(d.items, decoded)
 	return nil
 }
 
-// call returns the call of a tool that the model wrote.
-func (s *stream) call(id, name, arguments string) model.Item {
-	return model.Item{Kind: model.ToolCall, CallID: id, Name: s.names.Canonical(name), Wire: name, Arguments: arguments}
+func (s *stream) responsesFinish() {
+	unpaired := false // a reasoning item cannot be sent again
+	for _, item := range s.output {
+		decoded := model.Item{Kind: model.Reasoning}
+		content, _ := item["content"].([]any)
+		switch item["type"] {
+		case "message":
+			text := ""
+			for _, value := range content {
+				part, _ := value.(fields)
+				text += textOf(part["text"]) + textOf(part["refusal"])
+			}
+			decoded = model.Text(model.AgentMessage, text)
+		case "function_call":
+			decoded = s.call(textOf(item["call_id"]), textOf(item["name"]), textOf(item["arguments"]))
+		case "reasoning":
+			if textOf(item["encrypted_content"]) == "" && len(content) == 0 {
+				unpaired = true
+				continue // the server does not keep its content
+			}
+		}
+		if unpaired && decoded.Kind != model.Reasoning {
+			delete(item, "id") // the API refuses this id without its reasoning
+		}
+		decoded.Raw = s.raw(item)
+		s.items = append(s.items, decoded)
+	}
 }

@@ -1,10 +1,9 @@
-// Package script is a model that answers from a file, without a network: for tests and demonstrations.
+// Package script is a model that answers from a file, for tests and demonstrations without a network.
 //
-// A script is TOML. It has conversations, and each of them the responses that the model gives in it, one after the
-// other:
+// A script is a TOML file with conversations. Each has the responses of the model, in order:
 //
 //	[[conversation]]
-//	first = "Plan the trip"    # an input that the conversation begins with contains this; without it, any fits
+//	first = "Plan the trip"    # is in the first input; without it, the conversation matches any
 //
 //	[[conversation.response]]
 //	text = "I ask for the hotels."
@@ -19,22 +18,21 @@
 //	[[conversation.response]]
 //	pieces = ["The Adler, ", "the Post."]
 //
-// The first conversation that fits is taken. Which of its responses is next follows from the history alone: the first
-// one whose match is in what the model answers, and otherwise the one that has the number of the response among those
-// without match. So the model answers in the same way again after a crash.
+// The first conversation that matches is used. Its next response is the first whose match is in the last input or output,
+// and otherwise the one after as many responses without match as the history has. The history alone decides, so a model
+// answers the same after a crash.
 //
-// A response has these keys, all of them optional:
+// A response has these optional keys:
 //
-//	text     what the model answers
-//	pieces   more of the answer, in the pieces in which it arrives, after text
-//	calls    the tools that it calls: tool is a canonical name, arguments a table, or a text that is passed on as it is
-//	match    the last input or output that is being answered contains this
-//	repeat   true: for all further responses too
-//	delay    how long the model takes before the first piece, as "250ms"
+//	text     the answer
+//	pieces   further text, in the pieces that arrive one by one
+//	calls    the tools to call: tool is the canonical name, arguments is a table, or a string to send as it is
+//	match    a text in the last input or output
+//	repeat   true to use the response for all further ones, too
+//	delay    the time before the first piece, such as "250ms"
 //
-// In texts, and in texts within arguments, ${input} is the last input, ${output} for the last output of a tool,
-// ${output.KEY} for a text in the JSON object that this is, and ${output.2.KEY} for that of the second output of the
-// conversation.
+// Texts and arguments can have placeholders: ${input} is the last input, ${output} the last output of a tool,
+// ${output.KEY} a value of the JSON object in that output, and ${output.2.KEY} one of the second output.
 package script
 
 import (
@@ -78,27 +76,32 @@ type call struct {
 	Arguments any    `toml:"arguments"`
 }
 
-// Parse reads a script for a model that the configuration calls name.
+// Parse returns the model for a script. name is its name in the configuration.
 func Parse(name, source string) (*Model, error) {
 	m := &Model{name: name}
-	meta, err := toml.Decode(strings.TrimPrefix(source, "\ufeff"), m)
+	meta, err := toml.Decode(source, m)
 	if err != nil {
 		return nil, fmt.Errorf("reading the script: %w", err)
 	}
 	for _, key := range meta.Undecoded() {
-		if !slices.Contains(key, "arguments") { // which may have any
+		if !slices.Contains(key, "arguments") { // they may have any key
 			return nil, fmt.Errorf("reading the script: unknown key %s", text.Quote(key.String()))
 		}
 	}
 	return m, nil
 }
 
-// Sample implements [model.Model]. Four bytes are a token.
+// Sample implements [model.Model]. The usage counts four bytes as a token.
 func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
-	h := read(r.Items)
+	h := historyOf(r.Items)
 	next, err := m.next(h)
+	var pieces []string
+	var items []model.Item
+	if err == nil {
+		pieces, items, err = next.fill(h)
+	}
 	if err != nil {
-		return model.Response{}, m.fail(err)
+		return model.Response{}, &model.Error{Model: m.name, Code: model.CodeScript, Message: err.Error(), Attempts: 1}
 	}
 	if next.Delay > 0 {
 		select {
@@ -109,115 +112,121 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	if ctx.Err() != nil {
 		return model.Response{}, context.Cause(ctx)
 	}
-	said := ""
-	for _, piece := range append([]string{next.Text}, next.Pieces...) {
-		if piece, err = h.fill(piece, func(s string) string { return s }); err != nil {
-			return model.Response{}, m.fail(err)
-		}
-		said += piece
+	for _, piece := range pieces {
 		if delta != nil && piece != "" {
 			delta(piece)
 		}
 	}
-	var items []model.Item
-	if said != "" {
-		items = append(items, model.Text(model.AgentMessage, said))
-	}
-	for i, c := range next.Calls {
-		item := model.Item{Kind: model.ToolCall, CallID: "call_" + strconv.Itoa(h.calls+i+1), Name: c.Tool, Wire: c.Tool}
-		if item.Arguments, err = h.arguments(c.Arguments); err != nil {
-			return model.Response{}, m.fail(err)
-		}
-		items = append(items, item)
-	}
 	return model.Response{Items: items, Usage: model.Usage{InputTokens: tokens(r.Items), OutputTokens: tokens(items)}}, nil
-}
-
-func (m *Model) fail(err error) error {
-	return &model.Error{Model: m.name, Code: model.CodeScript, Message: err.Error(), Attempts: 1}
 }
 
 // next returns the response to a history.
 func (m *Model) next(h history) (response, error) {
 	for i, c := range m.Conversations {
-		if c.First != "" && !slices.ContainsFunc(h.first, func(input string) bool { return strings.Contains(input, c.First) }) {
+		if !strings.Contains(h.first, c.First) {
 			continue
 		}
+		var next *response
 		n := 0
-		var numbered *response
 		for _, r := range c.Responses {
 			switch {
 			case r.Match == "":
 				if n == h.responses || r.Repeat && n < h.responses {
-					numbered = &r
+					next = &r
 				}
 				n++
 			case strings.Contains(h.last, r.Match):
 				return r, nil
 			}
 		}
-		if numbered == nil {
+		if next == nil {
 			return response{}, fmt.Errorf("the script has no response %d for conversation %d (first = %s)", h.responses+1, i+1, text.Quote(c.First))
 		}
-		return *numbered, nil
+		return *next, nil
 	}
-	return response{}, errors.New("the script has no conversation that begins with " + text.Quote(strings.Join(h.first, "\n")))
+	return response{}, errors.New("the script has no conversation that begins with " + text.Quote(h.first))
 }
 
-// history is what a script looks at in a request.
+// fill replaces the placeholders in a response. It returns the pieces of its text and its items.
+func (r response) fill(h history) (pieces []string, items []model.Item, err error) {
+	for _, piece := range append([]string{r.Text}, r.Pieces...) {
+		if piece, err = h.fill(piece, strings.Clone); err != nil {
+			return nil, nil, err
+		}
+		pieces = append(pieces, piece)
+	}
+	if whole := strings.Join(pieces, ""); whole != "" {
+		items = append(items, model.Text(model.AgentMessage, whole))
+	}
+	for i, c := range r.Calls {
+		item := model.Item{Kind: model.ToolCall, CallID: "call_" + strconv.Itoa(h.calls+i+1), Name: c.Tool, Wire: c.Tool}
+		if item.Arguments, err = h.arguments(c.Arguments); err != nil {
+			return nil, nil, err
+		}
+		items = append(items, item)
+	}
+	return pieces, items, nil
+}
+
+// history is the part of a request that decides on the response.
 type history struct {
-	first     []string // the inputs before the first response
-	input     string   // the last one
-	last      string   // the last input or output
+	first     string // the inputs before the first response
+	input     string // the last one
+	last      string // the last input or output
 	outputs   []string
 	responses int
 	calls     int
 }
 
-func read(items []model.Item) history {
+func historyOf(items []model.Item) history {
 	var h history
-	answering := false
+	inResponse := false
 	for _, item := range items {
-		own := item.Kind != model.UserMessage && item.Kind != model.ToolOutput
-		switch {
-		case item.Kind == model.UserMessage:
+		before := inResponse
+		inResponse = false
+		switch item.Kind {
+		case model.UserMessage:
 			h.input = item.Text()
 			h.last = h.input
 			if h.responses == 0 {
-				h.first = append(h.first, h.input)
+				h.first = strings.TrimPrefix(h.first+"\n"+h.input, "\n")
 			}
-		case item.Kind == model.ToolOutput:
+		case model.ToolOutput:
 			h.last = item.Output
-			h.outputs = append(h.outputs, h.last)
-		case !answering:
-			h.responses++
+			h.outputs = append(h.outputs, item.Output)
+		default:
+			inResponse = true
+			if !before {
+				h.responses++
+			}
+			if item.Kind == model.ToolCall {
+				h.calls++
+			}
 		}
-		if item.Kind == model.ToolCall {
-			h.calls++
-		}
-		answering = own
 	}
 	return h
 }
 
-// fill replaces the placeholders in a text by their values, encoded by write.
-func (h history) fill(s string, write func(string) string) (string, error) {
+// fill replaces the placeholders in s by their encoded values.
+func (h history) fill(s string, encode func(string) string) (string, error) {
 	var failed error
-	// The pattern is compiled here: a script is short, and most programs that link this package read none.
-	filled := regexp.MustCompile(`\$\{(input|output(\.[^{}]+)?)\}`).ReplaceAllStringFunc(s, func(placeholder string) string {
+	// Not a package variable: most programs that link this package read no script.
+	placeholders := regexp.MustCompile(`\$\{(input|output(\.[^{}]+)?)\}`)
+	filled := placeholders.ReplaceAllStringFunc(s, func(placeholder string) string {
 		value, err := h.value(strings.Trim(placeholder, "${}"))
 		failed = cmp.Or(failed, err)
-		return write(value)
+		return encode(value)
 	})
 	return filled, failed
 }
 
-// value returns the value of a placeholder: input, output, output.KEY or output.NUMBER.KEY.
+// value returns the value of input, output, output.KEY or output.NUMBER.KEY.
 func (h history) value(name string) (string, error) {
 	if name == "input" {
 		return h.input, nil
 	}
-	number, key := len(h.outputs), strings.TrimPrefix(strings.TrimPrefix(name, "output"), ".")
+	_, key, _ := strings.Cut(name, ".")
+	number := len(h.outputs)
 	if first, rest, _ := strings.Cut(key, "."); first != "" {
 		if n, err := strconv.Atoi(first); err == nil {
 			number, key = n, rest
@@ -243,18 +252,18 @@ func (h history) value(name string) (string, error) {
 
 // arguments returns the arguments of a call as JSON.
 func (h history) arguments(arguments any) (string, error) {
-	if verbatim, ok := arguments.(string); ok {
-		return h.fill(verbatim, func(s string) string { return s })
-	}
-	if arguments == nil {
+	switch arguments := arguments.(type) {
+	case string:
+		return h.fill(arguments, strings.Clone)
+	case nil:
 		return "{}", nil
 	}
 	encoded, err := json.Marshal(arguments)
 	if err != nil {
 		return "", fmt.Errorf("writing the arguments of the script: %w", err)
 	}
-	return h.fill(string(encoded), func(s string) string { // as it stands between the quotes of a JSON string
-		quoted, _ := json.Marshal(s) // a text always has a form
+	return h.fill(string(encoded), func(s string) string { // placeholders are inside JSON strings
+		quoted, _ := json.Marshal(s) // a string cannot fail
 		return string(quoted[1 : len(quoted)-1])
 	})
 }

@@ -181,7 +181,7 @@ all of its turns or some. It is not hidden and does not expire.`,
 	return c.changing(cmd, &change{
 		yes: true, verb: "fork",
 		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
-			args = turns.others(flags, args)
+			args = turns.takeCounts(flags, args)
 			o.Turns.First, o.Turns.Last = turns.first, turns.last
 			return c.named(ctx, args)
 		},
@@ -409,7 +409,7 @@ func (c *commands) fromTrash(ctx context.Context, args []string) (list []convers
 
 // listTrash writes the conversations that can be restored.
 func (c *commands) listTrash(removed []conversations.Listed, at []time.Time) {
-	short := c.short(removed)
+	short := c.shortIDs(removed)
 	for i, l := range removed {
 		line := short(l.ID) + "  removed " + c.age(at[i]) + "  " + shortTitle(l.Title)
 		c.out.add(strings.TrimRight(line, " ")+"\n", about(l.ID, l.Title, "removed_at", at[i], "archived", l.Archived))

@@ -79,7 +79,7 @@ func (c *commands) ids(ctx context.Context, args []string) (ids []string, err er
 		}
 		ids = append(ids, string(id))
 	}
-	return c.whole(ctx, ids)
+	return c.resolve(ctx, ids)
 }
 
 // idsOrRecent is ids. Without arguments it returns the active conversation, or the one that was
@@ -105,9 +105,9 @@ func (c *commands) named(ctx context.Context, args []string) ([]conversations.Li
 	return c.all(ctx, conversations.Filter{IDs: ids})
 }
 
-// whole replaces each text that only begins an id by the whole id. The error is a
+// resolve replaces the beginning of an id by the whole id. The error is a
 // [*conversations.NotFoundError] if there is no conversation with an id.
-func (c *commands) whole(ctx context.Context, texts []string) ([]string, error) {
+func (c *commands) resolve(ctx context.Context, texts []string) ([]string, error) {
 	if _, err := c.all(ctx, conversations.Filter{IDs: texts}); err == nil || len(texts) == 0 {
 		return texts, nil
 	}
@@ -131,7 +131,7 @@ func (c *commands) whole(ctx context.Context, texts []string) ([]string, error) 
 // one returns the conversation of a list with an id, or the beginning of one; nil if there is
 // none. If there are several it shows them and returns an error.
 func (c *commands) one(list []conversations.Listed, id string) (*conversations.Listed, error) {
-	found := begun(list, id)
+	found := withPrefix(list, id)
 	switch len(found) {
 	case 0:
 		return nil, nil
@@ -144,10 +144,10 @@ func (c *commands) one(list []conversations.Listed, id string) (*conversations.L
 	return nil, failed("write more of the id that is meant", "%q begins the ids of %s", id, plural(len(found), "conversation"))
 }
 
-// begun returns the conversations of a list whose ids begin with a text, with or without the
+// withPrefix returns the conversations of a list whose ids begin with a text, with or without the
 // program's name, in any case. A whole id selects one conversation; otherwise sessions come
 // before their parts, which have a dot in their ids.
-func begun(list []conversations.Listed, text string) (found []conversations.Listed) {
+func withPrefix(list []conversations.Listed, text string) (found []conversations.Listed) {
 	if id, err := conversations.ParseID(text); err == nil {
 		if i := indexOf(list, id); i >= 0 {
 			return list[i : i+1]
@@ -160,7 +160,7 @@ func begun(list []conversations.Listed, text string) (found []conversations.List
 	}
 	isPart := func(l conversations.Listed) bool { return strings.Contains(string(l.ID), ".") }
 	for _, l := range list {
-		if _, own := bare(l.ID); begins(own) || begins(string(l.ID)) {
+		if _, own := splitID(l.ID); begins(own) || begins(string(l.ID)) {
 			found = append(found, l)
 		}
 	}
@@ -175,8 +175,8 @@ func indexOf(list []conversations.Listed, id transcript.ID) int {
 	return slices.IndexFunc(list, func(l conversations.Listed) bool { return l.ID == id })
 }
 
-// bare splits an id into the program that recorded the conversation and the program's own id.
-func bare(id transcript.ID) (program, own string) {
+// splitID splits an id into the program that recorded the conversation and the program's own id.
+func splitID(id transcript.ID) (program, own string) {
 	if own, ok := strings.CutPrefix(string(id), "jp-c"); ok {
 		return "jp", own
 	}
@@ -187,15 +187,15 @@ func bare(id transcript.ID) (program, own string) {
 // shortID is the least number of characters of an id on a terminal.
 const shortID = 8
 
-// short returns how a list shows ids. A terminal gets them without the program's name, and as
+// shortIDs returns how a list shows ids. A terminal gets them without the program's name, and as
 // many characters of the session as no other session of all begins with. The ids of archives
-// keep the name, which ids looks for.
-func (c *commands) short(all []conversations.Listed) func(transcript.ID) string {
+// keep the name, by which ids finds the archive.
+func (c *commands) shortIDs(all []conversations.Listed) func(transcript.ID) string {
 	if !c.out.isTable() {
 		return func(id transcript.ID) string { return string(id) }
 	}
 	sessionOf := func(id transcript.ID) string {
-		_, own := bare(id)
+		_, own := splitID(id)
 		session, _, _ := strings.Cut(strings.ToLower(own), ".")
 		return session
 	}
@@ -206,7 +206,7 @@ func (c *commands) short(all []conversations.Listed) func(transcript.ID) string 
 	slices.Sort(sessions)
 	sessions = slices.Compact(sessions)
 	return func(id transcript.ID) string {
-		program, own := bare(id)
+		program, own := splitID(id)
 		session := sessionOf(id)
 		length := min(shortID, len(session))
 		at, _ := slices.BinarySearch(sessions, session)
@@ -270,7 +270,7 @@ func offered(list []conversations.Listed, word string) (ids []cobra.Completion, 
 	for _, l := range list {
 		id := string(l.ID)
 		if !strings.HasPrefix(id, word) {
-			_, id = bare(l.ID)
+			_, id = splitID(l.ID)
 		}
 		if strings.HasPrefix(id, word) && len(ids) < maxCompletions {
 			ids = append(ids, cobra.CompletionWithDesc(id, shortTitle(l.Title)))

@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-func TestBegun(t *testing.T) {
+func TestWithPrefix(t *testing.T) {
 	t.Parallel()
 	const session = "5afd8764-1e4a-4af6-951b-d71a909fd1bc"
 	list := forest("jp-c176 jp-c17600000000 jp-c17600000001 claude-" + session + " claude-" + session + ".side claude-" + session + ".a7b codex-01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f opencode-ses_e0Ab")
@@ -35,7 +35,7 @@ func TestBegun(t *testing.T) {
 		{"ses_e0", "opencode-ses_e0Ab"},
 	} {
 		var got []string
-		for _, l := range begun(list, test.text) {
+		for _, l := range withPrefix(list, test.text) {
 			got = append(got, string(l.ID))
 		}
 		if strings.Join(got, " ") != test.want {
@@ -64,10 +64,10 @@ func TestShortIDsLeadBack(t *testing.T) {
 			}
 		}
 		c := &commands{out: &output{terminal: true, pretty: true}}
-		short := c.short(list)
+		short := c.shortIDs(list)
 		for _, l := range list {
 			shown := short(l.ID)
-			if found := begun(list, shown); len(found) != 1 || found[0].ID != l.ID || len(shown) < shortID || strings.Contains(shown, "claude") {
+			if found := withPrefix(list, shown); len(found) != 1 || found[0].ID != l.ID || len(shown) < shortID || strings.Contains(shown, "claude") {
 				t.Fatalf("%s is shown as %q, which begins %v", l.ID, shown, found)
 			}
 		}

@@ -67,8 +67,8 @@ func (ls *listing) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		short = ls.short(slices.Concat(all, found.Conversations))
-		name := func(id transcript.ID) string { name, _ := bare(id); return name }
+		short = ls.shortIDs(slices.Concat(all, found.Conversations))
+		name := func(id transcript.ID) string { name, _ := splitID(id); return name }
 		if slices.ContainsFunc(found.Conversations, func(l conversations.Listed) bool { return name(l.ID) != name(found.Conversations[0].ID) }) {
 			program = name
 		}

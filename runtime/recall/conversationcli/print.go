@@ -56,7 +56,7 @@ of objects with the id, the title and the events of each.`,
 		if flags.Changed("event") && *event == 0 {
 			return misused("events are numbered from 1", "there is no event 0")
 		}
-		args = p.others(flags, args)
+		args = p.takeCounts(flags, args)
 		p.style = cmp.Or(p.style, either(*event > 0, "full", "brief"))
 		p.events = conversations.EventRange{First: int(*event), Last: int(*event)}
 		if p.last != nil {
@@ -135,9 +135,9 @@ func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	add("first", first, &c.first)
 }
 
-// others sets the numbers of bare flags, and returns the other arguments. A number of more than
+// takeCounts sets the numbers of bare flags, and returns the other arguments. A number of more than
 // six digits is an id, and so is any after "--".
-func (c *counts) others(flags *pflag.FlagSet, args []string) (others []string) {
+func (c *counts) takeCounts(flags *pflag.FlagSet, args []string) (others []string) {
 	dash := flags.ArgsLenAtDash()
 	for i, arg := range args {
 		n, err := strconv.Atoi(arg)

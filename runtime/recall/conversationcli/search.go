@@ -92,7 +92,7 @@ const (
 // search prints the messages that match: blocks on a terminal, or a line for each.
 func (s *searching) search(ctx context.Context, try []string) error {
 	q := conversations.SearchQuery{
-		Since: s.since, Until: s.until, Roles: s.roles, Own: isOwn(s.family), Pattern: excerpt.Literal(s.query, true),
+		Since: s.since, Until: s.until, Roles: s.roles, Own: isToolOf(s.family), Pattern: excerpt.Literal(s.query, true),
 	}
 	q.Both, q.Sources = true, s.sources
 	if len(q.Sources) == 0 {
@@ -106,7 +106,7 @@ func (s *searching) search(ctx context.Context, try []string) error {
 		return err
 	}
 	hits := s.ordered(found)
-	shown := hits[:min(len(hits), s.most())]
+	shown := hits[:min(len(hits), s.maxMessages())]
 	for i, hit := range shown {
 		if err := s.show(found, hit, q.Pattern, i == 0); err != nil {
 			return err
@@ -126,8 +126,8 @@ func (s *searching) search(ctx context.Context, try []string) error {
 	return cmp.Or(err, foundAny(false))
 }
 
-// most returns how many messages are printed.
-func (s *searching) most() int {
+// maxMessages returns how many messages are printed at most.
+func (s *searching) maxMessages() int {
 	switch {
 	case s.limit > 0:
 		return int(s.limit)
@@ -157,7 +157,7 @@ func (s *searching) ordered(found *conversations.Results) (shown []*conversation
 		order = 1
 	}
 	slices.SortFunc(hits, func(a, b *conversations.Hit) int {
-		return cmp.Or(cmp.Compare(placeOf(a), placeOf(b)), order*a.Time.Compare(b.Time),
+		return cmp.Or(cmp.Compare(classOf(a), classOf(b)), order*a.Time.Compare(b.Time),
 			cmp.Compare(a.Conversation.ID, b.Conversation.ID), order*cmp.Compare(a.Index, b.Index))
 	})
 	taken := map[*conversations.Matched]uint{}
@@ -169,9 +169,8 @@ func (s *searching) ordered(found *conversations.Results) (shown []*conversation
 	return shown
 }
 
-// placeOf returns the place of a kind of hit among all: speech, titles, tools, and those without
-// a time.
-func placeOf(h *conversations.Hit) int {
+// classOf returns the class of a hit, in the order of the answer: speech, titles, tools, no time.
+func classOf(h *conversations.Hit) int {
 	switch {
 	case h.Time.IsZero():
 		return 3
@@ -259,8 +258,8 @@ func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	}
 }
 
-// isOwn returns a function that reports whether a recorded tool is one of a family.
-func isOwn(family *toolset.Family) func(recorded string) bool {
+// isToolOf returns a function that reports whether a recorded tool is one of a family.
+func isToolOf(family *toolset.Family) func(recorded string) bool {
 	var names []string
 	for _, tool := range family.Declared() {
 		names = append(append(names, tool.Name), tool.Aliases...)
@@ -287,7 +286,7 @@ conversation print --event N ID shows an event whole.`,
 	flags.BoolVar(&q.Hidden, "hidden", false, "hidden conversations too")
 	c.addJSON(cmd, "json")
 	return c.reading(cmd, func(ctx context.Context, args []string) error {
-		q.Question, q.Limit, q.Own = strings.TrimSpace(strings.Join(args, " ")), int(*limit), isOwn(family)
+		q.Question, q.Limit, q.Own = strings.TrimSpace(strings.Join(args, " ")), int(*limit), isToolOf(family)
 		switch {
 		case q.Question == "" && flags.NFlag() == 0:
 			return cmd.Help()

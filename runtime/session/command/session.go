@@ -267,24 +267,24 @@ func (c *commands) runCollect(days int, dry bool) error {
 	if err != nil {
 		return err
 	}
-	done, err := log.GC(dir, c.host.Now().AddDate(0, 0, -days), dry)
+	removed, kept, err := log.GC(dir, c.host.Now().AddDate(0, 0, -days), dry)
 	if err != nil {
 		return err
 	}
 	var bytes int64
-	for _, info := range done.Removed {
+	for _, info := range removed {
 		bytes += info.Bytes
 		if _, err := fmt.Fprintln(c.host.Stdout, info.Session); err != nil {
 			return err
 		}
 	}
-	for _, kept := range done.Kept {
-		fmt.Fprintf(c.host.Stderr, "note: kept: %s\n", text.Line(kept.Error()))
+	for _, err := range kept {
+		fmt.Fprintf(c.host.Stderr, "note: kept: %s\n", text.Line(err.Error()))
 	}
 	verb := "removed"
 	if dry {
 		verb = "would be removed"
 	}
-	fmt.Fprintf(c.host.Stderr, "note: %s %s, %d bytes\n", text.Count(len(done.Removed), "session", "sessions"), verb, bytes)
+	fmt.Fprintf(c.host.Stderr, "note: %s %s, %d bytes\n", text.Count(len(removed), "session", "sessions"), verb, bytes)
 	return nil
 }

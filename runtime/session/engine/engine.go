@@ -40,8 +40,6 @@ type Options struct {
 	Observe func(session.Event, session.State)
 	// File replaces the file of the log in tests and measurements. It may be nil.
 	File func(log.File) log.File
-
-	limits limits // other than the standard ones, in tests
 }
 
 // Tools is what conversations may call. Its methods are called one at a time.
@@ -64,6 +62,7 @@ type Engine struct {
 	log      *log.Log
 	now      atomic.Pointer[moment]
 	requests chan request
+	closing  context.Context // ends when the engine is to end
 	close    context.CancelFunc
 	done     chan struct{} // closed when nothing runs any more
 	err      error         // why the engine ended; valid after done
@@ -81,8 +80,8 @@ type moment struct {
 
 // Start starts a new session, and creates its log in a directory.
 func Start(dir string, in session.Start, o Options) (*Engine, error) {
-	e := newEngine(o)
-	_, events, err := session.Step(session.State{}, e.options.Now(), in)
+	o = o.withDefaults()
+	_, events, err := session.Step(session.State{}, o.Now(), in)
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +89,9 @@ func Start(dir string, in session.Start, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.open(written)
-	e.observe(events)
-	e.start()
+	e := newEngine(o, written)
+	e.observe(events, written.State)
+	go e.run()
 	return e, nil
 }
 
@@ -103,41 +102,31 @@ func Resume(dir, id string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(o)
-	e.open(written)
+	e := newEngine(o.withDefaults(), written)
 	if !e.State().Idle() {
 		if err := e.take(session.Recover{}, nil); err != nil {
 			return nil, errors.Join(err, written.Close())
 		}
 	}
-	e.start()
+	go e.run()
 	return e, nil
 }
 
-func newEngine(o Options) *Engine {
+func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.limits == (limits{}) {
-		o.limits = standardLimits()
-	}
-	return &Engine{options: o, requests: make(chan request), done: make(chan struct{}), turns: map[session.SubmissionID]*Turn{}}
+	return o
 }
 
-// open takes over a log and its state.
-func (e *Engine) open(written *log.Log) {
-	if e.options.File != nil {
-		written.File = e.options.File(written.File)
+func newEngine(o Options, written *log.Log) *Engine {
+	if o.File != nil {
+		written.File = o.File(written.File)
 	}
-	e.log = written
+	e := &Engine{options: o, log: written, requests: make(chan request), done: make(chan struct{}), turns: map[session.SubmissionID]*Turn{}}
+	e.closing, e.close = context.WithCancel(context.Background())
 	e.now.Store(&moment{state: written.State, over: make(chan struct{})})
-}
-
-// start begins the goroutine of run.
-func (e *Engine) start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	e.close = cancel
-	go e.run(ctx)
+	return e
 }
 
 // State returns the state after the last step.
@@ -145,9 +134,6 @@ func (e *Engine) State() session.State { return e.now.Load().state }
 
 // Torn returns what a crash had left at the end of the log, and nil if there was nothing.
 func (e *Engine) Torn() *log.Torn { return e.log.Torn }
-
-// Done returns a channel that is closed when the engine has ended, because it was closed or by an error.
-func (e *Engine) Done() <-chan struct{} { return e.done }
 
 // Err returns why the engine has ended, and nil while it has not: [ErrClosed], that work did not stop, or why the log
 // could not be written.
@@ -171,8 +157,8 @@ type request struct {
 // a [*session.Refusal], or that of an engine that has ended.
 func (e *Engine) Do(ctx context.Context, in session.Input) error { return e.ask(ctx, in, nil) }
 
-func (e *Engine) ask(ctx context.Context, in session.Input, turn *Turn) error {
-	r := request{in, turn, make(chan error, 1)}
+func (e *Engine) ask(ctx context.Context, in session.Input, submitted *Turn) error {
+	r := request{in, submitted, make(chan error, 1)}
 	select {
 	case e.requests <- r:
 		return <-r.reply
@@ -181,6 +167,28 @@ func (e *Engine) ask(ctx context.Context, in session.Input, turn *Turn) error {
 	case <-e.done:
 		return e.err
 	}
+}
+
+// Turn is the logical turn of a submission.
+type Turn struct {
+	ID     session.SubmissionID
+	engine *Engine
+	result session.Result // until now; the goroutine of run owns it
+	ended  atomic.Pointer[session.Result]
+}
+
+// Submit is like [Engine.Do], and returns the turn of the submission.
+func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
+	t := &Turn{engine: e}
+	return t, e.ask(ctx, in, t)
+}
+
+// Wait returns how the turn ended, after the observer has seen its events.
+func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
+	if err := t.engine.Await(ctx, func(session.State) bool { return t.ended.Load() != nil }); err != nil {
+		return session.Result{}, err
+	}
+	return *t.ended.Load(), nil
 }
 
 // Wait returns when nothing runs and nothing waits.

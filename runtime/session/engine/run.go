@@ -10,9 +10,9 @@ import (
 )
 
 // run is the goroutine that owns the session.
-func (e *Engine) run(ctx context.Context) {
+func (e *Engine) run() {
 	defer close(e.done)
-	e.err = e.loop(ctx)
+	e.err = e.loop()
 	e.close()
 	if e.working.result != nil {
 		e.settle()
@@ -28,7 +28,7 @@ func (e *Engine) settle() {
 		if done, _ := in.(session.ToolDone); done.Success && errors.Is(e.err, ErrClosed) {
 			e.fail(e.take(in, nil))
 		}
-	case <-time.After(e.options.limits.grace):
+	case <-time.After(grace):
 		e.fail(e.stuck())
 	}
 }
@@ -41,9 +41,9 @@ func (e *Engine) fail(err error) {
 }
 
 // loop takes inputs until the engine is closed or something fails.
-func (e *Engine) loop(ctx context.Context) error {
+func (e *Engine) loop() error {
 	for {
-		e.work(ctx)
+		e.work()
 		var err error
 		select {
 		case r := <-e.requests:
@@ -56,10 +56,10 @@ func (e *Engine) loop(ctx context.Context) error {
 			e.working = working{}
 			err = e.take(in, nil)
 		case <-e.working.stopped:
-			e.working.stopped, e.working.grace = nil, time.After(e.options.limits.grace)
+			e.working.stopped, e.working.grace = nil, time.After(grace)
 		case <-e.working.grace:
 			return e.stuck()
-		case <-ctx.Done():
+		case <-e.closing.Done():
 			return ErrClosed
 		}
 		if err != nil {
@@ -68,8 +68,7 @@ func (e *Engine) loop(ctx context.Context) error {
 	}
 }
 
-// take takes a step, which may be that of a new turn. The state is the next one when its events are written, and over when
-// they are observed.
+// take takes a step, which may be that of a new turn. The state is the next one when its events are written and observed.
 func (e *Engine) take(in session.Input, submitted *Turn) error {
 	state, events, err := session.Step(e.State(), e.options.Now(), in)
 	if err != nil {
@@ -78,18 +77,37 @@ func (e *Engine) take(in session.Input, submitted *Turn) error {
 	if err := e.log.Append(events); err != nil {
 		return err
 	}
+	e.observe(events, state)
+	e.follow(events, state, submitted)
 	before := e.now.Swap(&moment{state: state, over: make(chan struct{})})
-	e.observe(events)
-	e.follow(events, submitted)
 	close(before.over)
 	return nil
 }
 
-func (e *Engine) observe(events []session.Event) {
+func (e *Engine) observe(events []session.Event, after session.State) {
 	for _, event := range events {
 		if e.options.Observe != nil {
-			e.options.Observe(event, e.State())
+			e.options.Observe(event, after)
 		}
+	}
+}
+
+// follow passes the events of a step to the turns of their submissions.
+func (e *Engine) follow(events []session.Event, after session.State, submitted *Turn) {
+	for _, event := range events {
+		if event.Kind == session.SubmissionQueued && submitted != nil {
+			submitted.ID = event.Submission
+			e.turns[event.Submission] = submitted
+		}
+		t := e.turns[event.Submission]
+		if t == nil || event.Frame != 0 || !t.result.Note(event) {
+			continue
+		}
+		if t.result.Status == session.StatusInterrupted && after.Conversation(event.Conversation).Destroyed {
+			t.result.Status = session.StatusDestroyed
+		}
+		delete(e.turns, t.ID)
+		t.ended.Store(&t.result)
 	}
 }
 
@@ -103,22 +121,23 @@ type working struct {
 }
 
 // work begins the work that the session waits for, or asks it to stop.
-func (e *Engine) work(ctx context.Context) {
+func (e *Engine) work() {
 	switch w := e.State().Work(); {
 	case w == nil:
 	case e.working.result == nil:
-		e.begin(ctx, w)
+		e.begin(w)
 	case w.Stop:
 		e.working.cancel()
 	}
 }
 
 // begin begins work on a goroutine of its own.
-func (e *Engine) begin(ctx context.Context, w *session.Work) {
-	ctx, cancel := context.WithCancel(ctx)
+func (e *Engine) begin(w *session.Work) {
+	ctx, cancel := context.WithCancel(e.closing)
 	if at := w.Left.Deadline; !at.IsZero() {
 		left := at.Sub(e.options.Now()) + time.Millisecond // sessions count in milliseconds
-		ctx, cancel = context.WithTimeout(ctx, left)
+		cancel()
+		ctx, cancel = context.WithTimeout(e.closing, left)
 	}
 	e.working = working{name: "the model", cancel: cancel, result: make(chan session.Input, 1), stopped: ctx.Done()}
 	do := e.sample
@@ -133,5 +152,5 @@ func (e *Engine) begin(ctx context.Context, w *session.Work) {
 
 // stuck is the error that work did not stop. The next process that resumes the session ends the task.
 func (e *Engine) stuck() error {
-	return fmt.Errorf("%s did not stop within %v", e.working.name, e.options.limits.grace)
+	return fmt.Errorf("%s did not stop within %v", e.working.name, grace)
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// Info is what a directory has of a session without opening its log.
+// Info describes a session without opening its log.
 type Info struct {
 	Session  string
 	Modified time.Time // when the last record was written
 	Bytes    int64
 }
 
-// List returns the sessions of a directory, the one written last first. A directory that is not there has none.
+// List returns the sessions of a directory, the one written last first. A missing directory has none.
 func List(dir string) ([]Info, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -34,7 +34,7 @@ func List(dir string) ([]Info, error) {
 		if _, err := path(dir, id); !ok || err != nil || !entry.Type().IsRegular() {
 			continue
 		}
-		if info, err := entry.Info(); err == nil { // it was not removed since
+		if info, err := entry.Info(); err == nil { // otherwise it was removed meanwhile
 			all = append(all, Info{Session: id, Modified: info.ModTime(), Bytes: info.Size()})
 		}
 	}
@@ -44,14 +44,14 @@ func List(dir string) ([]Info, error) {
 	return all, nil
 }
 
-// Summary is what the first records of a log hold.
+// Summary is the beginning of a session.
 type Summary struct {
 	Started time.Time
-	Context session.Context
-	Input   []session.Part // the first submission; empty where there is none, or it is the call of a program outside
+	Context session.Context // of the root
+	Input   []session.Part  // of the first submission; empty if there is none, or it is a call
 }
 
-// Summarize reads the beginning of the log of a session.
+// Summarize reads the beginning of the log of a session. Errors are those of [Load].
 func Summarize(dir, id string) (s Summary, err error) {
 	for events, err := range Read(dir, id) {
 		if err != nil {
@@ -70,9 +70,9 @@ func Summarize(dir, id string) (s Summary, err error) {
 	return s, nil
 }
 
-// Begun returns the sessions, by conversation, of the conversations whose ids begin with id: roots if any do, and
-// otherwise those that models have begun. With part, it returns the conversations that models have begun whose ids begin
-// with part, in the sessions whose ids begin with id. A log that cannot be read has only its root.
+// Begun returns the conversations whose ids begin with id, with the session of each: roots if there are any, and otherwise
+// those that calls created. If part is not empty, it returns the created conversations whose ids begin with part, in the
+// sessions whose ids begin with id. A log that cannot be read has only its root.
 func Begun(ctx context.Context, dir, id, part string) (map[string]string, error) {
 	all, err := List(dir)
 	found := map[string]string{}
@@ -85,13 +85,13 @@ func Begun(ctx context.Context, dir, id, part string) (map[string]string, error)
 		return found, err
 	}
 	for _, info := range all {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		if part != "" && !strings.HasPrefix(info.Session, id) {
 			continue
 		}
 		for events := range Read(dir, info.Session) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			for _, e := range events {
 				if e.Kind == session.ConversationOpened && e.Parent != "" && strings.HasPrefix(e.Conversation, cmp.Or(part, id)) {
 					found[e.Conversation] = info.Session
@@ -102,27 +102,21 @@ func Begun(ctx context.Context, dir, id, part string) (map[string]string, error)
 	return found, nil
 }
 
-// Collected is what [GC] has done.
-type Collected struct {
-	Removed []Info
-	Kept    []error // why others that are old enough are: it is in use, has not finished, or is damaged
-}
-
-// GC removes the logs of sessions that have finished, and were last written before a time, with all their
-// conversations, destroyed ones too. Where dry is set nothing is removed.
-func GC(dir string, before time.Time, dry bool) (done Collected, err error) {
+// GC removes the logs of sessions that have finished and were last written before a time, unless dry is set. It returns
+// what it removed, and why it kept other sessions that were last written before that time.
+func GC(dir string, before time.Time, dry bool) (removed []Info, kept []error, err error) {
 	all, err := List(dir)
 	for _, info := range all {
 		if !info.Modified.Before(before) {
 			continue
 		}
 		if err := collect(dir, info.Session, dry); err != nil {
-			done.Kept = append(done.Kept, err)
-			continue
+			kept = append(kept, err)
+		} else {
+			removed = append(removed, info)
 		}
-		done.Removed = append(done.Removed, info)
 	}
-	return done, err
+	return removed, kept, err
 }
 
 func collect(dir, id string, dry bool) error {

@@ -519,17 +519,17 @@ func TestGC(t *testing.T) {
 	defer log.Close()
 
 	for _, dry := range []bool{true, false} {
-		got, err := GC(dir, epoch, dry)
+		removed, kept, err := GC(dir, epoch, dry)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var busy *BusyError
 		var damaged *DamagedError
-		if len(got.Removed) != 1 || got.Removed[0].Session != "finished" || len(got.Kept) != 3 {
-			t.Fatalf("%+v", got)
+		if len(removed) != 1 || removed[0].Session != "finished" || len(kept) != 3 {
+			t.Fatalf("%+v, kept %+v", removed, kept)
 		}
-		if !errors.As(got.Kept[0], &busy) || !errors.As(got.Kept[1], &damaged) || got.Kept[2].Error() != "session unfinished has not finished" {
-			t.Errorf("kept %+v", got.Kept)
+		if !errors.As(kept[0], &busy) || !errors.As(kept[1], &damaged) || kept[2].Error() != "session unfinished has not finished" {
+			t.Errorf("kept %+v", kept)
 		}
 		want := []string{".convtools-0123456789abcdef", ".convtools-recent", "busy.jsonl", "damaged.jsonl", "recent.jsonl", "unfinished.jsonl"}
 		if dry {

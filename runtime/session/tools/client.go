@@ -131,9 +131,9 @@ var errWaiting = errors.New("not done in the time to wait")
 
 // answer answers a call of the program. The error may be a [*session.Refusal].
 func (c *client) answer(ctx context.Context, call contract.Call) (string, error) {
-	d, refusal := c.project.decode(c.project.Settings, call.Tool, call.Arguments)
-	if refusal != nil {
-		return "", refusal
+	d := c.project.decode(c.project.Settings, call.Tool, call.Arguments)
+	if d.request.Refused != nil {
+		return "", d.request.Refused
 	}
 	wait := standardWait
 	switch {
@@ -216,16 +216,16 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 // makeRoom destroys the conversation that has been idle longest if the session is full and nobody has used that
 // conversation since this process began. Otherwise the session refuses the call.
 func (c *client) makeRoom(ctx context.Context, s *Session) error {
-	idle := s.State().Idling()
-	if s.State().Room() > 0 || len(idle) == 0 || !idle[0].LastActive.Before(c.began) {
+	idle := s.State().Replaceable()
+	if idle == nil || !idle.LastActive.Before(c.began) {
 		return nil
 	}
-	err := s.Do(ctx, session.Remove{Conversation: idle[0].ID})
+	err := s.Do(ctx, session.Remove{Conversation: idle.ID})
 	if refusal := (*session.Refusal)(nil); errors.As(err, &refusal) { // another call was faster
 		return nil
 	}
-	since := idle[0].LastActive.Format(time.RFC3339)
-	c.project.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", idle[0].ID, since))
+	since := idle.LastActive.Format(time.RFC3339)
+	c.project.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", idle.ID, since))
 	return err
 }
 

@@ -13,7 +13,7 @@ import (
 // are wrong are only unusable.
 func readConfig(dir string, getenv func(string) string) (*config.Config, error) {
 	c := config.Read(dir, getenv)
-	configured.Judge(c)
+	configured.Check(c)
 	for _, t := range c.Servers {
 		c.JudgeTable(t.From, "mcp."+t.Name, serverProblem(t))
 	}
@@ -30,7 +30,7 @@ func serverProblem(t config.Table[config.Server]) string {
 	case s.URL != "" && (s.Args != nil || s.Env != nil):
 		return "has args or env, which only a command takes"
 	}
-	return configured.Address(t.Is.URL)
+	return configured.AddressProblem(t.Is.URL)
 }
 
 // problems returns the problems of models, servers and trust.

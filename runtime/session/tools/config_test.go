@@ -351,11 +351,8 @@ func say(t *testing.T, m model.Model) (string, error) {
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	server := &modeltest.Server{Answer: modeltest.Sequence(modeltest.Answer{Pieces: []string{"hi"}})}
-	url, err := server.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
+	url := server.Start()
+	t.Cleanup(server.Close)
 	script := "[[conversation]]\n[[conversation.response]]\ntext = 'hi'"
 	for name, config := range map[string]string{
 		"responses":         "api = 'responses'\nbase_url = '" + url + "/'\nmodel = 'm'\nkey_env = 'KEY'",

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -29,7 +31,7 @@ const (
 	maxImages      = 16777216 // of all image files
 )
 
-// decoded is a valid call of a conv tool.
+// decoded is a call of a conv tool.
 type decoded struct {
 	tool    string // its canonical name
 	request session.Request
@@ -41,27 +43,31 @@ type decoded struct {
 	images   int      // bytes of image files
 }
 
-// decode validates a call of a conv tool, by any of its names, and reads the files that it names.
-func (p *Project) decode(settings Settings, name string, arguments []byte) (*decoded, *session.Refusal) {
-	if n := len(arguments); n > maxArguments {
-		return nil, refuse("", "the arguments have %d bytes, and at most %d are taken", n, maxArguments)
-	}
+// decode validates a call of a conv tool, by any of its names, and reads the files that it names. The request of a call
+// that is not valid has Refused.
+func (p *Project) decode(settings Settings, name string, arguments []byte) *decoded {
 	all := declared()
 	tool := &all[slices.IndexFunc(all, func(t contract.Tool) bool { return t.AnswersTo(name) })]
 	d := &decoded{tool: tool.Name, project: p, settings: settings}
 	err := d.take(&contract.Call{Tool: tool.Name, Arguments: arguments}, tool)
+	if err == nil {
+		return d
+	}
 	var refusal *session.Refusal
-	if err == nil || errors.As(err, &refusal) {
-		return d, refusal
+	if !errors.As(err, &refusal) {
+		refusal = refuse("", "%v", err)
 	}
-	field := ""
 	if invalid := (*contract.InvalidArguments)(nil); errors.As(err, &invalid) && len(invalid.Problems) > 0 {
-		field = invalid.Problems[0].Path
+		refusal.Field = invalid.Problems[0].Path
 	}
-	return nil, refuse(field, "%v", err)
+	d.request = session.Request{Refused: refusal}
+	return d
 }
 
 func (d *decoded) take(call *contract.Call, tool *contract.Tool) (err error) {
+	if n := len(call.Arguments); n > maxArguments {
+		return refuse("", "the arguments have %d bytes, and at most %d are taken", n, maxArguments)
+	}
 	switch tool.Name {
 	case session.ConvCreate:
 		var a conv.CreateParams
@@ -101,7 +107,7 @@ func refuse(field, format string, args ...any) *session.Refusal {
 func (d *decoded) create(a conv.CreateParams) (err error) {
 	d.wait = a.WaitMs
 	c := &session.Create{
-		Base: a.BaseInstructionText, UserInstruction: a.UserInstruction, MCPAllowlist: a.MCPAllowlist,
+		ConversationID: uuid.NewString(), Base: a.BaseInstructionText, UserInstruction: a.UserInstruction, MCPAllowlist: a.MCPAllowlist,
 		Title: value(a.Title), Budget: d.budget((*conv.SendBudget)(a.Budget)),
 	}
 	d.request.Create = c

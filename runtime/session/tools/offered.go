@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
@@ -86,14 +84,7 @@ func (p *Project) catalogue(ctx context.Context) map[string][]string {
 // Prepare validates a call of a conversation and reads the files that it names.
 func (p *Project) Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
 	if session.Own(call.Name) {
-		asked, refusal := p.decode(SettingsOf(c.Context), call.Name, []byte(call.Arguments))
-		if refusal != nil {
-			return session.Request{Refused: refusal}
-		}
-		if create := asked.request.Create; create != nil {
-			create.ConversationID = uuid.NewString()
-		}
-		return asked.request
+		return p.decode(SettingsOf(c.Context), call.Name, []byte(call.Arguments)).request
 	}
 	_, _, err := p.registry.Lookup(call.Name)
 	if _, ok := p.serverTool(ctx, c, call.Name); err == nil || ok {

@@ -66,12 +66,12 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 		if err := errors.Join(l.readTOML(&agents, "agents", "agents.toml"), l.readTOML(&task, "tasks", taskName+".toml")); err != nil {
 			return "", err
 		}
-		do := func(ctx context.Context, url string) (err error) {
+		do := func(ctx context.Context, url string) error {
 			w := &worker{agent: agents[name], lab: l, name: name}
 			if err := w.setUp(ctx, url, task.ToolSearch); err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, w.model.Close()) }()
+			defer w.model.Close()
 			return w.do(ctx, task)
 		}
 		if http {
@@ -84,11 +84,11 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 // setUp starts the model and configures the agent.
 func (w *worker) setUp(ctx context.Context, serverURL string, toolSearch bool) error {
 	w.model = &modeltest.Server{AnyKey: true, Answer: w.respond}
-	modelURL, err1 := w.model.Start()
-	var err2, err3 error
-	w.home, err2 = w.makeDir()
-	w.project, err3 = w.makeDir()
-	if err := errors.Join(err1, err2, err3); err != nil {
+	modelURL := w.model.Start()
+	var err1, err2 error
+	w.home, err1 = w.makeDir()
+	w.project, err2 = w.makeDir()
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	values := map[string]any{

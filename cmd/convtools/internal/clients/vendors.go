@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
+	"github.com/convtools/convtools/runtime/config"
 	models "github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/model/modeltest"
 	"github.com/convtools/convtools/runtime/model/provider"
@@ -16,8 +16,8 @@ import (
 
 // vendor returns a step in which the types of a vendor's own SDK check the
 // requests of an adapter.
-func vendor(api provider.API) func(context.Context, *lab) (string, error) {
-	return func(ctx context.Context, l *lab) (note string, err error) {
+func vendor(api string) func(context.Context, *lab) (string, error) {
+	return func(ctx context.Context, l *lab) (string, error) {
 		thinking := "Two conversations."
 		if api == provider.Chat {
 			thinking = "" // OpenAI's types do not have it there
@@ -33,15 +33,11 @@ func vendor(api provider.API) func(context.Context, *lab) (string, error) {
 			modeltest.Answer{Calls: []modeltest.Call{{ID: "call_c", Name: "conv_list", Args: `{}`}}},
 			modeltest.Answer{Pieces: []string{"Done."}},
 		)}
-		url, err := server.Start()
-		if err != nil {
-			return "", err
-		}
-		defer func() { err = errors.Join(err, server.Close()) }()
-		model := provider.New(provider.Options{
-			Name: "vendor", API: api, WebSearch: true, BaseURL: url, Model: "gpt-5", MaxOutputTokens: 2000,
-			Key: func(context.Context, bool) (string, error) { return modeltest.Key, nil },
-		})
+		url := server.Start()
+		defer server.Close()
+		model := provider.New("vendor", config.Model{
+			API: api, WebSearch: true, BaseURL: url, Model: "gpt-5", MaxOutputTokens: 2000,
+		}, func(context.Context, bool) (string, error) { return modeltest.Key, nil })
 		if err := converse(ctx, model, api); err != nil {
 			return "", err
 		}
@@ -51,7 +47,7 @@ func vendor(api provider.API) func(context.Context, *lab) (string, error) {
 }
 
 // converse has a conversation with every kind of item that an adapter sends.
-func converse(ctx context.Context, m models.Model, api provider.API) error {
+func converse(ctx context.Context, m models.Model, api string) error {
 	schema := json.RawMessage(`{"type":"object","properties":{"user_instruction":{"type":"string"}},"additionalProperties":false}`)
 	instructions := "Be brief."
 	request := models.Request{
@@ -82,8 +78,8 @@ func converse(ctx context.Context, m models.Model, api provider.API) error {
 
 // typecheck compiles requests as values of the SDK's type for them, and a wrong
 // one that must not compile.
-func (l *lab) typecheck(ctx context.Context, api provider.API, exchanges []modeltest.Exchange) error {
-	source := map[provider.API]string{
+func (l *lab) typecheck(ctx context.Context, api string, exchanges []modeltest.Exchange) error {
+	source := map[string]string{
 		provider.Responses: "import type { ResponseCreateParamsStreaming as Request } from 'openai/resources/responses/responses'\n",
 		provider.Chat:      "import type { ChatCompletionCreateParamsStreaming as Request } from 'openai/resources/chat/completions'\n",
 		provider.Messages:  "import type { MessageCreateParamsStreaming as Request } from '@anthropic-ai/sdk/resources/messages'\n",
@@ -92,7 +88,7 @@ func (l *lab) typecheck(ctx context.Context, api provider.API, exchanges []model
 		source += fmt.Sprintf("export const request%d: Request = %s\n", i, e.Body)
 	}
 	source += "// @ts-expect-error\nexport const wrong: Request = { ...request0, modle: 'x', stream: 3 }\n"
-	file := filepath.Join(l.dir, string(api)+".ts") // beside the packages
+	file := filepath.Join(l.dir, api+".ts") // beside the packages
 	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
 		return fmt.Errorf("writing requests: %w", err)
 	}
