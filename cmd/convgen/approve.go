@@ -51,7 +51,7 @@ func (s *served) approve(w io.Writer) error {
 		err = safefile.Write(approvedFile(), data, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("writing what was approved: %w", err)
+		return fmt.Errorf("writing the approval: %w", err)
 	}
 	return nil
 }

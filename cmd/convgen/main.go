@@ -39,39 +39,39 @@ usage:
         write what is missing or stale, remove what is orphaned
         -C       the project, where tools.toml is (default: the working directory)
         -check   write nothing; exit 1 and name the files if anything differs
-        -format  what is wrong, as text on standard error, or as a JSON array,
+        -format  problems, as text on standard error, or as a JSON array,
                  annotations of GitHub or a SARIF log on standard output
         -v       also say what each target could not express, and where it went
   convgen breaking [-C DIR] [-format text|json|github] -against FILE|git:REVISION
-        say what changed since another contract.lock, and for whom it breaks;
-        exit 1 if it breaks anyone, and no [[accepted]] in tools.toml says why
+        list the changes since another contract.lock and whom they break;
+        exit 1 for a break that no [[accepted]] in tools.toml gives a reason for
   convgen try [TOOL]
-        run the examples of all tools that read, or of one tool, and show the answers;
-        exit 1 if one gave none
+        run the examples of all reading tools, or of one tool, and show the answers;
+        exit 1 if one has no answer
   convgen call TOOL key=value …
   convgen tools
   convgen serve [--workspace DIR] [--http ADDR]
   convgen jp-tool, install HOST, uninstall HOST, doctor
-        what a program made of the specs has, over the specs as they are, without Go;
-        serve, or mcp as hosts call it, is an MCP server that reads them again when they change
+        the commands of a program made of the specs, without Go;
+        serve is an MCP server that reads the specs again when they change; mcp is the same
   convgen approve
-        approve what the tools of this folder run: until then a tool that is new, or runs
-        something else, is offered to assistants as writing
+        approve the commands that the tools of this folder run; until then assistants are
+        told that a new or changed tool writes
   convgen init [-C DIR]
-        write a project to begin with: tools.toml and a spec, which convgen serve serves;
-        beside a go.mod also a main with the same tools, generated
+        write a first project: tools.toml and a spec, for convgen serve;
+        beside a go.mod also a main with the same tools, and its generated code
   convgen new [-C DIR] TOOL [--go | --from-help 'PROGRAM WORDS']
-        write a commented spec to begin with, specs/FAMILY/NAME.toml, of a command that runs,
-        with the options that a program's help lists, or of a handler in Go
+        write a commented spec, specs/FAMILY/NAME.toml: of a command that runs, of one with
+        the options in the help of a program, or of a handler in Go
   convgen fmt [-C DIR] [-check] [FILE]…
-        write tools.toml and the specs, or the files named, as they are best written,
-        with their comments; -check only names those that are not, and exits with 1
+        format tools.toml and the specs, or the files given, with their comments;
+        -check only names the files that are not formatted, and exits with 1 if there are any
   convgen targets [-C DIR]
-        say what each target calls the tools, how long their definitions are, and how much
-        of them it has in words
+        show the name of each tool in each target, the length of its definition, and the share
+        of the definition that is prose
   convgen explain [RULE]
-        say what a rule demands and why, with an example that breaks it and what
-        puts it right, or what a change of the contract does; without RULE, list all
+        explain a rule, with an example that breaks it and the correction, or explain
+        a kind of change of the contract; without RULE, list all
   convgen schema tool|project|reference
         print a JSON Schema of specs or of tools.toml, for editors, or a reference
         of all keys in Markdown
@@ -276,7 +276,7 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 		}
 	}
 	if err := o.print(stdout, stderr, result, differences); err != nil {
-		return false, fmt.Errorf("printing what was found: %w", err)
+		return false, fmt.Errorf("printing the problems: %w", err)
 	}
 	switch {
 	case result.Diags.HasErrors():
@@ -384,14 +384,14 @@ func (o *options) print(stdout, stderr io.Writer, result *plan.Result, differenc
 }
 
 func describe(kind plan.Kind) (message, hint string) {
-	const regenerate = "run convgen generate, and commit what it changes"
+	const regenerate = "run convgen generate, and commit its changes"
 	switch kind {
 	case plan.Missing:
 		return "the file is missing: the specs make it", regenerate
 	case plan.Orphan:
 		return "the file was generated, and no spec makes it any more", regenerate
 	case plan.Foreign:
-		return "the file was not generated, and stands where one is to be", "move or delete what is foreign, then run convgen generate"
+		return "a file that was not generated has the name of a generated one", "move or delete what is foreign, then run convgen generate"
 	default:
 		return "the file is not what the specs make", regenerate
 	}

@@ -150,7 +150,7 @@ func (c *checker) accepted() []ir.Accepted {
 	var accepted []ir.Accepted
 	for _, a := range c.project.Accepted {
 		if a.Rule.Set && !slices.Contains(rules, a.Rule.Value) {
-			hint := "convgen breaking shows the rule behind every change"
+			hint := "convgen breaking shows the rule of every change"
 			if meant := near.Name(a.Rule.Value, rules); meant != "" {
 				hint = fmt.Sprintf("did you mean %q?", meant)
 			}

@@ -149,7 +149,7 @@ func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Com
 func (c *checker) scalars(t *ir.Tool, at spec.Field[string], parts []commandline.Part) {
 	for _, part := range parts {
 		if p := t.Param(part.Value); p != nil && (p.Kind == ir.Array || p.Kind == ir.Object) {
-			c.reportf(at.At, "CT017", "an array or an object goes to the standard input alone, as JSON", "%s, of the type %s, cannot stand here", p.Name, p.Kind)
+			c.reportf(at.At, "CT017", "an array or an object goes to the standard input alone, as JSON", "%s has the type %s, which is not allowed here", p.Name, p.Kind)
 		}
 	}
 }
@@ -267,9 +267,9 @@ func (c *checker) template(t *ir.Tool, f spec.Field[string]) []commandline.Part 
 			rest = rest[at+2:]
 			continue
 		}
-		name, behind, closed := strings.Cut(rest[at+1:], "}")
+		name, after, closed := strings.Cut(rest[at+1:], "}")
 		if rest[at] == '}' || !closed || strings.Contains(name, "{") {
-			c.reportf(f.At, "CT015", `{name} stands for a parameter, and {{ and }} for braces, such as "--limit={limit}" or "%{{http_code}}"`, "the placeholder in %q is not readable", f.Value)
+			c.reportf(f.At, "CT015", `{name} stands for a parameter, and {{ and }} for braces, such as "--limit={limit}" or "%{{http_code}}"`, "the placeholder in %q is malformed", f.Value)
 			return nil
 		}
 		flush()
@@ -277,7 +277,7 @@ func (c *checker) template(t *ir.Tool, f spec.Field[string]) []commandline.Part 
 			return nil
 		}
 		parts = append(parts, commandline.Part{Value: name})
-		rest = behind
+		rest = after
 	}
 	flush()
 	return parts

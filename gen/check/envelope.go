@@ -175,7 +175,7 @@ func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) 
 		c.report(s.Body.At, "CT022", "an element has a body or children, not both", "")
 	}
 	if s.Beside.Value && root {
-		c.report(s.Beside.At, "CT022", "nothing stands before the root", "drop it")
+		c.report(s.Beside.At, "CT022", "the root has nothing before it", "drop it")
 	}
 	if s.TextFrom.Set && !s.Body.Set && !s.At.Key("body").Doubtful() {
 		c.report(s.TextFrom.At, "CT021", "text_from needs a body to fill", "")

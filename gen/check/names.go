@@ -122,7 +122,7 @@ func (c *checker) toolName(t *spec.Tool, short string) {
 	case !isToolName(name):
 		c.reportf(t.Name.At, "CT001", nameHint(name, longestTool), "%q is not a tool name", name)
 	case !isSnake(short, longestTool):
-		c.reportf(t.Name.At, "CT001", nameHint(short, longestTool), "%q, which is the tool's name behind that of its folder, is not a name", short)
+		c.reportf(t.Name.At, "CT001", nameHint(short, longestTool), "%q, the part of the tool's name after its folder, is not a name", short)
 	case !isGoFile(short + ".go"):
 		c.reportf(t.Name.At, "CT001", "", "the go command gives a file %s.go a meaning of its own", short)
 	case windowsDevice(short) != "" || windowsDevice(name) != "":

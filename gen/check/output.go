@@ -81,7 +81,7 @@ func (c *checker) output(t *ir.Tool, s *spec.Tool) commandline.Output {
 // everyItem is the step of a path that selects all items of an array.
 const everyItem = commandline.EveryItem
 
-const pathHint = "names and numbers with dots between them, such as data.items or commits.0.hash; [] behind a name is every item of an array: labels[].name"
+const pathHint = "names and numbers with dots between them, such as data.items or commits.0.hash; [] after a name is every item of an array: labels[].name"
 
 // steps splits a JSON path. It returns nil if the path is malformed.
 func steps(path string) []string {

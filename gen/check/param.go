@@ -90,7 +90,7 @@ func (c *checker) within(s *spec.Param, p *ir.Param, name string, depth int) {
 	p.Nullable = s.Nullable.Value
 	p.Constraints = c.constraints(s, p.Kind)
 	if depth > deepest {
-		c.reportName(s.At, "CT032", "", "values stand more than %d levels inside of one another here", deepest)
+		c.reportName(s.At, "CT032", "", "values are nested more than %d levels deep here", deepest)
 		return
 	}
 	switch {
@@ -374,7 +374,7 @@ func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 	if why := notPortable(out.Pattern); why != "" {
 		c.reportf(pattern.At, "CT011", hint, "the pattern %s", why)
 	} else if hint != "" {
-		c.report(pattern.At, "CT011", "the pattern does not say what it asks for", hint)
+		c.report(pattern.At, "CT011", "pattern_says is missing", hint)
 	}
 	if out.NotBlank || out.SingleLine {
 		c.report(pattern.At, "CT011", "a pattern cannot be combined with not_blank or single_line", "put both into the pattern")
@@ -407,13 +407,13 @@ func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 	case p.Kind != ir.Integer:
 		c.report(s.Clamp.At, "CT012", "only an integer is put between bounds", "drop clamp")
 	case p.Minimum != nil || p.Maximum != nil:
-		c.report(s.Clamp.At, "CT012", "clamp stands in the place of minimum and maximum", "drop these, or clamp")
+		c.report(s.Clamp.At, "CT012", "clamp excludes minimum and maximum", "drop these, or clamp")
 	case len(bounds) != 2 || bounds[0] >= bounds[1]:
 		c.report(s.Clamp.At, "CT012", "clamp is the least and the greatest number", "such as clamp = [1, 200]")
 	case isNumber && (n < bounds[0] || n > bounds[1]):
 		c.reportf(s.Default.At, "CT012", "choose one within them", "the default %d is not between the bounds of clamp", n)
 	case !slices.Contains(s.Repairs.Value, string(contract.ToBounds)):
-		c.report(s.Clamp.At, "CT012", "the bounds are those of a repair that is not listed", `add repairs = ["clamp"]`)
+		c.report(s.Clamp.At, "CT012", "clamp is given, and repairs does not list it", `add repairs = ["clamp"]`)
 	default:
 		return &[2]int64{bounds[0], bounds[1]}
 	}

@@ -30,7 +30,7 @@ func (c *checker) targets() ir.Targets {
 	}
 	for _, tool := range p.Tools {
 		if strings.HasPrefix(tool.File.Name, p.Go.Dir.Value+"/") {
-			c.reportf(p.Go.Dir.At, "CT027", "generated files need a folder of their own, such as generated", "%q holds specs, and what is generated would stand among them", p.Go.Dir.Value)
+			c.reportf(p.Go.Dir.At, "CT027", "generated files need a folder of their own, such as generated", "%q contains specs; generated files would be among them", p.Go.Dir.Value)
 			break
 		}
 	}

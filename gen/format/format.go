@@ -50,10 +50,10 @@ func same(a, b []byte) error {
 		return ErrSyntax
 	}
 	if err := toml.Unmarshal(b, &after); err != nil {
-		return fmt.Errorf("reading what was formatted: %w", err)
+		return fmt.Errorf("reading the formatted text: %w", err)
 	}
 	if !equal(before, after) {
-		return errors.New("it cannot be formatted without a change of what it says")
+		return errors.New("formatting would change its meaning")
 	}
 	return nil
 }

@@ -102,13 +102,13 @@ func Rules() []Rule {
 		{"separator-changed", Output, Risky, "Readers may not know the element, or miss it"},
 		{"max-chars-changed", Output, Risky, "Answers are longer, or hold less, than callers have room for or count on"},
 		{"error-code-added", Output, Risky, "Callers may not know the code"},
-		{"element-added", Output, Safe, "Readers pass over what they do not know"},
-		{"attribute-added", Output, Safe, "Readers pass over what they do not know"},
+		{"element-added", Output, Safe, "Readers ignore what they do not know"},
+		{"attribute-added", Output, Safe, "Readers ignore what they do not know"},
 		{"attribute-became-certain", Output, Safe, "Readers find the attribute more often"},
 		{"attribute-value-fixed", Output, Safe, "The constant is one of the values there were"},
-		{"field-added", Output, Safe, "Readers pass over what they do not know"},
+		{"field-added", Output, Safe, "Readers ignore what they do not know"},
 		{"field-became-certain", Output, Safe, "Readers find the value always"},
-		{"child-added", Output, Safe, "Readers pass over what they do not know"},
+		{"child-added", Output, Safe, "Readers ignore what they do not know"},
 		{"child-became-certain", Output, Safe, "Readers find the child always"},
 	}
 	var narrowed []Rule

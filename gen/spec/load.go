@@ -149,7 +149,7 @@ func unreasonable(source []byte) (at int, what string) {
 			return i, fmt.Sprintf("more than %d brackets are open here", maxNesting)
 		}
 		if dots > maxDots {
-			return i, fmt.Sprintf("more than %d dots stand on this line", maxDots)
+			return i, fmt.Sprintf("this line has more than %d dots", maxDots)
 		}
 	}
 	return 0, ""

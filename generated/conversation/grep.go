@@ -107,8 +107,8 @@ type GrepEnvelope struct {
 	ConversationCount int `attr:"conversations,omitzero"`
 	// Conversations searched, where nothing matches. Omitted when nil.
 	Searched *int `attr:"searched"`
-	// There are matches that only later pages show, those that more counts aside.
-	// Omitted when false.
+	// Later pages show more matches, without those that more counts. Omitted when
+	// false.
 	Truncated bool `attr:"truncated,omitzero"`
 	// A conversation that matches; up to five without a line in this answer come
 	// last.
@@ -134,7 +134,7 @@ type GrepConversation struct {
 	// The title, absent where there is none.
 	Title string `element:"title,beside,omitzero" body:"inline"`
 	// A line that matches, with up to three lines around it, or a run of more lines
-	// around one, without blank ones; a line … stands for others left out.
+	// around one, without blank ones; a line … marks lines left out.
 	Hits []GrepHit
 	// An event that matches.
 	Events []GrepEvent
@@ -160,19 +160,19 @@ type GrepEvent struct {
 	// zero.
 	More int `attr:"more,omitzero"`
 	// A line that matches, with up to three lines around it, or a run of more lines
-	// around one, without blank ones; a line … stands for others left out.
+	// around one, without blank ones; a line … marks lines left out.
 	Hits []GrepHit
 }
 
 // GrepHit is a <hit> element: a line that matches, with up to three lines
 // around it, or a run of more lines around one, without blank ones; a line …
-// stands for others left out.
+// marks lines left out.
 type GrepHit struct {
 	_ struct{} `element:"hit,beside"`
 	// false for lines around a match that are not in its hit; true where it is not
 	// said. Omitted when nil.
 	IsMatch *bool `attr:"is_match"`
-	// title where the line is the title; else it stands on the event. Omitted when
+	// title where the line is the title; otherwise the event has it. Omitted when
 	// empty.
 	Scope string `attr:"scope,omitzero"`
 	// Other events with the same line: their numbers, with the id before those of

@@ -129,12 +129,12 @@ type RecallConversation struct {
 	Archived bool `attr:"archived,omitzero"`
 	// The title, absent where there is none.
 	Title string `element:"title,beside,omitzero" body:"inline"`
-	// A part of an event; … stands for what is left out of it before or after.
+	// A part of an event; … marks text left out before or after.
 	Passages []RecallPassage
 }
 
-// RecallPassage is a <passage> element: a part of an event; … stands for what
-// is left out of it before or after.
+// RecallPassage is a <passage> element: a part of an event; … marks text left
+// out before or after.
 type RecallPassage struct {
 	_ struct{} `element:"passage,beside"`
 	// The event, for conversation_read.

@@ -14,7 +14,7 @@ func Params[P any](call *contract.Call, tool *contract.Tool) (P, error) {
 	var params P
 	args, err := Arguments(call, tool, nil)
 	if err == nil {
-		bindMembers(reflect.ValueOf(&params).Elem(), args, tool.Parameters)
+		bindMembers(reflect.ValueOf(&params).Elem(), WithDefaults(tool, args), tool.Parameters)
 	}
 	return params, err
 }
@@ -27,21 +27,30 @@ func WithDefaults(tool *contract.Tool, args Object) Object {
 
 func withDefaults(o Object, s *contract.Shape) Object {
 	members, _ := members(s, o)
-	full := slices.Concat(o, defaults(o, members))
+	full := slices.Clone(o)
 	for i := range members {
-		inner := &members[i]
-		for inner.Items != nil {
-			inner = inner.Items
+		p := &members[i]
+		value, given := o.Get(p.Name)
+		if !given && p.Default == "" {
+			continue
 		}
-		if value, given := o.Get(members[i].Name); given && inner.Shape != nil {
-			full.set(members[i].Name, inside(value, inner.Shape))
+		if !given {
+			value, _ = decode([]byte(p.Default)) // the generator has checked it
+			full = append(full, Field{Name: p.Name})
 		}
+		for p.Items != nil {
+			p = p.Items
+		}
+		full.set(members[i].Name, inside(value, p.Shape))
 	}
 	return full
 }
 
-// inside returns a value with defaults in each object in it.
+// inside returns a value with defaults in each object in it. The objects have that shape; it is nil if there are none.
 func inside(value any, s *contract.Shape) any {
+	if s == nil {
+		return value
+	}
 	switch value := value.(type) {
 	case Object:
 		return withDefaults(value, s)
@@ -53,18 +62,6 @@ func inside(value any, s *contract.Shape) any {
 		return list
 	}
 	return value
-}
-
-// defaults returns the members with a default that an object does not have.
-func defaults(o Object, members []contract.Parameter) Object {
-	var missing Object
-	for i := range members {
-		if p := &members[i]; p.Default != "" && !o.Any(p.Name) {
-			value, _ := decode([]byte(p.Default)) // the generator has checked it
-			missing = append(missing, Field{p.Name, value})
-		}
-	}
-	return missing
 }
 
 // Arguments decodes, repairs and validates the arguments of a call. Repairs become notes of the call. An error is a
@@ -122,7 +119,6 @@ func (o Object) given() []contract.Argument {
 
 // bindMembers sets the fields of a struct to the members of a valid object, in declared order.
 func bindMembers(to reflect.Value, o Object, members []contract.Parameter) {
-	o = slices.Concat(o, defaults(o, members))
 	for i := range members {
 		v, _ := o.Get(members[i].Name)
 		bind(to.Field(i), v, &members[i])

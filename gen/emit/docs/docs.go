@@ -66,7 +66,7 @@ func (p *page) write() {
 		p.line(markdown.Paragraph(paragraph) + "\n")
 	}
 	if t.Effect == ir.Read {
-		p.line("It only reads: nothing is changed by calling it.")
+		p.line("It only reads: a call changes nothing.")
 	} else {
 		p.line("It writes: a call can change data.")
 	}
@@ -111,14 +111,14 @@ func (p *page) parameters() {
 		}
 		p.row(param, param.Name)
 	}
-	null := "An optional parameter given as `null` counts as not given"
+	null := "An optional parameter that is `null` counts as absent"
 	if slices.ContainsFunc(p.tool.Values(), func(v *ir.Param) bool { return v.Nullable }) {
-		null += ", unless its type has null in it"
+		null += ", unless its type includes null"
 	}
 	p.line("\n" + null + ". Unknown parameters are refused.")
 	if len(several) > 0 {
-		p.line("\nWhere one string or an array of strings will do, a string that holds a JSON array of strings is read as that array, and " +
-			"blank strings are dropped; what is then empty counts as not given: " + codes(several) + ".")
+		p.line("\nOf a parameter that takes one string or an array of strings: a string that holds a JSON array of strings is read as that array, and " +
+			"blank strings are dropped; if none is left, the parameter counts as absent: " + codes(several) + ".")
 	}
 }
 
@@ -193,8 +193,8 @@ var repairTexts = []struct {
 	{contract.FromInteger, ir.String, "A whole number is read as a string of its digits"},
 	{contract.FromInteger, ir.Array, "A whole number among the items is read as a string of its digits"},
 	{contract.ToBounds, ir.Integer, "A number over the maximum is lowered to the maximum"},
-	{contract.ToSpelling, ir.String, "Upper and lower case, `-` and `_` are taken for each other in the allowed values"},
-	{contract.ToSpelling, ir.Array, "Upper and lower case, `-` and `_` are taken for each other in the allowed values of items"},
+	{contract.ToSpelling, ir.String, "In allowed values, case does not matter, and `-` and `_` are the same"},
+	{contract.ToSpelling, ir.Array, "In allowed values of items, case does not matter, and `-` and `_` are the same"},
 }
 
 func (p *page) repairs() {
@@ -218,9 +218,9 @@ func (p *page) repairs() {
 	if len(lines) == 0 {
 		return
 	}
-	note := "Each repair made is told in a note of the answer."
+	note := "A note of the answer names each repair."
 	if p.tool.Answer == ir.TextAnswer || p.tool.Answer == ir.JSONAnswer {
-		note = "Each repair made is told in the answer."
+		note = "The answer names each repair."
 	}
 	p.line("\n### Repairs\n")
 	p.line("These are accepted although they are not what the schema says. " + note + "\n")

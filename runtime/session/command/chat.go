@@ -66,9 +66,13 @@ func (c *commands) runChat(ctx context.Context, t *target) error {
 	}
 	defer p.Close()
 	d := &dialog{commands: c, signals: signals}
-	if d.session, d.next, err = c.begin(ctx, p, t, d.event); err != nil {
+	s, next, err := c.begin(ctx, p, t, d.event)
+	if err != nil {
 		return failure(err)
 	}
+	d.mu.Lock() // a session that continues after a crash calls event already
+	d.session, d.next = s, next
+	d.mu.Unlock()
 	root := d.session.State().Root()
 	d.tell("This is the model %s. /help lists the commands; Ctrl-D ends.\n", text.Quote(tools.SettingsOf(root.Context).Model))
 	d.lines = readLines(c.host.Stdin)

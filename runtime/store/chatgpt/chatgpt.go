@@ -103,7 +103,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 		info, err := os.Stat(o.Home)
 		return newStore(o.Home, func() ([]messagedb.Database, []store.Problem) {
 			if err == nil && info.IsDir() {
-				return []messagedb.Database{newestIn(o.Home, func() (*os.Root, error) { return safefile.OpenDir(o.Home) })}, nil
+				return newestIn(o.Home, func() (*os.Root, error) { return safefile.OpenDir(o.Home) })
 			}
 			return []messagedb.Database{messagedb.File(o.Home, queries)}, nil
 		}), !errors.Is(err, fs.ErrNotExist)
@@ -130,9 +130,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 			problem := store.Problem{Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(place, name), Err: unnamed()}
 			return newStore(place, func() ([]messagedb.Database, []store.Problem) { return nil, []store.Problem{problem} }), true
 		case name != "" || o.ProjectDatabases && err != nil && !errors.Is(err, fs.ErrNotExist):
-			return newStore(place, func() ([]messagedb.Database, []store.Problem) {
-				return []messagedb.Database{newestIn(place, open)}, nil
-			}), true
+			return newStore(place, func() ([]messagedb.Database, []store.Problem) { return newestIn(place, open) }), true
 		}
 	}
 	return nil, false
@@ -142,17 +140,15 @@ func newStore(place string, databases func() ([]messagedb.Database, []store.Prob
 	return &messagedb.Store{IDs: IDs(), Kind: Name, Path: place, Databases: databases}
 }
 
-// newestIn returns the newest database of an export in a directory.
-func newestIn(dir string, open func() (*os.Root, error)) messagedb.Database {
-	name, err := newest(open)
-	if name != "" {
-		return messagedb.File(filepath.Join(dir, name), queries)
+// newestIn returns the newest database of an export in a directory, or the problem of reading the directory.
+func newestIn(dir string, open func() (*os.Root, error)) ([]messagedb.Database, []store.Problem) {
+	switch name, err := newest(open); {
+	case name != "":
+		return []messagedb.Database{messagedb.File(filepath.Join(dir, name), queries)}, nil
+	case err != nil:
+		return nil, []store.Problem{history.Problem("", store.Unreadable, dir, err)}
 	}
-	return messagedb.Database{
-		Path:    dir,
-		Version: func(context.Context) (string, error) { return "", err },
-		Open:    func(context.Context) (*sqlitefile.DB, error) { return nil, cmp.Or(err, messagedb.ErrAbsent) },
-	}
+	return nil, nil
 }
 
 // newest returns the name of the newest database of an export in a directory; "" if there is none.

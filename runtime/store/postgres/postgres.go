@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -73,22 +72,20 @@ const (
 	application    = "convtools"
 )
 
+// parse returns the database at a URL. Its place has no user and no parameters.
 func parse(text string) *server {
-	config, err := pgx.ParseConfig(text)
+	s := &server{place: "postgres://"}
+	u, err := url.Parse(text)
 	if err != nil {
-		s := &server{place: "postgres://"}
-		if u, err := url.Parse(text); err == nil {
-			s.place = (&url.URL{Scheme: "postgres", Host: u.Host, Path: u.Path}).String()
-		}
 		return s
 	}
-	place := url.URL{Scheme: "postgres", Path: "/" + config.Database}
-	if strings.HasPrefix(config.Host, "/") {
-		place.RawQuery = "host=" + config.Host + "&port=" + strconv.Itoa(int(config.Port))
-	} else {
-		place.Host = net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+	s.place = (&url.URL{Scheme: "postgres", Host: u.Host, Path: u.Path}).String()
+	config, err := pgx.ParseConfig(text)
+	if err != nil {
+		return s
 	}
-	if u, err := url.Parse(text); err != nil || !u.Query().Has("connect_timeout") {
+	s.config = config
+	if !u.Query().Has("connect_timeout") {
 		config.ConnectTimeout = connectTimeout
 	}
 	if config.RuntimeParams["application_name"] == "" {
@@ -98,7 +95,7 @@ func parse(text string) *server {
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelTimeout}
 	}
-	return &server{place: place.String(), config: config}
+	return s
 }
 
 // Error is the reason why a database cannot be used. It has nothing of its URL.

@@ -1,8 +1,8 @@
-// Package sessions reads the conversations of convtools' own sessions from their logs. A session that was
-// begun in a JP workspace is recorded there, and left out here.
+// Package sessions reads the conversations of convtools' own sessions from their logs. It leaves out sessions that are
+// recorded in a JP workspace.
 //
-// A log can have several conversations. The package never creates, changes or locks a file, and
-// reads only whole lines. The format of a log is that of package session/log.
+// A log can have several conversations; package session/log describes its format. The package never creates, changes or
+// locks a file, and reads only whole lines.
 package sessions
 
 import (
@@ -28,8 +28,7 @@ import (
 // Name is the name of this kind of store.
 const Name = "convtools"
 
-// IDs returns the form of ids: the uuid of a session, and for a conversation that is not its root also
-// the uuid of that.
+// IDs returns the form of ids: the UUID of a session, followed by the UUID of the conversation unless that is the root.
 func IDs() *history.IDs {
 	const prefix = "convtools-"
 	return &history.IDs{Prefix: prefix, Part: history.IsUUID, Example: prefix + "2c154aa7-742d-46ce-af44-de020dbaa17b"}
@@ -43,8 +42,7 @@ func ID(session, root, conversation string) transcript.ID {
 	return IDs().ID(session, conversation)
 }
 
-// Home returns the directory of the logs, or "" if the environment does not name it. It is the same on
-// all systems.
+// Home returns the directory of the logs, the same on all systems. It is empty if the environment does not name one.
 func Home(getenv func(string) string) string {
 	if data := getenv("XDG_DATA_HOME"); filepath.IsAbs(data) { // https://specifications.freedesktop.org/basedir-spec/latest/
 		return filepath.Join(data, "convtools", "sessions")
@@ -55,7 +53,7 @@ func Home(getenv func(string) string) string {
 // Store has the conversations of the sessions of a project. It implements [store.Store].
 type Store struct{ history.Store }
 
-// Open returns the store, and false if the directory has no logs of sessions: it may be any directory.
+// Open returns the store, and false if the directory has no logs of sessions.
 func Open(o store.Options) (*Store, bool) {
 	s, ok := history.Open(o, Name, Home, "", IDs())
 	if entries, err := os.ReadDir(s.Dir); ok && err == nil {
@@ -67,18 +65,13 @@ func Open(o store.Options) (*Store, bool) {
 	return &Store{s}, ok
 }
 
-// line is a line of a log: a header or a record.
-type line struct {
-	Origin *struct {
-		Session string `json:"session_id"`
-		Seq     int64  `json:"seq"`
-	} `json:"forked_from"`
+// record is a line of a log; the first line has no events.
+type record struct {
 	Events []event `json:"events"`
 }
 
 // event is an event of a log, or an output of a tool in one.
 type event struct {
-	Seq          int64     `json:"seq"`
 	At           time.Time `json:"ts"`
 	Conversation string    `json:"conversation_id"`
 	Type         string    `json:"type"`
@@ -104,7 +97,7 @@ type part struct {
 	ImageURL string `json:"image_url"`
 }
 
-// settings are the settings of a conversation, in its context.
+// settings is the settings of a conversation, in its context.
 type settings struct {
 	Dir     string `json:"dir"`
 	Hidden  bool   `json:"hidden"`
@@ -120,7 +113,6 @@ type conversation struct {
 	Request       string
 	Settings      settings
 	Opened, Last  time.Time
-	Fork          string // the session that this one was forked from
 }
 
 // log is the log of a session, with the metadata of its conversations.
@@ -142,22 +134,17 @@ func (s *Store) find(root *history.Root) (all []*log, problems []store.Problem) 
 	return all, problems
 }
 
-// Peek implements [history.Listed]. Conversations that are empty, or recorded in another place, are left
-// out.
+// Peek implements [history.Listed]. It leaves out conversations that are empty or recorded elsewhere.
 func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	session := strings.TrimSuffix(l.File, ".jsonl")
 	var all []*conversation
-	fork := ""
 	err = jsonl.Each(ctx, f, size, func(data []byte, _ int64) bool {
-		var x line
+		var x record
 		jsontext.Decode(data, &x) // reading the conversation counts damaged lines
-		if x.Origin != nil {
-			fork = x.Origin.Session
-		}
 		for i := range x.Events {
 			e := &x.Events[i]
 			if e.Type == "conversation_opened" {
-				c := &conversation{Session: session, ID: e.Conversation, Parent: e.Parent, Title: e.Context.Title, Opened: e.At, Fork: fork}
+				c := &conversation{Session: session, ID: e.Conversation, Parent: e.Parent, Title: e.Context.Title, Opened: e.At}
 				jsontext.Decode(e.Context.Settings, &c.Settings)
 				all = append(all, c)
 				c.Root = all[0].ID
@@ -212,30 +199,22 @@ func (s *Store) conversation(l *log, c *conversation) store.Conversation {
 	of := history.Session{Title: c.Title, Request: c.Request, Dir: c.Settings.Dir, Created: c.Opened, Last: c.Last}
 	listed := s.Conversation(ID(c.Session, c.Root, c.ID), &of, decode, l.Stamp)
 	listed.Hidden = c.Settings.Hidden
-	switch {
-	case c.Parent != "":
+	if c.Parent != "" {
 		listed.Parent = ID(c.Session, c.Root, c.Parent)
-	case history.IsUUID(c.Fork):
-		listed.Parent = ID(c.Fork, "", "")
 	}
 	return listed
 }
 
 // decode adds the events of the conversation.
 func (c *conversation) decode(ctx context.Context, root *history.Root, file string, to *history.Recorder) error {
-	copied := int64(0) // last event that the session has in common with the one that it was forked from
 	return to.Lines(ctx, root, file, func(data []byte, offset int64) bool {
 		if offset > 0 && !bytes.Contains(data, []byte(c.ID)) {
 			return true
 		}
-		var x line
+		var x record
 		ok := jsontext.Decode(data, &x)
-		if x.Origin != nil {
-			copied = x.Origin.Seq
-		}
 		for i := range x.Events {
 			if e := &x.Events[i]; e.Conversation == c.ID {
-				to.Copied = e.Seq <= copied // a step is forked whole or not at all
 				e.addTo(to)
 			}
 		}
@@ -243,7 +222,7 @@ func (c *conversation) decode(ctx context.Context, root *history.Root, file stri
 	})
 }
 
-// addTo adds the event to a recorder, unless it is for models alone.
+// addTo adds the event to a recorder, unless it is for the model only.
 func (e *event) addTo(to *history.Recorder) {
 	x := transcript.Event{Time: e.At, CallID: e.CallID, Name: e.Tool}
 	switch e.Type {
@@ -271,7 +250,7 @@ func (e *event) addTo(to *history.Recorder) {
 	}
 }
 
-// text returns the text of a message, with the address of an image in its place.
+// text returns the text of a message, with the address or the size of an image in its place.
 func (e *event) text() []byte {
 	var texts []string
 	for _, p := range jsontext.Parts(e.Text, func(text []byte) part { return part{Text: string(text)} }) {

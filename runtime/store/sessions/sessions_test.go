@@ -17,7 +17,7 @@ import (
 
 const (
 	session = "5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11"
-	fork    = "7b1d3a52-5c2e-4a0b-9d53-0d6f6a2b9c12"
+	other   = "7b1d3a52-5c2e-4a0b-9d53-0d6f6a2b9c12"
 	child   = "9f4ad2a0-2f52-4f80-8fae-6ec4b4d2b7aa"
 )
 
@@ -76,7 +76,7 @@ func TestSaid(t *testing.T) {
 	if err != nil || found.Title != "Hotels" {
 		t.Errorf("%+v %v", found.Conversation, err)
 	}
-	for _, id := range []transcript.ID{"convtools-" + child, "convtools-" + fork, "convtools-" + session + "." + session} {
+	for _, id := range []transcript.ID{"convtools-" + child, "convtools-" + other, "convtools-" + session + "." + session} {
 		if _, err := storetest.Find(t, s, id); err == nil {
 			t.Errorf("%s is found", id)
 		}
@@ -97,28 +97,6 @@ func TestRecordedElsewhere(t *testing.T) {
 				t.Errorf("%s: hidden is %v", settings, c.Hidden)
 			}
 		}
-	}
-}
-
-// The events that a fork has from its original session are copies.
-func TestFork(t *testing.T) {
-	t.Parallel()
-	forked := strings.Replace(log, `"version":2`, `"version":2,"forked_from":{"session_id":"`+session+`","seq":9}`, 1)
-	s, _ := write(t, map[string]string{session: log, fork: forked})
-	found, err := storetest.Find(t, s, "convtools-"+fork)
-	if err != nil || found.Parent != "convtools-"+session {
-		t.Fatalf("%+v %v", found.Conversation, err)
-	}
-	var copied []bool
-	totals, err := found.Read(t.Context(), func(e *transcript.Event) bool {
-		copied = append(copied, e.Copied)
-		return true
-	})
-	if diff := cmp.Diff([]bool{true, true, true, false}, copied); diff != "" || err != nil {
-		t.Errorf("copied (-want +got): %s %v", diff, err)
-	}
-	if n := totals.Skipped; n != 0 {
-		t.Errorf("%d lines are skipped", n)
 	}
 }
 

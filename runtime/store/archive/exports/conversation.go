@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// header is what exports have of a conversation, each under its own keys: ChatGPT, Claude.ai, and
-// Letta of an agent, all of whose messages are one conversation.
+// header is the members of a conversation in the exports of ChatGPT and Claude.ai, and of an agent in those
+// of Letta. All messages of an agent are one conversation.
 type header struct {
 	Conversation string       `json:"conversation_id"`
 	UUID         string       `json:"uuid"`
@@ -34,7 +35,7 @@ type header struct {
 	ChatMessages jsontext.Raw `json:"chat_messages"`
 	Messages     jsontext.Raw `json:"messages"`
 
-	// Of a file of Letta, which may have several agents.
+	// Of a file of Letta, which can have several agents.
 	Agents jsontext.Raw `json:"agents"`
 	Blocks jsontext.Raw `json:"blocks"`
 	Tools  jsontext.Raw `json:"tools"`
@@ -48,30 +49,48 @@ var (
 	errNoMessages = errors.New("its messages are no array")
 )
 
-// read reads a conversation of a kind of export.
-func (h *header) read(kind string, into *archive.Conversation) error {
-	*into = archive.Conversation{
+// read decodes a conversation of a kind of export.
+func (h *header) read(kind string) (*archive.Conversation, error) {
+	c := &archive.Conversation{
 		Kind: kind, Native: cmp.Or(h.Conversation, h.UUID, h.ID), Title: cmp.Or(h.Title, h.Name), Archived: h.Archived,
-		Created: cmp.Or(h.CreateTime, h.CreatedAt).Time, Updated: cmp.Or(h.UpdateTime, h.UpdatedAt).Time, Messages: into.Messages[:0],
+		Created: cmp.Or(h.CreateTime, h.CreatedAt).Time, Updated: cmp.Or(h.UpdateTime, h.UpdatedAt).Time,
 	}
-	if into.Native == "" {
-		return errNoID
+	if c.Native == "" {
+		return c, errNoID
 	}
-	appendTo := map[string]func(*saying, jsontext.Raw){ChatGPT: chatGPT, Claude: claude, Letta: letta}[kind]
 	nodes, err := h.nodes(kind)
-	if err != nil {
-		return err
+	decode := map[string]func(jsontext.Raw) messages{ChatGPT: chatGPT, Claude: claude, Letta: letta}[kind]
+	for _, n := range order(nodes, cmp.Or(h.CurrentNode, h.CurrentLeaf)) {
+		first := len(c.Messages)
+		for _, m := range decode(n.Message) {
+			last := len(c.Messages) - 1
+			if last >= first && m.Kind == transcript.KindUser && c.Messages[last].Kind == m.Kind { // several texts are one request
+				c.Messages[last].Text = chatgptcontent.AppendLine(c.Messages[last].Text, m.Text)
+				continue
+			}
+			m.Native, m.Time, m.Active = cmp.Or(m.Native, n.native), n.time, n.active
+			c.Messages = append(c.Messages, m)
+		}
 	}
-	places, active := order(nodes, cmp.Or(h.CurrentNode, h.CurrentLeaf))
-	for _, at := range places {
-		n := &nodes[at]
-		appendTo(&saying{to: into, from: len(into.Messages), native: n.native, time: n.time, active: active[at]}, n.Message)
-	}
-	return nil
+	return c, err
 }
 
-// nodes returns the messages, and what links them.
-func (h *header) nodes(kind string) (nodes []node, err error) {
+// node is a node of the tree of a conversation's messages: a user who edits a message, or lets the program
+// answer again, begins a branch.
+type node struct {
+	id      string
+	native  string       // its id in the export
+	Parent  string       `json:"parent"`
+	Message jsontext.Raw `json:"message"`
+	time    time.Time
+
+	active   bool // it is on the path to the current node
+	children []*node
+	ordered  bool
+}
+
+// nodes returns the nodes of a conversation.
+func (h *header) nodes(kind string) (nodes []*node, err error) {
 	list := map[string]jsontext.Raw{ChatGPT: h.Mapping, Claude: h.ChatMessages, Letta: h.Messages}[kind]
 	switch {
 	case kind == ChatGPT && !bytes.HasPrefix(list, []byte("{")):
@@ -80,23 +99,17 @@ func (h *header) nodes(kind string) (nodes []node, err error) {
 		return nil, errNoMessages
 	}
 	for m := range jsontext.Members(list) {
-		if len(nodes) == maxMessages {
-			return nil, errTooMany
-		}
-		n := node{id: string(jsontext.Unescape(m.Key))} // the one inside repeats it
-		var said struct {
+		n := &node{id: string(jsontext.Unescape(m.Key))}
+		var message struct {
 			Created moment `json:"create_time"`
 		}
-		jsontext.Decode(m.Value, &n)
-		jsontext.Decode(n.Message, &said)
-		n.time = said.Created.Time
+		jsontext.Decode(m.Value, n)
+		jsontext.Decode(n.Message, &message)
+		n.time = message.Created.Time
 		nodes = append(nodes, n)
 	}
-	before := "" // a message that does not name its parent answers the one before
+	before := "" // a message without a parent answers the one before
 	for element := range jsontext.Elements(list) {
-		if len(nodes) == maxMessages {
-			return nil, errTooMany
-		}
 		var m struct {
 			UUID    string  `json:"uuid"`
 			ID      string  `json:"id"`
@@ -104,8 +117,8 @@ func (h *header) nodes(kind string) (nodes []node, err error) {
 			Created moment  `json:"created_at"`
 		}
 		jsontext.Decode(element, &m)
-		n := node{id: m.UUID, native: m.UUID, Parent: before, Message: element, time: m.Created.Time}
-		if kind == Letta { // whose messages are no tree
+		n := &node{id: m.UUID, native: m.UUID, Parent: before, Message: element, time: m.Created.Time}
+		if kind == Letta { // its messages are no tree
 			n.id, n.native = strconv.Itoa(len(nodes)), m.ID
 		} else if m.Parent != nil {
 			n.Parent = *m.Parent
@@ -116,46 +129,70 @@ func (h *header) nodes(kind string) (nodes []node, err error) {
 	return nodes, nil
 }
 
-// saying is a message that is appended to a conversation, as one or several.
-type saying struct {
-	to     *archive.Conversation
-	from   int // of its messages
-	native string
-	time   time.Time
-	active bool
-}
-
-// add appends a text, if there is one. What a user says in several is one text.
-func (s *saying) add(kind transcript.Kind, name string, text []byte) {
-	all := s.to.Messages
-	switch last := len(all) - 1; {
-	case len(text) == 0:
-	case last >= s.from && kind == transcript.KindUser && all[last].Kind == kind:
-		all[last].Text = append(append(all[last].Text, '\n'), text...)
-	default:
-		s.to.Messages = append(all, archive.Message{Native: s.native, Kind: kind, Name: name, Time: s.time, Active: s.active, Text: text})
+// order returns the nodes in the order in which they are read, each after its parent, and marks the active
+// path: to the current node, or if that does not exist to the newest one without children. The active
+// branch is the last one, and the others are in the order of their times. Links to missing nodes are
+// ignored.
+func order(nodes []*node, current string) (ordered []*node) {
+	byID := make(map[string]*node, len(nodes))
+	for _, n := range slices.Backward(nodes) { // the first of several with an id counts
+		byID[n.id] = n
 	}
-}
-
-// kindOf returns the kind of the messages of a role. Those of one that is not known have it
-// as their name.
-func kindOf(role string) (kind transcript.Kind, name string) {
-	switch role {
-	case "user", "human":
-		return transcript.KindUser, ""
-	case "assistant":
-		return transcript.KindAssistant, ""
-	case "tool":
-		return transcript.KindToolResult, ""
-	case "system":
-		return transcript.KindSystem, ""
-	case "":
-		return transcript.KindSystem, "unknown"
+	parent := func(n *node) *node {
+		if p := byID[n.Parent]; p != n {
+			return p
+		}
+		return nil
 	}
-	return transcript.KindSystem, role
+	leaf := byID[current]
+	if leaf == nil {
+		leaf = newestLeaf(nodes, parent)
+	}
+	for n := leaf; n != nil && !n.active; n = parent(n) {
+		n.active = true
+	}
+	nodes = slices.Clone(nodes)
+	slices.SortStableFunc(nodes, func(a, b *node) int {
+		return cmp.Or(history.CompareBool(a.active, b.active), a.time.Compare(b.time))
+	})
+	var roots []*node
+	for _, n := range nodes {
+		if p := parent(n); p != nil {
+			p.children = append(p.children, n)
+		} else {
+			roots = append(roots, n)
+		}
+	}
+	for _, from := range slices.Concat(roots, nodes) { // nodes in a circle have no root
+		for stack := []*node{from}; len(stack) > 0; {
+			n := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if !n.ordered {
+				n.ordered = true
+				ordered = append(ordered, n)
+				slices.Reverse(n.children)
+				stack = append(stack, n.children...)
+			}
+		}
+	}
+	return ordered
 }
 
-// moment is a time in any of the forms of [messagedb.Moment].
+// newestLeaf returns the newest node without children; nil for none.
+func newestLeaf(nodes []*node, parent func(*node) *node) (leaf *node) {
+	isParent := map[*node]bool{}
+	for _, n := range nodes {
+		isParent[parent(n)] = true
+	}
+	for _, n := range nodes {
+		if !isParent[n] && (leaf == nil || !n.time.Before(leaf.time)) {
+			leaf = n
+		}
+	}
+	return leaf
+}
+
+// moment is a time in any form that [messagedb.Moment] reads.
 type moment struct{ time.Time }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -165,95 +202,4 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 	}
 	m.Time = messagedb.Moment(raw)
 	return nil
-}
-
-// node is a node of the tree that the messages of a conversation are: who edits a message
-// or has an answer made again begins a branch.
-type node struct {
-	id      string
-	native  string       // its id in the export
-	Parent  string       `json:"parent"`
-	Message jsontext.Raw `json:"message"`
-	time    time.Time
-}
-
-// order returns the nodes in the order in which they are read, each behind its parent, and
-// which of them are on the active path: the one to the node called current, or where there
-// is no such node to the newest one without children. At a branching the active path comes
-// last, and the others come by their times. Links that lead nowhere are not followed.
-func order(nodes []node, current string) (places []int, active []bool) {
-	parent := parents(nodes)
-	active = make([]bool, len(nodes))
-	for at := leaf(nodes, parent, current); at >= 0; at = parent[at] {
-		active[at] = true
-	}
-	all := make([]int, len(nodes))
-	for i := range all {
-		all[i] = i
-	}
-	slices.SortStableFunc(all, func(a, b int) int {
-		return cmp.Or(history.CompareBool(active[a], active[b]), nodes[a].time.Compare(nodes[b].time))
-	})
-	children := make([][]int, len(nodes))
-	var roots []int
-	for _, at := range all {
-		if p := parent[at]; p >= 0 {
-			children[p] = append(children[p], at)
-		} else {
-			roots = append(roots, at)
-		}
-	}
-	slices.Reverse(roots)
-	for stack := roots; len(stack) > 0; {
-		at := stack[len(stack)-1]
-		places = append(places, at)
-		slices.Reverse(children[at])
-		stack = append(stack[:len(stack)-1], children[at]...)
-	}
-	return places, active
-}
-
-// parents returns the parent of each node, -1 for none. Circles are opened.
-func parents(nodes []node) []int {
-	place := make(map[string]int, len(nodes))
-	for i := len(nodes) - 1; i >= 0; i-- {
-		place[nodes[i].id] = i
-	}
-	parent := make([]int, len(nodes))
-	for i := range nodes {
-		parent[i] = -1
-		if p, ok := place[nodes[i].Parent]; ok && p != i {
-			parent[i] = p
-		}
-	}
-	seen := make([]int, len(nodes)) // by who has come by, on the way up
-	for i := range nodes {
-		at := i
-		for at >= 0 && seen[at] == 0 {
-			seen[at] = i + 1
-			at = parent[at]
-		}
-		if at >= 0 && seen[at] == i+1 {
-			parent[at] = -1
-		}
-	}
-	return parent
-}
-
-// leaf returns the node called current, or else the newest one without children; -1 for none.
-func leaf(nodes []node, parent []int, current string) int {
-	leaf := slices.IndexFunc(nodes, func(n node) bool { return n.id == current })
-	if leaf >= 0 {
-		return leaf
-	}
-	isParent := map[int]bool{}
-	for _, p := range parent {
-		isParent[p] = true
-	}
-	for i := range nodes {
-		if !isParent[i] && (leaf < 0 || !nodes[i].time.Before(nodes[leaf].time)) {
-			leaf = i
-		}
-	}
-	return leaf
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
@@ -77,8 +76,6 @@ func newHome(t testing.TB) *home {
 	t.Helper()
 	return &home{t, t.TempDir()}
 }
-
-func clock() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
 // add imports a path, and returns what has become of it. The error is that of an import
 // that has recognised nothing.

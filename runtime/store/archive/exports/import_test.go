@@ -28,7 +28,6 @@ import (
 func TestLayouts(t *testing.T) {
 	t.Parallel()
 	one, two, three := conversation("c1", "one"), conversation("c2", "two"), conversation("c3", "three")
-	const manifest = `{"version":1,"manifest_file":"export_manifest.json","export_files":[],"logical_files":{"conversations.json":{"files":["part-a.json","part-b.json"],"sharded":true}}}`
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string
@@ -42,35 +41,19 @@ func TestLayouts(t *testing.T) {
 			"new 2, updated 0, unchanged 0, skipped 0, failed 0",
 		},
 		"a folder in it": {map[string]string{"export/conversations.json": array(one)}, "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
-		"shards that a manifest names": {
-			map[string]string{"export_manifest.json": manifest, "part-a.json": array(one), "part-b.json": array(two), "conversations-000.json": array(three)},
+		"shards of other names": {
+			map[string]string{"export_manifest.json": `{"logical_files":{"conversations.json":{"files":["part-a.json"]}}}`, "part-a.json": array(one), "part-b.json": array(two), "conversations-000.json": array(three)},
 			"new 3, updated 0, unchanged 0, skipped 0, failed 0",
-		},
-		"a manifest below": {
-			map[string]string{"sites/export_manifest.json": manifest, "sites/part-a.json": array(one), "sites/part-b.json": array(two)},
-			"new 2, updated 0, unchanged 0, skipped 0, failed 0",
-		},
-		"a shard that is not there": {
-			map[string]string{"export_manifest.json": manifest, "part-a.json": array(one)},
-			"new 1, updated 0, unchanged 0, skipped 0, failed 1\npart-b.json:0: the manifest of the export names it, and it is not there: the export is not complete",
-		},
-		"a damaged manifest": {
-			map[string]string{"export_manifest.json": "{", "conversations.json": array(one)},
-			"new 1, updated 0, unchanged 0, skipped 0, failed 1\nexport_manifest.json:0: the manifest is damaged; files are looked for by their names",
-		},
-		"a manifest that leads out": {
-			map[string]string{"export_manifest.json": strings.ReplaceAll(manifest, "part-b.json", "../../part-b.json"), "part-a.json": array(one)},
-			"new 1, updated 0, unchanged 0, skipped 0, failed 0",
 		},
 		"a mix": {
 			map[string]string{"conversations.json": array(one), "conversations-000.json": array(one, two)},
-			"new 2, updated 0, unchanged 0, skipped 1, failed 0\nconversations-000.json:1: another conversation of the export has the same id, and was changed later or stands before",
+			"new 2, updated 0, unchanged 1, skipped 0, failed 0",
 		},
 		"conversations alone": {map[string]string{"a.json": one.String(), "b.json": two.String()}, "new 2, updated 0, unchanged 0, skipped 0, failed 0"},
 		"lines":               {map[string]string{"x.jsonl": one.String() + "\n" + two.String() + "\n"}, "new 2, updated 0, unchanged 0, skipped 0, failed 0"},
 		"an empty list":       {map[string]string{"conversations.json": "[]"}, "new 0, updated 0, unchanged 0, skipped 0, failed 0\nunrecognised: "},
 		"nothing":             {map[string]string{"readme.txt": "x"}, "new 0, updated 0, unchanged 0, skipped 0, failed 0\nunrecognised: "},
-		"zips in it":          {map[string]string{"a.zip": "PK"}, "new 0, updated 0, unchanged 0, skipped 0, failed 0\nunrecognised: there are only zips in it: unpack it, and import these"},
+		"zips in it":          {map[string]string{"a.zip": "PK"}, "new 0, updated 0, unchanged 0, skipped 0, failed 0\nunrecognised: "},
 		"no conversations":    {map[string]string{"conversations.json": `[{"id":"c","title":"t"}]`}, "new 0, updated 0, unchanged 0, skipped 0, failed 1\nconversations.json:1: it is no conversation of a known export\nunrecognised: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +153,7 @@ func TestBadConversations(t *testing.T) {
 		"no mapping":          {`[{"id":"x","mapping":[1]},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: its mapping is no object of nodes"},
 		"a null mapping":      {`[{"id":"x","mapping":null},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: its mapping is no object of nodes"},
 		"nothing said":        {`[{"id":"x","mapping":{"n":{"message":null}}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 1, failed 0\nx.json:1: nothing is said in it"},
-		"a value of no kind":  {`[null,1,"x",` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 3\nx.json:1: it is no conversation of a known export\nx.json:2: it is no conversation of a known export\nx.json:3: it is no conversation of a known export"},
+		"a value of no kind":  {`[` + good("a") + `,{},null,` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 2\nx.json:2: it is no conversation of a known export\nx.json:0: it is not JSON from here on"},
 		"a comma too few":     {`[{"id":"x" "mapping":{}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: at byte 11: it is not JSON: unexpected '\"'"},
 		"wrong inside":        {`[{"mapping":{"n":nul}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: at byte 17: it is not JSON: unexpected 'n'"},
 		"too deep":            {`[{"id":"x","mapping":{"n":{"message":` + deep + `}}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: at byte 290: it is nested too deeply"},
@@ -184,9 +167,9 @@ func TestBadConversations(t *testing.T) {
 		},
 		"not UTF-8":        {"[" + strings.Replace(good("a"), "fine", "\xff\xfe", 1) + "]", "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
 		"a lone surrogate": {"[" + strings.Replace(good("a"), "fine", `\ud800 \udc00`, 1) + "]", "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
-		"text":             {"Dear diary", "new 0, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: what stands here is no JSON\nunrecognised: "},
+		"text":             {"Dear diary", "new 0, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: it is not JSON from here on\nunrecognised: "},
 		"empty":            {"", "new 0, updated 0, unchanged 0, skipped 0, failed 0\nunrecognised: "},
-		"zeros":            {strings.Repeat("\x00", 1<<20), "new 0, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: what stands here is no JSON\nunrecognised: "},
+		"zeros":            {strings.Repeat("\x00", 1<<20), "new 0, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: it is not JSON from here on\nunrecognised: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,23 +182,6 @@ func TestBadConversations(t *testing.T) {
 				storetest.CheckReading(t, c)
 			}
 		})
-	}
-}
-
-func TestNotExports(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ data, want string }{
-		"a stream of codex exec": {`{"type":"thread.started","thread_id":"x"}` + "\n" + `{"type":"turn.started"}`, "codex exec --json"},
-		"Codex":                  {`{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}`, "it is a session of Codex"},
-		"Claude Code":            {`{"type":"user","sessionId":"x","parentUuid":null,"message":{}}`, "it is a session of Claude Code"},
-		"Gemini CLI":             {`{"sessionId":"x","projectHash":"y","messages":[]}`, "it is a session of Gemini CLI"},
-		"a database":             {"SQLite format 3\x00" + strings.Repeat("\x00", 100), "it is a database"},
-	} {
-		_, err := newHome(t).add(write(t, filepath.Join(t.TempDir(), "x.jsonl"), c.data), exports.Options{})
-		var unrecognised *exports.UnrecognisedError
-		if !errors.As(err, &unrecognised) || !strings.Contains(unrecognised.Reason, c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 
@@ -232,21 +198,6 @@ func TestBadZips(t *testing.T) {
 	lying := bytes.Clone(whole) // about how much there is
 	directory := bytes.Index(whole, []byte("PK\x01\x02"))
 	binary.LittleEndian.PutUint32(lying[directory+24:], 0xfffffff0)
-	var bomb bytes.Buffer
-	z := zip.NewWriter(&bomb)
-	w, err := z.Create("conversations.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	spaces := bytes.Repeat([]byte(" "), 1<<20)
-	for range 100 {
-		if _, err := w.Write(spaces); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
 	for name, c := range map[string]struct {
 		zip  []byte
 		want string
@@ -256,10 +207,9 @@ func TestBadZips(t *testing.T) {
 		"encrypted":  {encrypted, "conversations.json:0: it is encrypted"},
 		"spoiled":    {spoiled, "failed 1"},
 		"lying":      {lying, "failed 1"},
-		"a bomb":     {bomb.Bytes(), "conversations.json:0: it grows to more than 200 times its size"},
-		"upwards":    {zipped(t, map[string]string{"../conversations.json": good}), "../conversations.json:0: its name leads out of the export"},
-		"absolute":   {zipped(t, map[string]string{"/etc/conversations.json": good}), "/etc/conversations.json:0: its name leads out of the export"},
-		"one in one": {zipped(t, map[string]string{"inner.zip": string(whole)}), "unrecognised: there are only zips in it"},
+		"upwards":    {zipped(t, map[string]string{"../conversations.json": good}), "new 1,"},
+		"absolute":   {zipped(t, map[string]string{"/etc/conversations.json": good}), "new 1,"},
+		"one in one": {zipped(t, map[string]string{"inner.zip": string(whole)}), "unrecognised: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -279,13 +229,11 @@ func TestBadZips(t *testing.T) {
 // What is read of a zip is checked by its checksum, also where it is JSON still.
 func TestChecksums(t *testing.T) {
 	t.Parallel()
-	const manifest = `{"logical_files":{"conversations.json":{"files":["conversations-000.json"]}}}`
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, f := range []struct{ name, text string }{
 		{"conversations-000.json", array(conversation("a", "the harbour")) + strings.Repeat(" ", 2<<20) + "\n"},
 		{"conversations-001.json", array(conversation("b", "the lantern"))},
-		{"export_manifest.json", manifest},
 		{"other.json", `{"is": "something else"}`},
 	} {
 		w, err := z.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Store})
@@ -305,7 +253,6 @@ func TestChecksums(t *testing.T) {
 		"a text":        {"harbour", "harb0ur", "new 2, updated 0, unchanged 0, skipped 0, failed 1\nconversations-000.json:0: its checksum"},
 		"a last one":    {"lantern", "lante1n", "new 2, updated 0, unchanged 0, skipped 0, failed 1\nconversations-001.json:0: its checksum"},
 		"behind it all": {" \n", "\n\n", "new 2, updated 0, unchanged 0, skipped 0, failed 1\nconversations-000.json:0: its checksum"},
-		"a manifest":    {"-000.json\"]", "-001.json\"]", "new 2, updated 0, unchanged 0, skipped 0, failed 1\nexport_manifest.json:0: the manifest is damaged"},
 		"no export":     {"something", "somethinG", "new 2, updated 0, unchanged 0, skipped 0, failed 0"},
 	} {
 		t.Run(name, func(t *testing.T) {

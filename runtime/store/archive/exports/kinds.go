@@ -6,13 +6,41 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// chatGPT appends a message of a ChatGPT export.
-func chatGPT(into *saying, raw jsontext.Raw) {
+// messages are what a recorded message consists of.
+type messages []archive.Message
+
+// add adds a message, unless the text is empty.
+func (all *messages) add(kind transcript.Kind, name string, text []byte) {
+	if len(text) > 0 {
+		*all = append(*all, archive.Message{Kind: kind, Name: name, Text: text})
+	}
+}
+
+// kindOf returns the kind of the messages of a role, and their name: the role, if it is unknown.
+func kindOf(role string) (kind transcript.Kind, name string) {
+	switch role {
+	case "user", "human":
+		return transcript.KindUser, ""
+	case "assistant":
+		return transcript.KindAssistant, ""
+	case "tool":
+		return transcript.KindToolResult, ""
+	case "system":
+		return transcript.KindSystem, ""
+	case "":
+		return transcript.KindSystem, "unknown"
+	}
+	return transcript.KindSystem, role
+}
+
+// chatGPT decodes a message of a ChatGPT export.
+func chatGPT(raw jsontext.Raw) (all messages) {
 	var m struct {
 		ID     string `json:"id"`
 		Author struct {
@@ -37,21 +65,23 @@ func chatGPT(into *saying, raw jsontext.Raw) {
 			text = chatgptcontent.AppendLine(text, []byte("[file "+file.Name+"]"))
 		}
 	}
-	into.native = m.ID
 	kind, name := chatGPTKind(m.Author.Role, m.Author.Name, m.Recipient, contentType, m.Metadata.Hidden)
-	into.add(kind, name, text)
+	all.add(kind, name, text)
+	for i := range all {
+		all[i].Native = m.ID
+	}
+	return all
 }
 
-// reference is what a mark in a text stands for.
+// reference is the text that a program shows in place of a mark.
 type reference struct {
 	Mark  string `json:"matched_text"`
 	Shown string `json:"alt"`
 }
 
-// resolved returns a text with what references show in place of their marks, which begin and end with
-// characters of Unicode's private use: nothing where a citation shows nothing. Marks of which nothing
-// is known stay. Each reference is used once, as exports have them: a text grows by no more than the
-// references have.
+// resolved returns a text with the shown texts of references in place of their marks, which begin and end
+// with characters for private use: nothing for a citation that shows nothing. Unknown marks stay. Each
+// reference is used once, as in exports, so that a text cannot grow by more than the references.
 func resolved(text []byte, references []reference) []byte {
 	const begin, end, cite = "\ue200", "\ue201", "\ue200cite\ue202"
 	if !bytes.Contains(text, []byte(begin)) {
@@ -76,8 +106,8 @@ func resolved(text []byte, references []reference) []byte {
 	})
 }
 
-// chatGPTKind returns the kind of a message, and its name. What is hidden under the role of
-// the user, such as custom instructions, the user did not say in the conversation.
+// chatGPTKind returns the kind of a message, and its name. The user did not write what is hidden under the
+// role of the user, such as custom instructions.
 func chatGPTKind(role, author, recipient, contentType string, hidden bool) (kind transcript.Kind, name string) {
 	switch {
 	case contentType == "user_editable_context" || contentType == "model_editable_context" || role == "user" && hidden:
@@ -92,14 +122,14 @@ func chatGPTKind(role, author, recipient, contentType string, hidden bool) (kind
 	return kindOf(role)
 }
 
-// claudeFile is a file that belongs to a message, and the text that was found in it.
+// claudeFile is an attached file, and the text that was extracted from it.
 type claudeFile struct {
 	Name      string `json:"file_name"`
 	Extracted string `json:"extracted_content"`
 }
 
-// claude appends what a message of a Claude.ai export consists of.
-func claude(into *saying, raw jsontext.Raw) {
+// claude decodes a message of a Claude.ai export.
+func claude(raw jsontext.Raw) (all messages) {
 	var m struct {
 		Sender      string         `json:"sender"`
 		Text        []byte         `json:"text"`
@@ -110,20 +140,21 @@ func claude(into *saying, raw jsontext.Raw) {
 	jsontext.Decode(raw, &m)
 	kind, name := kindOf(m.Sender)
 	for _, block := range m.Content {
-		addBlock(into, block, kind, name)
+		all.addBlock(block, kind, name)
 	}
-	if len(into.to.Messages) == into.from { // older exports have the text alone
-		into.add(kind, name, m.Text)
+	if len(all) == 0 { // older exports have only the text
+		all.add(kind, name, m.Text)
 	}
 	for _, file := range slices.Concat(m.Attachments, m.Files) {
 		if file.Name != "" {
-			into.add(kind, name, chatgptcontent.AppendLine([]byte("[file "+file.Name+"]"), []byte(file.Extracted)))
+			all.add(kind, name, chatgptcontent.AppendLine([]byte("[file "+file.Name+"]"), []byte(file.Extracted)))
 		}
 	}
+	return all
 }
 
-// addBlock adds what a block of the content of a message has to say.
-func addBlock(into *saying, raw jsontext.Raw, kind transcript.Kind, name string) {
+// addBlock adds a block of the content of a message.
+func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name string) {
 	var b struct {
 		Type     string       `json:"type"`
 		Text     []byte       `json:"text"`
@@ -135,23 +166,22 @@ func addBlock(into *saying, raw jsontext.Raw, kind transcript.Kind, name string)
 	jsontext.Decode(raw, &b)
 	switch b.Type {
 	case "text":
-		into.add(kind, name, b.Text)
+		all.add(kind, name, b.Text)
 	case "thinking":
-		into.add(transcript.KindReasoning, "", b.Thinking)
+		all.add(transcript.KindReasoning, "", b.Thinking)
 	case "tool_use":
 		w := jsontext.Writer{Indent: true}
 		if b.Input != nil {
-			into.add(transcript.KindToolCall, b.Name, w.Append(nil, b.Input))
+			all.add(transcript.KindToolCall, b.Name, w.Append(nil, b.Input))
 		}
 	case "tool_result":
-		into.add(transcript.KindToolResult, b.Name, textsOf(b.Content))
+		all.add(transcript.KindToolResult, b.Name, textsOf(b.Content))
 	default:
-		into.add(kind, name, textsOf(raw))
+		all.add(kind, name, textsOf(raw))
 	}
 }
 
-// textsOf returns the texts of blocks: those called text, content or thinking, wherever
-// they are.
+// textsOf returns the texts in blocks.
 func textsOf(raw []byte) []byte {
 	return chatgptcontent.AppendTexts(nil, raw, func(key string, isText bool) bool {
 		switch key {
@@ -162,8 +192,8 @@ func textsOf(raw []byte) []byte {
 	})
 }
 
-// letta appends what a message of a Letta agent file consists of.
-func letta(into *saying, raw jsontext.Raw) {
+// letta decodes a message of a Letta agent file.
+func letta(raw jsontext.Raw) (all messages) {
 	var m struct {
 		Role    string       `json:"role"`
 		Tool    string       `json:"name"`
@@ -171,50 +201,51 @@ func letta(into *saying, raw jsontext.Raw) {
 		Calls   []struct {
 			Function struct {
 				Name      string       `json:"name"`
-				Arguments jsontext.Raw `json:"arguments"` // in a text
+				Arguments jsontext.Raw `json:"arguments"` // JSON in a text
 			} `json:"function"`
 		} `json:"tool_calls"`
 	}
 	jsontext.Decode(raw, &m)
 	kind, name := kindOf(m.Role)
-	said := textsOf(m.Content)
+	text := textsOf(m.Content)
 	switch {
 	case kind == transcript.KindUser:
-		kind, said = lettaUser(said)
+		kind, text = lettaUser(text)
 	case kind == transcript.KindToolResult:
 		name = m.Tool
 	case kind == transcript.KindAssistant && len(m.Calls) > 0:
-		kind = transcript.KindReasoning // what is said is in a call
+		kind = transcript.KindReasoning // the answer is in a call
 	}
-	into.add(kind, name, said)
+	all.add(kind, name, text)
 	for _, call := range m.Calls {
 		arguments := call.Function.Arguments
 		if text, ok := jsontext.Unquote(arguments); ok {
 			arguments = jsontext.Unescape(text)
 		}
-		var told struct {
+		var answer struct {
 			Message []byte `json:"message"`
 		}
-		if jsontext.Decode(arguments, &told) && call.Function.Name == "send_message" && told.Message != nil {
-			into.add(transcript.KindAssistant, "", told.Message)
+		if jsontext.Decode(arguments, &answer) && call.Function.Name == "send_message" && answer.Message != nil {
+			all.add(transcript.KindAssistant, "", answer.Message)
 		} else {
-			into.add(transcript.KindToolCall, call.Function.Name, arguments)
+			all.add(transcript.KindToolCall, call.Function.Name, arguments)
 		}
 	}
+	return all
 }
 
-// lettaUser returns what a user said, which Letta packs into an object with a time, and
-// the kind of it: what Letta itself tells an agent stands under the role of the user too.
+// lettaUser returns the kind and the text of a message under the role of the user. Letta wraps the text in an
+// object, and sends its own messages to an agent under this role too.
 func lettaUser(text []byte) (transcript.Kind, []byte) {
-	var packed struct {
+	var wrapped struct {
 		Type    string `json:"type"`
 		Message []byte `json:"message"`
 	}
 	switch {
-	case !jsontext.Decode(text, &packed) || packed.Message == nil || packed.Type == "":
+	case !jsontext.Decode(text, &wrapped) || wrapped.Message == nil || wrapped.Type == "":
 		return transcript.KindUser, text
-	case packed.Type != "user_message":
-		return transcript.KindSystem, packed.Message
+	case wrapped.Type != "user_message":
+		return transcript.KindSystem, wrapped.Message
 	}
-	return transcript.KindUser, packed.Message
+	return transcript.KindUser, wrapped.Message
 }

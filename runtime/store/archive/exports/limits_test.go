@@ -18,25 +18,10 @@ import (
 // What is too large to be in memory costs itself.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
-	const maxMessages, maxBytes = 200_000, 64 << 20
+	const maxBytes = 64 << 20
 	summaryOf := func(path string) string { return summary(newHome(t).add(path, exports.Options{})) }
 	const one = "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: "
 	good := conversation("a", "fine").String()
-	nodes := strings.Repeat(`"n":{},`, maxMessages) + `"n":{}`
-	messages := strings.Repeat(`{"text":"x","content":"x"},`, maxMessages) + `{"text":"x","content":"x"}`
-	for name, c := range map[string]struct{ bad, want string }{
-		"nodes of ChatGPT": {`{"id":"x","mapping":{` + nodes + `}}`, "it has more than 200,000 messages"},
-		"of Claude.ai":     {`{"uuid":"x","chat_messages":[` + messages + `]}`, "it has more than 200,000 messages"},
-		"of Letta":         {`{"agents":[{"id":"x","messages":[` + messages + `]}],"blocks":[]}`, "it has more than 200,000 messages"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := write(t, filepath.Join(t.TempDir(), "x.json"), "["+c.bad+","+good+"]")
-			if got, want := summaryOf(path), one+c.want; got != want {
-				t.Errorf("%s, want %s", got, want)
-			}
-		})
-	}
 	// Most of it is a string of zeros, which take no room on the disk.
 	large := filepath.Join(t.TempDir(), "x.json")
 	f, err := os.Create(large)
@@ -53,8 +38,8 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	// Where that is all there is, nothing was imported.
-	path := write(t, filepath.Join(t.TempDir(), "x.json"), `{"id":"x","mapping":{`+nodes+`}}`)
-	if _, err := newHome(t).add(path, exports.Options{}); err == nil || !strings.HasSuffix(err.Error(), "x.json: nothing of it can be imported") {
+	path := write(t, filepath.Join(t.TempDir(), "x.json"), `{"mapping":{}}`)
+	if _, err := newHome(t).add(path, exports.Options{}); err == nil || !strings.Contains(err.Error(), "x.json: nothing of it can be imported") {
 		t.Error(err)
 	}
 }
@@ -117,7 +102,7 @@ func TestHugeFile(t *testing.T) {
 	t.Parallel()
 	good := conversation("a", "fine").String()
 	got := summary(newHome(t).add(sparse(t, "conversations.json", "["+good+","), exports.Options{}))
-	if want := "new 1, updated 0, unchanged 0, skipped 0, failed 1\nconversations.json:0: what stands here is no JSON"; got != want {
+	if want := "new 1, updated 0, unchanged 0, skipped 0, failed 1\nconversations.json:0: it is not JSON from here on"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	w, err := archive.Create(t.Context(), t.TempDir(), false)
@@ -128,7 +113,7 @@ func TestHugeFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	reads := 0
-	report, err := exports.Import(ctx, sparse(t, "conversations.json", "["+good+`,"`), w, exports.Options{Progress: func(exports.Progress) {
+	report, err := exports.Import(ctx, sparse(t, "conversations.json", "["+good+`,{"`), w, exports.Options{Progress: func(exports.Progress) {
 		if reads++; reads == 3 {
 			cancel()
 		}

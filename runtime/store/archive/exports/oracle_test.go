@@ -48,16 +48,6 @@ func naive(t *rapid.T, raw string) string {
 			parent[id] = *p
 		}
 	}
-	for _, id := range ids { // a circle is opened before the first of it
-		seen := map[string]bool{}
-		for at := id; parent[at] != ""; at = parent[at] {
-			seen[at] = true
-			if seen[parent[at]] {
-				delete(parent, parent[at])
-				break
-			}
-		}
-	}
 	at := func(id string) float64 {
 		if m := c.Mapping[id].Message; m != nil && m.CreateTime != nil {
 			return *m.CreateTime
@@ -114,8 +104,12 @@ func naive(t *rapid.T, raw string) string {
 			}
 		}
 	}
-	for _, id := range ids {
-		visit(id)
+	for _, last := range []bool{false, true} { // those in a circle
+		for _, id := range ids {
+			if active[id] == last {
+				visit(id)
+			}
+		}
 	}
 	return said.String()
 }

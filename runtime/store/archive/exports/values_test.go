@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -32,9 +33,9 @@ func TestValues(t *testing.T) {
 	lines := `"` + strings.Repeat(`\n`, 1<<20) + `\\"`
 	large := `{"x":"` + strings.Repeat("\\\"}]", 300_000) + `"}`
 	for document, want := range map[string]string{
-		`[]`: "", ` [ ] `: "", ``: "", `[{}]`: "{}", `[{"a":"]}"},[1,[2]],"x,\"y",-1.5e3,null]`: `{"a":"]}"}|[1,[2]]|"x,\"y"|-1.5e3|null`,
-		`{"a":1}`: `{"a":1}`, "{}\n{}": "{}|{}", "7": "7", `["\\"]`: `"\\"`, `[` + large + `,1]`: large + "|1",
-		`["\\\"", "\\\\", "\\\\\"", 1]`: `"\\\""|"\\\\"|"\\\\\""|1`, `[` + lines + `]`: lines,
+		`[]`: "", ` [ ] `: "", ``: "", `[{}]`: "{}", `[{"a":"]}"},{"b":[1,[2]]}, {"c":-1.5e3}]`: `{"a":"]}"}|{"b":[1,[2]]}|{"c":-1.5e3}`,
+		`{"a":1}`: `{"a":1}`, "{}\n{}": "{}|{}", `[{"a":"\\"}]`: `{"a":"\\"}`, `[` + large + `,{}]`: large + "|{}", `[{}] and more`: "{}",
+		`[{"a":["\\\"", "\\\\", "\\\\\"", 1]}]`: `{"a":["\\\"", "\\\\", "\\\\\"", 1]}`, `[{"a":` + lines + `}]`: `{"a":` + lines + `}`,
 	} {
 		for name, in := range map[string]io.Reader{"at once": strings.NewReader(document), "halves": iotest.HalfReader(strings.NewReader(document)), "with the error": iotest.DataErrReader(strings.NewReader(document))} {
 			found, err := split(in, 4<<20)
@@ -43,24 +44,25 @@ func TestValues(t *testing.T) {
 			}
 		}
 	}
-	found, err := split(strings.NewReader(`[1,`+large+`,`+large+`,{"x":2}]`), 1000)
-	if got := strings.Join(found, "|"); got != `1|too large|too large|{"x":2}` || err != nil {
+	found, err := split(strings.NewReader(`[{},`+large+`,`+large+`,{"x":2}]`), 1000)
+	if got := strings.Join(found, "|"); got != `{}|too large|too large|{"x":2}` || err != nil {
 		t.Errorf("%.80s, %v", got, err)
 	}
 	broken := errors.New("broken")
-	if found, err := split(io.MultiReader(strings.NewReader(`[1,2,`), iotest.ErrReader(broken)), 1000); len(found) != 2 || !errors.Is(err, broken) {
+	if found, err := split(io.MultiReader(strings.NewReader(`[{},{},`), iotest.ErrReader(broken)), 1000); len(found) != 2 || !errors.Is(err, broken) {
 		t.Errorf("%v, %v", found, err)
 	}
 }
 
-// What encoding/json takes for an array is split into its elements.
+// An array of objects, as encoding/json decodes it, is split into its elements.
 func FuzzValues(f *testing.F) {
 	f.Add([]byte(`[{"a":"]}"},[1,[2]],"x,\"y",-1.5e3,null]`), uint8(3))
 	f.Add([]byte("\ufeff[{}, {}"), uint8(1))
 	f.Fuzz(func(t *testing.T, document []byte, size uint8) {
 		found, err := split(&slow{document, int(size) + 1}, 1<<20)
 		var want []json.RawMessage
-		if json.Unmarshal(document, &want) != nil || want == nil {
+		isOther := func(raw json.RawMessage) bool { return bytes.TrimSpace(raw)[0] != '{' }
+		if json.Unmarshal(document, &want) != nil || want == nil || slices.ContainsFunc(want, isOther) {
 			return
 		}
 		if err != nil || len(found) != len(want) {

@@ -1,21 +1,18 @@
-// Package chatgptcontent reads what ChatGPT records as the content of a message: parts,
-// which are texts, pictures, sound and more, or an object of some content type. It finds
-// the text in types that it does not know too, and writes media as words such as
-// "[image 640x480]".
-//
-// It follows no pointer to a file.
+// Package chatgptcontent decodes the content of ChatGPT's messages: parts, which are texts, pictures, sound
+// and more, or an object of some content type. It finds the texts in unknown types too, and returns a
+// word such as "[image 640x480]" for media. It never opens a file.
 package chatgptcontent
 
 import (
 	"bytes"
-	"slices"
+	"fmt"
 
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Parts returns the text of a JSON array of parts, each on lines of its own, and reports whether
-// raw is one. Any other text is none: a user may have written an array of numbers.
+// Parts returns the texts of a JSON array of parts, each on lines of its own, and reports whether raw is
+// such an array: a user can have written an array of numbers.
 func Parts(raw []byte) (text []byte, ok bool) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '[' {
@@ -42,8 +39,8 @@ func isPart(raw []byte) bool {
 	return raw[0] == '"' || raw[0] == 'n' || part.ContentType != nil || part.Text != nil // a text, null, or an object
 }
 
-// Content returns the text of the content of a message in an export, which is a JSON object that a
-// cursor has walked, and its content type.
+// Content returns the text of the content of a message in an export, which is a valid JSON value, and its
+// content type.
 func Content(raw []byte) (text []byte, contentType string) {
 	if _, ok := jsontext.Unquote(raw); ok {
 		return AppendTexts(nil, raw, isForPeople), ""
@@ -72,13 +69,12 @@ func appendParts(dst, raw []byte) []byte {
 	return dst
 }
 
-// object returns what stands for a part that is an object: a word for what is no text, its texts,
-// or its content type.
+// object returns the text of a part that is an object: a word for media, its texts, or its content type.
 func object(raw []byte) []byte {
 	var part struct {
-		ContentType string       `json:"content_type"`
-		Width       jsontext.Raw `json:"width"`
-		Height      jsontext.Raw `json:"height"`
+		ContentType string `json:"content_type"`
+		Width       int64  `json:"width"`
+		Height      int64  `json:"height"`
 	}
 	jsontext.Decode(raw, &part)
 	word := part.ContentType
@@ -94,20 +90,14 @@ func object(raw []byte) []byte {
 			return text
 		}
 	}
-	if isSize(part.Width) && isSize(part.Height) {
-		word += " " + string(part.Width) + "x" + string(part.Height)
+	if part.Width > 0 && part.Height > 0 {
+		word += fmt.Sprintf(" %dx%d", part.Width, part.Height)
 	}
 	return []byte("[" + word + "]")
 }
 
-// isSize reports whether a JSON value is a number of pixels.
-func isSize(raw []byte) bool {
-	const digits = 6
-	return 0 < len(raw) && len(raw) <= digits && !slices.ContainsFunc(raw, func(c byte) bool { return c < '0' || '9' < c })
-}
-
-// isForPeople reports whether a member of an object is not there for programs: names of forms,
-// pointers, and what repeats another member.
+// isForPeople reports whether a member of an object can have a text for people. Others are names of types,
+// pointers, and repetitions.
 func isForPeople(key string, _ bool) bool {
 	switch key {
 	case "content_type", "type", "id", "language", "response_format_name", "source_analysis_msg_id", "metadata", "chunks", "direction", "decoding_id",
@@ -117,8 +107,8 @@ func isForPeople(key string, _ bool) bool {
 	return true
 }
 
-// AppendTexts appends the texts in a JSON value, in their order, each on lines of its own: of an
-// object those of the members that are wanted, by their keys and whether they are texts.
+// AppendTexts appends the texts in a JSON value in their order, each on lines of its own: of an object, those
+// in the members for which wanted returns true.
 func AppendTexts(dst, raw []byte, wanted func(key string, isText bool) bool) []byte {
 	if text, ok := jsontext.Unquote(raw); ok {
 		return AppendLine(dst, transcript.AppendUnescaped(nil, text))

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -43,15 +44,11 @@ func list(t testing.TB, s store.Store, scope store.Scope) ([]store.Conversation,
 func Find(t testing.TB, s store.Store, id transcript.ID) (store.Conversation, error) {
 	t.Helper()
 	found, problems := list(t, s, store.Scope{IDs: []transcript.ID{id}})
-	for _, c := range found {
-		if c.ID == id {
-			return c, nil
-		}
+	if i := slices.IndexFunc(found, func(c store.Conversation) bool { return c.ID == id }); i >= 0 {
+		return found[i], nil
 	}
-	for _, p := range problems {
-		if p.ID == id {
-			return store.Conversation{}, p.Err
-		}
+	if i := slices.IndexFunc(problems, func(p store.Problem) bool { return p.ID == id }); i >= 0 {
+		return store.Conversation{}, problems[i].Err
 	}
 	all, _ := List(t, s, store.Live|store.Archived)
 	return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{id}, Place: s.Place(), Nearest: store.Nearest(id, all)}
@@ -77,7 +74,7 @@ func Said(t testing.TB, c store.Conversation) string {
 	return text
 }
 
-// Read is [Said], with the error of reading.
+// Read is [Said], with the error of reading. It checks that events are numbered in order.
 func Read(ctx context.Context, c store.Conversation) (string, error) {
 	var b strings.Builder
 	var wrong error
@@ -93,62 +90,54 @@ func Read(ctx context.Context, c store.Conversation) (string, error) {
 	return b.String(), cmp.Or(wrong, err)
 }
 
-// Describe returns a line with the turn of an event, its kind, a name and the text, with all white space
-// as single spaces.
+// Describe returns a line with the turn of an event, its kind, whether it is copied, its name, whether it
+// failed, and the text with single spaces.
 func Describe(e *transcript.Event) string {
-	parts := []string{fmt.Sprint(e.Turn), e.Kind.String()}
+	line := fmt.Sprintf("%d %v", e.Turn, e.Kind)
 	if e.Copied {
-		parts = append(parts, "copied")
+		line += " copied"
 	}
 	if e.Name != "" {
-		parts = append(parts, e.Name)
+		line += " " + e.Name
 	}
 	if e.Failed {
-		parts = append(parts, "failed")
+		line += " failed"
 	}
-	line := strings.Join(parts, " ")
 	if body := eventtext.Body(e); len(body) > 0 {
 		line += ": " + strings.Join(strings.Fields(string(body)), " ")
 	}
 	return line + "\n"
 }
 
-// letters are the kinds of events in [Turns].
-var letters = map[transcript.Kind]string{
-	transcript.KindUser: "u", transcript.KindReasoning: "r", transcript.KindAssistant: "a", transcript.KindToolCall: "c",
-	transcript.KindToolResult: "t", transcript.KindInquiry: "q", transcript.KindInquiryResponse: "q", transcript.KindCompaction: "|",
-}
-
-// Turns returns a letter for each event, with a space before each turn and brackets around copies: u is
+// Turns returns a letter for each event, with a space before each turn and brackets around copied turns: u is
 // the user, r reasoning, a the assistant, c a call, t a result, ! a failed result, q a question or
 // its answer, | a compaction.
 func Turns(t testing.TB, c store.Conversation) string {
 	t.Helper()
-	var b strings.Builder
-	turn, open := 0, false
+	letters := map[transcript.Kind]string{
+		transcript.KindUser: "u", transcript.KindReasoning: "r", transcript.KindAssistant: "a", transcript.KindToolCall: "c",
+		transcript.KindToolResult: "t", transcript.KindInquiry: "q", transcript.KindInquiryResponse: "q", transcript.KindCompaction: "|",
+	}
+	var line strings.Builder
+	turn, end := 0, ""
 	_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
 		if e.Turn > turn {
-			if turn = e.Turn; open {
-				b.WriteString("]")
-			}
-			b.WriteString(" ")
-			if open = e.Copied; open {
-				b.WriteString("[")
+			line.WriteString(end + " ")
+			if turn, end = e.Turn, ""; e.Copied {
+				line.WriteString("[")
+				end = "]"
 			}
 		}
-		b.WriteString(letters[e.Kind])
+		line.WriteString(letters[e.Kind])
 		if e.Failed {
-			b.WriteString("!")
+			line.WriteString("!")
 		}
 		return true
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if open {
-		b.WriteString("]")
-	}
-	return b.String()
+	return line.String() + end
 }
 
 // Called returns the title of a conversation, or the beginning of its first request.
