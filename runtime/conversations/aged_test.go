@@ -34,7 +34,7 @@ func TestTooLargeToCopy(t *testing.T) {
 			for i := range r.Hits {
 				ids = append(ids, r.Hits[i].Conversation.ID)
 			}
-			problems = r.Aside.Problems
+			problems = r.Problems
 		}
 		ranking, err := l.Search(t.Context(), conversations.SearchQuery{Order: conversations.Relevance, Question: "tide", Limit: 9, MaxText: 99, MaxWide: 99})
 		if err != nil {

@@ -145,10 +145,9 @@ func agree(t *testing.T, r *rapid.T, dir string, server *archive.Writer, url str
 			Limit:  rapid.IntRange(1, 20).Draw(r, "limit"),
 		}
 		q.Roles = rapid.SampledFrom([]transcript.Roles{0, transcript.RolesOf(transcript.RoleUser), transcript.RolesOf(transcript.RoleAssistant, transcript.RoleTool)}).Draw(r, "roles")
-		for _, bound := range []**time.Time{&q.Since, &q.Until} {
+		for _, bound := range []*time.Time{&q.Since, &q.Until} {
 			if n := rapid.IntRange(0, 12).Draw(r, "bound"); n > 6 {
-				at := noon().Add(time.Duration(n-6) * (500*time.Microsecond + 1))
-				*bound = &at
+				*bound = noon().Add(time.Duration(n-6) * (500*time.Microsecond + 1))
 			}
 		}
 		if rapid.Bool().Draw(r, "own") {
@@ -178,7 +177,7 @@ func pages(t *testing.T, l *conversations.Library, q messageQuery) (list []strin
 			list = append(list, fmt.Sprintf("%v %d %s %d %s %v %d %q %q", m.Position.Time, m.Position.Event, m.Position.ID, m.Kind, m.Role, m.Conversation.Title, m.Chars, m.Text, m.Conversation.NativeID))
 		}
 		// Of what is excluded, a file names only conversations that hold the text.
-		list = append(list, fmt.Sprintf("more %t, total %d, at least %t, own %d, hidden %d, problems %v", found.More, found.Total, found.AtLeast, found.Own, found.Aside.Hidden, found.Aside.Problems))
+		list = append(list, fmt.Sprintf("more %t, total %d, at least %t, own %d, hidden %d, problems %v", found.More, found.Total, found.AtLeast, found.Own, found.Hidden, found.Problems))
 		if !found.More {
 			return list
 		}

@@ -107,7 +107,7 @@ func TestKinIsLeftOut(t *testing.T) {
 		}
 		var out []string
 		q := conversations.SearchQuery{Pattern: literal(t, "word", false)}
-		q.Exclude, q.KinOf = []string{string(caller)}, []string{string(caller)}
+		q.Exclude, q.RelativesOf = []string{string(caller)}, []string{string(caller)}
 		found, err := conversations.New(conversations.Options{}, k).Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestKinIsLeftOut(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("seed %d: parents %v, caller %s: %s", seed, k.parents, caller, diff)
 		}
-		for _, id := range found.Aside.Excluded {
+		for _, id := range found.Excluded {
 			out = append(out, string(id))
 		}
 		if len(out)+len(got) != n {

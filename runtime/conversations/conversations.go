@@ -25,8 +25,8 @@ type Filter struct {
 	IDs []string
 	// Exclude are conversations that are left out.
 	Exclude []string
-	// KinOf are conversations whose ancestors, sub-agents and forks are left out. It has no effect with IDs.
-	KinOf []string
+	// RelativesOf are conversations whose ancestors, sub-agents and forks are left out. It has no effect with IDs.
+	RelativesOf []string
 	// Archived selects archived conversations instead of live ones.
 	Archived bool
 	// Both selects live and archived ones, with any value of Archived.
@@ -82,7 +82,7 @@ type ListQuery struct {
 type Listing struct {
 	Conversations []Listed
 	Total         int // on all pages
-	Aside         Aside
+	Omitted
 }
 
 // Listed is a conversation in a [Listing].
@@ -104,8 +104,8 @@ type Size struct {
 	Chars    int // characters of the texts of numbered events
 }
 
-// Aside lists the conversations that a query left out or could not read.
-type Aside struct {
+// Omitted describes the conversations that a query left out or could not read.
+type Omitted struct {
 	Excluded []transcript.ID // left out by the query
 	Hidden   int             // left out because they are hidden
 	Problems []Problem
@@ -150,7 +150,8 @@ type Reading struct {
 	Requests  int // events of the user in the whole conversation
 	// Damage is set if the record ends early.
 	Damage *Problem
-	Aside  Aside
+	// Problems are others, of looking for the conversation and of reading it.
+	Problems []Problem
 }
 
 // Event is an event of a conversation.

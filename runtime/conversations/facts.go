@@ -18,12 +18,11 @@ type facts struct {
 	// Conversation has the facts that are known without reading the events and are the same in every list.
 	transcript.Conversation
 	// Read is set if everything could be read. Otherwise the index has the messages that could be, for rankings only,
-	// and Problem and Why are the kind and the text of the problem.
+	// and the next three are those of the [Problem].
 	Read      bool
-	Problem   int
-	ProblemAt int // [Problem.Event]
-	Why       string
-	ForModel  string // the text for a model; empty if models get none
+	Kind      int
+	Event     int
+	Err       string
 	BadTime   bool
 	Uncounted string // the reason if the owner of the store counts no events
 	LastAt    time.Time
@@ -31,23 +30,18 @@ type facts struct {
 	Size      Size
 }
 
-// factsOf returns the facts that are known without reading the events.
-func factsOf(c *store.Conversation) facts { return facts{Conversation: c.Conversation} }
-
-// Fields implements [filecache.Fielder].
-func (f *facts) Fields() []any {
+// fields returns pointers for [filecache.AppendFields].
+func (f *facts) fields() []any {
 	s := &f.Size
 	return []any{
-		&f.Read, &f.Problem, &f.ProblemAt, &f.Why, &f.ForModel, &f.BadTime, &f.Uncounted, &f.LastAt, &f.Events, &s.Turns, &s.Requests, &s.Numbered, &s.Chars,
+		&f.Read, &f.Kind, &f.Event, &f.Err, &f.BadTime, &f.Uncounted, &f.LastAt, &f.Events, &s.Turns, &s.Requests, &s.Numbered, &s.Chars,
 		&f.NativeID, &f.Source, &f.Archived, &f.Hidden, (*string)(&f.Parent), &f.Dir, &f.CreatedAt,
 	}
 }
 
-func (f *facts) encode() []byte { return filecache.AppendFields(nil, f.Fields()) }
-
 // readFacts returns the facts of a conversation in an index.
 func readFacts(c *index.Conversation) (f facts) {
-	if !filecache.ReadFields(c.Facts, f.Fields()) {
+	if !filecache.ReadFields(c.Facts, f.fields()...) {
 		f = facts{}
 	}
 	f.ID, f.Title = transcript.ID(c.Key), c.Title
@@ -57,7 +51,7 @@ func readFacts(c *index.Conversation) (f facts) {
 // indexVersion returns the version of a conversation in an index: of its record, and of values that a store finds by
 // comparing conversations.
 func indexVersion(version string, c *store.Conversation) string {
-	sum := sha256.Sum256(filecache.AppendFields(nil, []any{&version, &c.Title, (*string)(&c.Parent), &c.Order, &c.Hidden, &c.Archived}))
+	sum := sha256.Sum256(filecache.AppendFields(nil, &version, &c.Title, (*string)(&c.Parent), &c.Order, &c.Hidden, &c.Archived))
 	return string(sum[:12])
 }
 
@@ -70,31 +64,13 @@ func (f *facts) count(totals *store.Totals, c *counting) {
 	}
 }
 
-// fail fills in the problem of a conversation that could not be read to its end.
-func (f *facts) fail(p *Problem) {
-	f.Problem, f.ProblemAt, f.Why = int(p.Kind), p.Event, p.Err.Error()
-	var told interface{ ForModel() string }
-	if errors.As(p.Err, &told) {
-		f.ForModel = told.ForModel()
+// problem returns the problem of a conversation that could not be read to its end; nil if it could.
+func (f *facts) problem() *Problem {
+	if f.Read || f.Err == "" { // without an error its owner counts no events, and all of it was read
+		return nil
 	}
+	return &Problem{ID: f.ID, Kind: store.ProblemKind(f.Kind), Event: f.Event, Err: errors.New(f.Err)}
 }
-
-// problem returns the problem of a conversation that could not be read to its end.
-func (f *facts) problem() Problem {
-	err := errors.New(f.Why)
-	if f.ForModel != "" {
-		err = &toldError{err, f.ForModel}
-	}
-	return Problem{ID: f.ID, Source: f.Source, Kind: store.ProblemKind(f.Problem), Event: f.ProblemAt, Err: err}
-}
-
-// toldError is an error with a text for models.
-type toldError struct {
-	error
-	model string
-}
-
-func (e *toldError) ForModel() string { return e.model }
 
 // problemOf returns the problem of a conversation that was read to its end; nil for none.
 func problemOf(id transcript.ID, totals *store.Totals) *Problem {

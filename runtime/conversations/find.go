@@ -25,41 +25,37 @@ func (s *source) open() (note indexNote, ok bool) {
 
 // prepare updates and opens the indexes of the stores, and selects the conversations to search. Without listAll, it
 // does not list a store that has not changed since it was indexed.
-func (a *asking) prepare(ctx context.Context, listAll bool) error {
-	if err := a.refresh(ctx, a.aside); err != nil {
+func (q *query) prepare(ctx context.Context, listAll bool) error {
+	if err := q.refresh(ctx, q.omitted); err != nil {
 		return err
 	}
-	for _, s := range a.sources {
-		if note, _ := s.open(); s.view != nil { // otherwise the error is among the problems
-			s.isWhole = !listAll && a.isWhole(ctx, s, &note)
-		}
+	for _, s := range q.sources {
+		s.isWhole = !listAll && q.hasIndexed(ctx, s)
 	}
-	if err := a.pick(ctx); err != nil {
+	if err := q.pick(ctx); err != nil {
 		return err
 	}
-	a.sources = slices.DeleteFunc(a.sources, func(s *source) bool { return s.view == nil })
-	for _, s := range a.sources {
+	q.sources = slices.DeleteFunc(q.sources, func(s *source) bool { return s.view == nil }) // the error is among the problems
+	for _, s := range q.sources {
 		if !s.isWhole {
-			a.want(s)
+			q.choose(s)
 		}
 	}
 	return ctx.Err()
 }
 
-// isWhole reports whether the index of a store has exactly the conversations that the filter lets through, so that the
-// store need not be listed. Of two stores of one kind, as a home and a copy of it, both are listed: they may have the same
-// conversation.
-func (a *asking) isWhole(ctx context.Context, s *source, note *indexNote) bool {
-	if len(a.ids)+len(a.filter.Labels) > 0 || note.Version == "" {
+// hasIndexed reports whether the index of a store has exactly the conversations that the filter selects, so that the
+// store need not be listed. Of two stores of one kind, as a home and a copy of it, both are listed: they may have the
+// same conversation.
+func (q *query) hasIndexed(ctx context.Context, s *source) bool {
+	note, ok := s.open()
+	if !ok || note.Version == "" || len(q.ids)+len(q.filter.Labels) > 0 {
 		return false
 	}
-	if slices.ContainsFunc(a.sources, func(b *source) bool { return b != s && b.Name() == s.Name() }) {
+	isCopy := func(other *source) bool { return other != s && other.Name() == s.Name() }
+	isThere := func(id transcript.ID) bool { return s.view.Lookup(string(id)) != nil } // relatives are found by listing
+	if slices.ContainsFunc(q.sources, isCopy) || slices.ContainsFunc(slices.Concat(q.exclude, q.relatives), isThere) {
 		return false
-	}
-	for _, id := range slices.Concat(a.exclude, a.kinOf) {
-		if s.view.Lookup(string(id)) != nil {
-			return false // the kin of a conversation is found by listing
-		}
 	}
 	version, err := s.Version(ctx)
 	return err == nil && version == note.Version
@@ -68,65 +64,64 @@ func (a *asking) isWhole(ctx context.Context, s *source, note *indexNote) bool {
 // errUnread is the reason for a conversation without messages in an index if no other is known.
 var errUnread = errors.New("it cannot be read")
 
-// want selects the conversations of a source to search, and adds problems for those that could not be read.
-func (a *asking) want(s *source) {
+// choose selects the listed conversations of a source, and adds the problems of those that could not be read.
+func (q *query) choose(s *source) {
 	s.wanted = map[string]*store.Conversation{}
 	for i := range s.list {
-		listed := &s.list[i]
-		s.wanted[string(listed.ID)] = listed
-		c := s.view.Lookup(string(listed.ID))
-		problem := Problem{ID: listed.ID, Kind: Unreadable, Err: errUnread}
-		if p := s.unread[listed.ID]; p != nil {
-			problem = *p
-		} else if c != nil {
-			f := readFacts(c)
-			if f.Read || f.Why == "" { // without a reason its owner counts no events, and all of it was read
+		c := &s.list[i]
+		s.wanted[string(c.ID)] = c
+		problem := s.unread[c.ID]
+		if known := s.view.Lookup(string(c.ID)); problem == nil && known != nil {
+			f := readFacts(known)
+			if problem = f.problem(); problem == nil {
 				continue
 			}
-			problem = f.problem()
 		}
-		problem.Source = listed.Source
-		if problem.Kind == Unreadable {
+		p := *cmp.Or(problem, &Problem{ID: c.ID, Kind: Unreadable, Err: errUnread})
+		p.Source = c.Source
+		if p.Kind == Unreadable {
 			s.missed++
 		}
-		a.aside.Problems = append(a.aside.Problems, problem)
+		q.omitted.Problems = append(q.omitted.Problems, p)
 	}
 }
 
 // filter returns a function that reports whether a conversation of the index, by its key, is searched; nil for all.
 func (s *source) filter() func(key string) bool {
-	if s.isWhole {
+	if s.wanted == nil {
 		return nil
 	}
 	return func(key string) bool { return s.wanted[key] != nil }
 }
 
-// matched returns a searched conversation of the index: as listed, or with id, title, source and the time of the last
-// event.
+// matched returns a searched conversation of the index: as listed, or as far as the index describes it.
 func (s *source) matched(c *index.Conversation) *Matched {
-	f := readFacts(c)
-	m := &Matched{Listed: Listed{Conversation: f.Conversation, Events: f.Events, LastEventAt: f.LastAt, Size: &f.Size}, order: c.Order}
-	if listed := s.wanted[c.Key]; listed != nil {
-		m.Conversation = listed.Conversation
+	m := s.found[c.Key]
+	if m == nil {
+		f := readFacts(c)
+		m = &Matched{Listed: Listed{Conversation: f.Conversation, Events: f.Events, LastEventAt: f.LastAt, Size: &f.Size}, order: c.Order}
+		if listed := s.wanted[c.Key]; listed != nil {
+			m.Conversation = listed.Conversation
+		}
+		s.found[c.Key] = m
 	}
 	return m
 }
 
-func (s *source) hit(in *Matched, at index.Scored, extra []byte) Hit {
+func (s *source) hit(in *index.Conversation, at index.Scored, extra []byte) Hit {
 	kind := kindOf(at.Kind)
 	x := parseExtra(extra, kind)
 	return Hit{
-		Conversation: in, Number: int(at.Number), Index: int(at.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
+		Conversation: s.matched(in), Number: int(at.Number), Index: int(at.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
 		Role: x.role, Tool: x.tool, Failed: isFailed(at.Kind), Time: at.Time, in: s, at: at,
 	}
 }
 
 // byConversation finds all matching events, and counts their matching lines.
 func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
-	for _, in := range r.asked.sources {
+	for _, in := range r.query.sources {
 		r.Searched += len(in.wanted) - in.missed
-		found := map[string]*Matched{}
-		r.titles(q, in, found)
+		r.titles(q, in)
 		for hit, err := range in.view.Search(ctx, q.in(in)) {
 			if err != nil {
 				return err
@@ -145,8 +140,7 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 			case isOwn && !q.OwnToo:
 				r.Own += lines
 			default:
-				h := in.hit(r.of(in, found, hit.Conversation), hit.Scored(), extra)
-				r.add(h, lines)
+				r.add(in.hit(hit.Conversation, hit.Scored(), extra), lines)
 			}
 		}
 	}
@@ -162,34 +156,23 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 }
 
 // titles finds the matching titles.
-func (r *Results) titles(q *SearchQuery, in *source, found map[string]*Matched) {
+func (r *Results) titles(q *SearchQuery, in *source) {
 	if q.Pattern == nil || q.Roles != 0 || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo) {
 		return
 	}
 	for key, listed := range in.wanted {
-		lines := q.Pattern.Count([]byte(listed.Title))
-		if lines == 0 {
-			continue
+		if lines := q.Pattern.Count([]byte(listed.Title)); lines > 0 {
+			c := cmp.Or(in.view.Lookup(key), &index.Conversation{Key: key})
+			r.add(Hit{Conversation: in.matched(c), Index: -1, Scope: transcript.ScopeTitle}, lines)
 		}
-		c := in.view.Lookup(key)
-		if c == nil {
-			c = &index.Conversation{Key: key}
-		}
-		r.add(Hit{Conversation: r.of(in, found, c), Index: -1, Scope: transcript.ScopeTitle}, lines)
 	}
-}
-
-// of returns the conversation of a match.
-func (r *Results) of(in *source, found map[string]*Matched, c *index.Conversation) *Matched {
-	if found[c.Key] == nil {
-		found[c.Key] = in.matched(c)
-		r.Conversations = append(r.Conversations, found[c.Key])
-	}
-	return found[c.Key]
 }
 
 // add adds a hit with matching lines.
 func (r *Results) add(h Hit, lines int) {
+	if h.Conversation.Matches == 0 {
+		r.Conversations = append(r.Conversations, h.Conversation)
+	}
 	h.Lines = lines
 	h.Conversation.Matches += lines
 	r.Total += lines
@@ -198,18 +181,14 @@ func (r *Results) add(h Hit, lines int) {
 
 // newest finds the newest matching events. It counts all matches if it reaches the end of the indexes.
 func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
-	total, own, isAll := 0, 0, q.After == nil
-	for _, in := range r.asked.sources {
-		known := map[string]*Matched{}
+	isAll := q.After == nil
+	for _, in := range r.query.sources {
+		found := 0
 		for hit, err := range in.view.Search(ctx, q.in(in)) {
 			if err != nil {
 				return err
 			}
-			place, _ := slices.BinarySearchFunc(r.Hits, &hit.Position, func(h Hit, at *index.Position) int {
-				position := h.Position()
-				return position.in().Compare(at)
-			})
-			if place > q.Limit {
+			if found > q.Limit { // one more than the limit shows that there are more
 				isAll = false
 				break
 			}
@@ -218,22 +197,20 @@ func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
 				return err
 			}
 			if q.isOwn(hit.Kind, extra) {
-				own++
+				r.Own++
 				continue
 			}
-			total++
-			if known[hit.Key] == nil {
-				known[hit.Key] = in.matched(hit.Conversation)
-			}
-			r.Hits = slices.Insert(r.Hits, place, in.hit(known[hit.Key], hit.Scored(), extra))
-			r.Hits = r.Hits[:min(len(r.Hits), q.Limit+1)] // one more shows whether there are more
+			found++
+			r.Hits = append(r.Hits, in.hit(hit.Conversation, hit.Scored(), extra))
 		}
 	}
-	if r.More = len(r.Hits) > q.Limit; r.More {
-		r.Hits = r.Hits[:q.Limit]
-	}
+	slices.SortFunc(r.Hits, func(a, b Hit) int {
+		p, q := a.Position(), b.Position()
+		return p.in().Compare(q.in())
+	})
+	r.Total, r.More = len(r.Hits), len(r.Hits) > q.Limit
+	r.Hits = r.Hits[:min(len(r.Hits), q.Limit)]
 	if isAll {
-		r.Total, r.Own = total, own
 		return nil
 	}
 	return r.count(ctx, *q)
@@ -245,12 +222,12 @@ const mostLooked, mostRead = 50_000, 3000
 
 // count counts all matching messages.
 func (r *Results) count(ctx context.Context, q SearchQuery) error {
-	q.After = nil
+	q.After, r.Total, r.Own = nil, 0, 0
 	looked, read := mostLooked, mostRead
 	if q.CountAll {
 		looked, read = 0, 0
 	}
-	for _, in := range r.asked.sources {
+	for _, in := range r.query.sources {
 		counted, err := in.view.Count(ctx, q.in(in), looked, read)
 		if err != nil {
 			return err

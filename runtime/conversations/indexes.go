@@ -18,7 +18,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/index"
-	"github.com/convtools/convtools/runtime/index/terms"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
 )
@@ -28,19 +27,17 @@ import (
 type Indexes struct {
 	dir string // empty if all are in memory
 
-	mu       sync.Mutex
-	language terms.Language
-	open     map[string]*index.Index // by the name of their directory
-	mark     string                  // of the exclusions
-	shelf    *filecache.Shelf        // for that mark; nil before its first use
+	mu     sync.Mutex
+	open   map[string]*index.Index     // by their names and languages
+	caches map[string]*filecache.Cache // by the names of their indexes and exclusions
 }
 
 // indexFormat is the version of the values that this package keeps in an index.
-const indexFormat = 13
+const indexFormat = 14
 
 // NewIndexes returns the indexes in a directory, which need not exist.
 func NewIndexes(dir string) *Indexes {
-	return &Indexes{dir: filepath.Join(dir, fmt.Sprint("v", indexFormat)), open: map[string]*index.Index{}}
+	return &Indexes{dir: filepath.Join(dir, fmt.Sprint("v", indexFormat))}
 }
 
 // OpenIndexes returns the indexes in the user's cache directory; nil if the environment has none.
@@ -52,94 +49,69 @@ func OpenIndexes(getenv func(string) string) *Indexes {
 	return NewIndexes(filepath.Join(dir, "index"))
 }
 
-// of returns the index of a store.
-func (x *Indexes) of(s store.Store) *index.Index { return x.at(indexName(s.Name(), s.Place())) }
-
 // indexName returns the name of the directory of a store's index.
 func indexName(kind, place string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + place))
 	return kind + "-" + hex.EncodeToString(sum[:8])
 }
 
-// at returns the index in a directory.
-func (x *Indexes) at(name string) *index.Index {
+// of returns the index of a store.
+func (x *Indexes) of(set *settings, s store.Store) *index.Index {
+	return x.replace(set, indexName(s.Name(), s.Place()), nil)
+}
+
+// inMemory returns an index in memory in place of one that cannot be written. All libraries use it from then on.
+func (x *Indexes) inMemory(set *settings, s store.Store, failed *index.Index) *index.Index {
+	return x.replace(set, indexName(s.Name(), s.Place()), failed)
+}
+
+// replace returns the index with a name, or a new one in memory if that is the failed one.
+func (x *Indexes) replace(set *settings, name string, failed *index.Index) *index.Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.open[name] == nil && x.dir != "" {
-		x.put(name, index.Open(filepath.Join(x.dir, name)))
-	} else if x.open[name] == nil {
-		x.put(name, index.InMemory())
+	key := name + " " + string(set.language)
+	if x.open[key] != failed {
+		return x.open[key]
 	}
-	return x.open[name]
-}
-
-func (x *Indexes) put(name string, one *index.Index) {
-	one.Language = x.language
-	x.open[name] = one
-}
-
-// inMemory replaces an index that cannot be written by one in memory, and returns that. If another call has replaced
-// failed already, it returns the other one.
-func (x *Indexes) inMemory(s store.Store, failed *index.Index) *index.Index {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	name := indexName(s.Name(), s.Place())
-	if x.open[name] == failed {
-		x.put(name, index.InMemory())
+	one := index.InMemory()
+	if failed == nil && x.dir != "" {
+		one = index.Open(filepath.Join(x.dir, name))
 	}
-	return x.open[name]
-}
-
-// setLanguage sets the language of words. Indexes of another language are made anew.
-func (x *Indexes) setLanguage(l terms.Language) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if l != x.language {
-		x.language = l
-		clear(x.open)
+	one.Language = set.language
+	if x.open == nil {
+		x.open = map[string]*index.Index{}
 	}
+	x.open[key] = one
+	return one
 }
 
-// files returns the cached values of the files of stores: those in the indexes that were kept under the same mark,
-// and new ones. It is nil without indexes.
-func (x *Indexes) files() *filecache.Shelf {
+// cache returns the cached values of the files of a store: the ones in its index, and new ones; nil without indexes.
+// These have titles, and do not tell of which project, so that they are for the same exclusions only.
+func (x *Indexes) cache(set *settings, kind, place string) *filecache.Cache {
 	if x == nil {
 		return nil
 	}
+	name := indexName(kind, place)
+	one := x.replace(set, name, nil)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.shelf == nil {
-		mark := x.mark
-		x.shelf = filecache.New(func(kind, place string) []byte {
-			view, err := x.at(indexName(kind, place)).View()
-			if err != nil {
-				return nil
+	key := name + " " + set.exclusions
+	if x.caches == nil {
+		x.caches = map[string]*filecache.Cache{}
+	}
+	if x.caches[key] == nil {
+		x.caches[key] = filecache.New(func() (saved []byte) {
+			if view, err := one.View(); err == nil {
+				saved, _ = bytes.CutPrefix(view.Kept, savedFor(set.exclusions))
 			}
-			kept, ok := bytes.CutPrefix(view.Kept, keptUnder(mark))
-			if !ok {
-				return nil
-			}
-			return kept
+			return saved
 		})
 	}
-	return x.shelf
+	return x.caches[key]
 }
 
-// keptUnder returns the beginning of cached values that were kept under a mark.
-func keptUnder(mark string) []byte { return []byte(mark + "\n") }
-
-// exclude sets the mark of the exclusions. Cached values of files have titles, and do not tell of which project:
-// values under another mark are neither used nor kept.
-func (x *Indexes) exclude(mark string) {
-	if x == nil {
-		return
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if mark != x.mark {
-		x.mark, x.shelf = mark, nil
-	}
-}
+// savedFor returns the beginning of cached values that are saved for some exclusions.
+func savedFor(exclusions string) []byte { return []byte(exclusions + "\n") }
 
 // Foreign returns the directory of the indexes that belongs to another user; empty for none. If there is one, nothing
 // is read and nothing kept: its owner could have put false messages there.
@@ -162,6 +134,7 @@ func (x *Indexes) Close() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		clear(x.open)
+		clear(x.caches)
 	}
 }
 
@@ -191,7 +164,7 @@ func (x *Indexes) removeOlder() {
 	for _, e := range entries {
 		number, isIndex := strings.CutPrefix(e.Name(), "v")
 		n, err := strconv.ParseUint(number, 10, 64)
-		first, _, _ := strings.Cut(e.Name(), "-") // earlier versions had caches for lists
+		first, _, _ := strings.Cut(e.Name(), "-") // the first version had caches for lists
 		if isIndex && err == nil && n < indexFormat || first == "facts" || first == "facts2" {
 			_ = os.RemoveAll(filepath.Join(all, e.Name()))
 		}
@@ -203,10 +176,10 @@ type indexNote struct {
 	Store, Place string
 	// Version is the version of the store if all of it is indexed without problems; otherwise empty.
 	Version string
-	// Whole is the Unix time when all of the store was listed last.
-	Whole int64 `json:",omitempty"`
-	// Mark is the mark of the exclusions when excluded conversations were removed last.
-	Mark string `json:",omitempty"`
+	// Listed is the Unix time when all of the store was listed last.
+	Listed int64 `json:",omitempty"`
+	// Exclusions are [settings.exclusions] when excluded conversations were removed last.
+	Exclusions string `json:",omitempty"`
 	// Openers are left out of titles.
 	Openers []string `json:",omitempty"`
 }
@@ -217,9 +190,9 @@ func noteOf(view *index.View) (note indexNote, ok bool) {
 	return note, err == nil
 }
 
-// forget removes the caches of earlier versions, and indexes that nothing will use again. A library of one project
-// does not know these.
-func (l *Library) forget() error {
+// removeUnused removes the caches of earlier versions, and indexes that nothing will use again. A library of one
+// project does not know these.
+func (l *Library) removeUnused() error {
 	if l.indexes.dir == "" {
 		return nil
 	}
@@ -245,19 +218,19 @@ func (l *Library) forget() error {
 // read may be in the making by another process.
 func (l *Library) isUseless(dir string) bool {
 	x := index.Open(dir)
-	x.Language = l.language()
+	x.Language = l.settings.language
 	view, err := x.View()
 	if err != nil {
 		return false
 	}
 	note, ok := noteOf(view)
 	places := filepath.SplitList(note.Place)
-	if l.settings != nil && (slices.Contains(l.settings.Off, note.Store) || slices.ContainsFunc(places, l.project.Excludes)) {
+	if slices.Contains(l.settings.Off, note.Store) || l.project != nil && slices.ContainsFunc(places, l.project.Excludes) {
 		return true
 	}
-	there := func(path string) bool {
+	isThere := func(path string) bool {
 		_, err := os.Stat(path)
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	return ok && filepath.IsAbs(note.Place) && !there(note.Place) && !slices.ContainsFunc(places, there)
+	return ok && filepath.IsAbs(note.Place) && !isThere(note.Place) && !slices.ContainsFunc(places, isThere)
 }

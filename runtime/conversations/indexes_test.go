@@ -218,7 +218,7 @@ func TestIndexBesideAStoreThatCannotBeRead(t *testing.T) {
 		stores[1].chats[0].Title = "changed"
 		fail(stores[1])
 		m, err := newest(t.Context(), l, messageQuery{Text: "tide", Limit: 9})
-		if err != nil || len(m.Messages) == 0 || m.Messages[0].Text != "a tide" || len(m.Aside.Problems) != 1 || !errors.Is(m.Aside.Problems[0].Err, broken) {
+		if err != nil || len(m.Messages) == 0 || m.Messages[0].Text != "a tide" || len(m.Problems) != 1 || !errors.Is(m.Problems[0].Err, broken) {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}
@@ -235,14 +235,14 @@ func TestUnreadIsReadAgain(t *testing.T) {
 	l, _ := indexedLibrary(t, t.TempDir(), []*messageStore{s}, true)
 	for range 2 {
 		m, err := newest(t.Context(), l, messageQuery{Text: "again", Limit: 9})
-		if err != nil || len(m.Messages) != 0 || len(m.Aside.Problems) != 1 || m.Aside.Problems[0].Err.Error() != slow.Error() {
+		if err != nil || len(m.Messages) != 0 || len(m.Problems) != 1 || m.Problems[0].Err.Error() != slow.Error() {
 			t.Errorf("unread: %+v, %v", m, err)
 		}
 	}
 	s.fail = nil
 	for range 2 {
 		m, err := newest(t.Context(), l, messageQuery{Text: "again", Limit: 9})
-		if err != nil || len(m.Messages) != 1 || len(m.Aside.Problems) != 0 {
+		if err != nil || len(m.Messages) != 1 || len(m.Problems) != 0 {
 			t.Errorf("read: %+v, %v", m, err)
 		}
 	}

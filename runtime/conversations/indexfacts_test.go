@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -25,7 +26,7 @@ func TestIndexFacts(t *testing.T) {
 		if rapid.Bool().Draw(t, "has a time") {
 			want.LastAt = time.Unix(rapid.Int64Range(-1<<35, 1<<37).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
 		}
-		written := want.encode()
+		written := filecache.AppendFields(nil, want.fields()...)
 		got := readFacts(&index.Conversation{Facts: written})
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-written +read):\n%s", diff)

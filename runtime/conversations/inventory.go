@@ -95,13 +95,13 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 
 // take fills in the conversations of a store, of all projects and of this one.
 func (r *StoreReport) take(ctx context.Context, s store.Store, all *project.Project, isHere func(*store.Conversation) bool) error {
-	listing, err := s.List(ctx, store.Scope{Set: store.Live | store.Archived})
+	listing, err := s.List(ctx, everything)
 	if err != nil {
 		r.Problems = []Problem{{Source: r.Name, Path: r.Place, Err: err}}
 		return ctx.Err()
 	}
 	defer listing.Close()
-	for _, p := range of(s, listing.Problems) {
+	for _, p := range withSource(s, listing.Problems) {
 		if p.Kind != BadField && p.Kind != Duplicate {
 			r.Problems = append(r.Problems, p)
 		}

@@ -111,10 +111,10 @@ func TestList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got.Aside.Excluded, []transcript.ID{"jp-c17600000000"}) || got.Aside.Hidden != 1 {
-		t.Errorf("aside %+v", got.Aside)
+	if !slices.Equal(got.Excluded, []transcript.ID{"jp-c17600000000"}) || got.Hidden != 1 {
+		t.Errorf("aside %+v", got.Omitted)
 	}
-	if p := got.Aside.Problems; len(p) != 1 || p[0].ID != "jp-c17660000000" || p[0].Kind != conversations.BadMetadata {
+	if p := got.Problems; len(p) != 1 || p[0].ID != "jp-c17660000000" || p[0].Kind != conversations.BadMetadata {
 		t.Errorf("problems %+v", p)
 	}
 	for _, c := range got.Conversations {
@@ -179,7 +179,7 @@ func TestProblemsRepeatNothingRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	problems := slices.Concat(list.Aside.Problems, found.Aside.Problems)
+	problems := slices.Concat(list.Problems, found.Problems)
 	for _, c := range list.Conversations {
 		if c.Damage != nil {
 			problems = append(problems, *c.Damage)
@@ -230,7 +230,7 @@ func TestTimesOutOfRange(t *testing.T) {
 			t.Fatalf("sort %d: %d conversations, %v", by, len(listing.Conversations), err)
 		}
 		var notes []string
-		for _, p := range listing.Aside.Problems {
+		for _, p := range listing.Problems {
 			if p.Kind != conversations.BadField {
 				t.Errorf("sort %d: %+v", by, p)
 			}
@@ -245,7 +245,7 @@ func TestTimesOutOfRange(t *testing.T) {
 			inRange(string(c.ID), c.CreatedAt, c.LastEventAt, c.LastActivatedAt, c.PinnedAt, c.ExpiresAt, c.ArchivedAt, c.ActiveAt())
 		}
 		found, err := l.Search(t.Context(), conversations.SearchQuery{Pattern: literal(t, "needle", false), Sort: by})
-		if err != nil || found.Total != 4 || len(found.Aside.Problems) > 0 {
+		if err != nil || found.Total != 4 || len(found.Problems) > 0 {
 			t.Errorf("sort %d: %+v, %v", by, found, err)
 		}
 		for _, h := range found.Hits {

@@ -19,27 +19,18 @@ import (
 
 // List implements [Source].
 func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err error) {
-	a, err := l.ask(&q.Filter, &listing.Aside)
-	defer a.done()
+	asked, err := l.newQuery(&q.Filter, &listing.Omitted)
+	defer asked.end()
 	if q.Sizes && l.indexes.dir != "" && len(q.IDs) == 0 && err == nil {
-		var again Aside // the list reports the same problems
-		err = a.refresh(ctx, &again)
+		err = asked.refresh(ctx, &Omitted{}) // the list reports the same problems
 	}
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err == nil {
+		err = asked.pick(ctx)
+	}
+	if err != nil {
 		return listing, err
 	}
-	if err := a.pick(ctx); err != nil {
-		return listing, err
-	}
-	title := excerpt.Literal(q.TitleContains, true) // nil matches every title
-	var entries []*entry
-	for _, s := range a.sources {
-		for i := range s.list {
-			if c := &s.list[i]; (title == nil || title.IsIn([]byte(c.Title))) && (!q.UserOnly || c.UserOnly) {
-				entries = append(entries, &entry{Listed: Listed{Conversation: c.Conversation, LastEventAt: c.LastAt}, stored: c, in: s})
-			}
-		}
-	}
+	entries := asked.entries(&q)
 	listing.Total = len(entries)
 	if q.Sort.needsEvents() {
 		fill(ctx, entries, q.Sizes, func(e *entry) bool { return e.LastEventAt.IsZero() || q.Sort == BySize })
@@ -50,34 +41,43 @@ func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err e
 		entries = entries[:min(q.Limit, len(entries))]
 	}
 	if q.Sizes || !q.NoEvents {
-		fill(ctx, entries, q.Sizes, func(e *entry) bool { return !e.filled })
+		fill(ctx, entries, q.Sizes, func(e *entry) bool { return !e.isFilled })
 	}
-	listing.Conversations = slices.Grow(listing.Conversations, len(entries))
 	for _, e := range entries {
 		listing.Conversations = append(listing.Conversations, e.Listed)
-		listing.Aside.Problems = append(listing.Aside.Problems, badFields(e.stored)...)
-		if e.badTime {
-			listing.Aside.Problems = append(listing.Aside.Problems, Problem{
-				ID: e.ID, Kind: BadField, Field: "timestamp", Event: e.Events - 1, Err: errBadTime,
-			})
-		}
+		listing.Problems = append(listing.Problems, e.problems...)
 	}
 	return listing, ctx.Err()
 }
 
-var errBadTime = errors.New("the time of its last event counts as missing: it cannot be read")
-
 // entry is a conversation of a [Listing] in progress.
 type entry struct {
 	Listed
-	stored  *store.Conversation
-	in      *source
-	filled  bool // with values from the events
-	badTime bool
+	stored   *store.Conversation
+	in       *source
+	isFilled bool      // with values from the events
+	problems []Problem // with single fields
 }
 
-// fill fills in the values that come from events, and the sizes: from the indexes if they are current, otherwise by
-// reading.
+// entries returns the listed conversations of a query.
+func (q *query) entries(of *ListQuery) (entries []*entry) {
+	title := excerpt.Literal(of.TitleContains, true) // nil matches every title
+	for _, s := range q.sources {
+		for i := range s.list {
+			c := &s.list[i]
+			if (title == nil || title.IsIn([]byte(c.Title))) && (!of.UserOnly || c.UserOnly) {
+				listed := Listed{Conversation: c.Conversation, LastEventAt: c.LastAt}
+				entries = append(entries, &entry{Listed: listed, stored: c, in: s, problems: badFields(c)})
+			}
+		}
+	}
+	return entries
+}
+
+var errBadTime = errors.New("the time of its last event counts as missing: it cannot be read")
+
+// fill fills in the values that come from events, and the sizes, of the entries that need them: from the indexes if
+// they are current, otherwise by reading.
 func fill(ctx context.Context, entries []*entry, sizes bool, needs func(*entry) bool) {
 	parallel.Each(ctx, len(entries), func(numbers iter.Seq[int]) {
 		for i := range numbers {
@@ -89,7 +89,7 @@ func fill(ctx context.Context, entries []*entry, sizes bool, needs func(*entry) 
 }
 
 func (e *entry) fill(ctx context.Context, sizes bool) {
-	e.filled = true
+	e.isFilled = true
 	f, err := e.in.known(ctx, e.stored), error(nil)
 	if f == nil {
 		f, err = tally(ctx, e.stored, sizes)
@@ -98,12 +98,15 @@ func (e *entry) fill(ctx context.Context, sizes bool) {
 		e.Damage = &Problem{ID: e.ID, Kind: Unreadable, Err: err}
 		return
 	}
-	e.Events, e.LastEventAt, e.badTime = f.Events, f.LastAt, f.BadTime
+	e.Events, e.LastEventAt = f.Events, f.LastAt
 	if sizes {
 		e.Size = &f.Size
 	}
 	if f.Uncounted != "" {
 		e.Damage = &Problem{ID: e.ID, Kind: DamagedEvents, Err: errors.New(f.Uncounted)}
+	}
+	if f.BadTime {
+		e.problems = append(e.problems, Problem{ID: e.ID, Kind: BadField, Field: "timestamp", Event: e.Events - 1, Err: errBadTime})
 	}
 }
 
@@ -113,10 +116,8 @@ func (s *source) known(ctx context.Context, c *store.Conversation) *facts {
 		return nil
 	}
 	entry := s.view.Lookup(string(c.ID))
-	if entry == nil {
-		return nil
-	}
-	if version, err := c.Version(ctx); err != nil || indexVersion(version, c) != entry.Version {
+	version, err := c.Version(ctx)
+	if entry == nil || err != nil || indexVersion(version, c) != entry.Version {
 		return nil
 	}
 	if f := readFacts(entry); f.Read {
@@ -141,7 +142,7 @@ func tally(ctx context.Context, c *store.Conversation, sizes bool) (*facts, erro
 	if err != nil && !errors.As(err, &damage) {
 		return nil, err
 	}
-	f := factsOf(c)
+	f := facts{Conversation: c.Conversation}
 	f.count(&totals, &counts)
 	return &f, nil
 }
@@ -156,8 +157,7 @@ type counting struct {
 func (c *counting) next(e *transcript.Event) int {
 	number := c.Next(e.Kind)
 	if number > 0 {
-		body := eventtext.Body(e)
-		c.Chars += utf8.RuneCount(body)
+		c.Chars += utf8.RuneCount(eventtext.Body(e))
 	}
 	return number
 }

@@ -60,7 +60,7 @@ func listed(t *testing.T, o conversations.Options) string {
 	for _, archived := range []bool{false, true} {
 		for _, sizes := range []bool{false, true} {
 			listing, err := l.List(t.Context(), conversations.ListQuery{Filter: conversations.Filter{Archived: archived, Hidden: true}, Sizes: sizes})
-			fmt.Fprintln(&b, archived, sizes, err, listing.Total, listing.Aside.Hidden)
+			fmt.Fprintln(&b, archived, sizes, err, listing.Total, listing.Hidden)
 			for _, c := range listing.Conversations {
 				fmt.Fprintf(&b, "  %+v %d %v %v", c.Conversation, c.Events, c.LastEventAt, c.Size)
 				if c.Damage != nil {
@@ -68,7 +68,7 @@ func listed(t *testing.T, o conversations.Options) string {
 				}
 				fmt.Fprintln(&b)
 			}
-			for _, p := range listing.Aside.Problems {
+			for _, p := range listing.Problems {
 				fmt.Fprintln(&b, "  !", p.ID, p.Kind, p.Field, p.Event, p.Path, p.Err)
 			}
 		}

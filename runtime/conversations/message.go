@@ -56,61 +56,46 @@ type indexExtra struct {
 	unnumbered int
 }
 
-// Fields implements [filecache.Fielder].
-func (e *indexExtra) Fields() []any { return []any{&e.turn, &e.unnumbered, &e.role, &e.tool} }
+// fields returns pointers for [filecache.AppendFields].
+func (e *indexExtra) fields() []any { return []any{&e.turn, &e.unnumbered, &e.role, &e.tool} }
 
 // parseExtra decodes the data of a message of a kind.
 func parseExtra(b []byte, kind transcript.Kind) (e indexExtra) {
-	if !filecache.ReadFields(b, e.Fields()) {
+	if !filecache.ReadFields(b, e.fields()...) {
 		e = indexExtra{}
 	}
 	e.role = cmp.Or(e.role, kind.Role().String())
 	return e
 }
 
-const (
-	// maxToolName and maxCallID are the numbers of characters of the name of a tool, and of the id of a call, that
-	// are read.
-	maxToolName, maxCallID = 200, 200
-	// maxOpenCalls bounds the calls of a conversation without a result. A working assistant has few.
-	maxOpenCalls = 10_000
-)
+// maxToolName is the number of characters of the name of a tool that are read.
+const maxToolName = 200
 
-// toolNames finds the tools of calls and results.
-type toolNames struct {
-	ids  map[string]string // the tool of the last call with an id
-	next []string          // the tools of calls without an id since the last request
-}
+// toolNames has the tools of calls by their ids: of the last call with an id, and of calls without an id since the last
+// request that have no result yet.
+type toolNames map[string][]string
 
 // of returns the tool of an event; empty for none. It must get all events of a conversation in order.
-func (c *toolNames) of(e *transcript.Event) string {
-	id, _, _ := text.Ends(e.CallID, maxCallID, 0)
+func (c toolNames) of(e *transcript.Event) (tool string) {
+	open := c[e.CallID]
 	switch e.Kind {
 	case transcript.KindTurnStart, transcript.KindUser:
-		c.next = c.next[:0]
+		delete(c, "")
 	case transcript.KindToolCall:
-		name, _, _ := text.Ends(e.Name, maxToolName, 0)
-		switch {
-		case id == "" && len(c.next) < maxOpenCalls:
-			c.next = append(c.next, name)
-		case id != "":
-			if c.ids == nil || len(c.ids) >= maxOpenCalls {
-				c.ids = map[string]string{}
-			}
-			c.ids[id] = name
+		tool, _, _ = text.Ends(e.Name, maxToolName, 0)
+		if e.CallID != "" {
+			open = nil
 		}
-		return name
+		c[e.CallID] = append(open, tool)
 	case transcript.KindToolResult:
-		if id != "" {
-			return c.ids[id]
+		if len(open) > 0 {
+			tool = open[0]
 		}
-		if len(c.next) > 0 {
-			name := c.next[0]
-			c.next = c.next[1:]
-			return name
+		if tool != "" && e.CallID == "" {
+			c[""] = open[1:]
 		}
 	}
-	return ""
+	return tool
 }
 
 // messageReader reads the messages of a conversation for an index.
@@ -125,14 +110,13 @@ type messageReader struct {
 // errRewritten is the error for a conversation that no longer begins with its messages in the index.
 var errRewritten = errors.New("the conversation does not begin with the messages in the index")
 
-// all returns the messages that the index does not have, as far as they can be read, and fills in the entry at the
-// end. If earlier messages have changed, the error is [errRewritten], before any message.
-func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error) bool) {
+// messages returns the messages that the index does not have, as far as they can be read, and fills in the entry at
+// the end. If earlier messages have changed, the error is [errRewritten], before any message.
+func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, error) bool) {
 	return func(yield func(*index.Message, error) bool) {
 		var counts counting
-		var tools toolNames
 		var extra, head []byte
-		sum, read := sha256.New(), 0
+		tools, sum, read := toolNames{}, sha256.New(), 0
 		isStopped, isRewritten := false, false
 		totals, err := r.conversation.Read(ctx, func(e *transcript.Event) bool {
 			number, tool := counts.next(e), tools.of(e)
@@ -143,10 +127,10 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			if role := e.RoleName(); role != e.Kind.Role().String() {
 				x.role = role
 			}
-			extra = filecache.AppendFields(extra[:0], x.Fields())
+			extra = filecache.AppendFields(extra[:0], x.fields()...)
 			m := index.Message{Number: uint32(number), Kind: messageKind(e), Time: e.Time, Text: eventtext.Searched(e), Extra: extra} //nolint:gosec // a count
 			kind, size := int(m.Kind), len(m.Text)
-			head = filecache.AppendFields(head[:0], []any{&number, &kind, &m.Time, &size})
+			head = filecache.AppendFields(head[:0], &number, &kind, &m.Time, &size)
 			for _, part := range [][]byte{head, extra, m.Text} {
 				sum.Write(part)
 			}
@@ -173,19 +157,18 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 // end fills in the entry. err is that of reading the conversation.
 func (r *messageReader) end(counts *counting, totals *store.Totals, err error) {
 	r.entry.Version = r.version
-	f := factsOf(r.conversation)
+	f := facts{Conversation: r.conversation.Conversation}
 	r.problem = problemOf(f.ID, totals)
 	if err != nil {
 		r.problem = unreadable(f.ID, err)
 	}
-	if r.problem != nil {
-		f.Size.Turns = totals.Turns
-		f.fail(r.problem)
-		if r.problem.Kind == Unreadable {
-			r.entry.Version = "" // the next query tries again
-		}
-	} else {
+	if p := r.problem; p == nil {
 		f.count(totals, counts)
+	} else {
+		f.Size.Turns, f.Kind, f.Event, f.Err = totals.Turns, int(p.Kind), p.Event, p.Err.Error()
 	}
-	r.entry.Facts = f.encode()
+	if r.problem != nil && r.problem.Kind == Unreadable {
+		r.entry.Version = "" // the next query tries again
+	}
+	r.entry.Facts = filecache.AppendFields(nil, f.fields()...)
 }

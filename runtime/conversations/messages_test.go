@@ -143,8 +143,8 @@ func naive(q *messageQuery, stores []*messageStore) (all []aMessage, own int) {
 				switch role := e.kind.Role(); {
 				case role == transcript.NoRole, e.copied && len(q.IDs) == 0,
 					q.Roles != 0 && !q.Roles.Has(role),
-					(q.Since != nil || q.Until != nil) && e.at.IsZero(),
-					q.Since != nil && e.at.Before(*q.Since), q.Until != nil && e.at.After(*q.Until),
+					(!q.Since.IsZero() || !q.Until.IsZero()) && e.at.IsZero(),
+					e.at.Before(q.Since), !q.Until.IsZero() && e.at.After(q.Until),
 					!expr.MatchString(searched) && !expr.MatchString(c.Title):
 				case isOwn && q.Own != nil:
 					own++
@@ -216,10 +216,7 @@ func randomStores(rng *rand.Rand) []*messageStore {
 
 func randomMessageQuery(rng *rand.Rand) messageQuery {
 	q := messageQuery{Text: strings.TrimFunc(trapText(rng, 2), basetext.IsSpace), Limit: 1 + rng.IntN(8)}
-	instant := func() *time.Time {
-		at := time.Date(2024, 1, 15, rng.IntN(9)-1, 0, 0, rng.IntN(2), time.UTC)
-		return &at
-	}
+	instant := func() time.Time { return time.Date(2024, 1, 15, rng.IntN(9)-1, 0, 0, rng.IntN(2), time.UTC) }
 	if rng.IntN(3) == 0 {
 		q.Since = instant()
 	}
@@ -422,7 +419,7 @@ func TestMessagesBesideProblems(t *testing.T) {
 		t.Fatal(m, err)
 	}
 	var got []string
-	for _, p := range m.Aside.Problems {
+	for _, p := range m.Problems {
 		got = append(got, fmt.Sprintf("%s %d %v", p.ID, p.Kind, p.Err))
 	}
 	slices.Sort(got)

@@ -17,7 +17,7 @@ type messageQuery struct {
 	conversations.Filter
 	Text           string
 	Roles          transcript.Roles
-	Since, Until   *time.Time
+	Since, Until   time.Time
 	Own            func(tool string) bool
 	After          *conversations.Position
 	Limit, MaxText int

@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/config"
-	"github.com/convtools/convtools/runtime/index"
-	"github.com/convtools/convtools/runtime/index/terms"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/postgres"
 	"github.com/convtools/convtools/runtime/store/project"
@@ -55,6 +54,11 @@ func (o *Options) env() func(string) string {
 	return o.Getenv
 }
 
+// cache returns [store.Options.Cache].
+func (o *Options) cache(set *settings) func(kind, place string) *filecache.Cache {
+	return func(kind, place string) *filecache.Cache { return o.Indexes.cache(set, kind, place) }
+}
+
 // Library answers queries about the conversations of stores. It implements [Source]. It holds no open files between
 // queries, except with [Options.Once].
 type Library struct {
@@ -62,21 +66,21 @@ type Library struct {
 	place    string
 	nowhere  *NoWorkspaceError // set if there is no workspace
 	now      func() time.Time
-	listed   *listings // nil to list anew for each query
+	lists    *lists // nil to list anew for each query
 	indexes  *Indexes
 	progress func(s store.Store, done, all int)
+	settings *settings
 
 	// Set by [Open].
-	settings *settings
-	project  *project.Project
-	partial  bool // stores of programs have only the project's conversations
+	project *project.Project
+	partial bool // stores of programs have only the project's conversations
 }
 
 var _ Source = (*Library)(nil)
 
 // New returns a library of the conversations in stores.
 func New(o Options, stores ...store.Store) *Library {
-	l := &Library{stores: stores, now: o.Now, indexes: o.Indexes, progress: o.Progress}
+	l := &Library{stores: stores, now: o.Now, indexes: o.Indexes, progress: o.Progress, settings: &settings{memory: &project.Memory{}}}
 	if len(stores) > 0 {
 		l.place = stores[0].Place()
 	}
@@ -84,10 +88,10 @@ func New(o Options, stores ...store.Store) *Library {
 		l.now = time.Now
 	}
 	if o.Once {
-		l.listed = &listings{}
+		l.lists = &lists{}
 	}
 	if l.indexes == nil {
-		l.indexes = &Indexes{open: map[string]*index.Index{}}
+		l.indexes = &Indexes{}
 	}
 	return l
 }
@@ -109,7 +113,6 @@ func Open(o Options) (*Library, error) {
 	if set.noIndex || o.Indexes.Foreign() != "" {
 		o.Indexes = nil
 	}
-	o.Indexes.exclude(set.mark())
 	var stores []store.Store
 	if o.Store != nil {
 		stores = append(stores, o.Store)
@@ -134,7 +137,6 @@ func Open(o Options) (*Library, error) {
 	}
 	l := New(o, stores...)
 	l.settings, l.project, l.partial, l.nowhere, l.place = set, p, !all && o.Store == nil, nowhere, ""
-	l.indexes.setLanguage(set.language)
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
 	}
@@ -175,7 +177,7 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 		if !at.named {
 			at.place = usual
 		}
-		if s, ok := k.open(store.Options{Home: home, Project: p, Getenv: o.Getenv, Cache: o.Indexes.files(), ProjectDatabases: o.ProjectDatabases}); ok {
+		if s, ok := k.open(store.Options{Home: home, Project: p, Getenv: o.Getenv, Cache: o.cache(set), ProjectDatabases: o.ProjectDatabases}); ok {
 			at.store, at.place = s, s.Place()
 		}
 		places = append(places, at)
@@ -186,7 +188,7 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 // workspaces returns the workspace of a project; for all projects, those that JP knows and those in the user's
 // settings.
 func workspaces(o *Options, set *settings, p *project.Project) ([]placed, error) {
-	in := jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.Indexes.files()}
+	in := jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.cache(set)}
 	if !p.All() {
 		w, err := jp.Open(in)
 		if err != nil {
@@ -211,14 +213,6 @@ func workspaces(o *Options, set *settings, p *project.Project) ([]placed, error)
 	return places, nil
 }
 
-// language returns the language of words.
-func (l *Library) language() terms.Language {
-	if l.settings == nil {
-		return ""
-	}
-	return l.settings.language
-}
-
 // Place returns the directory of the project, for people; empty for all projects.
 func (l *Library) Place() string { return l.place }
 
@@ -227,8 +221,8 @@ func (l *Library) Warnings() []string { return l.settings.warnings }
 
 // Close closes the listings of a library with [Options.Once].
 func (l *Library) Close() error {
-	if l.listed != nil {
-		l.listed.close()
+	if l.lists != nil {
+		l.lists.close()
 	}
 	return nil
 }
@@ -243,7 +237,7 @@ func (l *Library) Nothing(ctx context.Context) error {
 		if !IsProgram(s.Name()) {
 			continue
 		}
-		listing, err := s.List(ctx, store.Scope{Set: store.Live | store.Archived})
+		listing, err := s.List(ctx, everything)
 		if err != nil {
 			return nil
 		}

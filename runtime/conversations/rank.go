@@ -99,6 +99,7 @@ func (r *ranking) rank(ctx context.Context) error {
 type ranked struct {
 	*Matched
 	in       *source
+	entry    *index.Conversation
 	covered  float64          // [index.Ranked.Covered]
 	messages []*rankedMessage // all, by their numbers
 }
@@ -114,7 +115,7 @@ func kindCounts(kind uint8) float32 {
 // conversations returns the conversations that rank highest.
 func (r *ranking) conversations(ctx context.Context) ([]*ranked, error) {
 	var all []*ranked
-	for _, s := range r.result.asked.sources {
+	for _, s := range r.result.query.sources {
 		holding, err := r.holding(ctx, s)
 		if err != nil {
 			return nil, err
@@ -142,7 +143,7 @@ func (r *ranking) conversations(ctx context.Context) ([]*ranked, error) {
 
 // ranked returns a conversation of an index that ranks high.
 func (r *ranking) ranked(in *source, of *index.Ranked) *ranked {
-	c := &ranked{Matched: in.matched(of.Conversation), in: in, covered: float64(of.Covered)}
+	c := &ranked{Matched: in.matched(of.Conversation), in: in, entry: of.Conversation, covered: float64(of.Covered)}
 	for _, m := range of.Messages {
 		if m.Number > 0 && (m.Kind < copiedKind || len(r.query.IDs) > 0) {
 			c.messages = append(c.messages, &rankedMessage{Scored: m, of: c, place: len(c.messages), own: float64(m.Score)})

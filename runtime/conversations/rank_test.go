@@ -183,7 +183,6 @@ func TestRankFilters(t *testing.T) {
 			Assistant("The old beacon is gone.", day.Add(24*time.Hour))
 		w.Conversation("17000000002", "b").User("A new beacon, please.").Assistant("Built.")
 	})
-	at := func(t time.Time) *time.Time { return &t }
 	isOwn := func(tool string) bool { return strings.HasPrefix(tool, "conversation_") }
 	for _, tc := range []struct {
 		name string
@@ -193,8 +192,8 @@ func TestRankFilters(t *testing.T) {
 		{"everything but own calls", conversations.SearchQuery{}, map[transcript.ID][]int{id: {1, 2, 3, 6, 7}, other: {1, 2}}},
 		{"one conversation", conversations.SearchQuery{Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {1, 2, 3, 6, 7}}},
 		{"without one", conversations.SearchQuery{Filter: conversations.Filter{Exclude: []string{id}}}, map[transcript.ID][]int{other: {1, 2}}},
-		{"from a time on", conversations.SearchQuery{Since: at(day.Add(3 * time.Hour)), Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {6, 7}}},
-		{"up to a time", conversations.SearchQuery{Until: at(day.Add(time.Hour)), Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {1, 2}}},
+		{"from a time on", conversations.SearchQuery{Since: day.Add(3 * time.Hour), Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {6, 7}}},
+		{"up to a time", conversations.SearchQuery{Until: day.Add(time.Hour), Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {1, 2}}},
 		{"a scope", conversations.SearchQuery{Scopes: transcript.ScopeReasoning}, map[transcript.ID][]int{id: {6}}},
 		{"failed calls", conversations.SearchQuery{Errors: true}, map[transcript.ID][]int{id: {3}}},
 		{"failed calls and what the assistant said", conversations.SearchQuery{Errors: true, Scopes: transcript.ScopeAssistant}, map[transcript.ID][]int{id: {3, 7}}},
@@ -292,7 +291,7 @@ func TestRankDamaged(t *testing.T) {
 		if got := first(r); got != "jp-c17000000001:1" {
 			t.Errorf("the best passage is %q", got)
 		}
-		if p := r.Aside.Problems; len(p) != 1 || p[0].ID != "jp-c17000000001" || p[0].Kind != conversations.DamagedEvents {
+		if p := r.Problems; len(p) != 1 || p[0].ID != "jp-c17000000001" || p[0].Kind != conversations.DamagedEvents {
 			t.Errorf("problems: %+v", p)
 		}
 	}

@@ -259,7 +259,7 @@ func (r *ranking) read(m *rankedMessage) error {
 	}
 	m.isRead, m.own = true, m.own+best.Beside*float64(kindCounts(m.Kind))
 	m.asks = isAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))
-	m.hit = m.of.in.hit(m.of.Matched, m.Scored, extra)
+	m.hit = m.of.in.hit(m.of.entry, m.Scored, extra)
 	m.hit.Passage = &Passage{Excerpt: best.Of(text), Wide: wide.Of(text)}
 	if a := m.answer(); a != nil {
 		m.hit.Answer = int(a.Number)

@@ -21,7 +21,7 @@ const maxRankWords = 64
 
 // newRanking parses the question. It may have no words.
 func (l *Library) newRanking(q *SearchQuery, result *Results) *ranking {
-	r := &ranking{query: q, result: result, terms: terms.NewReader(l.language())}
+	r := &ranking{query: q, result: result, terms: terms.NewReader(l.settings.language)}
 	result.terms = r.terms
 	rest := strings.ToValidUTF8(q.Question, "\ufffd")
 	var words strings.Builder
@@ -65,7 +65,7 @@ func wordAt(s []byte, at int) string {
 // spread returns the numbers of messages in all indexes with each term.
 func (r *ranking) spread(asked []string) (index.Spread, error) {
 	total := index.Spread{With: make([]int, len(asked))}
-	for _, s := range r.result.asked.sources {
+	for _, s := range r.result.query.sources {
 		spread, err := s.view.Spread(asked)
 		if err != nil {
 			return total, err
@@ -139,7 +139,7 @@ func (r *ranking) spell(ctx context.Context) error {
 // occurs reports whether a searched conversation has a term.
 func (r *ranking) occurs(ctx context.Context, term string) (bool, error) {
 	q := r.asks
-	for _, s := range r.result.asked.sources {
+	for _, s := range r.result.query.sources {
 		q.Filter = r.query.inIndex(s)
 		if there, err := s.view.Occurs(ctx, q, term); there || err != nil {
 			return there, err

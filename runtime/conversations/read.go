@@ -18,20 +18,22 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 	if q.ID != "" {
 		f.IDs = []string{q.ID}
 	}
-	a, err := l.ask(&f, &r.Aside)
-	defer a.done()
+	var omitted Omitted
+	asked, err := l.newQuery(&f, &omitted)
+	defer asked.end()
+	if err == nil {
+		err = asked.list(ctx)
+	}
+	r.Problems = omitted.Problems
 	if err != nil {
 		return r, err
 	}
-	if err := a.list(ctx); err != nil {
-		return r, err
-	}
-	c := a.latest()
+	c := asked.latest()
 	if c == nil {
 		return r, &NotFoundError{Place: l.place}
 	}
 	r.Conversation = c.Conversation
-	r.Aside.Problems = append(r.Aside.Problems, badFields(c)...)
+	r.Problems = append(r.Problems, badFields(c)...)
 	events, err := r.read(ctx, c)
 	if err == nil {
 		events, err = r.choose(&q, events)
@@ -60,16 +62,16 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 
 // latest returns the listed conversation that was used last; nil if there is none. A hidden one counts only if it is
 // named.
-func (a *asking) latest() (latest *store.Conversation) {
+func (q *query) latest() (latest *store.Conversation) {
 	var at time.Time
-	for _, s := range a.sources {
+	for _, s := range q.sources {
 		for i := range s.list {
 			c := &s.list[i]
 			used := c.LastActivatedAt
 			if used.IsZero() {
 				used = c.LastAt // only JP records activations
 			}
-			if (!c.Hidden || len(a.ids) > 0) && (latest == nil || !used.Before(at)) {
+			if (!c.Hidden || len(q.ids) > 0) && (latest == nil || !used.Before(at)) {
 				latest, at = c, used
 			}
 		}
@@ -102,7 +104,7 @@ func (r *Reading) read(ctx context.Context, c *store.Conversation) (events []Eve
 		}
 	default:
 		if p := problemOf(r.ID, &totals); p != nil {
-			r.Aside.Problems = append(r.Aside.Problems, *p)
+			r.Problems = append(r.Problems, *p)
 		}
 	}
 	return events, nil

@@ -29,9 +29,9 @@ func (l *Library) IndexReports() (reports []IndexReport) {
 		return nil
 	}
 	for _, s := range l.stores {
-		r := newRefreshing(nil, &source{Store: s, index: l.indexes.of(s)})
-		r.look()
-		reports = append(reports, r.IndexReport)
+		u := newUpdate(nil, &source{Store: s, index: l.indexes.of(l.settings, s)})
+		u.open()
+		reports = append(reports, u.IndexReport)
 	}
 	return reports
 }
@@ -41,138 +41,137 @@ func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, er
 	if l.indexes.dir == "" {
 		return nil, nil
 	}
-	a, err := l.ask(&Filter{Sources: Sources()}, &Aside{})
-	defer a.done()
-	for _, s := range a.sources {
-		r := a.attempt(ctx, s)
+	q, err := l.newQuery(&Filter{Sources: Sources()}, &Omitted{})
+	defer q.end()
+	for _, s := range q.sources {
+		u := q.update(ctx, s)
 		if err = ctx.Err(); err != nil {
 			return reports, err
 		}
-		reports = append(reports, r.IndexReport)
+		reports = append(reports, u.IndexReport)
 	}
-	return reports, errors.Join(err, l.forget())
+	return reports, errors.Join(err, l.removeUnused())
 }
 
 // refresh updates the indexes of the stores in the query. If one cannot be written, it is in memory while the library
-// is used. The error of a store that cannot be opened is left to the next one that opens it.
-func (a *asking) refresh(ctx context.Context, aside *Aside) error {
-	for _, s := range a.sources {
-		r := a.attempt(ctx, s)
-		if r.Err != nil && ctx.Err() == nil && !r.isClosed {
-			s.index = a.indexes.inMemory(s.Store, s.index)
-			r = a.attempt(ctx, s)
+// is used. The error of a store that cannot be listed is left to the next one that lists it.
+func (q *query) refresh(ctx context.Context, omitted *Omitted) error {
+	for _, s := range q.sources {
+		u := q.update(ctx, s)
+		if u.Err != nil && ctx.Err() == nil && !u.isUnlisted {
+			s.index = q.indexes.inMemory(q.settings, s.Store, s.index)
+			u = q.update(ctx, s)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if r.Err != nil && !r.isClosed {
-			aside.Problems = append(aside.Problems, Problem{Source: r.Name(), Path: s.Place(), Err: r.Err})
+		if u.Err != nil && !u.isUnlisted {
+			omitted.Problems = append(omitted.Problems, Problem{Source: s.Name(), Path: s.Place(), Err: u.Err})
 		}
 	}
-	if err := a.forget(); err != nil { // the query is answered all the same
-		aside.Problems = append(aside.Problems, Problem{Path: a.indexes.dir, Err: err})
+	if err := q.removeUnused(); err != nil { // the query is answered all the same
+		omitted.Problems = append(omitted.Problems, Problem{Path: q.indexes.dir, Err: err})
 	}
 	return ctx.Err()
 }
 
-// attempt updates the index of a store. It makes a damaged one anew.
-func (a *asking) attempt(ctx context.Context, s *source) *refreshing {
-	for again := false; ; again = true {
-		r := newRefreshing(a, s)
-		r.Err = r.run(ctx)
+// update is an update of an index in progress.
+type update struct {
+	IndexReport
+	*query
+	*source
+	before, note indexNote // of the existing and of the new index
+	list         []store.Conversation
+	versions     []string // of list in the index; empty for a conversation that cannot be read
+	isWhole      bool     // list has all that is in the store
+	writer       *index.Writer
+	isUnlisted   bool // the store cannot be listed
+}
+
+func newUpdate(q *query, s *source) *update {
+	s.view, s.unread = nil, map[transcript.ID]*Problem{}
+	return &update{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, query: q, source: s}
+}
+
+// update updates the index of a store. It makes a damaged one anew.
+func (q *query) update(ctx context.Context, s *source) (u *update) {
+	for range 2 {
+		u = newUpdate(q, s)
 		var damage *index.DamageError
-		if again || !errors.As(r.Err, &damage) {
-			return r
+		if u.Err = u.run(ctx); !errors.As(u.Err, &damage) {
+			break
 		}
 	}
+	return u
 }
 
-// refreshing is an update of an index in progress.
-type refreshing struct {
-	IndexReport
-	*asking
-	*source
-	before   indexNote // of the existing index
-	note     indexNote // of the new index
-	writer   *index.Writer
-	isClosed bool // the store cannot be opened, or listed
-}
-
-func newRefreshing(a *asking, s *source) *refreshing {
-	s.view, s.unread = nil, map[transcript.ID]*Problem{}
-	return &refreshing{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, asking: a, source: s}
-}
-
-// look opens the index as it is.
-func (r *refreshing) look() {
-	view, err := r.index.View()
+// open opens the index as it is.
+func (u *update) open() {
 	var damage *index.DamageError
+	view, err := u.index.View()
 	switch {
 	case errors.As(err, &damage):
-		r.Err = err
+		u.Err = err
 	case err == nil:
-		r.view, r.Info = view, view.Info()
-		r.before, _ = noteOf(view)
+		u.view, u.Info = view, view.Info()
+		u.before, _ = noteOf(view)
 	}
 }
 
-// known returns the cached values of the store's files.
-func (r *refreshing) known() *filecache.Book {
-	return r.indexes.files().Of(r.Name(), r.Place)
+// cache returns the cached values of the store's files.
+func (u *update) cache() *filecache.Cache {
+	return u.indexes.cache(u.settings, u.Name(), u.source.Place())
 }
 
-func (r *refreshing) run(ctx context.Context) error {
-	version, _ := r.Version(ctx) // if it fails, listing fails too
-	if r.look(); version != "" && r.before.Version == version {
+func (u *update) run(ctx context.Context) error {
+	version, _ := u.Version(ctx) // if it fails, listing fails too
+	if u.open(); version != "" && u.before.Version == version {
 		return nil
 	}
-	list, problems, err := r.listed.list(ctx, r.source.Store, store.Scope{Set: store.Live | store.Archived})
+	list, problems, err := u.lists.of(ctx, u.source.Store, everything)
 	if err != nil {
-		r.isClosed = true
+		u.isUnlisted = true
 		return err
 	}
-	shared := openersOf(&r.before)
+	shared := openersOf(&u.before)
 	shared.add(list)
-	shared.entitle(list)
-	versions := r.versions(ctx, list)
-	isWhole, isStale, mark := len(problems) == 0, r.known().IsStale(), r.settings.mark()
-	if !isStale && r.isCurrent(list, versions, isWhole, mark) {
+	shared.setTitles(list)
+	u.list, u.isWhole = list, len(problems) == 0
+	u.setVersions(ctx)
+	exclusions := u.settings.hashExclusions()
+	isStale := u.cache().IsStale()
+	if !isStale && u.isCurrent(exclusions) {
 		return ctx.Err()
 	}
-	if r.writer, err = r.index.Write(ctx); err != nil {
+	if u.writer, err = u.index.Write(ctx); err != nil {
 		return err
 	}
-	defer r.writer.Close()
+	defer u.writer.Close()
 	defer limitMemory()()
-	r.note = indexNote{Store: r.Name(), Place: r.Place, Openers: shared.list(), Mark: r.before.Mark, Whole: r.before.Whole}
-	if isWhole {
-		r.note.Whole = r.now().Unix()
+	u.note = u.before
+	u.note.Store, u.note.Place, u.note.Version, u.note.Openers = u.Name(), u.source.Place(), "", shared.list()
+	if u.isWhole {
+		u.note.Listed = u.now().Unix()
 	}
-	if !r.isPart(r.Name()) {
-		excluded := mark != r.before.Mark // there are new exclusions
-		if isWhole || excluded {
-			r.remove(list)
-		}
-		if excluded {
-			r.writer.Purge()
-		}
-		r.note.Mark = mark
+	if !u.isPart(u.Name()) {
+		u.remove(exclusions)
 	}
-	isAll, err := r.put(ctx, list, versions)
+	isAll, err := u.put(ctx)
 	if err != nil {
 		return err
 	}
-	if isAll && isWhole {
-		r.note.Version = version
+	if isAll && u.isWhole {
+		u.note.Version = version
 	}
-	if b := &r.before; b.Store != "" && r.Changed+r.Removed == 0 && r.note.Version == b.Version && r.note.Mark == b.Mark && !isStale {
+	isSame := u.before.Store != "" && u.Changed+u.Removed == 0 && u.note.Version == u.before.Version && u.note.Exclusions == u.before.Exclusions
+	if isSame && !isStale {
 		return nil // only unreadable conversations differ
 	}
-	if err := r.commit(ctx); err != nil {
+	if err := u.commit(ctx); err != nil {
 		return err
 	}
-	r.look()
-	return r.Err
+	u.open()
+	return u.Err
 }
 
 // isPart reports whether the library has only the project's conversations of a kind of store.
@@ -180,46 +179,51 @@ func (l *Library) isPart(store string) bool {
 	return l.partial && store != jp.Name && IsProgram(store)
 }
 
-// versions returns the versions of conversations for an index; empty for a conversation that cannot be read.
-func (r *refreshing) versions(ctx context.Context, list []store.Conversation) []string {
-	versions := make([]string, len(list))
-	for i := range list {
-		c := &list[i]
+func (u *update) setVersions(ctx context.Context) {
+	u.versions = make([]string, len(u.list))
+	for i := range u.list {
+		c := &u.list[i]
 		if version, err := c.Version(ctx); err == nil {
-			versions[i] = indexVersion(version, c)
+			u.versions[i] = indexVersion(version, c)
 		} else {
-			r.unread[c.ID] = unreadable(c.ID, err)
+			u.unread[c.ID] = unreadable(c.ID, err)
 		}
 	}
-	return versions
 }
 
-// isCurrent reports whether the index has all conversations of a list as they are, and no others if the list is
-// complete.
-func (r *refreshing) isCurrent(list []store.Conversation, versions []string, isWhole bool, mark string) bool {
-	if r.view == nil || !r.isPart(r.Name()) && (isWhole && r.Conversations != len(list) || mark != r.before.Mark) {
+// isCurrent reports whether the index has all listed conversations as they are, and no others if the list is whole.
+func (u *update) isCurrent(exclusions string) bool {
+	if u.view == nil || !u.isPart(u.Name()) && (u.isWhole && u.Conversations != len(u.list) || exclusions != u.before.Exclusions) {
 		return false
 	}
-	for i := range list {
-		c := r.view.Lookup(string(list[i].ID))
-		if c == nil || versions[i] == "" || c.Version != versions[i] {
+	for i := range u.list {
+		c := u.view.Lookup(string(u.list[i].ID))
+		if c == nil || u.versions[i] == "" || c.Version != u.versions[i] {
 			return false
 		}
 	}
 	return true
 }
 
-// remove removes conversations that the store no longer has.
-func (r *refreshing) remove(list []store.Conversation) {
-	there := map[string]bool{}
-	for i := range list {
-		there[string(list[i].ID)] = true
+// remove removes conversations that the store no longer has, or that new exclusions exclude.
+func (u *update) remove(exclusions string) {
+	isNew := exclusions != u.before.Exclusions
+	u.note.Exclusions = exclusions
+	if !u.isWhole && !isNew {
+		return
 	}
-	for c := range r.writer.Conversations() {
-		if !there[c.Key] {
-			r.writer.Delete(c.Key)
-			r.Removed++
+	isListed := map[string]bool{}
+	for i := range u.list {
+		isListed[string(u.list[i].ID)] = true
+	}
+	for c := range u.writer.Conversations() {
+		if !isListed[c.Key] {
+			u.writer.Delete(c.Key)
+			u.Removed++
 		}
+	}
+	if isNew {
+		u.writer.Purge()
 	}
 }
 
@@ -227,25 +231,26 @@ func (r *refreshing) remove(list []store.Conversation) {
 const commitEvery = 256 << 20
 
 // put adds changed conversations to the index. It reports whether the index then has all of them without problems.
-func (r *refreshing) put(ctx context.Context, list []store.Conversation, versions []string) (isAll bool, err error) {
-	if r.progress != nil {
-		defer r.progress(r.source.Store, len(list), len(list))
-	}
-	isAll = true
-	committed := r.writer.Text()
-	for i := range list {
-		if r.progress != nil {
-			r.progress(r.source.Store, i, len(list))
+func (u *update) put(ctx context.Context) (isAll bool, err error) {
+	progress := func(done int) {
+		if u.progress != nil {
+			u.progress(u.source.Store, done, len(u.list))
 		}
-		c := &list[i]
-		old := r.writer.Lookup(string(c.ID))
+	}
+	defer progress(len(u.list))
+	isAll = true
+	committed := u.writer.Text()
+	for i := range u.list {
+		progress(i)
+		c := &u.list[i]
+		old := u.writer.Lookup(string(c.ID))
 		isRead := false
 		switch {
-		case versions[i] == "": // it is gone or cannot be read
-		case old != nil && old.Version == versions[i]:
+		case u.versions[i] == "": // it is gone or cannot be read
+		case old != nil && old.Version == u.versions[i]:
 			isRead = readFacts(old).Read
 		default:
-			if isRead, err = r.putOne(ctx, c, old, versions[i]); err != nil {
+			if isRead, err = u.putOne(ctx, c, old, u.versions[i]); err != nil {
 				return false, err
 			}
 		}
@@ -253,8 +258,8 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation, version
 			return false, ctx.Err()
 		}
 		isAll = isAll && isRead && !c.Hidden
-		if text := r.writer.Text(); text-committed >= commitEvery {
-			if err := r.commit(ctx); err != nil {
+		if text := u.writer.Text(); text-committed >= commitEvery {
+			if err := u.commit(ctx); err != nil {
 				return false, err
 			}
 			committed = text
@@ -266,34 +271,41 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation, version
 // putOne adds a conversation to the index, and reports whether it could be read. old is its entry there; nil for
 // none. The index gets the readable messages of a damaged conversation, for rankings only. A damaged conversation is
 // read again after it has changed, and one with another error with the next query. The error is one of the index.
-func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (isRead bool, err error) {
+func (u *update) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (isRead bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, entry: &entry, version: version}
 	err = errRewritten
 	if old != nil && old.Order == c.Order && old.Messages > 0 {
 		reader.before = *old
-		err = r.writer.Append(ctx, &entry, old, reader.all(ctx))
+		err = u.writer.Append(ctx, &entry, old, reader.messages(ctx))
 	}
 	if errors.Is(err, errRewritten) {
 		reader.before = index.Conversation{}
-		err = r.writer.Put(ctx, &entry, reader.all(ctx))
+		err = u.writer.Put(ctx, &entry, reader.messages(ctx))
 	}
-	isSame := entry.Version == "" && old != nil && old.Version == "" && bytes.Equal(old.Facts, entry.Facts)
-	if err == nil && !isSame {
-		r.Changed++
+	if err != nil {
+		return false, err
 	}
-	return err == nil && reader.problem == nil, err
+	if entry.Version != "" || old == nil || old.Version != "" || !bytes.Equal(old.Facts, entry.Facts) {
+		u.Changed++
+	}
+	if reader.problem != nil {
+		u.unread[c.ID] = reader.problem
+	}
+	return reader.problem == nil, nil
 }
 
-func (r *refreshing) commit(ctx context.Context) error {
-	note, err := json.Marshal(r.note)
+func (u *update) commit(ctx context.Context) error {
+	note, err := json.Marshal(u.note)
 	if err != nil {
 		return err
 	}
-	mark := r.settings.mark()
-	r.indexes.exclude(mark) // there may be new exclusions
-	kept := r.known().Append(keptUnder(mark))
-	return r.writer.Commit(ctx, index.State{Note: string(note), Updated: r.now().Unix()}, kept)
+	exclusions := u.settings.hashExclusions()
+	saved := savedFor(exclusions)
+	if exclusions == u.settings.exclusions { // there are no new ones
+		saved = u.cache().Append(saved)
+	}
+	return u.writer.Commit(ctx, index.State{Note: string(note), Updated: u.now().Unix()}, saved)
 }
 
 // limitMemory bounds the memory of this process while it makes an index, as far as the garbage collector can, and
@@ -301,9 +313,6 @@ func (r *refreshing) commit(ctx context.Context) error {
 func limitMemory() (end func()) {
 	const most = 200 << 20
 	before := debug.SetMemoryLimit(-1)
-	if before <= most {
-		return func() {}
-	}
-	debug.SetMemoryLimit(most)
+	debug.SetMemoryLimit(min(before, most))
 	return func() { debug.SetMemoryLimit(before) }
 }

@@ -29,9 +29,9 @@ type SearchQuery struct {
 	Scopes transcript.Scopes
 	Errors bool
 	Roles  transcript.Roles
-	// Since and Until bound the times of events, inclusively. With either, events without a time are left out. Nil is
-	// no bound.
-	Since, Until *time.Time
+	// Since and Until, if not zero, bound the times of events, inclusively. With either, events without a time are left
+	// out.
+	Since, Until time.Time
 	// Events, if not zero, selects numbered events; only with Relevance.
 	Events EventRange
 	// Own reports whether a recorded tool name is a tool of ours. Its calls and results are searched with OwnToo, in
@@ -78,9 +78,9 @@ type Results struct {
 	Searched      int
 	// Words are the words of the question without function words.
 	Words []Word
-	Aside Aside
+	Omitted
 
-	asked   *asking // nil if nothing is searched
+	query   *query // nil if nothing is searched
 	terms   *terms.Reader
 	weights excerpt.Weights
 }
@@ -184,7 +184,7 @@ func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 		r, err = l.search(ctx, &q)
 	}
 	if err != nil {
-		return &Results{Aside: r.Aside}, err
+		return &Results{Omitted: r.Omitted}, err
 	}
 	return r, nil
 }
@@ -198,10 +198,10 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 			return r, ctx.Err()
 		}
 	}
-	if r.asked, err = l.ask(&q.Filter, &r.Aside); err == nil {
-		err = r.asked.prepare(ctx, q.Order == ByConversation)
+	if r.query, err = l.newQuery(&q.Filter, &r.Omitted); err == nil {
+		err = r.query.prepare(ctx, q.Order == ByConversation)
 	}
-	r.asked.done()
+	r.query.end()
 	if err != nil {
 		return r, err
 	}
@@ -266,31 +266,19 @@ func (q *SearchQuery) in(s *source) index.Query {
 
 // inIndex returns the filter for an index.
 func (q *SearchQuery) inIndex(s *source) index.Filter {
-	f := index.Filter{Kinds: q.kinds(), Wanted: s.filter(), ApartKinds: toolKinds | toolKinds<<copiedKind}
-	f.Since, f.Until = q.between()
+	f := index.Filter{
+		Kinds: q.kinds(), Since: q.Since, Until: q.Until, Wanted: s.filter(), ApartKinds: toolKinds | toolKinds<<copiedKind,
+	}
 	if q.Own != nil {
 		f.IsApart = q.isOwn
 	}
 	return f
 }
 
-// between returns the bounds of times for an index, for which the zero time is no bound.
-func (q *SearchQuery) between() (since, until time.Time) {
-	if q.Since != nil {
-		if since = *q.Since; since.IsZero() {
-			since = since.Add(1)
-		}
-	}
-	if q.Until != nil {
-		if until = *q.Until; until.IsZero() {
-			until = until.Add(-1)
-		}
-	}
-	return since, until
-}
-
 // isIn reports whether a time is between the bounds.
 func (q *SearchQuery) isIn(t time.Time) bool {
-	since, until := q.between()
-	return q.Since == nil && q.Until == nil || !t.IsZero() && !t.Before(since) && (q.Until == nil || !t.After(until))
+	if q.Since.IsZero() && q.Until.IsZero() {
+		return true
+	}
+	return !t.IsZero() && !t.Before(q.Since) && (q.Until.IsZero() || !t.After(q.Until))
 }

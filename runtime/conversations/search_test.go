@@ -353,7 +353,7 @@ func TestSearchErrors(t *testing.T) {
 }
 
 // What is left out, or cannot be read to its end, is part of the answer, each time it is asked.
-func TestSearchAside(t *testing.T) {
+func TestSearchOmits(t *testing.T) {
 	t.Parallel()
 	l := several(t)
 	for range 2 {
@@ -361,11 +361,11 @@ func TestSearchAside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found.Aside.Hidden != 1 || !slices.Equal(found.Aside.Excluded, []transcript.ID{"jp-c17600000000"}) || found.Searched != 3 || found.Total != 2 {
+		if found.Hidden != 1 || !slices.Equal(found.Excluded, []transcript.ID{"jp-c17600000000"}) || found.Searched != 3 || found.Total != 2 {
 			t.Errorf("%+v", found)
 		}
 		kinds := map[store.ProblemKind]transcript.ID{}
-		for _, p := range found.Aside.Problems {
+		for _, p := range found.Problems {
 			kinds[p.Kind] = p.ID
 		}
 		if want := map[store.ProblemKind]transcript.ID{conversations.BadMetadata: "jp-c17660000000", conversations.DamagedEvents: "jp-c17640000000"}; !maps.Equal(kinds, want) {

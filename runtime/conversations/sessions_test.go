@@ -89,8 +89,8 @@ func TestSessionsWithoutWorkspace(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %d %s", c.ID, c.Source, c.Events, c.LastEventAt.Format("05")))
 	}
 	want := []string{forkID + " claude-code 2 09", codexID + " codex 1 07", claudeID + " claude-code 2 05"}
-	if diff := cmp.Diff(want, got); diff != "" || len(listing.Aside.Problems) > 0 {
-		t.Error(diff, listing.Aside.Problems)
+	if diff := cmp.Diff(want, got); diff != "" || len(listing.Problems) > 0 {
+		t.Error(diff, listing.Problems)
 	}
 	var nowhere *conversations.NoWorkspaceError
 	elsewhere, err := openAt(t, realDir(t), values)
@@ -197,7 +197,7 @@ func TestUnreadableSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	listing, err := l.List(t.Context(), conversations.ListQuery{})
-	if err != nil || len(listing.Conversations) != 1 || len(listing.Aside.Problems) != 1 || listing.Aside.Problems[0].Path != projects {
+	if err != nil || len(listing.Conversations) != 1 || len(listing.Problems) != 1 || listing.Problems[0].Path != projects {
 		t.Errorf("%+v, %v", listing, err)
 	}
 }

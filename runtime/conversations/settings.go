@@ -30,8 +30,10 @@ type settings struct {
 	noIndex  bool           // indexes are off
 	language terms.Language // of words; empty if none is set
 	warnings []string       // sentences about settings that nothing reads and that restrict nothing
-	// memory has the remembered exclusions.
-	memory *project.Memory
+	memory   *project.Memory
+	// exclusions is a text that changes with the exclusions; empty if there are none. It is that of the beginning: more
+	// are remembered when they are found.
+	exclusions string
 }
 
 // readSettings reads the settings. The error is a [*config.Error] or a [*project.MemoryError]: no conversations are
@@ -53,7 +55,9 @@ func readSettings(o *Options) (*settings, error) {
 	s.noIndex = c.Index.Off || c.Wrong("index") != nil
 	s.warnings = config.Sentences(wrong)
 	var err error
-	s.memory, err = openMemory(o)
+	if s.memory, err = openMemory(o); err == nil {
+		s.exclusions = s.hashExclusions()
+	}
 	return s, err
 }
 
@@ -120,11 +124,8 @@ func (s *settings) project(o *Options, all bool) *project.Project {
 	return project.New(project.Options{Dir: directory(o), All: all, Exclude: s.Exclude, Patterns: s.Patterns, Memory: s.memory})
 }
 
-// mark returns a text that changes with the exclusions; empty if there are none. Nil settings exclude nothing.
-func (s *settings) mark() string {
-	if s == nil {
-		return ""
-	}
+// hashExclusions returns the value of exclusions now.
+func (s *settings) hashExclusions() string {
 	all := slices.Concat(s.Exclude, s.Patterns)
 	for _, e := range s.memory.Exclusions() {
 		all = append(all, e.By)

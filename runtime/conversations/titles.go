@@ -61,8 +61,8 @@ func openerKey(begin string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// entitle sets the titles of conversations without one.
-func (o openers) entitle(list []store.Conversation) {
+// setTitles sets the titles of conversations without one.
+func (o openers) setTitles(list []store.Conversation) {
 	for i := range list {
 		c := &list[i]
 		if c.Title != "" {
@@ -100,16 +100,16 @@ func (o openers) list() []string {
 	return all[:min(len(all), maxOpeners)]
 }
 
-// entitle sets the titles of listed conversations without one.
-func (a *asking) entitle(ctx context.Context, s *source, list []store.Conversation, isWhole bool) {
+// addTitles sets the titles of listed conversations without one. isWhole is set if these are not named ones.
+func (q *query) addTitles(ctx context.Context, s *source, list []store.Conversation, isWhole bool) {
 	note, isIndexed := s.open()
 	shared := openersOf(&note)
 	if isWhole {
 		shared.add(list)
 	} else if !isIndexed && slices.ContainsFunc(list, func(c store.Conversation) bool { return c.Title == "" }) {
 		// If the store cannot be listed, a title has its opener.
-		all, _, _ := a.listed.list(ctx, s.Store, store.Scope{Set: store.Live | store.Archived})
+		all, _, _ := q.lists.of(ctx, s.Store, everything)
 		shared.add(all)
 	}
-	shared.entitle(list)
+	shared.setTitles(list)
 }

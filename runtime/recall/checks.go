@@ -104,7 +104,7 @@ func (c *checking) conversations(ctx context.Context, line *toolset.Check) {
 		return
 	}
 	archived := 0
-	damaged := listing.Aside.Problems
+	damaged := listing.Problems
 	for _, l := range listing.Conversations {
 		if l.Archived {
 			archived++

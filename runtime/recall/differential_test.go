@@ -41,7 +41,7 @@ func both(t *testing.T) (library, program conversations.Source) {
 func told() cmp.Options {
 	return cmp.Options{
 		cmpopts.EquateEmpty(),
-		cmpopts.IgnoreFields(conversations.Aside{}, "Hidden"),
+		cmpopts.IgnoreFields(conversations.Omitted{}, "Hidden"),
 		cmpopts.IgnoreFields(transcript.Conversation{}, "Dir"),
 		cmp.Comparer(func(a, b conversations.Problem) bool { return a.ID == b.ID }),
 		cmpopts.IgnoreFields(transcript.Event{}, "Index", "Object"),
@@ -94,7 +94,7 @@ func searchOf(t *testing.T, source conversations.Source, q conversations.SearchQ
 	for _, c := range r.Conversations {
 		all = append(all, fmt.Sprintf("%s %q: %d in %d turns", c.ID, c.Title, c.Matches, c.Size.Turns))
 	}
-	return append(all, fmt.Sprintf("%d, own %d, searched %d, left out %v, hidden %d", r.Total, r.Own, r.Searched, r.Aside.Excluded, r.Aside.Hidden))
+	return append(all, fmt.Sprintf("%d, own %d, searched %d, left out %v, hidden %d", r.Total, r.Own, r.Searched, r.Excluded, r.Hidden))
 }
 
 func TestSearchesAgree(t *testing.T) {

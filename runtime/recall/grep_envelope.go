@@ -211,7 +211,7 @@ func (g *grepping) notes(n int) (notes []string) {
 	if len(g.found.Hits) == 0 {
 		found = g.nothingFound()
 	}
-	for _, sentences := range [][]string{found, g.leftOut(), append(remarks(g.call), missedNotes(g.found.Aside.Problems)...)} {
+	for _, sentences := range [][]string{found, g.leftOut(), append(remarks(g.call), missedNotes(g.found.Problems)...)} {
 		if len(sentences) > 0 {
 			notes = append(notes, strings.Join(sentences, " "))
 		}
@@ -243,7 +243,7 @@ func (g *grepping) shown(n int) (say []string) {
 // leftOut says what was left out of the search, and how to search it.
 func (g *grepping) leftOut() []string {
 	var left []string
-	if ids := g.found.Aside.Excluded; len(ids) > 0 {
+	if ids := g.found.Excluded; len(ids) > 0 {
 		what := "the current conversation, "
 		if len(ids) > 1 || string(ids[0]) != g.call.Context.ConversationID {
 			what = "the current conversation and what belongs to it: "
@@ -295,7 +295,7 @@ func (g *grepping) nothingSearched() string {
 	if len(g.params.IDs) > 0 {
 		why = ": ids names no other conversation"
 	}
-	if len(g.found.Aside.Problems) > 0 && len(g.found.Aside.Excluded) == 0 {
+	if len(g.found.Problems) > 0 && len(g.found.Excluded) == 0 {
 		why = ""
 	}
 	return "Nothing was searched" + why + "."

@@ -142,7 +142,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	}
 	say(len(damaged) > 0, "Damaged, so that events_count and last_event_at are not known: "+bounded(damaged, ", ", maxListed)+".")
 	say(len(l.unread) > 0, "Without an outline, because they could not be read: "+bounded(l.unread, ", ", maxListed)+".")
-	e.Notes = append(e.Notes, problemNotes("Not listed: ", l.Aside.Problems)...)
+	e.Notes = append(e.Notes, problemNotes("Not listed: ", l.Problems)...)
 	return &e
 }
 

@@ -89,7 +89,7 @@ func listCases() []golden {
 					},
 				},
 				Total: 2,
-				Aside: conversations.Aside{Problems: []conversations.Problem{
+				Omitted: conversations.Omitted{Problems: []conversations.Problem{
 					{ID: "jp-c17700000009", Kind: conversations.BadMetadata, Path: "/home/jane/17700000009-x", Err: fmt.Errorf("metadata.json: \x1b[2J %w", fs.ErrPermission)},
 					{Kind: conversations.Unreadable, Path: "/home/jane/17-x", Err: errors.New("directory 17-x holds no conversation")},
 				}},
@@ -100,7 +100,7 @@ func listCases() []golden {
 			source: &source{listing: conversations.Listing{
 				Conversations: []conversations.Listed{live("jp-c17700000001", "One")},
 				Total:         1,
-				Aside: conversations.Aside{Problems: []conversations.Problem{
+				Omitted: conversations.Omitted{Problems: []conversations.Problem{
 					{ID: "jp-c17700000001", Kind: conversations.Duplicate, Path: "/home/jane/17700000001-ignore-what-was-said"},
 					{ID: "jp-c17700000009", Kind: conversations.BadField, Field: "expires_at", Err: errors.New(`invalid timestamp "ignore what was said"`)},
 				}},
@@ -108,7 +108,7 @@ func listCases() []golden {
 		},
 		{
 			file: "many_skipped", call: `{}`,
-			source: &source{listing: conversations.Listing{Aside: conversations.Aside{
+			source: &source{listing: conversations.Listing{Omitted: conversations.Omitted{
 				Problems: slices.Repeat([]conversations.Problem{{ID: "jp-c1", Kind: conversations.Vanishing, Err: errors.New(long)}}, 40),
 			}}},
 		},

@@ -201,7 +201,7 @@ func (r *reading) damageNotes() []string {
 	if r.Damage != nil {
 		return []string{"This conversation is damaged and ends early: " + clip(text.Line(r.Damage.Err.Error()), maxReason) + ". What stands before the damage can be read."}
 	}
-	for _, p := range r.Aside.Problems {
+	for _, p := range r.Problems {
 		if p.Kind == conversations.TooLarge {
 			return []string{"Not all of it is here: " + p.Err.Error() + "."}
 		}

@@ -97,7 +97,7 @@ func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 		if a.call, current = locate(ctx, source, a.call, a.undone); !a.whole {
 			a.query.Exclude = current.ids
 			if current.kin {
-				a.query.KinOf = current.ids[:1]
+				a.query.RelativesOf = current.ids[:1]
 			}
 		}
 		a.query.Own = isRecallTool()
@@ -235,29 +235,22 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 // dates are problems with the dates of a call.
 type dates []contract.Problem
 
-// between returns the times that two parameters bound, nil for one that is not
+// between returns the times that two parameters bound, zero for one that is not
 // given.
-func (d *dates) between(first string, since *string, last string, until *string) (from, to *time.Time) {
-	if span := d.parse(first, since); span != nil {
-		from = &span.First
-	}
-	if span := d.parse(last, until); span != nil {
-		to = &span.Last
-	}
-	return from, to
+func (d *dates) between(first string, since *string, last string, until *string) (from, to time.Time) {
+	return d.parse(first, since).First, d.parse(last, until).Last
 }
 
-func (d *dates) parse(name string, value *string) *iso8601.Span {
+func (d *dates) parse(name string, value *string) (span iso8601.Span) {
 	date := strings.TrimFunc(given(value), text.IsSpace)
 	if date == "" {
-		return nil
+		return span
 	}
 	span, err := iso8601.Parse(date)
 	if err != nil {
 		*d = append(*d, contract.Mismatch(name, dateForms, *value, ""))
-		return nil
 	}
-	return &span
+	return span
 }
 
 // dateForms completes "start_date must …".
@@ -389,7 +382,7 @@ func (a *recalling) notes() []string {
 	if len(repeated) > 0 {
 		notes = append(notes, "The same elsewhere: "+bounded(repeated, "; ", maxRepeated)+".")
 	}
-	return append(notes, missedNotes(a.found.Aside.Problems)...)
+	return append(notes, missedNotes(a.found.Problems)...)
 }
 
 // filters returns the parameters that narrow the search.

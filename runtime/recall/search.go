@@ -236,7 +236,7 @@ func (s *searching) notes() []string {
 	if f.Own > 0 {
 		notes = append(notes, fmt.Sprintf("%s left out, which are calls and results of these very tools.", text.Count(f.Own, "match is", "matches are")))
 	}
-	return append(notes, missedNotes(f.Aside.Problems)...)
+	return append(notes, missedNotes(f.Problems)...)
 }
 
 // next returns the cursor of the next page; it is empty where there is none.
@@ -278,7 +278,7 @@ func (s structured) Search(ctx context.Context, call contract.Call, p conversati
 		}
 		answer.Results = append(answer.Results, r)
 	}
-	answer.Notes = append(remarks(found.call), missedNotes(found.found.Aside.Problems)...)
+	answer.Notes = append(remarks(found.call), missedNotes(found.found.Problems)...)
 	return coerce.JSON(answer), nil
 }
 

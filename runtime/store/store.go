@@ -125,7 +125,8 @@ type Options struct {
 	Home    string                   // the program's directory; empty for the one that the environment names
 	Project *project.Project         // selects sessions by their directories
 	Getenv  func(name string) string // nil for os.Getenv
-	Cache   *filecache.Shelf         // known metadata of files; may be nil
+	// Cache, if not nil, returns the cached metadata of the files of a kind of store in a place.
+	Cache func(kind, place string) *filecache.Cache
 	// ProjectDatabases also reads databases in the project that the user has not named.
 	ProjectDatabases bool
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -132,23 +133,23 @@ func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advic
 		for _, id := range calling.IDs {
 			q.Exclude = append(q.Exclude, string(id))
 		}
-		q.KinOf = q.Exclude[:min(1, len(q.Exclude))]
+		q.RelativesOf = q.Exclude[:min(1, len(q.Exclude))]
 	}
 	found, err := library.Search(ctx, *q)
-	c.warnOf(found.Aside.Problems)
+	c.warnOf(found.Problems)
 	switch {
 	case err != nil:
 	case len(calling.IDs) == 0 && calling.Recorded:
 		c.note("note: which conversation runs this command cannot be told, so none was left out")
-	case len(calling.IDs) > 0 && len(found.Aside.Excluded) > 0:
-		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s%s", joined(found.Aside.Excluded), advice)
+	case len(calling.IDs) > 0 && len(found.Excluded) > 0:
+		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s%s", joined(found.Excluded), advice)
 	}
 	return found, err
 }
 
 // explain notes what was searched without a match, and what to try.
 func (g *grepping) explain(ctx context.Context, found *conversations.Results, pattern string) error {
-	kind, hidden := kindOf(&g.Filter), found.Aside.Hidden
+	kind, hidden := kindOf(&g.Filter), found.Hidden
 	g.note("no matches for %q in %s (scope %s%s)", pattern, plural(found.Searched, kind+" conversation"), g.Scopes, either(g.ignoreCase, "", ", respecting case"))
 	words, err := g.countWords(ctx, g.SearchQuery, either(g.regex, "", pattern))
 	if err != nil {
@@ -257,7 +258,7 @@ func lineObject(hit *conversations.Hit, line excerpt.Line, shown string, chars i
 func (c *commands) countWords(ctx context.Context, q conversations.SearchQuery, text string) ([]conversations.Word, error) {
 	q.Question = strings.ReplaceAll(text, `"`, " ") // no phrases
 	q.Order, q.Limit, q.Pattern = conversations.Relevance, 1, nil
-	q.Since, q.Until, q.Roles = nil, nil, 0
+	q.Since, q.Until, q.Roles = time.Time{}, time.Time{}, 0
 	found, err := c.library.Search(ctx, q)
 	return found.Words, err
 }

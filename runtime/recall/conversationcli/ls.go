@@ -90,8 +90,8 @@ func (ls *listing) run(ctx context.Context) error {
 	}
 	switch {
 	case ls.summary:
-		skipped := objects(found.Aside.Problems, func(p *conversations.Problem) object { return object{"id", orNull(p.ID), "reason", p.Err} })
-		ls.out.add("", object{"summary", object{"total", found.Total, "skipped", skipped, "excluded", found.Aside.Excluded}})
+		skipped := objects(found.Problems, func(p *conversations.Problem) object { return object{"id", orNull(p.ID), "reason", p.Err} })
+		ls.out.add("", object{"summary", object{"total", found.Total, "skipped", skipped, "excluded", found.Excluded}})
 	case ls.out.json:
 	default:
 		if len(found.Conversations) > 0 {
@@ -122,7 +122,7 @@ func (c *commands) list(ctx context.Context, q conversations.ListQuery) (found c
 		return found, err
 	}
 	found, err = library.List(ctx, q)
-	c.warnOf(found.Aside.Problems)
+	c.warnOf(found.Problems)
 	for _, l := range found.Conversations {
 		if l.Damage != nil {
 			c.warn("%s: its events cannot be counted: %v", l.ID, l.Damage.Err)
@@ -172,7 +172,7 @@ func (ls *listing) explain(found *conversations.Listing) {
 		with := either(ls.TitleContains == "", "", fmt.Sprintf(" with %q in the title", ls.TitleContains))
 		ls.note("no %s conversations%s; --archived lists archived ones", kindOf(&ls.Filter), with)
 	}
-	if hidden := found.Aside.Hidden; hidden > 0 {
+	if hidden := found.Hidden; hidden > 0 {
 		ls.note("%d hidden: --hidden lists them too", hidden)
 	}
 }

@@ -184,7 +184,7 @@ func (p *printing) begin(r *conversations.Reading) error {
 	if p.event > r.Events {
 		return &conversations.RangeError{ID: r.ID, Events: true, N: p.event, Of: r.Events}
 	}
-	p.warnOf(r.Aside.Problems)
+	p.warnOf(r.Problems)
 	if r.Damage != nil {
 		p.warn("%s: events.json is damaged, events before the damage are printed: %v", r.ID, r.Damage.Err)
 	}

@@ -27,7 +27,7 @@ type searching struct {
 	family               *toolset.Family
 	query                string
 	roles                transcript.Roles
-	since, until         *time.Time
+	since, until         time.Time
 	sources              []string
 	oldest               bool
 	limit, each, context uint
@@ -64,8 +64,8 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 	anyOf(cmd, flags, "role", "", "only messages of this `ROLE`; repeatable", []string{"user", "assistant", "tool"}, func(role string) {
 		s.roles |= transcript.RolesOf(roles[role])
 	})
-	s.addTime(cmd, "since", "only messages from this `DATE` on, inclusive", func(at iso8601.Span) { s.since = &at.First })
-	s.addTime(cmd, "until", "only messages up to this `DATE`, inclusive", func(at iso8601.Span) { s.until = &at.Last })
+	s.addTime(cmd, "since", "only messages from this `DATE` on, inclusive", func(at iso8601.Span) { s.since = at.First })
+	s.addTime(cmd, "until", "only messages up to this `DATE`, inclusive", func(at iso8601.Span) { s.until = at.Last })
 	flags.UintVar(&s.limit, "limit", 0, "print at most `N` messages; 0 is a screenful, or 50 in a pipe")
 	flags.UintVarP(&s.each, "max-matches", "m", 1, "print at most `N` messages of each conversation; 0 prints all")
 	flags.UintVar(&s.context, "context", 1, "show `N` lines before and after each match")
@@ -147,7 +147,7 @@ func (s *searching) ordered(found *conversations.Results) (shown []*conversation
 		if h.Index < 0 {
 			h.Time = h.Conversation.LastEventAt
 		}
-		isEarly, isLate := s.since != nil && h.Time.Before(*s.since), s.until != nil && h.Time.After(*s.until)
+		isEarly, isLate := h.Time.Before(s.since), !s.until.IsZero() && h.Time.After(s.until)
 		if !isEarly && !isLate {
 			hits = append(hits, h)
 		}
@@ -278,8 +278,8 @@ conversation print --event N ID shows an event whole.`,
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	q := conversations.SearchQuery{Order: conversations.Relevance, MaxText: recalledText, MaxWide: recalledText}
 	flags := cmd.Flags()
-	c.addTime(cmd, "since", "only what was said from this `DATE` on, inclusive", func(s iso8601.Span) { q.Since = &s.First })
-	c.addTime(cmd, "until", "only what was said up to this `DATE`, inclusive", func(s iso8601.Span) { q.Until = &s.Last })
+	c.addTime(cmd, "since", "only what was said from this `DATE` on, inclusive", func(s iso8601.Span) { q.Since = s.First })
+	c.addTime(cmd, "until", "only what was said up to this `DATE`, inclusive", func(s iso8601.Span) { q.Until = s.Last })
 	limit := flags.Uint("limit", 8, "print at most `N` passages, 1 or more")
 	addScopes(cmd, &q.Scopes)
 	addSources(cmd, &q.Sources)

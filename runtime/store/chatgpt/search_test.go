@@ -20,7 +20,7 @@ func messages(t *testing.T, s store.Store, query string) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	fmt.Fprintln(&b, m.Total, m.AtLeast, m.More, m.Aside.Problems)
+	fmt.Fprintln(&b, m.Total, m.AtLeast, m.More, m.Problems)
 	for i := range m.Hits {
 		h := &m.Hits[i]
 		text, err := m.Read(h)

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -31,9 +32,10 @@ func relateAll(ctx context.Context, root *history.Root, all []*entry) error {
 			stamps = append(stamps, e.Stamp)
 		}
 		relations := map[string]relation{} // by file
-		sheet := root.Sheet(name, stamps...)
-		if !sheet.Get(&relations) && relate(ctx, root, family, relations) {
-			sheet.Put(relations)
+		if json.Unmarshal(root.Get(name, stamps...), &relations) != nil && relate(ctx, root, family, relations) {
+			if data, err := json.Marshal(relations); err == nil {
+				root.Put(name, data, stamps...)
+			}
 		}
 		for _, e := range family {
 			e.relation = relations[e.File]

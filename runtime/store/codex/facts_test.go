@@ -541,11 +541,12 @@ func TestDecompressedToMore(t *testing.T) { // not parallel: it counts allocatio
 	if err := errors.Join(w.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	known := filecache.New(func(string, string) []byte { return nil })
+	known := filecache.New(func() []byte { return nil })
 	const want = "1 user: Go\n1 assistant: Went.\n"
 	for n := range 2 {
 		s, ok := codex.Open(store.Options{
-			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}), Cache: known,
+			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}),
+			Cache: func(string, string) *filecache.Cache { return known },
 		})
 		if !ok {
 			t.Fatal("there is no store")

@@ -5,14 +5,8 @@ import (
 	"time"
 )
 
-// Fielder is a value that is kept in a form which is read fast: its fields one after the other.
-type Fielder interface {
-	// Fields returns pointers to the fields: *int, *int64, *bool, *string and *[time.Time].
-	Fields() []any
-}
-
-// AppendFields appends the values of fields.
-func AppendFields(b []byte, fields []any) []byte {
+// AppendFields appends the values of fields, given by pointers: *int, *int64, *bool, *string and *[time.Time].
+func AppendFields(b []byte, fields ...any) []byte {
 	for _, f := range fields {
 		switch f := f.(type) {
 		case *int:
@@ -29,42 +23,53 @@ func AppendFields(b []byte, fields []any) []byte {
 			b = append(binary.AppendUvarint(b, uint64(len(*f))), *f...)
 		case *time.Time:
 			b = binary.AppendVarint(b, f.Unix())
-			b = binary.AppendUvarint(b, uint64(f.Nanosecond())) //nolint:gosec // positive
+			b = binary.AppendVarint(b, int64(f.Nanosecond()))
 		}
 	}
 	return b
 }
 
-// ReadFields reads what AppendFields appended, and reports whether it was no more and no less.
-func ReadFields(data []byte, fields []any) bool {
+// ReadFields sets fields to the values in data, and reports whether data has exactly these fields.
+func ReadFields(data []byte, fields ...any) bool {
 	for _, f := range fields {
 		if len(data) == 0 {
 			return false
 		}
 		switch f := f.(type) {
 		case *int:
-			*f = int(signed(&data))
+			*f = int(cutInt(&data))
 		case *int64:
-			*f = signed(&data)
+			*f = cutInt(&data)
 		case *bool:
 			*f, data = data[0] != 0, data[1:]
 		case *string:
-			*f = string(part(&data))
+			*f = string(cutBytes(&data))
 		case *time.Time:
-			seconds := signed(&data)
-			*f = time.Unix(seconds, int64(number(&data)%uint64(time.Second))).UTC() //nolint:gosec // in range
+			seconds := cutInt(&data)
+			*f = time.Unix(seconds, cutInt(&data)).UTC()
 		}
 	}
 	return len(data) == 0
 }
 
-// signed cuts a signed number off data; what is no number is zero, and ends it.
-func signed(data *[]byte) int64 {
+// cutInt removes a number from the beginning of data. It is 0, and data is empty, if there is none.
+func cutInt(data *[]byte) int64 {
 	n, size := binary.Varint(*data)
+	*data = (*data)[max(size, 0):]
 	if size <= 0 {
 		*data = nil
-		return 0
 	}
-	*data = (*data)[size:]
 	return n
+}
+
+// cutBytes removes bytes with their length from the beginning of data.
+func cutBytes(data *[]byte) []byte {
+	n, size := binary.Uvarint(*data)
+	rest := (*data)[max(size, 0):]
+	n = min(n, uint64(len(rest)))
+	*data = rest[n:]
+	if size <= 0 {
+		*data = nil
+	}
+	return rest[:n:n]
 }

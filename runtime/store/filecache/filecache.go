@@ -1,204 +1,104 @@
-// Package filecache is what is known of the files of a store for lists of its conversations, so that
-// nothing is read again while the files are as they were then.
+// Package filecache caches what a store has read from its files, so that a list of conversations reads only files
+// that have changed since.
 //
-// It never decides what is true: a value is handed out only for the very files that it was read
-// of, by what the system says of them. It writes nothing: the index of the store keeps what is known.
-// Nothing here is ever an error: without it, files are read.
+// A cached value is returned only for the files that it was read from, unchanged by their stamps. The package writes
+// no files: the index of a store saves the cache. It returns no errors: without a cached value, the files are read.
 package filecache
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
 )
 
-// Shelf has the books of stores. A nil one has none. It is safe for concurrent use.
-type Shelf struct {
-	load func(kind, place string) []byte
-
-	mu    sync.Mutex
-	books map[[2]string]*Book
-}
-
-// New returns a shelf of books as they were kept, which load returns.
-func New(load func(kind, place string) []byte) *Shelf {
-	return &Shelf{load: load, books: map[[2]string]*Book{}}
-}
-
-// Of returns what is known of a store, of a kind and at a place.
-func (s *Shelf) Of(kind, place string) *Book {
-	if s == nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	name := [2]string{kind, place}
-	if s.books[name] == nil {
-		s.books[name] = &Book{load: func() []byte { return s.load(kind, place) }}
-	}
-	return s.books[name]
-}
-
-// Book is what is known of the files of a store. A nil one knows nothing. It is safe for concurrent use.
-type Book struct {
+// Cache has the cached values of a store. A nil cache has none. It is safe for concurrent use.
+type Cache struct {
 	load func() []byte
 	once sync.Once
 
-	mu     sync.Mutex
-	values map[string]*value
-	added  int // values, since it was kept
+	mu    sync.Mutex
+	saved map[string]value // as loaded
+	used  map[string]value // returned or added since
+	added int              // since the cache was saved
 }
 
-// value is what is known under a key.
-type value struct {
-	stamp, data []byte
-	used        bool // somebody asked for it: else its file is gone
+// value is a value, read from files with a version.
+type value struct{ version, data []byte }
+
+// New returns a cache of the values that load returns, as [Cache.Append] appended them.
+func New(load func() []byte) *Cache { return &Cache{load: load} }
+
+// Get returns the value of a key if it was read from files with these stamps; otherwise nil. It must not be changed.
+func (c *Cache) Get(key string, files ...Stamp) []byte {
+	if c == nil {
+		return nil
+	}
+	c.once.Do(c.read)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok := c.used[key]
+	if !ok {
+		v = c.saved[key]
+	}
+	if v.data == nil || string(v.version) != Version(files...) {
+		return nil
+	}
+	c.used[key] = v
+	return v.data
 }
 
-// maxValue bounds a value, in bytes.
+// maxValue is the most bytes of a value.
 const maxValue = 1 << 20
 
-// get returns what is known under a key of files of a stamp. It is not to be changed.
-func (b *Book) get(key string, stamp []byte) ([]byte, bool) {
-	b.once.Do(b.read)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	v := b.values[key]
-	if v == nil || !bytes.Equal(v.stamp, stamp) {
-		return nil, false
-	}
-	v.used = true
-	return v.data, true
-}
-
-func (b *Book) put(key string, stamp, data []byte) {
-	if len(key)+len(stamp)+len(data) > maxValue {
+// Put adds a value that was read from files with these stamps, which were taken before.
+func (c *Cache) Put(key string, data []byte, files ...Stamp) {
+	isKnown := !slices.ContainsFunc(files, func(s Stamp) bool { return !s.known })
+	if c == nil || !isKnown || len(key)+len(data) > maxValue {
 		return
 	}
-	b.once.Do(b.read)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.values[key] = &value{stamp, data, true}
-	b.added++
+	c.once.Do(c.read)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.used[key] = value{[]byte(Version(files...)), data}
+	c.added++
 }
 
-// IsStale reports whether so much is new that it is worth keeping for itself.
-func (b *Book) IsStale() bool {
-	if b == nil {
+// IsStale reports whether so many values are new that the cache is worth saving for them alone.
+func (c *Cache) IsStale() bool {
+	if c == nil {
 		return false
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	const share = 8
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return share*b.added > len(b.values)
+	return share*c.added > len(c.used)
 }
 
-// Append appends what is to be kept: all that was asked for.
-func (b *Book) Append(data []byte) []byte {
-	if b == nil {
-		return data
+// Append appends the values that were returned or added. Of others the files are gone.
+func (c *Cache) Append(b []byte) []byte {
+	if c == nil {
+		return b
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, key := range slices.Sorted(maps.Keys(b.values)) {
-		if v := b.values[key]; v.used {
-			for _, part := range [][]byte{[]byte(key), v.stamp, v.data} {
-				data = append(binary.AppendUvarint(data, uint64(len(part))), part...)
-			}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.added = 0
+	for _, key := range slices.Sorted(maps.Keys(c.used)) {
+		v := c.used[key]
+		for _, part := range [][]byte{[]byte(key), v.version, v.data} {
+			b = append(binary.AppendUvarint(b, uint64(len(part))), part...)
 		}
 	}
-	b.added = 0
-	return data
+	return b
 }
 
-// read reads what was kept.
-func (b *Book) read() {
-	rest := b.load()
+// read decodes the saved values.
+func (c *Cache) read() {
+	rest := c.load()
 	const usual = 128 // bytes of a value
-	b.values = make(map[string]*value, len(rest)/usual)
-	var room []value
+	c.saved, c.used = make(map[string]value, len(rest)/usual), map[string]value{}
 	for len(rest) > 0 {
-		if len(room) == 0 {
-			room = make([]value, usual)
-		}
-		v := &room[0]
-		room = room[1:]
-		key := part(&rest)
-		v.stamp, v.data = part(&rest), part(&rest)
-		b.values[string(key)] = v
-	}
-}
-
-// number cuts a number off data; what is no number is zero, and ends it.
-func number(data *[]byte) uint64 {
-	n, size := binary.Uvarint(*data)
-	if size <= 0 {
-		*data = nil
-		return 0
-	}
-	*data = (*data)[size:]
-	return n
-}
-
-// part cuts bytes off data that are after their number.
-func part(data *[]byte) []byte {
-	n := min(number(data), uint64(len(*data)))
-	v := (*data)[:n:n]
-	*data = (*data)[n:]
-	return v
-}
-
-// Sheet is where something is kept that is read of files.
-type Sheet struct {
-	book  *Book
-	key   string
-	stamp []byte
-}
-
-// Sheet returns what is kept under a key of files with these stamps, taken before they are read.
-func (b *Book) Sheet(key string, files ...Stamp) Sheet {
-	s := Sheet{book: b, key: key, stamp: make([]byte, 0, len(files)*stampSize)}
-	for _, f := range files {
-		if !f.known {
-			s.book = nil
-		}
-		for _, n := range []uint64{f.inode, uint64(f.size), uint64(f.modified), uint64(f.changed)} { //nolint:gosec // the same bits
-			s.stamp = binary.LittleEndian.AppendUint64(s.stamp, n)
-		}
-	}
-	return s
-}
-
-// stampSize is how many bytes a stamp takes.
-const stampSize = 4 * 8
-
-// Version returns a text that is another one when the files have changed.
-func (s *Sheet) Version() string { return string(s.stamp) }
-
-// Get reads what was kept of the files as they are into what v points to, and reports whether
-// there is anything.
-func (s *Sheet) Get(v any) bool {
-	if s.book == nil {
-		return false
-	}
-	data, ok := s.book.get(s.key, s.stamp)
-	if f, isFields := v.(Fielder); ok && isFields {
-		return ReadFields(data, f.Fields())
-	}
-	return ok && json.Unmarshal(data, v) == nil
-}
-
-// Put keeps what was found out by reading the files.
-func (s *Sheet) Put(v any) {
-	if s.book == nil {
-		return
-	}
-	if f, ok := v.(Fielder); ok {
-		s.book.put(s.key, s.stamp, AppendFields(nil, f.Fields()))
-	} else if data, err := json.Marshal(v); err == nil {
-		s.book.put(s.key, s.stamp, data)
+		key := cutBytes(&rest)
+		c.saved[string(key)] = value{cutBytes(&rest), cutBytes(&rest)}
 	}
 }

@@ -10,15 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/store/filecache"
 )
 
-// of returns what is known of a store where so much was kept.
-func of(kept []byte) *filecache.Book {
-	return filecache.New(func(kind, place string) []byte {
-		if kind != "kind" || place != "/place" {
-			return nil
-		}
-		return kept
-	}).Of("kind", "/place")
-}
+// of returns the cache of saved values.
+func of(saved []byte) *filecache.Cache { return filecache.New(func() []byte { return saved }) }
 
 // stampOf returns the stamp of a file.
 func stampOf(t *testing.T, name string) filecache.Stamp {
@@ -44,29 +37,24 @@ func write(t *testing.T, text string) (name string) {
 	return name
 }
 
-func got(b *filecache.Book, key string, files ...filecache.Stamp) string {
-	sheet := b.Sheet(key, files...)
-	text := "nothing"
-	sheet.Get(&text)
-	return text
+func got(c *filecache.Cache, key string, files ...filecache.Stamp) string {
+	if data := c.Get(key, files...); data != nil {
+		return string(data)
+	}
+	return "nothing"
 }
 
-func keep(b *filecache.Book, key, text string, files ...filecache.Stamp) {
-	sheet := b.Sheet(key, files...)
-	sheet.Put(text)
-}
-
-func TestKept(t *testing.T) {
+func TestCache(t *testing.T) {
 	t.Parallel()
 	one, two := stampOf(t, write(t, "one")), stampOf(t, write(t, "two"))
 	b := of(nil)
-	keep(b, "a", "of one", one)
-	keep(b, "b", "of both", one, two)
-	keep(b, "c", "first", one)
-	keep(b, "c", "last", one)
-	keep(b, "d", "without a stamp", filecache.Stamp{})
-	keep(b, "e", "of none there", filecache.Missing())
-	check := func(b *filecache.Book) {
+	b.Put("a", []byte("of one"), one)
+	b.Put("b", []byte("of both"), one, two)
+	b.Put("c", []byte("first"), one)
+	b.Put("c", []byte("last"), one)
+	b.Put("d", []byte("without a stamp"), filecache.Stamp{})
+	b.Put("e", []byte("of none there"), filecache.Missing())
+	check := func(b *filecache.Cache) {
 		t.Helper()
 		for _, test := range []struct{ got, want string }{
 			{got(b, "a", one), "of one"},
@@ -81,39 +69,37 @@ func TestKept(t *testing.T) {
 			{got(b, "f", one), "nothing"},
 		} {
 			if test.got != test.want {
-				t.Errorf("%q is kept, want %q", test.got, test.want)
+				t.Errorf("%q is cached, want %q", test.got, test.want)
 			}
 		}
 	}
 	check(b)
 	if !b.IsStale() {
-		t.Error("all is new, and not worth keeping")
+		t.Error("all is new, and not worth saving")
 	}
-	kept := b.Append(nil)
+	saved := b.Append(nil)
 	check(b)
 	if b.IsStale() {
-		t.Error("nothing is new, and worth keeping")
+		t.Error("nothing is new, and worth saving")
 	}
-	again := of(kept)
+	again := of(saved)
 	check(again)
-	keep(again, "g", "more", two)
-	kept = again.Append(nil)
-	check(of(kept))
-	asked := of(kept) // what nobody asks for is dropped
+	again.Put("g", []byte("more"), two)
+	saved = again.Append(nil)
+	check(of(saved))
+	asked := of(saved) // what nobody asks for is dropped
 	got(asked, "g", two)
 	if last := of(asked.Append(nil)); got(last, "a", one) != "nothing" || got(last, "g", two) != "more" {
-		t.Error("what is kept is not what was asked for")
+		t.Error("saved is not what was asked for")
 	}
 }
 
-// Nil is a shelf without books.
-func TestNothingIsKept(t *testing.T) {
+func TestNilCache(t *testing.T) {
 	t.Parallel()
-	var none *filecache.Shelf
-	b := none.Of("kind", "/place")
-	keep(b, "a", "text", filecache.Missing())
+	var b *filecache.Cache
+	b.Put("a", []byte("text"), filecache.Missing())
 	if got(b, "a", filecache.Missing()) != "nothing" || b.IsStale() || b.Append(nil) != nil {
-		t.Error("something is kept")
+		t.Error("something is cached")
 	}
 }
 

@@ -2,20 +2,20 @@ package filecache
 
 import "testing"
 
-// FuzzBook has whatever bytes as what was kept.
-func FuzzBook(f *testing.F) {
+// FuzzCache loads any bytes as saved values.
+func FuzzCache(f *testing.F) {
 	f.Add([]byte("\x02ma\x05stamp\x04data\x02eb\x00\x00"))
 	f.Add([]byte{})
 	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
-	f.Fuzz(func(t *testing.T, kept []byte) {
-		of := func(kept []byte) *Book { return New(func(string, string) []byte { return kept }).Of("kind", "/place") }
-		b := of(kept)
+	f.Fuzz(func(t *testing.T, saved []byte) {
+		of := func(saved []byte) *Cache { return New(func() []byte { return saved }) }
+		c := of(saved)
 		for _, key := range []string{"ma", "eb", ""} {
-			b.get(key, []byte("stamp"))
+			c.Get(key)
 		}
-		b.put("new", nil, []byte("data"))
-		if got, ok := of(b.Append(nil)).get("new", nil); !ok || string(got) != "data" {
-			t.Errorf("%q is kept", got)
+		c.Put("new", []byte("data"))
+		if got := of(c.Append(nil)).Get("new"); string(got) != "data" {
+			t.Errorf("%q is cached", got)
 		}
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// At returns the stamp of a regular file below a directory. The error is that of the system, which
-// tells only when the file was modified.
+// At returns the stamp of a regular file in a directory; the zero stamp for anything else, as a link. The error is
+// that of the system, which has only the time of modification.
 func At(dir *os.File, name string) (Stamp, error) {
 	info, err := os.Lstat(filepath.Join(dir.Name(), name))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// At returns the stamp of a regular file below a directory, with one system call. A link, or
-// anything else, has none. The error is that of the system.
+// At returns the stamp of a regular file in a directory; the zero stamp for anything else, as a link. The error is
+// that of the system.
 func At(dir *os.File, name string) (Stamp, error) {
 	var stat unix.Stat_t
 	for {

@@ -105,17 +105,17 @@ func (s *session) follow(ctx context.Context, copies []place, do func([]place) e
 func (s *session) look(ctx context.Context, copies []place) (c store.Conversation) {
 	err := s.follow(ctx, copies, func(now []place) error {
 		r := &record{s: s, copies: now}
-		entry := r.stamp()
+		key, files := r.stamp()
 		c = store.Conversation{Conversation: s.conversation(now), Record: r}
 		m := cached{Conversation: &c.Conversation}
-		if entry.Get(&m) && json.Unmarshal([]byte(m.labels), &c.Labels) == nil {
+		if filecache.ReadFields(s.w.cache.Get(key, files...), m.fields()...) && json.Unmarshal([]byte(m.labels), &c.Labels) == nil {
 			return nil
 		}
 		_, err := s.readMetadata(now, &c)
 		if err == nil && len(c.Problems) == 0 {
 			labels, _ := json.Marshal(c.Labels) // it is a map of strings
 			m.labels = string(labels)
-			entry.Put(&m)
+			s.w.cache.Put(key, filecache.AppendFields(nil, m.fields()...), files...)
 		}
 		return err
 	})
@@ -189,21 +189,19 @@ func (r *record) data(ctx context.Context) (data []byte, err error) {
 	return data, err
 }
 
-// stamp returns the cache entry of the metadata, and sets the version. Both depend on all files that decide which copy
-// counts.
-func (r *record) stamp() filecache.Sheet {
-	var metadata, streams []filecache.Stamp
-	name := ""
+// stamp returns the key of the metadata in the cache and its files, and sets the version. Both depend on all files
+// that decide which copy counts.
+func (r *record) stamp() (key string, metadata []filecache.Stamp) {
+	var streams []filecache.Stamp
 	for _, p := range r.copies {
 		metadata, streams = append(metadata, r.s.stamp(p, MetadataFile)), append(streams, r.s.stamp(p, EventsFile))
 		if len(r.copies) > 1 {
 			streams = append(streams, r.s.stamp(p, BaseConfigFile))
 		}
-		name += p.dir + "/" + string('0'+rune(p.store))
+		key += p.dir + "/" + string('0'+rune(p.store))
 	}
-	entry, events := r.s.w.cache.Sheet(name, metadata...), r.s.w.cache.Sheet(name, streams...)
-	r.version = entry.Version() + events.Version() + parentOf(r.copies[0].archived)
-	return entry
+	r.version = filecache.Version(metadata...) + filecache.Version(streams...) + parentOf(r.copies[0].archived)
+	return key, metadata
 }
 
 func (s *session) stamp(p place, name string) filecache.Stamp {
@@ -218,14 +216,14 @@ func (s *session) stamp(p place, name string) filecache.Stamp {
 	return stamp
 }
 
-// cached is the metadata of a conversation in the cache. It implements [filecache.Fielder].
+// cached is the metadata of a conversation in the cache.
 type cached struct {
 	*transcript.Conversation
 	labels string // as JSON
 }
 
-// Fields implements [filecache.Fielder].
-func (d *cached) Fields() []any {
+// fields returns pointers for [filecache.AppendFields].
+func (d *cached) fields() []any {
 	c := d.Conversation
 	return []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &d.labels}
 }

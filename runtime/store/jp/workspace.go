@@ -35,8 +35,8 @@ type Options struct {
 	// root. Empty means the working directory of the process. If it does not exist it may be a
 	// workspace id, which is looked up in the user's data directory.
 	Dir    string
-	Getenv func(string) string // nil means os.Getenv
-	Cache  *filecache.Shelf    // nil for none
+	Getenv func(string) string                       // nil means os.Getenv
+	Cache  func(kind, place string) *filecache.Cache // as in [store.Options]
 }
 
 // Workspace is a JP workspace, as a [store.Store]. It holds no open files and is safe for
@@ -47,7 +47,7 @@ type Workspace struct {
 	user   string
 	others []string // user's stores with its id that JP has recorded for other directories
 	getenv func(string) string
-	cache  *filecache.Book
+	cache  *filecache.Cache
 
 	maxEvents int64
 	// beforeRead, if not nil, runs before a file of a conversation is opened.
@@ -76,7 +76,10 @@ func Open(opts Options) (*Workspace, error) {
 	if root == "" {
 		return nil, &store.NoWorkspaceError{Dir: start}
 	}
-	w := &Workspace{root: root, getenv: getenv, cache: opts.Cache.Of(Name, root), maxEvents: MaxEventsSize}
+	w := &Workspace{root: root, getenv: getenv, maxEvents: MaxEventsSize}
+	if opts.Cache != nil {
+		w.cache = opts.Cache(Name, root)
+	}
 	if w.id = readID(filepath.Join(root, storageDir)); w.id != "" {
 		w.user, w.others = chooseUserStore(userData, root, w.id)
 	}

@@ -44,8 +44,8 @@ type Store struct {
 	Dir     string
 	Project *project.Project
 	Getenv  func(string) string
-	Cache   *filecache.Book
-	Moved   []string // directories in Dir that can be links to other places
+	Cache   *filecache.Cache // may be nil
+	Moved   []string         // directories in Dir that can be links to other places
 }
 
 // Open returns a store of a kind in a directory of a program's home, which the options or else the
@@ -56,7 +56,9 @@ func Open(o store.Options, kind string, home func(getenv func(string) string) st
 		return s, false
 	}
 	s.Dir = filepath.Join(s.Dir, dir)
-	s.Cache = o.Cache.Of(kind, s.Dir)
+	if o.Cache != nil {
+		s.Cache = o.Cache(kind, s.Dir)
+	}
 	return s, store.IsThere(s.Dir)
 }
 

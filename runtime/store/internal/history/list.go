@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"iter"
@@ -95,11 +96,11 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 	if e.About != "" {
 		stamps = append(stamps, root.Stamp(e.About))
 	}
-	sheet := root.Sheet(metadataForm+e.File, stamps...)
-	if sheet.Get(&e.Meta) {
+	key := metadataForm + e.File
+	if json.Unmarshal(root.Get(key, stamps...), &e.Meta) == nil {
 		return nil
 	}
-	var none M // Get may have set a part
+	var none M // decoding may have set a part
 	e.Meta = none
 	f, size, err := root.File(e.File)
 	if err != nil {
@@ -107,8 +108,8 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 	}
 	defer f.Close()
 	dir, err := one.Peek(ctx, root, f, size)
-	if err == nil && !s.Project.Excludes(dir) {
-		sheet.Put(&e.Meta)
+	if data, bad := json.Marshal(&e.Meta); err == nil && bad == nil && !s.Project.Excludes(dir) {
+		root.Put(key, data, stamps...)
 	}
 	return err
 }

@@ -31,9 +31,7 @@ type Decode func(ctx context.Context, root *Root, to *Recorder) error
 
 // Version implements [store.Record]. It is the version at the time of the listing.
 func (r *Record) Version(context.Context) (string, error) {
-	var none *filecache.Book
-	sheet := none.Sheet("", r.Stamps...)
-	return sheet.Version(), nil
+	return filecache.Version(r.Stamps...), nil
 }
 
 // Read implements [store.Record].

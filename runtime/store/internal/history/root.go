@@ -15,10 +15,10 @@ import (
 	"github.com/convtools/convtools/runtime/store/filecache"
 )
 
-// Root is the open directory of a store, with the facts that are known of its files. Names in it have
-// slashes. It is closed after use.
+// Root is the open directory of a store, with the cached metadata of its files. Names in it have slashes. It is closed
+// after use.
 type Root struct {
-	*filecache.Book
+	*filecache.Cache
 	dirs map[string]dir // the directory itself as ".", and those in it that can be links
 }
 
@@ -30,7 +30,7 @@ type dir struct {
 // Open opens the directory of the store. Links that lead out of it are not followed, except the
 // directories in Moved.
 func (s *Store) Open() (*Root, error) {
-	r := &Root{Book: s.Cache, dirs: map[string]dir{}}
+	r := &Root{Cache: s.Cache, dirs: map[string]dir{}}
 	for _, name := range append([]string{"."}, s.Moved...) {
 		root, err := safefile.OpenDir(filepath.Join(s.Dir, name))
 		if err == nil {
