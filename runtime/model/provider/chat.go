@@ -31,12 +31,7 @@ func chatMessages(r request) []fields {
 		messages = append(messages, fields{"role": "system", "content": *r.Instructions})
 	}
 	all := turns(r.entries())
-	lastUser := -1
-	for i, turn := range all {
-		if turn[0].role == "user" {
-			lastUser = i
-		}
-	}
+	asked := func(turn []entry) bool { return turn[0].role == "user" }
 	for i, turn := range all {
 		switch turn[0].role {
 		case "user":
@@ -46,7 +41,7 @@ func chatMessages(r request) []fields {
 				messages = append(messages, fields{"role": "tool", "tool_call_id": e.CallID, "content": e.Output})
 			}
 		default:
-			if message := chatMessage(turn, i > lastUser); message != nil {
+			if message := chatMessage(turn, !slices.ContainsFunc(all[i:], asked)); message != nil {
 				messages = append(messages, message)
 			}
 		}

@@ -6,18 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 )
 
 // corpus makes messages of about 700 bytes: words by Zipf's law, 18 % code and
 // 5 % Chinese. They are the same on every machine.
-type corpus struct {
-	words      []string  // the most frequent first
-	shares     []float64 // of the words, each added to those before
-	characters []float64 // the same of Chinese characters
-}
+type corpus struct{ words []string } // the most frequent first
 
 // message is a message of a corpus.
 type message struct {
@@ -33,26 +28,7 @@ const (
 	perClass        = 15 // queries
 )
 
-func newCorpus() *corpus {
-	return &corpus{words: vocabulary(50_000), shares: zipf(50_000), characters: zipf(3000)}
-}
-
-// zipf returns the shares of n ranks, each added to those before.
-func zipf(n int) []float64 {
-	shares := make([]float64, n)
-	sum := 0.0
-	for i := range shares {
-		sum += 1 / math.Pow(float64(i+2), 1.05)
-		shares[i] = sum
-	}
-	for i := range shares {
-		shares[i] /= sum
-	}
-	return shares
-}
-
-// pick returns a random rank.
-func pick(r *rand.Rand, shares []float64) int { return sort.SearchFloat64s(shares, r.Float64()) }
+func newCorpus() *corpus { return &corpus{vocabulary(50_000)} }
 
 func character(rank int) string { return string(rune(0x4E00 + 5*rank)) }
 
@@ -100,11 +76,12 @@ func makeWord(r *rand.Rand, syllables int) (word string) {
 func (c *corpus) messages(seed, n int) iter.Seq[message] {
 	return func(yield func(message) bool) {
 		r := random(seed, n)
+		w := writer{r, c.words, zipf(r, len(c.words)), zipf(r, 3000)}
 		roles := [...]string{"user", "assistant", "user", "assistant", "tool"}
 		step := 7 * 365 * 24 * time.Hour / time.Duration(1+n/perConversation)
 		var at time.Time
 		for i := range n {
-			m := message{conversation: i / perConversation, number: i%perConversation + 1, role: roles[i%len(roles)], text: c.text(r, i)}
+			m := message{conversation: i / perConversation, number: i%perConversation + 1, role: roles[i%len(roles)], text: w.text(i)}
 			if m.number == 1 {
 				at = time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(m.conversation) * step)
 			}
@@ -117,17 +94,26 @@ func (c *corpus) messages(seed, n int) iter.Seq[message] {
 	}
 }
 
+// writer writes texts with words and Chinese characters of random ranks.
+type writer struct {
+	*rand.Rand
+	words           []string
+	word, character *rand.Zipf
+}
+
+func zipf(r *rand.Rand, n int) *rand.Zipf { return rand.NewZipf(r, 1.05, 2, uint64(n-1)) }
+
 // text returns the text of message i.
-func (c *corpus) text(r *rand.Rand, i int) string {
-	size := int(math.Exp(r.NormFloat64()*0.9)*460) + 20 // about 700 on average
+func (w writer) text(i int) string {
+	size := int(math.Exp(w.NormFloat64()*0.9)*460) + 20 // about 700 on average
 	var text string
-	switch share := r.Float64(); {
+	switch share := w.Float64(); {
 	case share < 0.18:
-		text = c.code(r, size)
+		text = w.code(size)
 	case share < 0.23:
-		text = c.chinese(r, size)
+		text = w.chinese(size)
 	default:
-		text = c.sentences(r, size)
+		text = w.sentences(size)
 	}
 	for _, every := range []int{100_000, 1000, 100} {
 		for query := range perClass {
@@ -145,7 +131,7 @@ func planted(every, query int) string {
 	return "z" + makeWord(r, 2) + "z" + makeWord(r, 1)
 }
 
-func (c *corpus) sentences(r *rand.Rand, size int) string {
+func (w writer) sentences(size int) string {
 	var b []byte
 	begins := true
 	for len(b) < size {
@@ -153,11 +139,11 @@ func (c *corpus) sentences(r *rand.Rand, size int) string {
 			b = append(b, ' ')
 		}
 		at := len(b)
-		b = append(b, c.words[pick(r, c.shares)]...)
+		b = append(b, w.words[w.word.Uint64()]...)
 		if begins {
 			b[at] -= 'a' - 'A'
 		}
-		switch share := r.Float64(); {
+		switch share := w.Float64(); {
 		case share < 0.07:
 			b = append(b, '.')
 		case share < 0.13:
@@ -165,14 +151,14 @@ func (c *corpus) sentences(r *rand.Rand, size int) string {
 		case share < 0.14:
 			b = append(b, "?\n"...)
 		case share < 0.145:
-			b = fmt.Appendf(b, " %d", r.IntN(5000))
+			b = fmt.Appendf(b, " %d", w.IntN(5000))
 		}
 		begins = b[len(b)-1] == '.' || b[len(b)-1] == '\n'
 	}
 	return string(b)
 }
 
-func (c *corpus) code(r *rand.Rand, size int) string {
+func (w writer) code(size int) string {
 	lines := [...]string{
 		"\tif err := %s.%s(ctx, %d); err != nil {\n", "\t\treturn fmt.Errorf(\"reading %s of %s: %%w\", err) // %d\n", "\t}\n\tfor i, %s := range %s[:%d] {\n",
 		"// %s reports whether %s has %d entries.\n", "func (c *client) %s(%s string) int { return %d }\n", "\tconst %s, %s = \"a b\", 0x%04x\n",
@@ -180,16 +166,16 @@ func (c *corpus) code(r *rand.Rand, size int) string {
 	}
 	b := []byte("```\n")
 	for len(b) < size {
-		b = fmt.Appendf(b, lines[r.IntN(len(lines))], c.words[pick(r, c.shares)], c.words[pick(r, c.shares)], r.IntN(100_000))
+		b = fmt.Appendf(b, lines[w.IntN(len(lines))], w.words[w.word.Uint64()], w.words[w.word.Uint64()], w.IntN(100_000))
 	}
 	return string(append(b, "```"...))
 }
 
-func (c *corpus) chinese(r *rand.Rand, size int) string {
+func (w writer) chinese(size int) string {
 	var b []byte
 	for len(b) < size {
-		b = append(b, character(pick(r, c.characters))...)
-		if r.IntN(12) == 0 {
+		b = append(b, character(int(w.character.Uint64()))...)
+		if w.IntN(12) == 0 {
 			b = append(b, "，"...)
 		}
 	}

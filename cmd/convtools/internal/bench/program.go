@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
@@ -35,14 +36,11 @@ func (p program) command(ctx context.Context) *exec.Cmd {
 
 // output runs the program and returns its standard output.
 func (p program) output(ctx context.Context) ([]byte, error) {
-	var stderr bytes.Buffer
-	cmd := p.command(ctx)
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("running %s %s: %w\n%s", p.path, strings.Join(p.args, " "), err, bytes.TrimSpace(stderr.Bytes()))
+	out, err := p.command(ctx).Output()
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		err = fmt.Errorf("running %s %s: %w\n%s", p.path, strings.Join(p.args, " "), err, bytes.TrimSpace(exit.Stderr))
 	}
-	return out, nil
+	return out, err
 }
 
 // run is something to measure. It returns the time that it took.

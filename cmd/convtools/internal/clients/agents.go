@@ -1,82 +1,39 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"text/template"
 	"time"
 
-	"github.com/convtools/convtools/cmd/convtools/internal/agents"
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/model/modeltest"
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// agent is a program that lets a model call tools.
+// agent is a program that lets a model call tools, as testdata/agents/agents.toml
+// describes it.
 type agent struct {
-	host   string // as "convtools install" calls it
-	server string // the namespace of our tools, or what their names begin with
-	// configure writes the agent's configuration into home: the model, and the server if
-	// that has a URL.
-	configure func(home, modelURL, serverURL string) error
-	program   []string // its path below the packages of npm
-	args      []string // for a question, which is the last argument
-	again     []string // to go on with the last session
+	Server, Config, Program string
+	Args, Again             []string
 }
 
-// codex is OpenAI's Codex CLI, as "codex exec" runs it.
-func codex() agent {
-	return agent{
-		host: "codex", server: "mcp__convtools", configure: agents.Codex,
-		program: []string{"@openai", "codex", "bin", "codex.js"},
-		args: []string{
-			"exec", "--skip-git-repo-check", "--sandbox", "read-only", "--json",
-			// Nobody is there to be asked about tools that write.
-			"-c", `mcp_servers.convtools.default_tools_approval_mode="approve"`,
-		},
-		again: []string{"resume", "--last"},
-	}
-}
-
-// opencode is the agent of that name, as "opencode run" runs it.
-func opencode() agent {
-	return agent{
-		host: "opencode", server: "convtools_", configure: agents.Opencode,
-		program: []string{"opencode-ai", "bin", "opencode.exe"}, // called so on every system
-		args:    []string{"run", "--format", "json"},
-		again:   []string{"--continue"},
-	}
-}
-
-// claudeCode is Anthropic's Claude Code, as "claude -p" runs it. With tool search, its model has to search for tools before it
-// can call them.
-// https://docs.claude.com/en/docs/claude-code/settings
-func claudeCode(toolSearch bool) agent {
-	return agent{
-		host: "claude-code", server: "mcp__convtools__",
-		configure: func(home, modelURL, _ string) error {
-			settings := fmt.Sprintf(`{"env": {
-				"ANTHROPIC_BASE_URL": %q, "ANTHROPIC_API_KEY": "none",
-				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
-				"ENABLE_TOOL_SEARCH": "%t"}}`, strings.TrimSuffix(modelURL, "/v1"), toolSearch)
-			return writeFiles(home, map[string]string{".claude/settings.json": settings})
-		},
-		program: []string{"@anthropic-ai", "claude-code", "bin", "claude.exe"}, // called so on every system
-		args:    []string{"--print", "--allowedTools=mcp__convtools", "--output-format=text"},
-		again:   []string{"--continue"},
-	}
-}
-
-// tool returns a tool of ours, or one of the agent's own, as the agent offers it to the model.
+// tool returns a tool of ours, or one of the agent's own, as the agent offers it
+// to the model.
 func (a agent) tool(offered []modeltest.Tool, name string) (modeltest.Tool, bool) {
-	name = strings.ReplaceAll(name, ".", "_") // the interfaces of providers have no dots
+	name = strings.ReplaceAll(name, ".", "_") // providers allow no dots
 	i := slices.IndexFunc(offered, func(t modeltest.Tool) bool {
-		return t.Namespace == a.server && t.Name == name || t.Name == a.server+name || t.Namespace == "" && t.Name == name
+		return t.Namespace == a.Server && t.Name == name || t.Name == a.Server+name || t.Namespace == "" && t.Name == name
 	})
 	if i < 0 {
 		return modeltest.Tool{}, false
@@ -84,137 +41,165 @@ func (a agent) tool(offered []modeltest.Tool, name string) (modeltest.Tool, bool
 	return offered[i], true
 }
 
-// desk is an agent that is set up: its home directory, a project, and its model.
-type desk struct {
+// worker is an agent with a home directory, a project and a scripted model.
+type worker struct {
 	agent
-	lab           *lab
+	*lab
+	name          string
 	home, project string
 	model         *modeltest.Server
 
-	mu  sync.Mutex
-	say func(modeltest.Exchange) modeltest.Answer // in the session that runs
+	mu     sync.Mutex
+	answer func(modeltest.Exchange) modeltest.Answer // in the session that runs
 }
 
-// innerModel is the model of conversations that the agent begins with conv.create.
+// innerModel is the model of conversations that an agent begins with conv.create.
 const innerModel = "inner"
 
-// with returns a step in which an agent works. On stdio, "convtools install" registers the
-// server with it.
-func with(a agent, http bool, work func(context.Context, *desk) (string, error)) func(context.Context, *lab) (string, error) {
-	return func(ctx context.Context, l *lab) (note string, err error) {
-		d := &desk{agent: a, lab: l}
-		if http {
-			err = l.serve(ctx, append(l.serverCommand(), "--http"), func(ctx context.Context, url string) error {
-				note, err = d.work(ctx, url, work)
+// work returns a step in which an agent does a task of testdata/tasks. On stdio
+// "convtools install" registers the server; on HTTP the agent's configuration
+// does.
+func work(name string, http bool, taskName string) func(context.Context, *lab) (string, error) {
+	return func(ctx context.Context, l *lab) (string, error) {
+		var agents map[string]agent
+		var task task
+		if err := errors.Join(l.readTOML(&agents, "agents", "agents.toml"), l.readTOML(&task, "tasks", taskName+".toml")); err != nil {
+			return "", err
+		}
+		do := func(ctx context.Context, url string) error {
+			w := &worker{agent: agents[name], lab: l, name: name}
+			if err := w.setUp(ctx, url, task.ToolSearch); err != nil {
 				return err
-			})
-			return note, err
+			}
+			defer w.model.Close()
+			return w.do(ctx, task)
 		}
-		return d.work(ctx, "", work)
+		if http {
+			return "", l.serve(ctx, do)
+		}
+		return "", do(ctx, "")
 	}
 }
 
-func (d *desk) work(ctx context.Context, serverURL string, work func(context.Context, *desk) (string, error)) (note string, err error) {
-	home, err1 := d.lab.home()
-	project, err2 := d.lab.home()
+// setUp starts the model and configures the agent.
+func (w *worker) setUp(ctx context.Context, serverURL string, toolSearch bool) error {
+	w.model = &modeltest.Server{AnyKey: true, Answer: w.respond}
+	modelURL := w.model.Start()
+	var err1, err2 error
+	w.home, err1 = w.makeDir()
+	w.project, err2 = w.makeDir()
 	if err := errors.Join(err1, err2); err != nil {
-		return "", err
+		return err
 	}
-	d.home, d.project = home, project
-	d.model = &modeltest.Server{AnyKey: true, Answer: d.answer}
-	modelURL := d.model.Start()
-	defer d.model.Close()
-	inner := fmt.Sprintf("[model.inner]\napi = \"chat\"\nmodel = %q\nbase_url = %q\n", innerModel, modelURL)
-	if err := errors.Join(
-		writeFiles(home, map[string]string{".config/convtools/convtools.toml": inner}),
-		d.configure(home, modelURL, serverURL),
-	); err != nil {
-		return "", fmt.Errorf("configuring the agent: %w", err)
+	values := map[string]any{
+		"Model": modelURL, "Origin": strings.TrimSuffix(modelURL, "/v1"), "Key": modeltest.Key, "Server": serverURL, "ToolSearch": toolSearch,
 	}
-	if serverURL == "" {
-		install := process.Command{Path: d.lab.convtools, Args: []string{"install", d.host, "--scope", "user", "--yes"}, Dir: project, Env: d.lab.env(home)}
-		if _, err := runOK(ctx, install); err != nil {
-			return "", fmt.Errorf("registering with the agent: %w", err)
+	for name, path := range map[string]string{w.name: w.Config, "convtools": ".config/convtools/convtools.toml"} {
+		t, err := template.ParseFiles(w.testdata("agents", name+".tmpl"))
+		if err != nil {
+			return err
+		}
+		var content bytes.Buffer
+		file := filepath.Join(w.home, filepath.FromSlash(path))
+		if err := errors.Join(t.Execute(&content, values), os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, content.Bytes(), 0o600)); err != nil {
+			return fmt.Errorf("configuring %s: %w", name, err)
 		}
 	}
-	return work(ctx, d)
+	if serverURL != "" {
+		return nil
+	}
+	_, err := repository.Output(ctx, process.Command{
+		Path: w.convtools, Args: []string{"install", w.name, "--scope", "user", "--yes"}, Dir: w.project, Env: w.env(w.home),
+	})
+	return err
 }
 
-// answer is the model of everybody here.
-func (d *desk) answer(e modeltest.Exchange) modeltest.Answer {
+// respond answers for all models: that of the agent, that which gives its
+// session a title, and that of conversations.
+func (w *worker) respond(e modeltest.Exchange) modeltest.Answer {
 	switch {
 	case e.Model == innerModel:
 		return modeltest.Answer{Pieces: []string{"You asked: " + e.Last}}
 	case len(e.Tools) == 0:
-		return modeltest.Answer{Pieces: []string{"Gauges"}} // agents also have a title made for the session
+		return modeltest.Answer{Pieces: []string{"Gauges"}}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.say(e)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.answer(e)
 }
 
-// next returns the call that follows on the answers to the earlier ones of this session, or
-// false where there is none.
-type next func(answers []string) (c call, more bool, err error)
-
-// ask runs the agent in dir for one question. The model calls tools, and then says the
-// conclusion. It returns the answers to the calls, as the model was shown them.
-func (d *desk) ask(ctx context.Context, dir, question string, again bool, conclusion string, calls next) (answers []string, err error) {
-	before := -1 // answers in earlier sessions, which a session that goes on has too
-	var wrong error
-	d.mu.Lock()
-	d.say = func(e modeltest.Exchange) modeltest.Answer {
+// ask runs the agent for a question. Its model makes the calls of next, which
+// gets the answers so far, until there is none, and then replies. The answers are
+// returned as the model saw them.
+func (w *worker) ask(ctx context.Context, s session, next func(answers []string) (c call, more bool, err error)) (answers []string, err error) {
+	before := -1 // answers of earlier sessions, for a session that goes on
+	var failure error
+	w.mu.Lock()
+	w.answer = func(e modeltest.Exchange) modeltest.Answer {
+		all := outputs(e)
 		if before < 0 {
-			before = len(e.Outputs)
+			before = len(all)
 		}
-		answers = nil
-		for _, output := range e.Outputs[min(before, len(e.Outputs)):] {
-			answers = append(answers, unwrap(output.Text))
+		answers = all[min(before, len(all)):]
+		c, more, err := next(answers)
+		if err == nil && !more {
+			return modeltest.Answer{Pieces: []string{s.Reply}}
 		}
-		c, more, err := calls(answers)
-		tool, offered := d.tool(e.Tools, c.Tool)
-		switch {
-		case err == nil && more && !offered:
-			err = fmt.Errorf("the agent does not offer %s", c.Tool)
-		case err == nil && !more:
-			return modeltest.Answer{Pieces: []string{conclusion}}
+		tool, offered := w.tool(e.Tools, c.Name)
+		if err == nil && !offered {
+			err = fmt.Errorf("the agent does not offer %s", c.Name)
 		}
 		arguments, encoding := json.Marshal(c.Arguments)
-		if wrong = errors.Join(wrong, err, encoding); wrong != nil {
-			return modeltest.Answer{Status: 400, Type: "invalid_request_error", Message: wrong.Error()}
+		if failure = errors.Join(failure, err, encoding); failure != nil {
+			return modeltest.Answer{Status: 400, Type: "invalid_request_error", Message: failure.Error()}
 		}
-		id := fmt.Sprintf("call_%d", len(e.Outputs)+1)
+		id := fmt.Sprintf("call_%d", len(all)+1)
 		return modeltest.Answer{Calls: []modeltest.Call{{ID: id, Namespace: tool.Namespace, Name: tool.Name, Args: string(arguments)}}}
 	}
-	d.mu.Unlock()
-	output, err := runOK(ctx, d.command(dir, question, again))
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := errors.Join(wrong, err); err != nil {
+	w.mu.Unlock()
+	output, err := repository.Output(ctx, w.command(s))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := errors.Join(failure, err); err != nil {
 		return nil, err
 	}
-	if !strings.Contains(string(output), conclusion) {
-		return nil, fmt.Errorf("the agent did not pass on what the model said:\n%s", text.Visible(text.CutMiddle(string(output), 2000)))
+	if !strings.Contains(string(output), s.Reply) {
+		return nil, fmt.Errorf("the agent did not print the reply of its model:\n%s", text.Visible(text.CutMiddle(string(output), 2000)))
 	}
 	return answers, nil
 }
 
-// command returns the command line that asks the agent a question.
-func (d *desk) command(dir, question string, again bool) process.Command {
-	path, args := d.lab.module(d.program...), slices.Clone(d.args)
+// command returns the command line for a question.
+func (w *worker) command(s session) process.Command {
+	path, args := w.module(filepath.FromSlash(w.Program)), slices.Clone(w.Args)
 	if filepath.Ext(path) == ".js" {
-		path, args = d.lab.node, append([]string{path}, args...)
+		path, args = w.node, append([]string{path}, args...)
 	}
-	if again {
-		args = append(args, d.again...)
+	if s.Again {
+		args = append(args, w.Again...)
 	}
-	return process.Command{Path: path, Args: append(args, question), Dir: dir, Env: d.lab.env(d.home), Limits: process.Limits{Timeout: time.Hour}}
+	dir := w.project
+	if s.Workspace {
+		dir = w.workspace
+	}
+	return process.Command{Path: path, Args: append(args, s.Question), Dir: dir, Env: w.env(w.home), Limits: process.Limits{Timeout: time.Hour}}
 }
 
-// unwrap returns the answer of a tool without the time that Codex puts before it.
-func unwrap(shown string) string {
-	if _, answer, ok := strings.Cut(shown, " seconds\nOutput:"); ok && strings.HasPrefix(shown, "Wall time: ") {
-		return strings.TrimPrefix(answer, "\n")
+var (
+	toolFound = regexp.MustCompile(`"type":"tool_result".*?"tool_name":"([^"]*)"`)
+	wallTime  = regexp.MustCompile(`^Wall time: .* seconds\nOutput:\n?`)
+)
+
+// outputs returns the answers of tools in a request: their text, without the time
+// that Codex adds, or the first tool that a search for tools found.
+func outputs(e modeltest.Exchange) (all []string) {
+	found := toolFound.FindAllSubmatch(e.Body, -1)
+	for i, output := range e.Outputs {
+		answer := wallTime.ReplaceAllString(output.Text, "")
+		if answer == "" && i < len(found) {
+			answer = string(found[i][1])
+		}
+		all = append(all, answer)
 	}
-	return shown
+	return all
 }

@@ -1,13 +1,12 @@
-// Command clients proves "convtools mcp" with programs that were written elsewhere: MCP
-// Inspector, the MCP conformance suite, the clients of the TypeScript SDK and of mcp-go,
-// and three agents, Claude Code, Codex and opencode, which run against a scripted model.
-// The SDKs of OpenAI and Anthropic check the requests of the adapters for models.
+// Command clients tries convtools with programs that were written elsewhere: MCP
+// Inspector, the MCP conformance suite, the clients of the TypeScript SDK and of
+// mcp-go, and three agents, Claude Code, Codex and opencode, whose model is
+// scripted. The SDKs of OpenAI and Anthropic check the requests of the adapters
+// for models.
 //
-// It is no test: it fetches pinned versions of these programs, and so needs npm and a
-// network. Every step prints one line and is bounded in time.
-//
-// The command never reads a workspace, a configuration or a home directory other than
-// those it makes itself.
+// It installs pinned versions of these programs from npm. Each step prints one
+// line and has a time limit. The command reads only workspaces, configurations
+// and home directories that it makes itself.
 package main
 
 import (
@@ -29,9 +28,9 @@ const usage = `usage: clients [-dir DIR] [-only PREFIX] [-list]
 Runs real MCP clients and agents against convtools, built from this tree. make
 clients runs it. It needs npm, and about 1.6 GB below the temporary directory.
 
-  -dir DIR      work in DIR, which is made or was left by an earlier run, and leave
-                it there; packages that are there are used again
-  -only PREFIX  only the steps whose name begins so
+  -dir DIR      work in DIR, which is new or was left by an earlier run, and
+                leave it; packages in it are used again
+  -only PREFIX  run the steps whose name has this prefix
   -list         print the names of all steps
 `
 
@@ -46,12 +45,12 @@ func main() {
 			}
 			return nil
 		}
-		return prove(ctx, *dir, *only)
+		return run(ctx, *dir, *only)
 	})
 }
 
-// prove prepares a directory and runs the steps in it.
-func prove(ctx context.Context, dir, only string) (err error) {
+// run prepares a directory and runs the steps in it.
+func run(ctx context.Context, dir, only string) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "convtools-clients-"); err != nil {
 			return fmt.Errorf("creating a directory to work in: %w", err)
@@ -60,15 +59,15 @@ func prove(ctx context.Context, dir, only string) (err error) {
 	} else if dir, err = ownDir(dir); err != nil {
 		return err
 	}
-	l, err := prepare(ctx, dir, func(what string) { fmt.Fprintf(os.Stderr, "clients: %s\n", what) })
+	l, err := prepare(ctx, dir)
 	if err != nil {
 		return err
 	}
 	return runSteps(ctx, l, steps(), only, os.Stdout)
 }
 
-// ownDir returns the absolute path of a directory that is new, or that an earlier run made:
-// others have files that this command must not overwrite.
+// ownDir returns the absolute path of a directory that is new or was made by an
+// earlier run. The command would overwrite files of another one.
 func ownDir(dir string) (string, error) {
 	dir, err1 := filepath.Abs(dir)
 	err2 := os.MkdirAll(dir, 0o700)
@@ -80,32 +79,23 @@ func ownDir(dir string) (string, error) {
 	return dir, errors.Join(err1, err2, err3, os.WriteFile(mark, nil, 0o600))
 }
 
-// step is one proof.
-type step struct {
-	// name says who does what, over which transport, separated by slashes.
-	name  string
-	limit time.Duration
-	// run returns what is worth knowing although nothing is wrong.
-	run func(ctx context.Context, l *lab) (note string, err error)
-}
-
-// runSteps runs the steps whose name begins with only, one after the other. The error says
-// how many of them did not pass.
+// runSteps runs the steps whose name has the prefix only and prints a line for
+// each. The error has the number of failures.
 func runSteps(ctx context.Context, l *lab, all []step, only string, stdout io.Writer) error {
 	ran, failed := 0, 0
 	for _, s := range all {
 		if !strings.HasPrefix(s.name, only) {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
+		if ctx.Err() != nil {
 			return fmt.Errorf("before %s: %w", s.name, context.Cause(ctx))
 		}
 		ran++
 		start := time.Now()
-		bounded, cancel := context.WithTimeoutCause(ctx, s.limit, fmt.Errorf("not done after %v", s.limit))
-		note, err := s.run(bounded, l)
-		if err != nil && bounded.Err() != nil {
-			err = fmt.Errorf("%w (%w)", context.Cause(bounded), err)
+		limited, cancel := context.WithTimeoutCause(ctx, s.limit, fmt.Errorf("not done after %v", s.limit))
+		note, err := s.run(limited, l)
+		if err != nil && limited.Err() != nil {
+			err = fmt.Errorf("%w (%w)", context.Cause(limited), err)
 		}
 		cancel()
 		verdict := "ok  "

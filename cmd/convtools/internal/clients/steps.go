@@ -1,46 +1,65 @@
 package main
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/model/provider"
 )
 
-// steps returns all steps, in the order they run in.
+// step is one proof.
+type step struct {
+	name  string // the program and its work, separated by slashes
+	limit time.Duration
+	// run returns a note for the reader, which may be empty.
+	run func(ctx context.Context, l *lab) (note string, err error)
+}
+
+// steps returns all steps in the order in which they run.
 func steps() []step {
 	const stdio, http = false, true
-	return []step{
-		{"inspector/stdio/legacy", 2 * time.Minute, inspect(stdio, legacy)},
-		{"inspector/stdio/modern", 2 * time.Minute, inspect(stdio, modern)},
-		{"inspector/http/legacy", 2 * time.Minute, inspect(http, legacy)},
-		{"inspector/http/modern", 2 * time.Minute, inspect(http, modern)},
-		{"conformance/2025-11-25", 3 * time.Minute, conform("2025-11-25", "")},
-		{"conformance/2026-07-28", 3 * time.Minute, conform("2026-07-28", "")},
-		{"conformance-fixture/2025-11-25", 3 * time.Minute, conform("2025-11-25", "fixture-")},
-		{"conformance-fixture/2026-07-28", 3 * time.Minute, conform("2026-07-28", "fixture-")},
-		{"typescript-v1/stdio/legacy", time.Minute, visit(stdio, legacy, typescript("v1"))},
-		{"typescript-v1/http/legacy", time.Minute, visit(http, legacy, typescript("v1"))},
-		{"typescript-v2/stdio/legacy", time.Minute, visit(stdio, legacy, typescript("v2"))},
-		{"typescript-v2/stdio/modern", time.Minute, visit(stdio, modern, typescript("v2"))},
-		{"typescript-v2/http/legacy", time.Minute, visit(http, legacy, typescript("v2"))},
-		{"typescript-v2/http/modern", time.Minute, visit(http, modern, typescript("v2"))},
-		{"mcp-go/stdio/legacy", time.Minute, visit(stdio, legacy, mcpGo)},
-		{"mcp-go/stdio/modern", time.Minute, visit(stdio, modern, mcpGo)},
-		{"mcp-go/http/legacy", time.Minute, visit(http, legacy, mcpGo)},
-		{"mcp-go/http/modern", time.Minute, visit(http, modern, mcpGo)},
-		{"openai-sdk/responses", time.Minute, vendor(provider.Responses)},
-		{"openai-sdk/chat", time.Minute, vendor(provider.Chat)},
-		{"anthropic-sdk/messages", time.Minute, vendor(provider.Messages)},
-		{"codex/stdio", 2 * time.Minute, finds(stdio, codex())},
-		{"codex/http", 2 * time.Minute, finds(http, codex())},
-		{"opencode/stdio", 2 * time.Minute, finds(stdio, opencode())},
-		{"opencode/http", 2 * time.Minute, finds(http, opencode())},
-		{"claude-code/history", 3 * time.Minute, remembers(claudeCode(false))},
-		{"claude-code/search", 3 * time.Minute, searches(claudeCode(true))},
-		{"codex/history", 3 * time.Minute, remembers(codex())},
-		{"opencode/history", 5 * time.Minute, remembers(opencode())},
-		{"claude-code/conv", 3 * time.Minute, delegates(claudeCode(false))},
-		{"codex/conv", 3 * time.Minute, delegates(codex())},
-		{"opencode/conv", 5 * time.Minute, delegates(opencode())},
+	return slices.Concat(
+		sessions("inspector", inspector, legacy, modern),
+		[]step{
+			{"conformance/2025-11-25", 3 * time.Minute, conform("2025-11-25")},
+			{"conformance/2026-07-28", 3 * time.Minute, conform("2026-07-28")},
+		},
+		sessions("typescript-v1", typescript("v1"), legacy),
+		sessions("typescript-v2", typescript("v2"), legacy, modern),
+		sessions("mcp-go", mcpGo, legacy, modern),
+		[]step{
+			{"openai-sdk/responses", time.Minute, vendor(provider.Responses)},
+			{"openai-sdk/chat", time.Minute, vendor(provider.Chat)},
+			{"anthropic-sdk/messages", time.Minute, vendor(provider.Messages)},
+			{"codex/stdio", 2 * time.Minute, work("codex", stdio, "find")},
+			{"codex/http", 2 * time.Minute, work("codex", http, "find")},
+			{"opencode/stdio", 2 * time.Minute, work("opencode", stdio, "find")},
+			{"opencode/http", 2 * time.Minute, work("opencode", http, "find")},
+			{"claude-code/history", 3 * time.Minute, work("claude-code", stdio, "history")},
+			{"claude-code/search", 3 * time.Minute, work("claude-code", stdio, "search")},
+			{"codex/history", 3 * time.Minute, work("codex", stdio, "history")},
+			{"opencode/history", 5 * time.Minute, work("opencode", stdio, "history")},
+			{"claude-code/conv", 3 * time.Minute, work("claude-code", stdio, "conv")},
+			{"codex/conv", 3 * time.Minute, work("codex", stdio, "conv")},
+			{"opencode/conv", 5 * time.Minute, work("opencode", stdio, "conv")},
+		},
+	)
+}
+
+// sessions returns the steps of an MCP client, over stdio and HTTP in each era.
+func sessions(name string, c client, eras ...string) (all []step) {
+	for _, era := range eras {
+		all = append(all, step{name + "/stdio/" + era, 2 * time.Minute, func(ctx context.Context, l *lab) (string, error) {
+			return "", l.session(ctx, c, target{Era: era, Command: l.serverCommand()})
+		}})
 	}
+	for _, era := range eras {
+		all = append(all, step{name + "/http/" + era, 2 * time.Minute, func(ctx context.Context, l *lab) (string, error) {
+			return "", l.serve(ctx, func(ctx context.Context, url string) error {
+				return l.session(ctx, c, target{Era: era, URL: url})
+			})
+		}})
+	}
+	return all
 }
