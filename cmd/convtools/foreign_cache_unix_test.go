@@ -51,9 +51,9 @@ func TestCacheOfAnotherUser(t *testing.T) {
 		if foreign == "link" {
 			want = "cache/convtools belongs to another user"
 		}
-		for _, args := range [][]string{{"search", "index"}, {"search", "status"}, {"doctor"}} {
-			if said := run(args...); !strings.Contains(strings.Join(strings.Fields(said), " "), want) {
-				t.Errorf("%q: %q is not said in:\n%s", args, want, said)
+		for command, want := range map[string]string{"search index": "belongs to another user: doctor names it", "doctor": want} {
+			if said := run(strings.Fields(command)...); !strings.Contains(strings.Join(strings.Fields(said), " "), want) {
+				t.Errorf("%s: %q is not said in:\n%s", command, want, said)
 			}
 		}
 		run("conversation", "ls")

@@ -226,7 +226,7 @@ func (c *commands) index(ctx context.Context) error {
 	case c.out.json:
 		c.out.object(object{"stores", stores})
 	case len(reports) == 0:
-		c.note("no index is kept: it is off, or its directory belongs to another user")
+		c.note("no index is kept: it is off, or its directory belongs to another user: doctor names it")
 	default:
 		c.out.table(true, rows, 1, 2, 3)
 	}
