@@ -6,8 +6,6 @@ import (
 	"iter"
 	"slices"
 	"time"
-
-	"github.com/convtools/convtools/runtime/base/fold"
 )
 
 // Filter selects messages.
@@ -43,10 +41,19 @@ type Query struct {
 // prepared is a query with what all segments need for it.
 type prepared struct {
 	*Query
-	index  *Index
+	view   *View
+	folded []byte // the text
 	grams  []grams
-	exact  bool                   // the lists alone decide which messages match
-	titled map[*Conversation]bool // conversations with a matching title
+	exact  bool // the lists alone decide which messages match
+}
+
+// isTitled reports whether the title of a conversation matches.
+func (p *prepared) isTitled(c *Conversation) bool {
+	if len(p.folded) == 0 || p.TextOnly || !bytes.Contains(p.view.titles()[c.number], p.folded) {
+		return false
+	}
+	start, _ := p.Find([]byte(c.Title))
+	return start >= 0
 }
 
 // Hit is a message that was found. It is valid until the next one is returned.
@@ -66,7 +73,7 @@ func (s *scan) hit() *Hit {
 
 // Read returns the text and the extra data of the message, which are valid until the next hit.
 func (h *Hit) Read() (text, extra []byte, err error) {
-	err = h.scan.query.index.guard(func() error {
+	err = h.scan.query.view.index.guard(func() error {
 		text, extra = h.scan.read(h.message), h.scan.extra(h.message)
 		return nil
 	})
@@ -170,20 +177,4 @@ func (s *scan) count(ctx context.Context, n *Counted) error {
 			n.Messages++
 		}
 	}
-}
-
-// prepare returns the prepared query.
-func (v *View) prepare(q *Query) *prepared {
-	folded := fold.Append(nil, []byte(q.Text))
-	p := &prepared{Query: q, index: v.index, grams: gramsOf(folded), exact: len(folded) <= 3, titled: map[*Conversation]bool{}}
-	if len(folded) == 0 || q.TextOnly {
-		return p
-	}
-	for n, title := range v.titles() {
-		if c := v.Conversations[n]; bytes.Contains(title, folded) {
-			start, _ := q.Find([]byte(c.Title))
-			p.titled[c] = start >= 0
-		}
-	}
-	return p
 }
