@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"context"
 	"iter"
 	"slices"
@@ -41,19 +40,10 @@ type Query struct {
 // prepared is a query with what all segments need for it.
 type prepared struct {
 	*Query
-	view   *View
+	index  *Index
 	folded []byte // the text
 	grams  []grams
 	exact  bool // the lists alone decide which messages match
-}
-
-// isTitled reports whether the title of a conversation matches.
-func (p *prepared) isTitled(c *Conversation) bool {
-	if len(p.folded) == 0 || p.TextOnly || !bytes.Contains(p.view.titles()[c.number], p.folded) {
-		return false
-	}
-	start, _ := p.Find([]byte(c.Title))
-	return start >= 0
 }
 
 // Hit is a message that was found. It is valid until the next one is returned.
@@ -73,7 +63,7 @@ func (s *scan) hit() *Hit {
 
 // Read returns the text and the extra data of the message, which are valid until the next hit.
 func (h *Hit) Read() (text, extra []byte, err error) {
-	err = h.scan.query.view.index.guard(func() error {
+	err = h.scan.query.index.guard(func() error {
 		text, extra = h.scan.read(h.message), h.scan.extra(h.message)
 		return nil
 	})

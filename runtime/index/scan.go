@@ -15,8 +15,9 @@ import (
 // scan is the search of a segment.
 type scan struct {
 	texts
-	of    []*Conversation // by the place of an owner; nil if it was removed
-	query *prepared
+	of     []*Conversation // by the place of an owner; nil if it was removed
+	titles func() titles   // of these
+	query  *prepared
 
 	next, to   uint32     // the range of messages that are not read yet
 	wanted     []bool     // by the place of an owner; nil before prepare
@@ -30,9 +31,9 @@ type scan struct {
 // scans returns a scan for each segment with messages in the times and after the position of a query.
 func (v *View) scans(q *Query) (scans []*scan) {
 	folded := fold.Append(nil, []byte(q.Text))
-	p := &prepared{q, v, folded, gramsOf(folded), len(folded) <= 3}
+	p := &prepared{q, v.index, folded, gramsOf(folded), len(folded) <= 3}
 	for _, o := range v.segments {
-		s := &scan{texts: texts{segment: o.segment}, of: o.of, query: p, to: o.messages}
+		s := &scan{texts: texts{segment: o.segment}, of: o.of, titles: o.titles, query: p, to: o.messages}
 		if s.bound(q); s.next < s.to {
 			scans = append(scans, s)
 		}
@@ -100,9 +101,16 @@ func (s *scan) isApart(n uint32) bool {
 // read.
 func (s *scan) findTitles() {
 	s.titled = make([]bool, len(s.of))
-	for place, c := range s.of {
-		s.titled[place] = s.wanted[place] && s.query.isTitled(c)
-		s.hasTitled = s.hasTitled || s.titled[place]
+	if len(s.query.folded) == 0 || s.query.TextOnly {
+		return
+	}
+	titles := s.titles()
+	for place := range titles.holding(s.query.folded) {
+		if s.wanted[place] {
+			start, _ := s.query.Find([]byte(s.of[place].Title))
+			s.titled[place] = start >= 0
+			s.hasTitled = s.hasTitled || start >= 0
+		}
 	}
 }
 
