@@ -146,29 +146,26 @@ func (t *topic) deadEntries(fields ...string) (found []Finding) {
 
 // collisions finds files with the same slug.
 func (c *checker) collisions() {
-	all := c.tree.Subjects
-	for first := 0; first < len(all); {
-		var visible, hidden []string
-		end := first
-		for ; end < len(all) && all[end].Slug == all[first].Slug; end++ {
-			switch s := &all[end]; {
-			case s.Disabled:
-			case s.Hidden:
-				hidden = append(hidden, quoteName(s.Path))
-			default:
-				visible = append(visible, quoteName(s.Path))
-			}
+	files, hidden := map[string][]string{}, map[string]bool{}
+	for i := range c.tree.Subjects {
+		if s := &c.tree.Subjects[i]; !s.Disabled {
+			files[s.Slug] = append(files[s.Slug], s.Path)
+			hidden[s.Slug] = hidden[s.Slug] || s.Hidden
 		}
-		at, slug := all[first].Path, quoteName(all[first].Slug)
-		switch {
-		case len(visible) > 1:
-			c.file(RuleCollision, diag.Warning, at, 0, "rename all but one", "%s files have the slug %s, which loads them together: %s",
-				text.Number(len(visible)), slug, listed(visible))
-		case len(hidden) > 0 && len(hidden)+len(visible) > 1:
-			c.file(RuleCollision, diag.Warning, at, 0, "rename all but one", "hidden files share the slug %s and can be told apart by path only: %s",
-				slug, listed(append(visible, hidden...)))
+	}
+	for slug, paths := range files {
+		if len(paths) == 1 {
+			continue
 		}
-		first = end
+		which := ", which loads them together"
+		if hidden[slug] {
+			which = ""
+		}
+		at, n := paths[0], text.Number(len(paths))
+		for i := range paths {
+			paths[i] = quoteName(paths[i])
+		}
+		c.file(RuleCollision, diag.Warning, at, 0, "rename all but one", "%s files have the slug %s%s: %s", n, quoteName(slug), which, listed(paths))
 	}
 }
 

@@ -21,13 +21,10 @@ func (t *topic) targets() map[string]*subjects.Subject {
 				known[name] = s
 			}
 		}
-	}
-	for i := range t.tree.Subjects {
-		s := &t.tree.Subjects[i]
-		file := subjects.NFC(s.Path)
-		known[file] = s
-		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-			known[dir] = nil
+		for dir := path.Dir(subjects.NFC(s.Path)); dir != "."; dir = path.Dir(dir) {
+			if _, ok := known[dir]; !ok {
+				known[dir] = nil
+			}
 		}
 	}
 	return known

@@ -16,8 +16,9 @@ type Topic struct {
 	Description  string `json:"description,omitempty"`
 	// The subjects of disabled topics are not read.
 	Disabled bool `json:"disabled,omitempty"`
-	// Dir is the directory relative to the workspace, with slashes.
-	Dir string `json:"dir"`
+	// Dir is the directory relative to the workspace, with slashes; with Outside it is as the user's file has it.
+	Dir     string `json:"dir"`
+	Outside bool   `json:"-"`
 	// Problem is the reason if the directory cannot be read.
 	Problem string `json:"problem,omitempty"`
 	// Subjects are in the byte order of Slug, then Path.
@@ -59,7 +60,7 @@ func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
 func (b *Base) overview(ctx context.Context, of *config.Topic) (Topic, error) {
 	o := Topic{
 		ID: of.ID, Title: of.Title, Introduction: of.Introduction, Description: of.Description,
-		Disabled: !of.Enable, Dir: of.Subjects, Subjects: []subjects.Subject{},
+		Disabled: !of.Enable, Dir: of.Subjects, Outside: of.Outside != "", Subjects: []subjects.Subject{},
 	}
 	if o.Disabled {
 		return o, nil

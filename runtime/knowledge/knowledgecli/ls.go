@@ -42,7 +42,7 @@ the name of their folder.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: c.completeTopics,
+		ValidArgsFunction: c.complete((*knowledge.Base).CompleteTopic),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := c.open()
 			if err != nil {
