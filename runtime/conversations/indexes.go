@@ -100,11 +100,15 @@ func (x *Indexes) cache(set *settings, kind, place string) *filecache.Cache {
 		x.caches = map[string]*filecache.Cache{}
 	}
 	if x.caches[key] == nil {
-		x.caches[key] = filecache.New(func() (saved []byte) {
-			if view, err := one.View(); err == nil {
-				saved, _ = bytes.CutPrefix(view.Kept, savedFor(set.exclusions))
+		x.caches[key] = filecache.New(func() []byte {
+			view, err := one.View()
+			if err != nil {
+				return nil
 			}
-			return saved
+			if saved, ok := bytes.CutPrefix(view.Kept, savedFor(set.exclusions)); ok {
+				return saved
+			}
+			return nil
 		})
 	}
 	return x.caches[key]

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"iter"
@@ -40,13 +41,13 @@ type View struct {
 	*catalog
 	segments []*opened
 	index    *Index
-	titles   func() [][]byte
 }
 
 // opened is a segment of a view.
 type opened struct {
 	*segment
-	of []*Conversation // by part; nil if the conversation was removed
+	of     []*Conversation // by part; nil if the conversation was removed
+	titles func() titles   // of these
 }
 
 // View returns the last committed state. The error is [fs.ErrNotExist] if nothing was committed, and a [*DamageError]
@@ -82,7 +83,6 @@ func (x *Index) load() error {
 		return err
 	}
 	v := &View{catalog: c, index: x}
-	v.titles = sync.OnceValue(v.readTitles)
 	of := ofParts(slices.Values(v.Conversations))
 	for _, n := range c.Segments {
 		s, err := x.segment(n)
@@ -93,6 +93,7 @@ func (x *Index) load() error {
 		for _, part := range s.owners {
 			o.of = append(o.of, of[part])
 		}
+		o.titles = sync.OnceValue(o.readTitles)
 		v.segments = append(v.segments, o)
 	}
 	x.view = v
@@ -158,10 +159,37 @@ func (v *View) Info() Info {
 	return i
 }
 
-// readTitles returns the folded titles of all conversations.
-func (v *View) readTitles() (titles [][]byte) {
-	for _, c := range v.Conversations {
-		titles = append(titles, fold.Append(nil, []byte(c.Title)))
+// titles are the folded titles of conversations, each with a separator after it.
+type titles struct {
+	text []byte
+	ends []int // by the place of a conversation
+}
+
+// readTitles returns the titles of the conversations of a segment.
+func (o *opened) readTitles() (t titles) {
+	for _, c := range o.of {
+		if c != nil {
+			t.text = fold.Append(t.text, []byte(c.Title))
+		}
+		t.text = append(t.text, end)
+		t.ends = append(t.ends, len(t.text))
 	}
-	return titles
+	return t
+}
+
+// holding yields the places of the conversations with a folded text in their title.
+func (t *titles) holding(folded []byte) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; ; {
+			n := bytes.Index(t.text[from:], folded)
+			if n < 0 {
+				return
+			}
+			place, _ := slices.BinarySearch(t.ends, from+n+1)
+			if !yield(place) {
+				return
+			}
+			from = t.ends[place]
+		}
+	}
 }

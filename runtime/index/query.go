@@ -1,13 +1,10 @@
 package index
 
 import (
-	"bytes"
 	"context"
 	"iter"
 	"slices"
 	"time"
-
-	"github.com/convtools/convtools/runtime/base/fold"
 )
 
 // Filter selects messages.
@@ -44,9 +41,9 @@ type Query struct {
 type prepared struct {
 	*Query
 	index  *Index
+	folded []byte // the text
 	grams  []grams
-	exact  bool                   // the lists alone decide which messages match
-	titled map[*Conversation]bool // conversations with a matching title
+	exact  bool // the lists alone decide which messages match
 }
 
 // Hit is a message that was found. It is valid until the next one is returned.
@@ -170,20 +167,4 @@ func (s *scan) count(ctx context.Context, n *Counted) error {
 			n.Messages++
 		}
 	}
-}
-
-// prepare returns the prepared query.
-func (v *View) prepare(q *Query) *prepared {
-	folded := fold.Append(nil, []byte(q.Text))
-	p := &prepared{Query: q, index: v.index, grams: gramsOf(folded), exact: len(folded) <= 3, titled: map[*Conversation]bool{}}
-	if len(folded) == 0 || q.TextOnly {
-		return p
-	}
-	for n, title := range v.titles() {
-		if c := v.Conversations[n]; bytes.Contains(title, folded) {
-			start, _ := q.Find([]byte(c.Title))
-			p.titled[c] = start >= 0
-		}
-	}
-	return p
 }

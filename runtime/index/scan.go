@@ -8,17 +8,21 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/convtools/convtools/runtime/base/fold"
 )
 
 // scan is the search of a segment.
 type scan struct {
 	texts
-	of    []*Conversation // by the place of an owner; nil if it was removed
-	query *prepared
+	of     []*Conversation // by the place of an owner; nil if it was removed
+	titles func() titles   // of these
+	query  *prepared
 
 	next, to   uint32     // the range of messages that are not read yet
 	wanted     []bool     // by the place of an owner; nil before prepare
-	hasTitled  bool       // a conversation of the segment has a matching title
+	titled     []bool     // by the place of an owner: its title matches; nil before the first window
+	hasTitled  bool       // one of these is true
 	grams      []postings // of the text, the rarest first
 	candidates []uint32   // messages before next that may match
 	at         uint32     // the current message
@@ -26,9 +30,10 @@ type scan struct {
 
 // scans returns a scan for each segment with messages in the times and after the position of a query.
 func (v *View) scans(q *Query) (scans []*scan) {
-	p := v.prepare(q)
+	folded := fold.Append(nil, []byte(q.Text))
+	p := &prepared{q, v.index, folded, gramsOf(folded), len(folded) <= 3}
 	for _, o := range v.segments {
-		s := &scan{texts: texts{segment: o.segment}, of: o.of, query: p, to: o.messages}
+		s := &scan{texts: texts{segment: o.segment}, of: o.of, titles: o.titles, query: p, to: o.messages}
 		if s.bound(q); s.next < s.to {
 			scans = append(scans, s)
 		}
@@ -68,7 +73,6 @@ func (s *scan) prepare() {
 	s.wanted = make([]bool, len(s.of))
 	for place, c := range s.of {
 		s.wanted[place] = c != nil && (s.query.Wanted == nil || s.query.Wanted(c.Key))
-		s.hasTitled = s.hasTitled || s.query.titled[c]
 	}
 	s.grams = s.postings()
 }
@@ -93,10 +97,25 @@ func (s *scan) isApart(n uint32) bool {
 	return s.query.IsApart != nil && s.query.ApartKinds>>(kind&63)&1 != 0 && s.query.IsApart(kind, s.extra(n))
 }
 
-// isTitled reports whether the title of the conversation of a message matches.
-func (s *scan) isTitled(n uint32) bool {
-	return len(s.query.titled) > 0 && s.query.titled[s.conversation(n)]
+// findTitles finds the conversations with a matching title. Only the first window needs them: most segments are not
+// read.
+func (s *scan) findTitles() {
+	s.titled = make([]bool, len(s.of))
+	if len(s.query.folded) == 0 || s.query.TextOnly {
+		return
+	}
+	titles := s.titles()
+	for place := range titles.holding(s.query.folded) {
+		if s.wanted[place] {
+			start, _ := s.query.Find([]byte(s.of[place].Title))
+			s.titled[place] = start >= 0
+			s.hasTitled = s.hasTitled || start >= 0
+		}
+	}
 }
+
+// isTitled reports whether the title of the conversation of a message matches.
+func (s *scan) isTitled(n uint32) bool { return s.hasTitled && s.titled[s.owner(n)] }
 
 // postings are the lists of a range of grams.
 type postings struct {
@@ -159,6 +178,9 @@ const readCost = 500
 // fill finds the candidates of the next window: the messages with a matching title, and those that have all grams
 // of the text. It omits grams when reading the messages costs less.
 func (s *scan) fill() {
+	if s.titled == nil {
+		s.findTitles()
+	}
 	from, to := s.next, min(s.next+windowSize, s.to)
 	var w window
 	for i := range w {
