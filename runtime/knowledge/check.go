@@ -109,8 +109,7 @@ func (c *checker) check(ctx context.Context) {
 	c.list = append(c.list, c.deadEntries("disabled", "learned")...)
 	c.collisions()
 	known := c.targets()
-	for i := range c.tree.Subjects {
-		s := &c.tree.Subjects[i]
+	for _, s := range c.tree.Subjects {
 		if s.Disabled {
 			continue
 		}
@@ -147,8 +146,8 @@ func (t *topic) deadEntries(fields ...string) (found []Finding) {
 // collisions finds files with the same slug.
 func (c *checker) collisions() {
 	files, hidden := map[string][]string{}, map[string]bool{}
-	for i := range c.tree.Subjects {
-		if s := &c.tree.Subjects[i]; !s.Disabled {
+	for _, s := range c.tree.Subjects {
+		if !s.Disabled {
 			files[s.Slug] = append(files[s.Slug], s.Path)
 			hidden[s.Slug] = hidden[s.Slug] || s.Hidden
 		}

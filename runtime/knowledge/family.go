@@ -238,8 +238,8 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 		if t.broken != nil {
 			unusable = append(unusable, t.broken.Error())
 		}
-		for i := range t.tree.Subjects {
-			if !t.tree.Subjects[i].Disabled {
+		for _, s := range t.tree.Subjects {
+			if !s.Disabled {
 				subjects++
 			}
 		}

@@ -14,8 +14,7 @@ import (
 // targets returns the targets of links: subjects by each of their names, and folders, whose value is nil.
 func (t *topic) targets() map[string]*subjects.Subject {
 	known := map[string]*subjects.Subject{".": nil}
-	for i := range t.tree.Subjects {
-		s := &t.tree.Subjects[i]
+	for _, s := range t.tree.Subjects {
 		for _, name := range s.Names() {
 			if other := known[name]; other == nil || other.Disabled {
 				known[name] = s

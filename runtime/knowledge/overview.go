@@ -22,7 +22,7 @@ type Topic struct {
 	// Problem is the reason if the directory cannot be read.
 	Problem string `json:"problem,omitempty"`
 	// Subjects are in the byte order of Slug, then Path.
-	Subjects []subjects.Subject `json:"subjects"`
+	Subjects []*subjects.Subject `json:"subjects"`
 	// Warnings are sentences, without a period, about entries of learned and disabled that match nothing.
 	Warnings []string `json:"warnings,omitempty"`
 	// LeftOut are links, special files and others that are no subjects, in the order of their paths.
@@ -60,7 +60,7 @@ func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
 func (b *Base) overview(ctx context.Context, of *config.Topic) (Topic, error) {
 	o := Topic{
 		ID: of.ID, Title: of.Title, Introduction: of.Introduction, Description: of.Description,
-		Disabled: !of.Enable, Dir: of.Subjects, Outside: of.Outside != "", Subjects: []subjects.Subject{},
+		Disabled: !of.Enable, Dir: of.Subjects, Outside: of.Outside != "", Subjects: []*subjects.Subject{},
 	}
 	if o.Disabled {
 		return o, nil
@@ -73,11 +73,7 @@ func (b *Base) overview(ctx context.Context, of *config.Topic) (Topic, error) {
 	if t.broken != nil {
 		o.Problem = t.broken.why()
 	}
-	var all []*subjects.Subject
-	for i := range t.tree.Subjects {
-		all = append(all, &t.tree.Subjects[i])
-	}
-	if err := t.tree.Look(ctx, all); err != nil {
+	if err := t.tree.Look(ctx, t.tree.Subjects); err != nil {
 		return Topic{}, err
 	}
 	for _, f := range t.deadEntries("disabled", "learned") {
