@@ -50,16 +50,11 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 }
 
 // ConfigFindings returns the problems of a [config.Error]. It returns nothing for another error.
-func ConfigFindings(err error) []Finding {
+func ConfigFindings(err error) (found []Finding) {
 	if broken, ok := errors.AsType[*config.Error](err); ok {
-		return configFindings(broken.Problems)
-	}
-	return nil
-}
-
-func configFindings(problems []config.Problem) (found []Finding) {
-	for _, p := range problems {
-		found = append(found, Finding{Diagnostic: p.Diagnostic})
+		for _, p := range broken.Problems {
+			found = append(found, Finding{Diagnostic: p.Diagnostic})
+		}
 	}
 	return found
 }
@@ -67,16 +62,19 @@ func configFindings(problems []config.Problem) (found []Finding) {
 // Check reads all files and returns the problems that keep subjects from being learned: those of the configuration
 // first, then those of each topic. The error is that of the context.
 func (b *Base) Check(ctx context.Context) ([]Finding, error) {
-	found := configFindings(b.problems())
+	found := ConfigFindings(&config.Error{Problems: b.problems()})
 	for t := range b.scans(ctx) {
 		c := checker{topic: t}
 		c.check(ctx)
-		slices.SortStableFunc(c.list, func(a, b Finding) int {
-			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col), cmp.Compare(a.Rule, b.Rule))
-		})
+		slices.SortStableFunc(c.list, func(a, b Finding) int { return comparePlaces(a.Diagnostic, b.Diagnostic) })
 		found = append(found, c.list...)
 	}
 	return found, ctx.Err()
+}
+
+// comparePlaces orders problems by their places, and those at one place by their rules.
+func comparePlaces(a, b diag.Diagnostic) int {
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col), cmp.Compare(a.Rule, b.Rule))
 }
 
 // checker collects the findings about one topic.

@@ -44,14 +44,12 @@ func (b *Base) Topics(ctx context.Context) ([]Topic, error) {
 
 // Topic returns a topic by its id or its title. A disabled topic is found by its id alone.
 func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
-	for _, t := range b.usable {
-		if t.ID == name {
-			return b.overview(ctx, t)
+	t := byID(b.usable, name)
+	if t == nil {
+		var err error
+		if t, err = b.lookup(name); err != nil {
+			return Topic{}, err
 		}
-	}
-	t, err := b.lookup(name)
-	if err != nil {
-		return Topic{}, err
 	}
 	return b.overview(ctx, t)
 }

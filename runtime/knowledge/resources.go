@@ -19,8 +19,6 @@ import (
 const (
 	scheme   = "kb://"
 	template = scheme + "{topic}/{slug}"
-	// maxAddress is the length of the longest address in bytes.
-	maxAddress = 16 << 10
 )
 
 // resources are the subjects of all topics, each at its address.
@@ -112,7 +110,7 @@ func (f *family) readAddress(ctx context.Context, where contract.Context, uri st
 // subjects too. The name is not taken for a pattern, and the id not for a title. The error is a [contract.Error] if
 // there is no such subject or it cannot be shown.
 func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, mime string, err error) {
-	config := b.byID(id)
+	config := byID(b.topics, id)
 	if config == nil {
 		return "", "", b.unknownTopic(id)
 	}
@@ -158,7 +156,7 @@ func parseAddress(uri string) (topic, name string, ok bool) {
 	before, behind, _ := strings.Cut(rest, "/")
 	topic, topicErr := url.PathUnescape(before)
 	name, nameErr := url.PathUnescape(behind)
-	ok = ok && len(uri) <= maxAddress && topicErr == nil && nameErr == nil && topic != "" && name != ""
+	ok = ok && topicErr == nil && nameErr == nil && topic != "" && name != ""
 	return topic, name, ok && utf8.ValidString(topic+name)
 }
 

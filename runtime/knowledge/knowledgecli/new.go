@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -20,27 +19,24 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/knowledge"
-	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
 func (c *commands) create() *cobra.Command {
 	return &cobra.Command{
-		Use:   "new TOPIC/SLUG [-]",
+		Use:   "new TOPIC/SLUG",
 		Short: "Create a subject",
 		Long: `Creates the file of a subject in the directory of its topic, with a title made
-of its name, or, with "-", with what standard input has to say. It is a Markdown
-file unless the slug ends in another extension; NAME/SKILL is a skill, which
-has front matter, too. A file that exists is never touched.`,
-		Example: `  convtools knowledge new project/release-process
-  git log -5 | convtools knowledge new project/recent-changes.txt -`,
+of its name. It is a Markdown file unless the slug ends in another extension;
+NAME/SKILL is a skill, which has front matter, too. A file that exists is never
+touched.`,
+		Example:           `  convtools knowledge new project/release-process`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: c.complete((*knowledge.Base).CompletePath),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			fromInput := len(args) == 2 && args[1] == "-"
-			if len(args) != 1 && !fromInput {
-				return cli.Usagef("new takes TOPIC/SLUG, and \"-\" to read standard input, and got %d arguments", len(args))
+			if len(args) != 1 {
+				return cli.Usagef("new takes TOPIC/SLUG, and got %d arguments", len(args))
 			}
-			topic, slug, err := subjectArgs(cmd, args[:1])
+			topic, slug, err := subjectArgs(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -48,20 +44,14 @@ has front matter, too. A file that exists is never touched.`,
 			if err != nil {
 				return cli.Usage(err)
 			}
-			content := templateOf(file)
-			if fromInput {
-				if content, err = c.newContent(); err != nil {
-					return err
-				}
-			}
-			return c.createFile(cmd.Context(), topic, file, content)
+			return c.createFile(cmd.Context(), topic, file)
 		},
 	}
 }
 
 // createFile creates the file of a subject, and prints the name of the subject and its marks: it may be hidden, disabled
 // or a skill.
-func (c *commands) createFile(ctx context.Context, id, file, content string) error {
+func (c *commands) createFile(ctx context.Context, id, file string) error {
 	b, err := c.open()
 	if err != nil {
 		return err
@@ -74,7 +64,7 @@ func (c *commands) createFile(ctx context.Context, id, file, content string) err
 		return fmt.Errorf("topic %s is disabled: remove enable = false from it first", topic.ID)
 	}
 	name := path.Join(topic.Dir, file)
-	switch err := create(b, topic, file, content); {
+	switch err := create(b, topic, file, templateOf(file)); {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%s exists already and was not touched", name)
 	case err != nil:
@@ -133,20 +123,6 @@ func heading(name string) string {
 	title := strings.Join(strings.Fields(words), " ")
 	_, size := utf8.DecodeRuneInString(title)
 	return "# " + strings.ToUpper(title[:size]) + title[size:] + "\n"
-}
-
-// newContent reads the content of a new subject from standard input.
-func (c *commands) newContent() (string, error) {
-	content, err := io.ReadAll(io.LimitReader(c.host.Stdin, subjects.MaxSize+1))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("reading standard input: %w", err)
-	case len(content) > subjects.MaxSize:
-		return "", errors.New("standard input has more than 4 MiB, which is more than can be learned; nothing was created")
-	case len(content) == 0:
-		return "", errors.New("standard input is empty; nothing was created")
-	}
-	return string(content), nil
 }
 
 // create creates a file that does not exist, with its directories and the directory of the topic if that is in the
