@@ -103,7 +103,7 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 		}
 	}
 	for _, uri := range []string{
-		"kb://notes/off", "kb://notes/off.md", "kb://notes/scan", "kb://notes/none", "kb://notes/*", "kb://notes/**", "kb://none/a", "kb://nothing/a",
+		"kb://notes/off", "kb://notes/off.md", "kb://notes/none", "kb://notes/*", "kb://notes/**", "kb://none/a", "kb://nothing/a",
 		"kb://notes", "kb://notes/", "kb://", "kb:///a", "kb:a", "kb:/notes/a", "KB://notes/a", "kb://../secret", "kb://notes/../secret.md", "kb://notes/%2e%2e%2fsecret.md",
 		"kb://notes/../../../../../../etc/passwd", "kb://notes//etc/passwd", "kb://notes/%2Fetc%2Fpasswd", "file:/etc/passwd", "file:///etc/passwd", "/etc/passwd",
 		"kb://notes/a%", "kb://notes/a%zz", "kb://notes/%ff", "kb://notes/a%00", "kb://notes/a?x=1", "kb://notes/a#x", "kb://user@notes/a", "kb://notes:80/a",

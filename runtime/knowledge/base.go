@@ -84,26 +84,22 @@ func byID(topics []*config.Topic, id string) *config.Topic {
 	return nil
 }
 
-// lookup returns the topic with an id or, in any case, a title. The error names the topics.
+// lookup returns the topic with an id or, in any case, a title that no other topic has. The error names the topics.
 func (b *Base) lookup(asked string) (*config.Topic, error) {
 	asked = strings.TrimSpace(asked)
 	if t := byID(b.topics, asked); t != nil {
 		return t, nil
 	}
-	var found *config.Topic
-	var ids []string
+	var found []*config.Topic
 	for _, t := range b.topics {
 		if asked != "" && strings.EqualFold(oneLine(t.Title), oneLine(asked)) {
-			found, ids = t, append(ids, t.ID)
+			found = append(found, t)
 		}
 	}
-	switch len(ids) {
-	case 0:
-		return nil, b.unknownTopic(asked)
-	case 1:
-		return found, nil
+	if len(found) == 1 {
+		return found[0], nil
 	}
-	return nil, contract.Fixable(fmt.Sprintf("%s is the title of %d topics. Ask for one of them by its id: %s.", text.Quote(asked), len(ids), listed(ids)))
+	return nil, b.unknownTopic(asked)
 }
 
 func (b *Base) unknownTopic(asked string) error {

@@ -80,6 +80,7 @@ func TestReadResource(t *testing.T) {
 	for _, c := range []struct{ name, topic, subject, want string }{
 		{"hidden by its slug", "project", "hidden", "Hidden."},
 		{"learned", "project", "b", "B."},
+		{"binary", "project", "logo", "(subject \"logo\": skipped: binary)"},
 		{"code in a fence", "code", "twice.toml", "```toml\ntwo = 2\n```"},
 		{"not UTF-8", "code", "latin", "caf\ufffd\n\n(subject \"latin\": the file is not valid UTF-8; what could not be decoded is shown as \ufffd)"},
 	} {
@@ -94,7 +95,6 @@ func TestReadResource(t *testing.T) {
 	for _, c := range []struct{ name, topic, subject string }{
 		{"no such subject", "project", "nothing"},
 		{"disabled", "project", "off"},
-		{"binary", "project", "logo"},
 		{"a glob", "project", "a*"},
 		{"several of one slug", "code", "twice"},
 		{"a path out", "project", "../code/latin.md"},

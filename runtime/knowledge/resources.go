@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,8 +106,8 @@ func (f *family) readAddress(ctx context.Context, where contract.Context, uri st
 }
 
 // ReadResource returns the subject with a name, by the id of its topic, and the type of the text. It reads hidden
-// subjects too. The name is not taken for a pattern, and the id not for a title. The error is a [contract.Error] if
-// there is no such subject or it cannot be shown.
+// subjects too. The name is not taken for a pattern, and the id not for a title. The content of a subject that cannot
+// be shown says why. The error is a [contract.Error] if there is no such subject.
 func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, mime string, err error) {
 	config := byID(b.topics, id)
 	if config == nil {
@@ -124,22 +123,17 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 		return "", "", err
 	}
 	named := func(s *subjects.Subject) bool { return s.Name == subject } // several files may have names that look the same
-	if !found.Literal && !slices.ContainsFunc(found.Hits, named) {
+	if len(found.Hits) > 0 && !found.Literal && !slices.ContainsFunc(found.Hits, named) {
 		var names []string
 		for _, s := range found.Hits {
 			names = append(names, quoteName(s.Name))
 		}
-		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no single subject %s. Those that it stands for: %s.", text.Quote(id), text.Quote(subject), cmp.Or(listed(names), "none")))
+		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no single subject %s. Those that it stands for: %s.", text.Quote(id), text.Quote(subject), listed(names)))
 	}
-	var r remarks
-	if content, err = t.read(ctx, found.Hits, found.Literal, &r); err != nil {
+	if content, err = t.load(ctx, []string{subject}, false, &remarks{}); err != nil {
 		return "", "", err
 	}
-	if content == "" {
-		return "", "", contract.Fixable(r.String())
-	}
-	r.skills(t, found.Hits)
-	return r.appendTo(content), mimeType(found.Hits[0].Ext), nil
+	return content, mimeType(found.Hits[0].Ext), nil
 }
 
 // address returns the address of a subject. Slashes in names stay what they are,
