@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -102,7 +100,7 @@ func (b *Base) checkTopic(t *config.Topic) {
 	whole := b.config.Wrong(table) == nil
 	written, inside := t.Subjects, true
 	if t.Outside == "" {
-		t.Subjects, inside = cleanPath(written)
+		t.Subjects, inside = config.ProjectPath(written)
 	}
 	switch missing := t.SubjectsAt.File == ""; {
 	case missing && whole && t.UsersOnly:
@@ -130,17 +128,6 @@ func (b *Base) checkTopic(t *config.Topic) {
 
 func notInID(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
-}
-
-// cleanPath returns a directory as a path relative to the root, and reports whether it can be
-// one. The rules are the same on every system: a file that works on one computer works on
-// those of others.
-func cleanPath(dir string) (string, bool) {
-	clean := path.Clean(dir)
-	drive := len(clean) > 1 && clean[1] == ':'
-	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }
-	outside := drive || strings.HasPrefix(clean, "~") || slices.Contains(strings.Split(dir, "/"), "..") || !filepath.IsLocal(filepath.FromSlash(clean))
-	return clean, !outside && strings.TrimSpace(dir) != "" && !strings.ContainsFunc(clean, odd)
 }
 
 // checkPatterns adds the problems of a topic's patterns, and reports whether there are none.
