@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -80,9 +79,7 @@ func (b *Base) problems() []config.Problem {
 	found := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool {
 		return p.Tables != nil && !p.Disables("kb") && !slices.ContainsFunc(p.Tables, func(t string) bool { return strings.HasPrefix(t, "kb.") })
 	})
-	slices.SortStableFunc(found, func(a, b config.Problem) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
-	})
+	slices.SortStableFunc(found, func(a, b config.Problem) int { return comparePlaces(a.Diagnostic, b.Diagnostic) })
 	return found
 }
 
@@ -167,7 +164,7 @@ func (b *Base) checkPatterns(table, id, key string, patterns []string, at []diag
 func (b *Base) learnPattern(value string) {
 	at := diag.Diagnostic{File: "-k"}
 	id, pattern, _ := strings.Cut(value, "/")
-	t := b.byID(id)
+	t := byID(b.topics, id)
 	switch {
 	case b.Root() == "":
 		b.add("kb", at, RuleFlag, "run this in a workspace, at or below a directory that has .jp or convtools.toml", "there is no workspace, and so no topic")

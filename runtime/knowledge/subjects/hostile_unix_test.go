@@ -297,7 +297,7 @@ func TestHugeFile(t *testing.T) {
 	}
 	deadline(t)
 	tree := scan(t, dir)
-	s := &tree.Subjects[0]
+	s := tree.Subjects[0]
 	if c, err := tree.Read(soon(t), s); err != nil || !c.TooLarge || c.Size != 1<<30 || c.Text != "" {
 		t.Errorf("A-24: %d bytes of text, %d in all, %v", len(c.Text), c.Size, err)
 	}

@@ -34,7 +34,7 @@ type Warning struct {
 // scanned.
 type Tree struct {
 	// Subjects are all files, also hidden ones, sorted by Slug and Path.
-	Subjects []Subject
+	Subjects []*Subject
 	// Visible are the subjects that are neither hidden nor disabled, in the same order. [Tree.Configure] fills it in.
 	Visible []*Subject
 	// Dead are the entries of the configuration that match nothing: the disabled ones, then the learned ones.
@@ -124,7 +124,7 @@ func (w *walker) entry(at string, kind fs.FileMode) bool {
 
 // tree returns the result.
 func (w *walker) tree() *Tree {
-	var all []Subject
+	var all []*Subject
 	for at := range w.files {
 		all = append(all, newSubject(at))
 	}

@@ -73,8 +73,9 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 	if err = cmp.Or(err, CheckVersion(version, len(schema()))); err != nil {
 		return nil, err
 	}
+	const conversations = "SELECT " + Columns + " FROM conversations"
 	return &messagedb.Queries{
-		Conversations: "SELECT " + Columns + " FROM conversations", Read: Read,
+		Conversations: conversations, Conversation: conversations + " WHERE name = ?1", Read: Read,
 		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
 			FROM conversations AS c, messages AS m
 			WHERE c.name = ?1 AND m.id BETWEEN c.id << %d AND (c.id + 1 << %d) - 1 ORDER BY m.id`, messagedb.MaxMessage, positionBits, positionBits),

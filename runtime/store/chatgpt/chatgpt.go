@@ -252,7 +252,10 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 		order = append(order, "rowid")
 		place = "min(rowid)"
 	}
-	q := &messagedb.Queries{Conversations: listQuery(conversations, place), Read: read}
+	q := &messagedb.Queries{
+		Conversations: listQuery(conversations, place, ""),
+		Conversation:  listQuery(conversations, place, " IS ?1"), Read: read,
+	}
 	q.Messages = fmt.Sprintf(`SELECT CAST(%s AS TEXT), NULL, %s, coalesce(octet_length(content), 0), CASE WHEN octet_length(content) <= %d THEN CAST(content AS TEXT) END
 		FROM messages WHERE conversation_id IS ?1`, messages.column("role"), messages.column("create_time"), messagedb.MaxMessage)
 	if len(order) > 0 {
@@ -262,16 +265,22 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 }
 
 // listQuery returns the query for the conversations that have a row or messages. place is the expression for
-// the place of the first message.
-func listQuery(conversations columns, place string) string {
+// the place of the first message, and condition one for the key, such as " = 1"; empty for all.
+func listQuery(conversations columns, place, condition string) string {
+	where := func(key string) string {
+		if condition == "" {
+			return ""
+		}
+		return " WHERE " + key + condition
+	}
 	const noRow = "SELECT m.k, NULL, NULL, NULL, FALSE, NULL, NULL, m.first, NULL FROM m"
-	query := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages GROUP BY conversation_id) ", place)
+	query := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages%s GROUP BY conversation_id) ", place, where("conversation_id"))
 	if !slices.Contains(conversations, "id") {
 		return query + noRow
 	}
 	return query + fmt.Sprintf(`SELECT +c.id, substr(CAST(%s AS TEXT), 1, %d), %s, %s, FALSE, NULL, NULL, m.first, NULL
-		FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL `, conversations.column("title"), messagedb.MaxText,
-		conversations.column("create_time"), conversations.column("update_time")) + noRow + " LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
+		FROM conversations AS c LEFT JOIN m ON m.k = c.id%s UNION ALL `, conversations.column("title"), messagedb.MaxText,
+		conversations.column("create_time"), conversations.column("update_time"), where("c.id")) + noRow + " LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
 }
 
 // read decodes a message. The name of an unknown role is the name of the message.

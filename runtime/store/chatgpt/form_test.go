@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 )
 
-// The messages of a conversation are found without reading those of others, where there is an
+// A conversation and its messages are found without reading those of others, where there is an
 // index for that, as in what the exporter writes.
 func TestMessagesAreNotSearchedFor(t *testing.T) {
 	t.Parallel()
@@ -26,7 +26,7 @@ func TestMessagesAreNotSearchedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := writer.ExecContext(t.Context(), schema); err != nil {
+		if _, err := writer.ExecContext(t.Context(), schema+"; CREATE TABLE conversations (id TEXT PRIMARY KEY, title)"); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		writer.Close()
@@ -41,8 +41,10 @@ func TestMessagesAreNotSearchedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plan := planOf(t.Context(), t, db, q.Messages, "c"); strings.Contains(plan, "SCAN messages") {
-			t.Errorf("%s: all messages are read for those of a conversation:\n%s", name, plan)
+		for _, query := range []string{q.Conversation, q.Messages} {
+			if plan := planOf(t.Context(), t, db, query, "c"); strings.Contains(plan, "SCAN messages") {
+				t.Errorf("%s: all messages are read for those of a conversation:\n%s", name, plan)
+			}
 		}
 		db.Close()
 	}

@@ -69,6 +69,8 @@ type Queries struct {
 	// a text that changes when the conversation does or NULL, time of the last message or NULL,
 	// place in the database, and the id in the export or NULL if that is the key.
 	Conversations string
+	// Conversation is the same query for the conversations with the key ?1, a text.
+	Conversation string
 	// Messages selects role, name, time, size of the content in bytes, and content of the messages of the
 	// conversation with the key ?1, in order. A content over [MaxMessage] is NULL.
 	Messages string
@@ -199,7 +201,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		d := &database{Database: at, Shared: sqlitefile.Shared{Open: at.Open}, store: s}
 		d.Retain()
 		opened = append(opened, d)
-		found, err := d.list(ctx)
+		found, err := d.list(ctx, scope.IDs)
 		switch {
 		case ctx.Err() != nil:
 			l.Close()
@@ -221,15 +223,28 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return l, nil
 }
 
-// list returns the conversations of the database.
-func (d *database) list(ctx context.Context) (found []store.Conversation, err error) {
+// list returns the conversations of the database, or of those with some ids at least these.
+func (d *database) list(ctx context.Context, ids []transcript.ID) (found []store.Conversation, err error) {
 	err = d.do(ctx, func(db *sqlitefile.DB, q *Queries) error {
 		found = nil
-		return db.Each(ctx, func(rows *sql.Rows) error {
+		scan := func(rows *sql.Rows) error {
 			c, err := d.scan(db, rows)
 			found = append(found, c)
 			return err
-		}, q.Conversations)
+		}
+		all := len(ids) == 0
+		for i := 0; i < len(ids) && !all; i++ {
+			before := len(found)
+			if err := db.Each(ctx, scan, q.Conversation, strings.TrimPrefix(string(ids[i]), d.store.Prefix)); err != nil {
+				return err
+			}
+			all = len(found) == before // the key may be no text, or the id may have its hash
+		}
+		if !all {
+			return nil
+		}
+		found = nil
+		return db.Each(ctx, scan, q.Conversations)
 	})
 	return found, err
 }
