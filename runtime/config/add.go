@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/convtools/convtools/runtime/base/diag"
@@ -21,23 +22,19 @@ func AddDirectory(getenv func(string) string, kind, dir string) (file string, ad
 	if !ok {
 		return "", false, errors.New("it is not known where the configuration is: there is no home directory")
 	}
+	c := readUser(getenv)
+	if err := c.Wrong("stores"); err != nil || slices.Contains(c.Stores.Directories[kind], dir) {
+		return name, false, err
+	}
 	src, err := safefile.Read(path, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return name, false, err
 	}
-	table := []string{"stores", "directories"}
+	table, dirs := []string{"stores", "directories"}, []string{}
 	entry, _, err := configedit.Get(configedit.TOML, src, table)
-	var dirs []string
-	have, isArray := entry[kind].([]any)
-	if entry[kind] != nil && !isArray {
-		err = fmt.Errorf("%s is not an array", kind)
-	}
-	for _, item := range have {
-		text, _ := item.(string)
-		if expanded, _ := Expand(text, Home(getenv)); expanded == dir {
-			return name, false, nil
-		}
-		dirs = append(dirs, text)
+	have, _ := entry[kind].([]any)
+	for _, written := range have {
+		dirs = append(dirs, fmt.Sprint(written))
 	}
 	if err == nil {
 		src, err = configedit.Set(configedit.TOML, src, table, []configedit.Member{{Key: kind, Value: append(dirs, dir)}})

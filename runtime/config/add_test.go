@@ -27,8 +27,8 @@ func TestAddDirectory(t *testing.T) {
 		"there already":        {"[stores.directories]\njp = [\"/w/\"]\n", ""},
 		"in an inline table":   {"stores = {off = []}\n", "add \"/w\" to jp in [stores.directories]"},
 		"what is no TOML":      {"[stores", "expected"},
-		"a wrong kind of jp":   {"[stores.directories]\njp = \"/a\"\n", "add \"/w\" to jp in [stores.directories]"},
-		"an array that is not": {"[stores]\ndirectories = 1\n", "add \"/w\" to jp in [stores.directories]"},
+		"a wrong kind of jp":   {"[stores.directories]\njp = \"/a\"\n", "has to be a table of arrays of strings"},
+		"an array that is not": {"[stores]\ndirectories = 1\n", "has to be a table of arrays of strings"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

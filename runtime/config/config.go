@@ -20,12 +20,12 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/base/workspace"
 )
@@ -116,7 +116,7 @@ func Read(dir string, getenv func(string) string) *Config {
 	}
 	for _, name := range []string{topicsFile, workspace.ConfigFile} {
 		src, err := readIn(root, name, getenv)
-		c.shared(c.decode(from, name, src, err))
+		c.shared(c.decode(from, name, filepath.Join(root, name), src, err))
 	}
 	return c
 }
@@ -133,8 +133,8 @@ func readUser(getenv func(string) string) *Config {
 	}
 	c.UserFile, c.Home = name, Home(getenv)
 	from := &Source{Name: name, Dir: filepath.Dir(path), Trusted: true}
-	src, err := read(path)
-	d := c.decode(from, name, src, err)
+	src, err := safefile.Read(path, maxFile)
+	d := c.decode(from, name, path, src, err)
 	if c.user = d; d == nil {
 		return c
 	}
@@ -197,17 +197,9 @@ func (d *document) limit(to *int, limit, most int, key string) {
 }
 
 func (c *Config) stores(d *document) {
+	c.Stores.Kinds = map[string]bool{}
 	if !d.take(&c.Stores, d.top, "stores") {
 		return
-	}
-	c.Stores.Kinds = map[string]bool{}
-	known := keys(reflect.TypeFor[Stores]())
-	table, names := d.table(d.top, "stores")
-	for _, name := range names {
-		on := false
-		if !slices.Contains(known, name) && d.value(table[name], &on, place{"stores", name}) {
-			c.Stores.Kinds[name] = on
-		}
 	}
 	for kind, dirs := range c.Stores.Directories {
 		c.Stores.Directories[kind] = d.paths(dirs, "stores", "directories", kind)

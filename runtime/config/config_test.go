@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/convtools/convtools/runtime/config"
 )
 
@@ -79,6 +81,7 @@ func TestProblems(t *testing.T) {
 		"[model.a]\nexclude = []":                        {"model.a stores", `unknown key "exclude" in [model.a]; write it below [stores]`},
 		"[model.a]\napi = 3":                             {"model.a", `2:1: "api" in [model.a] has to be a string`},
 		"[model.b]\napi = 3":                             {"", `"api" in [model.b] has to be a string`},
+		"[model.a]\ntimeout = 30":                        {"model.a", `"timeout" in [model.a] has to be a duration, as "30s"`},
 		"[mcp.a]\nenv = 3":                               {"mcp.a", `"env" in [mcp.a] has to be a table`},
 		"[kb.topic.a]\ntitel = 'x'":                      {"kb.topic.a", `2:1: unknown key "titel" in [kb.topic.a]; did you mean "title"?`},
 		"[kb.topic.a]\nexclude = []":                     {"kb.topic.a stores", `unknown key "exclude" in [kb.topic.a]`},
@@ -154,6 +157,19 @@ func TestPatternsBelowHome(t *testing.T) {
 	patterns := []string{config.QuotePattern(l.home) + "/b*", "/srv/{x,y}/[z]"}
 	if !slices.Equal(got.Patterns, patterns) || len(got.Exclude) != 3 || got.Exclude[1] != filepath.Join(l.home, "b*") {
 		t.Errorf("%q, %q", got.Exclude, got.Patterns)
+	}
+}
+
+// The pattern of a name matches that name, and no other.
+func TestQuotePattern(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"/a/b", "/u[1]/b", "/*/?", "/{a,b}", "/a]b}", "/日本"} {
+		if ok, err := doublestar.Match(config.QuotePattern(name), name); !ok || err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if ok, _ := doublestar.Match(config.QuotePattern(name), "/u1/b"); ok {
+			t.Errorf("%s matches another name", name)
+		}
 	}
 }
 

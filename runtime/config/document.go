@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,15 +51,6 @@ func dotted(at place) string {
 	return strings.Join(names, ".")
 }
 
-// read reads the user's file, which may be a link to anywhere.
-func read(path string) ([]byte, error) {
-	if _, err := os.Lstat(path); err != nil {
-		return nil, err
-	}
-	src, err := safefile.Read(path, maxFile)
-	return src, dangling(err)
-}
-
 // readIn reads a file of a project. The file may not be a link out of its directory, and the directory may not be a
 // link out of the project: the author of the project does not choose which files are read.
 func readIn(root, name string, getenv func(string) string) ([]byte, error) {
@@ -67,48 +59,33 @@ func readIn(root, name string, getenv func(string) string) ([]byte, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	if _, err := dir.Lstat(path.Base(name)); err != nil {
-		return nil, err
-	}
-	src, err := safefile.ReadIn(dir, path.Base(name), maxFile)
-	return src, dangling(err)
+	return safefile.ReadIn(dir, path.Base(name), maxFile)
 }
 
-// dangling replaces the error for a link without a target, which must not pass for a file that is not there: its
-// settings may exclude conversations.
-func dangling(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("it is a link to a file that does not exist")
-	}
-	return err
-}
-
-// decode decodes a file that was read, with that error. It returns nil if there is no file. A file that cannot be used
-// disables every table that it may have, and decode returns nil too.
-func (c *Config) decode(from *Source, name string, src []byte, err error) *document {
+// decode decodes the content of the file at a path; err is that of reading it. It returns nil if there is no file. A
+// file that cannot be used disables every table that it may have, and decode returns nil too.
+func (c *Config) decode(from *Source, name, path string, src []byte, err error) *document {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil
+		if _, gone := os.Lstat(path); gone != nil {
+			return nil
+		}
+		err = errors.New("it is a link to a file that does not exist") // its settings may exclude conversations
 	}
 	d := &document{config: c, name: name, from: from}
-	tables, at, hint := []string{everything}, diag.Diagnostic{File: name}, ""
+	tables, at := []string{everything}, diag.Diagnostic{File: name}
 	if name == topicsFile {
 		tables = []string{"kb"}
 	}
-	if err != nil {
-		var pathError *fs.PathError
-		var outside *OutsideError
-		switch {
-		case errors.As(err, &pathError):
+	problem := ""
+	if err == nil {
+		at.Span, problem = d.parse(strings.TrimPrefix(string(src), "\ufeff"))
+	} else {
+		if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pathError.Err
-		case errors.As(err, &outside):
-			hint = outside.Hint()
-			err = fmt.Errorf("%s is a link out of the project", outside.Path) // models must not learn the target
 		}
-		d.add(tables, at, hint, "the file cannot be read: "+text.Cell(err.Error()))
-		return nil
+		problem = "the file cannot be read: " + text.Cell(err.Error())
 	}
-	var problem string
-	if at.Span, problem = d.parse(strings.TrimPrefix(string(src), "\ufeff")); problem != "" {
+	if problem != "" {
 		d.add(tables, at, "", problem)
 		return nil
 	}
@@ -174,7 +151,7 @@ func (d *document) table(around values, at ...any) (table values, keys []string)
 }
 
 // take decodes the table at a place, as [document.table] does, into the struct that to points to. It reports whether there
-// is one and it is valid. A key without a field is a problem, except in [stores], whose kinds of stores other packages know.
+// is one and it is valid. A key without a field is a problem, except in [stores]: there it is a kind of store.
 func (d *document) take(to any, around values, at ...any) bool {
 	table, given := d.table(around, at...)
 	fields, ok := reflect.ValueOf(to).Elem(), table != nil
@@ -184,7 +161,11 @@ func (d *document) take(to any, around values, at ...any) bool {
 		switch {
 		case i >= 0:
 			ok = d.value(table[name], fields.Field(i).Addr().Interface(), key) && ok
-		case at[0] != "stores":
+		case at[0] == "stores":
+			on := false
+			ok = d.value(table[name], &on, key) && ok
+			d.config.Stores.Kinds[name] = on
+		default:
 			d.unknown(key, slices.Sorted(slices.Values(known)))
 			ok = false
 		}
@@ -205,30 +186,21 @@ func keys(t reflect.Type) (keys []string) {
 // value decodes a value into the variable that to points to. It reports whether the value has the type of the variable.
 func (d *document) value(value toml.Primitive, to any, at place) bool {
 	err := d.meta.PrimitiveDecode(value, to)
-	ok, want := err == nil, "a table"
-	switch to.(type) {
-	case *string:
-		want = "a string"
-	case *bool:
-		want = "a boolean"
-	case *int, *int64:
-		want = "an integer"
-	case *[]string:
-		want = "an array of strings"
-	case *map[string]string:
-		want = "a table of strings"
-	case *map[string][]string:
-		want = "a table of arrays of strings"
-	case *time.Duration: // the decoder takes an integer for nanoseconds
-		want, ok = `a duration, as "30s"`, ok && d.meta.PrimitiveDecode(value, new(string)) == nil
-	}
-	result := reflect.ValueOf(to).Elem()
-	if result.Kind() == reflect.Map && result.IsNil() {
+	result, ok := reflect.ValueOf(to).Elem(), err == nil
+	switch {
+	case result.Kind() == reflect.Map && result.IsNil():
 		ok = false // for a value that is no table, the decoder has no error
+	case result.Type() == reflect.TypeFor[time.Duration](): // the decoder takes an integer for nanoseconds
+		ok = ok && d.meta.PrimitiveDecode(value, new(string)) == nil
 	}
 	if !ok {
 		result.SetZero() // it may have a part of the value
-		d.wrong(at, "", "%s has to be %s", inTable(at), want)
+		want := map[string]string{
+			"string": "a string", "bool": "a boolean", "int": "an integer", "int64": "an integer",
+			"[]string": "an array of strings", "map[string]string": "a table of strings",
+			"map[string][]string": "a table of arrays of strings", "time.Duration": `a duration, as "30s"`,
+		}[result.Type().String()]
+		d.wrong(at, "", "%s has to be %s", inTable(at), cmp.Or(want, "a table"))
 	}
 	return ok
 }

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"io/fs"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -46,6 +48,14 @@ func Expand(path, home string) (string, bool) {
 	}
 	path = filepath.FromSlash(path)
 	return filepath.Clean(path), filepath.IsAbs(path)
+}
+
+// ProjectPath returns a path that is relative to the root of a project in its shortest form, and reports whether it is one:
+// with slashes, and in the project. The rules are the same on every system, so that a file works on all of them.
+func ProjectPath(written string) (string, bool) {
+	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' }
+	clean := path.Clean(written)
+	return clean, fs.ValidPath(clean) && strings.TrimSpace(written) != "" && !strings.HasPrefix(clean, "~") && !strings.ContainsFunc(written, odd)
 }
 
 // QuotePattern returns the pattern of package doublestar that matches a path alone. It has slashes.

@@ -54,11 +54,10 @@ func (e *Error) Diagnostics() (list diag.List) {
 
 // Sentences returns the first eight problems, a sentence each, and the number of the others: a file may have any number.
 func Sentences(problems []Problem) []string {
-	const most = 8
 	var all []string
 	for i, p := range problems {
-		if i == most {
-			return append(all, fmt.Sprintf("%d more like these", len(problems)-most))
+		if i == 8 {
+			return append(all, fmt.Sprintf("%d more like these", len(problems)-i))
 		}
 		all = append(all, p.Error())
 	}
@@ -67,11 +66,10 @@ func Sentences(problems []Problem) []string {
 
 // Wrong returns an [*Error] with the problems that disable a table, or nil.
 func (c *Config) Wrong(table string) error {
-	problems := c.problems(func(p Problem) bool { return p.Disables(table) })
-	if problems == nil {
-		return nil
+	if problems := c.problems(func(p Problem) bool { return p.Disables(table) }); len(problems) > 0 {
+		return &Error{problems}
 	}
-	return &Error{problems}
+	return nil
 }
 
 // Unread returns the problems that disable nothing.
@@ -79,14 +77,8 @@ func (c *Config) Unread() []Problem {
 	return c.problems(func(p Problem) bool { return p.Tables == nil })
 }
 
-// problems returns some of the problems, or nil.
-func (c *Config) problems(which func(Problem) bool) (some []Problem) {
-	for _, p := range c.Problems {
-		if which(p) {
-			some = append(some, p)
-		}
-	}
-	return some
+func (c *Config) problems(which func(Problem) bool) []Problem {
+	return slices.DeleteFunc(slices.Clone(c.Problems), func(p Problem) bool { return !which(p) })
 }
 
 // Rule is the id of the findings of this package.

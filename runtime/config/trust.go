@@ -1,9 +1,9 @@
 package config
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -12,18 +12,14 @@ import (
 // names, or a link in it, must lead into the project or into a directory that the user trusts.
 
 // OutsideError is the error for a path of a project that leads out of it, to a directory that the user does not trust.
+// It does not say where: models read it.
 type OutsideError struct {
 	Path     string // relative to the project, with slashes
-	Target   string // the absolute path that it leads to
 	UserFile string // the name of the user's configuration file; empty if there is no place for one
 }
 
 func (e *OutsideError) Error() string {
-	text := fmt.Sprintf("%s leads out of the project, to %s", e.Path, e.Target)
-	if hint := e.Hint(); hint != "" {
-		text += "; " + hint
-	}
-	return text
+	return strings.TrimSuffix(e.Path+" is a link out of the project; "+e.Hint(), "; ")
 }
 
 // Hint names the setting that allows the path. It is empty if there is no user's file.
@@ -54,7 +50,7 @@ func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	if dir, below, ok := user.trusted(target); ok {
 		return openIn(dir, below)
 	}
-	return nil, &OutsideError{Path: path, Target: target, UserFile: user.UserFile}
+	return nil, &OutsideError{Path: path, UserFile: user.UserFile}
 }
 
 // trusted returns the directory that the user trusts and that has target in it, and the path of target relative to it. It

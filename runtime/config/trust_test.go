@@ -135,9 +135,9 @@ func TestOpenDir(t *testing.T) {
 			if !errors.As(err, &outside) {
 				t.Fatalf("OpenDir: %v, want an OutsideError", err)
 			}
-			want := config.OutsideError{
-				Path: "docs/kb", Target: filepath.Join(l.base, filepath.FromSlash(tt.outside)),
-				UserFile: "~/.config/convtools/convtools.toml",
+			want := config.OutsideError{Path: "docs/kb", UserFile: "~/.config/convtools/convtools.toml"}
+			if strings.Contains(err.Error(), l.base) {
+				t.Errorf("%v", err)
 			}
 			if diff := cmp.Diff(want, *outside); diff != "" {
 				t.Errorf("OutsideError (-want +got):\n%s", diff)
@@ -180,6 +180,7 @@ func TestDirectories(t *testing.T) {
 		{"an empty path", "[trust]\ndirectories = [\"\"]", nil, `"" in directories of [trust] is not an absolute path`},
 		{"not an array", "[trust]\ndirectories = \"/srv\"", nil, `"directories" in [trust] has to be an array of strings`},
 		{"not a string", "[trust]\ndirectories = [1]", nil, `"directories" in [trust] has to be an array of strings`},
+		{"a string and another value", "[trust]\ndirectories = ['/a', 3]", nil, `"directories" in [trust] has to be an array of strings`},
 		{"an unknown key", "[trust]\ndirectory = [\"/srv\"]", nil, `unknown key "directory" in [trust]`},
 		{"not a table", "trust = true", nil, `"trust" has to be a table`},
 		{"not TOML", "[trust", nil, "expected"},
@@ -207,7 +208,7 @@ func TestDirectories(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), tt.problem) || !strings.Contains(err.Error(), "~/.config/convtools/convtools.toml") && runtime.GOOS != "windows" {
+			if err == nil || got != nil && strings.Contains(tt.problem, "array of") || !strings.Contains(err.Error(), tt.problem) || !strings.Contains(err.Error(), "~/.config/convtools/convtools.toml") && runtime.GOOS != "windows" {
 				t.Errorf("Directories = %v, %v; want an error about the file: %s", got, err, tt.problem)
 			}
 		})

@@ -23,19 +23,6 @@ type IndexReport struct {
 	index.Info
 }
 
-// IndexReports returns the state of the indexes of the library's stores. It reads nothing else.
-func (l *Library) IndexReports() (reports []IndexReport) {
-	if l.indexes.dir == "" {
-		return nil
-	}
-	for _, s := range l.stores {
-		u := newUpdate(nil, &source{Store: s, index: l.indexes.of(l.settings, s)})
-		u.open()
-		reports = append(reports, u.IndexReport)
-	}
-	return reports
-}
-
 // RefreshIndexes updates the indexes of all stores.
 func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, err error) {
 	if l.indexes.dir == "" {

@@ -103,7 +103,7 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 		}
 	}
 	for _, uri := range []string{
-		"kb://notes/off", "kb://notes/off.md", "kb://notes/scan", "kb://notes/none", "kb://notes/*", "kb://notes/**", "kb://none/a", "kb://nothing/a",
+		"kb://notes/off", "kb://notes/off.md", "kb://notes/none", "kb://notes/*", "kb://notes/**", "kb://none/a", "kb://nothing/a",
 		"kb://notes", "kb://notes/", "kb://", "kb:///a", "kb:a", "kb:/notes/a", "KB://notes/a", "kb://../secret", "kb://notes/../secret.md", "kb://notes/%2e%2e%2fsecret.md",
 		"kb://notes/../../../../../../etc/passwd", "kb://notes//etc/passwd", "kb://notes/%2Fetc%2Fpasswd", "file:/etc/passwd", "file:///etc/passwd", "/etc/passwd",
 		"kb://notes/a%", "kb://notes/a%zz", "kb://notes/%ff", "kb://notes/a%00", "kb://notes/a?x=1", "kb://notes/a#x", "kb://user@notes/a", "kb://notes:80/a",
@@ -139,16 +139,17 @@ func TestResourcePagesWhereSubjectsGo(t *testing.T) {
 		add    string
 		want   string // the first subject of the next page
 	}{
-		{"nothing", []string{"m", "a", "z"}, nil, "", "a/one"},
-		{"the last subject", []string{"m", "a", "z"}, []string{"m/3.md"}, "", "a/one"},
-		{"all subjects of the topic", []string{"m", "a", "z"}, []string{"m/1.md", "m/2.md", "m/3.md"}, "", "a/one"},
+		{"nothing", []string{"m", "n", "z"}, nil, "", "n/one"},
+		{"the last subject", []string{"m", "n", "z"}, []string{"m/3.md"}, "", "n/one"},
+		{"all subjects of the topic", []string{"m", "n", "z"}, []string{"m/1.md", "m/2.md", "m/3.md"}, "", "n/one"},
+		{"the topic", []string{"n", "z"}, nil, "", "n/one"},
 		{"all that follows", []string{"m"}, nil, "", ""},
-		{"nothing, and there is more", []string{"m", "a", "z"}, nil, "m/zzz.md", "m/zzz"},
+		{"nothing, and there is more", []string{"m", "n", "z"}, nil, "m/zzz.md", "m/zzz"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir, r := shelf(t, map[string]string{
-				"convtools.toml": config("m", "a", "z"), "m/1.md": "x", "m/2.md": "x", "m/3.md": "x", "a/one.md": "x", "z/two.md": "x",
+				"convtools.toml": config("m", "n", "z"), "m/1.md": "x", "m/2.md": "x", "m/3.md": "x", "n/one.md": "x", "z/two.md": "x",
 			})
 			_, cursor, err := r.List(t.Context(), "", 3)
 			if err != nil {

@@ -75,8 +75,8 @@ func (b *Base) TopicIDs() []string {
 }
 
 // byID returns the topic with an id, or nil.
-func (b *Base) byID(id string) *config.Topic {
-	for _, t := range b.topics {
+func byID(topics []*config.Topic, id string) *config.Topic {
+	for _, t := range topics {
 		if t.ID == id {
 			return t
 		}
@@ -84,26 +84,22 @@ func (b *Base) byID(id string) *config.Topic {
 	return nil
 }
 
-// lookup returns the topic with an id or, in any case, a title. The error names the topics.
+// lookup returns the topic with an id or, in any case, a title that no other topic has. The error names the topics.
 func (b *Base) lookup(asked string) (*config.Topic, error) {
 	asked = strings.TrimSpace(asked)
-	if t := b.byID(asked); t != nil {
+	if t := byID(b.topics, asked); t != nil {
 		return t, nil
 	}
-	var found *config.Topic
-	var ids []string
+	var found []*config.Topic
 	for _, t := range b.topics {
 		if asked != "" && strings.EqualFold(oneLine(t.Title), oneLine(asked)) {
-			found, ids = t, append(ids, t.ID)
+			found = append(found, t)
 		}
 	}
-	switch len(ids) {
-	case 0:
-		return nil, b.unknownTopic(asked)
-	case 1:
-		return found, nil
+	if len(found) == 1 {
+		return found[0], nil
 	}
-	return nil, contract.Fixable(fmt.Sprintf("%s is the title of %d topics. Ask for one of them by its id: %s.", text.Quote(asked), len(ids), listed(ids)))
+	return nil, b.unknownTopic(asked)
 }
 
 func (b *Base) unknownTopic(asked string) error {
@@ -116,7 +112,7 @@ func (b *Base) unknownTopic(asked string) error {
 	case len(b.topics) == 0:
 		return contract.Fixable("There is nothing to learn: no topic is configured and enabled. A topic is a table [kb.topic.ID] in the workspace's convtools.toml.")
 	}
-	if id, subject, ok := parseAddress(scheme + strings.TrimPrefix(asked, scheme)); ok && b.byID(id) != nil {
+	if id, subject, ok := parseAddress(scheme + strings.TrimPrefix(asked, scheme)); ok && byID(b.topics, id) != nil {
 		return missing(text.Quote(asked)+" is a subject of a topic, and no topic. ", fmt.Sprintf("Call learn with topic %q and subjects %s.", id, text.Quote(subject)), id)
 	}
 	message := "There is no topic " + text.Quote(asked) + "."
@@ -184,7 +180,7 @@ func (b *Base) open(ctx context.Context, config *config.Topic) (*topic, error) {
 
 // OpenDir opens the directory of the topic with an id. The error wraps [fs.ErrNotExist] if there is no directory yet.
 func (b *Base) OpenDir(id string) (*os.Root, error) {
-	t := b.byID(id)
+	t := byID(b.topics, id)
 	if t == nil {
 		return nil, b.unknownTopic(id)
 	}

@@ -50,16 +50,11 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 }
 
 // ConfigFindings returns the problems of a [config.Error]. It returns nothing for another error.
-func ConfigFindings(err error) []Finding {
+func ConfigFindings(err error) (found []Finding) {
 	if broken, ok := errors.AsType[*config.Error](err); ok {
-		return configFindings(broken.Problems)
-	}
-	return nil
-}
-
-func configFindings(problems []config.Problem) (found []Finding) {
-	for _, p := range problems {
-		found = append(found, Finding{Diagnostic: p.Diagnostic})
+		for _, p := range broken.Problems {
+			found = append(found, Finding{Diagnostic: p.Diagnostic})
+		}
 	}
 	return found
 }
@@ -67,16 +62,19 @@ func configFindings(problems []config.Problem) (found []Finding) {
 // Check reads all files and returns the problems that keep subjects from being learned: those of the configuration
 // first, then those of each topic. The error is that of the context.
 func (b *Base) Check(ctx context.Context) ([]Finding, error) {
-	found := configFindings(b.problems())
+	found := ConfigFindings(&config.Error{Problems: b.problems()})
 	for t := range b.scans(ctx) {
 		c := checker{topic: t}
 		c.check(ctx)
-		slices.SortStableFunc(c.list, func(a, b Finding) int {
-			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col), cmp.Compare(a.Rule, b.Rule))
-		})
+		slices.SortStableFunc(c.list, func(a, b Finding) int { return comparePlaces(a.Diagnostic, b.Diagnostic) })
 		found = append(found, c.list...)
 	}
 	return found, ctx.Err()
+}
+
+// comparePlaces orders problems by their places, and those at one place by their rules.
+func comparePlaces(a, b diag.Diagnostic) int {
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col), cmp.Compare(a.Rule, b.Rule))
 }
 
 // checker collects the findings about one topic.
@@ -109,8 +107,7 @@ func (c *checker) check(ctx context.Context) {
 	c.list = append(c.list, c.deadEntries("disabled", "learned")...)
 	c.collisions()
 	known := c.targets()
-	for i := range c.tree.Subjects {
-		s := &c.tree.Subjects[i]
+	for _, s := range c.tree.Subjects {
 		if s.Disabled {
 			continue
 		}
@@ -146,29 +143,26 @@ func (t *topic) deadEntries(fields ...string) (found []Finding) {
 
 // collisions finds files with the same slug.
 func (c *checker) collisions() {
-	all := c.tree.Subjects
-	for first := 0; first < len(all); {
-		var visible, hidden []string
-		end := first
-		for ; end < len(all) && all[end].Slug == all[first].Slug; end++ {
-			switch s := &all[end]; {
-			case s.Disabled:
-			case s.Hidden:
-				hidden = append(hidden, quoteName(s.Path))
-			default:
-				visible = append(visible, quoteName(s.Path))
-			}
+	files, hidden := map[string][]string{}, map[string]bool{}
+	for _, s := range c.tree.Subjects {
+		if !s.Disabled {
+			files[s.Slug] = append(files[s.Slug], s.Path)
+			hidden[s.Slug] = hidden[s.Slug] || s.Hidden
 		}
-		at, slug := all[first].Path, quoteName(all[first].Slug)
-		switch {
-		case len(visible) > 1:
-			c.file(RuleCollision, diag.Warning, at, 0, "rename all but one", "%s files have the slug %s, which loads them together: %s",
-				text.Number(len(visible)), slug, listed(visible))
-		case len(hidden) > 0 && len(hidden)+len(visible) > 1:
-			c.file(RuleCollision, diag.Warning, at, 0, "rename all but one", "hidden files share the slug %s and can be told apart by path only: %s",
-				slug, listed(append(visible, hidden...)))
+	}
+	for slug, paths := range files {
+		if len(paths) == 1 {
+			continue
 		}
-		first = end
+		which := ", which loads them together"
+		if hidden[slug] {
+			which = ""
+		}
+		at, n := paths[0], text.Number(len(paths))
+		for i := range paths {
+			paths[i] = quoteName(paths[i])
+		}
+		c.file(RuleCollision, diag.Warning, at, 0, "rename all but one", "%s files have the slug %s%s: %s", n, quoteName(slug), which, listed(paths))
 	}
 }
 

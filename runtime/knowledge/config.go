@@ -1,12 +1,9 @@
 package knowledge
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -80,9 +77,7 @@ func (b *Base) problems() []config.Problem {
 	found := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool {
 		return p.Tables != nil && !p.Disables("kb") && !slices.ContainsFunc(p.Tables, func(t string) bool { return strings.HasPrefix(t, "kb.") })
 	})
-	slices.SortStableFunc(found, func(a, b config.Problem) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
-	})
+	slices.SortStableFunc(found, func(a, b config.Problem) int { return comparePlaces(a.Diagnostic, b.Diagnostic) })
 	return found
 }
 
@@ -105,7 +100,7 @@ func (b *Base) checkTopic(t *config.Topic) {
 	whole := b.config.Wrong(table) == nil
 	written, inside := t.Subjects, true
 	if t.Outside == "" {
-		t.Subjects, inside = cleanPath(written)
+		t.Subjects, inside = config.ProjectPath(written)
 	}
 	switch missing := t.SubjectsAt.File == ""; {
 	case missing && whole && t.UsersOnly:
@@ -135,17 +130,6 @@ func notInID(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
-// cleanPath returns a directory as a path relative to the root, and reports whether it can be
-// one. The rules are the same on every system: a file that works on one computer works on
-// those of others.
-func cleanPath(dir string) (string, bool) {
-	clean := path.Clean(dir)
-	drive := len(clean) > 1 && clean[1] == ':'
-	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }
-	outside := drive || strings.HasPrefix(clean, "~") || slices.Contains(strings.Split(dir, "/"), "..") || !filepath.IsLocal(filepath.FromSlash(clean))
-	return clean, !outside && strings.TrimSpace(dir) != "" && !strings.ContainsFunc(clean, odd)
-}
-
 // checkPatterns adds the problems of a topic's patterns, and reports whether there are none.
 func (b *Base) checkPatterns(table, id, key string, patterns []string, at []diag.Diagnostic) (ok bool) {
 	ok = true
@@ -167,7 +151,7 @@ func (b *Base) checkPatterns(table, id, key string, patterns []string, at []diag
 func (b *Base) learnPattern(value string) {
 	at := diag.Diagnostic{File: "-k"}
 	id, pattern, _ := strings.Cut(value, "/")
-	t := b.byID(id)
+	t := byID(b.topics, id)
 	switch {
 	case b.Root() == "":
 		b.add("kb", at, RuleFlag, "run this in a workspace, at or below a directory that has .jp or convtools.toml", "there is no workspace, and so no topic")

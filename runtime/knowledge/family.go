@@ -78,11 +78,10 @@ func PatternFlag(host *toolset.Host, opts *Options) toolset.Flag {
 			return err
 		},
 		Complete: func(ctx context.Context, prefix string) []string {
-			b, err := OpenFor(host, "", *opts)
-			if err != nil {
-				return nil
+			if b, err := OpenFor(host, "", *opts); err == nil {
+				return b.CompletePath(ctx, prefix)
 			}
-			return b.CompletePath(ctx, prefix)
+			return nil
 		},
 	}
 }
@@ -168,24 +167,25 @@ func (f *family) prompt(ctx context.Context, where contract.Context) string {
 	if err != nil {
 		return ""
 	}
-	section, _, err := b.Section(ctx)
-	if err != nil {
-		return ""
-	}
+	section, _, _ := b.Section(ctx)
 	return section
 }
 
 // arguments completes the arguments of learn and the parts of an address. It completes subjects if the topic is
 // given.
-func (f *family) arguments(ctx context.Context, _, argument, prefix string, given map[string]string) []string {
+func (f *family) arguments(ctx context.Context, _, argument, prefix string, given map[string]string) (names []string) {
 	b, err := f.open("")
 	switch {
 	case err != nil:
 		return nil // a call returns the error
 	case argument == "topic":
-		return b.CompleteTopic(prefix)
+		return b.CompleteTopic(ctx, prefix)
 	}
-	return b.CompleteSubject(ctx, given["topic"], prefix)
+	topic := given["topic"] + "/"
+	for _, path := range b.CompletePath(ctx, topic+prefix) {
+		names = append(names, strings.TrimPrefix(path, topic))
+	}
+	return names
 }
 
 // version returns a value that changes with the configuration and the names of subjects, but not with their content.
@@ -223,40 +223,32 @@ func (f *family) injectedAdvice(jp bool) []string {
 
 // checks counts topics and subjects. A missing knowledge base is no problem.
 func (f *family) checks(ctx context.Context) []toolset.Check {
-	check := toolset.Check{Name: "knowledge", Status: toolset.Problem, Fix: "convtools knowledge check"}
-	off := func(why string) []toolset.Check {
-		return []toolset.Check{{Name: check.Name, Status: toolset.Off, Detail: why}}
+	result := func(status toolset.Status, fix, detail string) []toolset.Check {
+		return []toolset.Check{{Name: "knowledge", Status: status, Fix: fix, Detail: detail}}
 	}
+	const fix = "convtools knowledge check"
 	b, err := f.open("")
-	var broken *config.Error
-	switch {
-	case errors.As(err, &broken):
-		check.Detail = "nothing can be learned: " + err.Error()
-		return []toolset.Check{check}
-	case err != nil:
-		return off("there is no workspace to have it")
+	if _, broken := errors.AsType[*config.Error](err); broken {
+		return result(toolset.Problem, fix, "nothing can be learned: "+err.Error())
+	} else if err != nil {
+		return result(toolset.Off, "", "there is no workspace to have it")
 	}
-	subjects := 0
-	var unusable []string
+	subjects, unusable := 0, b.broken()
 	for t := range b.scans(ctx) {
 		if t.broken != nil {
 			unusable = append(unusable, t.broken.Error())
 		}
-		for i := range t.tree.Subjects {
-			if !t.tree.Subjects[i].Disabled {
+		for _, s := range t.tree.Subjects {
+			if !s.Disabled {
 				subjects++
 			}
 		}
 	}
-	unusable = append(unusable, b.broken()...)
 	switch {
-	case len(b.topics) == 0 && len(unusable) == 0:
-		return off("no topic is configured")
 	case len(unusable) > 0:
-		check.Detail = strings.Join(unusable, "; ")
-	default:
-		check.Status, check.Fix = toolset.OK, ""
-		check.Detail = text.Count(len(b.topics), "topic", "topics") + ", " + text.Count(subjects, "subject", "subjects")
+		return result(toolset.Problem, fix, strings.Join(unusable, "; "))
+	case len(b.topics) == 0:
+		return result(toolset.Off, "", "no topic is configured")
 	}
-	return []toolset.Check{check}
+	return result(toolset.OK, "", text.Count(len(b.topics), "topic", "topics")+", "+text.Count(subjects, "subject", "subjects"))
 }

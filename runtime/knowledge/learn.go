@@ -86,16 +86,11 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 // remarks on subjects that it cannot show.
 func (t *topic) read(ctx context.Context, hits []*subjects.Subject, bare bool, r *remarks) (string, error) {
 	var b strings.Builder
-	var failed error
-	unread := 0
 	left := int64(maxRead)
 	for n, s := range hits {
 		content, err := t.tree.Read(ctx, s)
 		if ctx.Err() != nil {
 			return "", ctx.Err()
-		}
-		if err != nil {
-			unread, failed = unread+1, err
 		}
 		text, ok := r.show(s, content, err)
 		if !ok {
@@ -119,12 +114,6 @@ func (t *topic) read(ctx context.Context, hits []*subjects.Subject, bare bool, r
 			b.WriteString(block)
 		}
 		left -= content.Size // it was read, even if it is not shown
-	}
-	if unread > 0 && unread == len(hits) {
-		return "", &contract.Error{
-			Message: fmt.Sprintf("Nothing of this could be read. The last was %s: %s.", quoteName(hits[unread-1].Name), cause(failed)),
-			Err:     failed,
-		}
 	}
 	return b.String(), nil
 }

@@ -119,7 +119,7 @@ guides
 	}{
 		{"KB-22 unknown names what there is", "nonsense", []string{"There is no topic \"nonsense\".", "- project (**General Notes**)", "- two (**SAME**)"}},
 		{"KB-22 near", "projekt", []string{`Did you mean "project"?`}},
-		{"A-25 two topics with one title", "same", []string{"2 topics", "one, two"}},
+		{"A-25 two topics with one title", "same", []string{"- one (**Same**)", "- two (**SAME**)"}},
 		{"A-29 ids count case", "GUIDES", []string{`Did you mean "guides"?`}},
 		{"KB-2 disabled topics do not exist", "off", []string{"There is no topic"}},
 		{"KB-2 nor does their title", "Off Topic", []string{"There is no topic"}},

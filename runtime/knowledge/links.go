@@ -14,20 +14,16 @@ import (
 // targets returns the targets of links: subjects by each of their names, and folders, whose value is nil.
 func (t *topic) targets() map[string]*subjects.Subject {
 	known := map[string]*subjects.Subject{".": nil}
-	for i := range t.tree.Subjects {
-		s := &t.tree.Subjects[i]
+	for _, s := range t.tree.Subjects {
 		for _, name := range s.Names() {
 			if other := known[name]; other == nil || other.Disabled {
 				known[name] = s
 			}
 		}
-	}
-	for i := range t.tree.Subjects {
-		s := &t.tree.Subjects[i]
-		file := subjects.NFC(s.Path)
-		known[file] = s
-		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-			known[dir] = nil
+		for dir := path.Dir(subjects.NFC(s.Path)); dir != "."; dir = path.Dir(dir) {
+			if _, ok := known[dir]; !ok {
+				known[dir] = nil
+			}
 		}
 	}
 	return known

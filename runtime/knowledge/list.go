@@ -23,8 +23,7 @@ const (
 // list returns the subjects that a topic offers.
 func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, error) {
 	var learned, available []*subjects.Subject
-	for i := range t.tree.Subjects {
-		s := &t.tree.Subjects[i]
+	for _, s := range t.tree.Subjects {
 		switch {
 		case s.Learned:
 			// A hidden subject that the configuration learns by its name is no secret.

@@ -113,7 +113,7 @@ func TestTopicOfTheUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, text, "Do it.", `its folder is "~/notes/do"`)
+	wants(t, text, "Do it.", `"do" is in "~/notes/do"`)
 	if strings.Contains(text, home) || strings.Contains(text, "in this project") {
 		t.Errorf("answer: %s", text)
 	}

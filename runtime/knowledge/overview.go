@@ -16,12 +16,13 @@ type Topic struct {
 	Description  string `json:"description,omitempty"`
 	// The subjects of disabled topics are not read.
 	Disabled bool `json:"disabled,omitempty"`
-	// Dir is the directory relative to the workspace, with slashes.
-	Dir string `json:"dir"`
+	// Dir is the directory relative to the workspace, with slashes; with Outside it is as the user's file has it.
+	Dir     string `json:"dir"`
+	Outside bool   `json:"-"`
 	// Problem is the reason if the directory cannot be read.
 	Problem string `json:"problem,omitempty"`
 	// Subjects are in the byte order of Slug, then Path.
-	Subjects []subjects.Subject `json:"subjects"`
+	Subjects []*subjects.Subject `json:"subjects"`
 	// Warnings are sentences, without a period, about entries of learned and disabled that match nothing.
 	Warnings []string `json:"warnings,omitempty"`
 	// LeftOut are links, special files and others that are no subjects, in the order of their paths.
@@ -43,14 +44,12 @@ func (b *Base) Topics(ctx context.Context) ([]Topic, error) {
 
 // Topic returns a topic by its id or its title. A disabled topic is found by its id alone.
 func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
-	for _, t := range b.usable {
-		if t.ID == name {
-			return b.overview(ctx, t)
+	t := byID(b.usable, name)
+	if t == nil {
+		var err error
+		if t, err = b.lookup(name); err != nil {
+			return Topic{}, err
 		}
-	}
-	t, err := b.lookup(name)
-	if err != nil {
-		return Topic{}, err
 	}
 	return b.overview(ctx, t)
 }
@@ -59,7 +58,7 @@ func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
 func (b *Base) overview(ctx context.Context, of *config.Topic) (Topic, error) {
 	o := Topic{
 		ID: of.ID, Title: of.Title, Introduction: of.Introduction, Description: of.Description,
-		Disabled: !of.Enable, Dir: of.Subjects, Subjects: []subjects.Subject{},
+		Disabled: !of.Enable, Dir: of.Subjects, Outside: of.Outside != "", Subjects: []*subjects.Subject{},
 	}
 	if o.Disabled {
 		return o, nil
@@ -72,11 +71,7 @@ func (b *Base) overview(ctx context.Context, of *config.Topic) (Topic, error) {
 	if t.broken != nil {
 		o.Problem = t.broken.why()
 	}
-	var all []*subjects.Subject
-	for i := range t.tree.Subjects {
-		all = append(all, &t.tree.Subjects[i])
-	}
-	if err := t.tree.Look(ctx, all); err != nil {
+	if err := t.tree.Look(ctx, t.tree.Subjects); err != nil {
 		return Topic{}, err
 	}
 	for _, f := range t.deadEntries("disabled", "learned") {

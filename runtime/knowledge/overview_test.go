@@ -45,15 +45,15 @@ description: Does E.
 		t.Fatal(err)
 	}
 	want := []knowledge.Topic{
-		{ID: "project", Title: "Notes", Introduction: "About.", Dir: "kb/project", Subjects: []subjects.Subject{
+		{ID: "project", Title: "Notes", Introduction: "About.", Dir: "kb/project", Subjects: []*subjects.Subject{
 			{Name: "a", Slug: "a", Path: "a.md", Size: 9, Tokens: 3, Learned: true},
 			{Name: "b", Slug: "b", Path: "b.md", Size: 2, Tokens: 1, Disabled: true},
 			{Name: "c", Slug: "c", Path: ".c.md", Size: 2, Tokens: 1, Hidden: true},
 			{Name: "d", Slug: "d", Path: "d.gif", Size: 8, Kind: subjects.Kind{Binary: true}},
 			{Name: "e", Slug: "e", Path: "e/SKILL.md", Description: "Does E.", Size: 29, Tokens: 8, Skill: true},
 		}},
-		{ID: "off", Disabled: true, Dir: "kb/off", Subjects: []subjects.Subject{}},
-		{ID: "gone", Dir: "kb/gone", Subjects: []subjects.Subject{}, Problem: "its directory kb/gone does not exist (it is set at convtools.toml:11:1); create the directory, or correct subjects"},
+		{ID: "off", Disabled: true, Dir: "kb/off", Subjects: []*subjects.Subject{}},
+		{ID: "gone", Dir: "kb/gone", Subjects: []*subjects.Subject{}, Problem: "its directory kb/gone does not exist (it is set at convtools.toml:11:1); create the directory, or correct subjects"},
 	}
 	if diff := cmp.Diff(want, topics, unseen); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

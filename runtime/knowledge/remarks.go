@@ -3,7 +3,6 @@ package knowledge
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -11,12 +10,10 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// The limits of the names in a remark and of the notes on skills in an answer. The names and skills beyond them are
-// counted.
+// The limits of the names in a remark. The names beyond them are counted.
 const (
 	maxNames      = 20
 	maxNamesBytes = 4_000
-	maxSkills     = 8
 )
 
 // largest is the size of the largest file that is read, and of the largest answer.
@@ -72,39 +69,17 @@ func (r *remarks) leftOut(topic string, left []*subjects.Subject) {
 	r.lines = append(r.lines, line+".)")
 }
 
-// skills adds remarks on the subjects that are skills: with their folder, because the paths in a skill are relative
-// to it, and with the other files in it.
+// skills adds the folders of the subjects that are skills: the paths in a skill are relative to its folder.
 func (r *remarks) skills(t *topic, all []*subjects.Subject) {
-	skills := slices.DeleteFunc(slices.Clone(all), func(s *subjects.Subject) bool { return !s.Skill })
-	for _, s := range skills[:min(len(skills), maxSkills)] {
-		r.lines = append(r.lines, t.skillNote(s))
-	}
-	if more := len(skills) - maxSkills; more > 0 {
-		r.lines = append(r.lines, fmt.Sprintf("(for the folders of %s more skills, load each alone)", text.Number(more)))
-	}
-}
-
-// skillNote returns the folder of a skill and the other files in it.
-func (t *topic) skillNote(s *subjects.Subject) string {
-	folder := path.Dir(s.Path)
-	note := fmt.Sprintf("(skill %s: its folder is %s", quoteName(s.Name), quoteName(path.Join(t.Subjects, folder)))
-	if t.Outside == "" {
-		note += " in this project"
-	}
-	var bundled []string
-	for i := range t.tree.Subjects {
-		other := &t.tree.Subjects[i]
-		below, ok := strings.CutPrefix(other.Path, folder+"/")
-		// The files of a hidden skill are hidden by its folder and not by their own names.
-		dotted := strings.HasPrefix(below, ".") || strings.Contains(below, "/.")
-		if ok && other != s && !other.Disabled && !dotted {
-			bundled = append(bundled, quoteName(other.Name))
+	var folders []string
+	for _, s := range all {
+		if s.Skill {
+			folders = append(folders, quoteName(s.Name)+" is in "+quoteName(path.Join(t.Subjects, path.Dir(s.Path))))
 		}
 	}
-	if len(bundled) > 0 {
-		note += "; subjects in it: " + listed(bundled)
+	if len(folders) > 0 {
+		r.lines = append(r.lines, "(paths in a skill are relative to its folder: "+listed(folders)+")")
 	}
-	return note + ")"
 }
 
 // String returns the remarks, one in a line.

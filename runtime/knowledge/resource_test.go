@@ -52,12 +52,12 @@ func TestResources(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []toolset.Resource{
-		{URI: "kb://project/Skill", Name: "project/Skill", Title: "Notes: Skill", Description: "Does it.", MIMEType: "text/markdown"},
-		{URI: "kb://project/a", Name: "project/a", Title: "Notes: a", MIMEType: "text/markdown"},
-		{URI: "kb://project/b", Name: "project/b", Title: "Notes: b", MIMEType: "text/plain"},
 		{URI: "kb://code/latin", Name: "code/latin", Title: "code: latin", MIMEType: "text/markdown"},
 		{URI: "kb://code/twice.md", Name: "code/twice.md", Title: "code: twice.md", MIMEType: "text/markdown"},
 		{URI: "kb://code/twice.toml", Name: "code/twice.toml", Title: "code: twice.toml", MIMEType: "text/markdown"},
+		{URI: "kb://project/Skill", Name: "project/Skill", Title: "Notes: Skill", Description: "Does it.", MIMEType: "text/markdown"},
+		{URI: "kb://project/a", Name: "project/a", Title: "Notes: a", MIMEType: "text/markdown"},
+		{URI: "kb://project/b", Name: "project/b", Title: "Notes: b", MIMEType: "text/plain"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -80,6 +80,7 @@ func TestReadResource(t *testing.T) {
 	for _, c := range []struct{ name, topic, subject, want string }{
 		{"hidden by its slug", "project", "hidden", "Hidden."},
 		{"learned", "project", "b", "B."},
+		{"binary", "project", "logo", "(subject \"logo\": skipped: binary)"},
 		{"code in a fence", "code", "twice.toml", "```toml\ntwo = 2\n```"},
 		{"not UTF-8", "code", "latin", "caf\ufffd\n\n(subject \"latin\": the file is not valid UTF-8; what could not be decoded is shown as \ufffd)"},
 	} {
@@ -94,7 +95,6 @@ func TestReadResource(t *testing.T) {
 	for _, c := range []struct{ name, topic, subject string }{
 		{"no such subject", "project", "nothing"},
 		{"disabled", "project", "off"},
-		{"binary", "project", "logo"},
 		{"a glob", "project", "a*"},
 		{"several of one slug", "code", "twice"},
 		{"a path out", "project", "../code/latin.md"},
@@ -114,12 +114,12 @@ func TestReadResource(t *testing.T) {
 	}
 }
 
-// Whoever reads a skill by its address has to find what it comes with too.
+// Whoever reads a skill by its address has to find its files too.
 func TestReadResourceOfASkill(t *testing.T) {
 	t.Parallel()
 	b := open(t, workspace(t, "-- convtools.toml --\n[kb.topic.x]\nsubjects = \"kb\"\n-- kb/pdf/SKILL.md --\nRun run.py.\n-- kb/pdf/run.py --\npass\n"), knowledge.Options{})
 	text, _, err := b.ReadResource(t.Context(), "x", "pdf")
-	want := "Run run.py.\n\n(skill \"pdf\": its folder is \"kb/pdf\" in this project; subjects in it: \"pdf/run\")"
+	want := "Run run.py.\n\n(paths in a skill are relative to its folder: \"pdf\" is in \"kb/pdf\")"
 	if err != nil || text != want {
 		t.Errorf("got %q, %v", text, err)
 	}
@@ -144,7 +144,7 @@ func TestComplete(t *testing.T) {
 	t.Parallel()
 	b := open(t, workspace(t, attachable), knowledge.Options{})
 	for prefix, want := range map[string][]string{"": {"project", "code", "gone"}, "NO": {"project"}, "c": {"code"}, "x": nil} {
-		if diff := cmp.Diff(want, b.CompleteTopic(prefix)); diff != "" {
+		if diff := cmp.Diff(want, b.CompleteTopic(t.Context(), prefix)); diff != "" {
 			t.Errorf("topics %q (-want +got):\n%s", prefix, diff)
 		}
 	}
@@ -161,7 +161,10 @@ func TestComplete(t *testing.T) {
 		{"gone", "", nil},
 		{"nothing", "", nil},
 	} {
-		got := b.CompleteSubject(t.Context(), c.topic, c.prefix)
+		var got []string
+		for _, path := range b.CompletePath(t.Context(), c.topic+"/"+c.prefix) {
+			got = append(got, strings.TrimPrefix(path, c.topic+"/"))
+		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("subjects of %s %q (-want +got):\n%s", c.topic, c.prefix, diff)
 		}

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,8 +18,6 @@ import (
 const (
 	scheme   = "kb://"
 	template = scheme + "{topic}/{slug}"
-	// maxAddress is the length of the longest address in bytes.
-	maxAddress = 16 << 10
 )
 
 // resources are the subjects of all topics, each at its address.
@@ -47,51 +46,32 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 	return b.Resources(ctx, cursor, limit, f.host.WarnOnce)
 }
 
-// Resources returns a page of the subjects that are listed and can be read; subjects with the same name are one. It
-// reads only the topics that it needs. The cursor is the name of the last subject, so that the next page skips
-// nothing if others are added or removed. warn is called for directories that cannot be read.
+// Resources returns a page of the subjects that are listed and can be read, sorted by their names; subjects with the
+// same name are one. The cursor is the name of the last subject, so that the next page skips nothing if others are
+// added or removed. warn is called for directories that cannot be read.
 func (b *Base) Resources(ctx context.Context, cursor string, limit int, warn func(string)) (page []toolset.Resource, next string, err error) {
-	topic, name, _ := strings.Cut(cursor, "/")
-	begin := slices.Index(b.TopicIDs(), topic)
-	if cursor != "" && (name == "" || begin < 0) {
-		return nil, "", contract.Fixable("no page begins there")
-	}
-	rest := *b
-	rest.topics = b.topics[max(begin, 0):]
-	for t := range rest.scans(ctx) {
+	for t := range b.scans(ctx) {
 		if t.broken != nil {
 			warn(t.broken.Error())
 		}
-		found, err := t.readable(ctx)
-		if err != nil {
+		if err := t.tree.Look(ctx, t.tree.Visible); err != nil {
 			return nil, "", err
 		}
-		for _, s := range found {
-			if t.ID == topic && s.Name <= name && cursor != "" {
-				continue
+		for _, s := range t.tree.Visible {
+			if name := t.ID + "/" + s.Name; name > cursor && s.Problem == "" && s.Kind == (subjects.Kind{}) {
+				page = append(page, toolset.Resource{
+					URI: address(t.ID, s.Name), Name: name, Title: title(t.Topic) + ": " + oneLine(s.Name),
+					Description: s.Description, MIMEType: mimeType(s.Ext), // the type of the shown text: a text in a fence is Markdown
+				})
 			}
-			if len(page) == limit {
-				return page, page[limit-1].Name, nil
-			}
-			page = append(page, toolset.Resource{
-				URI: address(t.ID, s.Name), Name: t.ID + "/" + s.Name, Title: title(t.Topic) + ": " + oneLine(s.Name),
-				Description: s.Description, MIMEType: mimeType(s.Ext), // the type of the shown text: a text in a fence is Markdown
-			})
 		}
 	}
-	return page, "", ctx.Err()
-}
-
-// readable returns the visible subjects that can be read, sorted by name and each name once.
-func (t *topic) readable(ctx context.Context) ([]*subjects.Subject, error) {
-	if err := t.tree.Look(ctx, t.tree.Visible); err != nil {
-		return nil, err
+	slices.SortStableFunc(page, func(a, b toolset.Resource) int { return strings.Compare(a.Name, b.Name) })
+	page = slices.CompactFunc(page, func(a, b toolset.Resource) bool { return a.Name == b.Name })
+	if len(page) > limit {
+		return page[:limit], page[limit-1].Name, nil
 	}
-	found := slices.DeleteFunc(slices.Clone(t.tree.Visible), func(s *subjects.Subject) bool {
-		return s.Problem != "" || s.Kind != subjects.Kind{}
-	})
-	slices.SortStableFunc(found, func(a, b *subjects.Subject) int { return strings.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(found, func(a, b *subjects.Subject) bool { return a.Name == b.Name }), nil
+	return page, "", ctx.Err()
 }
 
 func mimeType(ext string) string {
@@ -125,11 +105,11 @@ func (f *family) readAddress(ctx context.Context, where contract.Context, uri st
 	return toolset.Contents{Text: text, MIMEType: mime}, err
 }
 
-// ReadResource returns the subjects with a name, by the id of their topic, and the type of the text. It reads hidden
-// subjects too. The name is not taken for a pattern, and the id not for a title. The error is a [contract.Error] if
-// there is no such subject or it cannot be shown.
+// ReadResource returns the subject with a name, by the id of its topic, and the type of the text. It reads hidden
+// subjects too. The name is not taken for a pattern, and the id not for a title. The content of a subject that cannot
+// be shown says why. The error is a [contract.Error] if there is no such subject.
 func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, mime string, err error) {
-	config := b.byID(id)
+	config := byID(b.topics, id)
 	if config == nil {
 		return "", "", b.unknownTopic(id)
 	}
@@ -142,27 +122,18 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 	if err != nil {
 		return "", "", err
 	}
-	named := func(s *subjects.Subject) bool { return s.Name == subject }
-	if together := len(found.Hits) > 1 && slices.IndexFunc(found.Hits, named) >= 0; !found.Literal && !together {
+	named := func(s *subjects.Subject) bool { return s.Name == subject } // several files may have names that look the same
+	if len(found.Hits) > 0 && !found.Literal && !slices.ContainsFunc(found.Hits, named) {
 		var names []string
 		for _, s := range found.Hits {
 			names = append(names, quoteName(s.Name))
 		}
-		message := "Topic " + text.Quote(id) + " has no single subject " + text.Quote(subject) + "."
-		if len(names) > 0 {
-			message += " Read one of those that it stands for: " + listed(names) + "."
-		}
-		return "", "", contract.Fixable(message)
+		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no single subject %s. Those that it stands for: %s.", text.Quote(id), text.Quote(subject), listed(names)))
 	}
-	var r remarks
-	if content, err = t.read(ctx, found.Hits, found.Literal, &r); err != nil {
+	if content, err = t.load(ctx, []string{subject}, false, &remarks{}); err != nil {
 		return "", "", err
 	}
-	if content == "" {
-		return "", "", contract.Fixable(r.String())
-	}
-	r.skills(t, found.Hits)
-	return r.appendTo(content), mimeType(found.Hits[0].Ext), nil
+	return content, mimeType(found.Hits[0].Ext), nil
 }
 
 // address returns the address of a subject. Slashes in names stay what they are,
@@ -179,12 +150,12 @@ func parseAddress(uri string) (topic, name string, ok bool) {
 	before, behind, _ := strings.Cut(rest, "/")
 	topic, topicErr := url.PathUnescape(before)
 	name, nameErr := url.PathUnescape(behind)
-	ok = ok && len(uri) <= maxAddress && topicErr == nil && nameErr == nil && topic != "" && name != ""
+	ok = ok && topicErr == nil && nameErr == nil && topic != "" && name != ""
 	return topic, name, ok && utf8.ValidString(topic+name)
 }
 
 // CompleteTopic returns the ids of the topics whose id or title begins with prefix, in any case.
-func (b *Base) CompleteTopic(prefix string) (ids []string) {
+func (b *Base) CompleteTopic(_ context.Context, prefix string) (ids []string) {
 	for _, t := range b.topics {
 		if hasPrefixFold(t.ID, prefix) || hasPrefixFold(t.Title, prefix) {
 			ids = append(ids, t.ID)
@@ -193,10 +164,17 @@ func (b *Base) CompleteTopic(prefix string) (ids []string) {
 	return ids
 }
 
-// CompleteSubject returns the names of listed subjects that begin with prefix, in any case. It returns none for a
-// topic that does not exist or cannot be read.
-func (b *Base) CompleteSubject(ctx context.Context, topicName, prefix string) (names []string) {
-	config, err := b.lookup(topicName)
+// CompletePath completes TOPIC/SLUG: a prefix without a slash to the ids of topics, each with a slash after it, and one
+// with a slash to listed subjects, in any case. It returns none for a topic that does not exist or cannot be read.
+func (b *Base) CompletePath(ctx context.Context, prefix string) (paths []string) {
+	id, slug, ok := strings.Cut(prefix, "/")
+	if !ok {
+		for _, id := range b.CompleteTopic(ctx, prefix) {
+			paths = append(paths, id+"/")
+		}
+		return paths
+	}
+	config, err := b.lookup(id)
 	if err != nil {
 		return nil
 	}
@@ -206,24 +184,9 @@ func (b *Base) CompleteSubject(ctx context.Context, topicName, prefix string) (n
 	}
 	defer t.tree.Close()
 	for _, s := range t.tree.Visible {
-		if hasPrefixFold(s.Name, prefix) {
-			names = append(names, s.Name)
+		if hasPrefixFold(s.Name, slug) {
+			paths = append(paths, id+"/"+s.Name)
 		}
-	}
-	return names
-}
-
-// CompletePath completes TOPIC/SLUG: a prefix without a slash to the ids of topics, each with a slash after it.
-func (b *Base) CompletePath(ctx context.Context, prefix string) (paths []string) {
-	id, slug, ok := strings.Cut(prefix, "/")
-	if !ok {
-		for _, id := range b.CompleteTopic(prefix) {
-			paths = append(paths, id+"/")
-		}
-		return paths
-	}
-	for _, name := range b.CompleteSubject(ctx, id, slug) {
-		paths = append(paths, id+"/"+name)
 	}
 	return paths
 }

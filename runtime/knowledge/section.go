@@ -68,8 +68,7 @@ func (t *topic) preload(ctx context.Context) (block string, warnings []string, e
 	var blocks []string
 	var r remarks
 	size := 0
-	for i := range t.tree.Subjects {
-		s := &t.tree.Subjects[i]
+	for _, s := range t.tree.Subjects {
 		if !s.Learned || size > maxAnswer {
 			continue
 		}

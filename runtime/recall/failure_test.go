@@ -105,9 +105,9 @@ func TestTypedFailures(t *testing.T) {
 			caller: true, noProject: true,
 		},
 		{
-			name: "links lead out", err: &config.OutsideError{Path: ".jp/conversations", Target: "/home/jane/other", UserFile: "~/.config/convtools/convtools.toml"},
+			name: "links lead out", err: &config.OutsideError{Path: ".jp/conversations", UserFile: "~/.config/convtools/convtools.toml"},
 			want:   "The conversations of this workspace are not looked up: the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust].",
-			person: "The conversations of this workspace are not looked up: .jp/conversations leads out of the project, to /home/jane/other; to allow it, add the directory that it leads to to directories in [trust] of ~/.config/convtools/convtools.toml.",
+			person: "The conversations of this workspace are not looked up: .jp/conversations is a link out of the project; to allow it, add the directory that it leads to to directories in [trust] of ~/.config/convtools/convtools.toml.",
 			caller: true,
 		},
 		{name: "pattern", err: &excerpt.PatternError{Reason: excerpt.PatternEmpty}, want: "The pattern is empty.", caller: true},

@@ -4,6 +4,7 @@
 package knowledgecli
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,24 +71,18 @@ func subjectArgs(cmd *cobra.Command, args []string) (topic, subject string, err 
 	return topic, subject, nil
 }
 
-// completeSubject completes TOPIC/SLUG, for the first argument.
-func (c *commands) completeSubject(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	directive := cobra.ShellCompDirectiveNoFileComp
-	b, err := c.open()
-	if err != nil || len(args) > 0 {
-		return nil, directive
+// complete completes the first argument with one of the functions of a knowledge base that return completions.
+func (c *commands) complete(find func(*knowledge.Base, context.Context, string) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		directive := cobra.ShellCompDirectiveNoFileComp
+		b, err := c.open()
+		if err != nil || len(args) > 0 {
+			return nil, directive
+		}
+		found := find(b, cmd.Context(), word)
+		if len(found) > 0 && strings.HasSuffix(found[0], "/") {
+			directive |= cobra.ShellCompDirectiveNoSpace // a subject follows
+		}
+		return found, directive
 	}
-	if !strings.Contains(word, "/") {
-		directive |= cobra.ShellCompDirectiveNoSpace
-	}
-	return b.CompletePath(cmd.Context(), word), directive
-}
-
-// completeTopics completes the ids of topics, for the first argument.
-func (c *commands) completeTopics(_ *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	b, err := c.open()
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return b.CompleteTopic(word), cobra.ShellCompDirectiveNoFileComp
 }

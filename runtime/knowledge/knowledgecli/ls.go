@@ -42,7 +42,7 @@ the name of their folder.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: c.completeTopics,
+		ValidArgsFunction: c.complete((*knowledge.Base).CompleteTopic),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := c.open()
 			if err != nil {
@@ -132,7 +132,7 @@ func topicState(topic knowledge.Topic) string {
 }
 
 // fileSize returns the size of a subject in bytes and tokens.
-func fileSize(s subjects.Subject) string {
+func fileSize(s *subjects.Subject) string {
 	switch {
 	case s.Problem != "":
 		return "?"
@@ -143,7 +143,7 @@ func fileSize(s subjects.Subject) string {
 }
 
 // marks returns the properties of a subject, and the description of a skill.
-func marks(s subjects.Subject) string {
+func marks(s *subjects.Subject) string {
 	var all []string
 	mark := func(set bool, name string) {
 		if set {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/knowledge"
 )
 
 func (c *commands) show() *cobra.Command {
@@ -16,7 +18,7 @@ subjects that it stands for.`,
 		Example: `  convtools knowledge show project/style
   convtools knowledge show "Project notes" style
   convtools knowledge show 'project/maintainers/**'`,
-		ValidArgsFunction: c.completeSubject,
+		ValidArgsFunction: c.complete((*knowledge.Base).CompletePath),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, subject, err := subjectArgs(cmd, args)
 			if err != nil {

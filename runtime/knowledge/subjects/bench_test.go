@@ -68,7 +68,7 @@ func BenchmarkLook(b *testing.B) {
 	defer tree.Close()
 	all := make([]*subjects.Subject, len(tree.Subjects))
 	for i := range all {
-		all[i] = &tree.Subjects[i]
+		all[i] = tree.Subjects[i]
 	}
 	for _, n := range []int{2_000, 20_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -65,7 +65,7 @@ func find(tb testing.TB, tree *subjects.Tree, path string) *subjects.Subject {
 	tb.Helper()
 	for i := range tree.Subjects {
 		if tree.Subjects[i].Path == path {
-			return &tree.Subjects[i]
+			return tree.Subjects[i]
 		}
 	}
 	tb.Fatalf("no subject %q among %d", path, len(tree.Subjects))

@@ -3,6 +3,7 @@ package subjects
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -61,14 +62,5 @@ func CloseTags(text string) string {
 	if !strings.Contains(text, "</") {
 		return text
 	}
-	parts := strings.Split(text, "</")
-	for i := range parts[1:] {
-		name := strings.ToLower(parts[i+1][:min(len(parts[i+1]), len("knowledge"))])
-		if strings.HasPrefix(name, "subject") || strings.HasPrefix(name, "topic") || name == "knowledge" {
-			parts[i] += "&lt;/"
-		} else {
-			parts[i] += "</"
-		}
-	}
-	return strings.Join(parts, "")
+	return regexp.MustCompile(`(?i)<(/(?:subject|topic|knowledge))`).ReplaceAllString(text, "&lt;$1")
 }

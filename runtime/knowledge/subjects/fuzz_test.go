@@ -53,7 +53,7 @@ func FuzzSlug(f *testing.F) {
 				t.Skip("not a path that a scan finds")
 			}
 		}
-		all := []Subject{newSubject(path)}
+		all := []*Subject{newSubject(path)}
 		nameAll(all)
 		s := all[0]
 		for _, shown := range []string{s.Slug, s.PathSlug, s.Name} {

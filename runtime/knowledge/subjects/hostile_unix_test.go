@@ -46,10 +46,10 @@ func TestLinks(t *testing.T) {
 	refused := map[string]string{
 		"absolute-inside.md": filepath.Join(dir, "real.md"), "absolute.md": "/etc/passwd", "dangling.md": "missing", "self": "self",
 		"outside.md": "../outside.md", "back.md": "../kb/real.md", "to-dir": "dir", "dir/up": "..", "to-device.md": "/dev/zero",
-		"git.md": ".git/config", "loop-a.md": "loop-b.md", "loop-b.md": "loop-a.md", "by-dir.md": "to-dir/in.md",
+		"git.md": ".git/config", "loop-a.md": "loop-b.md", "loop-b.md": "loop-a.md", "by-dir.md": "to-dir/in.md", "twice.md": "good.md",
 	}
 	followed := map[string]string{
-		"good.md": "real.md", "dir/good.md": "../real.md", "twice.md": "good.md", "through.md": "dir/../real.md",
+		"good.md": "real.md", "dir/good.md": "../real.md", "through.md": "dir/../real.md",
 	}
 	for _, links := range []map[string]string{refused, followed, {"to-secret.md": ".secret.md"}} {
 		for name, target := range links {
@@ -58,7 +58,7 @@ func TestLinks(t *testing.T) {
 	}
 	deadline(t)
 	tree := scan(t, dir)
-	want := []string{"dir/good.md", "dir/in.md", "good.md", "real.md", ".secret.md", "through.md", "to-secret.md", "twice.md"}
+	want := []string{"dir/good.md", "dir/in.md", "good.md", "real.md", ".secret.md", "through.md", "to-secret.md"}
 	if diff := cmp.Diff(want, paths(tree)); diff != "" {
 		t.Errorf("A-23: -want +got:\n%s", diff)
 	}
@@ -297,7 +297,7 @@ func TestHugeFile(t *testing.T) {
 	}
 	deadline(t)
 	tree := scan(t, dir)
-	s := &tree.Subjects[0]
+	s := tree.Subjects[0]
 	if c, err := tree.Read(soon(t), s); err != nil || !c.TooLarge || c.Size != 1<<30 || c.Text != "" {
 		t.Errorf("A-24: %d bytes of text, %d in all, %v", len(c.Text), c.Size, err)
 	}

@@ -52,24 +52,28 @@ func (t *Tree) Configure(topic string, disabled, learned []string) {
 	t.topic = topic
 	entries := Patterns(topic, disabled)
 	bad := slices.ContainsFunc(entries, func(p Pattern) bool { return p.Problem != "" })
-	for i := range all {
-		all[i].Disabled, all[i].Learned = bad, false
+	for _, s := range all {
+		s.Disabled, s.Learned = bad, false
 	}
 	for _, p := range entries {
 		hit := bad
-		for i := range all {
-			if !(hit && all[i].Disabled) && p.covers(&all[i]) {
-				all[i].Disabled, hit = true, true
+		for _, s := range all {
+			if !(hit && s.Disabled) && p.covers(s) {
+				s.Disabled, hit = true, true
 			}
 		}
 		if !hit {
 			t.Dead = append(t.Dead, Dead{"disabled", p.Text})
 		}
 	}
-	disableLinks(all)
-	for i := range all {
-		if !all[i].Disabled && !all[i].Hidden {
-			t.Visible = append(t.Visible, &all[i])
+	disabledFiles := map[string]bool{}
+	for _, s := range all {
+		disabledFiles[s.Path] = s.Disabled
+	}
+	for _, s := range all {
+		s.Disabled = s.Disabled || disabledFiles[s.Target] // a link
+		if !s.Disabled && !s.Hidden {
+			t.Visible = append(t.Visible, s)
 		}
 	}
 	result := t.resolve(learned, false)
@@ -78,19 +82,6 @@ func (t *Tree) Configure(topic string, disabled, learned []string) {
 	}
 	for _, miss := range result.Missed {
 		t.Dead = append(t.Dead, Dead{"learned", miss.Pattern})
-	}
-}
-
-// disableLinks disables the links to files that are disabled.
-func disableLinks(all []Subject) {
-	disabled := map[string]bool{}
-	for i := range all {
-		if all[i].Disabled {
-			disabled[all[i].Path] = true
-		}
-	}
-	for i := range all {
-		all[i].Disabled = all[i].Disabled || disabled[all[i].Target]
 	}
 }
 
@@ -185,20 +176,20 @@ func stem(path string) string {
 func (t *Tree) named(p *Pattern) (found []*Subject) {
 	for _, form := range p.forms {
 		best := 0 // the kind of name of the found subjects; a smaller one is better
-		for i := range t.Subjects {
-			names := t.Subjects[i].Names()
+		for _, s := range t.Subjects {
+			names := s.Names()
 			fits := 2 * slices.Index(names[:], form)
-			if fits < 0 || t.Subjects[i].Disabled {
+			if fits < 0 || s.Disabled {
 				continue
 			}
-			if t.Subjects[i].Hidden {
+			if s.Hidden {
 				fits++
 			}
 			if found == nil || fits < best {
 				found, best = nil, fits
 			}
 			if fits == best {
-				found = append(found, &t.Subjects[i])
+				found = append(found, s)
 			}
 		}
 		if found != nil {

@@ -191,7 +191,7 @@ func TestDead(t *testing.T) {
 	}
 }
 
-func build(topic string, all []subjects.Subject, disabled, learned []string) *subjects.Tree {
+func build(topic string, all []*subjects.Subject, disabled, learned []string) *subjects.Tree {
 	tree := &subjects.Tree{Subjects: all}
 	tree.Configure(topic, disabled, learned)
 	return tree
@@ -281,12 +281,12 @@ func TestResolveBoundsACall(t *testing.T) {
 }
 
 // many returns 20,000 subjects in 400 folders.
-func many() []subjects.Subject {
-	all := make([]subjects.Subject, 0, 20_000)
+func many() []*subjects.Subject {
+	all := make([]*subjects.Subject, 0, 20_000)
 	for i := range 400 {
 		for j := range 50 {
 			slug := fmt.Sprintf("folder-%03d/subject-number-%02d", i, j)
-			all = append(all, subjects.Subject{Path: slug + ".md", PathSlug: slug, Slug: slug, Name: slug, Ext: "md"})
+			all = append(all, &subjects.Subject{Path: slug + ".md", PathSlug: slug, Slug: slug, Name: slug, Ext: "md"})
 		}
 	}
 	return all

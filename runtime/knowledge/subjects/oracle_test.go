@@ -28,11 +28,11 @@ func oracleGlob(pattern, name string) (matched, ok bool) {
 // oracle is a topic by the rules as they are written.
 type oracle struct {
 	topic             string
-	all               []subjects.Subject
+	all               []*subjects.Subject
 	disabled, learned map[int]bool
 }
 
-func newOracle(topic string, all []subjects.Subject, disabled, learned []string) *oracle {
+func newOracle(topic string, all []*subjects.Subject, disabled, learned []string) *oracle {
 	o := &oracle{topic: topic, all: all, disabled: map[int]bool{}, learned: map[int]bool{}}
 	for _, entry := range disabled {
 		for i, s := range all {
@@ -163,8 +163,8 @@ func withoutExtension(path string) string {
 
 // subjectsOf returns the subjects of a directory that holds these files, in the
 // order of listings.
-func subjectsOf(paths ...string) []subjects.Subject {
-	all := make([]subjects.Subject, 0, len(paths))
+func subjectsOf(paths ...string) []*subjects.Subject {
+	all := make([]*subjects.Subject, 0, len(paths))
 	slugs := map[string]int{}
 	for _, path := range paths {
 		var components []string
@@ -178,7 +178,7 @@ func subjectsOf(paths ...string) []subjects.Subject {
 		slug := strings.Join(components, "/")
 		slugs[slug]++
 		ext := strings.TrimPrefix(strings.TrimPrefix(path, withoutExtension(path)), ".")
-		all = append(all, subjects.Subject{Path: path, PathSlug: slug, Slug: slug, Ext: strings.ToLower(ext), Hidden: hidden})
+		all = append(all, &subjects.Subject{Path: path, PathSlug: slug, Slug: slug, Ext: strings.ToLower(ext), Hidden: hidden})
 	}
 	for i := range all {
 		folder, isSkill := strings.CutSuffix(all[i].Path, "/SKILL.md")
@@ -194,7 +194,7 @@ func subjectsOf(paths ...string) []subjects.Subject {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b subjects.Subject) int {
+	slices.SortFunc(all, func(a, b *subjects.Subject) int {
 		if c := strings.Compare(a.Slug, b.Slug); c != 0 {
 			return c
 		}

@@ -32,7 +32,7 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 				t.Fatalf("seed %d: %q with disabled %q and learned %q: disabled %t, want %t; learned %t, want %t", seed,
 					all[i].Path, disabled, learned, all[i].Disabled, want.disabled[i], all[i].Learned, want.learned[i])
 			}
-			if visible := slices.Contains(set.Visible, &all[i]); visible != (!all[i].Hidden && !want.disabled[i]) {
+			if visible := slices.Contains(set.Visible, all[i]); visible != (!all[i].Hidden && !want.disabled[i]) {
 				t.Fatalf("seed %d: %q with disabled %q: visible %t", seed, all[i].Path, disabled, visible)
 			}
 			if want.disabled[i] {
@@ -75,7 +75,7 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 
 // checkSuggestions tries every suggestion: it matches something, and it names
 // nothing that is hidden or disabled.
-func checkSuggestions(t *testing.T, set *subjects.Tree, all []subjects.Subject, missed []subjects.Miss) {
+func checkSuggestions(t *testing.T, set *subjects.Tree, all []*subjects.Subject, missed []subjects.Miss) {
 	t.Helper()
 	for _, miss := range missed {
 		if near := miss.Near; near != "" {
@@ -113,7 +113,7 @@ func randomTree(r *rand.Rand) []string {
 	return paths
 }
 
-func randomPattern(r *rand.Rand, all []subjects.Subject) string {
+func randomPattern(r *rand.Rand, all []*subjects.Subject) string {
 	subject := all[r.IntN(len(all))]
 	name := []string{subject.Slug, subject.PathSlug, subject.Path, withoutExtension(subject.Path)}[r.IntN(4)]
 	switch r.IntN(8) {
@@ -152,7 +152,7 @@ func several(r *rand.Rand, least, most int, pattern func() string) []string {
 	return all
 }
 
-func pathsAt(all []subjects.Subject, indexes []int) []string {
+func pathsAt(all []*subjects.Subject, indexes []int) []string {
 	var paths []string
 	for _, i := range indexes {
 		paths = append(paths, all[i].Path)
@@ -160,7 +160,7 @@ func pathsAt(all []subjects.Subject, indexes []int) []string {
 	return paths
 }
 
-func indexes(all []subjects.Subject) []int {
+func indexes(all []*subjects.Subject) []int {
 	var indexes []int
 	for i := range all {
 		indexes = append(indexes, i)

@@ -19,7 +19,6 @@ import (
 const (
 	maxDepth   = 16     // components of a path
 	maxEntries = 40_000 // in directories: subjects and all others
-	maxLinks   = 8      // in a chain
 )
 
 // Warning is a file in a topic's directory that the scan left out.
@@ -34,7 +33,7 @@ type Warning struct {
 // scanned.
 type Tree struct {
 	// Subjects are all files, also hidden ones, sorted by Slug and Path.
-	Subjects []Subject
+	Subjects []*Subject
 	// Visible are the subjects that are neither hidden nor disabled, in the same order. [Tree.Configure] fills it in.
 	Visible []*Subject
 	// Dead are the entries of the configuration that match nothing: the disabled ones, then the learned ones.
@@ -124,7 +123,7 @@ func (w *walker) entry(at string, kind fs.FileMode) bool {
 
 // tree returns the result.
 func (w *walker) tree() *Tree {
-	var all []Subject
+	var all []*Subject
 	for at := range w.files {
 		all = append(all, newSubject(at))
 	}
@@ -142,22 +141,14 @@ func (w *walker) tree() *Tree {
 	return &Tree{Subjects: all, Warnings: w.warnings, root: w.root}
 }
 
-// target returns the file that a link leads to, also through other links to files. It is empty if there is none.
+// target returns the file that a link leads to. It is empty if there is none.
 func (w *walker) target(link string) string {
-	for range maxLinks {
-		to, err := w.root.Readlink(link)
-		if err != nil || filepath.IsAbs(to) {
-			return ""
-		}
-		link = path.Join(path.Dir(link), filepath.ToSlash(to))
-		if w.files[link] {
-			return link
-		}
-		if !slices.Contains(w.links, link) {
-			return ""
-		}
+	to, err := w.root.Readlink(link)
+	target := path.Join(path.Dir(link), filepath.ToSlash(to))
+	if err != nil || filepath.IsAbs(to) || !w.files[target] {
+		return ""
 	}
-	return ""
+	return target
 }
 
 // cause returns an error without its path, which messages have already.

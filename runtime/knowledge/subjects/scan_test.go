@@ -23,10 +23,10 @@ func TestScanErrors(t *testing.T) {
 		t.Errorf("a scan that is not wanted any more: %v", err)
 	}
 	tree := scan(t, dir)
-	if err := tree.Look(canceled, []*subjects.Subject{&tree.Subjects[0]}); !errors.Is(err, context.Canceled) {
+	if err := tree.Look(canceled, []*subjects.Subject{tree.Subjects[0]}); !errors.Is(err, context.Canceled) {
 		t.Errorf("facts that are not wanted any more: %v", err)
 	}
-	if _, err := tree.Read(canceled, &tree.Subjects[0]); !errors.Is(err, context.Canceled) {
+	if _, err := tree.Read(canceled, tree.Subjects[0]); !errors.Is(err, context.Canceled) {
 		t.Errorf("a file that is not wanted any more: %v", err)
 	}
 }
@@ -80,7 +80,7 @@ func TestDescribe(t *testing.T) {
 	}))
 	var all []*subjects.Subject
 	for i := range tree.Subjects {
-		all = append(all, &tree.Subjects[i])
+		all = append(all, tree.Subjects[i])
 	}
 	if err := tree.Look(soon(t), all); err != nil {
 		t.Fatal(err)

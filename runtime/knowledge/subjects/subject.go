@@ -73,10 +73,10 @@ const skillFile = "SKILL.md"
 
 // newSubject returns the subject of a path. [nameAll] corrects Slug and Name for files that share them and for
 // skills.
-func newSubject(path string) Subject {
+func newSubject(path string) *Subject {
 	stem, ext := cutExt(path)
 	slug := displayable(stripDots(stem))
-	return Subject{Path: path, PathSlug: slug, Slug: slug, Name: slug, Ext: strings.ToLower(ext), Hidden: isHidden(path)}
+	return &Subject{Path: path, PathSlug: slug, Slug: slug, Name: slug, Ext: strings.ToLower(ext), Hidden: isHidden(path)}
 }
 
 // isHidden reports whether a component of the path begins with a dot. The slug has lost its dots.
@@ -132,44 +132,36 @@ func NFC(name string) string {
 }
 
 // nameAll sets the slugs and names of all files of a topic, and sorts the files by slug and path.
-func nameAll(all []Subject) {
+func nameAll(all []*Subject) {
 	nameSkills(all)
-	slices.SortFunc(all, func(a, b Subject) int {
+	slices.SortFunc(all, func(a, b *Subject) int {
 		return cmp.Or(strings.Compare(a.Slug, b.Slug), strings.Compare(a.Path, b.Path))
 	})
-	for first := 0; first < len(all); {
-		visible, end := 0, first
-		for ; end < len(all) && all[end].Slug == all[first].Slug; end++ {
-			if !all[end].Hidden {
-				visible++
-			}
+	files, visible := map[string]int{}, map[string]int{} // by slug
+	for _, s := range all {
+		files[s.Slug]++
+		if !s.Hidden {
+			visible[s.Slug]++
 		}
-		for i := first; i < end; i++ {
-			s := &all[i]
-			s.Name = s.Slug
-			if s.Hidden && end-first > 1 || !s.Hidden && visible > 1 {
-				s.Name = displayable(s.Path)
-			}
+	}
+	for _, s := range all {
+		s.Name = s.Slug
+		if s.Hidden && files[s.Slug] > 1 || !s.Hidden && visible[s.Slug] > 1 {
+			s.Name = displayable(s.Path)
 		}
-		first = end
 	}
 }
 
 // nameSkills sets the slug of a skill to that of its folder, unless a file has it. The topic's directory is not such
 // a folder.
-func nameSkills(all []Subject) {
+func nameSkills(all []*Subject) {
 	taken := map[string]bool{}
-	var skills []int
-	for i := range all {
-		taken[all[i].Slug] = true
-		if strings.HasSuffix(all[i].Path, "/"+skillFile) {
-			skills = append(skills, i)
-		}
+	for _, s := range all {
+		taken[s.PathSlug] = true
 	}
-	for _, i := range skills {
-		s := &all[i]
-		if slug := displayable(stripDots(strings.TrimSuffix(s.Path, "/"+skillFile))); !taken[slug] {
-			s.Slug, s.Skill = slug, true
+	for _, s := range all {
+		if folder, ok := strings.CutSuffix(s.Path, "/"+skillFile); ok && !taken[displayable(stripDots(folder))] {
+			s.Slug, s.Skill = displayable(stripDots(folder)), true
 		}
 	}
 }

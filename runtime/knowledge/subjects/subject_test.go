@@ -38,7 +38,7 @@ func TestSlug(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			want := []subjects.Subject{{
+			want := []*subjects.Subject{{
 				Path: test.path, PathSlug: test.slug, Slug: test.slug, Name: test.slug, Ext: test.ext, Hidden: test.hidden,
 			}}
 			if diff := cmp.Diff(want, scan(t, topic(t, map[string]string{test.path: "x"})).Subjects); diff != "" {
