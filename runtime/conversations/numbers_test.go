@@ -178,7 +178,7 @@ func TestSizesAreBounded(t *testing.T) {
 	const chars = 8 << 20
 	l := open(t, func(w *jptest.Workspace, _ string) {
 		long := strings.Repeat("0123456789abcde ", chars/16)
-		w.Conversation("17600000000", "x").Encode(jptest.Plain).User(long).ToolCall("call", "run", map[string]any{"a": long})
+		w.Conversation("17600000000", "x").User(long).Event("tool_call_request", "id", "call", "name", "run", "arguments", map[string]any{"a": long})
 	})
 	allocated := func(what func() error) int {
 		var before, after runtime.MemStats
@@ -250,7 +250,6 @@ func randomEvent(c *jptest.Conversation, r *rand.Rand) recorded {
 		panic(err)
 	}
 	binary := "\xff\xfe" + text
-	c.Encode([]jptest.Encoding{jptest.Standard, jptest.Standard, jptest.URLSafe}[r.IntN(3)])
 	kinds := []struct {
 		kind, text string
 		add        func()
@@ -267,8 +266,11 @@ func randomEvent(c *jptest.Conversation, r *rand.Rand) recorded {
 		{"structured", text, func() { c.Event("chat_response", "data", text) }},
 		{"tool_call", strings.TrimSuffix(shown.String(), "\n"), func() { c.ToolCall("call", "fs_read", value) }},
 		{"tool_result", text, func() { c.ToolResult("call", text, r.IntN(2) == 0) }},
+		{"tool_result", text, func() {
+			c.Event("tool_call_response", "id", "call", "content", base64.URLEncoding.EncodeToString([]byte(text)), "is_error", false)
+		}},
 		{"tool_result", base64.StdEncoding.EncodeToString([]byte(binary)), func() { // which is no text, and so base64 is read
-			c.Encode(jptest.Standard).ToolResult("call", binary, false)
+			c.ToolResult("call", binary, false)
 		}},
 		{"inquiry", text, func() { c.Inquiry("call.q", text) }},
 		{"inquiry_response", text, func() { c.Event("inquiry_response", "id", "call.q", "answer", text) }},

@@ -101,9 +101,9 @@ func randomEvents(rng *rand.Rand, c *jptest.Conversation) {
 		case 3:
 			c.Reasoning(randomText(rng, 5))
 		case 4, 5:
-			c.Encode(jptest.Encoding(rng.IntN(3))).ToolCall(id(), toolNames[rng.IntN(len(toolNames))], randomArguments(rng, 0))
+			c.ToolCall(id(), toolNames[rng.IntN(len(toolNames))], randomArguments(rng, 0))
 		case 6, 7:
-			c.Encode(jptest.Encoding(rng.IntN(3))).ToolResult(id(), randomText(rng, 30), false)
+			c.ToolResult(id(), randomText(rng, 30), false)
 		case 8:
 			c.Inquiry("q", randomText(rng, 5)).Event("inquiry_response", "id", "q", "answer", "retry")
 		case 9:
@@ -392,7 +392,6 @@ func TestEveryPartOfAnEventIsFound(t *testing.T) {
 		l := open(t, func(w *jptest.Workspace, _ string) {
 			c := w.Conversation("17600000000", "x")
 			for range 12 {
-				c.Encode(jptest.Encoding(rng.IntN(3)))
 				c.ToolCall("a", words[rng.IntN(4)], map[string]any{text(): text(), "list": []any{text(), 4711, nil, map[string]any{"path": text()}}})
 				c.ToolResult("a", text(), false).User(text())
 			}

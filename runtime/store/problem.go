@@ -84,6 +84,14 @@ func (e *DamageError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
 
+// StateError is an error about the state of a store that contains nothing recorded.
+type StateError string
+
+func (e StateError) Error() string { return string(e) }
+
+// ForModel returns the text for a model.
+func (e StateError) ForModel() string { return string(e) }
+
 // CopyTooLargeError is the error for a database in use that is too large to be copied.
 type CopyTooLargeError struct{ Size, Most int64 } // bytes
 

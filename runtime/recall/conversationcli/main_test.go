@@ -3,6 +3,7 @@ package conversationcli_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"io"
 	"os"
 	"path/filepath"
@@ -82,10 +83,9 @@ func writeSample(dir, dataDir string) error {
 		User("Thanks.")
 	w.Conversation("17610000000", "cache").
 		Title("Cache predictions per station and day").
-		Encode(jptest.URLSafe).
 		User("What about the cache? No RETRY here.").
 		ToolCall("call_1", "shell", map[string]any{"command": "ls\nsay \"no\""}).
-		ToolResult("call_1", "~~~ cache ~~~ ÿ?>\n", false).
+		Event("tool_call_response", "id", "call_1", "content", base64.URLEncoding.EncodeToString([]byte("~~~ cache ~~~ ÿ?>\n")), "is_error", false).
 		Assistant("Evict after 14 days.")
 	w.Conversation("17620000000", "nightly").
 		Title("Nightly summary").

@@ -108,7 +108,6 @@ func writeRandom(t *testing.T, dir string, rng *rand.Rand) {
 			if rng.IntN(4) == 0 {
 				c.TurnStart()
 			}
-			c.Encode(jptest.Encoding(rng.IntN(3)))
 			switch text := randomText(rng); rng.IntN(10) {
 			case 0, 1:
 				c.User(text)

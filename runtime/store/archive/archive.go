@@ -34,14 +34,8 @@ const Name = "archive"
 // IDs returns the form of ids: "archive-", the kind of export, and the id of the conversation in it.
 func IDs() *history.IDs { return messagedb.IDs("archive-") }
 
-// Home returns the directory of the archive, or "" if the environment does not name it. It is the same on
-// all systems.
-func Home(getenv func(string) string) string {
-	if data := getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
-		return filepath.Join(data, "convtools")
-	}
-	return history.InHome(getenv, ".local", "share", "convtools")
-}
+// Home returns the directory of the archive, or "" if the environment does not name it.
+func Home(getenv func(string) string) string { return history.InData(getenv, "convtools") }
 
 // fileName is the name of the database.
 const fileName = "archive.db"
@@ -70,7 +64,7 @@ const positionBits = 32
 // queries returns the queries of the database, if its schema is known.
 func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error) {
 	version, err := versionOf(ctx, db.DB)
-	if err = cmp.Or(err, CheckVersion(version, len(schema()))); err != nil {
+	if err = cmp.Or(err, CheckVersion(version, schemaVersion)); err != nil {
 		return nil, err
 	}
 	const conversations = "SELECT " + Columns + " FROM conversations"
@@ -101,12 +95,14 @@ func versionOf(ctx context.Context, db *sql.DB) (version int, err error) {
 	return version, err
 }
 
-// schema returns [Database.Schema].
+// schemaVersion is the version of the schema.
+const schemaVersion = 1
+
+// schema makes the tables.
 //
 // Times are seconds since 1970. Messages are in the order in which they are read; active = 0 means that a
 // message is not on the path that is current in the export.
-func schema() []string {
-	return []string{`
+const schema = `
 	CREATE TABLE conversations (
 		id       INTEGER PRIMARY KEY,
 		name     TEXT NOT NULL UNIQUE, -- kind of export, "-", id there
@@ -129,8 +125,7 @@ func schema() []string {
 		text   TEXT NOT NULL
 	) STRICT;
 	PRAGMA user_version = 1;
-	`}
-}
+`
 
 // Create opens the archive in a directory for writing, and makes it if it does not exist. A dry writer only
 // returns the outcomes.
@@ -141,15 +136,15 @@ func Create(ctx context.Context, dir string, dry bool) (*Writer, error) {
 		return nil, fmt.Errorf("opening the archive %s: %w", path, err)
 	}
 	return NewWriter(ctx, Database{
-		DB: db, Place: path, Version: versionOf, Schema: schema(),
-		Find: "SELECT id, hash, updated FROM conversations WHERE name = ?",
-		Put: `INSERT INTO conversations (name, native, title, created, updated, archived, last, hash, imported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, unixepoch())
+		DB: db, Place: path, Version: versionOf, Schema: schema, Known: schemaVersion,
+		Find: "SELECT id, hash, updated FROM conversations WHERE name = CAST(? AS TEXT)",
+		Put: `INSERT INTO conversations (name, native, title, created, updated, archived, last, hash, imported)
+				VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?, ?, unixepoch())
 			ON CONFLICT (name) DO UPDATE SET title = excluded.title, created = excluded.created, updated = excluded.updated, archived = excluded.archived,
 				last = excluded.last, hash = excluded.hash, imported = excluded.imported
 			RETURNING id`,
 		Clear:   fmt.Sprintf("DELETE FROM messages WHERE id BETWEEN ?1 << %d AND (?1 + 1 << %d) - 1", positionBits, positionBits),
 		Add:     add,
-		Text:    func(s string) any { return s },
 		Failure: func(_ context.Context, err error) error { return err },
 	}, dry)
 }

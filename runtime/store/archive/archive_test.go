@@ -158,7 +158,7 @@ func TestNewerAndForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Close()
-	var tooNew *archive.NewerError
+	var tooNew *archive.VersionError
 	if _, err := archive.Create(t.Context(), newer, false); !errors.As(err, &tooNew) || tooNew.Version != 99 {
 		t.Error(err)
 	}

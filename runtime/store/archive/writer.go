@@ -84,13 +84,14 @@ type Database struct {
 
 	// Version returns the version of the schema; 0 if there is none.
 	Version func(context.Context, *sql.DB) (int, error)
-	// Schema has, for each version before the present one, the statements that bring it up to date.
-	Schema []string
+	// Schema has the statements that make the schema, whose version is Known.
+	Schema string
+	Known  int
 	// SchemaLock and Begin are the first statements of a transaction that changes the schema, or adds a
 	// conversation; empty for none.
 	SchemaLock, Begin string
 	// Find selects the id, the hash and the time of the last change of the conversation with a
-	// name.
+	// name. Texts in arguments are bytes.
 	Find string
 	// Put adds or replaces a conversation, and returns its id. Its arguments are name, native id,
 	// title, times of creation and of the last change, whether it is archived, time of the last
@@ -100,55 +101,52 @@ type Database struct {
 	Clear string
 	// Add adds the messages of the conversation with an id.
 	Add func(ctx context.Context, tx *sql.Tx, id int64, messages []Message) error
-	// Text converts a text for the database.
-	Text func(string) any
 	// Failure converts an error of the database for the caller of the writer.
 	Failure func(context.Context, error) error
 }
 
-// NewerError is the error for a database that a newer version of the program made.
-type NewerError struct{ Version, Known int }
+// VersionError is the error for a database that another version of the program made.
+type VersionError struct{ Version, Known int }
 
-func (e *NewerError) Error() string {
-	return fmt.Sprintf("a newer version of the program made it (schema %d, known here: %d)", e.Version, e.Known)
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("another version of the program made it (schema %d, known here: %d)", e.Version, e.Known)
 }
 
 // ForModel returns the text for a model.
-func (e *NewerError) ForModel() string { return e.Error() }
+func (e *VersionError) ForModel() string { return e.Error() }
 
-// CheckVersion returns why a version of a schema cannot be read: it is newer than the known ones, or there is
-// no schema yet.
+// CheckVersion returns a [*VersionError] for a version other than the known one, and [messagedb.ErrAbsent] if
+// there is no schema yet.
 func CheckVersion(version, known int) error {
-	switch {
-	case version == 0:
+	switch version {
+	case 0:
 		return messagedb.ErrAbsent
-	case version > known:
-		return &NewerError{Version: version, Known: known}
+	case known:
+		return nil
 	}
-	return nil
+	return &VersionError{version, known}
 }
 
-// migrate brings the schema up to date. Another process can be faster.
-func (d *Database) migrate(ctx context.Context) error {
+// check returns [CheckVersion] of the schema.
+func (d *Database) check(ctx context.Context) error {
 	version, err := d.Version(ctx, d.DB)
-	if version == len(d.Schema) || err != nil {
-		return err
-	}
+	return cmp.Or(err, CheckVersion(version, d.Known))
+}
+
+// create makes the schema, unless another process has made it meanwhile.
+func (d *Database) create(ctx context.Context) error {
 	tx, err := d.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // it does nothing after a commit
 	if _, err = tx.ExecContext(ctx, d.SchemaLock); err == nil {
-		version, err = d.Version(ctx, d.DB)
+		err = d.check(ctx)
 	}
-	if version > len(d.Schema) {
-		return &NewerError{Version: version, Known: len(d.Schema)}
+	if !errors.Is(err, messagedb.ErrAbsent) {
+		return err
 	}
-	if err == nil && version < len(d.Schema) {
-		_, err = tx.ExecContext(ctx, d.Schema[version])
-	}
-	if err != nil {
+	if _, err = tx.ExecContext(ctx, d.Schema); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -161,26 +159,27 @@ type Writer struct {
 	dry bool
 }
 
-// NewWriter returns a writer to a database, which [Writer.Close] closes. It brings the schema up to date.
+// NewWriter returns a writer to a database, which [Writer.Close] closes. It makes the schema if there is none.
 // If it is dry, it returns the outcomes and writes nothing.
 func NewWriter(ctx context.Context, to Database, dry bool) (*Writer, error) {
 	w := &Writer{to: to, dry: dry}
-	var err error
-	if to.DB != nil && dry {
-		var version int
-		version, err = to.Version(ctx, to.DB)
-		err = cmp.Or(err, CheckVersion(version, len(to.Schema)))
-	} else if to.DB != nil {
-		err = to.migrate(ctx)
+	if to.DB == nil {
+		return w, nil
 	}
-	if err != nil {
-		w.Close()
+	err := to.check(ctx)
+	isAbsent := errors.Is(err, messagedb.ErrAbsent)
+	if isAbsent && !dry {
+		err = to.create(ctx)
+	}
+	if err == nil {
+		return w, nil
+	}
+	w.Close()
+	if isAbsent && dry {
 		w.to.DB = nil
+		return w, nil
 	}
-	if err != nil && !(dry && errors.Is(err, messagedb.ErrAbsent)) {
-		return nil, fmt.Errorf("opening the archive %s: %w", to.Place, to.Failure(ctx, err))
-	}
-	return w, nil
+	return nil, fmt.Errorf("opening the archive %s: %w", to.Place, to.Failure(ctx, err))
 }
 
 // Put adds a conversation, or replaces the one with its id.
@@ -197,7 +196,7 @@ func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome 
 	case err != nil || w.to.DB == nil:
 		return New, err
 	case w.dry:
-		return compare(w.to.QueryRowContext(ctx, w.to.Find, w.to.Text(c.name())), c, sum)
+		return compare(w.to.QueryRowContext(ctx, w.to.Find, []byte(c.name())), c, sum)
 	}
 	// Waiting for another writer can be cancelled. Writing is finished: the drivers would otherwise look
 	// after each statement whether the context is done.
@@ -208,7 +207,7 @@ func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome 
 	}
 	defer func() { _ = tx.Rollback() }() // it does nothing after a commit
 	if _, err = tx.ExecContext(ctx, w.to.Begin); err == nil {
-		outcome, err = compare(tx.QueryRowContext(ctx, w.to.Find, w.to.Text(c.name())), c, sum)
+		outcome, err = compare(tx.QueryRowContext(ctx, w.to.Find, []byte(c.name())), c, sum)
 	}
 	if err != nil || outcome == Unchanged || outcome == Older {
 		return outcome, err
@@ -237,9 +236,8 @@ func compare(found *sql.Row, c *Conversation, sum string) (Outcome, error) {
 }
 
 func (w *Writer) write(ctx context.Context, tx *sql.Tx, c *Conversation, sum string) error {
-	text := w.to.Text
 	var id int64
-	err := tx.QueryRowContext(ctx, w.to.Put, text(c.name()), text(c.Native), text(c.Title), Seconds(c.Created), Seconds(c.Updated), c.Archived,
+	err := tx.QueryRowContext(ctx, w.to.Put, []byte(c.name()), []byte(c.Native), []byte(c.Title), Seconds(c.Created), Seconds(c.Updated), c.Archived,
 		Seconds(c.last()), sum).Scan(&id)
 	if err == nil {
 		_, err = tx.ExecContext(ctx, w.to.Clear, id)

@@ -50,17 +50,9 @@ func (e *MissingError) Error() string {
 // Unwrap returns [fs.ErrNotExist].
 func (e *MissingError) Unwrap() error { return fs.ErrNotExist }
 
-// UnreadError is the reason for not reading a database. It has no recorded text.
-type UnreadError struct{ Reason string }
-
-func (e *UnreadError) Error() string { return e.Reason }
-
-// ForModel returns the text for a model.
-func (e *UnreadError) ForModel() string { return e.Reason }
-
 // unnamed is the error for a database in a project that the user has not named.
 func unnamed() error {
-	return &UnreadError{"a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it"}
+	return store.StateError("a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it")
 }
 
 // Home returns the first database in the environment, or "".
@@ -218,7 +210,7 @@ func tables(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error) 
 		err := rows.Scan(&table, &column, &isPlain)
 		found[table] = append(found[table], column)
 		if err == nil && !isPlain {
-			err = &UnreadError{strings.TrimSuffix(table+"."+column, ".") + " is no plain table, and only those are read"}
+			err = store.StateError(strings.TrimSuffix(table+"."+column, ".") + " is no plain table, and only those are read")
 		}
 		return err
 	}, `SELECT lower(s.name), lower(coalesce(c.name, '')), s.rootpage > 0 AND c.hidden = 0
@@ -236,7 +228,7 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 	conversations, messages := found["conversations"], found["messages"]
 	for _, name := range []string{"conversation_id", "content"} {
 		if !slices.Contains(messages, name) {
-			return nil, &UnreadError{"it is no database of a ChatGPT export: it has no messages." + name}
+			return nil, store.StateError("it is no database of a ChatGPT export: it has no messages." + name)
 		}
 	}
 	var order []string

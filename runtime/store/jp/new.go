@@ -23,7 +23,7 @@ type New struct {
 }
 
 // Create makes a live conversation, in the project and in the user's store if that exists, and returns its id.
-func (wr *Writer) Create(ctx context.Context, n New) (transcript.ID, error) {
+func (wr *Writer) Create(ctx context.Context, n New) (made transcript.ID, err error) {
 	events, err := layEvents(n.Events)
 	if err != nil {
 		return "", err
@@ -34,18 +34,13 @@ func (wr *Writer) Create(ctx context.Context, n New) (transcript.ID, error) {
 		return "", err
 	}
 	wr.w.makeStores()
-	tx, err := wr.begin(ctx, "")
-	if err != nil {
-		return "", err
-	}
-	defer tx.end()
-	if err := tx.lockStage(ctx); err != nil {
-		return "", err
-	}
-	title := jsontext.String(jsontext.Raw(m["title"]))
-	return tx.newConversation(ctx, n.Begun, true, title, []file{
-		{BaseConfigFile, wr.w.baseConfig(n.Model)}, {EventsFile, appended([]byte("[]"), events)}, {MetadataFile, m.bytes()},
+	err = wr.transact(ctx, "", func(tx *transaction) (err error) {
+		made, err = tx.newConversation(ctx, n.Begun, true, jsontext.String(jsontext.Raw(m["title"])), []file{
+			{BaseConfigFile, wr.w.baseConfig(n.Model)}, {EventsFile, appended([]byte("[]"), events)}, {MetadataFile, m.bytes()},
+		})
+		return err
 	})
+	return made, err
 }
 
 // Labelled returns the conversation with a label, live or archived, that [Writer.Create] made for a time, or "".
@@ -81,30 +76,24 @@ type ForkOptions struct {
 // copy in the user's store too. The other one is not locked: its files are always replaced as a whole.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (made transcript.ID, err error) {
 	wr.w.makeStores()
-	tx, err := wr.begin(ctx, "")
-	if err != nil {
-		return "", err
-	}
-	defer tx.end()
-	source, _ := tx.group(of(id, tx.all))
-	if len(source) == 0 {
-		return "", tx.notFound(id)
-	}
-	err = tx.follow(ctx, source[0], func(copies []place) error {
-		s, err := tx.stream(copies)
-		if err != nil {
-			return err
+	err = wr.transact(ctx, "", func(tx *transaction) error {
+		source, _ := tx.group(of(id, tx.all))
+		if len(source) == 0 {
+			return tx.notFound(id)
 		}
-		e, err := tx.edited(copies, func(m metadata, source transcript.Conversation) error { return o.apply(m, source, wr.now()) })
-		if err != nil {
+		return tx.follow(ctx, source[0], func(copies []place) error {
+			s, err := tx.stream(copies)
+			if err != nil {
+				return err
+			}
+			e, err := tx.edited(copies, func(m metadata, source transcript.Conversation) error { return o.apply(m, source, wr.now()) })
+			if err != nil {
+				return err
+			}
+			s.events = o.Turns.of(s.events)
+			made, err = tx.newConversation(ctx, wr.now(), copies[0].store == projectStore, e.Title, append(s.files(), file{MetadataFile, e.data}))
 			return err
-		}
-		s.events = o.Turns.of(s.events)
-		if err := tx.lockStage(ctx); err != nil {
-			return err
-		}
-		made, err = tx.newConversation(ctx, wr.now(), copies[0].store == projectStore, e.Title, append(s.files(), file{MetadataFile, e.data}))
-		return err
+		})
 	})
 	return made, err
 }
@@ -184,6 +173,9 @@ const aheadOfJP = 2
 // newConversation makes a conversation, in the project if it is to be there, and in the user's store if that exists. After a
 // crash it may be in the project alone.
 func (tx *transaction) newConversation(ctx context.Context, begun time.Time, inProject bool, title string, files []file) (transcript.ID, error) {
+	if err := tx.lockStage(ctx); err != nil {
+		return "", err
+	}
 	n, err := tx.freeNumber(ctx, begun)
 	if err != nil {
 		return "", err

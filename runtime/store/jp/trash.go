@@ -88,23 +88,20 @@ func (wr *Writer) Remove(ctx context.Context, id transcript.ID) error {
 
 // Delete removes a conversation for good, also from the trash.
 func (wr *Writer) Delete(ctx context.Context, id transcript.ID) error {
-	tx, err := wr.begin(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer tx.end()
-	trash, err := tx.trash(ctx)
-	if err = cmp.Or(err, tx.lockStage(ctx)); err != nil {
-		return err
-	}
-	all := append(of(id, tx.all), of(id, trash)...)
-	if len(all) == 0 {
-		return tx.notFound(id)
-	}
-	for _, p := range slices.Backward(tx.newestFirst(all, files()...)) { // as in Remove
-		tx.discard(p)
-	}
-	return tx.err
+	return wr.transact(ctx, id, func(tx *transaction) error {
+		trash, err := tx.trash(ctx)
+		if err = cmp.Or(err, tx.lockStage(ctx)); err != nil {
+			return err
+		}
+		all := append(of(id, tx.all), of(id, trash)...)
+		if len(all) == 0 {
+			return tx.notFound(id)
+		}
+		for _, p := range slices.Backward(tx.newestFirst(all, files()...)) { // as in Remove
+			tx.discard(p)
+		}
+		return nil
+	})
 }
 
 // tidy removes the directory of a removal, and its archive, if it is empty.
@@ -119,30 +116,24 @@ func (tx *transaction) tidy(p place) {
 // Restore moves a conversation back from the trash, live or archived as it was, in each store that has none with its id. The
 // error is [ErrExists] if all stores have one.
 func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
-	tx, err := wr.begin(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer tx.end()
-	all, err := tx.trash(ctx)
-	if err != nil {
-		return err
-	}
-	removed, existing := of(id, all), of(id, tx.all)
-	if len(removed) == 0 {
-		return tx.notFound(id)
-	}
-	restored := false
-	for _, p := range slices.Backward(removed) { // the last removal of each store
-		if slices.ContainsFunc(existing, func(other place) bool { return other.store == p.store }) {
-			continue
+	return wr.transact(ctx, id, func(tx *transaction) error {
+		all, err := tx.trash(ctx)
+		if err != nil {
+			return err
 		}
-		tx.moveInto(p.store, p.dir, parentOf(p.archived), path.Base(p.dir))
-		tx.tidy(p)
-		existing, restored = append(existing, p), true
-	}
-	if !restored {
-		return about(id, ErrExists)
-	}
-	return tx.err
+		removed, existing := of(id, all), of(id, tx.all)
+		if len(removed) == 0 {
+			return tx.notFound(id)
+		}
+		err = about(id, ErrExists)
+		for _, p := range slices.Backward(removed) { // the last removal of each store
+			if slices.ContainsFunc(existing, func(other place) bool { return other.store == p.store }) {
+				continue
+			}
+			tx.moveInto(p.store, p.dir, parentOf(p.archived), path.Base(p.dir))
+			tx.tidy(p)
+			existing, err = append(existing, p), nil
+		}
+		return err
+	})
 }

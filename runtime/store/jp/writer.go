@@ -76,20 +76,17 @@ type transaction struct {
 	err     error   // the first error of a step; the steps after it do nothing
 }
 
-// begin opens the stores and takes the lock of a conversation; of none for an empty id.
-func (wr *Writer) begin(ctx context.Context, id transcript.ID) (_ *transaction, err error) {
+// transact opens the stores, takes the lock of a conversation, none for an empty id, and calls do. The error is that of do,
+// or else of a step.
+func (wr *Writer) transact(ctx context.Context, id transcript.ID, do func(*transaction) error) error {
 	s, problems, err := wr.w.open()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	tx := &transaction{session: s, wr: wr}
-	defer func() {
-		if err != nil {
-			tx.end()
-		}
-	}()
+	defer tx.end()
 	if len(problems) > 0 {
-		return nil, &StoreError{Path: problems[0].Path, Err: problems[0].Err}
+		return &StoreError{Path: problems[0].Path, Err: problems[0].Err}
 	}
 	if n, ok := numberOf(id); ok {
 		err = tx.lock(ctx, lockName(n), wr.wait)
@@ -100,11 +97,13 @@ func (wr *Writer) begin(ctx context.Context, id transcript.ID) (_ *transaction, 
 	if errors.As(err, &locked) {
 		locked.ID = id
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		tx.all, err = s.placesIn(ctx, liveDir, archiveDir)
 	}
-	tx.all, err = s.placesIn(ctx, liveDir, archiveDir)
-	return tx, err
+	if err == nil {
+		err = do(tx)
+	}
+	return cmp.Or(err, tx.err)
 }
 
 func (tx *transaction) end() {
@@ -128,24 +127,20 @@ func (s *session) placesIn(ctx context.Context, parents ...string) ([]place, err
 // change locks a conversation and calls do with its copies: the live ones, or else the archived ones. tx.all has the
 // places of both.
 func (wr *Writer) change(ctx context.Context, id transcript.ID, do func(tx *transaction, copies []place) error) error {
-	tx, err := wr.begin(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer tx.end()
-	tx.all = of(id, tx.all)
-	if len(tx.all) == 0 {
-		return tx.notFound(id)
-	}
-	for _, p := range tx.all {
-		tx.sweep(p.store, p.dir)
-	}
-	if tx.err != nil {
-		return tx.err
-	}
-	groups, _ := tx.group(tx.all)
-	err = do(tx, groups[0])
-	return cmp.Or(err, tx.err)
+	return wr.transact(ctx, id, func(tx *transaction) error {
+		tx.all = of(id, tx.all)
+		if len(tx.all) == 0 {
+			return tx.notFound(id)
+		}
+		for _, p := range tx.all {
+			tx.sweep(p.store, p.dir)
+		}
+		if tx.err != nil {
+			return tx.err
+		}
+		groups, _ := tx.group(tx.all)
+		return do(tx, groups[0])
+	})
 }
 
 const (

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -31,8 +32,31 @@ type info struct {
 
 func (i *info) archived() bool { return i.Time.Archived != 0 }
 
-// isFork reports whether the session begins with messages that are older than itself.
-func (i *info) isFork() bool { return i.Begun != 0 && i.Begun < i.Time.Created }
+// forkMark is in the title of a fork, before its number.
+const forkMark = " (fork #"
+
+// origin returns the session from which this one was forked, one of all; nil if it is no fork. opencode
+// records no link: a fork begins with copies of messages, of the same times, and its title has a number
+// after that of the other session. If no title does, since it was changed, the first session with these
+// messages counts.
+func (i *info) origin(all []*info) (from *info) {
+	title, count, isFork := strings.Cut(i.Title, forkMark)
+	if !isFork || i.Begun == 0 || i.Begun >= i.Time.Created {
+		return nil
+	}
+	if n, _ := strconv.Atoi(strings.TrimSuffix(count, ")")); n > 1 {
+		title = fmt.Sprintf("%s (fork #%d)", title, n-1)
+	}
+	for _, other := range all {
+		if other.Begun != i.Begun || other.Time.Created >= i.Time.Created {
+			continue
+		}
+		if from == nil || cmp.Or(history.CompareBool(other.Title != title, from.Title != title), cmp.Compare(other.Time.Created, from.Time.Created)) < 0 {
+			from = other
+		}
+	}
+	return from
+}
 
 // listing is a listing with its open sources.
 type listing struct {
@@ -120,7 +144,7 @@ func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Co
 	entry.Archived, entry.ArchivedAt = i.archived(), timeOf(i.Time.Archived)
 	if isSession(i.Parent) {
 		entry.Parent = convID(i.Parent)
-	} else if from, _, _ := c.forks(ctx, all); from != nil { // an unreadable session has no parent
+	} else if from := i.origin(all); from != nil {
 		entry.Parent = convID(from.session)
 	}
 	return entry
@@ -175,55 +199,6 @@ func (c *conversation) request(ctx context.Context) string {
 	return to.Request
 }
 
-// moment is what a message and its copy have in common.
-type moment struct {
-	at   int64
-	role string
-}
-
-func (m *message) moment() moment { return moment{m.created, m.Role} }
-
-// moments returns the moments of the messages of a session.
-func (c *conversation) moments(ctx context.Context) (map[moment]bool, error) {
-	messages, err := c.messages(ctx)
-	found := make(map[moment]bool, len(messages))
-	for i := range messages {
-		found[messages[i].moment()] = true
-	}
-	return found, err
-}
-
-// forks returns the session from which this one was forked: the one of all that has most of its messages,
-// and of several the earliest. It also returns the moments of the messages that other sessions have.
-// opencode records no link: a fork begins with messages of the times that they have in the other
-// session, before it was made.
-func (c *conversation) forks(ctx context.Context, all []*info) (from *info, copied map[moment]bool, err error) {
-	if !c.isFork() || !strings.Contains(c.Title, " (fork #") {
-		return nil, nil, nil
-	}
-	own, err := c.moments(ctx)
-	most := 0
-	copied = map[moment]bool{}
-	for _, other := range slices.SortedFunc(slices.Values(all), func(a, b *info) int { return cmp.Compare(a.Time.Created, b.Time.Created) }) {
-		if other.Begun != c.Begun || other.Time.Created >= c.Time.Created || err != nil {
-			continue
-		}
-		var moments map[moment]bool
-		moments, err = (&conversation{c.store, other}).moments(ctx)
-		common := 0
-		for m := range moments {
-			if own[m] && m.at < c.Time.Created {
-				copied[m] = true
-				common++
-			}
-		}
-		if common > most {
-			from, most = other, common
-		}
-	}
-	return from, copied, err
-}
-
 // record adds the events to a recorder.
 func (c *conversation) record(ctx context.Context, to *history.Recorder) error {
 	// The user may have undone messages since the session was listed.
@@ -238,29 +213,24 @@ func (c *conversation) record(ctx context.Context, to *history.Recorder) error {
 	}
 	c = &conversation{c.store, found[0]}
 	messages, err := c.messages(ctx)
-	copied, failed := c.copied(ctx)
+	isFork, failed := c.isFork(ctx)
 	err = cmp.Or(err, failed)
 	for i := 0; i < len(messages) && err == nil && !to.Stopped; i++ {
-		to.Copied = copied[messages[i].moment()]
+		to.Copied = isFork && messages[i].created < c.Time.Created
 		err = c.recordMessage(ctx, to, &messages[i])
 	}
 	return err
 }
 
-// copied returns the moments of the messages that were copied from a session which lists show together
-// with this one.
-func (c *conversation) copied(ctx context.Context) (map[moment]bool, error) {
-	if !c.isFork() {
-		return nil, nil
+// isFork reports whether the session was forked from one which lists show together with it.
+func (c *conversation) isFork(ctx context.Context) (bool, error) {
+	if !strings.Contains(c.Title, forkMark) {
+		return false, nil
 	}
 	all, _, err := c.source.sessions(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	_, copied, err := c.forks(ctx, slices.DeleteFunc(all, func(other *info) bool {
+	return c.origin(slices.DeleteFunc(all, func(other *info) bool {
 		return other.archived() && !c.archived() || !c.store.Project.Has(other.Dir)
-	}))
-	return copied, err
+	})) != nil, err
 }
 
 // recordMessage adds the events of a message to a recorder, without those of a summary.

@@ -35,7 +35,7 @@ func (s *server) openArchive(ctx context.Context) (*sqlitefile.DB, error) {
 		return nil, err
 	}
 	version, err := versionOf(ctx, db)
-	if err = cmp.Or(err, archive.CheckVersion(version, len(schema()))); err != nil {
+	if err = cmp.Or(err, archive.CheckVersion(version, schemaVersion)); err != nil {
 		db.Close()
 		return nil, failure(ctx, err)
 	}
@@ -80,7 +80,7 @@ func Create(ctx context.Context, url string, dry bool) (*archive.Writer, error) 
 		return nil, fmt.Errorf("opening the archive %s: %w", s.place, err)
 	}
 	return archive.NewWriter(ctx, archive.Database{
-		DB: db, Place: s.place, Version: versionOf, Schema: schema(),
+		DB: db, Place: s.place, Version: versionOf, Schema: schema, Known: schemaVersion,
 		SchemaLock: "SELECT pg_advisory_xact_lock(x'" + schemaLock + "'::bigint)",
 		Begin:      "SELECT pg_advisory_xact_lock(x'" + ownerLock + "'::integer, hashtext(session_user::text))",
 		Find:       "SELECT id, hash, updated FROM convtools.conversations WHERE owner = session_user::text AND name = $1",
@@ -91,7 +91,6 @@ func Create(ctx context.Context, url string, dry bool) (*archive.Writer, error) 
 			RETURNING id`,
 		Clear:   "DELETE FROM convtools.messages WHERE owner = session_user::text AND conversation = $1",
 		Add:     add,
-		Text:    func(text string) any { return []byte(text) },
 		Failure: failure,
 	}, dry)
 }
@@ -124,8 +123,10 @@ func add(ctx context.Context, tx *sql.Tx, id int64, messages []archive.Message) 
 	return nil
 }
 
-// schema returns [archive.Database.Schema]. The version is in the table "schema". The first version, which
-// searched on the server, can be read as well.
+// schemaVersion is the version of the schema.
+const schemaVersion = 2
+
+// schema makes the tables. The version is in the table "schema".
 //
 // Every role that can connect to the database can keep conversations in it. The owner of a row is the role
 // that logged in, whatever it has set since. Recorded texts are bytes: a text of PostgreSQL cannot
@@ -133,8 +134,7 @@ func add(ctx context.Context, tx *sql.Tx, id int64, messages []archive.Message) 
 //
 // The owner is the last column of keys: before the server has counted the rows of a table, it can look up a
 // key that begins with the owner by reading all of his rows.
-func schema() []string {
-	return []string{`
+const schema = `
 	CREATE SCHEMA convtools;
 	CREATE TABLE convtools.schema (version integer NOT NULL);
 	INSERT INTO convtools.schema VALUES (2);
@@ -179,13 +179,7 @@ func schema() []string {
 	GRANT SELECT ON convtools.schema TO PUBLIC;
 	GRANT USAGE ON SEQUENCE convtools.changes TO PUBLIC;
 	GRANT SELECT, INSERT, UPDATE, DELETE ON convtools.conversations, convtools.messages TO PUBLIC;
-	`, `
-	DROP FUNCTION convtools.find;
-	DROP TABLE convtools.folded;
-	ALTER TABLE convtools.conversations DROP COLUMN folding, DROP COLUMN tools;
-	UPDATE convtools.schema SET version = 2;
-	`}
-}
+`
 
 // versionOf returns the version of the schema; 0 if there is none.
 func versionOf(ctx context.Context, db *sql.DB) (version int, err error) {

@@ -122,7 +122,7 @@ func (e *Error) ForModel() string {
 // failure returns the error for an error of the driver, whose texts and errors have parts of the URL.
 func failure(ctx context.Context, err error) error {
 	var known *Error
-	var newer *archive.NewerError
+	var other *archive.VersionError
 	var answer *pgconn.PgError
 	var network *net.OpError
 	var timeout interface{ Timeout() bool }
@@ -131,7 +131,7 @@ func failure(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &known), errors.As(err, &newer), errors.Is(err, messagedb.ErrAbsent):
+	case errors.As(err, &known), errors.As(err, &other), errors.Is(err, messagedb.ErrAbsent):
 		return err
 	case errors.As(err, &answer):
 		return &Error{Code: answer.Code, Reason: answer.Message}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -534,46 +533,11 @@ func TestEmptyDatabase(t *testing.T) {
 	if _, err := db.Exec("UPDATE convtools.schema SET version = 99"); err != nil {
 		t.Fatal(err)
 	}
-	var newer *archive.NewerError
+	var newer *archive.VersionError
 	if _, err := open(t, url).List(t.Context(), store.Scope{Set: store.Live}); !errors.As(err, &newer) || newer.Version != 99 {
 		t.Errorf("error %v", err)
 	}
 	if _, err := postgres.Create(t.Context(), url, false); !errors.As(err, &newer) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// An archive of the first version is read as it is, and the next import by its owner makes it one
-// of this version.
-func TestFirstVersion(t *testing.T) {
-	t.Parallel()
-	database := cluster.Database(t)
-	_, url := cluster.Role(t)
-	url = strings.Replace(url, "/archive?", "/"+database+"?", 1)
-	db := postgrestest.Connect(t, url)
-	first, err := os.ReadFile("testdata/first.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, statement := range []string{
-		string(first),
-		"UPDATE convtools.schema SET version = 1",
-		`INSERT INTO convtools.conversations (name, native, title, archived, hash, imported, tools) VALUES ('chatgpt-a', 'a', 'Tides', false, '', 0, '{}')`,
-		`INSERT INTO convtools.messages (conversation, position, kind, active, text) SELECT id, 1, 'user', true, 'the needle' FROM convtools.conversations`,
-	} {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if found, problems := storetest.List(t, open(t, url), store.Live); len(found) != 1 || len(problems) != 0 || !strings.Contains(storetest.Said(t, found[0]), "the needle") {
-		t.Errorf("%+v, %v", found, problems)
-	}
-	put(t, url, chat("b", "two"))
-	if found, _ := storetest.List(t, open(t, url), store.Live); len(found) != 2 {
-		t.Errorf("%+v", found)
-	}
-	var folded bool
-	if err := db.QueryRow("SELECT to_regclass('convtools.folded') IS NOT NULL").Scan(&folded); err != nil || folded {
-		t.Errorf("folded texts are kept: %t, %v", folded, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,20 +202,10 @@ func questions(arguments jsontext.Raw) string {
 }
 
 // Join returns texts, each on lines of its own.
-func Join(texts [][]byte) []byte {
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	return bytes.Join(texts, []byte("\n"))
-}
+func Join(texts [][]byte) []byte { return bytes.Join(texts, []byte("\n")) }
 
 // Begins reports whether a text begins with one of some prefixes, after white space.
 func Begins(said []byte, prefixes ...string) bool {
 	said = bytes.TrimLeft(said, " \t\r\n")
-	for _, prefix := range prefixes {
-		if bytes.HasPrefix(said, []byte(prefix)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return bytes.HasPrefix(said, []byte(prefix)) })
 }

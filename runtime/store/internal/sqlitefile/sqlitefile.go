@@ -33,6 +33,8 @@ import (
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/convtools/convtools/runtime/store"
 )
 
 // DB is a database as it was when it was opened. It is safe for concurrent use.
@@ -166,22 +168,14 @@ func (db *DB) failure(ctx context.Context, err error) error {
 var (
 	// ErrChanged is the error if the owner of a database changes it while it is read. Opened again, the
 	// database has its new content.
-	ErrChanged error = stateError("the database was changed while it was read")
+	ErrChanged error = store.StateError("the database was changed while it was read")
 	// ErrJoint is the error for an unfinished transaction in several databases.
-	ErrJoint error = stateError("it has an unfinished transaction that includes other databases, which are not read")
+	ErrJoint error = store.StateError("it has an unfinished transaction that includes other databases, which are not read")
 	// ErrNotDatabase is the error for a file of another kind.
-	ErrNotDatabase error = stateError("it is no SQLite database")
+	ErrNotDatabase error = store.StateError("it is no SQLite database")
 	// ErrCorrupt is wrapped by the error for a damaged database.
-	ErrCorrupt error = stateError("it is damaged")
+	ErrCorrupt error = store.StateError("it is damaged")
 )
-
-// stateError is an error about the state of a database.
-type stateError string
-
-func (e stateError) Error() string { return string(e) }
-
-// ForModel returns the text for a model.
-func (e stateError) ForModel() string { return string(e) }
 
 // Shared is a database with several users at a time. It is opened at its first use and after
 // [ErrChanged], and closed after its last user. It is safe for concurrent use.

@@ -8,16 +8,6 @@ import (
 	"time"
 )
 
-// Encoding is the encoding of tool results and, for Plain, also of tool arguments.
-type Encoding int
-
-// The encodings. JP wrote results as URLSafe from October 2025 to March 2026, and everything as Plain once.
-const (
-	Standard Encoding = iota // standard base64
-	URLSafe                  // URL-safe base64
-	Plain                    // the text itself
-)
-
 // eventStep is the time between two events. It has microseconds, as real timestamps have.
 const eventStep = 4*time.Second + 137_411*time.Microsecond
 
@@ -28,12 +18,6 @@ func Timestamp(t time.Time) string {
 		text += ".0"
 	}
 	return text
-}
-
-// Encode sets the encoding of the tool calls and results that follow.
-func (c *Conversation) Encode(e Encoding) *Conversation {
-	c.encoding = e
-	return c
 }
 
 // Later adds to the time of the events that follow.
@@ -64,15 +48,12 @@ func (c *Conversation) Reasoning(text string, at ...time.Time) *Conversation {
 
 // ToolCall adds a tool call. The arguments are any value, usually one whose JSON is an object.
 func (c *Conversation) ToolCall(id, name string, arguments any, at ...time.Time) *Conversation {
-	if c.encoding != Plain {
-		decoder := json.NewDecoder(bytes.NewReader(marshal(arguments, "")))
-		decoder.UseNumber()
-		if err := decoder.Decode(&arguments); err != nil {
-			panic(err)
-		}
-		arguments = encoded(arguments)
+	decoder := json.NewDecoder(bytes.NewReader(marshal(arguments, "")))
+	decoder.UseNumber()
+	if err := decoder.Decode(&arguments); err != nil {
+		panic(err)
 	}
-	return c.add(at, "tool_call_request", "id", id, "name", name, "arguments", arguments)
+	return c.add(at, "tool_call_request", "id", id, "name", name, "arguments", encoded(arguments))
 }
 
 // encoded returns a decoded JSON value with its strings, but not its keys, in base64.
@@ -92,26 +73,15 @@ func encoded(value any) any {
 	return value
 }
 
-// ToolResult adds the result of a tool call. The content may be any bytes, unless it is stored as Plain.
+// ToolResult adds the result of a tool call. The content may be any bytes.
 func (c *Conversation) ToolResult(id, content string, isError bool, at ...time.Time) *Conversation {
-	switch c.encoding {
-	case Standard:
-		content = base64.StdEncoding.EncodeToString([]byte(content))
-	case URLSafe:
-		content = base64.URLEncoding.EncodeToString([]byte(content))
-	}
-	return c.add(at, "tool_call_response", "id", id, "content", content, "is_error", isError)
+	return c.add(at, "tool_call_response", "id", id, "content", encoded(content), "is_error", isError)
 }
 
 // Inquiry adds a question of the assistant with the answers yes and no.
 func (c *Conversation) Inquiry(id, text string) *Conversation {
 	question := map[string]any{"text": text, "answer_type": map[string]any{"type": "boolean"}}
-	return c.add(nil, "inquiry_request", "id", id, "source", map[string]any{"source": "assistant"}, "question", question)
-}
-
-// Event adds an event of any type. The members are keys and values in turn.
-func (c *Conversation) Event(kind string, members ...any) *Conversation {
-	return c.add(nil, kind, members...)
+	return c.Event("inquiry_request", "id", id, "source", map[string]any{"source": "assistant"}, "question", question)
 }
 
 // RawEvent adds an element of the array as it is, JSON or not.
@@ -122,6 +92,11 @@ func (c *Conversation) RawEvent(text string) *Conversation {
 	}
 	c.events = append(append(c.events, "\n  "...), text...)
 	return c
+}
+
+// Event adds an event of any type. The members are keys and values in turn.
+func (c *Conversation) Event(kind string, members ...any) *Conversation {
+	return c.add(nil, kind, members...)
 }
 
 func (c *Conversation) add(at []time.Time, kind string, members ...any) *Conversation {

@@ -103,7 +103,6 @@ type Conversation struct {
 	metadata map[string]any
 	labels   map[string]string
 	archived bool
-	encoding Encoding
 	clock    time.Time
 	events   []byte // without the brackets
 	edits    []func(files map[string][]byte)

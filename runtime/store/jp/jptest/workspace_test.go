@@ -236,44 +236,6 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-func TestEncodings(t *testing.T) {
-	t.Parallel()
-	const text = "~~~???"
-	for _, tt := range []struct {
-		name              string
-		encoding          jptest.Encoding
-		content, argument string
-	}{
-		{"standard", jptest.Standard, "fn5+Pz8/", "fn5+Pz8/"},
-		{"URL-safe", jptest.URLSafe, "fn5-Pz8_", "fn5+Pz8/"},
-		{"plain", jptest.Plain, text, text},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			w := jptest.New(dir, "hb7k2")
-			w.Conversation(testID, "").
-				Encode(tt.encoding).
-				ToolCall("1", "echo", map[string]any{"text": text}).
-				ToolResult("1", text, false)
-			write(t, w)
-			type fields struct {
-				Content   string
-				Arguments map[string]string
-			}
-			var got []fields
-			if err := json.Unmarshal([]byte(read(t, dir, ".jp", "conversations", testID, "events.json")), &got); err != nil {
-				t.Fatal(err)
-			}
-			stored := map[string]string{"text": tt.argument}
-			want := []fields{{Arguments: stored}, {Content: tt.content}}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestStores(t *testing.T) {
 	t.Parallel()
 	dir, data := filepath.Join(t.TempDir(), "harbour"), t.TempDir()
