@@ -44,8 +44,7 @@ func (d *decision) destroyFor(caller string, call Item) {
 	d.output(call, contentOK, true)
 }
 
-// replace ends the running task in favor of the targets of its calls. Calls that are not allowed are refused; if none is
-// allowed, the model is asked again.
+// replace ends the running task in favor of the targets of its calls. If none is allowed, the model is asked again.
 func (d *decision) replace(caller string) {
 	var opened []Event
 	allowed := 0
@@ -78,8 +77,7 @@ func (d *decision) replace(caller string) {
 	}
 }
 
-// refusalOf returns why a caller may make no call of conv.create or conv.send that is the nth of its response, and nil if
-// it may.
+// refusalOf returns why a caller may not make the nth call of conv.create or conv.send of a response, and nil if it may.
 func (d *decision) refusalOf(caller string, nth int) *Refusal {
 	if refusal := d.state.mayConverse(caller); refusal != nil {
 		return refusal

@@ -105,8 +105,7 @@ type Capabilities struct {
 	Internal InternalTools `json:"internal,omitzero"`
 }
 
-// InternalTools is the host's own tools that a conversation has, or that a call gives and takes away. A call leaves out
-// tools that stay as they are for the caller.
+// InternalTools is the host's own tools that a conversation has, or that a call gives and takes away.
 type InternalTools map[string]bool
 
 // The names of internal tools. This program has only SearchTool and ConvTools.

@@ -41,6 +41,11 @@ func (r *Refusal) Error() string { return string(r.Code) + ": " + r.Reason }
 // late returns the refusal of an input with the code late.
 func late(reason string) *Refusal { return &Refusal{Code: CodeLate, Reason: reason} }
 
+// Cut returns the refusal of a call that ended before it had a result.
+func Cut() *Refusal {
+	return &Refusal{Code: CodeInterrupted, Reason: "the call was interrupted before it had a result"}
+}
+
 // CodeOf returns the code of the refusal that an error wraps, and an empty code for another error.
 func CodeOf(err error) Code {
 	if refusal, ok := errors.AsType[*Refusal](err); ok {

@@ -48,8 +48,8 @@ func sessionID(root string, where contract.Context) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("convtools session of "+key+" in "+root)).String()
 }
 
-// use opens the session if it is not open, or counts another use. [client.done] ends the use. If another process has
-// the session open, use waits for it until waiting ends; then the error is a [*log.BusyError].
+// use opens the session, or counts another use, until [client.done]. If another process has the session open, use waits
+// until waiting ends; then the error is a [*log.BusyError].
 func (c *client) use(ctx, waiting context.Context) (*Session, error) {
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
@@ -188,8 +188,7 @@ func destroy(ctx context.Context, s *Session, id string) (string, error) {
 	return `{"ok":true}`, err
 }
 
-// submit answers conv.create and conv.send. It waits until waiting ends. If ctx ends, the client has canceled the call
-// or is gone: submit interrupts the work.
+// submit answers conv.create and conv.send. It waits until waiting ends. If ctx ends, it interrupts the work.
 func (c *client) submit(ctx, waiting context.Context, s *Session, call session.Item) (string, error) {
 	call.CallID = uuid.NewString()
 	if create := call.Request.Create; create != nil {
@@ -213,8 +212,7 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 	return answer, err
 }
 
-// makeRoom destroys the conversation that has been idle longest if the session is full and nobody has used that
-// conversation since this process began. Otherwise the session refuses the call.
+// makeRoom destroys the conversation that has been idle longest, since before this process began, if the session is full.
 func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	idle := s.State().Replaceable()
 	if idle == nil || !idle.LastActive.Before(c.began) {

@@ -32,9 +32,8 @@ const (
 // retryTime is the time between two attempts to start a server.
 const retryTime = time.Minute
 
-// servers are the configured MCP servers. A server is started, or connected to, when its tools are first needed,
-// and stays until Close. Servers are not trusted: their answers are bounded in size and time, and no two tools are
-// offered under one name. The methods are safe for concurrent use.
+// servers are the configured MCP servers. A server is started, or connected to, when its tools are first needed. Servers
+// are not trusted: their answers are bounded in size and time. The methods are safe for concurrent use.
 type servers struct {
 	startTime time.Duration // to start a server and list its tools
 	callTime  time.Duration // of one call
