@@ -392,6 +392,7 @@ func TestFollow(t *testing.T) {
 		if diff := cmp.Diff(records[n], record); diff != "" {
 			t.Fatalf("record %d (-want +got):\n%s", n, diff)
 		}
+		record = nil
 		n++
 		switch n {
 		case len(records): // its process ends
