@@ -3,7 +3,7 @@ package session
 import "slices"
 
 // calls goes on with the open calls of a response, in their order. Calls of conv.create and conv.send wait until the
-// others have outputs, and then replace the task together. An ordinary call waits for the host to run its tool.
+// others have outputs, and then replace the task together.
 func (d *decision) calls() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {
@@ -109,8 +109,7 @@ func (d *decision) refusalToSend(caller string, request Send) *Refusal {
 	return d.state.free(caller, c.ID)
 }
 
-// opening returns the event of the conversation that a call creates, beside others of the same response, or why the call
-// is refused. The conversation has the context of its caller, with what the call overrides.
+// opening returns the event of the conversation that a call creates, beside others of the response, or why it is refused.
 func (d *decision) opening(caller string, request Create, others int) (Event, *Refusal) {
 	sent, _ := Request{Create: &request}.Sent()
 	if refusal := refuseEmpty(sent.input(), "user_instruction"); refusal != nil {

@@ -83,13 +83,13 @@ func (d *decision) ask() {
 	}
 }
 
-// spent returns which part of the budget of the running logical turn is used up, and an empty text if none is.
+// spent returns the part of the budget of the running logical turn that is used up, or "".
 func (d *decision) spent() string {
 	turn := d.state.Conversation(d.state.task.conversation).turn
 	return turn.budget.spent(turn.usage, d.at)
 }
 
-// samplesOfSubmission returns how many requests to models the submission that the running task comes from has cost.
+// samplesOfSubmission returns the number of samples of the submission of the running task.
 func (s *State) samplesOfSubmission() int64 {
 	n := s.Conversation(s.task.conversation).turn.usage.Samples
 	for _, b := range s.stack {

@@ -260,7 +260,7 @@ func validID(id string) bool {
 	return len(id) == 36 && len(digits) == 32 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// free returns why calls of a caller cannot go to a conversation now, and nil if they can.
+// free returns why a caller cannot call a conversation now, and nil if it can.
 func (s State) free(caller, id string) *Refusal {
 	switch {
 	case id == caller:
@@ -280,7 +280,7 @@ func (t *task) tool() *Item {
 	return &t.open[i]
 }
 
-// clone returns a state that events can change while s stays as it is. Conversations are shared until edit copies them.
+// clone returns a copy that events can change. Conversations are shared until edit copies them.
 func (s State) clone() State {
 	s.conversations = slices.Clone(s.conversations)
 	s.queue = slices.Clone(s.queue)

@@ -104,8 +104,7 @@ func (c *commands) runQuery(ctx context.Context, t *target, text string, out *pr
 	return err
 }
 
-// begin starts a session, or opens the session of the conversation with --id. It returns the submission, without its
-// input.
+// begin starts a session, or opens that of --id. It returns the submission, without its input.
 func (c *commands) begin(ctx context.Context, p *tools.Project, t *target, observe tools.Observer) (s *tools.Session, in session.Submit, err error) {
 	for name, given := range map[string]bool{"new": t.new, "title": t.title != "", "hidden": t.hidden} {
 		if given && t.id != "" {

@@ -1,9 +1,8 @@
 // Package engine runs sessions: it carries out what package session decides. It asks models, runs tools, keeps the log,
 // and continues a session whose process ended.
 //
-// One goroutine owns a session. Each input is a step; its events are in the log, and the observer has seen them, before
-// the work that follows begins. At most one model or tool works at a time, on a goroutine of its own, and the next one
-// begins when that goroutine has returned.
+// One goroutine owns a session. The events of a step are in the log, and the observer has seen them, before the work that
+// follows begins. One model or tool works at a time, on a goroutine of its own.
 //
 // A call of conv.send costs two syncs: of the call with the start of the target's task, and of the answer with the
 // continuation of the caller. Without the first, a crash could lose the call but not what the target's tools did; without

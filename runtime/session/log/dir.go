@@ -66,8 +66,8 @@ func Summarize(dir, id string) (s Summary, err error) {
 	return s, nil
 }
 
-// GC removes the logs of sessions that have finished and were last written before a time, unless dry is set. It returns
-// what it removed, and why it kept other sessions that were last written before that time.
+// GC removes the logs of finished sessions that were last written before a time, unless dry is set. It returns them, and
+// why it kept others.
 func GC(dir string, before time.Time, dry bool) (removed []Info, kept []error, err error) {
 	all, err := List(dir)
 	for _, info := range all {

@@ -96,8 +96,7 @@ func (r *reader) line() ([]byte, error) {
 	return line, err
 }
 
-// record returns the events of the next record. At the end of the log, or of what a crash left of it, the error is
-// [io.EOF].
+// record returns the events of the next record. The error at the end, or of a torn record, is [io.EOF].
 func (r *reader) record() ([]session.Event, error) {
 	line, err := r.line()
 	if err != nil {
@@ -114,8 +113,7 @@ func (r *reader) record() ([]session.Event, error) {
 	return nil, io.EOF
 }
 
-// synced reads to the end after a line that is no record, and reports whether that line had been synced. It was if a
-// record after it was synced: one that has another record after it.
+// synced reports whether the last line, which is no record, had been synced: a later record that is not the last was.
 func (r *reader) synced() bool {
 	synced := false
 	for {

@@ -83,7 +83,7 @@ func (c *client) tryUse(ctx context.Context) (s *Session, err error) {
 	return c.session, nil
 }
 
-// done ends a use. When the work that it has left running is finished, and no other use is left, the session is closed.
+// done ends a use, once its work is finished. The last one closes the session.
 func (c *client) done(s *Session) {
 	if s.Err() == nil && !s.State().Idle() {
 		go func() {
@@ -247,8 +247,7 @@ func output(waiting context.Context, s *Session, id string) (string, error) {
 	return answerOf(output.Output, !output.Failed)
 }
 
-// outcomeOf looks for a call in the queue and in the history of the root. It returns the conversation that runs for the
-// call, or else the output, which is nil if the session has no such call.
+// outcomeOf returns the conversation that runs for a call of the root, or else the output, which is nil if there is none.
 func outcomeOf(s session.State, id string) (target string, output *session.Item) {
 	for _, queued := range s.Queue() {
 		if queued.Call != nil && queued.Call.CallID == id {

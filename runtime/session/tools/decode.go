@@ -43,8 +43,7 @@ type decoded struct {
 	images   int      // bytes of image files
 }
 
-// decode validates a call of a conv tool, by any of its names, and reads the files that it names. The request of a call
-// that is not valid has Refused.
+// decode validates a call of a conv tool, by any of its names, and reads its files. A wrong call has Refused.
 func (p *Project) decode(settings Settings, name string, arguments []byte) *decoded {
 	all := declared()
 	tool := &all[slices.IndexFunc(all, func(t contract.Tool) bool { return t.AnswersTo(name) })]

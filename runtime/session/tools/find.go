@@ -124,8 +124,7 @@ func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, 
 	return ids, nil
 }
 
-// recorded returns the conversation that is recorded in the JP workspace under an id. Its Session is empty if there is
-// no such conversation.
+// recorded returns the conversation that is recorded in the JP workspace under an id. Its Session is empty if none is.
 func (p *Project) recorded(ctx context.Context, id string) (found Conversation, err error) {
 	parsed, err := jp.ParseID(id)
 	if err != nil || p.workspace == nil {
@@ -198,8 +197,7 @@ func (p *Project) Copied(ctx context.Context, id transcript.ID) (n New, err erro
 	return n, err
 }
 
-// historyOf returns the items of a recorded event. A call comes with its output: no provider takes a call without one.
-// calls has the calls of the turn that have no output yet.
+// historyOf returns the items of a recorded event. A call, kept in calls until then, comes with its output.
 func historyOf(e *transcript.Event, calls map[string]session.Item) []session.Item {
 	text := string(eventtext.Body(e))
 	message := func(kind model.Kind, from session.Origin) []session.Item {

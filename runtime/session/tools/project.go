@@ -27,8 +27,7 @@ type Project struct {
 	Config   *config.Config
 	Logs     string   // the directory of the logs; it may not exist
 	Settings Settings // of new sessions, without a model
-	// Problems says which models and servers are configured wrongly. Untrusted says which servers of the project are
-	// left out because the user does not trust it.
+	// Problems is the wrong models and servers. Untrusted is the servers left out because the user does not trust them.
 	Problems, Untrusted []error
 	// Named is the model that the user has named to this process. It is used even if the project is not trusted.
 	Named string

@@ -225,8 +225,7 @@ func (p *Project) jpModel(name string) jp.Model {
 	return m
 }
 
-// mark is metadata of a recorded event. Session is set in conversations that a session continues: they may have events
-// of another session.
+// mark is metadata of a recorded event. Session is set if a session continues the conversation of another.
 type mark struct {
 	Seq     int64  `json:"convtools_seq"` // of the event in the log
 	Session string `json:"convtools_session,omitempty"`

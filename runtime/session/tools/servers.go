@@ -159,8 +159,7 @@ func (s *server) connected(ctx context.Context) (*mcp.ClientSession, []serverToo
 	return nil, nil, err
 }
 
-// connect connects to the server and lists its tools, without those that no model can be offered. The session
-// outlives ctx. s.mu is held.
+// connect connects to the server and lists the tools that models can be offered. The session outlives ctx. s.mu is held.
 func (s *server) connect(ctx context.Context) error {
 	transport, err := s.transport()
 	if err != nil {
