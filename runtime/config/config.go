@@ -198,9 +198,7 @@ func (d *document) limit(to *int, limit, most int, key string) {
 
 func (c *Config) stores(d *document) {
 	c.Stores.Kinds = map[string]bool{}
-	if !d.take(&c.Stores, d.top, "stores") {
-		return
-	}
+	d.take(&c.Stores, d.top, "stores")
 	for kind, dirs := range c.Stores.Directories {
 		c.Stores.Directories[kind] = d.paths(dirs, "stores", "directories", kind)
 	}

@@ -177,6 +177,7 @@ func TestQuotePattern(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add("[stores]\noff = [\"jp\"]\nexclude = [\"~/a\"]\ndirectories.codex = [\"/b\"]")
 	f.Add("[stores]\nexclude = [\"\\u0000\", 1]\n[stores.directories]\nx = {}")
+	f.Add("[stores]\noff = 'jp'\nexclude = ['~/a']")
 	f.Add("kb = { topic = { a = { learned = [[1], { b = 1 }] } } }\n[[model.a]]\n[mcp]\na.env.b = 3\n[index]\noff = nan")
 	f.Fuzz(func(t *testing.T, file string) {
 		l := newLab(t)

@@ -130,8 +130,8 @@ func (d *document) keysOf(at place) []string { return d.keys[fmt.Sprintf("%q", [
 func (d *document) at(at place) diag.Diagnostic {
 	for ; len(at) > 0; at = at[:len(at)-1] {
 		span, ok := d.index.Key(at)
-		if _, element := at[len(at)-1].(int); element && !ok {
-			span, ok = d.index.Value(at)
+		if !ok {
+			span, ok = d.index.Value(at) // an element of an array
 		}
 		if ok {
 			return diag.Diagnostic{File: d.name, Span: span}

@@ -25,11 +25,7 @@ const everything = "*"
 
 // Error returns the problem in one line, with its position and its hint.
 func (p Problem) Error() string {
-	message := text.Cell(p.Place()) + ": " + p.Message
-	if p.Hint != "" {
-		message += "; " + p.Hint
-	}
-	return message
+	return strings.TrimSuffix(text.Cell(p.Place())+": "+p.Message+"; "+p.Hint, "; ")
 }
 
 // Disables reports whether a table cannot be used because of the problem.

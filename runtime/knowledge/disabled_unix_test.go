@@ -93,7 +93,7 @@ func TestNamesThatLookAlikeHaveOneAddress(t *testing.T) {
 		}
 	}
 	b := open(t, dir, knowledge.Options{})
-	resources, _, err := b.Resources(t.Context(), "", 100, nil)
+	resources, _, err := knowledge.Family(host(dir)).Resources[0].List(t.Context(), "", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

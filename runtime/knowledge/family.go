@@ -190,12 +190,11 @@ func (f *family) arguments(ctx context.Context, _, argument, prefix string, give
 
 // version returns a value that changes with the configuration and the names of subjects, but not with their content.
 func (f *family) version(ctx context.Context) string {
-	hash := sha256.New()
 	b, err := f.open("")
 	if err != nil {
-		fmt.Fprintf(hash, "%v", err)
-		return string(hash.Sum(nil))
+		return err.Error()
 	}
+	hash := sha256.New()
 	for t := range b.scans(ctx) {
 		fmt.Fprintf(hash, "%q%q%q%v", t.ID, t.Title, t.Introduction, t.broken)
 		for _, s := range t.tree.Visible {

@@ -380,12 +380,15 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	calls := map[string]func() error{
-		"learn":     func() error { _, err := b.Learn(ctx, "project", []string{"**"}, nil); return err },
-		"list":      func() error { _, err := b.Learn(ctx, "project", nil, nil); return err },
-		"section":   func() error { _, _, err := b.Section(ctx); return err },
-		"topics":    func() error { _, err := b.Topics(ctx); return err },
-		"check":     func() error { _, err := b.Check(ctx); return err },
-		"resources": func() error { _, _, err := b.Resources(ctx, "", 100, nil); return err },
+		"learn":   func() error { _, err := b.Learn(ctx, "project", []string{"**"}, nil); return err },
+		"list":    func() error { _, err := b.Learn(ctx, "project", nil, nil); return err },
+		"section": func() error { _, _, err := b.Section(ctx); return err },
+		"topics":  func() error { _, err := b.Topics(ctx); return err },
+		"check":   func() error { _, err := b.Check(ctx); return err },
+		"resources": func() error {
+			_, _, err := knowledge.Family(host(b.Root())).Resources[0].List(ctx, "", 100)
+			return err
+		},
 	}
 	for name, call := range calls {
 		if err := call(); !errors.Is(err, context.Canceled) {

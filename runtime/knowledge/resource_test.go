@@ -1,11 +1,13 @@
 package knowledge_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -45,9 +47,9 @@ two = 2
 
 func TestResources(t *testing.T) {
 	t.Parallel()
-	b := open(t, workspace(t, attachable), knowledge.Options{Injected: true})
-	var warnings []string
-	got, _, err := b.Resources(t.Context(), "", 1000, func(w string) { warnings = append(warnings, w) })
+	h := host(workspace(t, attachable))
+	r := knowledge.Family(h).Resources[0]
+	got, _, err := r.List(t.Context(), "", 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,14 +64,11 @@ func TestResources(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if len(warnings) != 1 || !strings.HasPrefix(warnings[0], `topic "gone" cannot be learned: `) {
-		t.Errorf("got warnings %v", warnings)
-	}
-	for _, r := range got {
-		topic, subject, _ := strings.Cut(r.Name, "/")
-		text, mime, err := b.ReadResource(t.Context(), topic, subject)
-		if err != nil || text == "" || mime != r.MIMEType {
-			t.Errorf("%s reads as %q, %q, %v", r.Name, text, mime, err)
+	wants(t, h.Stderr.(*bytes.Buffer).String(), `topic "gone" cannot be learned: `)
+	for _, listed := range got {
+		read, err := r.Read(t.Context(), contract.Context{}, listed.URI)
+		if err != nil || read.Text == "" || read.MIMEType != listed.MIMEType {
+			t.Errorf("%s reads as %v, %v", listed.URI, read, err)
 		}
 	}
 }
@@ -80,6 +79,7 @@ func TestReadResource(t *testing.T) {
 	for _, c := range []struct{ name, topic, subject, want string }{
 		{"hidden by its slug", "project", "hidden", "Hidden."},
 		{"learned", "project", "b", "B."},
+		{"several of one slug", "code", "twice", "<subject \"twice.md\">\nOne.\n</subject>\n\n<subject \"twice.toml\">\n```toml\ntwo = 2\n```\n</subject>"},
 		{"binary", "project", "logo", "(subject \"logo\": skipped: binary)"},
 		{"code in a fence", "code", "twice.toml", "```toml\ntwo = 2\n```"},
 		{"not UTF-8", "code", "latin", "caf\ufffd\n\n(subject \"latin\": the file is not valid UTF-8; what could not be decoded is shown as \ufffd)"},
@@ -96,7 +96,6 @@ func TestReadResource(t *testing.T) {
 		{"no such subject", "project", "nothing"},
 		{"disabled", "project", "off"},
 		{"a glob", "project", "a*"},
-		{"several of one slug", "code", "twice"},
 		{"a path out", "project", "../code/latin.md"},
 		{"an absolute path", "project", "/etc/passwd"},
 		{"a title", "Notes", "a"},
@@ -123,13 +122,6 @@ func TestReadResourceOfASkill(t *testing.T) {
 	if err != nil || text != want {
 		t.Errorf("got %q, %v", text, err)
 	}
-}
-
-func TestReadResourceOfSeveralNamesThem(t *testing.T) {
-	t.Parallel()
-	b := open(t, workspace(t, attachable), knowledge.Options{})
-	_, _, err := b.ReadResource(t.Context(), "code", "twice")
-	wants(t, callerError(t, err), `"twice.md", "twice.toml"`)
 }
 
 func TestTopicIDs(t *testing.T) {

@@ -35,24 +35,21 @@ func (f *family) resources() toolset.Resources {
 	}
 }
 
-// list returns a page of subjects. It returns none if the configuration is wrong, instead of an error: a client asks
-// for the list when it starts, and would take the server for broken. learn returns the error.
+// list returns a page of the subjects that are listed and can be read, sorted by their names; subjects with the same
+// name are one. The cursor is the name of the last subject, so that the next page skips nothing if others are added or
+// removed.
+//
+// It returns none if the configuration is wrong, instead of an error: a client asks for the list when it starts, and
+// would take the server for broken. learn returns the error.
 func (f *family) list(ctx context.Context, cursor string, limit int) (page []toolset.Resource, next string, err error) {
 	b, err := f.open("")
 	if err != nil {
 		f.host.WarnOnce("the knowledge base cannot be opened: " + err.Error())
 		return nil, "", nil
 	}
-	return b.Resources(ctx, cursor, limit, f.host.WarnOnce)
-}
-
-// Resources returns a page of the subjects that are listed and can be read, sorted by their names; subjects with the
-// same name are one. The cursor is the name of the last subject, so that the next page skips nothing if others are
-// added or removed. warn is called for directories that cannot be read.
-func (b *Base) Resources(ctx context.Context, cursor string, limit int, warn func(string)) (page []toolset.Resource, next string, err error) {
 	for t := range b.scans(ctx) {
 		if t.broken != nil {
-			warn(t.broken.Error())
+			f.host.WarnOnce(t.broken.Error())
 		}
 		if err := t.tree.Look(ctx, t.tree.Visible); err != nil {
 			return nil, "", err
@@ -105,7 +102,7 @@ func (f *family) readAddress(ctx context.Context, where contract.Context, uri st
 	return toolset.Contents{Text: text, MIMEType: mime}, err
 }
 
-// ReadResource returns the subject with a name, by the id of its topic, and the type of the text. It reads hidden
+// ReadResource returns the subjects with a name, by the id of their topic, and the type of the text. It reads hidden
 // subjects too. The name is not taken for a pattern, and the id not for a title. The content of a subject that cannot
 // be shown says why. The error is a [contract.Error] if there is no such subject.
 func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, mime string, err error) {
@@ -122,13 +119,9 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 	if err != nil {
 		return "", "", err
 	}
-	named := func(s *subjects.Subject) bool { return s.Name == subject } // several files may have names that look the same
+	named := func(s *subjects.Subject) bool { return s.Name == subject || s.Slug == subject }
 	if len(found.Hits) > 0 && !found.Literal && !slices.ContainsFunc(found.Hits, named) {
-		var names []string
-		for _, s := range found.Hits {
-			names = append(names, quoteName(s.Name))
-		}
-		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no single subject %s. Those that it stands for: %s.", text.Quote(id), text.Quote(subject), listed(names)))
+		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no subject %s.", text.Quote(id), text.Quote(subject)))
 	}
 	if content, err = t.load(ctx, []string{subject}, false, &remarks{}); err != nil {
 		return "", "", err

@@ -57,6 +57,9 @@ type Item struct {
 	Raw string `json:"raw,omitempty"`
 }
 
+// IsInput reports whether the item is a user's message or an output.
+func (i Item) IsInput() bool { return i.Kind == UserMessage || i.Kind == ToolOutput }
+
 // Kind is the kind of an item.
 type Kind string
 

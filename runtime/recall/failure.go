@@ -191,12 +191,11 @@ func ofProgram(w *contract.Error, e *command.Error) {
 		w.Detail = failed + limited.Error() + "." + blame
 		return
 	}
-	output, isOutput := errors.AsType[*command.OutputError](e.Err)
 	switch {
 	case e.Lacks():
 		w.Message = "This jp cannot serve conversations yet: its conversation " + e.Command + " does not print with --format=json what is needed." + said
-	case isOutput:
-		w.Message = "The conversation command line did not print what was expected, one JSON array of records: " + shown(output.Reason) + "." + said
+	case e.Output != "":
+		w.Message = "The conversation command line did not print what was expected, one JSON array of records: " + shown(e.Output) + "." + said
 	default:
 		w.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said", e.Exit) +
 			either(said == "", " nothing.", ": "+sentences(e.Said))

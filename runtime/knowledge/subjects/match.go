@@ -85,8 +85,7 @@ func (t *Tree) Configure(topic string, disabled, learned []string) {
 	}
 }
 
-// Resolve returns the subjects that the patterns match; without patterns these are all visible subjects. A pattern
-// that matches nothing is a [Miss] and no error. skipLearned leaves out learned subjects, which the host has in its
+// Resolve returns the subjects that the patterns match. A pattern that matches nothing is a [Miss] and no error. skipLearned leaves out learned subjects, which the host has in its
 // prompt. The error is for more than [MaxPatterns] patterns.
 //
 // Patterns are compared with the subjects that the scan found, and never become paths. A pattern is compared as a name
@@ -97,10 +96,6 @@ func (t *Tree) Configure(topic string, disabled, learned []string) {
 func (t *Tree) Resolve(patterns []string, skipLearned bool) (Result, error) {
 	if len(patterns) > MaxPatterns {
 		return Result{}, fmt.Errorf("%d patterns are too many for one call: at most %d are taken", len(patterns), MaxPatterns)
-	}
-	if len(patterns) == 0 {
-		hits := slices.Clone(t.Visible)
-		return Result{Hits: slices.DeleteFunc(hits, func(h *Subject) bool { return skipLearned && h.Learned })}, nil
 	}
 	result := t.resolve(patterns, skipLearned)
 	for i := range result.Missed[:min(len(result.Missed), maxNear)] {

@@ -74,15 +74,15 @@ type Content struct {
 	Kind
 }
 
-// Read reads the file of a subject that the scan found. The error is for a file that is gone, is not regular any
-// more, is reached by a link, or cannot be read.
+// Read reads the file of a subject that the scan found. The error, which does not have the path, is for a file that
+// is gone, is not regular any more, is reached by a link, or cannot be read.
 func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	if err := ctx.Err(); err != nil {
 		return Content{}, err
 	}
 	f, info, err := t.open(s)
 	if err != nil {
-		return Content{}, reading(s.Path, err)
+		return Content{}, cause(err)
 	}
 	defer f.Close()
 	if info.Size() > MaxSize {
@@ -94,14 +94,9 @@ func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	case errors.As(err, &grown):
 		return Content{Size: MaxSize + 1, Kind: Kind{TooLarge: true}}, nil
 	case err != nil:
-		return Content{}, reading(s.Path, err)
+		return Content{}, cause(err)
 	}
 	return format(data, s.Ext), nil
-}
-
-// reading returns the error for a file, with its path in the topic's directory on one line.
-func reading(path string, err error) error {
-	return &fs.PathError{Op: "reading", Path: displayable(path), Err: cause(err)}
 }
 
 func isBinary(data []byte) bool {

@@ -78,11 +78,7 @@ func TestDescribe(t *testing.T) {
 		"plain/SKILL.md":  "# Plain",
 		"other/README.md": fmt.Sprintf(front, "nothing"),
 	}))
-	var all []*subjects.Subject
-	for i := range tree.Subjects {
-		all = append(all, tree.Subjects[i])
-	}
-	if err := tree.Look(soon(t), all); err != nil {
+	if err := tree.Look(soon(t), tree.Subjects); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}

@@ -107,11 +107,6 @@ func (m Model) problem() string {
 	case t.MaxOutputTokens < 0 || t.Timeout < 0:
 		return "has a negative max_output_tokens or timeout"
 	}
-	for _, key := range provider.Reserved() {
-		if _, ok := t.Request[key]; ok {
-			return "has request." + key + ", which is not the configuration's to choose"
-		}
-	}
 	return AddressProblem(t.BaseURL)
 }
 

@@ -57,7 +57,7 @@ func (m Model) open(getenv func(string) string) (model.Model, error) {
 	case t.KeyCommand != nil:
 		return provider.New(m.Name, t, printed(process.Command{
 			Path: t.KeyCommand[0], Args: t.KeyCommand[1:], Env: process.DefaultEnv(t.PassEnv...),
-			Limits: process.Limits{Timeout: time.Minute, Stdout: maxKey + 1},
+			Limits: process.Limits{Timeout: time.Minute, Stdout: maxKey},
 		})), nil
 	}
 	return provider.New(m.Name, t, nil), nil
@@ -87,8 +87,6 @@ func keyIn(value string) (string, error) {
 	switch {
 	case key == "":
 		return "", errors.New("has no key")
-	case len(key) > maxKey:
-		return "", errors.New("has more than a key")
 	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return "", errors.New("has characters that no key has")
 	}
@@ -118,15 +116,16 @@ func printed(c process.Command) provider.Key {
 // run returns the key that a command prints. Its errors do not show the output and the arguments, which may have the key.
 func run(ctx context.Context, c process.Command) (string, error) {
 	result, err := process.Exec{}.Run(ctx, c)
-	if failure, ok := errors.AsType[*process.Error](err); ok {
+	failure, failed := errors.AsType[*process.Error](err)
+	switch {
+	case failed:
 		return "", errors.New(failure.Detail)
-	}
-	if result.ExitCode != 0 {
+	case result.ExitCode != 0:
 		return "", fmt.Errorf("it ended with exit code %d", result.ExitCode)
 	}
 	key, err := keyIn(string(result.Stdout))
 	if err != nil {
-		return "", fmt.Errorf("what it prints %w", err)
+		err = fmt.Errorf("what it prints %w", err)
 	}
-	return key, nil
+	return key, err
 }

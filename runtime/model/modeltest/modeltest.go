@@ -115,12 +115,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	apis := map[string]string{"/v1/responses": "responses", "/v1/chat/completions": "chat", "/v1/messages": "messages"}
 	api := apis[r.URL.Path]
 	answer := s.answer(api, r)
-	events, err := answer.events(api)
-	if err != nil {
-		answer = Answer{Status: http.StatusInternalServerError, Message: err.Error()}
-	}
 	if answer.Status != 0 {
 		refuse(w, answer)
+		return
+	}
+	events, err := answer.events(api)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -171,11 +172,8 @@ func refuse(w http.ResponseWriter, a Answer) {
 //go:embed *.sse
 var streams embed.FS
 
-// events returns the server-sent events of an answer. A refusal has none.
+// events returns the server-sent events of an answer.
 func (a Answer) events(api string) ([]string, error) {
-	if a.Status != 0 {
-		return nil, nil
-	}
 	counts := map[string]int{}
 	t, err := template.New(api+".sse").Funcs(template.FuncMap{
 		"count": func(name string) int { // 0, 1, 2, …
@@ -212,22 +210,16 @@ func read(api string, r io.Reader) (e Exchange, err error) {
 	}
 	e.Model = body.Model
 	for _, t := range body.Tools {
-		if t.Type != "namespace" {
-			e.Tools = append(e.Tools, t.offered(""))
-		}
-		for _, inner := range t.Tools {
-			e.Tools = append(e.Tools, inner.offered(t.Name))
-		}
+		e.addTools("", t)
 	}
 	for _, m := range append(body.Input, body.Messages...) {
-		e.Last = textOf(m["output"]) + textOf(m["content"])
-		if m["type"] == "function_call_output" || m["role"] == "tool" {
-			e.Outputs = append(e.Outputs, Output{textOf(m["call_id"]) + textOf(m["tool_call_id"]), e.Last})
-		}
+		e.Last = textOf(m)
 		parts, _ := m["content"].([]any)
-		for _, part := range parts {
-			if p, _ := part.(map[string]any); p["type"] == "tool_result" {
-				e.Outputs = append(e.Outputs, Output{textOf(p["tool_use_id"]), textOf(p["content"])})
+		for _, part := range append(parts, m) {
+			p, _ := part.(map[string]any)
+			if p["type"] == "function_call_output" || p["role"] == "tool" || p["type"] == "tool_result" {
+				id := textOf(p["call_id"]) + textOf(p["tool_call_id"]) + textOf(p["tool_use_id"])
+				e.Outputs = append(e.Outputs, Output{id, textOf(p)})
 			}
 		}
 	}
@@ -244,7 +236,7 @@ func textOf(v any) (text string) {
 			text += textOf(part)
 		}
 	case map[string]any:
-		text = textOf(v["text"]) + textOf(v["content"])
+		text = textOf(v["text"]) + textOf(v["output"]) + textOf(v["content"])
 	}
 	return text
 }
@@ -260,9 +252,12 @@ type tool struct {
 	Tools       []tool
 }
 
-func (t tool) offered(namespace string) Tool {
-	if t.Function != nil {
-		t = *t.Function
+// addTools adds a tool, or the tools of a namespace.
+func (e *Exchange) addTools(namespace string, t tool) {
+	for _, inner := range t.Tools {
+		e.addTools(t.Name, inner)
 	}
-	return Tool{namespace, cmp.Or(t.Name, t.Type), t.Description, append(t.Parameters, t.InputSchema...)}
+	if t = *cmp.Or(t.Function, &t); t.Type != "namespace" {
+		e.Tools = append(e.Tools, Tool{namespace, cmp.Or(t.Name, t.Type), t.Description, append(t.Parameters, t.InputSchema...)})
+	}
 }

@@ -76,8 +76,7 @@ func (r request) entries() []entry {
 			e.Arguments = object(item.Arguments)
 		case model.Reasoning:
 			next := slices.IndexFunc(r.Items[i:], func(item model.Item) bool { return item.Kind != model.Reasoning })
-			isInput := next >= 0 && (r.Items[i+next].Kind == model.UserMessage || r.Items[i+next].Kind == model.ToolOutput)
-			if len(e.saved) == 0 || isInput {
+			if len(e.saved) == 0 || next >= 0 && r.Items[i+next].IsInput() {
 				continue
 			}
 		}
@@ -114,8 +113,8 @@ func turns(entries []entry) [][]entry {
 }
 
 // encode returns the parts of a message. image returns an image in the provider's form.
-func encode(parts []model.Part, textType string, image func(url string) fields) []fields {
-	encoded := []fields{}
+func encode(parts []model.Part, textType string, image func(url string) fields) []any {
+	encoded := []any{}
 	for _, p := range parts {
 		if p.ImageURL != "" {
 			encoded = append(encoded, image(p.ImageURL))

@@ -36,7 +36,7 @@ func messagesHistory(r request) []fields {
 		if role == "tool" {
 			role = "user"
 		}
-		var blocks []fields
+		var blocks []any
 		for _, e := range turn {
 			blocks = append(blocks, messagesBlocks(e)...)
 		}
@@ -47,7 +47,7 @@ func messagesHistory(r request) []fields {
 	return history
 }
 
-func messagesBlocks(e entry) []fields {
+func messagesBlocks(e entry) []any {
 	switch e.Kind {
 	case model.ToolOutput:
 		output := fields{"type": "tool_result", "tool_use_id": e.CallID, "content": e.Output}
@@ -57,26 +57,21 @@ func messagesBlocks(e entry) []fields {
 				output["content"] = "(no output)" // the API refuses an error without content
 			}
 		}
-		return []fields{output}
+		return []any{output}
 	case model.ToolCall:
 		e.saved["type"], e.saved["id"], e.saved["name"], e.saved["input"] = "tool_use", e.CallID, e.Name, json.RawMessage(e.Arguments)
-		return []fields{e.saved}
+		return []any{e.saved}
 	}
 	if blocks, ok := e.saved["blocks"].([]any); ok {
-		var all []fields
-		for _, b := range blocks {
-			block, _ := b.(fields)
-			all = append(all, block)
-		}
-		return all
+		return blocks
 	}
-	blocks := slices.DeleteFunc(encode(e.Parts, "text", messagesImage), func(b fields) bool { // the API refuses blank texts
-		return b["type"] == "text" && strings.TrimSpace(textOf(b["text"])) == ""
+	parts := slices.DeleteFunc(slices.Clone(e.Parts), func(p model.Part) bool { // the API refuses blank texts
+		return p.ImageURL == "" && strings.TrimSpace(p.Text) == ""
 	})
-	if len(blocks) == 0 && e.Kind == model.UserMessage {
-		blocks = append(blocks, fields{"type": "text", "text": "(no text)"})
+	if len(parts) == 0 && e.Kind == model.UserMessage {
+		parts = model.Parts{{Text: "(no text)"}}
 	}
-	return blocks
+	return encode(parts, "text", messagesImage)
 }
 
 func messagesImage(url string) fields {

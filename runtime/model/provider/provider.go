@@ -37,14 +37,6 @@ const (
 	maxMessage    = 500 // characters of an error
 )
 
-// Reserved returns the fields of requests that the configuration must not set.
-func Reserved() []string {
-	return []string{
-		"model", "input", "instructions", "messages", "system", "tools", "stream", "stream_options", "store",
-		"previous_response_id", "conversation", "background", "n",
-	}
-}
-
 // Key returns the key of a provider, or an empty text for none. refused says that the provider has refused the last one.
 type Key func(ctx context.Context, refused bool) (string, error)
 

@@ -96,12 +96,10 @@ func (s *stream) responsesEvent(data []byte) error {
 		}
 		return reported(response.Error, 0)
 	case "error":
-		if event.Error != nil {
-			return reported(event.Error, 0)
+		if event.Error == nil { // some servers send its fields in the event
+			_ = parse(data, &event.Error) // as above
 		}
-		var flat fields
-		_ = parse(data, &flat) // as above
-		return reported(flat, 0)
+		return reported(event.Error, 0)
 	}
 	return nil
 }

@@ -103,11 +103,9 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	if err != nil {
 		return model.Response{}, &model.Error{Model: m.name, Code: model.CodeScript, Message: err.Error(), Attempts: 1}
 	}
-	if next.Delay > 0 {
-		select {
-		case <-time.After(next.Delay):
-		case <-ctx.Done():
-		}
+	select {
+	case <-time.After(next.Delay):
+	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
 		return model.Response{}, context.Cause(ctx)
@@ -149,21 +147,22 @@ func (m *Model) next(h history) (response, error) {
 
 // fill replaces the placeholders in a response. It returns the pieces of its text and its items.
 func (r response) fill(h history) (pieces []string, items []model.Item, err error) {
-	for _, piece := range append([]string{r.Text}, r.Pieces...) {
-		if piece, err = h.fill(piece, strings.Clone); err != nil {
-			return nil, nil, err
-		}
-		pieces = append(pieces, piece)
+	if err := h.fill(append([]string{r.Text}, r.Pieces...), &pieces); err != nil {
+		return nil, nil, err
 	}
 	if whole := strings.Join(pieces, ""); whole != "" {
 		items = append(items, model.Text(model.AgentMessage, whole))
 	}
 	for i, c := range r.Calls {
-		item := model.Item{Kind: model.ToolCall, CallID: "call_" + strconv.Itoa(h.calls+i+1), Name: c.Tool, Wire: c.Tool}
-		if item.Arguments, err = h.arguments(c.Arguments); err != nil {
+		if c.Arguments == nil {
+			c.Arguments = struct{}{}
+		}
+		var arguments json.RawMessage
+		if err := h.fill(c.Arguments, &arguments); err != nil {
 			return nil, nil, err
 		}
-		items = append(items, item)
+		id := "call_" + strconv.Itoa(h.calls+i+1)
+		items = append(items, model.Item{Kind: model.ToolCall, CallID: id, Name: c.Tool, Wire: c.Tool, Arguments: plain(arguments)})
 	}
 	return pieces, items, nil
 }
@@ -180,10 +179,7 @@ type history struct {
 
 func historyOf(items []model.Item) history {
 	var h history
-	inResponse := false
-	for _, item := range items {
-		before := inResponse
-		inResponse = false
+	for i, item := range items {
 		switch item.Kind {
 		case model.UserMessage:
 			h.input = item.Text()
@@ -194,78 +190,62 @@ func historyOf(items []model.Item) history {
 		case model.ToolOutput:
 			h.last = item.Output
 			h.outputs = append(h.outputs, item.Output)
-		default:
-			inResponse = true
-			if !before {
-				h.responses++
-			}
-			if item.Kind == model.ToolCall {
-				h.calls++
-			}
+		case model.ToolCall:
+			h.calls++
+		}
+		if !item.IsInput() && (i == 0 || items[i-1].IsInput()) {
+			h.responses++
 		}
 	}
 	return h
 }
 
-// fill replaces the placeholders in s by their encoded values.
-func (h history) fill(s string, encode func(string) string) (string, error) {
-	var failed error
+// fill stores in to the JSON form of from with its placeholders replaced. They are inside strings.
+func (h history) fill(from, to any) error {
+	encoded, err := model.JSON(from)
+	if err != nil {
+		return fmt.Errorf("writing the arguments of the script: %w", err)
+	}
 	// Not a package variable: most programs that link this package read no script.
-	placeholders := regexp.MustCompile(`\$\{(input|output(\.[^{}]+)?)\}`)
-	filled := placeholders.ReplaceAllStringFunc(s, func(placeholder string) string {
-		value, err := h.value(strings.Trim(placeholder, "${}"))
-		failed = cmp.Or(failed, err)
-		return encode(value)
+	placeholders := regexp.MustCompile(`\$\{(input|output(?:\.(\d+))?(?:\.([^{}]+))?)\}`)
+	filled := placeholders.ReplaceAllStringFunc(string(encoded), func(placeholder string) string {
+		match := placeholders.FindStringSubmatch(placeholder)
+		value, failed := h.value(match[1], match[2], match[3])
+		err = cmp.Or(err, failed)
+		quoted, _ := json.Marshal(value) // a string cannot fail
+		return string(quoted[1 : len(quoted)-1])
 	})
-	return filled, failed
+	return cmp.Or(err, json.Unmarshal([]byte(filled), to))
 }
 
-// value returns the value of input, output, output.KEY or output.NUMBER.KEY.
-func (h history) value(name string) (string, error) {
+// value returns the value of a placeholder's name, whose number and key may be empty.
+func (h history) value(name, number, key string) (string, error) {
 	if name == "input" {
 		return h.input, nil
 	}
-	_, key, _ := strings.Cut(name, ".")
-	number := len(h.outputs)
-	if first, rest, _ := strings.Cut(key, "."); first != "" {
-		if n, err := strconv.Atoi(first); err == nil {
-			number, key = n, rest
-		}
+	n := len(h.outputs)
+	if number != "" {
+		n, _ = strconv.Atoi(number) // a number too large becomes the largest
 	}
-	if number < 1 || number > len(h.outputs) {
+	if n < 1 || n > len(h.outputs) {
 		return "", fmt.Errorf("the script refers to an output that there is not: %s", text.Quote(name))
 	}
-	output := h.outputs[number-1]
+	output := h.outputs[n-1]
 	if key == "" {
 		return output, nil
 	}
-	var object map[string]any
+	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(output), &object); err != nil || object[key] == nil {
 		return "", fmt.Errorf("the script refers to %s, which is not in the output %s", text.Quote(key), text.Quote(output))
 	}
-	if value, ok := object[key].(string); ok {
-		return value, nil
-	}
-	encoded, err := json.Marshal(object[key])
-	return string(encoded), err
+	return plain(object[key]), nil
 }
 
-// arguments returns the arguments of a call as JSON.
-func (h history) arguments(arguments any) (string, error) {
-	switch arguments := arguments.(type) {
-	case string:
-		return h.fill(arguments, strings.Clone)
-	case nil:
-		return "{}", nil
-	}
-	encoded, err := json.Marshal(arguments)
-	if err != nil {
-		return "", fmt.Errorf("writing the arguments of the script: %w", err)
-	}
-	return h.fill(string(encoded), func(s string) string { // placeholders are inside JSON strings
-		quoted, _ := json.Marshal(s) // a string cannot fail
-		return string(quoted[1 : len(quoted)-1])
-	})
+// plain returns the text of a JSON string, and any other JSON as it is.
+func plain(encoded json.RawMessage) string {
+	s := string(encoded)
+	_ = json.Unmarshal(encoded, &s) // fails for any other JSON
+	return s
 }
 
 func tokens(items []model.Item) int64 {

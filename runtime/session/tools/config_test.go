@@ -204,7 +204,6 @@ func TestProblems(t *testing.T) {
 		"[model.a]\napi = 'chat'\nmodel = 'x'\nbase_url = 'ftp://a'":                 "needs an address that begins with",
 		"[model.a]\napi = 'chat'\nmodel = 'x'\nbase_url = 'https://me:sk-secret@a'":  "has a user or a password in its address",
 		"[model.a]\napi = 'chat'\nmodel = 'x'\nbase_url = 'https://a?key=sk-secret'": "has an address with a query",
-		"[model.a]\napi = 'chat'\nmodel = 'x'\nrequest = { stream = false }":         "has request.stream, which is not the configuration's to choose",
 		"[model.a]\napi = 'chat'\nmodel = 'x'\ntimeout = '-1s'":                      "has a negative",
 		"[model.'a b']\napi = 'chat'\nmodel = 'x'":                                   "[model.a b] is not a name",
 		"[mcp.a]": "[mcp.a] needs either command or url",

@@ -34,14 +34,8 @@ const Name = "archive"
 // IDs returns the form of ids: "archive-", the kind of export, and the id of the conversation in it.
 func IDs() *history.IDs { return messagedb.IDs("archive-") }
 
-// Home returns the directory of the archive, or "" if the environment does not name it. It is the same on
-// all systems.
-func Home(getenv func(string) string) string {
-	if data := getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
-		return filepath.Join(data, "convtools")
-	}
-	return history.InHome(getenv, ".local", "share", "convtools")
-}
+// Home returns the directory of the archive, or "" if the environment does not name it.
+func Home(getenv func(string) string) string { return history.InData(getenv, "convtools") }
 
 // fileName is the name of the database.
 const fileName = "archive.db"

@@ -47,14 +47,16 @@ type Error struct {
 	Exit             int    // the exit code
 	Said             string // the standard error of the program, made safe to show
 	Transient        bool   // whether the same call may succeed later
-	// Err is a [*process.Error] if the program did not run to its end, an [*OutputError] if its
-	// output is wrong, and nil if Exit is not 0.
-	Err error
+	Output           string // what is wrong with its output, safe to show; empty if nothing is
+	Err              error  // a [*process.Error] if the program did not run to its end, or nil
 }
 
 func (e *Error) Error() string {
-	if e.Err != nil {
+	switch {
+	case e.Err != nil:
 		return e.Err.Error()
+	case e.Output != "":
+		return "not the records that were expected: " + e.Output
 	}
 	return fmt.Sprintf("exit code %d: %s", e.Exit, text.Line(e.Said))
 }
@@ -62,18 +64,10 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// OutputError is the error for output that is not what was asked for.
-type OutputError struct {
-	Reason string // safe to show
-}
-
-func (e *OutputError) Error() string { return "not the records that were expected: " + e.Reason }
-
 // Lacks reports whether the program is a JP that lacks flags or prints other records.
 func (e *Error) Lacks() bool {
 	const unknownFlags = 2
-	var output *OutputError
-	return e.IsJP && (e.Exit == unknownFlags || errors.As(e.Err, &output))
+	return e.IsJP && (e.Exit == unknownFlags || e.Output != "")
 }
 
 func isJP(program string) bool {
@@ -117,7 +111,7 @@ func (s *Store) run(ctx context.Context, command string, args ...string) (output
 // wrong returns the error for output that is not what was asked for.
 func (o *output) wrong(format string, args ...any) error {
 	failure := o.failure
-	failure.Err = &OutputError{fmt.Sprintf(format, args...)}
+	failure.Output = fmt.Sprintf(format, args...)
 	return &failure
 }
 

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -42,13 +41,8 @@ func ID(session, root, conversation string) transcript.ID {
 	return IDs().ID(session, conversation)
 }
 
-// Home returns the directory of the logs, the same on all systems. It is empty if the environment does not name one.
-func Home(getenv func(string) string) string {
-	if data := getenv("XDG_DATA_HOME"); filepath.IsAbs(data) { // https://specifications.freedesktop.org/basedir-spec/latest/
-		return filepath.Join(data, "convtools", "sessions")
-	}
-	return history.InHome(getenv, ".local", "share", "convtools", "sessions")
-}
+// Home returns the directory of the logs, or "" if the environment does not name it.
+func Home(getenv func(string) string) string { return history.InData(getenv, "convtools", "sessions") }
 
 // Store has the conversations of the sessions of a project. It implements [store.Store].
 type Store struct{ history.Store }

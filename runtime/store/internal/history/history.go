@@ -163,6 +163,15 @@ func InHome(getenv func(string) string, elem ...string) string {
 	return filepath.Join(append([]string{home}, elem...)...)
 }
 
+// InData returns a path in the user's data directory, the same on all systems, or "" if the environment does
+// not name that: https://specifications.freedesktop.org/basedir-spec/latest/.
+func InData(getenv func(string) string, elem ...string) string {
+	if data := getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
+		return filepath.Join(append([]string{data}, elem...)...)
+	}
+	return InHome(getenv, append([]string{".local", "share"}, elem...)...)
+}
+
 // CutPrefix is strings.CutPrefix for a prefix in any case.
 func CutPrefix(text, prefix string) (string, bool) {
 	if len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {

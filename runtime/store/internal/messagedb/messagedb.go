@@ -233,12 +233,16 @@ func (d *database) list(ctx context.Context, ids []transcript.ID) (found []store
 			return err
 		}
 		all := len(ids) == 0
-		for i := 0; i < len(ids) && !all; i++ {
+		for _, id := range ids {
+			key, isOurs := strings.CutPrefix(string(id), d.store.Prefix)
+			if !isOurs {
+				continue
+			}
 			before := len(found)
-			if err := db.Each(ctx, scan, q.Conversation, strings.TrimPrefix(string(ids[i]), d.store.Prefix)); err != nil {
+			if err := db.Each(ctx, scan, q.Conversation, key); err != nil {
 				return err
 			}
-			all = len(found) == before // the key may be no text, or the id may have its hash
+			all = all || len(found) == before // the key may be no text, or the id may have its hash
 		}
 		if !all {
 			return nil

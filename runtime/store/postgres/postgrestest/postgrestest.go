@@ -11,8 +11,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,70 +30,61 @@ type Cluster struct {
 	count atomic.Int64
 }
 
-// binaries returns the directory of PostgreSQL's programs: in PATH, or of the newest version on Debian.
-func binaries() (string, error) {
-	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	slices.Reverse(debian)
-	for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), debian...) {
-		if _, err := exec.LookPath(filepath.Join(dir, "initdb")); err == nil {
-			return dir, nil
-		}
-	}
-	return "", errNotInstalled
-}
-
+// errNotInstalled is the error for a machine without PostgreSQL's programs.
 var errNotInstalled = errors.New("PostgreSQL is not installed: initdb is neither in PATH nor in /usr/lib/postgresql/*/bin")
 
-// script makes a cluster in $1 with the programs in $2, starts it, and stops it when its standard input ends.
+// script makes a cluster in $1 with the password $2, starts it, prints "ready", or "missing" if there is no PostgreSQL, and
+// removes the cluster when its standard input ends. The programs are in PATH, or on Debian in a directory of their version.
 // PostgreSQL does not run as root, but as nobody.
 const script = `
 if [ "$(id -u)" = 0 ]; then
 	chown -R nobody "$1" && exec setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups sh -c "$0" "$0" "$1" "$2"
 fi
-"$2/initdb" -D "$1/data" -U postgres -A scram-sha-256 --pwfile="$1/password" -E UTF8 --locale=C.UTF-8 --no-sync >"$1/log" 2>&1 &&
-"$2/pg_ctl" -D "$1/data" -w -t 120 -l "$1/log" \
-	-o "-c listen_addresses='' -k '$1' -c fsync=off -c full_page_writes=off -c autovacuum=off" start >>"$1/log" 2>&1 &&
-echo ready
+PATH="$PATH:$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)"
+printf %s "$2" >"$1/password"
+if ! command -v initdb >/dev/null; then
+	echo missing
+else
+	initdb -D "$1/data" -U postgres -A scram-sha-256 --pwfile="$1/password" -E UTF8 --locale=C.UTF-8 --no-sync >"$1/log" 2>&1 &&
+	pg_ctl -D "$1/data" -w -t 120 -l "$1/log" \
+		-o "-c listen_addresses='' -k '$1' -c fsync=off -c full_page_writes=off -c autovacuum=off" start >>"$1/log" 2>&1 &&
+	echo ready || cat "$1/log"
+fi
 cat >/dev/null
-"$2/pg_ctl" -D "$1/data" -m immediate stop >/dev/null 2>&1
+pg_ctl -D "$1/data" -m immediate stop >/dev/null 2>&1
 rm -rf "$1"
 `
 
 // password is the password of all roles, with characters that are special in URLs.
 const password = "s3cret:/@%?#'"
 
-func (c *Cluster) start() error {
-	bin, err := binaries()
-	if err != nil {
-		return err
-	}
+func (c *Cluster) start() (err error) {
 	if c.dir, err = os.MkdirTemp("", "pg"); err != nil { // the path of a socket must be short
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(c.dir, "password"), []byte(password), 0o600); err != nil {
-		return err
-	}
-	c.cmd = exec.Command("sh", "-c", script, script, c.dir, bin)
+	c.cmd = exec.Command("sh", "-c", script, script, c.dir, password)
 	c.cmd.Dir = c.dir
 	c.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	stdout, err := c.cmd.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	stdin, err := c.cmd.StdinPipe()
-	if err != nil {
+	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
 		return err
 	}
 	if err := c.cmd.Start(); err != nil {
 		return err
 	}
-	c.stdin = stdin
-	if line, _ := bufio.NewReader(stdout).ReadString('\n'); line != "ready\n" {
-		log, _ := os.ReadFile(filepath.Join(c.dir, "log"))
-		c.Stop()
-		return fmt.Errorf("PostgreSQL does not start: %s", log)
+	switch line, _ := bufio.NewReader(stdout).ReadString('\n'); line {
+	case "ready\n":
+		return nil
+	case "missing\n":
+		err = errNotInstalled
+	default:
+		err = fmt.Errorf("PostgreSQL does not start: %s", line)
 	}
-	return nil
+	c.Stop()
+	return err
 }
 
 // Stop stops the server, if it was started.
