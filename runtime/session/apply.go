@@ -2,8 +2,7 @@ package session
 
 import "slices"
 
-// apply changes s as an event says. No other code changes a State. It panics if the conversation, task or frame that the
-// event needs is missing; see [State.Apply].
+// apply changes s as an event says. No other code changes a State. It panics if what the event is about is missing.
 func (s *State) apply(e Event) {
 	c := s.edit(e.Conversation)
 	switch e.Kind {
@@ -59,8 +58,7 @@ func (s *State) apply(e Event) {
 	s.seq, s.at = e.Seq, e.At
 }
 
-// follows reports whether an event has the number, the time and the session of the next one. The first one, and no other,
-// is a SessionStarted.
+// follows reports whether an event has the number, time and session of the next one. The first is a SessionStarted.
 func (s *State) follows(e Event) bool {
 	first := s.seq == 0
 	return e.Kind != "" && (e.Kind == SessionStarted) == first && e.Seq == s.seq+1 && !e.At.Before(s.at) &&

@@ -3,7 +3,7 @@ package session
 import "slices"
 
 // calls goes on with the open calls of a response, in their order. Calls of conv.create and conv.send wait until the
-// others have outputs, and then replace the task together. An ordinary call waits for the host to run its tool.
+// others have outputs, and then replace the task together.
 func (d *decision) calls() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {
@@ -44,8 +44,7 @@ func (d *decision) destroyFor(caller string, call Item) {
 	d.output(call, contentOK, true)
 }
 
-// replace ends the running task in favor of the targets of its calls. Calls that are not allowed are refused; if none is
-// allowed, the model is asked again.
+// replace ends the running task in favor of the targets of its calls. If none is allowed, the model is asked again.
 func (d *decision) replace(caller string) {
 	var opened []Event
 	allowed := 0
@@ -78,8 +77,7 @@ func (d *decision) replace(caller string) {
 	}
 }
 
-// refusalOf returns why a caller may make no call of conv.create or conv.send that is the nth of its response, and nil if
-// it may.
+// refusalOf returns why a caller may not make the nth call of conv.create or conv.send of a response, and nil if it may.
 func (d *decision) refusalOf(caller string, nth int) *Refusal {
 	if refusal := d.state.mayConverse(caller); refusal != nil {
 		return refusal
@@ -111,8 +109,7 @@ func (d *decision) refusalToSend(caller string, request Send) *Refusal {
 	return d.state.free(caller, c.ID)
 }
 
-// opening returns the event of the conversation that a call creates, beside others of the same response, or why the call
-// is refused. The conversation has the context of its caller, with what the call overrides.
+// opening returns the event of the conversation that a call creates, beside others of the response, or why it is refused.
 func (d *decision) opening(caller string, request Create, others int) (Event, *Refusal) {
 	sent, _ := Request{Create: &request}.Sent()
 	if refusal := refuseEmpty(sent.input(), "user_instruction"); refusal != nil {

@@ -98,8 +98,7 @@ func (s State) listContent(caller string) string {
 	return object(list)
 }
 
-// historyContent returns the output of conv.history: the last messages, oldest first. A message that does not fit is left
-// out together with those before it, except for the last message, whose text is cut.
+// historyContent returns the output of conv.history: the last messages that fit, oldest first. The last one is cut.
 func (s State) historyContent(c *Conversation, limit *int) string {
 	history := conv.HistoryResult{Entries: []conv.HistoryResultEntry{}}
 	room := s.config.MaxHistoryBytes

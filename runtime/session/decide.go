@@ -104,8 +104,7 @@ func (in Recover) decide(d *decision) *Refusal {
 	return nil
 }
 
-// reported returns the running task if a report of work is for it: of the tool of a call, or of the model if the call is
-// empty.
+// reported returns the running task if a report is for it: of the tool of a call, or of the model if that is empty.
 func (d *decision) reported(id TaskID, call string) (*task, *Refusal) {
 	t := d.state.task
 	if t == nil || t.id != id {
@@ -158,8 +157,7 @@ func (in Response) decide(d *decision) *Refusal {
 	return nil
 }
 
-// problemOf returns what is wrong with a response, and an empty text if nothing is. The id of a call is unique in its
-// response only: some providers count from the beginning in each.
+// problemOf returns what is wrong with a response, or "". The id of a call is unique in its response only.
 func problemOf(items []Item) string {
 	ids := map[string]bool{}
 	for _, item := range items {

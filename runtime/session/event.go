@@ -6,14 +6,13 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// Event is one entry of the log. It is flat, in memory as in JSON; fields that do not belong to its kind are zero. Seq
-// counts from 1 without a gap over the session. The events of one task are
+// Event is one entry of the log. Fields that do not belong to its kind are zero. Seq counts from 1 without a gap over the
+// session. The events of one task are
 //
 //	TaskStarted (AgentMessageDelta | an item | TokenCount)* (TaskComplete | TaskFailed | TurnAborted)
 //
-// A TurnAborted with the reason Replaced is followed by a ConversationOpened for each conversation that the calls
-// create, by the tasks of the targets, and by the task that continues the caller. Events of other kinds belong to no
-// task and may come between those of one.
+// After a TurnAborted with the reason Replaced come a ConversationOpened for each conversation that the calls create,
+// the tasks of the targets, and the task that continues the caller. Other events belong to no task and may come anywhere.
 type Event struct {
 	Seq          int64        `json:"seq"`
 	At           time.Time    `json:"ts"`
@@ -45,8 +44,7 @@ type Event struct {
 const (
 	// SessionStarted is the first event of a log, with the Config.
 	SessionStarted model.Kind = "session_started"
-	// ConversationOpened is a new conversation, with Parent and Context. The first one is the root, and may have a
-	// History.
+	// ConversationOpened is a new conversation, with Parent and Context. The first is the root, and may have a History.
 	ConversationOpened model.Kind = "conversation_opened"
 	// ConversationDestroyed leaves a tombstone.
 	ConversationDestroyed model.Kind = "conversation_destroyed"
@@ -64,11 +62,9 @@ const (
 	TaskComplete model.Kind = "task_complete"
 	// TaskFailed ends a task and its logical turn by a Failure.
 	TaskFailed model.Kind = "task_failed"
-	// TurnAborted ends a task for a Reason. Replaced puts the open calls of the task on the stack as a batch;
-	// Interrupted ends the logical turn.
+	// TurnAborted ends a task. Replaced puts its open calls on the stack as a batch; Interrupted ends the logical turn.
 	TurnAborted model.Kind = "turn_aborted"
-	// CallsClosed is the Outputs of a batch whose caller does not continue, because the chain was interrupted. It ends the
-	// logical turn of the caller.
+	// CallsClosed is the Outputs of a batch when the chain is interrupted. It ends the logical turn of the caller.
 	CallsClosed model.Kind = "calls_closed"
 	// StopRequested asks a task to end as soon as nothing of it runs any more, with the Stop.
 	StopRequested model.Kind = "stop_requested"

@@ -14,23 +14,18 @@ type (
 		// History is what was said in the root before the session, oldest first. Each call in it has its output.
 		History []Item
 	}
-	// Submit puts a submission at the end of the queue; Step sets its ID. A call needs a CallID that is unique in the
-	// conversation: its output has the same one.
+	// Submit puts a submission in the queue; Step sets its ID. A call needs a CallID that is unique in the conversation.
 	Submit Submission
 	// Interrupt ends the running task. The caller that waits for the task continues, with the status interrupted.
 	Interrupt struct {
-		// Chain ends everything on the stack as well: every call that waits is closed, with its result if it has one,
-		// and no caller continues. The queue stays.
+		// Chain ends everything on the stack as well: no caller continues. The queue stays.
 		Chain bool
-		// Submission, unless it is 0, limits the interrupt to what runs for that submission. If it still waits, it is
-		// taken from the queue.
+		// Submission, unless it is 0, is the only one to interrupt. It leaves the queue if it still waits.
 		Submission SubmissionID
 	}
-	// Remove destroys a conversation. If it runs, it is interrupted and its caller continues; while it waits for an
-	// answer, Remove is refused.
+	// Remove destroys a conversation. One that runs is interrupted; Remove is refused while it waits for an answer.
 	Remove struct{ Conversation string }
-	// Recover continues in a new process: nothing that the state says is running does run. A model is asked again. A
-	// tool is not run again, since it may have had its effect.
+	// Recover continues in a new process. A model is asked again; a tool, which may have had its effect, is not run again.
 	Recover struct{}
 )
 

@@ -7,8 +7,7 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// Item is one entry of a history, the same in the log as in memory: a model's item, with its origin and the request of a
-// call.
+// Item is one entry of a history: a model's item, with its origin and the request of a call.
 type Item struct {
 	Origin Origin `json:"origin,omitempty"`
 	From   string `json:"from,omitempty"` // the conversation that sent a message of origin conv
@@ -58,9 +57,8 @@ const (
 	ConvDestroy = "conv.destroy"
 )
 
-// Request is the decoded arguments of a call, with the contents of the files that they name. At most one field is set: none
-// for conv.list and for ordinary calls, which the host runs by name and arguments, and Refused if the host could not
-// prepare the call.
+// Request is the decoded arguments of a call, with the contents of the files that they name. At most one field is set:
+// none for conv.list and for ordinary calls, and Refused if the host could not prepare the call.
 type Request struct {
 	Create  *Create  `json:"create,omitempty"`
 	Send    *Send    `json:"send,omitempty"`

@@ -16,8 +16,8 @@ type Config struct {
 	MaxInterruptsPerTurn     int `json:"max_interrupts_per_turn"`              // interrupting calls of a logical turn; 32
 	MaxInterruptsPerResponse int `json:"max_interrupts_per_response"`          // interrupting calls of a response; 8
 	MaxSamplesPerTurn        int `json:"max_samples_per_turn"`                 // samples of a logical turn; 200
-	MaxSamplesPerSubmission  int `json:"max_samples_per_submission,omitempty"` // samples of all logical turns that come from a submission; no limit
-	MaxConversations         int `json:"max_conversations"`                    // conversations that are not destroyed, with the root; 64
+	MaxSamplesPerSubmission  int `json:"max_samples_per_submission,omitempty"` // of all logical turns of a submission; no limit
+	MaxConversations         int `json:"max_conversations"`                    // not destroyed, with the root; 64
 	MaxResultBytes           int `json:"max_result_bytes"`                     // of the message in the output of a call; 65,536
 	MaxHistoryBytes          int `json:"max_history_bytes"`                    // of the texts and images of conv.history; 262,144
 	MaxInlineImageBytes      int `json:"max_inline_image_bytes"`               // of a data: URL in conv.history; 4,096
@@ -88,7 +88,7 @@ func narrow(own, parent, used int64) int64 {
 	}
 }
 
-// spent returns the part of a budget that allows no more samples, and an empty text if there is none.
+// spent returns the part of a budget that is used up, or "".
 func (b Budget) spent(used Usage, at time.Time) string {
 	switch {
 	case b.Tokens != 0 && used.tokens() >= b.Tokens:
@@ -105,8 +105,7 @@ type Capabilities struct {
 	Internal InternalTools `json:"internal,omitzero"`
 }
 
-// InternalTools is the host's own tools that a conversation has, or that a call gives and takes away. A call leaves out
-// tools that stay as they are for the caller.
+// InternalTools is the host's own tools that a conversation has, or that a call gives and takes away.
 type InternalTools map[string]bool
 
 // The names of internal tools. This program has only SearchTool and ConvTools.

@@ -6,27 +6,26 @@ import "errors"
 type Code string
 
 const (
-	CodeInvalidArguments Code = "invalid_arguments"      // an argument is wrong or missing, or names something unknown
-	CodeInvalidID        Code = "invalid_id"             // an id is not a UUID
-	CodeNotFound         Code = "not_found"              // no conversation has the id
-	CodeDestroyed        Code = "destroyed"              // the conversation was destroyed
-	CodeSelf             Code = "self"                   // a call names the calling conversation
-	CodeSuspended        Code = "suspended_in_chain"     // a call names a conversation that waits for its answer
-	CodeRoot             Code = "root"                   // the root cannot be destroyed
-	CodeDepth            Code = "depth_exceeded"         // calls are too deep, or too many for a response or a logical turn
-	CodeConversations    Code = "conversations_exceeded" // there are too many conversations
-	CodeBudget           Code = "budget_exceeded"        // nothing is left of a budget
-	CodeSamples          Code = "samples_exceeded"       // a logical turn or a submission has had its samples
-	CodeUnavailable      Code = "unavailable"            // the conversation does not have the tool, or cannot give it
-	CodeUnreadableFile   Code = "unreadable_file"        // a file that a call names cannot be read; set by hosts
-	CodeInterrupted      Code = "interrupted"            // a call ended before it had a result
-	CodeFailed           Code = "failed"                 // the target of a call failed
-	CodeLate             Code = "late"                   // an input is for work that does not run, or is being stopped already
-	CodeInvalidResponse  Code = "invalid_response"       // a response breaks the rules of package model
+	CodeInvalidArguments Code = "invalid_arguments" // an argument is wrong or missing, or names something unknown
+	CodeInvalidID        Code = "invalid_id"
+	CodeNotFound         Code = "not_found"
+	CodeDestroyed        Code = "destroyed"
+	CodeSelf             Code = "self"               // a call names the calling conversation
+	CodeSuspended        Code = "suspended_in_chain" // a call names a conversation that waits for its answer
+	CodeRoot             Code = "root"
+	CodeDepth            Code = "depth_exceeded" // calls are too deep, or too many for a response or a logical turn
+	CodeConversations    Code = "conversations_exceeded"
+	CodeBudget           Code = "budget_exceeded"  // nothing is left of a budget
+	CodeSamples          Code = "samples_exceeded" // a logical turn or a submission has had its samples
+	CodeUnavailable      Code = "unavailable"      // the conversation does not have the tool, or cannot give it
+	CodeUnreadableFile   Code = "unreadable_file"  // a file that a call names cannot be read; set by hosts
+	CodeInterrupted      Code = "interrupted"      // a call ended before it had a result
+	CodeFailed           Code = "failed"           // the target of a call failed
+	CodeLate             Code = "late"             // an input is for work that does not run, or is being stopped already
+	CodeInvalidResponse  Code = "invalid_response"
 )
 
-// Refusal is why a call or an input was refused. It had no effect. As the output of a call, it is the JSON object
-// {"ok":false,"code":…,"reason":…} with the other fields that are set.
+// Refusal is why a call or an input was refused. It had no effect.
 type Refusal struct {
 	Code   Code   `json:"code"`
 	Reason string `json:"reason"`
@@ -40,6 +39,11 @@ func (r *Refusal) Error() string { return string(r.Code) + ": " + r.Reason }
 
 // late returns the refusal of an input with the code late.
 func late(reason string) *Refusal { return &Refusal{Code: CodeLate, Reason: reason} }
+
+// Cut returns the refusal of a call that ended before it had a result.
+func Cut() *Refusal {
+	return &Refusal{Code: CodeInterrupted, Reason: "the call was interrupted before it had a result"}
+}
 
 // CodeOf returns the code of the refusal that an error wraps, and an empty code for another error.
 func CodeOf(err error) Code {

@@ -83,13 +83,13 @@ func (d *decision) ask() {
 	}
 }
 
-// spent returns which part of the budget of the running logical turn is used up, and an empty text if none is.
+// spent returns the part of the budget of the running logical turn that is used up, or "".
 func (d *decision) spent() string {
 	turn := d.state.Conversation(d.state.task.conversation).turn
 	return turn.budget.spent(turn.usage, d.at)
 }
 
-// samplesOfSubmission returns how many requests to models the submission that the running task comes from has cost.
+// samplesOfSubmission returns the number of samples of the submission of the running task.
 func (s *State) samplesOfSubmission() int64 {
 	n := s.Conversation(s.task.conversation).turn.usage.Samples
 	for _, b := range s.stack {
@@ -113,7 +113,7 @@ func (d *decision) fail(failure Failure) {
 func (d *decision) stopped() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {
-		d.refuse(call, &Refusal{Code: CodeInterrupted, Reason: "the call was interrupted before it had a result"})
+		d.refuse(call, Cut())
 	}
 	d.emit(t.conversation, Event{Kind: TurnAborted, Reason: Interrupted})
 	for t.stop.Chain && len(d.state.stack) > 0 {
@@ -136,8 +136,7 @@ func (d *decision) unwind(b batch) {
 	d.emit(b.caller, Event{Kind: CallsClosed, Outputs: outputs})
 }
 
-// destroy leaves a tombstone of a conversation that neither runs nor waits for an answer. Its queued submissions are
-// dropped.
+// destroy leaves a tombstone of a conversation that neither runs nor waits, and drops its queued submissions.
 func (d *decision) destroy(id string) {
 	for _, q := range slices.Clone(d.state.queue) {
 		if q.Conversation == id {

@@ -1,28 +1,24 @@
 // Package session is the core of the conv.* tools: a state machine that decides what happens in a session of several
 // conversations. At most one of them works at a time.
 //
-// [Step] takes a [State] and an [Input] and returns the next state and the [Event]s that lead to it. The events of one
-// step are one record of an append-only log. The host writes and syncs that record before it begins the [Work] that the
-// new state waits for. [State.Apply] rebuilds the state from a log, and the input [Recover] continues from there.
+// [Step] takes a [State] and an [Input], and returns the next state and the [Event]s that lead to it. The events of a step
+// are one record of a log, which the host syncs before it begins the [Work] of the new state. [State.Apply] rebuilds the
+// state from a log, and [Recover] continues from there.
 //
 // Terms:
 //
 //   - A task is one run in a conversation. It ends completed, failed, interrupted or replaced; it never pauses.
 //   - A sample is one request to the model and its response.
-//   - A logical turn answers one input. It is a chain of tasks: the first one, and one more each time that calls of
-//     conv.create or conv.send replaced the task before.
-//   - A frame is one such call, from when it replaces its caller's task until its output is recorded. Its result is how
-//     the logical turn of its target ended.
-//   - A batch is the frames of one response. They run one after the other, and one task closes them all. Batches form a
-//     stack: each caller but the first is the target of a frame of the batch below.
-//   - A submission is input from outside the session: a message to a conversation, or a call that a program makes in
-//     the place of a conversation's model. Submissions wait in a queue; the next one starts when the stack is empty.
-//
-// The task of a call from outside begins with the call and ends with its output. No model is asked, so it counts as a
-// call and as nothing else.
+//   - A logical turn answers one input. It is a chain of tasks: one more each time that calls of conv.create or conv.send
+//     replaced the task before.
+//   - A frame is one such call, until its output is recorded. Its result is how the logical turn of its target ended.
+//   - A batch is the frames of one response. They run one by one, and one task closes them all. Batches form a stack:
+//     each caller but the first is the target of a frame of the batch below.
+//   - A submission is a message from outside, or a call that a program makes in the place of a conversation's model, for
+//     which no model is asked. Submissions wait in a queue until the stack is empty.
 //
 // The package must never read a clock or a file, start a goroutine, pick a random number or change a State that it was
-// given. Times, new ids, contents of files, responses and outputs come with inputs.
+// given: times, ids, contents of files, responses and outputs come with inputs.
 package session
 
 import (
@@ -32,9 +28,7 @@ import (
 )
 
 // Step returns the state that in leads to from s, and the events that lead there. It does not change s. The error is a
-// [*Refusal]: in does not fit s, and nothing happened.
-//
-// Events have the time at in UTC, cut to milliseconds, or the time of the last event if that is later.
+// [*Refusal]: nothing happened. Events have the time at in UTC, in milliseconds, or that of the last event if it is later.
 func Step(s State, at time.Time, in Input) (State, []Event, error) {
 	d := decision{state: s.clone(), at: at.UTC().Truncate(time.Millisecond)}
 	if d.at.Before(s.at) {
@@ -49,9 +43,8 @@ func Step(s State, at time.Time, in Input) (State, []Event, error) {
 	return d.state, d.events, nil
 }
 
-// Apply returns the state after the events of one record of a log, without changing s. The error is that an event is
-// missing, or is not where Step wrote it. Kinds of events that earlier versions wrote and Step no longer does change
-// nothing.
+// Apply returns the state after the events of a record, without changing s. The error is that an event is missing or
+// misplaced. Events of earlier versions that Step no longer writes change nothing.
 func (s State) Apply(events []Event) (next State, err error) {
 	next = s.clone()
 	defer func() {
@@ -75,8 +68,7 @@ type decision struct {
 	events []Event
 }
 
-// emit adds an event about a conversation, with the ids of its logical turn and of its task. The id is empty for an
-// event about the session.
+// emit adds an event about a conversation, with the ids of its logical turn and task; "" is the session.
 func (d *decision) emit(conversation string, e Event) {
 	e.Conversation = conversation
 	if c := d.state.Conversation(conversation); c != nil && c.turn != nil {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// State is a session between two steps. It is a value: a step returns another one, and both stay valid. The zero State
-// is that of a session before its [Start].
+// State is a session between two steps. It is a value: a step returns another one. The zero State is before [Start].
 type State struct {
 	id     string
 	config Config
@@ -65,8 +64,7 @@ type Entry struct {
 	At  time.Time
 }
 
-// node is an entry of a history, linked to the one before. So states share the beginning of a history, and none sees
-// what another one appends.
+// node is an entry of a history, linked to the one before: states share the beginning of a history.
 type node struct {
 	Entry
 	prev *node
@@ -107,8 +105,7 @@ type frame struct {
 	result *Result // nil until the logical turn of the target has ended
 }
 
-// Submission is input from outside that waits: a message to a conversation, or a call of conv.create or conv.send that
-// a program outside makes in the place of the conversation's model.
+// Submission is input from outside that waits: a message, or a call of conv.create or conv.send.
 type Submission struct {
 	ID           SubmissionID `json:"id"`
 	Conversation string       `json:"conversation_id"`
@@ -177,8 +174,7 @@ func (s State) suspended(id string) bool {
 	return slices.ContainsFunc(s.stack, func(b batch) bool { return b.caller == id })
 }
 
-// awaited returns the frame at the top of the stack that has no result yet, whose target runs or starts next. It returns
-// nil if there is none.
+// awaited returns the frame whose target runs or starts next, and nil if there is none.
 func (s *State) awaited() *frame {
 	if len(s.stack) == 0 {
 		return nil
@@ -225,8 +221,8 @@ func (s State) Doing(id string) string {
 	return "idle"
 }
 
-// Replaceable returns the conversation that may make room for a new one: the idle one that was active longest ago. It
-// returns nil if there is room, with the conversations that queued calls create, or none is idle.
+// Replaceable returns the conversation that may make room for a new one: the one idle for longest. It is nil if there is
+// room, with the conversations that queued calls create, or none is idle.
 func (s State) Replaceable() (oldest *Conversation) {
 	count := s.live()
 	for _, q := range s.queue {
@@ -264,7 +260,7 @@ func validID(id string) bool {
 	return len(id) == 36 && len(digits) == 32 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// free returns why calls of a caller cannot go to a conversation now, and nil if they can.
+// free returns why a caller cannot call a conversation now, and nil if it can.
 func (s State) free(caller, id string) *Refusal {
 	switch {
 	case id == caller:
@@ -284,7 +280,7 @@ func (t *task) tool() *Item {
 	return &t.open[i]
 }
 
-// clone returns a state that events can change while s stays as it is. Conversations are shared until edit copies them.
+// clone returns a copy that events can change. Conversations are shared until edit copies them.
 func (s State) clone() State {
 	s.conversations = slices.Clone(s.conversations)
 	s.queue = slices.Clone(s.queue)

@@ -74,7 +74,7 @@ func histories() map[string]history {
 		"settings": {
 			config: func(c *config.Model) {
 				c.MaxOutputTokens = 100
-				c.Request = map[string]any{"temperature": 0.5, "stream": false} // which is not the configuration's to choose
+				c.Request = map[string]any{"temperature": 0.5, "max_tokens": 7} // replaces the package's own
 			},
 			noKey:  true,
 			inputs: [][]model.Item{{user("Go.")}},

@@ -58,9 +58,8 @@ var errSilence = errors.New("the server has sent nothing for too long")
 
 // post sends a request and reads the response.
 func (m *Model) post(ctx context.Context, s *stream, key string) error {
-	body := fields{}
+	body := m.wire.body(s.request)
 	maps.Copy(body, m.config.Request)
-	maps.Copy(body, m.wire.body(s.request)) // the configuration cannot replace them
 	encoded, err := model.JSON(body)
 	if err != nil {
 		return fmt.Errorf("writing the request: %w", err)

@@ -212,8 +212,8 @@ func (d *dialog) say(ctx context.Context, line string) error {
 	return err
 }
 
-// wait waits for f and returns its error. The first Ctrl-C meanwhile ends the task that runs, the next one everything.
-// Other signals end everything; then the error is [io.EOF].
+// wait waits for f and returns its error. The first Ctrl-C ends the task that runs, the next one everything. Other signals
+// end everything with [io.EOF].
 func (d *dialog) wait(f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()

@@ -128,7 +128,6 @@ func failure(err error) error {
 }
 
 // stoppable makes the next signal after ctx ends kill the process: a person who interrupts twice does not want to wait.
-// The log can be continued at any time.
 func stoppable(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
 }

@@ -100,7 +100,7 @@ func nameOf(s session.State, id string) string {
 	return "root"
 }
 
-// progressOf returns what people are told of an event, as a line without its end. It is empty for most events.
+// progressOf returns the line that shows an event to people. It is empty for most events.
 func progressOf(e session.Event, s session.State) string {
 	c := s.Conversation(e.Conversation)
 	if c == nil {

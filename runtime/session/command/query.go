@@ -104,8 +104,7 @@ func (c *commands) runQuery(ctx context.Context, t *target, text string, out *pr
 	return err
 }
 
-// begin starts a session, or opens the session of the conversation with --id. It returns the submission, without its
-// input.
+// begin starts a session, or opens that of --id. It returns the submission, without its input.
 func (c *commands) begin(ctx context.Context, p *tools.Project, t *target, observe tools.Observer) (s *tools.Session, in session.Submit, err error) {
 	for name, given := range map[string]bool{"new": t.new, "title": t.title != "", "hidden": t.hidden} {
 		if given && t.id != "" {
@@ -173,7 +172,7 @@ func (c *commands) input(text string) (string, error) {
 	}
 	switch text = strings.ToValidUTF8(text, "\uFFFD"); {
 	case strings.TrimSpace(text) == "":
-		return "", cli.Usagef("there is nothing to ask")
+		return "", cli.Usagef("the text is empty")
 	case len(text) > maxInput:
 		return "", cli.Usagef("the text is longer than %d bytes", maxInput)
 	}
@@ -216,21 +215,18 @@ func (c *commands) runResume(ctx context.Context, p *tools.Project, found tools.
 
 // lastAnswer returns the last message of the root's last logical turn, if it has one, and the result of that turn.
 func lastAnswer(dir, id string) (last session.Event, result session.Result, err error) {
-	for record, err := range log.Read(dir, id) {
-		if err != nil {
+	for e, err := range log.Events(dir, id) {
+		switch {
+		case err != nil:
 			return last, result, err
+		case e.Conversation != id: // the root has the id of its session
+			continue
+		case e.Kind == session.TaskStarted && e.Continues == nil:
+			last, result = session.Event{}, session.Result{}
+		case e.Kind == session.AgentMessage:
+			last = e
 		}
-		for _, e := range record {
-			switch {
-			case e.Conversation != id: // the root has the id of its session
-				continue
-			case e.Kind == session.TaskStarted && e.Continues == nil:
-				last, result = session.Event{}, session.Result{}
-			case e.Kind == session.AgentMessage:
-				last = e
-			}
-			result.Note(e)
-		}
+		result.Note(e)
 	}
 	return last, result, nil
 }

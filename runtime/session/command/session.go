@@ -215,18 +215,16 @@ func (c *commands) events() *cobra.Command {
 	cmd := c.about("events", " --follow", "Print the events of a session, one a line", `Prints the events of a session as lines of JSON, as query --json does. With
 --follow, it also prints new events while a process works in the session.`,
 		func(ctx context.Context, p *tools.Project, found tools.Conversation) error {
-			records := log.Read(p.Logs, found.Session)
+			events := log.Events(p.Logs, found.Session)
 			if follow {
-				records = log.Follow(ctx, p.Logs, found.Session)
+				events = log.Follow(ctx, p.Logs, found.Session)
 			}
 			out := &printer{commands: c, json: true}
-			for record, err := range records {
+			for e, err := range events {
 				if err != nil {
 					return failure(err)
 				}
-				for _, e := range record {
-					out.event(e, session.State{})
-				}
+				out.event(e, session.State{})
 				if out.err != nil || ctx.Err() != nil {
 					break
 				}

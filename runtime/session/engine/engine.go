@@ -1,16 +1,13 @@
 // Package engine runs sessions: it carries out what package session decides. It asks models, runs tools, keeps the log,
 // and continues a session whose process ended.
 //
-// One goroutine owns a session. Each input is a step; its events are in the log, and the observer has seen them, before
-// the work that follows begins. At most one model or tool works at a time, on a goroutine of its own, and the next one
-// begins when that goroutine has returned.
+// One goroutine owns a session. The events of a step are in the log, and the observer has seen them, before the work that
+// follows begins. One model or tool works at a time, on a goroutine of its own.
 //
-// A call of conv.send costs two syncs between the response that calls and the caller's next request to its model. The
-// first one writes the call, the end of the caller's task and the start of the target's; the second one the answer, the
-// end of the target's task and the continuation of the caller. Without the first, a crash could lose the call but not
-// what the target's tools did, and the caller would call again. Without the second, the caller could act on an answer
-// that the target, asked again, would not give. Each further request to a model and each ordinary tool costs one sync,
-// for the same reasons.
+// A call of conv.send costs two syncs: of the call with the start of the target's task, and of the answer with the
+// continuation of the caller. Without the first, a crash could lose the call but not what the target's tools did; without
+// the second, the caller could act on an answer that the target, asked again, would not give. Each further request to a
+// model and each ordinary tool costs one sync, for the same reasons.
 //
 // The package must never decide what happens in a session, nor know how a model or a tool works.
 package engine
@@ -32,11 +29,10 @@ type Options struct {
 	Model func(ctx context.Context, c *session.Conversation) (model.Model, error)
 	// Tools is what conversations may call.
 	Tools Tools
-	// Now is the clock; nil is [time.Now].
+	// Now is the clock.
 	Now func() time.Time
-	// Observe is called with every event of this process in the order of the log, and with the state after its step: after
-	// the event is written, and before the work that follows begins. The session waits for Observe, which must not call
-	// methods of the Engine. It may be nil.
+	// Observe is called with every event of this process, after it is written and before the work that follows begins, and
+	// with the state after its step. The session waits for it. It must not call methods of the Engine, and may be nil.
 	Observe func(session.Event, session.State)
 	// File replaces the file of the log in tests and measurements. It may be nil.
 	File func(log.File) log.File
@@ -46,8 +42,7 @@ type Options struct {
 type Tools interface {
 	// Offered returns the tools of a conversation, always in the same order.
 	Offered(ctx context.Context, c *session.Conversation) []model.Tool
-	// Prepare decodes and validates a call that the model of a conversation made, and reads the files that it names. A
-	// call that cannot be prepared, or is of an unknown tool, is refused.
+	// Prepare decodes a call of a model and reads the files that it names. A wrong call is refused.
 	Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request
 	// Run runs the tool of an ordinary call. Once the context has ended it returns soon, and leaves nothing running.
 	Run(ctx context.Context, c *session.Conversation, call session.Item) (content string, success bool)
@@ -80,7 +75,6 @@ type moment struct {
 
 // Start starts a new session, and creates its log in a directory.
 func Start(dir string, in session.Start, o Options) (*Engine, error) {
-	o = o.withDefaults()
 	_, events, err := session.Step(session.State{}, o.Now(), in)
 	if err != nil {
 		return nil, err
@@ -102,7 +96,7 @@ func Resume(dir, id string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(o.withDefaults(), written)
+	e := newEngine(o, written)
 	if !e.State().Idle() {
 		if err := e.take(session.Recover{}, nil); err != nil {
 			return nil, errors.Join(err, written.Close())
@@ -110,13 +104,6 @@ func Resume(dir, id string, o Options) (*Engine, error) {
 	}
 	go e.run()
 	return e, nil
-}
-
-func (o Options) withDefaults() Options {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return o
 }
 
 func newEngine(o Options, written *log.Log) *Engine {
@@ -135,8 +122,7 @@ func (e *Engine) State() session.State { return e.now.Load().state }
 // Torn returns what a crash had left at the end of the log, and nil if there was nothing.
 func (e *Engine) Torn() *log.Torn { return e.log.Torn }
 
-// Err returns why the engine has ended, and nil while it has not: [ErrClosed], that work did not stop, or why the log
-// could not be written.
+// Err returns why the engine has ended, such as [ErrClosed], and nil while it has not.
 func (e *Engine) Err() error {
 	select {
 	case <-e.done:
@@ -153,8 +139,8 @@ type request struct {
 	reply chan error
 }
 
-// Do takes an input. When it returns, the events of the input are in the log; the work that follows goes on. The error is
-// a [*session.Refusal], or that of an engine that has ended.
+// Do takes an input. When it returns, the events of the input are in the log. The error is a [*session.Refusal], or that of
+// an engine that has ended.
 func (e *Engine) Do(ctx context.Context, in session.Input) error { return e.ask(ctx, in, nil) }
 
 func (e *Engine) ask(ctx context.Context, in session.Input, submitted *Turn) error {
@@ -214,8 +200,7 @@ func (e *Engine) Await(ctx context.Context, reached func(session.State) bool) er
 	}
 }
 
-// Close ends the engine, and returns when nothing runs any more and the log is closed. Work is stopped, but not recorded
-// as interrupted: [Resume] continues it. The error is that of the log, or that work did not stop.
+// Close stops all work and closes the log. [Resume] continues the work. The error is of the log, or that work did not stop.
 func (e *Engine) Close() error {
 	e.close()
 	<-e.done

@@ -397,6 +397,11 @@ func TestDeadline(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 			events := logged(t, dir)
+			for _, event := range events {
+				if event.Kind == session.ToolOutput && !strings.Contains(event.Output, `"code":"interrupted"`) {
+					t.Errorf("the output of a tool that was stopped is %q", event.Output)
+				}
+			}
 			if failed := events[len(events)-1]; failed.Kind != session.TaskFailed || failed.Failure.Code != session.CodeBudget {
 				t.Errorf("the last event is %+v", events[len(events)-1])
 			}
@@ -411,13 +416,9 @@ func TestDeadline(t *testing.T) {
 type fixed struct {
 	response model.Response
 	err      error
-	pieces   []string
 }
 
-func (m fixed) Sample(_ context.Context, _ model.Request, delta func(string)) (model.Response, error) {
-	for _, piece := range m.pieces {
-		delta(piece)
-	}
+func (m fixed) Sample(_ context.Context, _ model.Request, _ func(string)) (model.Response, error) {
 	return m.response, m.err
 }
 
@@ -455,43 +456,6 @@ func TestModelFailures(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A message that a model writes in very many pieces is passed on in fewer, the first ones as they come.
-func TestPiecesAreJoined(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const words = 4000
-		text := strings.Repeat("word ", words)
-		o := (&world{}).options()
-		pieces := strings.SplitAfter(text, " ")
-		o.Model = func(context.Context, *session.Conversation) (model.Model, error) {
-			return fixed{pieces: pieces[:words], response: model.Response{Items: []model.Item{model.Text(model.AgentMessage, text)}}}, nil
-		}
-		dir := t.TempDir()
-		e := start(t, dir, o)
-		ask(t, e)
-		said, n := "", 0
-		for record, err := range log.Read(dir, "s") {
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, event := range record {
-				if event.Kind == session.AgentMessageDelta {
-					if n++; n <= 1000 && event.Text() != "word " {
-						t.Fatalf("piece %d is %q", n, event.Text())
-					}
-					said += event.Text()
-				}
-			}
-		}
-		if said != text || n > 2500 {
-			t.Errorf("%d pieces, of %d bytes in all", n, len(said))
-		}
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // Of a long output of a tool, the beginning and the end are kept.

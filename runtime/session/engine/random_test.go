@@ -92,11 +92,11 @@ func (d *driven) check() {
 		d.t.Fatalf("the session is not idle, and %d work", working)
 	}
 	var events []session.Event
-	for record, err := range log.Read(d.dir, "s") {
+	for e, err := range log.Events(d.dir, "s") {
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		events = append(events, record...)
+		events = append(events, e)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -23,14 +23,14 @@ func (e *Engine) sample(ctx context.Context, w *session.Work) session.Input {
 		report.Failure = failureOf(err)
 		return report
 	}
-	p := pieces{engine: e, task: w.Task}
-	response, err := m.Sample(ctx, e.request(ctx, w), func(piece string) { p.add(ctx, piece) })
+	response, err := m.Sample(ctx, e.request(ctx, w), func(piece string) {
+		e.pass(ctx, session.Delta{Task: w.Task, Text: piece})
+	})
 	report.Usage.InputTokens, report.Usage.OutputTokens = response.Usage.InputTokens, response.Usage.OutputTokens
 	if err != nil {
 		report.Failure = failureOf(err)
 		return report
 	}
-	p.pass(ctx)
 	report.Items = e.prepare(ctx, w.Conversation, response.Items)
 	return report
 }
@@ -47,40 +47,20 @@ func (e *Engine) prepare(ctx context.Context, c *session.Conversation, items []m
 	return prepared
 }
 
-// pieces is the messages of a response as they come. Each piece that it passes on is a record of the log: the first ones
-// are as the model sent them, and later ones as long as all before them divided by finest.
-type pieces struct {
-	engine  *Engine
-	task    session.TaskID
-	size    int // of all
-	waiting string
-}
-
-const finest = 1024
-
-func (p *pieces) add(ctx context.Context, piece string) {
-	p.size += len(piece)
-	p.waiting += piece
-	if len(p.waiting) >= p.size/finest {
-		p.pass(ctx)
-	}
-}
-
-// pass passes on what waits.
-func (p *pieces) pass(ctx context.Context) {
-	if p.waiting == "" {
-		return
-	}
+// pass takes a piece of a message.
+func (e *Engine) pass(ctx context.Context, piece session.Delta) {
 	select {
-	case p.engine.requests <- request{input: session.Delta{Task: p.task, Text: p.waiting}, reply: make(chan error, 1)}:
+	case e.requests <- request{input: piece, reply: make(chan error, 1)}:
 	case <-ctx.Done():
 	}
-	p.waiting = ""
 }
 
 // runTool runs the tool of an ordinary call.
 func (e *Engine) runTool(ctx context.Context, w *session.Work) session.Input {
 	content, success := e.options.Tools.Run(ctx, w.Conversation, *w.Call)
+	if !success && ctx.Err() != nil { // the deadline has passed, or the work is stopped
+		content = session.Cut().Content()
+	}
 	return session.ToolDone{Task: w.Task, Call: w.Call.CallID, Content: text.CutMiddle(content, maxOutput), Success: success}
 }
 

@@ -251,11 +251,11 @@ func ask(t testing.TB, e *engine.Engine, p ...response) session.Result {
 func logged(t testing.TB, dir string) []session.Event {
 	t.Helper()
 	var all []session.Event
-	for record, err := range log.Read(dir, "s") {
+	for e, err := range log.Events(dir, "s") {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, record...)
+		all = append(all, e)
 	}
 	return all
 }

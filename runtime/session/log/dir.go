@@ -2,7 +2,6 @@ package log
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,57 +52,22 @@ type Summary struct {
 
 // Summarize reads the beginning of the log of a session. Errors are those of [Load].
 func Summarize(dir, id string) (s Summary, err error) {
-	for events, err := range Read(dir, id) {
-		if err != nil {
+	for e, err := range Events(dir, id) {
+		switch {
+		case err != nil:
 			return s, err
-		}
-		for _, e := range events {
-			switch {
-			case e.Kind == session.ConversationOpened && e.Parent == "":
-				s.Started, s.Context = e.At, e.Context
-			case e.Kind == session.SubmissionQueued:
-				s.Input = e.Queued.Input
-				return s, nil
-			}
+		case e.Kind == session.ConversationOpened && e.Parent == "":
+			s.Started, s.Context = e.At, e.Context
+		case e.Kind == session.SubmissionQueued:
+			s.Input = e.Queued.Input
+			return s, nil
 		}
 	}
 	return s, nil
 }
 
-// Begun returns the conversations whose ids begin with id, with the session of each: roots if there are any, and otherwise
-// those that calls created. If part is not empty, it returns the created conversations whose ids begin with part, in the
-// sessions whose ids begin with id. A log that cannot be read has only its root.
-func Begun(ctx context.Context, dir, id, part string) (map[string]string, error) {
-	all, err := List(dir)
-	found := map[string]string{}
-	for _, info := range all {
-		if part == "" && strings.HasPrefix(info.Session, id) {
-			found[info.Session] = info.Session
-		}
-	}
-	if err != nil || len(found) > 0 {
-		return found, err
-	}
-	for _, info := range all {
-		if part != "" && !strings.HasPrefix(info.Session, id) {
-			continue
-		}
-		for events := range Read(dir, info.Session) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			for _, e := range events {
-				if e.Kind == session.ConversationOpened && e.Parent != "" && strings.HasPrefix(e.Conversation, cmp.Or(part, id)) {
-					found[e.Conversation] = info.Session
-				}
-			}
-		}
-	}
-	return found, nil
-}
-
-// GC removes the logs of sessions that have finished and were last written before a time, unless dry is set. It returns
-// what it removed, and why it kept other sessions that were last written before that time.
+// GC removes the logs of finished sessions that were last written before a time, unless dry is set. It returns them, and
+// why it kept others.
 func GC(dir string, before time.Time, dry bool) (removed []Info, kept []error, err error) {
 	all, err := List(dir)
 	for _, info := range all {

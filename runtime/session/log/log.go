@@ -9,18 +9,13 @@
 //
 //	{"crc32c":"1c291ca3","events":[{"seq":3,…},{"seq":4,…}]}
 //
-// A record is one write, and one sync before [Log.Append] returns. Records of agent_message_delta alone are written but
-// not synced, since the state does not depend on them. So a killed process loses nothing that it wrote; a power failure
-// can lose the pieces of a message since the last synced record. The whole message is in the log once the model has ended
-// it; if it has not, Recovered voids the pieces.
-//
-// The state of a session is read from its whole log whenever it is opened. There is no snapshot that could differ.
+// A record is one write, and one sync before [Log.Append] returns. Records of agent_message_delta alone are not synced: a
+// power failure can lose the last pieces of a message that the model has not ended.
 //
 // [Open] cuts off what a crash left at the end of a log: the first line that is not a whole record and all that follows,
 // if none of it can have been synced. Any other damage is a [*DamagedError].
 //
-// The package must never change or remove what Append has written, except for what a crash left and, in [GC], whole logs.
-// It must never decide what happens in a session.
+// The package must never change what Append has written, except for what a crash left and, in [GC], whole logs.
 package log
 
 import (
@@ -118,8 +113,7 @@ func path(dir, id string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// Create creates the log of a new session with its first record, the events of [session.Start]. It creates the directory
-// if that is missing. The log appears with the record or not at all.
+// Create creates the log of a new session, and its directory if that is missing, with the events of [session.Start].
 func Create(dir string, events []session.Event) (*Log, error) {
 	id := events[0].Session
 	name, err := path(dir, id)
@@ -151,9 +145,8 @@ func Create(dir string, events []session.Event) (*Log, error) {
 	return Open(dir, id)
 }
 
-// Open opens the log of a session for writing, and cuts off what a crash left at its end. The error is a [*BusyError] if
-// another process has the log open, a [*NotFoundError] if there is none, a [*DamagedError] if it cannot be continued, or
-// names its version if this program does not read that.
+// Open opens the log of a session for writing, and cuts off what a crash left at its end. The error may be a [*BusyError],
+// a [*NotFoundError] or a [*DamagedError].
 func Open(dir, id string) (*Log, error) {
 	unlock, err := lock(dir, id, lockTime)
 	if err != nil {
@@ -170,8 +163,7 @@ func Open(dir, id string) (*Log, error) {
 	return l, nil
 }
 
-// open opens the file for writing. It syncs what is there: the process that wrote the last record may have been killed
-// before it did.
+// open opens the file for writing. It syncs what is there: the last process may have been killed before it did.
 func (l *Log) open(name string) error {
 	f, _, err := safefile.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
@@ -208,8 +200,8 @@ func lock(dir, id string, wait time.Duration) (unlock func(), err error) {
 	return unlock, err
 }
 
-// Append writes a record. When it returns, the events are on disk, except for pieces of messages. After an error it writes
-// no more: until the log is opened again, it is not known how much of the record is on disk.
+// Append writes a record. When it returns, the events are on disk, except for pieces of messages. After an error, which may
+// leave half a record, it writes no more.
 func (l *Log) Append(events []session.Event) error {
 	if l.err != nil {
 		return l.err

@@ -96,8 +96,7 @@ func (r *reader) line() ([]byte, error) {
 	return line, err
 }
 
-// record returns the events of the next record. At the end of the log, or of what a crash left of it, the error is
-// [io.EOF].
+// record returns the events of the next record. The error at the end, or of a torn record, is [io.EOF].
 func (r *reader) record() ([]session.Event, error) {
 	line, err := r.line()
 	if err != nil {
@@ -114,8 +113,7 @@ func (r *reader) record() ([]session.Event, error) {
 	return nil, io.EOF
 }
 
-// synced reads to the end after a line that is no record, and reports whether that line had been synced. It was if a
-// record after it was synced: one that has another record after it.
+// synced reports whether the last line, which is no record, had been synced: a later record that is not the last was.
 func (r *reader) synced() bool {
 	synced := false
 	for {
@@ -141,6 +139,22 @@ func (r *reader) records(yield func([]session.Event, error) bool) {
 	}
 }
 
+// events yields the events up to the end, and reports whether to go on.
+func (r *reader) events(yield func(session.Event, error) bool) bool {
+	for events, err := range r.records {
+		if err != nil {
+			yield(session.Event{}, err)
+			return false
+		}
+		for _, e := range events {
+			if !yield(e, nil) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // state returns the state that the records lead to.
 func (r *reader) state() (s session.State, torn *Torn, err error) {
 	at := r.offset
@@ -161,8 +175,8 @@ func (r *reader) state() (s session.State, torn *Torn, err error) {
 	return s, torn, nil
 }
 
-// Load returns the state of a session, and what a crash, or a record that is half written, leaves at the end of its log.
-// It may be called while the log is written. Errors are those of [Open] but for [*BusyError].
+// Load returns the state of a session, and what a crash, or a record being written, leaves at the end of its log. Errors
+// are those of [Open] but for [*BusyError].
 func Load(dir, id string) (session.State, *Torn, error) {
 	r, err := open(dir, id)
 	if err != nil {
@@ -172,42 +186,32 @@ func Load(dir, id string) (session.State, *Torn, error) {
 	return r.state()
 }
 
-// Read yields the events of each record of a session. It may be called while the log is written, and ignores what a
-// crash, or a record that is half written, leaves at its end. Errors are those of [Load].
-func Read(dir, id string) iter.Seq2[[]session.Event, error] {
-	return func(yield func([]session.Event, error) bool) {
+// Events yields the events of a session, without an incomplete record at the end. Errors are those of [Load].
+func Events(dir, id string) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
 		r, err := open(dir, id)
 		if err != nil {
-			yield(nil, err)
+			yield(session.Event{}, err)
 			return
 		}
 		defer r.file.Close()
-		r.records(yield)
+		r.events(yield)
 	}
 }
 
 // followInterval is the time between two looks at a log.
 const followInterval = 50 * time.Millisecond
 
-// Follow is like [Read], but goes on while a process has the session open. It also ends, without an error, when the
-// context is done or the log is removed.
-func Follow(ctx context.Context, dir, id string) iter.Seq2[[]session.Event, error] {
-	return func(yield func([]session.Event, error) bool) {
+// Follow is like [Events], but goes on while a process has the session open, until the context is done.
+func Follow(ctx context.Context, dir, id string) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
 		r, err := open(dir, id)
 		if err != nil {
-			yield(nil, err)
+			yield(session.Event{}, err)
 			return
 		}
 		defer r.file.Close()
-		for open := true; ; {
-			for events, err := range r.records {
-				if !yield(events, err) || err != nil {
-					return
-				}
-			}
-			if !open {
-				return
-			}
+		for open := true; r.events(yield) && open; {
 			open = isOpen(dir, id) // if not, what was written until now is still to be read
 			select {
 			case <-ctx.Done():
@@ -215,7 +219,7 @@ func Follow(ctx context.Context, dir, id string) iter.Seq2[[]session.Event, erro
 			case <-time.After(followInterval):
 			}
 			if _, err := r.file.Seek(r.offset, io.SeekStart); err != nil {
-				yield(nil, err)
+				yield(session.Event{}, err)
 				return
 			}
 			r.in.Reset(r.file)

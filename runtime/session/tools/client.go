@@ -48,8 +48,8 @@ func sessionID(root string, where contract.Context) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("convtools session of "+key+" in "+root)).String()
 }
 
-// use opens the session if it is not open, or counts another use. [client.done] ends the use. If another process has
-// the session open, use waits for it until waiting ends; then the error is a [*log.BusyError].
+// use opens the session, or counts another use, until [client.done]. If another process has the session open, use waits
+// until waiting ends; then the error is a [*log.BusyError].
 func (c *client) use(ctx, waiting context.Context) (*Session, error) {
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
@@ -83,7 +83,7 @@ func (c *client) tryUse(ctx context.Context) (s *Session, err error) {
 	return c.session, nil
 }
 
-// done ends a use. When the work that it has left running is finished, and no other use is left, the session is closed.
+// done ends a use, once its work is finished. The last one closes the session.
 func (c *client) done(s *Session) {
 	if s.Err() == nil && !s.State().Idle() {
 		go func() {
@@ -188,8 +188,7 @@ func destroy(ctx context.Context, s *Session, id string) (string, error) {
 	return `{"ok":true}`, err
 }
 
-// submit answers conv.create and conv.send. It waits until waiting ends. If ctx ends, the client has canceled the call
-// or is gone: submit interrupts the work.
+// submit answers conv.create and conv.send. It waits until waiting ends. If ctx ends, it interrupts the work.
 func (c *client) submit(ctx, waiting context.Context, s *Session, call session.Item) (string, error) {
 	call.CallID = uuid.NewString()
 	if create := call.Request.Create; create != nil {
@@ -213,8 +212,7 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 	return answer, err
 }
 
-// makeRoom destroys the conversation that has been idle longest if the session is full and nobody has used that
-// conversation since this process began. Otherwise the session refuses the call.
+// makeRoom destroys the conversation that has been idle longest, since before this process began, if the session is full.
 func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	idle := s.State().Replaceable()
 	if idle == nil || !idle.LastActive.Before(c.began) {
@@ -249,8 +247,7 @@ func output(waiting context.Context, s *Session, id string) (string, error) {
 	return answerOf(output.Output, !output.Failed)
 }
 
-// outcomeOf looks for a call in the queue and in the history of the root. It returns the conversation that runs for the
-// call, or else the output, which is nil if the session has no such call.
+// outcomeOf returns the conversation that runs for a call of the root, or else the output, which is nil if there is none.
 func outcomeOf(s session.State, id string) (target string, output *session.Item) {
 	for _, queued := range s.Queue() {
 		if queued.Call != nil && queued.Call.CallID == id {

@@ -9,8 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/model/configured"
 )
 
-// readConfig reads the configuration for a directory. The error is a [*config.Error] about [session]. Other tables that
-// are wrong are only unusable.
+// readConfig reads the configuration for a directory. The error is a [*config.Error] about [session].
 func readConfig(dir string, getenv func(string) string) (*config.Config, error) {
 	c := config.Read(dir, getenv)
 	configured.Check(c)
@@ -46,8 +45,7 @@ func problems(c *config.Config) (all []error) {
 	return all
 }
 
-// serversOf returns the MCP servers by name. A server that a project names may run a program, or be on another machine,
-// only if the user trusts the project; otherwise untrusted has an error for it.
+// serversOf returns the MCP servers by name. Untrusted has an error for each that needs the user's trust in the project.
 func serversOf(c *config.Config) (servers []config.Table[config.Server], untrusted []error) {
 	for _, t := range c.Servers {
 		does := ""

@@ -43,8 +43,7 @@ type decoded struct {
 	images   int      // bytes of image files
 }
 
-// decode validates a call of a conv tool, by any of its names, and reads the files that it names. The request of a call
-// that is not valid has Refused.
+// decode validates a call of a conv tool, by any of its names, and reads its files. A wrong call has Refused.
 func (p *Project) decode(settings Settings, name string, arguments []byte) *decoded {
 	all := declared()
 	tool := &all[slices.IndexFunc(all, func(t contract.Tool) bool { return t.AnswersTo(name) })]
@@ -66,7 +65,7 @@ func (p *Project) decode(settings Settings, name string, arguments []byte) *deco
 
 func (d *decoded) take(call *contract.Call, tool *contract.Tool) (err error) {
 	if n := len(call.Arguments); n > maxArguments {
-		return refuse("", "the arguments have %d bytes, and at most %d are taken", n, maxArguments)
+		return refuse("", "the arguments have %d bytes; the limit is %d", n, maxArguments)
 	}
 	switch tool.Name {
 	case session.ConvCreate:
@@ -114,7 +113,7 @@ func (d *decoded) create(a conv.CreateParams) (err error) {
 	if file := a.BaseInstructionFile; file != nil {
 		data, err := d.read(*file, maxInstruction)
 		if err == nil && !utf8.Valid(data) {
-			err = unusable("it is not UTF-8")
+			err = errors.New("it is not UTF-8")
 		}
 		if err != nil {
 			return unreadable(*file, "base_instruction_file", err)
@@ -215,9 +214,9 @@ func (d *decoded) image(path string) (string, error) {
 	case err != nil:
 		return "", err
 	case d.images > maxImages:
-		return "", unusable("the image files of one call have more than 16777216 bytes")
+		return "", errors.New("the image files of one call have more than 16777216 bytes")
 	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind):
-		return "", unusable("it is not a PNG, JPEG, GIF or WebP image")
+		return "", errors.New("it is not a PNG, JPEG, GIF or WebP image")
 	}
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
@@ -225,7 +224,7 @@ func (d *decoded) image(path string) (string, error) {
 // read reads a file of the workspace. Links cannot lead out of the workspace.
 func (d *decoded) read(path string, most int64) ([]byte, error) {
 	if d.settings.Root == "" {
-		return nil, unusable("there is no workspace here: a project has a directory .jp or a file convtools.toml")
+		return nil, errors.New("there is no workspace here: a project has a directory .jp or a file convtools.toml")
 	}
 	root, err := safefile.OpenDir(d.settings.Root)
 	if err != nil {
@@ -241,29 +240,15 @@ func (d *decoded) read(path string, most int64) ([]byte, error) {
 			return safefile.ReadIn(root, inside, most)
 		}
 	}
-	return nil, unusable("it is outside of the workspace")
+	return nil, errors.New("it is outside of the workspace")
 }
-
-// unusable is the reason why a file cannot be used.
-type unusable string
-
-func (u unusable) Error() string { return string(u) }
 
 // unreadable returns the refusal of a call that names a file. It names no path except that of the call.
 func unreadable(path, field string, err error) *session.Refusal {
 	if outer := (*fs.PathError)(nil); errors.As(err, &outer) {
 		err = outer.Err
 	}
-	reason := "it cannot be read, or a link leads out of the workspace"
-	var tooLarge *safefile.TooLargeError
-	var known unusable
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		reason = "there is no such file"
-	case errors.Is(err, fs.ErrPermission):
-		reason = "it may not be read"
-	case errors.Is(err, safefile.ErrNotRegular), errors.As(err, &tooLarge), errors.As(err, &known):
-		reason = err.Error()
+	return &session.Refusal{
+		Code: session.CodeUnreadableFile, Field: field, Reason: text.Quote(path) + " cannot be used: " + err.Error(),
 	}
-	return &session.Refusal{Code: session.CodeUnreadableFile, Field: field, Reason: text.Quote(path) + " cannot be used: " + reason}
 }

@@ -1,20 +1,15 @@
 // Package tools is the conv tools: what an engine needs of them for the conversations of a session, and a family for
 // programs outside of sessions.
 //
-// A conversation may call conv.create, conv.send, conv.list, conv.history and conv.destroy, the tools of this
-// program's other families, and those of MCP servers. [Project] connects these with the models that are configured for
-// a directory and with the logs.
+// A conversation may call the conv tools, the tools of other families, and those of MCP servers. [Project] connects these
+// with the models of a directory and with the logs. Conversations in a JP workspace are recorded there.
 //
-// Each program outside (an MCP client, convtools call, JP) has a session of its own in a project. It belongs to the
-// calling conversation if the host names that, and otherwise to the program by its name. The program takes the place of
-// the root's model: its calls of conv.create and conv.send are the root's. The session is a log like any other, so it
-// is there again after a restart. It is open only while a call, or work that a call has left running, needs it: several
-// processes of one program share it, one at a time.
+// Each program outside (an MCP client, convtools call, JP) has a session in a project. It belongs to the calling
+// conversation if the host names that, and otherwise to the program by its name. The program takes the place of the
+// root's model. The session is open only while a call, or work that a call has left running, needs it: processes of one
+// program share it, one at a time.
 //
-// Conversations in a JP workspace are recorded there.
-//
-// The package never decides what happens in a session. It reads no file outside of the workspace for a model, and
-// starts nothing before a session needs it.
+// The package never decides what happens in a session, and reads no file outside of the workspace for a model.
 package tools
 
 import (

@@ -25,9 +25,8 @@ type Conversation struct {
 	Settings    Settings // of the session
 }
 
-// Find returns the conversation with an id: the id of a session means its root, and a conversation also has the id
-// under which it is recorded. The beginning of an id is enough if no other id has it. The error is a
-// [*log.NotFoundError], an [*AmbiguousError], or a [*CopyError] for a fork of a recorded conversation.
+// Find returns the conversation with an id, of it or of its record, or with the beginning of one. The id of a session means
+// its root. The error may be a [*log.NotFoundError], an [*AmbiguousError], or a [*CopyError] for a fork.
 func (p *Project) Find(ctx context.Context, id string) (Conversation, error) {
 	id = strings.ToLower(strings.TrimSpace(id))
 	found, err := p.recorded(ctx, id)
@@ -56,14 +55,9 @@ func (e *AmbiguousError) Error() string {
 
 // beginning returns the only conversation whose id begins with a text, which may lack the prefix of recorded ids.
 func (p *Project) beginning(ctx context.Context, id string) (Conversation, error) {
-	own, prefixed := strings.CutPrefix(id, sessions.IDs().Prefix)
-	of, part, _ := strings.Cut(own, ".")
-	found, err := log.Begun(ctx, p.Logs, of, part)
+	found, err := p.begun(ctx, id)
 	if err != nil {
 		return Conversation{}, err
-	}
-	if prefixed && part == "" { // the id is that of a root
-		maps.DeleteFunc(found, func(id, session string) bool { return id != session })
 	}
 	ids, err := p.idsInWorkspace(ctx, id)
 	if err != nil {
@@ -79,6 +73,35 @@ func (p *Project) beginning(ctx context.Context, id string) (Conversation, error
 		return p.recorded(ctx, ids[0])
 	}
 	return Conversation{Session: found[ids[0]], ID: ids[0]}, nil
+}
+
+// begun returns the conversations whose ids begin with a text, with the session of each: roots, or if there is none,
+// created conversations of logs that can be read.
+func (p *Project) begun(ctx context.Context, id string) (map[string]string, error) {
+	all, err := log.List(p.Logs)
+	prefix := sessions.IDs().Prefix
+	own := strings.TrimPrefix(id, prefix)
+	found := map[string]string{}
+	for _, info := range all {
+		if strings.HasPrefix(info.Session, own) {
+			found[info.Session] = info.Session
+		}
+	}
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	for _, info := range all {
+		for e := range log.Events(p.Logs, info.Session) {
+			recorded := string(sessions.ID(info.Session, info.Session, e.Conversation))
+			if e.Kind == session.ConversationOpened && (strings.HasPrefix(e.Conversation, id) || strings.HasPrefix(recorded, prefix+own)) {
+				found[e.Conversation] = info.Session
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return found, nil
 }
 
 // idsInWorkspace returns the ids of the JP workspace that begin with a text, with or without the prefix of JP's ids.
@@ -101,8 +124,7 @@ func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, 
 	return ids, nil
 }
 
-// recorded returns the conversation that is recorded in the JP workspace under an id. Its Session is empty if there is
-// no such conversation.
+// recorded returns the conversation that is recorded in the JP workspace under an id. Its Session is empty if none is.
 func (p *Project) recorded(ctx context.Context, id string) (found Conversation, err error) {
 	parsed, err := jp.ParseID(id)
 	if err != nil || p.workspace == nil {
@@ -129,8 +151,8 @@ func (p *Project) recorded(ctx context.Context, id string) (found Conversation, 
 	return found, err
 }
 
-// records reports whether a conversation of a session is recorded under an id. JP copies labels, so a label may be that
-// of a fork. The result is true for a session that cannot be read: opening it returns the error.
+// records reports whether a conversation is recorded under an id, and not a fork, which has the same label. It is true
+// for a session that cannot be read: opening it returns the error.
 func (p *Project) records(ctx context.Context, of Conversation, id transcript.ID) bool {
 	state, _, err := log.Load(p.Logs, of.Session)
 	c := state.Conversation(of.ID)
@@ -175,8 +197,7 @@ func (p *Project) Copied(ctx context.Context, id transcript.ID) (n New, err erro
 	return n, err
 }
 
-// historyOf returns the items of a recorded event. A call comes with its output: no provider takes a call without one.
-// calls has the calls of the turn that have no output yet.
+// historyOf returns the items of a recorded event. A call, kept in calls until then, comes with its output.
 func historyOf(e *transcript.Event, calls map[string]session.Item) []session.Item {
 	text := string(eventtext.Body(e))
 	message := func(kind model.Kind, from session.Origin) []session.Item {

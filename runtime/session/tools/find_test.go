@@ -54,7 +54,7 @@ func TestFindByPrefix(t *testing.T) {
 	for id, want := range map[string]Conversation{
 		root: {Session: root, ID: root}, "5f0c7a52": {Session: root, ID: root}, "convtools-5F0C7A53": {Session: other, ID: other},
 		third: {Session: other, ID: third}, "7": {Session: other, ID: third}, "5f0c0": {Session: root, ID: begun},
-		"convtools-5f0c7a52.5f": {Session: root, ID: begun},
+		"convtools-" + root + ".5f": {Session: root, ID: begun},
 	} {
 		if at, err := s.Find(t.Context(), id); err != nil || at.Session != want.Session || at.ID != want.ID {
 			t.Errorf("%s: %+v, %v; want %+v", id, at, err, want)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -110,6 +111,7 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 	}, engine.Options{
 		Model: func(context.Context, *session.Conversation) (model.Model, error) { return s, nil },
 		Tools: &Session{Project: tools, id: root},
+		Now:   time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -27,8 +27,7 @@ type Project struct {
 	Config   *config.Config
 	Logs     string   // the directory of the logs; it may not exist
 	Settings Settings // of new sessions, without a model
-	// Problems says which models and servers are configured wrongly. Untrusted says which servers of the project are
-	// left out because the user does not trust it.
+	// Problems is the wrong models and servers. Untrusted is the servers left out because the user does not trust them.
 	Problems, Untrusted []error
 	// Named is the model that the user has named to this process. It is used even if the project is not trusted.
 	Named string
@@ -42,8 +41,8 @@ type Project struct {
 	models map[string]model.Model // by name
 }
 
-// Open reads the configuration for a directory and starts nothing. dir may be the id of a workspace that a family of
-// the registry knows; empty is the working directory. The error may be a [*config.Error].
+// Open reads the configuration for a directory, or for the workspace with an id, and starts nothing. Empty is the working
+// directory. The error may be a [*config.Error].
 func Open(host *toolset.Host, dir string, registry *toolset.Registry) (*Project, error) {
 	logs, err := LogDir(host.Getenv)
 	if err != nil {
@@ -132,6 +131,5 @@ func (p *Project) Model(_ context.Context, c *session.Conversation) (model.Model
 	return m, err
 }
 
-// isOutside reports whether a conversation is the root of a session of another program, which records its messages
-// itself.
+// isOutside reports whether a conversation is the root of a session of another program.
 func isOutside(c *session.Conversation) bool { return c.Parent == "" && SettingsOf(c.Context).Outside }

@@ -21,13 +21,9 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// recorder writes the conversations of a session into a JP workspace, for JP and everything else that reads these.
-//
-// A recorded conversation has a label with its ids in the session, and each event has metadata with the number of its
-// event in the log. So the next process can record what a crash prevented, and nothing is recorded twice. No other
-// process records a session that this one has open.
-//
-// A failure to record never ends the session. The recorder changes nothing that others have written.
+// recorder writes the conversations of a session into a JP workspace. A recorded conversation has a label with its ids in
+// the session, and each event has metadata with the number of its event in the log. So the next process can record what a
+// crash prevented, and nothing is recorded twice. A failure to record never ends the session.
 type recorder struct {
 	session   string
 	workspace *jp.Workspace
@@ -66,8 +62,7 @@ func (r *recorder) observe(e session.Event, s session.State) {
 	}
 }
 
-// finish records the rest of all conversations. The error is for a conversation that was removed; other errors are
-// warnings.
+// finish records the rest of all conversations. The error is for a removed conversation; others are warnings.
 func (r *recorder) finish(s session.State) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,8 +76,7 @@ func (r *recorder) finish(s session.State) error {
 	return removed
 }
 
-// recordedAs returns the id under which a conversation, or else its nearest ancestor, is recorded. It is empty if none
-// is.
+// recordedAs returns the id under which a conversation, or else its nearest ancestor, is recorded, or "".
 func (r *recorder) recordedAs(id string) transcript.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -210,22 +204,20 @@ func (p *Project) jpModel(name string) jp.Model {
 	}
 	is := chosen.Is
 	u, _ := url.Parse(is.BaseURL) // Choose has checked it
-	provider := map[string]string{
+	m := jp.Model{Name: is.Model, KeyEnv: is.KeyEnv, Provider: map[string]string{
 		"api.openai.com": "openai", "api.anthropic.com": "anthropic", "openrouter.ai": "openrouter",
 		"api.cerebras.ai": "cerebras", "api.deepseek.com": "deepseek", "generativelanguage.googleapis.com": "google",
-	}[u.Hostname()]
-	if provider != "" {
-		return jp.Model{Provider: provider, Name: is.Model, KeyEnv: is.KeyEnv}
+	}[u.Hostname()]}
+	if m.Provider != "" {
+		return m
 	}
-	base := strings.TrimSuffix(strings.TrimRight(is.BaseURL, "/"), "/v1") // JP adds it
-	m := jp.Model{Name: is.Model, BaseURL: base, KeyEnv: is.KeyEnv}
-	const ollamaPort = "11434"
+	m.BaseURL = strings.TrimSuffix(strings.TrimRight(is.BaseURL, "/"), "/v1") // JP adds it
 	switch {
 	case is.API == "messages":
 		m.Provider = "anthropic"
 	case is.API == "responses" || is.BaseURL == "":
 		m.Provider = "openai"
-	case u.Port() == ollamaPort:
+	case u.Port() == "11434":
 		m.Provider, m.KeyEnv = "ollama", ""
 	default: // JP asks any server with Chat Completions as llama.cpp
 		m.Provider, m.KeyEnv = "llamacpp", ""
@@ -233,8 +225,7 @@ func (p *Project) jpModel(name string) jp.Model {
 	return m
 }
 
-// mark is metadata of a recorded event. Session is set in conversations that a session continues: they may have events
-// of another session.
+// mark is metadata of a recorded event. Session is set if a session continues the conversation of another.
 type mark struct {
 	Seq     int64  `json:"convtools_seq"` // of the event in the log
 	Session string `json:"convtools_session,omitempty"`

@@ -32,9 +32,8 @@ const (
 // retryTime is the time between two attempts to start a server.
 const retryTime = time.Minute
 
-// servers are the configured MCP servers. A server is started, or connected to, when its tools are first needed,
-// and stays until Close. Servers are not trusted: their answers are bounded in size and time, and no two tools are
-// offered under one name. The methods are safe for concurrent use.
+// servers are the configured MCP servers. A server is started, or connected to, when its tools are first needed. Servers
+// are not trusted: their answers are bounded in size and time. The methods are safe for concurrent use.
 type servers struct {
 	startTime time.Duration // to start a server and list its tools
 	callTime  time.Duration // of one call
@@ -160,8 +159,7 @@ func (s *server) connected(ctx context.Context) (*mcp.ClientSession, []serverToo
 	return nil, nil, err
 }
 
-// connect connects to the server and lists its tools, without those that no model can be offered. The session
-// outlives ctx. s.mu is held.
+// connect connects to the server and lists the tools that models can be offered. The session outlives ctx. s.mu is held.
 func (s *server) connect(ctx context.Context) error {
 	transport, err := s.transport()
 	if err != nil {

@@ -53,8 +53,7 @@ type Session struct {
 	recorder *recorder // nil unless the session is recorded in a JP workspace
 }
 
-// New describes a new session. Root, Dir and JP of its settings are those of the project; an empty Model is the one
-// that the configuration chooses.
+// New describes a new session. Root, Dir and JP of its settings are those of the project.
 type New struct {
 	Settings
 	ID      string         // of the session and of its root; empty is a new one
@@ -76,8 +75,7 @@ func (p *Project) Begin(ctx context.Context, n New, observe Observer) (*Session,
 	return s, err
 }
 
-// Resume opens a session and continues its unfinished work. observe may be nil. Errors are those of [log.Summarize]
-// and [engine.Resume].
+// Resume opens a session and continues its work. observe may be nil. Errors are those of [engine.Resume].
 func (p *Project) Resume(id string, observe Observer) (*Session, error) {
 	summary, err := log.Summarize(p.Logs, id)
 	if err != nil {
@@ -88,8 +86,7 @@ func (p *Project) Resume(id string, observe Observer) (*Session, error) {
 	return s, err
 }
 
-// maxSamples limits the requests to models for one input. Otherwise models that hand work to each other could go on
-// for days.
+// maxSamples limits the requests to models for one input: models that hand work to each other could go on for days.
 const maxSamples = 2000
 
 // start returns the input that starts a new session.
@@ -154,8 +151,7 @@ func (p *Project) session(id string, root session.Context, observe Observer) (*S
 	}
 }
 
-// Close records what is not recorded yet and closes the engine. The error may say that a recorded conversation was
-// removed.
+// Close records the rest and closes the engine. The error may say that a recorded conversation was removed.
 func (s *Session) Close() error {
 	var removed error
 	if s.recorder != nil && s.Err() == nil { // otherwise another process may have the session open
