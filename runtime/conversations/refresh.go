@@ -298,7 +298,7 @@ func (u *update) commit(ctx context.Context) error {
 // limitMemory bounds the memory of this process while it makes an index, as far as the garbage collector can, and
 // returns a function that ends the bound. Without it there would be as much garbage as live data.
 func limitMemory() (end func()) {
-	const most = 170 << 20
+	const most = 200 << 20
 	before := debug.SetMemoryLimit(-1)
 	debug.SetMemoryLimit(min(before, most))
 	return func() { debug.SetMemoryLimit(before) }
