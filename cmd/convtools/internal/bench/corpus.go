@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// corpus makes messages of about 700 bytes: words by Zipf's law, 18 % code and
-// 5 % Chinese. They are the same on every machine.
+// corpus makes messages of about 700 bytes: words by Zipf's law, and 5 % Chinese.
+// They are the same on every machine.
 type corpus struct{ words []string } // the most frequent first
 
 // message is a message of a corpus.
@@ -106,14 +106,9 @@ func zipf(r *rand.Rand, n int) *rand.Zipf { return rand.NewZipf(r, 1.05, 2, uint
 // text returns the text of message i.
 func (w writer) text(i int) string {
 	size := int(math.Exp(w.NormFloat64()*0.9)*460) + 20 // about 700 on average
-	var text string
-	switch share := w.Float64(); {
-	case share < 0.18:
-		text = w.code(size)
-	case share < 0.23:
+	text := w.sentences(size)
+	if w.Float64() < 0.05 {
 		text = w.chinese(size)
-	default:
-		text = w.sentences(size)
 	}
 	for _, every := range []int{100_000, 1000, 100} {
 		for query := range perClass {
@@ -156,19 +151,6 @@ func (w writer) sentences(size int) string {
 		begins = b[len(b)-1] == '.' || b[len(b)-1] == '\n'
 	}
 	return string(b)
-}
-
-func (w writer) code(size int) string {
-	lines := [...]string{
-		"\tif err := %s.%s(ctx, %d); err != nil {\n", "\t\treturn fmt.Errorf(\"reading %s of %s: %%w\", err) // %d\n", "\t}\n\tfor i, %s := range %s[:%d] {\n",
-		"// %s reports whether %s has %d entries.\n", "func (c *client) %s(%s string) int { return %d }\n", "\tconst %s, %s = \"a b\", 0x%04x\n",
-		"def %s(self, %s):\n    return self.cache[%d]\n", "    \"%s\": {\"%s\": %d},\n", "git checkout %s/%s && make test # %d\n",
-	}
-	b := []byte("```\n")
-	for len(b) < size {
-		b = fmt.Appendf(b, lines[w.IntN(len(lines))], w.words[w.word.Uint64()], w.words[w.word.Uint64()], w.IntN(100_000))
-	}
-	return string(append(b, "```"...))
 }
 
 func (w writer) chinese(size int) string {

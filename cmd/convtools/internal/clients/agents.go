@@ -68,10 +68,12 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 		}
 		do := func(ctx context.Context, url string) error {
 			w := &worker{agent: agents[name], lab: l, name: name}
-			if err := w.setUp(ctx, url, task.ToolSearch); err != nil {
+			w.model = &modeltest.Server{AnyKey: true, Answer: w.respond}
+			modelURL := w.model.Start()
+			defer w.model.Close()
+			if err := w.setUp(ctx, modelURL, url, task.ToolSearch); err != nil {
 				return err
 			}
-			defer w.model.Close()
 			return w.do(ctx, task)
 		}
 		if http {
@@ -81,10 +83,8 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 	}
 }
 
-// setUp starts the model and configures the agent.
-func (w *worker) setUp(ctx context.Context, serverURL string, toolSearch bool) error {
-	w.model = &modeltest.Server{AnyKey: true, Answer: w.respond}
-	modelURL := w.model.Start()
+// setUp configures the agent.
+func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, toolSearch bool) error {
 	var err1, err2 error
 	w.home, err1 = w.makeDir()
 	w.project, err2 = w.makeDir()

@@ -1,8 +1,7 @@
 // Command clients tries convtools with programs that were written elsewhere: MCP
-// Inspector, the MCP conformance suite, the clients of the TypeScript SDK and of
-// mcp-go, and three agents, Claude Code, Codex and opencode, whose model is
-// scripted. The SDKs of OpenAI and Anthropic check the requests of the adapters
-// for models.
+// Inspector, the MCP conformance suite, the clients of the TypeScript SDK, and
+// three agents, Claude Code, Codex and opencode, whose model is scripted. The SDKs
+// of OpenAI and Anthropic check the requests of the adapters for models.
 //
 // It installs pinned versions of these programs from npm. Each step prints one
 // line and has a time limit. The command reads only workspaces, configurations

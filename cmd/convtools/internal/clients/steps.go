@@ -27,7 +27,6 @@ func steps() []step {
 		},
 		sessions("typescript-v1", typescript("v1"), legacy),
 		sessions("typescript-v2", typescript("v2"), legacy, modern),
-		sessions("mcp-go", mcpGo, legacy, modern),
 		[]step{
 			{"openai-sdk/responses", time.Minute, vendor(provider.Responses)},
 			{"openai-sdk/chat", time.Minute, vendor(provider.Chat)},

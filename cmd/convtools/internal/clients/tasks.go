@@ -161,14 +161,14 @@ func (w *worker) checkOffered(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("%s: %w", tool.Name, err))
 		}
 	}
-	results, err := mcpGo(ctx, w.lab, target{Era: legacy, Command: w.serverCommand()}, []request{{Method: "initialize"}})
+	results, err := typescript("v1")(ctx, w.lab, target{Era: legacy, Command: w.serverCommand()}, []request{{Method: "initialize"}})
 	if err != nil {
 		return err
 	}
 	// Agents indent the instructions. The body is JSON.
 	seen := joinWords(strings.ReplaceAll(string(first.Body), `\n`, " "))
 	for paragraph := range strings.SplitSeq(results[0].Instructions, "\n\n") {
-		// The server knows the conversation of an agent, but not that of mcp-go.
+		// The server knows the conversation of an agent, but not that of the SDK.
 		if !strings.Contains(paragraph, "conversation you are in") && !strings.Contains(seen, joinWords(strings.ReplaceAll(paragraph, `"`, `\"`))) {
 			errs = append(errs, fmt.Errorf("the model does not see of the instructions: %s", paragraph))
 		}
