@@ -550,7 +550,7 @@ func picture(imports map[string][]string) (drawn string, unplaced []string) {
 }
 
 // The arrows hold only as long as a package that goes against them is found.
-func TestArrowsFindWhatGoesAgainstThem(t *testing.T) {
+func TestArrowsFindViolations(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, to string

@@ -194,7 +194,7 @@ func TestQueryBadInstructionFiles(t *testing.T) {
 }
 
 // A conversation that is removed while a model is asked in it stays removed, and the one who asked is told.
-func TestRemovedWhileAsked(t *testing.T) {
+func TestRemovedDuringSend(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	if err := jptest.New(h.project, "abc12").Write(); err != nil {

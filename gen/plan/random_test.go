@@ -15,10 +15,10 @@ import (
 	"github.com/convtools/convtools/gen/plan"
 )
 
-// TestWhatIsCheckedCanBeEmitted generates random projects from few words, so that names clash in many ways. Every
+// TestCheckedSpecsAreEmitted generates random projects from few words, so that names clash in many ways. Every
 // emitter must accept a project that the checker accepts, and Go must compile its output: the checker chooses names,
 // and emitters only use them.
-func TestWhatIsCheckedCanBeEmitted(t *testing.T) {
+func TestCheckedSpecsAreEmitted(t *testing.T) {
 	t.Parallel()
 	const projects, compiled = 300, 6
 	accepted := 0

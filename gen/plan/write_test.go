@@ -135,7 +135,7 @@ func TestWriteMakesEveryFile(t *testing.T) {
 }
 
 // Build caches and editors use modification times.
-func TestWriteTouchesNothingThatIsRight(t *testing.T) {
+func TestWriteKeepsCurrentFiles(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, notesProject())
 	result, _ := p.mustGenerate()
@@ -162,7 +162,7 @@ func TestWriteTouchesNothingThatIsRight(t *testing.T) {
 	}
 }
 
-func TestOrphansAreRemovedAndNothingElse(t *testing.T) {
+func TestOnlyOrphansAreRemoved(t *testing.T) {
 	t.Parallel()
 	files := notesProject()
 	files["specs/tags/all.toml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(toolTOML, "notes_list", "tags_all"))}

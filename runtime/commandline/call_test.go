@@ -419,7 +419,7 @@ func TestUncounted(t *testing.T) {
 	}
 }
 
-func TestFewerRecordsThanThereAre(t *testing.T) {
+func TestFewerRecords(t *testing.T) {
 	t.Parallel()
 	rows := strings.Repeat(`{"text":"`+strings.Repeat("x", 90)+`"},`, 12)
 	answer, err := call(t, commandline.Tool{Envelope: commits(), Tool: contract.Tool{MaxChars: 1000}}, &printing{stdout: "[" + strings.TrimSuffix(rows, ",") + "]"}, "")

@@ -173,7 +173,7 @@ func damageSome(t *testing.T, rng *rand.Rand, dir string) {
 }
 
 // A store that has not changed since it was indexed is not opened.
-func TestIndexStandsForItsStore(t *testing.T) {
+func TestIndexInsteadOfStore(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 16))
 	stores := randomStores(rng)[:1]

@@ -381,8 +381,8 @@ func writeHistories(t *testing.T, dir string, env map[string]string) {
 	}
 }
 
-// TestNothingIsKeptOfExcluded lists histories of a directory that its user excluded.
-func TestNothingIsKeptOfExcluded(t *testing.T) {
+// TestExcludedIsNotCached lists histories of a directory that its user excluded.
+func TestExcludedIsNotCached(t *testing.T) {
 	t.Parallel()
 	for _, excluded := range []bool{false, true} {
 		dir, home, cache := t.TempDir(), t.TempDir(), t.TempDir()

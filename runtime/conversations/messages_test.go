@@ -262,7 +262,7 @@ func withoutConversation(t *testing.T, messages []aMessage) []aMessage {
 	return out
 }
 
-func TestMessagesAreThoseOfAnOracle(t *testing.T) {
+func TestMessagesOracle(t *testing.T) {
 	t.Parallel()
 	matched := 0
 	for seed := range uint64(1500) {

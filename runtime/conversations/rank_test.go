@@ -451,8 +451,8 @@ func TestRankShowsProposals(t *testing.T) {
 	}
 }
 
-// What other conversations say is neither told of nor suggested where they are not asked.
-func TestWordsOfOthersAreNotTold(t *testing.T) {
+// A question about one conversation counts and suggests no words of others.
+func TestWordsOfExcluded(t *testing.T) {
 	t.Parallel()
 	s := &messageStore{}
 	for id, text := range map[string]string{"memory-a": "the zyxdeploy fails again", "memory-b": "the upload fails again"} {

@@ -80,8 +80,8 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestDoesNotStartWhatAProjectChose has project files with commands that install does not write.
-func TestDoesNotStartWhatAProjectChose(t *testing.T) {
+// TestProgramsOfProjectsAreNotStarted has project files with commands that install does not write.
+func TestProgramsOfProjectsAreNotStarted(t *testing.T) {
 	t.Parallel()
 	other, err := exec.LookPath("go")
 	if err != nil {

@@ -106,7 +106,7 @@ func TestEmptyFileIsADocument(t *testing.T) {
 	}
 }
 
-func TestDoesNotOverwriteWhatChangedSince(t *testing.T) {
+func TestConcurrentChangesAreKept(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{"changed": "{}", "made": ""} {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/convtools/convtools/runtime/install"
 )
 
-func TestNamesTheVariablesThatAHostKeepsFromServers(t *testing.T) {
+func TestVariablesNotPassedOn(t *testing.T) {
 	t.Parallel()
 	const entry = "[mcp_servers.convtools]\ncommand = \"/opt/bin/convtools\"\nargs = [\"mcp\"]\n"
 	for name, test := range map[string]struct{ before, env, want string }{
@@ -46,7 +46,7 @@ func TestNamesTheVariablesThatAHostKeepsFromServers(t *testing.T) {
 }
 
 // A host that passes on its environment needs no list.
-func TestNamesNoVariablesWhereAHostPassesThemOn(t *testing.T) {
+func TestVariablesPassedOn(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	want := d.install("claude-code").Diff()

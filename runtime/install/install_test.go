@@ -336,7 +336,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-func TestOpencodeTakesTheFileThatIsThere(t *testing.T) {
+func TestOpencodeExistingFile(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.write("home/.config/opencode/opencode.jsonc", "{\n  // mine\n}\n")
@@ -382,7 +382,7 @@ func TestUninstallAfterUpdate(t *testing.T) {
 	}
 }
 
-func TestKeepsWhatUsersAddToTheEntry(t *testing.T) {
+func TestAdditionsOfUsersAreKept(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.write("home/.codex/config.toml", "[mcp_servers.convtools]\ncommand = \"old\"\ntool_timeout_sec = 5 # slow disk\n")

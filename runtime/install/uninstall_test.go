@@ -159,9 +159,9 @@ func TestReplaceLooksAgain(t *testing.T) {
 	}
 }
 
-// TestUndoOfAnEntryThatWasAddedTo removes the entry with what its user has put
+// TestUndoExtendedEntry removes the entry with what its user has put
 // into it, and keeps a copy.
-func TestUndoOfAnEntryThatWasAddedTo(t *testing.T) {
+func TestUndoExtendedEntry(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.write("home/.codex/config.toml", "n = 1\n")

@@ -83,7 +83,7 @@ func TestAddresses(t *testing.T) {
 }
 
 // Addresses lead to subjects of enabled topics and to nothing else.
-func TestAddressesThatLeadNowhere(t *testing.T) {
+func TestUnknownAddresses(t *testing.T) {
 	t.Parallel()
 	dir, r := shelf(t, map[string]string{
 		"convtools.toml": "[kb.topic.notes]\nsubjects = \"kb\"\ndisabled = [\"off\"]\n[kb.topic.none]\nsubjects=\"kb\"\nenable=false\n",
@@ -123,7 +123,7 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 
 // A page goes on behind what ended the one before, though that is gone, and what
 // is around it.
-func TestResourcePagesWhereSubjectsGo(t *testing.T) {
+func TestResourcePagesWithoutSubjects(t *testing.T) {
 	t.Parallel()
 	config := func(topics ...string) string {
 		text := ""

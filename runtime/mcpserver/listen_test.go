@@ -121,7 +121,7 @@ func TestListeningEndsWithTheServer(t *testing.T) {
 }
 
 // What listens wrongly is refused, and does not get in the way of what follows.
-func TestListeningToWhatIsNotThere(t *testing.T) {
+func TestListeningToUnknown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, newWorkspace("Topics: a").config())

@@ -168,7 +168,7 @@ func (s *session) told(method string) {
 
 // A client with a session that says nothing is told within ten seconds what can
 // be learned now, once, and nothing where nothing has changed.
-func TestToldOfChanges(t *testing.T) {
+func TestListChanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorkspace("Topics: a", "one")
@@ -202,7 +202,7 @@ func TestToldOfChanges(t *testing.T) {
 }
 
 // Whoever uses the server is told soon, but not looked for at every request.
-func TestToldOnRequest(t *testing.T) {
+func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorkspace("Topics: a")
@@ -232,7 +232,7 @@ func TestToldOnRequest(t *testing.T) {
 
 // A client that has not said anything gets nothing, nor one of the stateless era that
 // does not listen.
-func TestNotTold(t *testing.T) {
+func TestNoNotification(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, first string }{
 		{"silent", ""},

@@ -352,7 +352,7 @@ func TestExecKeepsBothEndsOfStderr(t *testing.T) {
 	wantContains(t, got, "\n[… "+strconv.Itoa(total-1000)+" bytes omitted …]\n")
 }
 
-func TestExecEndsWhatIsLeftBehind(t *testing.T) {
+func TestExecKillsLeftProcesses(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{0, 3} {
 		t.Run(fmt.Sprintf("holding the output, exit code %d", code), func(t *testing.T) {

@@ -50,7 +50,7 @@ func messageAt(event int, at time.Time, title, text string) conversations.Hit {
 	}
 }
 
-func TestSearchTellsWhatThereIsBesides(t *testing.T) {
+func TestSearchNotes(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2023, 12, 31, 23, 59, 1, 0, time.UTC)
 	const block = "[2023-12-31 23:59] user (conv: t)\nx"

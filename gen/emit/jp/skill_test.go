@@ -11,7 +11,7 @@ import (
 	"github.com/convtools/convtools/gen/ir/irtest"
 )
 
-func TestFileSaysWhatTheContractSays(t *testing.T) {
+func TestFileMatchesContract(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]*ir.Contract{"plain": irtest.Contract(), "hostile": irtest.Hostile()} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ type jpParameter struct {
 	}
 }
 
-func TestTablesSayWhatTheContractSays(t *testing.T) {
+func TestTablesMatchContract(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]*ir.Contract{"plain": irtest.Contract(), "hostile": irtest.Hostile()} {
 		t.Run(name, func(t *testing.T) {

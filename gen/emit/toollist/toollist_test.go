@@ -53,7 +53,7 @@ func lists() map[string]list {
 	}
 }
 
-func TestListsSayWhatTheContractSays(t *testing.T) {
+func TestListsMatchContract(t *testing.T) {
 	t.Parallel()
 	for name, l := range lists() {
 		for kind, c := range map[string]*ir.Contract{"plain": irtest.Contract(), "hostile": irtest.Hostile()} {
@@ -122,7 +122,7 @@ func TestLimitsAndDefaultsOutliveTheirKeywords(t *testing.T) {
 	}
 }
 
-func TestRefusesWhatTheHostRefuses(t *testing.T) {
+func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, l := range lists() {
 		c := irtest.Contract()

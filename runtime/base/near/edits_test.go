@@ -34,7 +34,7 @@ func TestEdits(t *testing.T) {
 }
 
 // The bounded distance is that of the whole table.
-func TestEditsAgreesWithTheWholeTable(t *testing.T) {
+func TestEditsOracle(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	word := func(most int) string {

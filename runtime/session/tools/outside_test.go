@@ -376,7 +376,7 @@ func TestLeftBehind(t *testing.T) {
 }
 
 // A conversation that somebody has asked meanwhile stays, though it has been idle longest.
-func TestLeftBehindAndAsked(t *testing.T) {
+func TestLeftOpen(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.configure("chat", "[session]\nmax_conversations = 3")
