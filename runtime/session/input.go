@@ -52,8 +52,7 @@ type (
 	}
 )
 
-// Work is what a session waits for: the response of a model, or the output of a tool. The host reports it with
-// [Response] or [ToolDone], once nothing of it runs any more.
+// Work is what a session waits for: a [Response] or a [ToolDone], which the host reports once nothing of it runs any more.
 type Work struct {
 	Task         TaskID
 	Conversation *Conversation
@@ -62,8 +61,7 @@ type Work struct {
 	Stop         bool   // it must end soon; the host reports how it ended
 }
 
-// Work returns what the session waits for, and nil if nothing runs. Only [Response], [ToolDone] and [Recover] replace
-// one work by another.
+// Work returns what the session waits for, and nil if nothing runs.
 func (s State) Work() *Work {
 	t := s.task
 	if t == nil {

@@ -56,8 +56,7 @@ func (u *Usage) Add(v Usage) {
 	u.Calls += v.Calls
 }
 
-// Budget is what a logical turn may use, with all that its calls start. A field that is 0 is no limit, and a negative one
-// allows nothing.
+// Budget is what a logical turn may use, with all that its calls start. 0 is no limit; a negative field allows nothing.
 type Budget struct {
 	Tokens   int64     `json:"tokens,omitempty"` // no sample once the usage has reached it
 	Calls    int64     `json:"calls,omitempty"`  // any more are refused

@@ -132,7 +132,7 @@ func (s State) Usage() (sum Usage) {
 // Queue returns the submissions that wait, the next one first.
 func (s State) Queue() []Submission { return slices.Clone(s.queue) }
 
-// Conversation returns the conversation with an id, destroyed or not, and nil if there is none. It must not be changed.
+// Conversation returns the conversation with an id, destroyed or not, or nil. It must not be changed.
 func (s State) Conversation(id string) *Conversation {
 	if i := slices.IndexFunc(s.conversations, func(c *Conversation) bool { return c.ID == id }); i >= 0 {
 		return s.conversations[i]

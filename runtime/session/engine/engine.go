@@ -89,8 +89,7 @@ func Start(dir string, in session.Start, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Resume opens a session of a directory by its id, and continues what was running when the last process ended. Errors
-// are those of [log.Open].
+// Resume opens a session and continues what was running when the last process ended. Errors are those of [log.Open].
 func Resume(dir, id string, o Options) (*Engine, error) {
 	written, err := log.Open(dir, id)
 	if err != nil {

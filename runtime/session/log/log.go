@@ -95,7 +95,7 @@ type File interface {
 
 // Log is a log that is open for writing, by this process alone. Its methods are not safe for concurrent use.
 type Log struct {
-	// File is where Append writes. It may be replaced before the first Append, to inject faults, count, or omit syncs.
+	// File is where Append writes. Tests and measurements replace it before the first Append.
 	File  File
 	State session.State // when the log was opened
 	Torn  *Torn         // what Open cut off; nil if the log was whole

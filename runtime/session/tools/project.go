@@ -21,8 +21,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Project has what the sessions of a directory share: configuration, models, MCP servers and logs. It is safe for
-// concurrent use.
+// Project is what the sessions of a directory share. It is safe for concurrent use.
 type Project struct {
 	Config   *config.Config
 	Logs     string   // the directory of the logs; it may not exist
