@@ -105,7 +105,8 @@ func (c *checker) within(s *spec.Param, p *ir.Param, name string, depth int) {
 	c.members(s, p, name, depth+1)
 }
 
-// items checks the type of an array's items.
+// items checks the table of an array's items and returns their parameter: its type, which is a string by
+// default, its summary and its constraints.
 func (c *checker) items(s *spec.Param, name string, depth int) *ir.Param {
 	p := &ir.Param{Kind: ir.String}
 	if s.Items.Type.Set || s.Items.At.Key("type").Doubtful() {

@@ -205,7 +205,8 @@ func (d *document) value(value toml.Primitive, to any, at place) bool {
 	return ok
 }
 
-// paths returns the absolute paths that are written at a place. It reports the others.
+// paths returns the absolute paths among some paths of a list, with ~/ expanded. It reports a problem for each
+// other path. at are the keys of the list.
 func (d *document) paths(written []string, at ...any) []string {
 	var all []string
 	for i, w := range written {

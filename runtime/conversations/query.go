@@ -117,8 +117,10 @@ func (q *query) pick(ctx context.Context) error {
 	return nil
 }
 
-// list lists the stores that are not whole: live or archived conversations as the filter has it, or the named ones.
-// If several stores have a conversation, as a home and a copy of it, the first one counts.
+// list lists the conversations of each store whose list is not complete yet: those with the ids of the filter, or
+// if it has none its live or archived ones. A home and a copy of it have the same conversations: only those of the
+// first store are kept. If a store cannot be listed, the problem is noted; the error is an [*UnavailableError] if
+// it is the only store.
 func (q *query) list(ctx context.Context) error {
 	problems, seen := q.switchedOff(), map[transcript.ID]bool{}
 	isNew := func(id transcript.ID) bool { return !seen[id] }

@@ -191,7 +191,7 @@ func (r *ranking) keep(candidates []*rankedMessage) (kept []*rankedMessage) {
 	return kept
 }
 
-// answer fills in the results with the shown messages.
+// answer adds the found conversations to the results, best first, and then the kept messages, by their scores.
 func (r *ranking) answer(found []*ranked, kept []*rankedMessage) (err error) {
 	result, place := r.result, map[*ranked]int{}
 	for i, c := range found {

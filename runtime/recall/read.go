@@ -362,7 +362,7 @@ func shortNote(all, shown []event) string {
 	return fmt.Sprintf("%s shortened: event=N shows one in full, the longest is event=%d (%s).", text.Count(len(cut), "text is", "texts are"), longest.shown.Event, short(longest.chars))
 }
 
-// page shows events in their turns, with the notes of the call.
+// page returns an answer with some events, grouped by their turns, and with the remarks on the call as its note.
 func (r *reading) page(turns []int, events []event) *conversation.ReadEnvelope {
 	e := &conversation.ReadEnvelope{
 		ID: string(r.ID), Title: clip(r.Title, maxTitle), TotalTurns: r.Reading.Turns,

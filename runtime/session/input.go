@@ -61,7 +61,7 @@ type Work struct {
 	Stop         bool   // it must end soon; the host reports how it ended
 }
 
-// Work returns what the session waits for, and nil if nothing runs.
+// Work returns the running task with the rest of its budget, or nil if no task runs.
 func (s State) Work() *Work {
 	t := s.task
 	if t == nil {

@@ -74,7 +74,7 @@ func (s *Store) list(ctx context.Context, l *store.Listing, archived bool) error
 		jsontext.Decode(raw, &r)
 		if r.Summary != nil {
 			for _, p := range r.Summary.Skipped {
-				id, _ := s.ParseID(p.ID) // empty for one that is no id
+				id, _ := s.ParseID(p.ID) // empty if it is not a valid id
 				l.Problems = append(l.Problems, store.Problem{ID: id, Kind: store.Reported, Err: errors.New(text.Line(text.CutMiddle(p.Reason, maxReason)))})
 			}
 			continue
@@ -117,7 +117,8 @@ type listRecord struct {
 // maxReason is how many characters of a reason a problem repeats.
 const maxReason = 300
 
-// conversation returns the conversation of a record. The error is that of its id.
+// conversation converts a record of a list. It returns the conversation also with an error, which says that
+// the id of the record is not valid.
 func (s *Store) conversation(r *listRecord, archived bool) (store.Conversation, error) {
 	id, err := s.ParseID(r.ID)
 	c := store.Conversation{
@@ -128,7 +129,7 @@ func (s *Store) conversation(r *listRecord, archived bool) (store.Conversation, 
 		},
 		LastAt: r.LastEventAt,
 	}
-	c.Parent, _ = s.ParseID(r.Parent) // empty for one that is no id
+	c.Parent, _ = s.ParseID(r.Parent) // empty if it is not a valid id
 	for m := range jsontext.Members(r.Labels) {
 		if c.Labels == nil {
 			c.Labels = map[string]string{}

@@ -171,9 +171,9 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	})
 }
 
-// Caller implements [store.Recognizer]. Gemini CLI does not name the calling session, and records a call
-// after it makes it. It has recorded the request before the call, though, since this process was
-// started: if it has written only one session of the project since then, the call is of that session.
+// Caller implements [store.Recognizer]. Gemini CLI does not name the calling session, and records a call only
+// after it has made it. But it records the user's request before the call, and it started this process. So if
+// only one session of the project was written since this process started, that session makes the call.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 	c := store.Caller{Evidence: s.Evidence(from, strings.HasPrefix(from.Client, "gemini-cli"), "GEMINI_CLI")}
 	if c.Evidence != store.NoEvidence && from.Process == caller.Server && from.Tool != "" && s.Project.Has(from.Dir) {

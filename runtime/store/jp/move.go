@@ -93,7 +93,7 @@ func (tx *transaction) makeLocal(copies []place, name string, all []file) error 
 // onlyOurFiles returns an error if the directory of a conversation in the project has other files, which would be lost with
 // it, or if another directory of the project has the same id.
 func (tx *transaction) onlyOurFiles(p place) error {
-	for _, other := range tx.all {
+	for _, other := range tx.all { // all directories with the id
 		if other.store == p.store && other.dir != p.dir {
 			return about(p.number.id(), fmt.Errorf("it is also in %s; remove one of the two", tx.path(p.store, other.dir)))
 		}

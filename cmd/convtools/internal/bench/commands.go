@@ -19,7 +19,7 @@ import (
 // MCP, HTTP and databases, to that of an empty program.
 const startBound = 2.7
 
-// start measures starting, and one small call.
+// start measures the start of convtools beside that of an empty program, and one small call of a tool.
 func (b *bench) start(ctx context.Context) error {
 	root, err := repository.Root(ctx)
 	if err != nil {
