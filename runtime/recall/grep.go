@@ -43,14 +43,14 @@ type grepping struct {
 	pattern *excerpt.Pattern
 	words   []string // where nothing matches, with how many events have each
 
-	order []*match                       // of all pages
-	page  []*match                       // of the page
-	texts map[*conversations.Hit]*nearby // of the page
+	order []*match // of all pages
+	page  []*match
 }
 
 // match is a matching line of an event, or of a title.
 type match struct {
 	hit    *conversations.Hit
+	near   *nearby  // of its event
 	place  int      // of its conversation, among those that match
 	at     int      // its index in nearby.lines
 	sum    uint64   // equal for equal lines
@@ -63,14 +63,15 @@ type match struct {
 // nearby is the lines of an event that match, and those around them,
 // without blank ones.
 type nearby struct {
-	lines []nearLine
-	chars int // of the event
+	lines   []nearLine
+	chars   int  // of the event
+	isShown bool // the lines have their texts
 }
 
 type nearLine struct {
 	excerpt.Line
 	gap  bool   // lines are missing before it, blank ones aside
-	text string // as it is shown
+	text string // as it is shown, on the page
 }
 
 // Grep answers conversation_grep.
@@ -126,14 +127,14 @@ func (g *grepping) choose(ctx context.Context, source conversations.Source) erro
 	place := 0
 	for i := range g.found.Hits {
 		h := &g.found.Hits[i]
-		near, content, err := g.read(h)
+		content, err := g.found.Read(h)
 		if err != nil {
 			return err
 		}
 		if i > 0 && h.Conversation != g.found.Hits[i-1].Conversation {
 			place++
 		}
-		for _, m := range g.matches(near, content, h) {
+		for _, m := range g.matches(content, h) {
 			m.place = place
 			all = append(all, m)
 		}
@@ -144,14 +145,13 @@ func (g *grepping) choose(ctx context.Context, source conversations.Source) erro
 	return g.readPage()
 }
 
-// read returns the matching lines of an event that are looked at, lines
-// around them, and the text of the event.
-func (g *grepping) read(h *conversations.Hit) (*nearby, []byte, error) {
+// near returns the matching lines of an event that are looked at, and lines
+// around them.
+func (g *grepping) near(content []byte) *nearby {
 	most := linesOfEach
 	if g.params.Event != nil {
 		most = maxReach
 	}
-	content, err := g.found.Read(h)
 	n := &nearby{chars: utf8.RuneCount(content)}
 	gap, number := false, 0
 	for l := range g.pattern.Lines(content, 2*g.context, most) {
@@ -162,7 +162,7 @@ func (g *grepping) read(h *conversations.Hit) (*nearby, []byte, error) {
 			gap = false
 		}
 	}
-	return n, content, err
+	return n
 }
 
 // inContext returns which lines are shown with the i-th one: up to most
@@ -180,8 +180,9 @@ func (n *nearby) inContext(i, most int) (from, to int) {
 
 // matches returns the matching lines of an event, each of equal ones once.
 // Lines are equal where those around them that are shown are too.
-func (g *grepping) matches(near *nearby, content []byte, h *conversations.Hit) (all []*match) {
+func (g *grepping) matches(content []byte, h *conversations.Hit) (all []*match) {
 	const prime = 1099511628211
+	near := g.near(content)
 	bySum, more := map[uint64]*match{}, h.Lines
 	for i := range near.lines {
 		if !near.lines[i].IsMatch {
@@ -195,7 +196,7 @@ func (g *grepping) matches(near *nearby, content []byte, h *conversations.Hit) (
 		m := bySum[sum]
 		switch {
 		case m == nil:
-			m = &match{hit: h, at: i, sum: sum}
+			m = &match{hit: h, near: near, at: i, sum: sum}
 			bySum[sum], all = m, append(all, m)
 		case g.params.Event == nil:
 			continue
@@ -244,23 +245,22 @@ func classOf(scope transcript.Scopes) int {
 	return 2
 }
 
-// readPage makes the lines of the page, and those around them.
+// readPage sets the text of the lines of the page, and of those around them.
 func (g *grepping) readPage() error {
-	g.texts = map[*conversations.Hit]*nearby{}
 	for _, m := range g.page {
-		if g.texts[m.hit] != nil {
+		if m.near.isShown {
 			continue
 		}
-		near, content, err := g.read(m.hit)
+		m.near.isShown = true
+		content, err := g.found.Read(m.hit)
 		if err != nil {
 			return err
 		}
-		for i := range near.lines {
-			l := &near.lines[i]
+		for i := range m.near.lines {
+			l := &m.near.lines[i]
 			window := g.pattern.Window(content[l.Start:l.End], maxLine, l.IsMatch)
 			l.text = text.Line(string(window.Text))
 		}
-		g.texts[m.hit] = near
 	}
 	return nil
 }

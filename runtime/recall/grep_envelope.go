@@ -99,7 +99,7 @@ func (g *grepping) conversations(page []*match) (shown []conversation.GrepConver
 	unshown := map[string]int{} // matches, by conversation
 	place, turn, day := -1, 0, time.Time{}
 	for len(lines) > 0 {
-		h, n := lines[0].hit, 1
+		h, near, n := lines[0].hit, lines[0].near, 1
 		for n < len(lines) && lines[n].hit == h {
 			n++
 		}
@@ -124,7 +124,7 @@ func (g *grepping) conversations(page []*match) (shown []conversation.GrepConver
 		if h.Turn != turn && c.Turns != 1 {
 			e.Turn, turn = h.Turn, h.Turn
 		}
-		if chars := g.texts[h].chars; chars > partChars || chars > aboutWhole && g.context == 0 {
+		if chars := near.chars; chars > partChars || chars > aboutWhole && g.context == 0 {
 			e.Chars = chars
 		}
 		if today := h.Time.Truncate(24 * time.Hour); !today.Equal(day) {
@@ -146,7 +146,7 @@ func (g *grepping) conversations(page []*match) (shown []conversation.GrepConver
 // hits returns matching lines of an event. Up to mostBeside lines around a
 // match are in its hit; more are hits of their own.
 func (g *grepping) hits(lines []*match) (hits []conversation.GrepHit) {
-	near := g.texts[lines[0].hit]
+	near := lines[0].near
 	matches, isShown := map[int]*match{}, map[int]bool{}
 	for _, m := range lines {
 		matches[m.at] = m

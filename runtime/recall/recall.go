@@ -390,22 +390,13 @@ func (a *recalling) notes() []string {
 }
 
 // filters returns the parameters that narrow the search.
-func (a *recalling) filters() (names []string) {
-	for _, f := range []struct {
-		name    string
-		isGiven bool
-	}{
-		{"ids", len(a.params.IDs) > 0},
-		{"scopes", len(a.params.Scopes) > 0},
-		{"sources", len(a.params.Sources) > 0},
-		{"since", a.params.Since != nil},
-		{"until", a.params.Until != nil},
-	} {
-		if f.isGiven {
-			names = append(names, f.name)
-		}
+func (a *recalling) filters() []string {
+	p := a.params
+	names := []string{
+		either(len(p.IDs) > 0, "ids", ""), either(len(p.Scopes) > 0, "scopes", ""), either(len(p.Sources) > 0, "sources", ""),
+		either(p.Since != nil, "since", ""), either(p.Until != nil, "until", ""),
 	}
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 // elsewhere says what may find more.
