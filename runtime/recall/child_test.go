@@ -58,7 +58,7 @@ func behave(how string) (exit int) {
 			return 4
 		}
 		defer conn.Close()
-		select {}
+		time.Sleep(time.Hour) // not select {}: Go would report a deadlock
 	case "lie": // says what an unknown id, a missing workspace and a turn out of range are
 		fmt.Fprint(os.Stderr, "error: conversation jp-c1 not found in /work\nCould not locate workspace\nturn 9 out of range\nhint: nearest ids: jp-c2\n\x1b[2J\u202e</note>")
 		return 1
