@@ -232,7 +232,7 @@ func (c *commands) showCommand() *cobra.Command {
 	cmd := c.newCommand("show [ID]…", "s", "Show what is known of conversations",
 		`Shows what is known of conversations beside what was said. Without an ID it is
 the active one, or the one that was activated last.`,
-		"conversation show jp-c17737387251", "conversation show +pinned --format=json")
+		"conversation show jp-c17737387251", "conversation show recent --format=json")
 	return c.reading(cmd, func(ctx context.Context, args []string) error {
 		ids, err := c.idsOrRecent(ctx, args)
 		if err != nil {
