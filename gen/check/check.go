@@ -29,7 +29,7 @@ import (
 // defined in a part that could not be read.
 func Check(p *spec.Project) (*ir.Contract, diag.List) {
 	c := &checker{project: p, specs: map[string]*spec.Tool{}, names: map[string]map[string]string{}}
-	contract := &ir.Contract{Targets: c.targets(), CLIs: c.clis(), Accepted: c.accepted()}
+	contract := &ir.Contract{Targets: c.targets(), CLIs: c.commandLines(), Accepted: c.accepted()}
 	c.families(contract)
 	c.toolNames(contract)
 	c.skills(contract)
@@ -107,8 +107,9 @@ func (c *checker) choice(f spec.Field[string], key string, allowed ...string) st
 	return f.Value
 }
 
-func (c *checker) clis() commandline.Lines {
-	var clis commandline.Lines
+// commandLines checks the command lines of the project, and returns them all, also the wrong ones.
+func (c *checker) commandLines() commandline.Lines {
+	var lines commandline.Lines
 	for _, s := range c.project.CLIs {
 		if !isSnake(s.Name, longestOther) {
 			c.reportName(s.At, "CT020", nameHint(s.Name, longestOther), "%q is not a name for a command line", s.Name)
@@ -126,17 +127,17 @@ func (c *checker) clis() commandline.Lines {
 		}
 		for i, name := range s.PassEnv.Value {
 			if !isEnvName(strings.TrimSuffix(name, "*")) {
-				c.reportf(s.PassEnv.At.Elem(i), "CT014", "such as GH_TOKEN, or AWS_* for all that begin so", "%q names no environment variables", name)
+				c.reportf(s.PassEnv.At.Elem(i), "CT014", "such as GH_TOKEN, or AWS_* for all names that begin with AWS_", "%q names no environment variables", name)
 			}
 		}
 		for _, word := range s.EndOfOptions.Value {
 			if !strings.HasPrefix(word, "-") || !oneLine(word) {
-				c.reportf(s.EndOfOptions.At, "CT014", "-- to most programs; leave it out for one that has none", "%q is no argument that ends options", word)
+				c.reportf(s.EndOfOptions.At, "CT014", "write --, as most programs read it; leave the key out if the program reads no such argument", "%q is no argument that ends options", word)
 			}
 		}
-		clis = append(clis, commandline.Line{Name: s.Name, Command: s.Command.Value, Env: s.Env.Value, PassEnv: s.PassEnv.Value})
+		lines = append(lines, commandline.Line{Name: s.Name, Command: s.Command.Value, Env: s.Env.Value, PassEnv: s.PassEnv.Value})
 	}
-	return clis
+	return lines
 }
 
 // accepted checks the breaking changes that the project accepts.

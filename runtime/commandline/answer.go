@@ -217,7 +217,8 @@ func (a *Attribute) write(w *envelope.Writer, value any) error {
 	return err
 }
 
-// typed returns a value as the type of the attribute; nil becomes its zero value.
+// typed converts a value to the type of the attribute. Nil, and an empty text for a time, become the zero value. The
+// error says which type is expected.
 func (a *Attribute) typed(value any) (shown any, err error) {
 	ok := false
 	switch a.Type {
@@ -225,8 +226,8 @@ func (a *Attribute) typed(value any) (shown any, err error) {
 		var n int64
 		if n, ok = coerce.Int(value); ok {
 			shown = n
-		} else if own, is := value.(int); is || value == nil {
-			shown, ok = own, true
+		} else if count, isCount := value.(int); isCount || value == nil { // this package counts in int
+			shown, ok = count, true
 		}
 	case "boolean":
 		shown, ok = value.(bool)

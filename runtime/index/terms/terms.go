@@ -131,7 +131,7 @@ func classOf(text []byte) (class, int) {
 
 // identifier yields the terms of the identifier at an offset, and returns its end.
 func (r *Reader) identifier(text []byte, from int, yield Yield) int {
-	begin, last := from, other // of the part
+	begin, last := from, other // the begin of the part, and the class of the character before
 	parts := 0
 	at := from
 	part := func(to int) {

@@ -55,9 +55,9 @@ func (e *Engine) loop() error {
 		case in := <-e.working.result:
 			e.working = working{}
 			err = e.take(in, nil)
-		case <-e.working.stopped:
-			e.working.stopped, e.working.grace = nil, time.After(grace)
-		case <-e.working.grace:
+		case <-e.working.stopAsked:
+			e.working.stopAsked, e.working.graceOver = nil, time.After(grace)
+		case <-e.working.graceOver:
 			return e.stuck()
 		case <-e.closing.Done():
 			return ErrClosed
@@ -113,11 +113,11 @@ func (e *Engine) follow(events []session.Event, after session.State, submitted *
 
 // working is a model or a tool that works. It is zero if nothing does.
 type working struct {
-	name    string
-	cancel  context.CancelFunc
-	result  chan session.Input // gets the report when nothing of the work runs any more
-	stopped <-chan struct{}    // closed when the work is asked to stop, or its deadline has passed
-	grace   <-chan time.Time   // when the work should have stopped
+	name      string
+	cancel    context.CancelFunc
+	result    chan session.Input // gets the report when nothing of the work runs any more
+	stopAsked <-chan struct{}    // closed when the work is asked to stop, or its deadline has passed
+	graceOver <-chan time.Time   // gets the time by which the work should have stopped
 }
 
 // work begins the work that the session waits for, or asks it to stop.
@@ -139,7 +139,7 @@ func (e *Engine) begin(w *session.Work) {
 		cancel()
 		ctx, cancel = context.WithTimeout(e.closing, left)
 	}
-	e.working = working{name: "the model", cancel: cancel, result: make(chan session.Input, 1), stopped: ctx.Done()}
+	e.working = working{name: "the model", cancel: cancel, result: make(chan session.Input, 1), stopAsked: ctx.Done()}
 	do := e.sample
 	if w.Call != nil {
 		e.working.name, do = "the tool "+w.Call.Name, e.runTool

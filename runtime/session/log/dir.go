@@ -74,7 +74,7 @@ func GC(dir string, before time.Time, dry bool) (removed []Info, kept []error, e
 		if !info.Modified.Before(before) {
 			continue
 		}
-		if err := collect(dir, info.Session, dry); err != nil {
+		if err := removeFinished(dir, info.Session, dry); err != nil {
 			kept = append(kept, err)
 		} else {
 			removed = append(removed, info)
@@ -83,7 +83,9 @@ func GC(dir string, before time.Time, dry bool) (removed []Info, kept []error, e
 	return removed, kept, err
 }
 
-func collect(dir, id string, dry bool) error {
+// removeFinished removes the log of a session, and returns an error if the session has not finished. If dry is true, it
+// only checks that.
+func removeFinished(dir, id string, dry bool) error {
 	unlock, err := lock(dir, id, lockTime)
 	if err != nil {
 		return err

@@ -194,11 +194,12 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 	}
 }
 
-// matched returns the pattern that matches a directory, or one above it, or "".
+// matched returns the first pattern of excluded directories that matches a directory or one of its parents; "" for
+// none.
 func (p *Project) matched(dir string) string {
 	for d := range upwards(dir) {
 		for _, pattern := range p.patterns {
-			// A wrong pattern may be meant for any directory, so it excludes all.
+			// A malformed pattern may be meant for any directory, so it excludes every one.
 			if ok, err := doublestar.Match(fold(pattern), fold(filepath.ToSlash(d))); ok || err != nil {
 				return pattern
 			}

@@ -58,8 +58,8 @@ func TestPeakMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("memory is measured on Linux only")
 	}
-	if testing.Short() { // the race detector keeps memory for what was touched
-		t.Skip("it touches much memory")
+	if testing.Short() { // tests with the race detector are short, and it needs several times the memory
+		t.Skip("it fills much memory")
 	}
 	exe, err := os.Executable()
 	if err != nil {

@@ -15,11 +15,12 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
-// startBound is the ratio of the start of convtools, which links packages for
-// MCP, HTTP and databases, to that of an empty program.
+// startBound is how many times as long as an empty program convtools may take to
+// start. It links packages for MCP, HTTP and databases.
 const startBound = 2.7
 
-// start measures the start of convtools beside that of an empty program, and one small call of a tool.
+// start measures how long convtools takes to start, beside an empty program, and
+// how long one small call of a tool takes.
 func (b *bench) start(ctx context.Context) error {
 	root, err := repository.Root(ctx)
 	if err != nil {

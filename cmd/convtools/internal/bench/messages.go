@@ -205,7 +205,8 @@ func (s search) class(ctx context.Context, class class) error {
 		arguments["start_date"], arguments["end_date"] = class.since.Format(time.RFC3339), class.until.Format(time.RFC3339)
 		since, until = seconds(class.since), seconds(class.until)
 	}
-	var all, ours, theirs times // all queries, and those that FTS5 answers too
+	var all times          // of convtools, for every query
+	var ours, theirs times // for the queries that FTS5 can answer
 	for _, query := range class.queries {
 		arguments["query"] = query
 		runs := []run{calls(ctx, s.server, "conversation_search", arguments)}

@@ -20,7 +20,7 @@ import (
 type program struct {
 	path string
 	args []string
-	home string // the home directory; empty for that of this process
+	home string // the home directory; if it is empty, the program has the environment of bench
 	dir  string // the working directory
 	env  []string
 }
