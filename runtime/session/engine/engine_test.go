@@ -208,6 +208,27 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// A tool that closing has stopped can report at the same time: its report is not recorded.
+func TestCloseWhileReporting(t *testing.T) {
+	t.Parallel()
+	for range 200 { // either can come first
+		dir, w, g := t.TempDir(), &world{}, newGate()
+		w.enter = g.enter
+		e := start(t, dir, w.options())
+		if _, err := e.Submit(t.Context(), program{call(tool("shell")), say("OUTPUTS")}.submit(id(0))); err != nil {
+			t.Fatal(err)
+		}
+		<-g.entered
+		before := len(logged(t, dir))
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(logged(t, dir)); got != before {
+			t.Fatalf("closing wrote %d events", got-before)
+		}
+	}
+}
+
 // Closing records nothing of what it stops, and Resume goes on with it.
 func TestClose(t *testing.T) {
 	t.Parallel()

@@ -53,6 +53,10 @@ func (e *Engine) loop() error {
 				err = nil
 			}
 		case in := <-e.working.result:
+			if e.closing.Err() != nil { // closing may have stopped the work, so settle takes the report
+				e.working.result <- in
+				return ErrClosed
+			}
 			e.working = working{}
 			err = e.take(in, nil)
 		case <-e.working.stopAsked:
