@@ -25,12 +25,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -161,16 +160,39 @@ const startup = time.Second
 func title(root *history.Root, about string) (string, error) {
 	data, err := root.ReadFile(about, maxAbout)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		err = nil
 	}
-	var session struct {
-		Name    string `yaml:"name"`
-		Summary string `yaml:"summary"` // of versions before 1.0
+	name := scalar(data, "name")
+	if name == "" {
+		name = scalar(data, "summary") // of versions of 2025
 	}
-	if err == nil && yaml.Unmarshal(data, &session) != nil {
-		return "", nil // it is being written
+	return strings.ToValidUTF8(name, "\ufffd"), err
+}
+
+// scalar returns the text of a member of a YAML mapping, on one line; "" for other values. The mapping is
+// not nested, as the program writes it.
+func scalar(mapping []byte, key string) string {
+	_, rest, _ := strings.Cut("\n"+string(mapping), "\n"+key+": ")
+	first, rest, _ := strings.Cut(rest, "\n")
+	switch value := strings.TrimSpace(first); {
+	case value == "" || value[0] == '[' || value[0] == '{':
+		return ""
+	case value[0] == '"':
+		return jsontext.String(jsontext.Raw(value))
+	case value[0] == '\'':
+		return strings.ReplaceAll(strings.TrimSuffix(value[1:], "'"), "''", "'")
+	case value[0] == '|' || value[0] == '>':
+		var lines []string
+		for line := range strings.Lines(rest) {
+			if strings.Trim(line, " \n") != "" && line[0] != ' ' {
+				break
+			}
+			lines = append(lines, line)
+		}
+		return strings.Join(strings.Fields(strings.Join(lines, "")), " ")
+	default:
+		return value
 	}
-	return strings.ToValidUTF8(cmp.Or(session.Name, session.Summary), "\ufffd"), err
 }
 
 // decode adds the events of a session.

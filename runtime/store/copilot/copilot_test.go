@@ -170,6 +170,10 @@ func TestListing(t *testing.T) {
 		uuid(1) + "/workspace.yaml": "id: x\nname: 'Count: ''stations'''\nsummary_count: 0\n",
 		uuid(2) + "/events.jsonl":   start(2, 20) + begin + forked + user(21, "And ports?") + answer(22, "One"),
 		uuid(2) + "/workspace.yaml": "name: [",
+		uuid(7) + "/events.jsonl":   start(7, 0) + user(1, "Hi"),
+		uuid(7) + "/workspace.yaml": "cwd: /x\nname: >-\n  A long\n  name\nuser_named: true\n",
+		uuid(8) + "/events.jsonl":   start(8, 0) + user(1, "Hi"),
+		uuid(8) + "/workspace.yaml": "summary: \"\\u201cQuoted\\\"\\n\"\n",
 		uuid(3) + ".jsonl":          start(3, 0) + user(1, "Of an old version"),
 		uuid(4) + "/events.jsonl":   start(4, 0),
 		uuid(5) + "/events.jsonl":   strings.ReplaceAll(start(5, 0)+user(1, "Elsewhere"), dir, "/elsewhere"),
@@ -180,7 +184,9 @@ func TestListing(t *testing.T) {
 	want := fmt.Sprintf(`copilot-%s "Count: 'stations'" ua ua
 copilot-%s "Count" of copilot-%s [ua] ua
 copilot-%s "Of an old version" u
-`, uuid(1), uuid(2), uuid(1), uuid(3))
+copilot-%s "A long name" u
+copilot-%s "“Quoted\"\n" u
+`, uuid(1), uuid(2), uuid(1), uuid(3), uuid(7), uuid(8))
 	if diff := cmp.Diff(want, storetest.Listing(t, open(t, home))); diff != "" {
 		t.Error(diff)
 	}
