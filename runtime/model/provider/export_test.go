@@ -31,9 +31,9 @@ func Decode(api string, source io.Reader) (model.Response, error) {
 	if err != nil {
 		return model.Response{}, err
 	}
-	s := &stream{request: request{names: names, from: api + " m"}, delta: func(string) {}}
+	s := &stream{request: request{names: names, from: api + " m"}, tokens: map[string]int64{}, message: fields{}, delta: func(string) {}}
 	err = m.read(context.Background(), s, source)
 	got := model.Response{Items: s.items}
-	s.usage.addTo(&got.Usage)
+	s.addUsage(&got.Usage)
 	return got, err
 }

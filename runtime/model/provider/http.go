@@ -23,13 +23,11 @@ import (
 // stream is a response while it is read.
 type stream struct {
 	request
-	delta func(string) // gets each piece of text
-	usage usage
+	delta  func(string)     // gets each piece of text
+	tokens map[string]int64 // the usage, by the names of all interfaces
 
-	// What the events have had so far.
-	message block    // of Chat Completions
-	blocks  []*block // of Messages; the calls of Chat Completions
-	output  []fields // the items of Responses
+	message fields   // of Chat Completions, without its calls
+	parts   []fields // the blocks of Messages, the calls of Chat Completions, the items of Responses
 	stop    string   // the reason of Messages
 
 	whole  bool // the response is complete
@@ -37,21 +35,16 @@ type stream struct {
 	paused bool // the provider wants another request, with these items
 }
 
-// usage is the tokens of a response, by the names of all interfaces.
-type usage struct {
-	Input      int64 `json:"input_tokens"`
-	Read       int64 `json:"cache_read_input_tokens"`
-	Written    int64 `json:"cache_creation_input_tokens"`
-	Output     int64 `json:"output_tokens"`
-	Prompt     int64 `json:"prompt_tokens"`
-	Completion int64 `json:"completion_tokens"`
+func (s *stream) addUsage(sum *model.Usage) {
+	t := s.tokens
+	sum.InputTokens += t["input_tokens"] + t["cache_read_input_tokens"] + t["cache_creation_input_tokens"] + t["prompt_tokens"]
+	sum.OutputTokens += t["output_tokens"] + t["completion_tokens"]
 }
 
-func (u usage) addTo(sum *model.Usage) {
-	for _, n := range []int64{u.Input, u.Read, u.Written, u.Prompt} {
-		sum.InputTokens += max(n, 0)
-	}
-	sum.OutputTokens += max(u.Output, 0) + max(u.Completion, 0)
+// call returns the next item, a call with the name as the model wrote it. Some servers send no id.
+func (s *stream) call(id, name, arguments string) model.Item {
+	id = cmp.Or(id, "call_without_id_"+strconv.Itoa(len(s.items)))
+	return model.Item{Kind: model.ToolCall, CallID: id, Name: s.names.Canonical(name), Wire: name, Arguments: arguments}
 }
 
 var errSilence = errors.New("the server has sent nothing for too long")
@@ -104,7 +97,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 // read reads the events of a response.
 func (m *Model) read(ctx context.Context, s *stream, body io.Reader) error {
 	limited := &io.LimitedReader{R: body, N: m.most}
-	err := scan(limited, func(data []byte) error { return m.wire.event(s, data) })
+	err := scan(limited, func(data []byte) error { return m.event(s, data) })
 	_, decided := errors.AsType[*model.Error](err)
 	switch {
 	case decided:
@@ -117,7 +110,41 @@ func (m *Model) read(ctx context.Context, s *stream, body io.Reader) error {
 		return &model.Error{Code: model.CodeCut, Temporary: true, Message: "the server ended the response before its end"}
 	}
 	m.wire.finish(s)
-	return s.identify()
+	ids := map[string]bool{}
+	for _, item := range s.items {
+		if item.Kind == model.ToolCall && ids[item.CallID] {
+			return invalid("the response has two calls with the id " + text.Quote(item.CallID))
+		}
+		ids[item.CallID] = true
+	}
+	return nil
+}
+
+// event reads an event. It returns [io.EOF] for the last one.
+func (m *Model) event(s *stream, data []byte) error {
+	if string(data) == "[DONE]" { // the end of OpenAI's streams
+		s.whole = true
+		return io.EOF
+	}
+	var event fields
+	if err := parse(data, &event); err != nil {
+		return err
+	}
+	for _, around := range []any{event, event["message"], event["response"]} {
+		for name, value := range objectOf(objectOf(around)["usage"]) {
+			number, _ := value.(json.Number)
+			if n, err := number.Int64(); err == nil {
+				s.tokens[name] = max(n, 0) // the latest event wins
+			}
+		}
+	}
+	switch failure := event["error"]; {
+	case failure != nil:
+		return reported(failure, 0)
+	case event["type"] == "error": // some servers send the fields of the error in the event
+		return reported(event, 0)
+	}
+	return m.wire.event(s, event)
 }
 
 // maxLine is the longest line of a stream, in bytes.
@@ -143,24 +170,6 @@ func scan(r io.Reader, event func(data []byte) error) error {
 		}
 	}
 	return lines.Err()
-}
-
-// identify gives an id to each call without one, as some servers send them. It returns an error if two calls have the
-// same id.
-func (s *stream) identify() error {
-	ids := map[string]bool{}
-	for i := range s.items {
-		item := &s.items[i]
-		if item.Kind != model.ToolCall {
-			continue
-		}
-		item.CallID = cmp.Or(item.CallID, "call_without_id_"+strconv.Itoa(i))
-		if ids[item.CallID] {
-			return invalid("the response has two calls with the id " + text.Quote(item.CallID))
-		}
-		ids[item.CallID] = true
-	}
-	return nil
 }
 
 // parse decodes JSON. It keeps numbers as they are written.
@@ -197,8 +206,7 @@ func refused(r *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // the status is enough without it
 	var whole struct{ Error any }
 	_ = parse(body, &whole) // or a page of HTML
-	object, _ := whole.Error.(fields)
-	if textOf(whole.Error) == "" && textOf(object["message"]) == "" {
+	if textOf(whole.Error) == "" && textOf(objectOf(whole.Error)["message"]) == "" {
 		whole.Error = cmp.Or(strings.TrimSpace(string(body)), http.StatusText(r.StatusCode))
 	}
 	failure := reported(whole.Error, r.StatusCode)
@@ -212,7 +220,7 @@ func refused(r *http.Response) error {
 // reported returns the error for a provider's own, which is a text or an object with a message, a type and a code. status
 // is 0 in a stream; some servers put an HTTP status in the code.
 func reported(report any, status int) *model.Error {
-	object, _ := report.(fields)
+	object := objectOf(report)
 	names := textOf(object["type"]) + " " + textOf(object["code"])
 	if code, ok := object["code"].(json.Number); ok && status == 0 {
 		status, _ = strconv.Atoi(code.String())

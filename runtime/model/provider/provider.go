@@ -58,7 +58,7 @@ type wire struct {
 	header string                      // has the key
 	scheme string                      // precedes the key
 	body   func(request) fields        // the JSON of a request
-	event  func(*stream, []byte) error // reads an event; [io.EOF] is for the last one
+	event  func(*stream, fields) error // reads an event; [io.EOF] is for the last one
 	finish func(*stream)               // makes items after the last event
 }
 
@@ -123,7 +123,7 @@ func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(stri
 func (m *Model) ask(ctx context.Context, r request, used *model.Usage, delta func(string)) (*stream, error) {
 	streamed, refused := false, false
 	for attempt := 1; ; attempt++ {
-		s := &stream{request: r, delta: func(text string) {
+		s := &stream{request: r, tokens: map[string]int64{}, message: fields{}, delta: func(text string) {
 			if text != "" {
 				streamed = true
 				delta(text)
@@ -133,7 +133,7 @@ func (m *Model) ask(ctx context.Context, r request, used *model.Usage, delta fun
 		if err == nil {
 			err = m.post(ctx, s, key)
 		}
-		s.usage.addTo(used)
+		s.addUsage(used)
 		if err == nil {
 			return s, nil
 		}
