@@ -28,8 +28,6 @@ type Server struct {
 	Answer func(Exchange) Answer
 	// AnyKey accepts every key.
 	AnyKey bool
-	// Hung is called when an answer begins to hang. It may be nil.
-	Hung func()
 
 	http      *httptest.Server
 	mu        sync.Mutex // is held during Answer
@@ -62,8 +60,8 @@ type Answer struct {
 	Type, Message string
 	Header        map[string]string
 
-	// Hangs stops sending after the first half of the events.
-	Hangs bool
+	// Hang, if any, is called after the first half of the events. The second half is never sent.
+	Hang func()
 }
 
 // Call is a call of a tool. Only the Responses API has namespaces.
@@ -118,10 +116,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	for i, event := range events {
-		if answer.Hangs && i == len(events)/2 {
-			if s.Hung != nil {
-				s.Hung()
-			}
+		if answer.Hang != nil && i == len(events)/2 {
+			answer.Hang()
 			<-r.Context().Done()
 			return
 		}

@@ -68,7 +68,8 @@ func chatContent(items []entry) any {
 }
 
 // chatMessage returns a message of the model, or nil if it is empty. The API does not define reasoning; servers that
-// send it want it back with the outputs of its calls, and not after the next message of the user.
+// send it want it back with the outputs of its calls, and not after the next message of the user. current says that there
+// is no such message.
 func chatMessage(items []entry, current bool) fields {
 	message := fields{"role": "assistant", "content": nil}
 	var texts []string
@@ -110,9 +111,9 @@ func (s *stream) chatEvent(event fields) error {
 		s.chatCall(piece)
 	}
 	reason := textOf(choices[0]["finish_reason"])
-	s.whole = s.whole || reason != ""
+	s.complete = s.complete || reason != ""
 	if reason == "content_filter" {
-		return withheld()
+		return withheldError()
 	}
 	return nil
 }

@@ -21,7 +21,6 @@ type request struct {
 	model.Request
 	model string
 	from  string // marks the items of this model
-	names model.Names
 }
 
 // saved is the JSON of [model.Item.Raw]: an item in the provider's form.
@@ -121,9 +120,6 @@ func encode(parts []model.Part, textType string, image func(url string) fields) 
 func (r request) addTools(body fields, schema string, form func(fields) fields, search fields) {
 	var tools []fields
 	for _, t := range r.Tools {
-		if len(t.Parameters) == 0 {
-			t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
 		tools = append(tools, form(fields{"name": model.Flat(t.Name), "description": t.Description, schema: t.Parameters}))
 	}
 	if r.WebSearch && search != nil {

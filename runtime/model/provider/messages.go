@@ -46,6 +46,7 @@ func messagesHistory(r request) []fields {
 	return history
 }
 
+// messagesBlocks returns the blocks of an item of a history.
 func messagesBlocks(e entry) []any {
 	switch e.Kind {
 	case model.ToolOutput:
@@ -89,13 +90,13 @@ func (s *stream) messagesEvent(event fields) error {
 	case "content_block_start":
 		block := objectOf(event["content_block"])
 		if textOf(block["type"]) == "" || index != len(s.parts) {
-			return invalid("a part of the response has no type, or is not the next")
+			return invalidError("a part of the response has no type, or is not the next")
 		}
 		s.parts = append(s.parts, block)
 		s.delta(textOf(block["text"]))
 	case "content_block_delta":
 		if index < 0 || index >= len(s.parts) {
-			return invalid("a piece of the response belongs to no part of it")
+			return invalidError("a piece of the response belongs to no part of it")
 		}
 		block := s.parts[index]
 		appendTexts(block, delta)
@@ -105,11 +106,11 @@ func (s *stream) messagesEvent(event fields) error {
 		}
 		s.delta(textOf(delta["text"]))
 	case "message_delta":
-		s.stop = cmp.Or(textOf(delta["stop_reason"]), s.stop)
+		s.stopReason = cmp.Or(textOf(delta["stop_reason"]), s.stopReason)
 	case "message_stop":
-		s.whole = true
-		if s.stop == "refusal" {
-			return withheld()
+		s.complete = true
+		if s.stopReason == "refusal" {
+			return withheldError()
 		}
 		return io.EOF
 	}
@@ -119,7 +120,7 @@ func (s *stream) messagesEvent(event fields) error {
 // messagesFinish makes items of the blocks. Adjacent texts are one message: a text with citations has several blocks.
 // Blank texts are left out, since the API refuses them.
 func (s *stream) messagesFinish() {
-	s.paused = s.stop == "pause_turn"
+	s.paused = s.stopReason == "pause_turn"
 	var texts []fields // of the last item
 	for _, block := range s.parts {
 		arguments := textOf(block["partial_json"])

@@ -68,19 +68,19 @@ func (s *stream) responsesEvent(event fields) error {
 	case "response.output_item.done":
 		s.parts = append(s.parts, objectOf(event["item"]))
 	case "response.completed", "response.incomplete":
-		s.whole = true
+		s.complete = true
 		if s.parts == nil { // some servers send the items here alone
 			s.parts = objectsOf(response["output"])
 		}
 		if objectOf(response["incomplete_details"])["reason"] == "content_filter" {
-			return withheld()
+			return withheldError()
 		}
 		return io.EOF
 	case "response.failed":
 		if response["error"] == nil {
-			return reported(fields{"code": "server_error", "message": "the response failed"}, 0)
+			return reportedError(fields{"code": "server_error", "message": "the response failed"}, 0)
 		}
-		return reported(response["error"], 0)
+		return reportedError(response["error"], 0)
 	}
 	return nil
 }
