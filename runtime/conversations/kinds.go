@@ -2,13 +2,16 @@ package conversations
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/claudecode"
 	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/store/copilot"
 	"github.com/convtools/convtools/runtime/store/gemini"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/opencode"
@@ -46,6 +49,7 @@ func kinds() []kind {
 		{opencode.Name, "opencode", only(opencode.Home), opens(opencode.Open), opencode.IDs().Claims, opencode.IDs().ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
 		{gemini.Name, "Gemini CLI", only(gemini.Home), opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
 		{qwen.Name, "Qwen Code", only(qwen.Home), opens(qwen.Open), qwen.IDs().Claims, qwen.IDs().ParseID, qwen.Variables(), false},
+		{copilot.Name, "GitHub Copilot CLI", only(copilot.Home), opens(copilot.Open), copilot.IDs().Claims, copilot.IDs().ParseID, []string{"COPILOT_HOME"}, false},
 		{sessions.Name, "convtools", only(sessions.Home), opens(sessions.Open), sessions.IDs().Claims, sessions.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
 		{chatgpt.Name, "ChatGPT", only(chatgpt.Home), opens(chatgpt.Open), chatgpt.IDs().Claims, chatgpt.IDs().ParseID, chatgpt.Variables(), true},
 		{archive.Name, "imported exports", only(archiveHome), openArchive, archive.IDs().Claims, archive.IDs().ParseID, append([]string{"XDG_DATA_HOME"}, chatgpt.Variables()...), true},
@@ -72,6 +76,14 @@ func openArchive(o store.Options) (store.Store, bool) {
 		return s, ok
 	}
 	return archive.Open(o)
+}
+
+// remote returns the programs in use here whose sessions are on a server.
+func remote(getenv func(string) string) (programs []string) {
+	if home := config.Home(getenv); home != "" && store.IsThere(filepath.Join(home, ".config", "amp")) {
+		programs = append(programs, "Amp")
+	}
+	return programs
 }
 
 // Sources returns the names of all kinds of stores, as [Filter.Sources] takes them.
