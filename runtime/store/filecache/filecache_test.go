@@ -119,7 +119,7 @@ func TestStamp(t *testing.T) {
 			}
 			return os.Rename(name+"2", name)
 		},
-		"grown":                 func(name string) error { return os.WriteFile(name, []byte("text and more"), 0o600) },
+		"grown": func(name string) error { return os.WriteFile(name, []byte("text and more"), 0o600) },
 	} {
 		name := write(t, "texts")
 		before := filecache.At(name)
