@@ -221,7 +221,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/recall/conversationcli/..."),
-			to:   list("runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", domain, cobra, pflag),
+			to:   list("runtime/web/document", "runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", domain, cobra, pflag),
 			why:  "the commands for people are flags and printing over a source, or over what the tools of their family answer",
 		},
 		{
