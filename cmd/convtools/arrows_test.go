@@ -29,8 +29,8 @@ type floor struct {
 // own floor, as far as its arrow goes, and from those below.
 func floors() []floor {
 	return []floor{
-		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/command"}},
-		{"families", []string{"knowledge", "recall", "session", "toolset"}},
+		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/command", "web"}},
+		{"families", []string{"knowledge", "recall", "session", "toolset", "web/document"}},
 		{"domain", []string{"config", "conversations", "index", "model", "store", "store/command", "transcript"}},
 		{"ground", []string{"base", "coerce", "commandline", "configedit", "contract", "envelope", "process"}},
 	}
@@ -221,7 +221,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/recall/conversationcli/..."),
-			to:   list("runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", "runtime/process", domain, cobra, pflag),
+			to:   list("runtime/web/document", "runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", "runtime/process", domain, cobra, pflag),
 			why:  "the commands for people are flags and printing over a source, or over what the tools of their family answer; git says when a line came, and programs go on with their sessions",
 		},
 		{
@@ -288,6 +288,16 @@ func arrows() []arrow {
 			to: list("runtime/cli", "runtime/toolset", "runtime/configedit", ground, cobra, pflag,
 				"github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why: "which hosts there are, and what each wants in its configuration, is known here alone",
+		},
+		{
+			from: list("runtime/web"),
+			to:   list("runtime/cli", "runtime/toolset", "runtime/web/document", domain, ground, cobra, pflag),
+			why:  "it shows conversations, and of families what they offer in a registry",
+		},
+		{
+			from: list("runtime/web/document"),
+			to:   list("runtime/base/...", "runtime/conversations", "runtime/transcript", "github.com/yuin/goldmark/...", "github.com/rogpeppe/go-internal/diff"),
+			why:  "it turns events into HTML and Markdown, for whoever has read them",
 		},
 		{
 			from: list("runtime/app"),

@@ -42,10 +42,12 @@ func Command(host *toolset.Host) *cobra.Command {
 			addHelp(below, selectHelp)
 		}
 	}
-	formats := []string{"auto", "text", "text-pretty", "json", "json-pretty"}
-	anyOf(cmd, cmd.PersistentFlags(), "format", "F", "`format`", formats, func(format string) { c.format = format })
+	anyOf(cmd, cmd.PersistentFlags(), "format", "F", "`format`", formats(), func(format string) { c.format = format })
 	return cmd
 }
+
+// formats returns the formats of all commands below "conversation".
+func formats() []string { return []string{"auto", "text", "text-pretty", "json", "json-pretty"} }
 
 // newCommand returns a command without flags. The aliases are separated by spaces, and the
 // examples follow the name of the program.
