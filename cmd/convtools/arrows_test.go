@@ -221,8 +221,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/recall/conversationcli/..."),
-			to:   list("runtime/web/document", "runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", domain, cobra, pflag),
-			why:  "the commands for people are flags and printing over a source, or over what the tools of their family answer",
+			to:   list("runtime/web/document", "runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", "runtime/process", domain, cobra, pflag),
+			why:  "the commands for people are flags and printing over a source, or over what the tools of their family answer; git says when a line came, and programs go on with their sessions",
 		},
 		{
 			from: list("runtime/recall"),
