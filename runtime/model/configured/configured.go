@@ -1,10 +1,4 @@
-// Package configured finds and opens the models of the configuration, which are its tables [model.NAME]:
-//
-//	[model.NAME]
-//	api = "responses"            # responses, chat, messages, command or scripted
-//	base_url = "http://127.0.0.1:8080/v1"
-//	model = "name-of-the-model"
-//	key_env = "SOME_API_KEY"     # or key_command = ["pass", "show", "key"]
+// Package configured finds and opens the models of the configuration, which are its tables [model.NAME].
 //
 // A project may be a clone of a stranger's repository. Its file must not run a program, send a variable of the environment
 // anywhere, send a conversation to another machine or read a file outside of the project, unless the user trusts the
@@ -58,10 +52,10 @@ func keysOf(api string) []string {
 }
 
 // Tools reports whether the model can call tools.
-func (m Model) Tools() bool { return m.Is.API != command }
+func (m Model) Tools() bool { return m.Value.API != command }
 
 // HTTP reports whether requests go over HTTP.
-func (m Model) HTTP() bool { return m.Is.API != command && m.Is.API != scripted }
+func (m Model) HTTP() bool { return m.Value.API != command && m.Value.API != scripted }
 
 // Check adds a problem to the configuration for each model that cannot be used.
 func Check(c *config.Config) {
@@ -70,13 +64,13 @@ func Check(c *config.Config) {
 		if plain := strings.ReplaceAll(t.Name, ".", ""); t.Name == "" || len(t.Name) > 64 || plain != "" && model.Flat(plain) != plain {
 			problem = "is not a name: it has to be 1 to 64 letters, digits, hyphens, underscores and dots"
 		}
-		c.JudgeTable(t.From, "model."+t.Name, problem)
+		t.Judge("model", problem)
 	}
 }
 
 // problem returns the first problem of a table, or an empty text.
 func (m Model) problem() string {
-	t := m.Is
+	t := m.Value
 	apis := []string{provider.Responses, provider.Chat, provider.Messages, command, scripted}
 	if !slices.Contains(apis, t.API) {
 		return "has api = " + text.Quote(t.API) + "; " + suggest(t.API, apis, "it has to be one of ")
@@ -119,7 +113,7 @@ func suggest(name string, known []string, otherwise string) string {
 
 // does returns the action of a model that needs trust, or an empty text.
 func (m Model) does() string {
-	switch t := m.Is; {
+	switch t := m.Value; {
 	case t.Command != nil:
 		return "runs a program"
 	case t.KeyCommand != nil:
@@ -167,19 +161,19 @@ func Names(c *config.Config) []string {
 // has none. The error is a [*NoModelError], a [*config.Error] for a wrong table, or says that the user must trust the
 // project.
 func Choose(c *config.Config, name string) (Model, error) {
-	own := cmp.Or(name, c.OwnModel)
-	wanted := cmp.Or(own, c.Session.Model)
-	users := slices.ContainsFunc(c.Models, func(t config.Table[config.Model]) bool { return t.From.Root == "" })
+	usersChoice := cmp.Or(name, c.OwnModel)
+	wanted := cmp.Or(usersChoice, c.Session.Model)
+	users := slices.ContainsFunc(c.Models, func(t config.Table[config.Model]) bool { return t.File.Root == "" })
 	var found []Model
 	for _, t := range c.Models {
-		if t.Name == wanted || wanted == "" && (t.From.Root == "" || !users) {
+		if t.Name == wanted || wanted == "" && (t.File.Root == "" || !users) {
 			found = append(found, Model{t, c})
 		}
 	}
 	switch {
 	case len(found) != 1:
 		return Model{}, &NoModelError{Name: wanted, Known: Names(c), UserFile: c.UserFile}
-	case own != "":
+	case usersChoice != "":
 		return found[0], c.Wrong("model." + found[0].Name)
 	}
 	return found[0], found[0].Trusted()
@@ -191,19 +185,19 @@ func (m Model) Trusted() error {
 	if err := m.config.Wrong(table); err != nil {
 		return err
 	}
-	return Untrusted(m.config, m.From, table, m.does(), "; to use it this once, name it: --model "+m.Name)
+	return Untrusted(m.config, m.File, table, m.does(), "; to use it this once, name it: --model "+m.Name)
 }
 
 // Untrusted returns an error if a table does something that needs trust and the user does not trust its project. does is
 // empty for a table that needs no trust.
-func Untrusted(c *config.Config, from *config.Source, table, does, hint string) error {
-	if does == "" || from.Trusted {
+func Untrusted(c *config.Config, file *config.File, table, does, hint string) error {
+	if does == "" || file.Trusted {
 		return nil
 	}
 	if c.UserFile != "" {
-		hint += fmt.Sprintf("; to trust the project, add %s to directories in [trust] of %s", text.Quote(filepath.ToSlash(from.Root)), c.UserFile)
+		hint += fmt.Sprintf("; to trust the project, add %s to directories in [trust] of %s", text.Quote(filepath.ToSlash(file.Root)), c.UserFile)
 	}
-	return fmt.Errorf("[%s] of the project's %s %s, which a project may do only if you trust it%s", table, from.Name, does, hint)
+	return fmt.Errorf("[%s] of the project's %s %s, which a project may do only if you trust it%s", table, file.Name, does, hint)
 }
 
 // AddressProblem returns the problem of a server's address, or an empty text. It does not repeat the address, which may

@@ -30,13 +30,15 @@ type scenario struct {
 }
 
 func (s *scenario) Sample(_ context.Context, r model.Request, _ func(string)) (model.Response, error) {
-	if _, err := model.NamesOf(r.Tools); err != nil {
-		return model.Response{}, err
-	}
 	first, outputs := r.Items[0].Text(), 0
 	var names []string
+	flat := map[string]bool{}
 	for _, tool := range r.Tools {
 		names = append(names, tool.Name)
+		if flat[model.Flat(tool.Name)] {
+			return model.Response{}, fmt.Errorf("two tools are called %s", model.Flat(tool.Name))
+		}
+		flat[model.Flat(tool.Name)] = true
 	}
 	s.offered[first] = names
 	last := ""
@@ -71,10 +73,10 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 		t.Fatal(err)
 	}
 	server := func(name string) config.Table[config.Server] {
-		return config.Table[config.Server]{Name: name, Is: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"CONV_TEST_SERVER": name}}}
+		return config.Table[config.Server]{Name: name, Value: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"CONV_TEST_SERVER": name}}}
 	}
 	var warnings []string
-	servers := newServers([]config.Table[config.Server]{server("files"), server("web"), {Name: "gone", Is: config.Server{Command: "no-such-program-of-conv"}}},
+	servers := newServers([]config.Table[config.Server]{server("files"), server("web"), {Name: "gone", Value: config.Server{Command: "no-such-program-of-conv"}}},
 		mcp.Implementation{Name: "test"}, "", func(w string) { warnings = append(warnings, w) })
 	t.Cleanup(servers.Close)
 	registry, err := toolset.NewRegistry(toolset.Family{
