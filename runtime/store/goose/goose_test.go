@@ -3,6 +3,7 @@ package goose_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -130,6 +131,17 @@ func TestSaid(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// Times are texts in columns of a type that drivers convert.
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	c := storetest.Only(t, open(t, append(later(), session("20260501_1", "Stations", "user", dir), message("20260501_1", "user", 5, "", text("Hi")))...))
+	begin := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	totals, err := c.Read(t.Context(), nil)
+	if !c.CreatedAt.Equal(begin) || !c.LastActivatedAt.Equal(begin.Add(time.Hour)) || !totals.LastAt.Equal(begin.Add(5*time.Second)) || err != nil {
+		t.Errorf("from %v to %v, last event %v; %v", c.CreatedAt, c.LastActivatedAt, totals.LastAt, err)
 	}
 }
 
