@@ -122,6 +122,8 @@ type RecallConversation struct {
 	Source string `attr:"source,omitzero"`
 	// The day of its last passage, such as 2026-03-17. Omitted when empty.
 	Day string `attr:"day,omitzero"`
+	// Its turns, where they are several and a passage is shown. Omitted when zero.
+	Turns int `attr:"turns,omitzero"`
 	// The event of the last that is said on it there, where there is no room for
 	// it. Omitted when zero.
 	Latest int `attr:"latest,omitzero"`

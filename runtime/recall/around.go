@@ -99,7 +99,7 @@ func (a *around) readNear(ctx context.Context) (near []event, err error) {
 // choosePart sets the text to the part that is asked for, or to passages on about.
 func (a *around) choosePart(whole string) error {
 	if a.isSubject {
-		a.only = a.about(a.only, aboutEvent)
+		a.only = a.about(a.only, aboutWhole, aboutEvent)
 		return nil
 	}
 	size := partChars
@@ -154,7 +154,7 @@ func (a *around) choose(near []event) {
 		n := e.shown.Event
 		switch {
 		case n == a.partner && isRequest && a.isSubject:
-			a.beside = slices.Insert(a.beside, 0, a.about(e, aboutEvent))
+			a.beside = slices.Insert(a.beside, 0, a.about(e, aboutOne, aboutOne))
 		case n == a.partner && isRequest:
 			a.beside = slices.Insert(a.beside, 0, e.shortened(answerChars))
 		case n == a.partner:
@@ -202,7 +202,7 @@ const (
 	aboutEvent    = 1600    // of a longer one that is asked for, or of its answer
 	aboutOne      = 600     // of each of several longer ones
 	aboutPassage  = 500     // one passage
-	aboutRead     = 6000    // several events together, with their tags
+	aboutRead     = 4500    // several events together, with their tags
 	aboutAhead    = 200_000 // of a text, looked at
 	aboutHeadings = 400     // headings outside of the passages, with their marks
 )
@@ -233,10 +233,11 @@ func (r *reading) hasWord(e event) bool {
 	return len(r.passages(e.text, aboutPassage)) > 0
 }
 
-// about returns an event with passages of about limit characters in place of a
-// text that is too long, or with its ends where there is no passage.
-func (r *reading) about(e event, limit int) event {
-	if utf8.RuneCountInString(e.text) <= aboutWhole {
+// about returns an event with the passages on about, of limit characters in all,
+// in place of a text of more than whole characters, or with the ends of the text
+// where there is no passage.
+func (r *reading) about(e event, whole, limit int) event {
+	if utf8.RuneCountInString(e.text) <= whole {
 		return e
 	}
 	spans := r.passages(e.text, limit)
@@ -263,7 +264,7 @@ func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	}
 	for _, h := range r.ranking.Hits {
 		if e, isAsked := asked[h.Number]; isAsked && r.hasWord(e) {
-			events = append(events, r.about(e, aboutOne))
+			events = append(events, r.about(e, eventChars, aboutOne))
 		}
 	}
 	return events, nil
