@@ -116,8 +116,7 @@ func (c *ranked) spread() {
 			continue
 		}
 		m.score += conversationShare * best
-		switch kindOf(m.Kind) {
-		case transcript.KindReasoning, transcript.KindToolCall, transcript.KindInquiry:
+		if !m.isOutcome() {
 			m.score *= asideCounts
 		}
 	}
@@ -141,7 +140,9 @@ func (m *rankedMessage) answer() (answer *rankedMessage) {
 
 // isOutcome reports whether the message is a request, or a statement that no work of the assistant follows.
 func (m *rankedMessage) isOutcome() bool {
-	isSaid := func(m *rankedMessage) bool { return kindOf(m.Kind).Scope()&(transcript.ScopeUser|transcript.ScopeAssistant) != 0 }
+	isSaid := func(m *rankedMessage) bool {
+		return kindOf(m.Kind).Scope()&(transcript.ScopeUser|transcript.ScopeAssistant|transcript.ScopeStructured) != 0
+	}
 	rest := m.of.messages[m.place:]
 	return isSaid(m) && (kindOf(m.Kind) == transcript.KindUser || len(rest) == 1 || isSaid(rest[1]))
 }

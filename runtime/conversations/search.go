@@ -120,10 +120,10 @@ type Passage struct {
 	excerpt.Excerpt
 	Wide   excerpt.Excerpt // the same with more around it
 	Score  float64
-	Answer int             // for a request, the number of its answer's event; 0 for none
+	Answer int // for a request, the number of its answer's event; 0 for none
 	// Outcome is set for a request, and for a statement that no work of the assistant follows.
 	Outcome bool
-	Also   []transcript.ID // other conversations with the same passage
+	Also    []transcript.ID // other conversations with the same passage
 }
 
 // Word is a word of a question.

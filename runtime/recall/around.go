@@ -228,6 +228,20 @@ func (r *reading) passages(s string, limit int) []excerpt.Span {
 	return r.ranking.Passages(first, aboutPassage, limit)
 }
 
+// headings returns the headings of a text that have a word of about, from the
+// beginning of the text, as far as there is room.
+func (r *reading) headings(s string) (spans []excerpt.Span) {
+	at, room := 0, aboutHeadings
+	for line := range strings.Lines(s) {
+		end, cost := at+len(line), len(line)+maxMark
+		if cost <= room && isHeading(strings.TrimSpace(line)) && len(r.passages(line, aboutPassage)) > 0 {
+			spans, room = append(spans, excerpt.Span{Start: at, End: end}), room-cost
+		}
+		at = end
+	}
+	return spans
+}
+
 // hasWord reports whether an event has a word of about.
 func (r *reading) hasWord(e event) bool {
 	return len(r.passages(e.text, aboutPassage)) > 0
@@ -244,7 +258,7 @@ func (r *reading) about(e event, whole, limit int) event {
 	if len(spans) == 0 {
 		return e.shortened(limit)
 	}
-	e.text, e.isCut = only(e.text, spans), true
+	e.text, e.isCut = only(e.text, append(r.headings(e.text), spans...)), true
 	return e
 }
 
@@ -264,7 +278,7 @@ func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	}
 	for _, h := range r.ranking.Hits {
 		if e, isAsked := asked[h.Number]; isAsked && r.hasWord(e) {
-			events = append(events, r.about(e, eventChars, aboutOne))
+			events = append(events, r.about(e, aboutOne, aboutOne))
 		}
 	}
 	return events, nil

@@ -202,9 +202,9 @@ const (
 type recalling struct {
 	asking
 	params conversation.RecallParams
-	poor bool // none of the rare words occurs
-	page map[*conversations.Hit]bool
-	wide map[*conversations.Hit]bool
+	poor   bool // none of the rare words occurs
+	page   map[*conversations.Hit]bool
+	wide   map[*conversations.Hit]bool
 	// newest is newer than the passages on the page, and named; nil if there is none.
 	newest *conversations.Matched
 }
