@@ -320,7 +320,7 @@ func (r *reading) aboutNote(shown int, others []event) string {
 		next = append(next, fmt.Sprint(e.shown.Event))
 	}
 	if len(next) > 0 {
-		note += " Next best: event=" + bounded(next, ", ", maxNames) + "."
+		note += " Next best: event=" + bounded(next, ", ", maxListed) + "."
 	}
 	return note
 }
@@ -336,7 +336,7 @@ func nowhere(words []conversations.Word) string {
 	if len(missing) == 0 {
 		return ""
 	}
-	return "Nowhere: " + bounded(missing, ", ", maxNames) + "."
+	return "Found nowhere: " + bounded(missing, ", ", maxNames) + "."
 }
 
 // subjectNote says which parts of events are shown.

@@ -217,13 +217,13 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 		return nil, coerce.Unmet(&call, d)
 	}
 	a := &recalling{params: p, page: map[*conversations.Hit]bool{}, wide: map[*conversations.Hit]bool{}}
-	a.asking = asking{call: call, undone: either(p.IncludeCurrent, "", "it may be among these"), whole: p.IncludeCurrent, query: conversations.SearchQuery{
-		Filter:   conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
+	a.asking = asking{call: call, undone: either(given(p.IncludeCurrent), "", "it may be among these"), whole: given(p.IncludeCurrent), query: conversations.SearchQuery{
+		Filter:   conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources},
 		Question: p.Query, Order: conversations.Relevance, Since: since, Until: until,
 		Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"),
 		Limit: p.Limit, MaxText: passageText, MaxWide: passageWide,
 	}}
-	if p.AllProjects {
+	if given(p.AllProjects) {
 		a.scope = conversations.Options{AllProjects: true, Sources: p.Sources}
 	}
 	if err := a.search(ctx, t, nil); err != nil {
@@ -449,7 +449,7 @@ func (a *recalling) filters() []string {
 
 // elsewhere says what may find more.
 func (a *recalling) elsewhere() string {
-	if a.params.AllProjects {
+	if given(a.params.AllProjects) {
 		return "Ask in other words."
 	}
 	return "Ask in other words, or with all_projects=true; conversation_list outline=true shows what was asked for."
