@@ -139,8 +139,8 @@ type ReadEvent struct {
 	// When it was recorded: of the event that was asked for, else where that is a
 	// minute or more from the one before. Omitted when zero.
 	Timestamp time.Time `attr:"timestamp,omitzero"`
-	// Tool results: the event of the call, where that is not shown before it.
-	// Omitted when zero.
+	// Tool results: the event of the call, where that is not the one before, or not
+	// shown. Omitted when zero.
 	Call int `attr:"call,omitzero"`
 	// The tool failed. Omitted when false.
 	IsError bool `attr:"is_error,omitzero"`

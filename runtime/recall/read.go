@@ -417,7 +417,7 @@ func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
 		if r.isSubject(e) && !e.at.IsZero() && (isLater || r.params.Event != nil) {
 			line.Timestamp, at = e.at, e.at
 		}
-		if i > 0 && line.Call == events[i-1].shown.Event {
+		if i > 0 && line.Call == line.Event-1 && line.Call == events[i-1].shown.Event {
 			line.Call = 0
 		}
 		lines = append(lines, line)
