@@ -95,7 +95,7 @@ func TestOnly(t *testing.T) {
 	}{
 		{
 			"one part", filler + "There are five retries.\n\n" + filler,
-			"[… 628 chars …]\nThere are five retries.\n[… 628 chars …]",
+			"[… 626 chars …]\nThere are five retries.\n[… 628 chars …]",
 			[]string{"There are five retries."},
 		},
 		{
