@@ -29,8 +29,8 @@ type floor struct {
 // own floor, as far as its arrow goes, and from those below.
 func floors() []floor {
 	return []floor{
-		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/command"}},
-		{"families", []string{"knowledge", "recall", "session", "toolset"}},
+		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/command", "web"}},
+		{"families", []string{"knowledge", "recall", "session", "toolset", "web/document"}},
 		{"domain", []string{"config", "conversations", "index", "model", "store", "store/command", "transcript"}},
 		{"ground", []string{"base", "coerce", "commandline", "configedit", "contract", "envelope", "process"}},
 	}
@@ -153,9 +153,9 @@ func arrows() []arrow {
 			why:  "the archive on a server is asked in PostgreSQL's protocol, which nothing else speaks",
 		},
 		{
-			from: list("runtime/store/codex"),
+			from: list("runtime/store/codex", "runtime/store/zed"),
 			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/config", "github.com/klauspost/compress/zstd"),
-			why:  "Codex compresses what has not been used for a week; no other store has to decompress anything",
+			why:  "Codex compresses what has not been used for a week, and Zed each thread; no other store has to decompress anything",
 		},
 		{
 			from: list("runtime/store/jp"),
@@ -221,8 +221,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/recall/conversationcli/..."),
-			to:   list("runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", domain, cobra, pflag),
-			why:  "the commands for people are flags and printing over a source, or over what the tools of their family answer",
+			to:   list("runtime/web/document", "runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", "runtime/process", domain, cobra, pflag),
+			why:  "the commands for people are flags and printing over a source, or over what the tools of their family answer; git says when a line came, and programs go on with their sessions",
 		},
 		{
 			from: list("runtime/recall"),
@@ -288,6 +288,16 @@ func arrows() []arrow {
 			to: list("runtime/cli", "runtime/toolset", "runtime/configedit", ground, cobra, pflag,
 				"github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why: "which hosts there are, and what each wants in its configuration, is known here alone",
+		},
+		{
+			from: list("runtime/web"),
+			to:   list("runtime/cli", "runtime/toolset", "runtime/web/document", domain, ground, cobra, pflag),
+			why:  "it shows conversations, and of families what they offer in a registry",
+		},
+		{
+			from: list("runtime/web/document"),
+			to:   list("runtime/base/...", "runtime/conversations", "runtime/transcript", "github.com/yuin/goldmark/...", "github.com/rogpeppe/go-internal/diff"),
+			why:  "it turns events into HTML and Markdown, for whoever has read them",
 		},
 		{
 			from: list("runtime/app"),

@@ -11,6 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/session/command"
 	"github.com/convtools/convtools/runtime/session/tools"
 	"github.com/convtools/convtools/runtime/toolset"
+	"github.com/convtools/convtools/runtime/web"
 )
 
 // families is the one list of tool families: each with its tools and, where it has
@@ -18,11 +19,13 @@ import (
 func families(host *toolset.Host) []toolset.Family {
 	recalled := recall.Family(host, "CONVTOOLS_CLI", process.Exec{})
 	families := []toolset.Family{
-		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled), conversationcli.Recall(&recalled)),
+		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled), conversationcli.Recall(&recalled),
+			conversationcli.Blame, conversationcli.How(&recalled)),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
 	conv := tools.Family(host, families...)
-	conv.Commands = func() []*cobra.Command { return command.Commands(host, families...) }
+	all := append(families[:len(families):len(families)], conv)
+	conv.Commands = func() []*cobra.Command { return append(command.Commands(host, families...), web.Command(host, all...)) }
 	return append(families, conv)
 }
 

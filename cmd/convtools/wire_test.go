@@ -31,7 +31,7 @@ func historyOnTheWire(t *testing.T, api string) {
 	h := newHousehold(t)
 	hung := make(chan struct{}, 1)
 	asked := 0
-	server := &modeltest.Server{Hung: func() { hung <- struct{}{} }}
+	server := &modeltest.Server{}
 	server.Answer = func(e modeltest.Exchange) modeltest.Answer {
 		thinking := "Hm."
 		if api == "chat" { // where it goes back only until the user asks again
@@ -42,7 +42,7 @@ func historyOnTheWire(t *testing.T, api string) {
 			return modeltest.Answer{Thinking: thinking, Pieces: []string{"I ask."}, Calls: []modeltest.Call{{ID: "a", Name: "conv_create", Args: `{"user_instruction":"Hotels"}`}}}
 		case "Hotels":
 			if asked++; asked == 1 {
-				return modeltest.Answer{Hangs: true}
+				return modeltest.Answer{Hang: func() { hung <- struct{}{} }}
 			}
 			return modeltest.Answer{Pieces: []string{"The Adler."}}
 		case "Sure?":

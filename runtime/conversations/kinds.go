@@ -9,12 +9,16 @@ import (
 	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/claudecode"
 	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/store/copilot"
+	"github.com/convtools/convtools/runtime/store/crush"
 	"github.com/convtools/convtools/runtime/store/gemini"
+	"github.com/convtools/convtools/runtime/store/goose"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/opencode"
 	"github.com/convtools/convtools/runtime/store/postgres"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/store/sessions"
+	"github.com/convtools/convtools/runtime/store/zed"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -22,9 +26,9 @@ import (
 type kind struct {
 	name    string // [store.Store.Name]
 	program string // that records the conversations, for people
-	// home returns the directory of the program, or "" if the environment has none. JP has none: it keeps
-	// conversations in projects.
-	home func(getenv func(string) string) string
+	// homes returns the directories of the program and of its variants, the usual one first; "" if the environment
+	// has none. JP has none: it keeps conversations in projects.
+	homes func(getenv func(string) string) []string
 	// open returns the store in a home; false if there is none.
 	open func(store.Options) (store.Store, bool)
 	// claims reports whether a text can only be an id of such a store, valid or not. A text that no kind claims is
@@ -40,14 +44,23 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{jp.Name, "JP", nil, nil, nil, jp.ParseID, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}, false},
-		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.IDs().Claims, claudecode.IDs().ParseID, []string{"CLAUDE_CONFIG_DIR"}, false},
-		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.IDs().Claims, codex.IDs().ParseID, []string{"CODEX_HOME"}, false},
-		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.IDs().Claims, opencode.IDs().ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
-		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
-		{sessions.Name, "convtools", sessions.Home, opens(sessions.Open), sessions.IDs().Claims, sessions.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
-		{chatgpt.Name, "ChatGPT", chatgpt.Home, opens(chatgpt.Open), chatgpt.IDs().Claims, chatgpt.IDs().ParseID, chatgpt.Variables(), true},
-		{archive.Name, "imported exports", archiveHome, openArchive, archive.IDs().Claims, archive.IDs().ParseID, append([]string{"XDG_DATA_HOME"}, chatgpt.Variables()...), true},
+		{claudecode.Name, "Claude Code", only(claudecode.Home), opens(claudecode.Open), claudecode.IDs().Claims, claudecode.IDs().ParseID, []string{"CLAUDE_CONFIG_DIR"}, false},
+		{codex.Name, "Codex", only(codex.Home), opens(codex.Open), codex.IDs().Claims, codex.IDs().ParseID, []string{"CODEX_HOME"}, false},
+		{opencode.Name, "opencode", only(opencode.Home), opens(opencode.Open), opencode.IDs().Claims, opencode.IDs().ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
+		{gemini.Name, "Gemini CLI", only(gemini.Home), opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
+		{copilot.Name, "GitHub Copilot CLI", only(copilot.Home), opens(copilot.Open), copilot.IDs().Claims, copilot.IDs().ParseID, []string{"COPILOT_HOME"}, false},
+		{crush.Name, "Crush", only(crush.Home), opens(crush.Open), crush.IDs().Claims, crush.IDs().ParseID, []string{"CRUSH_GLOBAL_DATA", "XDG_DATA_HOME"}, false},
+		{goose.Name, "Goose", goose.Homes, opens(goose.Open), goose.IDs().Claims, goose.IDs().ParseID, []string{"GOOSE_PATH_ROOT", "XDG_DATA_HOME"}, false},
+		{zed.Name, "Zed", zed.Homes, opens(zed.Open), zed.IDs().Claims, zed.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
+		{sessions.Name, "convtools", only(sessions.Home), opens(sessions.Open), sessions.IDs().Claims, sessions.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
+		{chatgpt.Name, "ChatGPT", only(chatgpt.Home), opens(chatgpt.Open), chatgpt.IDs().Claims, chatgpt.IDs().ParseID, chatgpt.Variables(), true},
+		{archive.Name, "imported exports", only(archiveHome), openArchive, archive.IDs().Claims, archive.IDs().ParseID, append([]string{"XDG_DATA_HOME"}, chatgpt.Variables()...), true},
 	}
+}
+
+// only returns the homes function of a kind with one home.
+func only(home func(getenv func(string) string) string) func(getenv func(string) string) []string {
+	return func(getenv func(string) string) []string { return []string{home(getenv)} }
 }
 
 // opens returns the open function of a kind for the function of a package.

@@ -155,8 +155,9 @@ type placed struct {
 	named bool        // the user named it
 }
 
-// places returns the places of stores of a kind: the home in the environment, and homes in the user's settings; for
-// JP its workspaces.
+// places returns the places of stores of a kind: homes in the environment, and homes in the user's settings; for JP
+// its workspaces. It leaves out homes in the environment without a store, except that the usual one is returned if
+// there is no store at all.
 func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, error) {
 	if slices.Contains(set.Off, k.name) {
 		return nil, nil
@@ -164,23 +165,25 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 	if k.open == nil {
 		return workspaces(o, set, p)
 	}
-	usual := k.home(o.env())
-	homes := []string{""}
+	usual := k.homes(o.env())
+	homes := append([]string{""}, usual[1:]...)
+	var places []placed
 	for _, dir := range set.Directories[k.name] {
-		if dir != usual && !slices.Contains(homes, dir) {
+		if !slices.Contains(usual, dir) && !slices.Contains(homes, dir) {
 			homes = append(homes, dir)
 		}
 	}
-	var places []placed
-	for _, home := range homes {
-		at := placed{place: home, named: home != ""}
-		if !at.named {
-			at.place = usual
-		}
+	for i, home := range homes {
+		at := placed{place: home, named: i >= len(usual)}
 		if s, ok := k.open(store.Options{Home: home, Project: p, Getenv: o.Getenv, Cache: o.cache(set), ProjectDatabases: o.ProjectDatabases}); ok {
 			at.store, at.place = s, s.Place()
 		}
-		places = append(places, at)
+		if at.store != nil || at.named {
+			places = append(places, at)
+		}
+	}
+	if len(places) == 0 {
+		places = append(places, placed{place: usual[0]})
 	}
 	return places, nil
 }
@@ -188,7 +191,7 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 // workspaces returns the workspace of a project; for all projects, those that JP knows and those in the user's
 // settings.
 func workspaces(o *Options, set *settings, p *project.Project) ([]placed, error) {
-	in := jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.cache(set)}
+	in := jp.Options{Dir: o.Dir, Getenv: o.Getenv}
 	if !p.All() {
 		w, err := jp.Open(in)
 		if err != nil {

@@ -40,6 +40,7 @@ func Family(host *toolset.Host) toolset.Family {
 		Examples:     []string{"learn topic=project 'subjects=guides/**' subjects=style"},
 		Resources:    []toolset.Resources{f.resources()},
 		Checks:       f.checks,
+		Pages:        []toolset.Page{f.page()},
 		Flags: []toolset.Flag{pattern, {
 			Name: "prompt-injected", Usage: "do not offer again what the system prompt has", Tools: learn, Switch: true,
 			Set: func(value string) (err error) {

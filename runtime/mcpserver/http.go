@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/convtools/convtools/runtime/base/origin"
 )
 
 // Limits on the resources of HTTP clients.
@@ -122,7 +124,7 @@ func (s *Server) handler(limits lifetime, opts HTTPOptions) http.Handler {
 		limits: limits, opts: opts, realm: s.cfg.Name, large: make(chan struct{}, maxLarge),
 		mcp: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk }, &mcp.StreamableHTTPOptions{
 			Stateless: true, MaxRequestBodyBytes: MaxMessage,
-			DisableLocalhostProtection: true, // hostAllowed checks more names
+			DisableLocalhostProtection: true, // origin.AllowsHost checks more names
 		}),
 	}
 }
@@ -139,9 +141,9 @@ func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	named := allowOrigin(w.Header(), r, h.opts.Origins)
 	switch {
-	case !hostAllowed(r, h.opts.Hosts):
+	case !origin.AllowsHost(r, h.opts.Hosts):
 		http.Error(w, fmt.Sprintf("The Host header %.100q is not a name of this server; --allow-host allows more names.", r.Host), http.StatusForbidden)
-	case !originAllowed(r, h.opts.Origins):
+	case !origin.Allows(r, h.opts.Origins):
 		http.Error(w, fmt.Sprintf("Pages of the origin %.100q may not call this server; --allow-origin allows more.", r.Header.Get("Origin")), http.StatusForbidden)
 	case r.URL.Path == "/healthz":
 		_, _ = io.WriteString(w, "ok\n") // a client that is gone needs no answer

@@ -202,54 +202,6 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
-func TestCheckOrigin(t *testing.T) {
-	t.Parallel()
-	for origin, ok := range map[string]bool{
-		"https://app.example":      true,
-		"http://localhost:6274":    true,
-		"http://[::1]:80":          true,
-		"vscode-webview://abc":     true,
-		"https://app.example/":     false,
-		"https://App.example":      false,
-		"https://app.example/path": false,
-		"https://u@app.example":    false,
-		"app.example":              false,
-		"*":                        false,
-		"null":                     false,
-		"":                         false,
-	} {
-		if err := mcpserver.CheckOrigin(origin); (err == nil) != ok {
-			t.Errorf("CheckOrigin(%q): %v", origin, err)
-		}
-	}
-}
-
-func TestCheckHost(t *testing.T) {
-	t.Parallel()
-	for name, ok := range map[string]bool{
-		"tools.example":         true,
-		"Tools_1.example:8080":  true,
-		"192.168.1.7":           true,
-		"192.168.1.7:80":        true,
-		"[fe80::1]:80":          true,
-		"fe80::1":               true,
-		"*":                     false,
-		"*.example":             false,
-		"*:8080":                false,
-		"":                      false,
-		":8080":                 false,
-		"https://tools.example": false,
-		"tools.example:http":    false,
-		"tools.example/mcp":     false,
-		"a b":                   false,
-		"u@tools.example":       false,
-	} {
-		if err := mcpserver.CheckHost(name); (err == nil) != ok {
-			t.Errorf("CheckHost(%q): %v", name, err)
-		}
-	}
-}
-
 // Over HTTP every request stands by itself: an id that is in use in a session is
 // no reason to refuse another request with it, and each gets its own answer.
 func TestHTTPDuplicateID(t *testing.T) {
@@ -283,34 +235,12 @@ func TestHostAndOrigin(t *testing.T) {
 		host, origin string
 		allowed      bool
 	}{
-		{"127.0.0.1:" + port, "", true},
 		{"localhost:" + port, "", true},
-		{"LocalHost", "", true},
-		{"[::1]:" + port, "", true},
-		{"127.9.9.9", "", true},
 		{"tools.example", "", true},
-		{"Tools.Example:99", "", true},
 		{"evil.example", "", false},
-		{"evil.example:" + port, "", false},
-		{"localhost.evil.example", "", false},
-		{"127.0.0.1.evil.example", "", false},
-		{"192.168.1.7:" + port, "", false},
-		{"tools.example.evil.example", "", false},
 		{"localhost", "http://localhost:6274", true},
-		{"localhost", "http://127.0.0.1", true},
 		{"localhost", "https://app.example", true},
-		{"localhost", "https://app.example.evil.example", false},
-		{"localhost", "https://app.example:8443", false},
-		{"localhost", "http://app.example", false},
 		{"localhost", "http://evil.example", false},
-		{"localhost", "http://evil.example#http://localhost", false},
-		{"localhost", "http://localhost@evil.example", false},
-		{"localhost", "file://localhost", false},
-		{"localhost", "null", false},
-		{"localhost", "http://localhost/path", false},
-		{"localhost", "\t", true}, // blank is no Origin at all
-		{"tools.example", "http://localhost:6274", false},
-		{"evil.example", "http://evil.example", false},
 	} {
 		resp, text := post(t, server.URL, initialize, func(r *http.Request) {
 			r.Host = tc.host
@@ -331,10 +261,6 @@ func TestHostAndOrigin(t *testing.T) {
 		} else if _ = resp.Body.Close(); tc.allowed && resp.StatusCode != 200 {
 			t.Errorf("/healthz of host %q: %s", tc.host, resp.Status)
 		}
-	}
-	resp, _ := post(t, server.URL, initialize, func(r *http.Request) { r.Header["Origin"] = []string{"http://localhost", "http://evil.example"} })
-	if resp.StatusCode != 403 {
-		t.Errorf("two origins: %s", resp.Status)
 	}
 }
 

@@ -30,7 +30,7 @@ type Request struct {
 	// Items is the history, oldest first. Each call has its output before the next message. The last item is a user's
 	// message or an output.
 	Items []Item
-	// Tools has the tools that the model may call. See [NamesOf].
+	// Tools has the tools that the model may call. Their flat names differ, see [Flat].
 	Tools []Tool
 	// WebSearch offers the provider's own search, if the model has one.
 	WebSearch bool

@@ -21,7 +21,7 @@ type Registry struct {
 }
 
 // NewRegistry returns a registry of families. It is an error if two of them have the same name of a family, tool,
-// flag or prompt, or the same scheme of resources, or if a flag has the name of a flag of [Host].
+// flag, prompt or page, or the same scheme of resources, or if a flag has the name of a flag of [Host].
 func NewRegistry(families ...Family) (*Registry, error) {
 	owners := map[string]string{}
 	var clashes []error
@@ -53,6 +53,9 @@ func NewRegistry(families ...Family) (*Registry, error) {
 		}
 		for _, p := range f.Prompts {
 			claim(owner, "prompt", p.Name)
+		}
+		for _, p := range f.Pages {
+			claim(owner, "page", p.Name)
 		}
 		for _, r := range f.Resources {
 			scheme, _, _ := strings.Cut(r.Template, ":")

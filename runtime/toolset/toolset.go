@@ -118,6 +118,8 @@ type Family struct {
 	// Project returns the root of the project that a directory, or another value of --workspace, belongs to. The
 	// error is for a person.
 	Project func(dir string) (root string, err error)
+	// Pages are what people see of the family in a browser.
+	Pages []Page
 	// Commands returns the family's commands for people.
 	Commands func() []*cobra.Command
 	// Close stops what calls have left running. It is called once, when the program ends.
@@ -160,6 +162,30 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string { return "resource not found: " + e.Reason }
+
+// Page is a part of a family for people to look at.
+type Page struct {
+	Name, Title string // Name is for addresses: lower-case letters
+	// Show returns the items that there are now. The error is for a person.
+	Show func(ctx context.Context, where contract.Context) ([]Item, error)
+	// Version returns a value that changes with the result of Show. It is called often and has to be cheap. nil means
+	// that the page does not change by itself.
+	Version func(ctx context.Context, where contract.Context) string
+	// Empty says what to do if there is no item: a sentence.
+	Empty string
+}
+
+// Item is a thing on a [Page], with the things below it. Its texts need not be safe to show.
+type Item struct {
+	Title  string
+	State  string // a word or two, such as "running"
+	Status Status // of the state
+	Facts  []string
+	Text   string // of several lines
+	// URI is the address of a resource of the family that is the content of the item; empty for none.
+	URI   string
+	Below []Item
+}
 
 // Prompt is a message from a person to an assistant, with arguments to fill in.
 type Prompt struct {

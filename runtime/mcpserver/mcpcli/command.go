@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/base/origin"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver"
@@ -114,12 +115,12 @@ func (c *command) checkFlags(cmd *cobra.Command) error {
 		return errors.New("--token-file needs the name of a file; without the flag, no token is asked for")
 	}
 	for _, host := range c.hosts {
-		if err := mcpserver.CheckHost(host); err != nil {
+		if err := origin.CheckHost(host); err != nil {
 			return fmt.Errorf("--allow-host: %w", err)
 		}
 	}
-	for _, origin := range c.origins {
-		if err := mcpserver.CheckOrigin(origin); err != nil {
+	for _, page := range c.origins {
+		if err := origin.Check(page); err != nil {
 			return fmt.Errorf("--allow-origin: %w", err)
 		}
 	}

@@ -1,10 +1,4 @@
-// Package configured finds and opens the models of the configuration, which are its tables [model.NAME]:
-//
-//	[model.NAME]
-//	api = "responses"            # responses, chat, messages, command or scripted
-//	base_url = "http://127.0.0.1:8080/v1"
-//	model = "name-of-the-model"
-//	key_env = "SOME_API_KEY"     # or key_command = ["pass", "show", "key"]
+// Package configured finds and opens the models of the configuration, which are its tables [model.NAME].
 //
 // A project may be a clone of a stranger's repository. Its file must not run a program, send a variable of the environment
 // anywhere, send a conversation to another machine or read a file outside of the project, unless the user trusts the
@@ -167,8 +161,8 @@ func Names(c *config.Config) []string {
 // has none. The error is a [*NoModelError], a [*config.Error] for a wrong table, or says that the user must trust the
 // project.
 func Choose(c *config.Config, name string) (Model, error) {
-	own := cmp.Or(name, c.OwnModel)
-	wanted := cmp.Or(own, c.Session.Model)
+	usersChoice := cmp.Or(name, c.OwnModel)
+	wanted := cmp.Or(usersChoice, c.Session.Model)
 	users := slices.ContainsFunc(c.Models, func(t config.Table[config.Model]) bool { return t.From.Root == "" })
 	var found []Model
 	for _, t := range c.Models {
@@ -179,7 +173,7 @@ func Choose(c *config.Config, name string) (Model, error) {
 	switch {
 	case len(found) != 1:
 		return Model{}, &NoModelError{Name: wanted, Known: Names(c), UserFile: c.UserFile}
-	case own != "":
+	case usersChoice != "":
 		return found[0], c.Wrong("model." + found[0].Name)
 	}
 	return found[0], found[0].Trusted()

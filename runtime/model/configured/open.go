@@ -25,37 +25,31 @@ const (
 
 // Open returns the model. It runs and sends nothing. The error is a [*model.Error].
 func (m Model) Open(getenv func(string) string) (model.Model, error) {
-	opened, err := m.open(getenv)
-	if err != nil {
-		message := text.Line(text.Cut(err.Error(), 500))
-		return nil, &model.Error{Model: m.Name, Code: model.CodeConfiguration, Message: message}
-	}
-	return opened, nil
-}
-
-func (m Model) open(getenv func(string) string) (model.Model, error) {
 	t := m.Is
 	switch {
 	case t.API == command:
 		return program.Model{Name: m.Name, Config: t, Runner: process.Exec{}}, nil
 	case t.API == scripted:
-		source, err := m.script()
 		var opened *script.Model
+		source, err := m.script()
 		if err == nil {
 			opened, err = script.Parse(m.Name, string(source))
 		}
 		if err != nil {
-			err = fmt.Errorf("the script %s: %w", text.Quote(t.Script), err)
+			message := fmt.Sprintf("the script %s: %s", text.Quote(t.Script), text.Line(text.Cut(err.Error(), 500)))
+			return nil, &model.Error{Model: m.Name, Code: model.CodeConfiguration, Message: message}
 		}
-		return opened, err
+		return opened, nil
 	case t.KeyEnv != "":
-		key, err := keyIn(getenv(t.KeyEnv))
-		if err != nil {
-			return nil, fmt.Errorf("the environment variable %s of key_env %w", text.Quote(t.KeyEnv), err)
-		}
-		return provider.New(m.Name, t, func(context.Context, bool) (string, error) { return key, nil }), nil
+		return provider.New(m.Name, t, func(context.Context, bool) (string, error) {
+			key, err := keyIn(getenv(t.KeyEnv))
+			if err != nil {
+				err = fmt.Errorf("the environment variable %s of key_env %w", text.Quote(t.KeyEnv), err)
+			}
+			return key, err
+		}), nil
 	case t.KeyCommand != nil:
-		return provider.New(m.Name, t, printed(process.Command{
+		return provider.New(m.Name, t, commandKey(process.Command{
 			Path: t.KeyCommand[0], Args: t.KeyCommand[1:], Env: process.DefaultEnv(t.PassEnv...),
 			Limits: process.Limits{Timeout: time.Minute, Stdout: maxKey},
 		})), nil
@@ -93,9 +87,9 @@ func keyIn(value string) (string, error) {
 	return key, nil
 }
 
-// printed returns the key that a command prints. It runs the command for the first request, and after the provider has
-// refused a key: some are valid for an hour.
-func printed(c process.Command) provider.Key {
+// commandKey returns a function that returns the key that a command prints. The function runs the command for the first
+// request, and after the provider has refused a key: some are valid for an hour.
+func commandKey(c process.Command) provider.Key {
 	var mu sync.Mutex
 	last := ""
 	return func(ctx context.Context, refused bool) (string, error) {
@@ -104,7 +98,7 @@ func printed(c process.Command) provider.Key {
 		if last != "" && !refused {
 			return last, nil
 		}
-		key, err := run(ctx, c)
+		key, err := printedKey(ctx, c)
 		if err != nil {
 			return "", fmt.Errorf("key_command gives no key: %w; run it yourself to see why", err)
 		}
@@ -113,8 +107,8 @@ func printed(c process.Command) provider.Key {
 	}
 }
 
-// run returns the key that a command prints. Its errors do not show the output and the arguments, which may have the key.
-func run(ctx context.Context, c process.Command) (string, error) {
+// printedKey runs a command and returns the key that it prints. Its errors do not show the output and the arguments, which may have the key.
+func printedKey(ctx context.Context, c process.Command) (string, error) {
 	result, err := process.Exec{}.Run(ctx, c)
 	failure, failed := errors.AsType[*process.Error](err)
 	switch {

@@ -28,23 +28,19 @@ type Server struct {
 	Answer func(Exchange) Answer
 	// AnyKey accepts every key.
 	AnyKey bool
-	// Hung is called when an answer begins to hang. It may be nil.
-	Hung func()
 
 	http      *httptest.Server
-	answering sync.Mutex
-	mu        sync.Mutex
+	mu        sync.Mutex // is held during Answer
 	exchanges []Exchange
 }
 
 // Exchange is a request.
 type Exchange struct {
-	API     string // responses, chat or messages
 	Model   string
 	Tools   []Tool
 	Body    json.RawMessage
 	Last    string   // the text of the last message or output
-	Outputs []Output // oldest first
+	Outputs []string // of calls, oldest first
 }
 
 // Tool is a tool that the model may call. Only the Responses API has namespaces.
@@ -53,33 +49,23 @@ type Tool struct {
 	Parameters                   json.RawMessage
 }
 
-// Output is the output of a call.
-type Output struct{ CallID, Text string }
-
 // Answer is what the model answers, or how it fails to.
 type Answer struct {
 	Thinking string
 	Pieces   []string // of the text
 	Calls    []Call
-	Usage    Usage
 
 	// Status refuses the request, with an error of this type and message.
 	Status        int
 	Type, Message string
 	Header        map[string]string
 
-	// Hangs stops sending after the first half of the events.
-	Hangs bool
+	// Hang, if any, is called after the first half of the events. The second half is never sent.
+	Hang func()
 }
 
 // Call is a call of a tool. Only the Responses API has namespaces.
 type Call struct{ ID, Namespace, Name, Args string }
-
-// Usage is the tokens of a response.
-type Usage struct{ Input, Output int }
-
-// Total returns the sum.
-func (u Usage) Total() int { return u.Input + u.Output }
 
 // Sequence returns the answers in turn, and then the last one again and again.
 func Sequence(answers ...Answer) func(Exchange) Answer {
@@ -112,24 +98,26 @@ func (s *Server) Exchanges() []Exchange {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	apis := map[string]string{"/v1/responses": "responses", "/v1/chat/completions": "chat", "/v1/messages": "messages"}
-	api := apis[r.URL.Path]
-	answer := s.answer(api, r)
+	apis := map[string]string{"/v1/responses": "responses.sse", "/v1/chat/completions": "chat.sse", "/v1/messages": "messages.sse"}
+	file, known := apis[r.URL.Path]
+	if !known {
+		http.NotFound(w, r)
+		return
+	}
+	answer := s.answer(r)
 	if answer.Status != 0 {
 		refuse(w, answer)
 		return
 	}
-	events, err := answer.events(api)
+	events, err := answer.events(file)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	for i, event := range events {
-		if answer.Hangs && i == len(events)/2 {
-			if s.Hung != nil {
-				s.Hung()
-			}
+		if answer.Hang != nil && i == len(events)/2 {
+			answer.Hang()
 			<-r.Context().Done()
 			return
 		}
@@ -140,22 +128,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) answer(api string, r *http.Request) Answer {
+func (s *Server) answer(r *http.Request) Answer {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("x-api-key")
-	e, err := read(api, r.Body)
-	switch {
-	case api == "":
-		return Answer{Status: http.StatusNotFound, Type: "not_found_error", Message: "there is no " + r.URL.Path}
-	case key != Key && !s.AnyKey:
+	if key != Key && !s.AnyKey {
 		return Answer{Status: http.StatusUnauthorized, Type: "authentication_error", Message: "Incorrect API key provided: " + key}
-	case err != nil:
+	}
+	e, err := read(r.Body)
+	if err != nil {
 		return Answer{Status: http.StatusBadRequest, Type: "invalid_request_error", Message: err.Error()}
 	}
-	s.answering.Lock()
-	defer s.answering.Unlock()
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.exchanges = append(s.exchanges, e)
-	s.mu.Unlock()
 	return s.Answer(e)
 }
 
@@ -172,10 +156,10 @@ func refuse(w http.ResponseWriter, a Answer) {
 //go:embed *.sse
 var streams embed.FS
 
-// events returns the server-sent events of an answer.
-func (a Answer) events(api string) ([]string, error) {
+// events returns the server-sent events of an answer, from the template in a file.
+func (a Answer) events(file string) ([]string, error) {
 	counts := map[string]int{}
-	t, err := template.New(api+".sse").Funcs(template.FuncMap{
+	t, err := template.New(file).Funcs(template.FuncMap{
 		"count": func(name string) int { // 0, 1, 2, …
 			counts[name]++
 			return counts[name] - 1
@@ -185,7 +169,7 @@ func (a Answer) events(api string) ([]string, error) {
 			encoded, err := json.Marshal(text)
 			return string(encoded), err
 		},
-	}).ParseFS(streams, api+".sse")
+	}).ParseFS(streams, file)
 	if err != nil {
 		return nil, err
 	}
@@ -195,8 +179,7 @@ func (a Answer) events(api string) ([]string, error) {
 }
 
 // read reads a request of any interface.
-func read(api string, r io.Reader) (e Exchange, err error) {
-	e.API = api
+func read(r io.Reader) (e Exchange, err error) {
 	if e.Body, err = io.ReadAll(r); err != nil {
 		return e, fmt.Errorf("reading the body: %w", err)
 	}
@@ -218,8 +201,7 @@ func read(api string, r io.Reader) (e Exchange, err error) {
 		for _, part := range append(parts, m) {
 			p, _ := part.(map[string]any)
 			if p["type"] == "function_call_output" || p["role"] == "tool" || p["type"] == "tool_result" {
-				id := textOf(p["call_id"]) + textOf(p["tool_call_id"]) + textOf(p["tool_use_id"])
-				e.Outputs = append(e.Outputs, Output{id, textOf(p)})
+				e.Outputs = append(e.Outputs, textOf(p))
 			}
 		}
 	}

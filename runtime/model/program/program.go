@@ -101,18 +101,12 @@ func (m Model) run(ctx context.Context, r model.Request) (string, error) {
 
 func (m Model) failure(err error) error {
 	failure := &model.Error{Model: m.Name, Code: model.CodeProgram, Message: err.Error(), Attempts: 1}
-	stopped, ok := errors.AsType[*process.Error](err)
-	if !ok {
-		return failure
-	}
-	failure.Message = stopped.ForModel()
-	switch stopped.Kind {
-	case process.NotFound, process.NotExecutable, process.BadArgument:
-		failure.Code = model.CodeConfiguration
-	case process.Timeout:
-		failure.Code = model.CodeStalled
-	case process.OutputTooLarge:
-		failure.Code = model.CodeTooLarge
+	if stopped, ok := errors.AsType[*process.Error](err); ok {
+		codes := map[process.Kind]model.Code{
+			process.NotFound: model.CodeConfiguration, process.NotExecutable: model.CodeConfiguration, process.BadArgument: model.CodeConfiguration,
+			process.Timeout: model.CodeStalled, process.OutputTooLarge: model.CodeTooLarge,
+		}
+		failure.Code, failure.Message = cmp.Or(codes[stopped.Kind], failure.Code), stopped.ForModel()
 	}
 	return failure
 }

@@ -1,8 +1,8 @@
 package provider
 
 import (
+	"cmp"
 	"encoding/json"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -30,18 +30,18 @@ func chatMessages(r request) []fields {
 	if r.Instructions != nil {
 		messages = append(messages, fields{"role": "system", "content": *r.Instructions})
 	}
-	all := turns(r.entries())
-	asked := func(turn []entry) bool { return turn[0].role == "user" }
-	for i, turn := range all {
-		switch turn[0].role {
+	turns := r.turns()
+	for i, t := range turns {
+		switch t.role {
 		case "user":
-			messages = append(messages, fields{"role": "user", "content": chatContent(turn)})
+			messages = append(messages, fields{"role": "user", "content": chatContent(t.items)})
 		case "tool":
-			for _, e := range turn {
+			for _, e := range t.items {
 				messages = append(messages, fields{"role": "tool", "tool_call_id": e.CallID, "content": e.Output})
 			}
 		default:
-			if message := chatMessage(turn, !slices.ContainsFunc(all[i:], asked)); message != nil {
+			current := !slices.ContainsFunc(turns[i:], func(t turn) bool { return t.role == "user" })
+			if message := chatMessage(t.items, current); message != nil {
 				messages = append(messages, message)
 			}
 		}
@@ -50,9 +50,9 @@ func chatMessages(r request) []fields {
 }
 
 // chatContent returns the content of a user's message: a text if it has no image, since some servers accept nothing else.
-func chatContent(turn []entry) any {
+func chatContent(items []entry) any {
 	var parts []model.Part
-	for _, e := range turn {
+	for _, e := range items {
 		parts = append(parts, e.Parts...)
 	}
 	var texts []string
@@ -68,12 +68,13 @@ func chatContent(turn []entry) any {
 }
 
 // chatMessage returns a message of the model, or nil if it is empty. The API does not define reasoning; servers that
-// send it want it back with the outputs of its calls, and not after the next message of the user.
-func chatMessage(turn []entry, current bool) fields {
+// send it want it back with the outputs of its calls, and not after the next message of the user. current says that there
+// is no such message.
+func chatMessage(items []entry, current bool) fields {
 	message := fields{"role": "assistant", "content": nil}
 	var texts []string
 	var calls []fields
-	for _, e := range turn {
+	for _, e := range items {
 		switch text := e.Text(); {
 		case e.Kind == model.Reasoning && current:
 			maps.Copy(message, e.saved)
@@ -97,45 +98,23 @@ func chatMessage(turn []entry, current bool) fields {
 	return message
 }
 
-// done is the data of the last event of OpenAI's streams.
-const done = "[DONE]"
-
-func (s *stream) chatEvent(data []byte) error {
-	if string(data) == done {
-		s.whole = true
-		return io.EOF
-	}
-	var chunk struct {
-		Error   any
-		Choices []struct {
-			Delta  fields
-			Finish string `json:"finish_reason"`
-		}
-		Usage *usage
-	}
-	chunk.Usage = &s.usage
-	if err := parse(data, &chunk); err != nil {
-		return err
-	}
-	if chunk.Error != nil {
-		return reported(chunk.Error, 0)
-	}
-	if len(chunk.Choices) == 0 {
+func (s *stream) chatEvent(event fields) error {
+	choices := objectsOf(event["choices"])
+	if len(choices) == 0 {
 		return nil
 	}
-	choice := chunk.Choices[0]
-	s.message.add(choice.Delta)
-	s.delta(textOf(choice.Delta["content"]))
-	s.delta(textOf(choice.Delta["refusal"]))
-	calls, _ := choice.Delta["tool_calls"].([]any)
-	for _, call := range calls {
-		piece, _ := call.(fields)
+	delta := objectOf(choices[0]["delta"])
+	appendTexts(s.message, delta)
+	s.delta(textOf(delta["content"]))
+	s.delta(textOf(delta["refusal"]))
+	for _, piece := range objectsOf(delta["tool_calls"]) {
 		s.chatCall(piece)
 	}
-	if choice.Finish == "content_filter" {
-		return withheld()
+	reason := textOf(choices[0]["finish_reason"])
+	s.complete = s.complete || reason != ""
+	if reason == "content_filter" {
+		return withheldError()
 	}
-	s.whole = s.whole || choice.Finish != ""
 	return nil
 }
 
@@ -144,51 +123,48 @@ func (s *stream) chatEvent(data []byte) error {
 func (s *stream) chatCall(piece fields) {
 	index, _ := piece["index"].(json.Number)
 	id := textOf(piece["id"])
-	var call *block
-	for _, b := range slices.Backward(s.blocks) {
-		if known := b.text("id"); b.fields["index"] == index && (id == "" || known == "" || known == id) {
-			call = b
+	var call fields
+	for _, c := range slices.Backward(s.parts) {
+		if known := textOf(c["id"]); c["index"] == index && (id == "" || known == "" || known == id) {
+			call = c
 			break
 		}
 	}
 	if call == nil {
-		call = &block{fields: fields{"index": index}}
-		s.blocks = append(s.blocks, call)
+		call = fields{"function": fields{}}
+		s.parts = append(s.parts, call)
 	}
-	if id != "" {
-		call.fields["id"] = id
+	function, further := objectOf(call["function"]), objectOf(piece["function"])
+	if textOf(further["name"]) == textOf(function["name"]) { // some servers repeat the name with every piece
+		delete(further, "name")
 	}
-	function, _ := piece["function"].(fields)
-	if function["name"] == call.text("name") { // some servers repeat the name with every piece
-		delete(function, "name")
-	}
-	call.add(function)
-	for key, value := range piece { // the server wants its further fields back
-		if !slices.Contains([]string{"index", "id", "type", "function"}, key) {
-			call.fields[key] = value
-		}
-	}
+	appendTexts(function, further)
+	id = cmp.Or(id, textOf(call["id"]))
+	maps.Copy(call, piece) // the server wants its further fields back
+	call["index"], call["id"], call["function"] = index, id, function
 }
 
 func (s *stream) chatFinish() {
 	thoughts := fields{}
 	for _, key := range []string{"reasoning", "reasoning_content"} { // some servers have one, some the other
-		if text := s.message.text(key); text != "" {
+		if text := textOf(s.message[key]); text != "" {
 			thoughts[key] = text
 		}
 	}
 	if len(thoughts) > 0 {
 		s.items = append(s.items, model.Item{Kind: model.Reasoning, Raw: s.raw(thoughts)})
 	}
-	if text := s.message.text("content") + s.message.text("refusal"); text != "" {
+	if text := textOf(s.message["content"]) + textOf(s.message["refusal"]); text != "" {
 		s.items = append(s.items, model.Text(model.AgentMessage, text))
 	}
-	for _, b := range s.blocks {
-		item := s.call(b.text("id"), b.text("name"), b.text("arguments"))
-		delete(b.fields, "index")
-		delete(b.fields, "id")
-		if len(b.fields) > 0 {
-			item.Raw = s.raw(b.fields)
+	for _, call := range s.parts {
+		function := objectOf(call["function"])
+		item := s.call(textOf(call["id"]), textOf(function["name"]), textOf(function["arguments"]))
+		for _, key := range []string{"index", "id", "type", "function"} {
+			delete(call, key)
+		}
+		if len(call) > 0 {
+			item.Raw = s.raw(call)
 		}
 		s.items = append(s.items, item)
 	}

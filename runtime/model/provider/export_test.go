@@ -10,7 +10,7 @@ import (
 )
 
 // Bound has a model read less of a response than it does otherwise.
-func (m *Model) Bound(bytes int64) { m.most = bytes }
+func (m *Model) Bound(bytes int64) { m.maxBytes = bytes }
 
 // After replaces [time.After] in the wait between attempts.
 func (m *Model) After(after func(time.Duration) <-chan time.Time) { m.after = after }
@@ -27,13 +27,9 @@ func ReadEvents(r io.Reader) (all []string) {
 // Decode returns what an interface makes of a stream.
 func Decode(api string, source io.Reader) (model.Response, error) {
 	m := New("m", config.Model{API: api, Model: "m"}, nil)
-	names, err := model.NamesOf(nil)
-	if err != nil {
-		return model.Response{}, err
-	}
-	s := &stream{request: request{names: names, from: api + " m"}, delta: func(string) {}}
-	err = m.read(context.Background(), s, source)
+	s := &stream{request: request{from: api + " m"}, tokens: map[string]int64{}, message: fields{}, ids: map[string]bool{}, delta: func(string) {}}
+	err := m.read(context.Background(), s, source)
 	got := model.Response{Items: s.items}
-	s.usage.addTo(&got.Usage)
+	s.addUsage(&got.Usage)
 	return got, err
 }

@@ -131,6 +131,10 @@ func TestCompatible(t *testing.T) {
 			provider.Chat, chunk(`{"tool_calls":[{"index":0,"function":{"name":"x","arguments":"{}"}},{"index":1,"function":{"name":"y","arguments":"{}"}}]}`) + end,
 			[]model.Item{call("call_without_id_0", "x", "{}"), call("call_without_id_1", "y", "{}")},
 		},
+		"one id for all calls": {
+			provider.Responses, `data: {"type":"response.completed","response":{"output":[{"type":"function_call","call_id":"a","name":"x","arguments":"{}"},{"type":"function_call","call_id":"a","name":"y","arguments":"{}"}]}}` + "\n\n",
+			[]model.Item{call("a", "x", "{}"), call("call_without_id_1", "y", "{}")},
+		},
 		"the name with every piece": {provider.Chat, chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}]}`) +
 			chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"}"}}]}`) + end, []model.Item{call("a", "x", "{}")}},
 		"no end but that of the stream": {provider.Chat, chunk(`{"content":"hi"}`) + end, []model.Item{model.Text(model.AgentMessage, "hi")}},

@@ -16,42 +16,45 @@ import (
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/model"
 )
 
 // stream is a response while it is read.
 type stream struct {
 	request
-	delta func(string) // gets each piece of text
-	usage usage
+	delta  func(string)     // gets each piece of text
+	tokens map[string]int64 // the usage, by the names of all interfaces
 
-	// What the events have had so far.
-	message block    // of Chat Completions
-	blocks  []*block // of Messages; the calls of Chat Completions
-	output  []fields // the items of Responses
-	stop    string   // the reason of Messages
+	message    fields   // of Chat Completions, without its calls
+	parts      []fields // the blocks of Messages, the calls of Chat Completions, the items of Responses
+	stopReason string   // of Messages
 
-	whole  bool // the response is complete
-	items  []model.Item
-	paused bool // the provider wants another request, with these items
+	complete bool
+	items    []model.Item
+	ids      map[string]bool // of the calls in items
+	paused   bool            // the provider wants another request, with these items
 }
 
-// usage is the tokens of a response, by the names of all interfaces.
-type usage struct {
-	Input      int64 `json:"input_tokens"`
-	Read       int64 `json:"cache_read_input_tokens"`
-	Written    int64 `json:"cache_creation_input_tokens"`
-	Output     int64 `json:"output_tokens"`
-	Prompt     int64 `json:"prompt_tokens"`
-	Completion int64 `json:"completion_tokens"`
+// addUsage adds the tokens of the response to a sum.
+func (s *stream) addUsage(sum *model.Usage) {
+	t := s.tokens
+	sum.InputTokens += t["input_tokens"] + t["cache_read_input_tokens"] + t["cache_creation_input_tokens"] + t["prompt_tokens"]
+	sum.OutputTokens += t["output_tokens"] + t["completion_tokens"]
 }
 
-func (u usage) addTo(sum *model.Usage) {
-	for _, n := range []int64{u.Input, u.Read, u.Written, u.Prompt} {
-		sum.InputTokens += max(n, 0)
+// call returns the next item, a call with the name as the model wrote it. Some servers send no id, or one for all calls.
+func (s *stream) call(id, name, arguments string) model.Item {
+	for n := len(s.items); id == "" || s.ids[id]; n++ {
+		id = "call_without_id_" + strconv.Itoa(n)
 	}
-	sum.OutputTokens += max(u.Output, 0) + max(u.Completion, 0)
+	s.ids[id] = true
+	canonical := name
+	for _, t := range s.Tools {
+		if model.Flat(t.Name) == name {
+			canonical = t.Name
+		}
+	}
+	return model.Item{Kind: model.ToolCall, CallID: id, Name: canonical, Wire: name, Arguments: arguments}
 }
 
 var errSilence = errors.New("the server has sent nothing for too long")
@@ -83,12 +86,12 @@ func (m *Model) post(ctx context.Context, s *stream, key string) error {
 	}
 	response, err := m.client.Do(r)
 	if err != nil {
-		return broken(ctx, model.CodeUnreachable, "there is no connection to the server: ", err)
+		return connectionError(ctx, model.CodeUnreachable, "there is no connection to the server: ", err)
 	}
 	defer response.Body.Close()
 	timer.Reset(m.config.Timeout)
 	if response.StatusCode != http.StatusOK {
-		return refused(response)
+		return statusError(response)
 	}
 	return m.read(ctx, s, readerFunc(func(p []byte) (int, error) {
 		n, err := response.Body.Read(p)
@@ -103,21 +106,48 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // read reads the events of a response.
 func (m *Model) read(ctx context.Context, s *stream, body io.Reader) error {
-	limited := &io.LimitedReader{R: body, N: m.most}
-	err := scan(limited, func(data []byte) error { return m.wire.event(s, data) })
-	_, decided := errors.AsType[*model.Error](err)
-	switch {
-	case decided:
+	limited := &io.LimitedReader{R: body, N: m.maxBytes}
+	err := scan(limited, func(data []byte) error { return m.event(s, data) })
+	if _, ok := errors.AsType[*model.Error](err); ok {
 		return err
+	}
+	switch {
 	case errors.Is(err, bufio.ErrTooLong) || err == nil && limited.N <= 0:
 		return &model.Error{Code: model.CodeTooLarge, Message: "the response is larger than any that is read"}
 	case err != nil && !errors.Is(err, io.EOF):
-		return broken(ctx, model.CodeCut, "the connection broke before the end of the response: ", err)
-	case !s.whole:
+		return connectionError(ctx, model.CodeCut, "the connection broke before the end of the response: ", err)
+	case !s.complete:
 		return &model.Error{Code: model.CodeCut, Temporary: true, Message: "the server ended the response before its end"}
 	}
 	m.wire.finish(s)
-	return s.identify()
+	return nil
+}
+
+// event reads an event. It returns [io.EOF] for the last one.
+func (m *Model) event(s *stream, data []byte) error {
+	if string(data) == "[DONE]" { // the end of OpenAI's streams
+		s.complete = true
+		return io.EOF
+	}
+	var event fields
+	if err := parse(data, &event); err != nil {
+		return err
+	}
+	for _, around := range []any{event, event["message"], event["response"]} {
+		for name, value := range objectOf(objectOf(around)["usage"]) {
+			number, _ := value.(json.Number)
+			if n, err := number.Int64(); err == nil {
+				s.tokens[name] = max(n, 0) // the latest event wins
+			}
+		}
+	}
+	switch failure := event["error"]; {
+	case failure != nil:
+		return reportedError(failure, 0)
+	case event["type"] == "error": // some servers send the fields of the error in the event
+		return reportedError(event, 0)
+	}
+	return m.wire.event(s, event)
 }
 
 // maxLine is the longest line of a stream, in bytes.
@@ -145,46 +175,28 @@ func scan(r io.Reader, event func(data []byte) error) error {
 	return lines.Err()
 }
 
-// identify gives an id to each call without one, as some servers send them. It returns an error if two calls have the
-// same id.
-func (s *stream) identify() error {
-	ids := map[string]bool{}
-	for i := range s.items {
-		item := &s.items[i]
-		if item.Kind != model.ToolCall {
-			continue
-		}
-		item.CallID = cmp.Or(item.CallID, "call_without_id_"+strconv.Itoa(i))
-		if ids[item.CallID] {
-			return invalid("the response has two calls with the id " + text.Quote(item.CallID))
-		}
-		ids[item.CallID] = true
-	}
-	return nil
-}
-
 // parse decodes JSON. It keeps numbers as they are written.
 func parse(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	if err := d.Decode(to); err != nil {
-		return invalid("an event of the response is not JSON of this interface")
+		return invalidError("an event of the response is not JSON of this interface")
 	}
 	return nil
 }
 
-// invalid returns the error for a response that is not one of the interface.
-func invalid(message string) error {
+// invalidError returns the error for a response that is not one of the interface.
+func invalidError(message string) error {
 	return &model.Error{Code: model.CodeInvalidResponse, Message: message}
 }
 
-// withheld returns the error for a response that the provider does not give.
-func withheld() error {
+// withheldError returns the error for a response that the provider does not give.
+func withheldError() error {
 	return &model.Error{Code: model.CodeRefused, Message: "the provider withholds the response, by its rules for content"}
 }
 
-// broken returns the error for a connection that failed.
-func broken(ctx context.Context, code model.Code, message string, err error) error {
+// connectionError returns the error for a connection that failed.
+func connectionError(ctx context.Context, code model.Code, message string, err error) error {
 	message += err.Error()
 	if errors.Is(context.Cause(ctx), errSilence) {
 		code, message = model.CodeStalled, errSilence.Error()
@@ -192,16 +204,15 @@ func broken(ctx context.Context, code model.Code, message string, err error) err
 	return &model.Error{Code: code, Message: message, Temporary: true}
 }
 
-// refused returns the error for a response without status 200.
-func refused(r *http.Response) error {
+// statusError returns the error for a response without status 200.
+func statusError(r *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // the status is enough without it
-	var whole struct{ Error any }
-	_ = parse(body, &whole) // or a page of HTML
-	object, _ := whole.Error.(fields)
-	if textOf(whole.Error) == "" && textOf(object["message"]) == "" {
-		whole.Error = cmp.Or(strings.TrimSpace(string(body)), http.StatusText(r.StatusCode))
+	var page struct{ Error any }
+	_ = parse(body, &page) // or it is HTML
+	if textOf(page.Error) == "" && textOf(objectOf(page.Error)["message"]) == "" {
+		page.Error = cmp.Or(strings.TrimSpace(string(body)), http.StatusText(r.StatusCode))
 	}
-	failure := reported(whole.Error, r.StatusCode)
+	failure := reportedError(page.Error, r.StatusCode)
 	failure.Status = r.StatusCode
 	if seconds, err := strconv.ParseFloat(r.Header.Get("retry-after"), 64); err == nil && seconds > 0 {
 		failure.RetryAfter = time.Duration(min(seconds, 1e6) * float64(time.Second))
@@ -209,10 +220,10 @@ func refused(r *http.Response) error {
 	return failure
 }
 
-// reported returns the error for a provider's own, which is a text or an object with a message, a type and a code. status
+// reportedError returns the error for a provider's own, which is a text or an object with a message, a type and a code. status
 // is 0 in a stream; some servers put an HTTP status in the code.
-func reported(report any, status int) *model.Error {
-	object, _ := report.(fields)
+func reportedError(report any, status int) *model.Error {
+	object := objectOf(report)
 	names := textOf(object["type"]) + " " + textOf(object["code"])
 	if code, ok := object["code"].(json.Number); ok && status == 0 {
 		status, _ = strconv.Atoi(code.String())

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/model"
@@ -31,22 +31,22 @@ func messagesBody(r request) fields {
 // messagesHistory returns the messages of a request. One message has the outputs of all calls of a response.
 func messagesHistory(r request) []fields {
 	var history []fields
-	for _, turn := range turns(r.entries()) {
-		role := turn[0].role
-		if role == "tool" {
-			role = "user"
+	for _, t := range r.turns() {
+		if t.role == "tool" {
+			t.role = "user"
 		}
 		var blocks []any
-		for _, e := range turn {
+		for _, e := range t.items {
 			blocks = append(blocks, messagesBlocks(e)...)
 		}
 		if len(blocks) > 0 {
-			history = append(history, fields{"role": role, "content": blocks})
+			history = append(history, fields{"role": t.role, "content": blocks})
 		}
 	}
 	return history
 }
 
+// messagesBlocks returns the blocks of an item of a history.
 func messagesBlocks(e entry) []any {
 	switch e.Kind {
 	case model.ToolOutput:
@@ -82,67 +82,54 @@ func messagesImage(url string) fields {
 	return fields{"type": "image", "source": source}
 }
 
-func (s *stream) messagesEvent(data []byte) error {
-	var event struct {
-		Type    string
-		Message struct{ Usage *usage }
-		Index   int
-		Block   fields `json:"content_block"`
-		Delta   fields
-		Usage   *usage
-		Error   any
-	}
-	event.Usage, event.Message.Usage = &s.usage, &s.usage // the later event wins
-	if err := parse(data, &event); err != nil {
-		return err
-	}
-	switch event.Type {
+func (s *stream) messagesEvent(event fields) error {
+	number, _ := event["index"].(json.Number)
+	index, _ := strconv.Atoi(number.String())
+	delta := objectOf(event["delta"])
+	switch event["type"] {
 	case "content_block_start":
-		b := &block{fields: event.Block}
-		if b.text("type") == "" || event.Index != len(s.blocks) {
-			return invalid("a part of the response has no type, or is not the next")
+		block := objectOf(event["content_block"])
+		if textOf(block["type"]) == "" || index != len(s.parts) {
+			return invalidError("a part of the response has no type, or is not the next")
 		}
-		s.blocks = append(s.blocks, b)
-		if b.text("type") == "text" {
-			s.delta(b.text("text"))
-		}
+		s.parts = append(s.parts, block)
+		s.delta(textOf(block["text"]))
 	case "content_block_delta":
-		if event.Index < 0 || event.Index >= len(s.blocks) {
-			return invalid("a piece of the response belongs to no part of it")
+		if index < 0 || index >= len(s.parts) {
+			return invalidError("a piece of the response belongs to no part of it")
 		}
-		s.messagesDelta(s.blocks[event.Index], event.Delta)
+		block := s.parts[index]
+		appendTexts(block, delta)
+		if citation := delta["citation"]; citation != nil {
+			citations, _ := block["citations"].([]any)
+			block["citations"] = append(citations, citation)
+		}
+		s.delta(textOf(delta["text"]))
 	case "message_delta":
-		s.stop = cmp.Or(textOf(event.Delta["stop_reason"]), s.stop)
+		s.stopReason = cmp.Or(textOf(delta["stop_reason"]), s.stopReason)
 	case "message_stop":
-		s.whole = true
-		if s.stop == "refusal" {
-			return withheld()
+		s.complete = true
+		if s.stopReason == "refusal" {
+			return withheldError()
 		}
 		return io.EOF
-	case "error":
-		return reported(event.Error, 0)
 	}
 	return nil
-}
-
-func (s *stream) messagesDelta(b *block, delta fields) {
-	b.add(delta)
-	if citation := delta["citation"]; citation != nil {
-		citations, _ := b.fields["citations"].([]any)
-		b.fields["citations"] = append(citations, citation)
-	}
-	s.delta(textOf(delta["text"]))
 }
 
 // messagesFinish makes items of the blocks. Adjacent texts are one message: a text with citations has several blocks.
 // Blank texts are left out, since the API refuses them.
 func (s *stream) messagesFinish() {
-	s.paused = s.stop == "pause_turn"
+	s.paused = s.stopReason == "pause_turn"
 	var texts []fields // of the last item
-	for _, b := range s.blocks {
-		arguments, whole := b.text("partial_json"), wholeBlock(b)
+	for _, block := range s.parts {
+		arguments := textOf(block["partial_json"])
+		delete(block, "partial_json")
+		if arguments != "" {
+			block["input"] = json.RawMessage(argumentsObject(arguments))
+		}
 		item := model.Item{Kind: model.Reasoning}
-		switch text := b.text("text"); whole["type"] {
+		switch text := textOf(block["text"]); block["type"] {
 		case "text":
 			if strings.TrimSpace(text) == "" {
 				continue
@@ -150,36 +137,23 @@ func (s *stream) messagesFinish() {
 			if texts == nil {
 				s.items = append(s.items, model.Text(model.AgentMessage, ""))
 			}
-			texts = append(texts, whole)
+			texts = append(texts, block)
 			message := &s.items[len(s.items)-1]
 			message.Parts[0].Text += text
 			message.Raw = s.raw(fields{"blocks": texts})
 			continue
 		case "tool_use":
-			if input, ok := whole["input"]; ok && arguments == "" {
+			if input, ok := block["input"]; ok && arguments == "" {
 				encoded, _ := model.JSON(input) // it was decoded from JSON
 				arguments = string(encoded)
 			}
-			delete(whole, "input")
-			item = s.call(textOf(whole["id"]), textOf(whole["name"]), arguments)
-			item.Raw = s.raw(whole)
+			delete(block, "input")
+			item = s.call(textOf(block["id"]), textOf(block["name"]), arguments)
+			item.Raw = s.raw(block)
 		default:
-			item.Raw = s.raw(fields{"blocks": []fields{whole}})
+			item.Raw = s.raw(fields{"blocks": []fields{block}})
 		}
 		texts = nil
 		s.items = append(s.items, item)
 	}
-}
-
-// wholeBlock returns a block as the next request has it.
-func wholeBlock(b *block) fields {
-	whole := maps.Clone(b.fields)
-	for key := range b.pieces {
-		whole[key] = b.text(key)
-	}
-	if arguments := b.text("partial_json"); arguments != "" {
-		whole["input"] = json.RawMessage(object(arguments))
-	}
-	delete(whole, "partial_json")
-	return whole
 }

@@ -42,13 +42,13 @@ type Key func(ctx context.Context, refused bool) (string, error)
 
 // Model is a model of a provider. It implements [model.Model].
 type Model struct {
-	name   string
-	config config.Model
-	key    Key
-	wire   wire
-	client *http.Client
-	most   int64                                // bytes of a response
-	after  func(time.Duration) <-chan time.Time // for the wait between attempts
+	name     string
+	config   config.Model
+	key      Key
+	wire     wire
+	client   *http.Client
+	maxBytes int64                                // of a response
+	after    func(time.Duration) <-chan time.Time // for the wait between attempts
 }
 
 // wire is what differs between the interfaces.
@@ -58,7 +58,7 @@ type wire struct {
 	header string                      // has the key
 	scheme string                      // precedes the key
 	body   func(request) fields        // the JSON of a request
-	event  func(*stream, []byte) error // reads an event; [io.EOF] is for the last one
+	event  func(*stream, fields) error // reads an event; [io.EOF] is for the last one
 	finish func(*stream)               // makes items after the last event
 }
 
@@ -83,39 +83,32 @@ func New(name string, c config.Model, key Key) *Model {
 	}
 	c.Timeout = cmp.Or(c.Timeout, 5*time.Minute)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &Model{name: name, config: c, key: key, wire: w, client: client, most: maxResponse, after: time.After}
+	return &Model{name: name, config: c, key: key, wire: w, client: client, maxBytes: maxResponse, after: time.After}
 }
 
 // Sample implements [model.Model].
 func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(string)) (model.Response, error) {
-	tools := asked.Tools
-	if asked.WebSearch = asked.WebSearch && m.config.WebSearch; asked.WebSearch {
-		tools = append(tools[:len(tools):len(tools)], model.Tool{Name: webSearch})
-	}
-	names, err := model.NamesOf(tools)
-	if err != nil {
-		return model.Response{}, m.failure(err, "")
-	}
-	if most := m.config.MaxOutputTokens; asked.MaxOutputTokens == 0 || most > 0 && most < asked.MaxOutputTokens {
-		asked.MaxOutputTokens = most
+	asked.WebSearch = asked.WebSearch && m.config.WebSearch
+	if limit := m.config.MaxOutputTokens; asked.MaxOutputTokens == 0 || limit > 0 && limit < asked.MaxOutputTokens {
+		asked.MaxOutputTokens = limit
 	}
 	if delta == nil {
 		delta = func(string) {}
 	}
-	r := request{Request: asked, model: m.config.Model, from: m.config.API + " " + m.config.Model, names: names}
-	var whole model.Response
+	r := request{Request: asked, model: m.config.Model, from: m.config.API + " " + m.config.Model}
+	var sum model.Response // of all requests
 	for range maxPauses {
-		s, err := m.ask(ctx, r, &whole.Usage, delta)
+		s, err := m.ask(ctx, r, &sum.Usage, delta)
 		if err != nil {
-			return model.Response{Usage: whole.Usage}, err
+			return model.Response{Usage: sum.Usage}, err
 		}
-		whole.Items = append(whole.Items, s.items...)
+		sum.Items = append(sum.Items, s.items...)
 		if !s.paused {
 			break
 		}
 		r.Items = append(r.Items[:len(r.Items):len(r.Items)], s.items...)
 	}
-	return whole, nil
+	return sum, nil
 }
 
 // ask returns one response. It tries again after a temporary failure, unless delta has had a part of the response. It adds
@@ -123,17 +116,18 @@ func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(stri
 func (m *Model) ask(ctx context.Context, r request, used *model.Usage, delta func(string)) (*stream, error) {
 	streamed, refused := false, false
 	for attempt := 1; ; attempt++ {
-		s := &stream{request: r, delta: func(text string) {
+		s := &stream{request: r, tokens: map[string]int64{}, message: fields{}, ids: map[string]bool{}}
+		s.delta = func(text string) {
 			if text != "" {
 				streamed = true
 				delta(text)
 			}
-		}}
+		}
 		key, err := m.key(ctx, refused)
 		if err == nil {
 			err = m.post(ctx, s, key)
 		}
-		s.usage.addTo(used)
+		s.addUsage(used)
 		if err == nil {
 			return s, nil
 		}
@@ -171,9 +165,9 @@ func (m *Model) failure(err error, key string) *model.Error {
 	return failure
 }
 
-// pause returns the time to wait after an attempt. It grows with each attempt, and has a random part so that many
-// clients do not return at the same time.
-func pause(attempt int, wanted time.Duration) time.Duration {
+// pause returns the time to wait after an attempt, which is at least retryAfter. It grows with each attempt, and has a
+// random part so that many clients do not return at the same time.
+func pause(attempt int, retryAfter time.Duration) time.Duration {
 	backoff := min(500*time.Millisecond<<(attempt-1), 8*time.Second)
-	return max(wanted, backoff/2+rand.N(backoff/2))
+	return max(retryAfter, backoff/2+rand.N(backoff/2))
 }

@@ -139,20 +139,6 @@ func output(id, text string) model.Item {
 
 func ignoreRaw() cmp.Option { return cmpopts.IgnoreFields(model.Item{}, "Raw") }
 
-// Tools that would have one name cannot be offered together.
-func TestNames(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, nil)
-	_, err := l.model(provider.Chat).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}, Tools: tools("conv.create", "conv_create")}, nil)
-	if err == nil || !strings.Contains(err.Error(), `the tools "conv.create" and "conv_create"`) {
-		t.Errorf("two tools with one name: %v", err)
-	}
-	_, err = l.model(provider.Messages).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}, Tools: tools("web_search"), WebSearch: true}, nil)
-	if err == nil || !strings.Contains(err.Error(), `"web_search"`) {
-		t.Errorf("a tool with the name of the provider's own: %v", err)
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	retryAfter := func(value string) map[string]string { return map[string]string{"Retry-After": value} }
@@ -302,7 +288,6 @@ func TestKeyIsNotShown(t *testing.T) {
 			"in a message":          {Status: 400, Type: "x", Message: "you sent " + modeltest.Key},
 			"at the limit":          {Status: 400, Type: "x", Message: strings.Repeat("x", 470) + modeltest.Key},
 			"in a redirect":         {Status: 302, Header: map[string]string{"Location": "/" + modeltest.Key}},
-			"in ids of two calls":   {Calls: []modeltest.Call{{ID: modeltest.Key, Name: "a", Args: "{}"}, {ID: modeltest.Key, Name: "a", Args: "{}"}}},
 			"in a name of no model": {Status: 404, Message: "no " + modeltest.Key},
 		} {
 			t.Run(name+"/"+api, func(t *testing.T) {

@@ -31,89 +31,69 @@ func responsesBody(r request) fields {
 
 func responsesInput(r request) []fields {
 	input := []fields{}
-	for _, e := range r.entries() {
-		item := e.saved
-		switch text := e.Text(); {
-		case e.Kind == model.UserMessage:
-			item = fields{"type": "message", "role": "user", "content": encode(e.Parts, "input_text", responsesImage)}
-		case e.Kind == model.ToolOutput:
-			item = fields{"type": "function_call_output", "call_id": e.CallID, "output": e.Output}
-		case e.Kind == model.ToolCall:
-			item["type"], item["call_id"], item["name"], item["arguments"] = "function_call", e.CallID, e.Name, e.Arguments
-			delete(item, "namespace") // of sessions of earlier versions
-		case len(item) == 0 && text != "":
-			item = fields{"type": "message", "role": "assistant", "content": text}
-		}
-		if len(item) > 0 {
-			input = append(input, item)
+	for _, t := range r.turns() {
+		for _, e := range t.items {
+			if item := responsesItem(e); len(item) > 0 {
+				input = append(input, item)
+			}
 		}
 	}
 	return input
 }
 
-func responsesImage(url string) fields {
-	return fields{"type": "input_image", "image_url": url, "detail": "auto"}
+// responsesItem returns an item of a history, or an empty one for an empty message of another model.
+func responsesItem(e entry) fields {
+	item := e.saved
+	switch text := e.Text(); {
+	case e.Kind == model.UserMessage:
+		return fields{"type": "message", "role": "user", "content": encode(e.Parts, "input_text", func(url string) fields {
+			return fields{"type": "input_image", "image_url": url, "detail": "auto"}
+		})}
+	case e.Kind == model.ToolOutput:
+		return fields{"type": "function_call_output", "call_id": e.CallID, "output": e.Output}
+	case e.Kind == model.ToolCall:
+		item["type"], item["call_id"], item["name"], item["arguments"] = "function_call", e.CallID, e.Name, e.Arguments
+		delete(item, "namespace") // of sessions of earlier versions
+	case len(item) == 0 && text != "":
+		return fields{"type": "message", "role": "assistant", "content": text}
+	}
+	return item
 }
 
-func (s *stream) responsesEvent(data []byte) error {
-	if string(data) == done {
-		return io.EOF
-	}
-	var event struct {
-		Type     string
-		Delta    any
-		Item     fields
-		Response struct {
-			Output     []fields
-			Usage      *usage
-			Error      any
-			Incomplete struct{ Reason string } `json:"incomplete_details"`
-		}
-		Error any
-	}
-	response := &event.Response
-	response.Usage = &s.usage
-	if err := parse(data, &event); err != nil {
-		return err
-	}
-	switch event.Type {
+func (s *stream) responsesEvent(event fields) error {
+	response := objectOf(event["response"])
+	switch event["type"] {
 	case "response.output_text.delta", "response.refusal.delta":
-		s.delta(textOf(event.Delta))
+		s.delta(textOf(event["delta"]))
 	case "response.output_item.done":
-		s.output = append(s.output, event.Item)
+		s.parts = append(s.parts, objectOf(event["item"]))
 	case "response.completed", "response.incomplete":
-		s.whole = true
-		if s.output == nil { // some servers send the items here alone
-			s.output = response.Output
+		s.complete = true
+		if s.parts == nil { // some servers send the items here alone
+			s.parts = objectsOf(response["output"])
 		}
-		if response.Incomplete.Reason == "content_filter" {
-			return withheld()
+		if objectOf(response["incomplete_details"])["reason"] == "content_filter" {
+			return withheldError()
 		}
 		return io.EOF
 	case "response.failed":
-		if response.Error == nil {
-			response.Error = fields{"code": "server_error", "message": "the response failed"}
+		if response["error"] == nil {
+			return reportedError(fields{"code": "server_error", "message": "the response failed"}, 0)
 		}
-		return reported(response.Error, 0)
-	case "error":
-		if event.Error == nil { // some servers send its fields in the event
-			_ = parse(data, &event.Error) // as above
-		}
-		return reported(event.Error, 0)
+		return reportedError(response["error"], 0)
 	}
 	return nil
 }
 
 func (s *stream) responsesFinish() {
 	unpaired := false // a reasoning item cannot be sent again
-	for _, item := range s.output {
+	for _, item := range s.parts {
 		decoded := model.Item{Kind: model.Reasoning}
-		content, _ := item["content"].([]any)
+		content := objectsOf(item["content"])
 		switch item["type"] {
 		case "message":
 			text := ""
-			for _, value := range content {
-				part, _ := value.(fields)
+			for _, part := range content {
 				text += textOf(part["text"]) + textOf(part["refusal"])
 			}
 			decoded = model.Text(model.AgentMessage, text)

@@ -125,14 +125,14 @@ func (m *Model) next(h history) (response, error) {
 			continue
 		}
 		var next *response
-		n := 0
+		unmatched := 0 // responses without match so far
 		for _, r := range c.Responses {
 			switch {
 			case r.Match == "":
-				if n == h.responses || r.Repeat && n < h.responses {
+				if unmatched == h.responses || r.Repeat && unmatched < h.responses {
 					next = &r
 				}
-				n++
+				unmatched++
 			case strings.Contains(h.last, r.Match):
 				return r, nil
 			}

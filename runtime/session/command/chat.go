@@ -250,7 +250,7 @@ func (d *dialog) list() error {
 		if c.ID == d.next.Conversation {
 			mark = "*"
 		}
-		fmt.Fprintf(&b, "%s %-5s %s  %s  %s  %s\n", mark, nameOf(state, c.ID), c.ID, stateOf(state, c),
+		fmt.Fprintf(&b, "%s %-5s %s  %s  %s  %s\n", mark, nameOf(state, c.ID), c.ID, tools.StateOf(state, c),
 			text.Count(c.Messages, "message", "messages"), text.Cell(tools.TitleOf(c)))
 	}
 	_, err := io.WriteString(d.host.Stdout, b.String())

@@ -171,7 +171,7 @@ messages of each, and the tokens used by it and the conversations below it.`,
 // tree returns a conversation and those below it.
 func tree(s session.State, c *session.Conversation) *shown {
 	t := &shown{
-		ID: c.ID, Title: tools.TitleOf(c), State: stateOf(s, c),
+		ID: c.ID, Title: tools.TitleOf(c), State: tools.StateOf(s, c),
 		Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage,
 	}
 	for child := range s.Conversations() {
@@ -182,16 +182,6 @@ func tree(s session.State, c *session.Conversation) *shown {
 		}
 	}
 	return t
-}
-
-// stateOf returns the state of a conversation in words for people.
-func stateOf(s session.State, c *session.Conversation) string {
-	if c.Destroyed {
-		return "destroyed"
-	}
-	doing := s.Doing(c.ID)
-	words := map[string]string{"suspended": "waiting", "queued": "idle"}
-	return cmp.Or(words[doing], doing)
 }
 
 func (s *shown) print(b *strings.Builder, first, rest string, width int) {

@@ -389,7 +389,10 @@ func TestOpen(t *testing.T) {
 			l := newSetup(t, "", "[model.a]\n"+test.config)
 			l.env["KEY"] = test.key
 			l.write("project/s.toml", "[[")
-			_, err := open(t, l, "a")
+			m, err := open(t, l, "a")
+			if err == nil {
+				_, err = say(t, m)
+			}
 			failure := (*model.Error)(nil)
 			if !errors.As(err, &failure) || failure.Code != model.CodeConfiguration || !strings.Contains(err.Error(), test.want) || strings.Contains(fmt.Sprintf("%+v", err), "sk-") {
 				t.Errorf("got %v, want %s", err, test.want)

@@ -41,6 +41,7 @@ func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
 		Checks:    f.checks,
 		Variables: []string{"XDG_DATA_HOME"},
 		Close:     f.close,
+		Pages:     []toolset.Page{f.page()},
 	}
 }
 

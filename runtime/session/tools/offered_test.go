@@ -30,13 +30,15 @@ type scenario struct {
 }
 
 func (s *scenario) Sample(_ context.Context, r model.Request, _ func(string)) (model.Response, error) {
-	if _, err := model.NamesOf(r.Tools); err != nil {
-		return model.Response{}, err
-	}
 	first, outputs := r.Items[0].Text(), 0
 	var names []string
+	flat := map[string]bool{}
 	for _, tool := range r.Tools {
 		names = append(names, tool.Name)
+		if flat[model.Flat(tool.Name)] {
+			return model.Response{}, fmt.Errorf("two tools are called %s", model.Flat(tool.Name))
+		}
+		flat[model.Flat(tool.Name)] = true
 	}
 	s.offered[first] = names
 	last := ""

@@ -195,7 +195,7 @@ var (
 func outputs(e modeltest.Exchange) (all []string) {
 	found := toolFound.FindAllSubmatch(e.Body, -1)
 	for i, output := range e.Outputs {
-		answer := wallTime.ReplaceAllString(output.Text, "")
+		answer := wallTime.ReplaceAllString(output, "")
 		if answer == "" && i < len(found) {
 			answer = string(found[i][1])
 		}

@@ -33,9 +33,8 @@ func TestNothingIsLeft(t *testing.T) {
 			server := &modeltest.Server{
 				Answer: modeltest.Sequence(
 					modeltest.Answer{Pieces: []string{"yes"}},
-					modeltest.Answer{Pieces: []string{"half ", "whole"}, Hangs: true},
+					modeltest.Answer{Pieces: []string{"half ", "whole"}, Hang: func() { hung <- struct{}{} }},
 				),
-				Hung: func() { hung <- struct{}{} },
 			}
 			url := server.Start()
 			home := t.TempDir()

@@ -173,28 +173,45 @@ func (r *Recorder) End(id transcript.ID, err error) (store.Totals, error) {
 	return r.Totals, err
 }
 
-// questions returns the text of an inquiry with an array of questions in its arguments: each question
-// with the answers that it offers.
+// Call returns the event of a call. Its arguments are a JSON object, or else a text.
+func Call(at time.Time, name, id string, arguments []byte) transcript.Event {
+	e := transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: id}
+	var any struct{}
+	if jsontext.Decode(arguments, &any) {
+		e.Arguments = arguments
+	} else {
+		e.Text = arguments
+	}
+	return e
+}
+
+// questions returns the text of an inquiry with one question or an array of them in its arguments: each
+// question with the answers that it offers.
 func questions(arguments jsontext.Raw) string {
+	type question struct {
+		Question string       `json:"question"`
+		Options  jsontext.Raw `json:"options"`
+		Choices  jsontext.Raw `json:"choices"`
+	}
 	type label struct {
 		Label string `json:"label"`
-	}
-	type question struct {
-		Question string  `json:"question"`
-		Options  []label `json:"options"`
 	}
 	var asked struct {
 		Questions []question `json:"questions"`
 	}
+	var only question
 	jsontext.Decode(arguments, &asked)
+	jsontext.Decode(arguments, &only)
 	var lines strings.Builder
-	for _, q := range asked.Questions {
+	for _, q := range append(asked.Questions, only) {
 		if q.Question != "" {
 			lines.WriteString(q.Question + "\n")
 		}
-		for _, o := range q.Options {
-			if o.Label != "" {
-				lines.WriteString("- " + o.Label + "\n")
+		for _, list := range []jsontext.Raw{q.Options, q.Choices} {
+			for _, o := range jsontext.Parts(list, func(text []byte) label { return label{string(text)} }) {
+				if o.Label != "" {
+					lines.WriteString("- " + o.Label + "\n")
+				}
 			}
 		}
 	}

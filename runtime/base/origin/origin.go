@@ -1,4 +1,7 @@
-package mcpserver
+// Package origin decides by the Host and Origin headers which requests a server on this machine answers. A page in a
+// browser can reach such a server by a name that the page's owner points here. The browser still says which name it used
+// and which page asked: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
+package origin
 
 import (
 	"fmt"
@@ -11,13 +14,9 @@ import (
 	"strings"
 )
 
-// A page in a browser can reach a server on this machine by a name that its
-// owner points here. The browser still says which name it used and which page
-// asked: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
-
-// hostAllowed checks the Host header. It allows addresses, which nobody can point elsewhere; on the loopback
-// interface only its own. It allows known names.
-func hostAllowed(r *http.Request, known []string) bool {
+// AllowsHost reports whether a server answers a request with this Host header. It allows addresses, which nobody can
+// point elsewhere; on the loopback interface only its own. It allows known names.
+func AllowsHost(r *http.Request, known []string) bool {
 	host := hostOnly(r.Host)
 	if host == "" {
 		return false
@@ -33,9 +32,9 @@ func hostAllowed(r *http.Request, known []string) bool {
 	return err == nil
 }
 
-// originAllowed checks the Origin header, which only browsers send. It allows known pages, and pages of servers on
-// this machine if this server is on the loopback interface.
-func originAllowed(r *http.Request, known []string) bool {
+// Allows reports whether a server answers a request with this Origin header, which only browsers send. It allows known
+// pages, and pages of servers on this machine if this server is on the loopback interface.
+func Allows(r *http.Request, known []string) bool {
 	values := r.Header.Values("Origin")
 	if len(values) == 0 {
 		return true
@@ -53,34 +52,8 @@ func originAllowed(r *http.Request, known []string) bool {
 	return isLoopback(origin.Hostname()) && isLoopback(hostOnly(r.Host))
 }
 
-// allowOrigin lets a browser show the answer to a named page: https://fetch.spec.whatwg.org/#http-cors-protocol
-func allowOrigin(answer http.Header, r *http.Request, named []string) bool {
-	answer.Add("Vary", "Origin")
-	origin := r.Header.Values("Origin")
-	if len(origin) != 1 || !slices.Contains(named, origin[0]) {
-		return false
-	}
-	answer.Set("Access-Control-Allow-Origin", origin[0])
-	answer.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate")
-	return true
-}
-
-// isPreflight reports whether a browser asks for the headers that a page may send.
-func isPreflight(r *http.Request) bool {
-	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
-}
-
-// answerPreflight allows the headers of clients. The token is in a header and not in a cookie, so that credentials
-// are not allowed.
-func answerPreflight(w http.ResponseWriter) {
-	w.Header().Set("Access-Control-Allow-Methods", http.MethodPost)
-	w.Header().Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id")
-	w.Header().Set("Access-Control-Max-Age", "600") // seconds
-	w.WriteHeader(http.StatusNoContent)
-}
-
-// CheckOrigin returns an error for an allowed origin that no browser would send.
-func CheckOrigin(origin string) error {
+// Check returns an error for a known origin that no browser would send.
+func Check(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin {
 		return fmt.Errorf("%q is not an origin: it has to be SCHEME://HOST or SCHEME://HOST:PORT in small letters, such as https://example.com", origin)
@@ -88,7 +61,7 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// CheckHost returns an error for an allowed name that no client would send in a Host header. There is no name for all
+// CheckHost returns an error for a known name that no client would send in a Host header. There is no name for all
 // hosts: it would let in every page with a name that its owner points here.
 func CheckHost(name string) error {
 	host, port, err := net.SplitHostPort(name)

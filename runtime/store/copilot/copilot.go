@@ -1,0 +1,217 @@
+// Package copilot reads the conversations that GitHub Copilot CLI recorded for a project, from the
+// logs of events in its home directory. It was checked with what version 1.0.102 wrote.
+//
+// A session is the file session-state/ID/events.jsonl below ~/.copilot, on Windows below
+// %USERPROFILE%\.copilot, and below WSL in the Linux home; COPILOT_HOME names another directory. Versions
+// of 2025 wrote session-state/ID.jsonl. The file workspace.yaml beside the events has the title. A
+// session belongs to a project by the working directory in its first event. It grows by whole lines; the
+// program rewrites the file when its user goes back to an earlier message.
+//
+// The events of a sub-agent are in the file of the session that started it, and stay a part of that. Its
+// prompt is left out: the call that started it has the same text. A fork is a file that begins with a
+// copy of the events of another session, with the ids and the times of these.
+//
+// The program adds messages in the name of the user, with their source: skills, and the prompts of
+// sub-agents and of the autopilot. They are left out, as are the texts of the system.
+package copilot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Name is the name of this kind of store.
+const Name = "copilot"
+
+// Store has the conversations of a project. It implements [store.Store].
+type Store struct{ history.Store }
+
+// Open returns the store, and false if Copilot CLI has recorded nothing.
+func Open(o store.Options) (*Store, bool) {
+	s, ok := history.Open(o, Name, Home, "session-state", IDs())
+	return &Store{s}, ok
+}
+
+// Home returns the home directory of Copilot CLI, or "" if the environment does not name it.
+func Home(getenv func(string) string) string {
+	return cmp.Or(getenv("COPILOT_HOME"), history.InHome(getenv, ".copilot"))
+}
+
+// IDs returns the form of ids: the uuid of a session.
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "copilot-", Example: "copilot-7cf44517-55ca-435c-893a-3fde1973a44e"}
+}
+
+func id(session string) transcript.ID { return IDs().ID(session, "") }
+
+const (
+	eventsFile, extension = "events.jsonl", ".jsonl"
+	aboutFile, maxAbout   = "workspace.yaml", 64 << 10
+)
+
+// entry is the file of a session.
+type entry struct {
+	history.Entry[metadata]
+	copies bool // it begins with events of a session that is listed too
+}
+
+// entries returns the files of all sessions, and the directories that cannot be read.
+func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
+	files, problems := s.Walk(root, ".", func(dir string) bool { return history.IsUUID(dir) })
+	for _, file := range files {
+		dir, name := path.Split(file)
+		session := path.Clean(dir)
+		if dir == "" {
+			session = strings.TrimSuffix(name, extension)
+		} else if name != eventsFile {
+			continue
+		}
+		if history.IsUUID(session) && strings.HasSuffix(name, extension) {
+			e := &entry{}
+			e.File, e.ID = file, id(session)
+			if dir != "" {
+				e.About = dir + aboutFile
+			}
+			all = append(all, e)
+		}
+	}
+	return all, problems
+}
+
+// List implements [store.Store].
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
+		listed := map[transcript.ID]bool{}
+		for _, e := range all {
+			m := &e.Meta
+			if !m.Readable || !s.Project.Has(m.Dir) || listed[e.ID] {
+				continue
+			}
+			listed[e.ID] = true
+			c := s.Conversation(e.ID, &m.Session, e.decode, e.Stamp)
+			if history.IsUUID(m.Parent) {
+				c.Parent = id(m.Parent)
+			}
+			l.Conversations = append(l.Conversations, c)
+		}
+		for _, e := range all {
+			e.copies = e.Meta.IsFork && listed[id(e.Meta.Parent)]
+		}
+		return nil
+	})
+}
+
+// metadata is the metadata of a session, from the beginning and the end of its file.
+type metadata struct {
+	history.Session
+	Parent string // the session that it was forked from, or that started it; may be empty
+	IsFork bool   // it begins with a copy of events of another session
+}
+
+// Peek implements [history.Listed].
+func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
+	m, to := &e.Meta, history.Recorder{Inquiry: inquiry}
+	wanted := func() bool { return to.Request == "" || m.IsFork && m.Parent == "" }
+	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
+		r, _ := parse(line)
+		m.add(&r)
+		r.record(&to)
+	})
+	m.Note(&to)
+	if e.About != "" && err == nil {
+		m.Title, err = title(root, e.About)
+	}
+	return m.Dir, err
+}
+
+// add adds the metadata in an event.
+func (m *metadata) add(r *record) {
+	d := &r.Data
+	switch r.Type {
+	case "session.start":
+		m.Created, m.Dir, m.Parent = cmp.Or(d.Start, r.At), d.Context.Dir, strings.ToLower(d.Spawner)
+	case "session.info":
+		if from := d.origin(); from != "" {
+			m.Parent = from
+		}
+	default:
+		m.Created = cmp.Or(m.Created, r.At)
+		m.IsFork = m.IsFork || !r.At.IsZero() && r.At.Before(m.Created.Add(-startup))
+	}
+}
+
+// startup is longer than the program takes from the time of a session's start to its first event.
+const startup = time.Second
+
+// title returns the name of a session, from the file beside its events.
+func title(root *history.Root, about string) (string, error) {
+	data, err := root.ReadFile(about, maxAbout)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	name := scalar(data, "name")
+	if name == "" {
+		name = scalar(data, "summary") // of versions of 2025
+	}
+	return strings.ToValidUTF8(name, "\ufffd"), err
+}
+
+// scalar returns the text of a member of a YAML mapping, on one line; "" for other values. The mapping is
+// not nested, as the program writes it.
+func scalar(mapping []byte, key string) string {
+	_, rest, _ := strings.Cut("\n"+string(mapping), "\n"+key+": ")
+	first, rest, _ := strings.Cut(rest, "\n")
+	switch value := strings.TrimSpace(first); {
+	case value == "" || value[0] == '[' || value[0] == '{':
+		return ""
+	case value[0] == '"':
+		return jsontext.String(jsontext.Raw(value))
+	case value[0] == '\'':
+		return strings.ReplaceAll(strings.TrimSuffix(value[1:], "'"), "''", "'")
+	case value[0] == '|' || value[0] == '>':
+		var lines []string
+		for line := range strings.Lines(rest) {
+			if strings.Trim(line, " \n") != "" && line[0] != ' ' {
+				break
+			}
+			lines = append(lines, line)
+		}
+		return strings.Join(strings.Fields(strings.Join(lines, "")), " ")
+	default:
+		return value
+	}
+}
+
+// decode adds the events of a session.
+func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+	to.Inquiry = inquiry
+	return to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
+		r, ok := parse(line)
+		to.Copied = e.copies && r.At.Before(e.Meta.Created.Add(-startup))
+		return ok && r.record(to)
+	})
+}
+
+// Caller implements [store.Recognizer]. Copilot CLI names the session in the environment of its shells, and of its
+// servers, which it starts again for another session.
+func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
+	c := store.Caller{Evidence: s.Evidence(from, from.Client == "copilot-cli", "COPILOT_CLI")}
+	session := strings.ToLower(s.Getenv("COPILOT_AGENT_SESSION_ID"))
+	if c.Evidence != store.NoEvidence && from.Process != caller.Foreign && history.IsUUID(session) {
+		c.IDs = []transcript.ID{id(session)}
+	}
+	return c
+}

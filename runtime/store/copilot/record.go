@@ -1,0 +1,136 @@
+package copilot
+
+import (
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// inquiry is the tool with which the assistant asks the user.
+const inquiry = "ask_user"
+
+// record is an event. Its texts can be parts of the line.
+type record struct {
+	Type  string    `json:"type"`
+	At    time.Time `json:"timestamp"`
+	Agent string    `json:"agentId"` // the sub-agent that it is of; empty for none
+	Data  data      `json:"data"`
+}
+
+// data is the members of all types of events.
+type data struct {
+	// of the session
+	Start   time.Time `json:"startTime"`
+	Spawner string    `json:"detachedFromSpawningParentSessionId"`
+	Context struct {
+		Dir string `json:"cwd"`
+	} `json:"context"`
+	Info    string `json:"infoType"`
+	Message string `json:"message"`
+
+	// of a message
+	Content     []byte       `json:"content"`
+	Reasoning   []byte       `json:"reasoningText"`
+	Source      string       `json:"source"` // empty if a person wrote it
+	Continues   bool         `json:"isAutopilotContinuation"`
+	Attachments jsontext.Raw `json:"attachments"`
+
+	// of a call
+	Call      string       `json:"toolCallId"`
+	Tool      string       `json:"toolName"`
+	Arguments jsontext.Raw `json:"arguments"` // can be a text
+
+	// of a result, and of a compaction
+	Success bool `json:"success"`
+	Result  struct {
+		Content []byte `json:"content"`
+	} `json:"result"`
+	Error struct {
+		Message []byte `json:"message"`
+	} `json:"error"`
+	Shell struct {
+		Exit int64 `json:"exitCode"`
+	} `json:"shellExecution"`
+}
+
+// parse reads a line. It returns false if that is no JSON object.
+func parse(line []byte) (r record, ok bool) {
+	ok = jsontext.Decode(line, &r)
+	return r, ok
+}
+
+// origin returns the session that this one was forked from, or "". It is only in a message for people:
+// Forked from "TITLE" (ID) as "TITLE" (ID).
+func (d *data) origin() string {
+	titled, ok := strings.CutPrefix(d.Message, `Forked from "`)
+	_, named, _ := strings.Cut(titled, `" (`)
+	session, _, isWhole := strings.Cut(named, `) as "`)
+	if d.Info != "fork" || !ok || !isWhole || !history.IsUUID(session) {
+		return ""
+	}
+	return session
+}
+
+// record adds the event to a recorder, and returns false if its type is unknown.
+func (r *record) record(to *history.Recorder) bool {
+	d := &r.Data
+	add := func(kind transcript.Kind, text []byte) {
+		to.Add(transcript.Event{Kind: kind, Time: r.At, Text: text})
+	}
+	switch r.Type {
+	case "user.message":
+		isSaid := len(d.Content) > 0 || len(d.Attachments) > 0 && !jsontext.IsEmpty(d.Attachments)
+		if isSaid && d.isOfUser() && r.Agent == "" {
+			add(transcript.KindUser, d.Content)
+		}
+	case "assistant.message":
+		add(transcript.KindReasoning, d.Reasoning)
+		add(transcript.KindAssistant, d.Content)
+	case "tool.execution_start", "tool.user_requested":
+		arguments := []byte(d.Arguments)
+		if text, ok := jsontext.Unquote(arguments); ok {
+			arguments = jsontext.Unescape(text)
+		}
+		to.Add(history.Call(r.At, d.Tool, d.Call, arguments))
+	case "tool.execution_complete":
+		to.Add(d.result(r.At))
+	case "session.compaction_complete":
+		if d.Success && r.Agent == "" {
+			add(transcript.KindCompaction, nil)
+		}
+	default:
+		return isSilent(r.Type)
+	}
+	return true
+}
+
+// isOfUser reports whether a person wrote the message.
+func (d *data) isOfUser() bool { return (d.Source == "" || d.Source == "user") && !d.Continues }
+
+// result returns the event of a result. A command that fails is a success with an exit code.
+func (d *data) result(at time.Time) transcript.Event {
+	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: d.Call, Text: d.Result.Content}
+	e.Failed = !d.Success || d.Shell.Exit != 0
+	if !d.Success && len(e.Text) == 0 {
+		e.Text = d.Error.Message
+	}
+	return e
+}
+
+// isSilent reports whether events of a type have no text of the conversation: they are about the
+// session, its models and permissions, or repeat a text.
+func isSilent(kind string) bool {
+	switch kind {
+	case "abort", "assistant.reasoning", "assistant.turn_start", "assistant.turn_end", "external_tool.requested", "human_response.recorded":
+		return true
+	}
+	family, _, _ := strings.Cut(kind, ".")
+	switch family {
+	case "session", "system", "subagent", "skill", "hook", "permission", "model", "mcp", "tool_search":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"net"
+	"net/http"
+
+	"github.com/convtools/convtools/runtime/base/origin"
+)
+
+// keys are the secrets of one run: the token in the first address, and the value of the cookie that it is exchanged for.
+type keys struct{ token, cookie string }
+
+// newKeys returns keys of at least 128 bits.
+func newKeys() keys { return keys{token: rand.Text(), cookie: rand.Text()} }
+
+// cookieName returns the name of the cookie. Browsers send cookies to all ports of a machine.
+func cookieName(r *http.Request) string {
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		return "convtools-" + port
+	}
+	return "convtools"
+}
+
+// policy allows a page its own style and script, and nothing else.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// admits reports whether a request is from the person who started the server. It answers any other.
+func (s *Server) admits(w http.ResponseWriter, r *http.Request) bool {
+	for name, value := range map[string]string{
+		"Content-Security-Policy":      policy,
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"Referrer-Policy":              "no-referrer",
+		"X-Content-Type-Options":       "nosniff",
+		"X-Frame-Options":              "DENY",
+		"Cache-Control":                "no-store",
+		"Content-Type":                 "text/html; charset=utf-8",
+	} {
+		w.Header().Set(name, value)
+	}
+	switch {
+	case !origin.AllowsHost(r, nil), !origin.Allows(r, nil), isForeign(r):
+		http.Error(w, "This page answers only to itself.", http.StatusForbidden)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "This page changes nothing.", http.StatusMethodNotAllowed)
+	case r.URL.Path == "/" && same(r.URL.Query().Get("token"), s.keys.token):
+		http.SetCookie(w, &http.Cookie{Name: cookieName(r), Value: s.keys.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.Redirect(w, r, "/", http.StatusSeeOther) // the token leaves the address
+	case !s.knows(r):
+		http.Error(w, "This page opens with the address that "+s.host.Name+" web has printed.", http.StatusForbidden)
+	default:
+		return true
+	}
+	return false
+}
+
+// isForeign reports whether a page elsewhere has asked, on another port of this machine too.
+func isForeign(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		return false
+	}
+	return true
+}
+
+// knows reports whether a request has the cookie.
+func (s *Server) knows(r *http.Request) bool {
+	cookie, err := r.Cookie(cookieName(r))
+	return err == nil && same(cookie.Value, s.keys.cookie)
+}
+
+// same compares two secrets, in the same time for every value of a length.
+func same(given, secret string) bool {
+	return subtle.ConstantTimeCompare([]byte(given), []byte(secret)) == 1
+}

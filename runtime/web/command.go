@@ -1,0 +1,54 @@
+package web
+
+import (
+	"fmt"
+	"net"
+	"os/exec"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// Command returns the command web, which shows the pages of families too.
+func Command(host *toolset.Host, families ...toolset.Family) *cobra.Command {
+	noBrowser := false
+	cmd := &cobra.Command{
+		Use:   "web",
+		Short: "Look at recorded conversations in a browser",
+		Long: `Opens a page on this machine with all recorded conversations, and prints its
+address. Nobody without that address gets in, and the page changes nothing. The
+command ends with Ctrl-C, or after an hour without an open page.`,
+		Example: cli.Examples(host.Name, "web", "web --no-browser"),
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			listener, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp4", "127.0.0.1:0")
+			if err != nil {
+				return fmt.Errorf("opening a port for the page: %w", err)
+			}
+			s := New(host, families...)
+			fmt.Fprintln(host.Stdout, s.Address(listener))
+			if !noBrowser {
+				go openBrowser(host, s.Address(listener))
+			}
+			return s.Serve(cmd.Context(), listener)
+		},
+	}
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the address")
+	return cmd
+}
+
+// openBrowser opens an address in the user's browser, which outlives this program.
+func openBrowser(host *toolset.Host, address string) {
+	words := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	if words == nil {
+		words = []string{"xdg-open"}
+	}
+	command := exec.Command(words[0], append(words[1:], address)...)
+	command.SysProcAttr = apart()
+	if err := command.Run(); err != nil {
+		cli.Warn(host.Stderr, "no browser has opened; open the address yourself")
+	}
+}

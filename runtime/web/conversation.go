@@ -1,0 +1,151 @@
+package web
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/web/document"
+)
+
+// perPart is the number of events that a page of a conversation has.
+const perPart = 100
+
+// conversationPage is the part of a conversation that a page shows.
+type conversationPage struct {
+	frame
+	Row         row
+	Started     time.Time
+	Dir         string
+	Events      int
+	First, Last int // the events of this part
+	Before      string
+	After       string
+	Entries     []document.Entry
+	Requests    []request
+	Related     []related
+	Problems    []string
+}
+
+// request is a request of the user, for the list at the side.
+type request struct {
+	Number         int
+	Address, Title string
+	IsHere         bool // it is on this page
+}
+
+// conversation shows a part of a conversation: its head while the rest is read.
+func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
+	end, err := s.begin(r)
+	if err != nil {
+		return err
+	}
+	defer end()
+	id, err := conversations.ParseID(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	library, err := s.open(true)
+	if err != nil {
+		return err
+	}
+	defer library.Close()
+	listing, err := library.List(r.Context(), conversations.ListQuery{Filter: conversations.Filter{IDs: []string{string(id)}}, NoEvents: true})
+	if err != nil {
+		return err
+	}
+	c := &listing.Conversations[0]
+	p := &conversationPage{frame: s.frame(r, titleOf(c)), Started: c.CreatedAt, Dir: text.Line(c.Dir)}
+	p.Row = row{ID: c.ID, Title: titleOf(c), Program: programOf(c), Project: nameOf(c.Dir), Archived: c.Archived, At: c.ActiveAt()}
+	if err := s.show(w, "conversation-head", p); err != nil {
+		return err
+	}
+	_ = http.NewResponseController(w).Flush() // a recorder in a test cannot
+	if err := s.read(r, library, p); err != nil {
+		p.Problems = append(p.Problems, problemOf(err).sentence)
+	}
+	return s.show(w, "conversation-rest", p)
+}
+
+// read fills in the part that a request asks for.
+func (s *Server) read(r *http.Request, library *conversations.Library, p *conversationPage) error {
+	values := r.URL.Query()
+	p.First, _ = strconv.Atoi(values.Get("from"))
+	if event, err := strconv.Atoi(values.Get("event")); err == nil {
+		p.First = (event-1)/perPart*perPart + 1
+	}
+	p.First = max(p.First, 1)
+	var shown []conversations.Event
+	reading, err := library.Read(r.Context(), conversations.ReadQuery{ID: string(p.Row.ID), Event: func(e *conversations.Event) error {
+		if e.Number >= p.First && e.Number < p.First+perPart {
+			shown = append(shown, *e)
+			p.Last = e.Number
+		}
+		if e.Kind == transcript.KindUser {
+			p.Requests = append(p.Requests, request{
+				Number: e.Number, Address: eventAddress(p.Row.ID, p.First, e.Number), Title: document.FirstLine(string(e.Body())),
+				IsHere: e.Number >= p.First && e.Number < p.First+perPart,
+			})
+		}
+		return nil
+	}})
+	if err != nil {
+		return err
+	}
+	p.Events = reading.Events
+	if reading.Damage != nil {
+		p.Problems = append(p.Problems, "The record is damaged, and this is what comes before: "+text.Line(reading.Damage.Err.Error()))
+	}
+	if p.First > 1 {
+		p.Before = fmt.Sprintf("/c/%s?from=%d", p.Row.ID, max(p.First-perPart, 1))
+	}
+	if p.Last < p.Events && p.Last > 0 {
+		p.After = fmt.Sprintf("/c/%s?from=%d", p.Row.ID, p.Last+1)
+	}
+	renderer := *s.renderer
+	renderer.Event = func(n int) string { return eventAddress(p.Row.ID, p.First, n) }
+	renderer.Whole = func(n int) string { return fmt.Sprintf("/c/%s/%d", p.Row.ID, n) }
+	p.Entries = renderer.Entries(shown)
+	p.Related, err = relatedTo(r.Context(), library, p.Row.ID)
+	return err
+}
+
+// eventAddress returns the address of an event: its place on the page that begins with first, if it is there.
+func eventAddress(id transcript.ID, first, event int) string {
+	if event >= first && event < first+perPart {
+		return document.Anchor(event)
+	}
+	return conversationAddress(id, event)
+}
+
+// wholeEvent shows the text of one event, whole and as it is.
+func (s *Server) wholeEvent(w http.ResponseWriter, r *http.Request) error {
+	end, err := s.begin(r)
+	if err != nil {
+		return err
+	}
+	defer end()
+	number, err := strconv.Atoi(r.PathValue("event"))
+	if err != nil || number < 1 {
+		return &problem{http.StatusNotFound, "There is no such page."}
+	}
+	library, err := s.open(true)
+	if err != nil {
+		return err
+	}
+	defer library.Close()
+	_, err = library.Read(r.Context(), conversations.ReadQuery{
+		ID: r.PathValue("id"), Events: conversations.EventRange{First: number, Last: number},
+		Event: func(e *conversations.Event) error {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			_, _ = io.WriteString(w, text.Visible(string(e.Body()))) // a browser that is gone needs no answer
+			return nil
+		},
+	})
+	return err
+}

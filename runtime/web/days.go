@@ -1,0 +1,111 @@
+package web
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/web/document"
+)
+
+// The strip of days, in units of its drawing.
+const (
+	maxDays   = 370 // the last ones
+	barWidth  = 8
+	stripHigh = 56
+	maxPixels = 28 // of a day
+)
+
+// strip is a drawing of how many conversations there were on each day.
+type strip struct {
+	Width, Height int
+	Pixels        int // the greatest width on a screen
+	Days          []stripDay
+	First, Last   string
+	Programs      []string // in the order of their colours
+	Earlier       int      // conversations before the first day
+}
+
+// stripDay is a day, with a bar for each program.
+type stripDay struct {
+	Day, Label, Address string
+	X                   int
+	IsChosen            bool
+	Bars                []bar
+}
+
+// bar is the conversations of one program on one day.
+type bar struct{ Y, Height, Colour int }
+
+// stripOf returns the strip of conversations; nil if they are of fewer than two days.
+func stripOf(all []conversations.Listed, q query) *strip {
+	counts := map[string]map[string]int{} // by day and program
+	programs := map[string]bool{}
+	for i := range all {
+		day := dayOf(all[i].ActiveAt())
+		if day == "" {
+			continue
+		}
+		if counts[day] == nil {
+			counts[day] = map[string]int{}
+		}
+		counts[day][programOf(&all[i])]++
+		programs[programOf(&all[i])] = true
+	}
+	days := slices.Sorted(maps.Keys(counts))
+	if len(days) < 2 {
+		return nil
+	}
+	s := &strip{Height: stripHigh, Programs: slices.Sorted(maps.Keys(programs))}
+	last := midday(days[len(days)-1])
+	first := midday(days[0])
+	if earliest := last.AddDate(0, 0, 1-maxDays); first.Before(earliest) {
+		first = earliest
+	}
+	s.First, s.Last = document.Day(first), document.Day(last)
+	most := 0
+	for day, of := range counts {
+		if day < dayOf(first) {
+			s.Earlier += total(of)
+		} else {
+			most = max(most, total(of))
+		}
+	}
+	for at := first; !at.After(last); at = at.AddDate(0, 0, 1) {
+		s.Days = append(s.Days, s.day(at, counts[dayOf(at)], most, q))
+	}
+	s.Width, s.Pixels = len(s.Days)*barWidth, len(s.Days)*maxPixels
+	return s
+}
+
+// midday returns the middle of a day: days with a change of clocks have one too.
+func midday(day string) time.Time {
+	at, _ := time.ParseInLocation(time.DateOnly, day, time.Local) // dayOf made it
+	return at.Add(12 * time.Hour)
+}
+
+func total(counts map[string]int) (sum int) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
+// day returns the next day of the strip.
+func (s *strip) day(at time.Time, counts map[string]int, most int, q query) stripDay {
+	isChosen := q.isIn(at) && (!q.From.IsZero() || !q.To.IsZero())
+	q.From, q.To, q.Page = at, at, 1
+	d := stripDay{Day: dayOf(at), Address: q.Address(), X: len(s.Days) * barWidth, IsChosen: isChosen}
+	d.Label = document.Day(at) + ": " + text.Count(total(counts), "conversation", "conversations")
+	top := stripHigh
+	for i, program := range s.Programs {
+		if n := counts[program]; n > 0 {
+			high := max(n*(stripHigh-4)/most, 2)
+			top -= high
+			d.Bars = append(d.Bars, bar{top, high, i % 6})
+		}
+	}
+	return d
+}

@@ -1,0 +1,148 @@
+package document
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Call is a call of a tool, with its result once there is one.
+type Call struct {
+	Tool   string
+	About  string // the command, the file or what else says most of the arguments
+	Input  []*Block
+	Output *Result
+}
+
+// Result is the result of a call.
+type Result struct {
+	Number int
+	Link   string
+	Size   string
+	Exit   string // such as "exit 1"; empty if it is not known
+	Failed bool
+	*Block
+}
+
+// maxAbout is the number of characters of [Call.About].
+const maxAbout = 160
+
+// call returns a call for people.
+func (r *Renderer) call(e *conversations.Event) *Call {
+	c := &Call{Tool: text.Line(text.Cut(e.Name, maxTitle))}
+	var arguments map[string]any
+	_ = json.Unmarshal(e.Arguments, &arguments) // what is no object is shown as it is
+	c.About = text.Cut(text.Line(strings.Join(strings.Fields(about(arguments)), " ")), maxAbout)
+	for _, change := range changes(arguments) {
+		c.Input = append(c.Input, &Block{Name: text.Line(change.file), Diff: change.lines()})
+	}
+	if body := string(e.Body()); len(c.Input) == 0 && body != "{}" {
+		if command := words(arguments["command"]); command != "" && len(arguments) <= 3 {
+			body = command
+		}
+		if body != c.About {
+			c.Input = append(c.Input, r.block(e.Number, text.Visible(body)))
+		}
+	}
+	return c
+}
+
+// about returns the argument that says most; empty if there is none.
+func about(arguments map[string]any) string {
+	for _, key := range []string{"command", "cmd", "file_path", "filePath", "path", "pattern", "query", "url", "description", "id", "topic", "prompt"} {
+		if said := words(arguments[key]); said != "" {
+			return said
+		}
+	}
+	return patchedFile(patch(arguments))
+}
+
+// words returns a text, or the words of a command that are a list. Of a shell's command it is the text that the shell runs.
+func words(argument any) string {
+	switch a := argument.(type) {
+	case string:
+		return a
+	case []any:
+		var all []string
+		for _, word := range a {
+			all = append(all, fmt.Sprint(word))
+		}
+		if len(all) == 3 && strings.HasSuffix(all[0], "sh") && strings.HasPrefix(all[1], "-") {
+			return all[2]
+		}
+		return strings.Join(all, " ")
+	}
+	return ""
+}
+
+// setResult adds the result of a call.
+func (c *Call) setResult(r *Renderer, e *conversations.Event) {
+	said := text.Visible(string(e.Body()))
+	c.Output = &Result{
+		Number: e.Number, Link: r.link(e.Number), Size: Size(len(e.Body())), Exit: exit(e.Text), Failed: e.Failed, Block: r.block(e.Number, said),
+	}
+	if e.Encoding == transcript.Base64 {
+		c.Output.Block = &Block{Head: "data that is no text", Cut: len(e.Text)}
+	}
+}
+
+// loneResult returns a result whose call is not in the document.
+func (r *Renderer) loneResult(e *conversations.Event) *Call {
+	c := &Call{Tool: "Result", About: FirstLine(string(e.Text))}
+	c.setResult(r, e)
+	return c
+}
+
+// exit returns the exit code that a result begins with, as programs word it; empty if there is none.
+func exit(result []byte) string {
+	begin := result[:min(len(result), 512)]
+	for _, words := range []string{"Exit code: ", "Exit code ", "Process exited with code ", `"exit_code":`, "exit status "} {
+		_, after, found := bytes.Cut(begin, []byte(words))
+		digits := after[:min(len(after), 3)]
+		if end := bytes.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+			digits = digits[:end]
+		}
+		if found && len(digits) > 0 {
+			return "exit " + string(digits)
+		}
+	}
+	return ""
+}
+
+// Size returns a number of bytes for people.
+func Size(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f KB", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
+}
+
+// patch returns the patch in the arguments, in the form of Codex; empty if there is none.
+func patch(arguments map[string]any) string {
+	for _, key := range []string{"input", "patch", "command", "cmd"} {
+		said := words(arguments[key])
+		if _, after, found := strings.Cut(said, patchBegin); found {
+			return after
+		}
+	}
+	return ""
+}
+
+// patchedFile returns the first file of a patch.
+func patchedFile(patch string) string {
+	_, after, found := strings.Cut(patch, " File: ")
+	if !found {
+		return ""
+	}
+	file, _, _ := strings.Cut(after, "\n")
+	return cmp.Or(file, "a patch")
+}

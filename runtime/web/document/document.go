@@ -1,0 +1,186 @@
+// Package document shows recorded conversations to people: as HTML, for a page or as one file, and as Markdown.
+//
+// Recorded text stays text. It opens and closes no element and runs nothing, and nothing in it is loaded from anywhere:
+// an image is a link, and a link opens in a new tab. The package reads no conversation and writes no file.
+package document
+
+import (
+	"embed"
+	"html/template"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/yuin/goldmark"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+//go:embed *.html *.css
+var files embed.FS
+
+// Style returns the stylesheet of all documents.
+func Style() string {
+	style, _ := files.ReadFile("document.css") // it is embedded
+	return string(style)
+}
+
+// Renderer turns events into entries. It is safe for concurrent use.
+type Renderer struct {
+	// Event returns the address of an event; nil means its place in the document.
+	Event func(number int) string
+	// Whole returns the address of the whole text of an event, of which a document shows the beginning. Nil means that
+	// documents show whole texts.
+	Whole func(number int) string
+
+	markdown goldmark.Markdown
+}
+
+// NewRenderer returns a renderer for documents that stand alone.
+func NewRenderer() *Renderer { return &Renderer{markdown: newMarkdown()} }
+
+// Templates returns the template "entry", for an [Entry], to which others can be added.
+func Templates() *template.Template {
+	functions := template.FuncMap{
+		"clock":   func(t time.Time) string { return t.Local().Format("15:04") },
+		"day":     Day,
+		"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	}
+	return template.Must(template.New("").Funcs(functions).ParseFS(files, "*.html"))
+}
+
+// Day returns the day of a time for people, where they are; empty for the zero time.
+func Day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("Mon 2 Jan 2006")
+}
+
+// Entry is an event for people. A call of a tool has its result too, so that this is no entry of its own.
+type Entry struct {
+	Number int
+	Link   string // to the event
+	Class  string // user, assistant, reasoning, tool or note
+	Who    string // who speaks
+	Title  string // of a request: its first line
+	Time   time.Time
+	NewDay bool // it is the first entry of a day
+	Body   template.HTML
+	Text   *Block // in place of Body, for what is not Markdown
+	Call   *Call  // in place of Body, for a tool
+}
+
+// maxMessage is the number of bytes of a message that is shown as Markdown. A longer one is a text.
+const maxMessage = 64 << 10
+
+// Entries returns events for people, in order.
+func (r *Renderer) Entries(events []conversations.Event) []Entry {
+	var entries []Entry
+	open := map[string]*Call{} // without a result, by id
+	last := ""
+	for i := range events {
+		e := &events[i]
+		if e.Number == 0 {
+			continue
+		}
+		if call := open[e.CallID]; call != nil && e.Kind == transcript.KindToolResult {
+			delete(open, e.CallID)
+			call.setResult(r, e)
+			continue
+		}
+		entry := r.entry(e)
+		if entry.Call != nil && e.Kind == transcript.KindToolCall && e.CallID != "" {
+			open[e.CallID] = entry.Call
+		}
+		if day := Day(e.Time); day != "" && day != last {
+			last, entry.NewDay = day, true
+		}
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+// entry returns an event for people.
+func (r *Renderer) entry(e *conversations.Event) Entry {
+	entry := Entry{Number: e.Number, Link: r.link(e.Number), Time: e.Time, Class: "note", Who: e.RoleName()}
+	switch e.Kind {
+	case transcript.KindUser:
+		entry.Class, entry.Who, entry.Title = "user", "You", FirstLine(string(e.Body()))
+	case transcript.KindAssistant:
+		entry.Class, entry.Who = "assistant", "Assistant"
+	case transcript.KindReasoning:
+		entry.Class, entry.Who = "reasoning", "Thinking"
+	case transcript.KindToolCall:
+		entry.Class, entry.Who, entry.Call = "tool", "", r.call(e)
+	case transcript.KindToolResult:
+		entry.Class, entry.Who, entry.Call = "tool", "", r.loneResult(e)
+	case transcript.KindInquiryResponse:
+		entry.Class, entry.Who = "user", "Answer"
+	}
+	said := text.Visible(string(e.Body()))
+	switch {
+	case entry.Call != nil:
+	case e.Kind == transcript.KindStructured || e.Kind == transcript.KindSystem || len(said) > maxMessage:
+		entry.Text = r.block(e.Number, said)
+	default:
+		entry.Body = r.message(said)
+	}
+	return entry
+}
+
+// link returns the address of an event.
+func (r *Renderer) link(number int) string {
+	if r.Event == nil {
+		return Anchor(number)
+	}
+	return r.Event(number)
+}
+
+// Anchor returns the place of an event in a document.
+func Anchor(number int) string { return "#event-" + strconv.Itoa(number) }
+
+// maxTitle is the number of characters of a first line.
+const maxTitle = 100
+
+// FirstLine returns the beginning of the first line of a text that is not blank.
+func FirstLine(of string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(of), "\n")
+	return text.Cut(text.Line(strings.TrimSpace(line)), maxTitle)
+}
+
+// Limits of a text that is not Markdown.
+const (
+	shownLines = 24       // the rest is folded
+	shownBytes = 16 << 10 // the rest is somewhere else, see [Renderer.Whole]
+)
+
+// Block is a text that is shown as it is, of which the first lines are seen.
+type Block struct {
+	Name  string // of a file; empty for none
+	Head  string
+	Rest  string // folded
+	Lines int    // of Rest
+	Diff  []DiffLine
+	Cut   int    // bytes that are left out
+	Whole string // the address of the whole text
+}
+
+// block returns the text of an event. It has to be safe to show.
+func (r *Renderer) block(number int, said string) *Block {
+	b := &Block{}
+	said = strings.Trim(said, "\n")
+	if r.Whole != nil && len(said) > shownBytes {
+		shown := strings.ToValidUTF8(said[:shownBytes], "")
+		b.Cut, b.Whole, said = len(said)-len(shown), r.Whole(number), shown
+	}
+	lines := strings.SplitAfter(said, "\n")
+	head := min(len(lines), shownLines)
+	if len(lines)-head <= 3 { // folding them would save nothing
+		head = len(lines)
+	}
+	b.Head, b.Rest, b.Lines = strings.Join(lines[:head], ""), strings.Join(lines[head:], ""), len(lines)-head
+	return b
+}

@@ -1,0 +1,121 @@
+package document
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// The tables of GitHub's Markdown. goldmark has them in a package with other extensions, which compiles expressions
+// whenever the program starts: https://github.github.com/gfm/#tables-extension-
+
+// The kinds of nodes of a table. They are far above those that goldmark counts when a program starts.
+const (
+	tableKind ast.NodeKind = iota + 1000
+	rowKind
+	headKind
+	cellKind
+)
+
+// part is a table, a row or a cell.
+type part struct {
+	ast.BaseBlock
+	kind ast.NodeKind
+}
+
+// Kind implements [ast.Node].
+func (p *part) Kind() ast.NodeKind { return p.kind }
+
+// Dump implements [ast.Node].
+func (p *part) Dump(source []byte, level int) { ast.DumpHelper(p, source, level, nil, nil) }
+
+// tableTransformer turns paragraphs into tables.
+type tableTransformer struct{}
+
+// Transform implements [parser.ParagraphTransformer].
+func (tableTransformer) Transform(paragraph *ast.Paragraph, in text.Reader, _ parser.Context) {
+	lines, source := paragraph.Lines(), in.Source()
+	if lines.Len() < 2 {
+		return
+	}
+	if delimiter := lines.At(1); !isDelimiter(delimiter.Value(source)) {
+		return
+	}
+	columns := len(cells(lines.At(0), source))
+	if columns != len(cells(lines.At(1), source)) {
+		return
+	}
+	table := &part{kind: tableKind}
+	for i := range lines.Len() {
+		if i == 1 {
+			continue
+		}
+		row := &part{kind: rowKind}
+		for n, cell := range cells(lines.At(i), source) {
+			if n < columns {
+				child := &part{kind: cellKind}
+				if i == 0 {
+					child.kind = headKind
+				}
+				child.Lines().Append(cell)
+				row.AppendChild(row, child)
+			}
+		}
+		table.AppendChild(table, row)
+	}
+	paragraph.Parent().ReplaceChild(paragraph.Parent(), paragraph, table)
+}
+
+// isDelimiter reports whether a line is the one below the head of a table.
+func isDelimiter(line []byte) bool {
+	return bytes.ContainsAny(line, "|") && bytes.ContainsAny(line, "-") && strings.Trim(string(line), "|-: \t\r\n") == ""
+}
+
+// cells returns the cells of a row.
+func cells(line text.Segment, source []byte) []text.Segment {
+	line = trimmed(line, source)
+	var all []text.Segment
+	start := line.Start
+	if start < line.Stop && source[start] == '|' {
+		start++
+	}
+	for i := start; i <= line.Stop; i++ {
+		isEnd := i == line.Stop
+		if isEnd && i == start && len(all) > 0 {
+			break // after the last bar
+		}
+		if isEnd || source[i] == '|' && source[i-1] != '\\' {
+			all = append(all, trimmed(text.NewSegment(start, i), source))
+			start = i + 1
+		}
+	}
+	return all
+}
+
+// trimmed returns a segment without white space at its ends.
+func trimmed(s text.Segment, source []byte) text.Segment {
+	s = s.TrimLeftSpace(source)
+	return s.TrimRightSpace(source)
+}
+
+// registerTables registers what writes tables.
+func registerTables(register renderer.NodeRendererFuncRegisterer) {
+	for kind, names := range map[ast.NodeKind][2]string{
+		tableKind: {"<div class=\"table\" tabindex=\"0\"><table>\n", "</table></div>\n"}, rowKind: {"<tr>", "</tr>\n"},
+		headKind: {`<th scope="col">`, "</th>"}, cellKind: {"<td>", "</td>"},
+	} {
+		register.Register(kind, func(w util.BufWriter, _ []byte, _ ast.Node, enters bool) (ast.WalkStatus, error) {
+			tag := names[1]
+			if enters {
+				tag = names[0]
+			}
+			_, err := w.WriteString(tag)
+			return ast.WalkContinue, err
+		})
+	}
+}

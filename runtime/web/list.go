@@ -1,0 +1,250 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/web/document"
+)
+
+// perPage is the number of conversations on a page.
+const perPage = 50
+
+// listPage is the page of all conversations, or of those that answer a question.
+type listPage struct {
+	frame
+	Project  string // the name of the server's project
+	Nothing  string // why there is nothing; empty if there is
+	Days     *strip // nil for none
+	Programs []choice
+	Projects []choice
+	Groups   []group // of conversations, by day
+	Found    *answer // in place of Groups
+	Total    int
+	LastPage int
+	Problems []string
+}
+
+// choice is a value of a filter.
+type choice struct {
+	Value, Label string
+	Count        int
+	IsChosen     bool
+}
+
+// group is the conversations of a day.
+type group struct {
+	Day  string
+	Rows []row
+}
+
+// row is a conversation in a list.
+type row struct {
+	ID       transcript.ID
+	Address  string
+	Title    string
+	Program  string
+	Project  string // its name; empty if the list is of one project
+	Archived bool
+	At       time.Time
+	Facts    []string
+	Below    int // sub-agents and forks, which are on its page
+}
+
+// list shows the conversations.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
+	p := &listPage{frame: s.frame(r, "Conversations")}
+	end, err := s.begin(r)
+	if err != nil {
+		return err
+	}
+	defer end()
+	library, err := s.open(p.Query.All)
+	if nowhere := (*conversations.NoWorkspaceError)(nil); errors.As(err, &nowhere) {
+		p.Nothing = "No conversation of this project is recorded."
+		return s.show(w, "list.html", p)
+	}
+	if err != nil {
+		return err
+	}
+	defer library.Close()
+	p.Project = filepath.Base(library.Place())
+	if p.Query.Words != "" {
+		p.Title = p.Query.Words
+		if p.Found, err = s.recall(r.Context(), library, p.Query); err != nil {
+			return err
+		}
+	}
+	if r.URL.Query().Get("part") == "results" {
+		return s.show(w, "results", p)
+	}
+	if err := s.fill(r.Context(), library, p); err != nil {
+		return err
+	}
+	return s.show(w, "list.html", p)
+}
+
+// fill fills in what comes from the list of all conversations.
+func (s *Server) fill(ctx context.Context, library *conversations.Library, p *listPage) error {
+	filter, err := s.filter(p.Query)
+	if err != nil {
+		return err
+	}
+	listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true})
+	if nowhere := (*conversations.NoWorkspaceError)(nil); errors.As(err, &nowhere) {
+		p.Nothing = "No conversation of this project is recorded."
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	all := listing.Conversations
+	for _, problem := range listing.Problems {
+		p.Problems = append(p.Problems, text.Line(cmp.Or(string(problem.ID), problem.Path)+": "+problem.Err.Error()))
+	}
+	p.Programs = choices(all, p.Query.Program, programOf, func(name string) string { return name })
+	if p.Query.All {
+		p.Projects = choices(all, p.Query.Project, func(c *conversations.Listed) string { return c.Dir }, nameOf)
+	}
+	selected := slices.DeleteFunc(all, func(c conversations.Listed) bool { return !p.Query.selects(&c) })
+	p.Days = stripOf(selected, p.Query)
+	if p.Found != nil {
+		return nil
+	}
+	below := map[transcript.ID]int{}
+	selected = slices.DeleteFunc(selected, func(c conversations.Listed) bool { return !p.Query.isIn(c.ActiveAt()) })
+	selected = underParents(selected, below)
+	p.Total, p.LastPage = len(selected), (len(selected)+perPage-1)/perPage
+	shown := selected[min((p.Query.Page-1)*perPage, len(selected)):]
+	shown = shown[:min(len(shown), perPage)]
+	if err := sizes(ctx, library, shown); err != nil {
+		return err
+	}
+	for i := range shown {
+		p.add(&shown[i], below)
+	}
+	return nil
+}
+
+// filter returns the conversations of a query's projects: also archived ones and, of all projects, imported ones.
+func (s *Server) filter(q query) (conversations.Filter, error) {
+	f := conversations.Filter{Both: true}
+	var err error
+	if q.All {
+		f.Sources, err = (conversations.Options{Dir: s.host.Dir, Getenv: s.host.Getenv}).SearchSources()
+	}
+	return f, err
+}
+
+// choices returns the values of a filter with their numbers of conversations, the most frequent first.
+func choices(all []conversations.Listed, chosen string, of func(*conversations.Listed) string, label func(string) string) (list []choice) {
+	counts := map[string]int{}
+	for i := range all {
+		counts[of(&all[i])]++
+	}
+	delete(counts, "")
+	for _, value := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, choice{value, label(value), counts[value], value == chosen})
+	}
+	slices.SortStableFunc(list, func(a, b choice) int { return b.Count - a.Count })
+	return list
+}
+
+// underParents removes the conversations whose parent is in the list, and counts them.
+func underParents(all []conversations.Listed, below map[transcript.ID]int) []conversations.Listed {
+	known := map[transcript.ID]bool{}
+	for i := range all {
+		known[all[i].ID] = true
+	}
+	return slices.DeleteFunc(all, func(c conversations.Listed) bool {
+		if !known[c.Parent] {
+			return false
+		}
+		below[c.Parent]++
+		return true
+	})
+}
+
+// sizes fills in the sizes of conversations.
+func sizes(ctx context.Context, library *conversations.Library, shown []conversations.Listed) error {
+	f := conversations.Filter{Both: true, Hidden: true}
+	for i := range shown {
+		f.IDs = append(f.IDs, string(shown[i].ID))
+	}
+	if len(f.IDs) == 0 {
+		return nil
+	}
+	listing, err := library.List(ctx, conversations.ListQuery{Filter: f, Sizes: true})
+	if missing := (*conversations.NotFoundError)(nil); errors.As(err, &missing) {
+		return nil // one was removed meanwhile; the others are shown without sizes
+	}
+	byID := map[transcript.ID]conversations.Listed{}
+	for _, c := range listing.Conversations {
+		byID[c.ID] = c
+	}
+	for i, c := range shown {
+		if sized, ok := byID[c.ID]; ok {
+			shown[i] = sized
+		}
+	}
+	return err
+}
+
+// add adds a conversation to the group of its day.
+func (p *listPage) add(c *conversations.Listed, below map[transcript.ID]int) {
+	at := c.ActiveAt()
+	day := cmp.Or(document.Day(at), "Day unknown")
+	if len(p.Groups) == 0 || p.Groups[len(p.Groups)-1].Day != day {
+		p.Groups = append(p.Groups, group{Day: day})
+	}
+	of := &p.Groups[len(p.Groups)-1]
+	made := row{
+		ID: c.ID, Address: conversationAddress(c.ID, 0), Title: titleOf(c), Program: programOf(c), Archived: c.Archived,
+		At: at, Facts: facts(c), Below: below[c.ID],
+	}
+	if p.Query.All {
+		made.Project = nameOf(c.Dir)
+	}
+	of.Rows = append(of.Rows, made)
+}
+
+// facts returns the sizes of a conversation.
+func facts(c *conversations.Listed) (facts []string) {
+	if c.Damage != nil {
+		return []string{"cannot be read whole"}
+	}
+	if c.Size != nil && c.Size.Requests > 0 {
+		facts = append(facts, text.Count(c.Size.Requests, "request", "requests"))
+	}
+	if c.Size != nil {
+		facts = append(facts, text.Count(c.Size.Numbered, "event", "events"), document.Size(c.Size.Chars))
+	}
+	return facts
+}
+
+// titleOf returns the title of a conversation for people.
+func titleOf(c *conversations.Listed) string {
+	return cmp.Or(strings.TrimSpace(text.Line(c.Title)), string(c.ID))
+}
+
+// programOf returns the kind of store of a conversation.
+func programOf(c *conversations.Listed) string { return cmp.Or(c.Source, jp.Name) }
+
+// nameOf returns the name of a project's directory.
+func nameOf(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return text.Line(filepath.Base(dir))
+}

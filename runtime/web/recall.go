@@ -1,0 +1,148 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
+	"github.com/convtools/convtools/runtime/web/document"
+)
+
+// Limits of an answer.
+const (
+	maxPassages = 20
+	maxPassage  = 600 // bytes
+)
+
+// answer is the passages that answer a question.
+type answer struct {
+	Conversations []matched
+	Missing       []string // words that occur nowhere
+	HasWords      bool
+}
+
+// matched is a conversation that answers, with its best passages.
+type matched struct {
+	row
+	Passages []passage
+}
+
+// passage is a part of an event, with marks.
+type passage struct {
+	Number  int
+	Address string
+	Who     string
+	Time    time.Time
+	Parts   []markedPart
+}
+
+// markedPart is a part of a passage. IsMark reports whether it is a word of the question.
+type markedPart struct {
+	Text   string
+	IsMark bool
+}
+
+// recall answers the question of a query.
+func (s *Server) recall(ctx context.Context, library *conversations.Library, q query) (*answer, error) {
+	search := conversations.SearchQuery{
+		Question: q.Words, Order: conversations.Relevance, Limit: maxPassages, MaxText: maxPassage, MaxWide: maxPassage,
+		Since: q.From, Until: q.until(), Own: s.isOwn,
+	}
+	var err error
+	if search.Filter, err = s.filter(q); err != nil {
+		return nil, err
+	}
+	if q.Program != "" {
+		search.Sources = []string{q.Program}
+	}
+	if q.Project != "" {
+		if search.IDs, err = inProject(ctx, library, search.Filter, q); err != nil || len(search.IDs) == 0 {
+			return &answer{HasWords: true}, err
+		}
+	}
+	found, err := library.Search(ctx, search)
+	if err != nil {
+		return nil, err
+	}
+	return answerOf(found, q), nil
+}
+
+// inProject returns the conversations of the query's project.
+func inProject(ctx context.Context, library *conversations.Library, f conversations.Filter, q query) (ids []string, err error) {
+	listing, err := library.List(ctx, conversations.ListQuery{Filter: f, NoEvents: true})
+	for i := range listing.Conversations {
+		if c := &listing.Conversations[i]; q.selects(c) {
+			ids = append(ids, string(c.ID))
+		}
+	}
+	return ids, err
+}
+
+// answerOf returns the results of a search for people.
+func answerOf(found *conversations.Results, q query) *answer {
+	a := &answer{HasWords: len(found.Words) > 0}
+	var marks []string
+	for i, quoted := range strings.Split(q.Words, `"`) {
+		if i%2 == 1 {
+			marks = append(marks, quoted)
+		}
+	}
+	for _, word := range found.Words {
+		marks = append(marks, word.Term, word.Word) // a term may end otherwise than its words
+		if word.Events == 0 {
+			a.Missing = append(a.Missing, text.Line(word.Word))
+		}
+	}
+	for _, c := range found.Conversations {
+		hits := found.Of(c)
+		if len(hits) == 0 {
+			continue
+		}
+		m := matched{row: row{ID: c.ID, Address: conversationAddress(c.ID, 0), Title: titleOf(&c.Listed), Program: programOf(&c.Listed), At: hits[0].Time}}
+		if q.All {
+			m.Project = nameOf(c.Dir)
+		}
+		for _, h := range hits {
+			said := strings.TrimSpace(text.Visible(h.Text))
+			m.Passages = append(m.Passages, passage{
+				Number: h.Number, Address: conversationAddress(c.ID, h.Number), Who: h.Kind.Scope().String(), Time: h.Time,
+				Parts: slices.Collect(parts(said, marks)),
+			})
+		}
+		a.Conversations = append(a.Conversations, m)
+	}
+	return a
+}
+
+// parts yields the parts of a text that are marked, and those between them.
+func parts(said string, marks []string) iter.Seq[markedPart] {
+	var spans []excerpt.Span
+	for _, mark := range marks {
+		spans = slices.AppendSeq(spans, excerpt.Occurrences(said, mark))
+	}
+	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+	return func(yield func(markedPart) bool) {
+		end := 0
+		for _, span := range spans {
+			if span.Start < end {
+				continue
+			}
+			if span.Start > end && !yield(markedPart{Text: said[end:span.Start]}) || !yield(markedPart{said[span.Start:span.End], true}) {
+				return
+			}
+			end = span.End
+		}
+		if end < len(said) {
+			yield(markedPart{Text: said[end:]})
+		}
+	}
+}
+
+// Day returns the day of a row.
+func (r row) Day() string { return document.Day(r.At) }

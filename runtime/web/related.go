@@ -1,0 +1,60 @@
+package web
+
+import (
+	"context"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// related is a conversation of a family of forks and sub-agents, with those below it.
+type related struct {
+	Title, Address string
+	IsHere         bool // it is the one that is shown
+	Below          []related
+}
+
+// Limits of a family that is shown.
+const (
+	maxRelated = 200
+	maxDepth   = 16
+)
+
+// relatedTo returns the family of a conversation, from its first ancestor on; none if it has no relative.
+func relatedTo(ctx context.Context, library *conversations.Library, id transcript.ID) ([]related, error) {
+	f := conversations.Filter{Both: true, Hidden: true}
+	if source := conversations.SourceOf(id); source != "" {
+		f.Sources = []string{source}
+	}
+	listing, err := library.List(ctx, conversations.ListQuery{Filter: f, NoEvents: true, Sort: conversations.ByCreation, Ascending: true})
+	byID, below := map[transcript.ID]*conversations.Listed{}, map[transcript.ID][]*conversations.Listed{}
+	for i := range listing.Conversations {
+		c := &listing.Conversations[i]
+		byID[c.ID] = c
+		if c.Parent != "" {
+			below[c.Parent] = append(below[c.Parent], c)
+		}
+	}
+	root := byID[id]
+	for range maxDepth {
+		if root != nil && byID[root.Parent] != nil {
+			root = byID[root.Parent]
+		}
+	}
+	if root == nil || len(below[root.ID]) == 0 {
+		return nil, err
+	}
+	room := maxRelated
+	var tree func(c *conversations.Listed, depth int) related
+	tree = func(c *conversations.Listed, depth int) related {
+		t := related{Title: titleOf(c), Address: conversationAddress(c.ID, 0), IsHere: c.ID == id}
+		for _, child := range below[c.ID] {
+			if room > 0 && depth < maxDepth {
+				room--
+				t.Below = append(t.Below, tree(child, depth+1))
+			}
+		}
+		return t
+	}
+	return []related{tree(root, 0)}, err
+}

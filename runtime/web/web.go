@@ -1,0 +1,273 @@
+// Package web is a page in a browser on this machine: all recorded conversations, what is said in them, and what tool
+// families show to people.
+//
+// It serves the person who started it and nobody else, and changes nothing. Recorded text stays text: it opens no
+// element, runs no script and loads nothing. Package document turns it into HTML.
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/toolset"
+	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/web/document"
+)
+
+//go:embed pages
+var files embed.FS
+
+// Limits of a server.
+const (
+	idleTime   = time.Hour // without a page that is open
+	maxReading = 4         // requests that read conversations at once
+	headerTime = 10 * time.Second
+	stopTime   = 2 * time.Second // for requests to end with the server
+)
+
+// Server serves the pages of one project and of all.
+type Server struct {
+	host      *toolset.Host
+	families  []toolset.Family
+	indexes   *conversations.Indexes
+	renderer  *document.Renderer
+	templates *template.Template
+	style     []byte
+	keys      keys
+	reading   chan struct{} // has a value for each request that reads conversations
+	ending    chan struct{} // closed when the server ends
+	used      atomic.Int64  // when the last request came, in seconds of Unix time
+}
+
+// New returns a server of the host's project and the pages of families.
+func New(host *toolset.Host, families ...toolset.Family) *Server {
+	s := &Server{
+		host: host, families: families, indexes: conversations.OpenIndexes(host.Getenv), renderer: document.NewRenderer(),
+		keys: newKeys(), reading: make(chan struct{}, maxReading), ending: make(chan struct{}),
+	}
+	s.templates = template.Must(document.Templates().Funcs(template.FuncMap{
+		"line": text.Line, "visible": text.Visible, "count": text.Count, "number": text.Number, "add": func(a, b int) int { return a + b },
+	}).ParseFS(files, "pages/*.html"))
+	page, _ := fs.ReadFile(files, "pages/page.css") // it is embedded
+	s.style = append([]byte(document.Style()), page...)
+	return s
+}
+
+// Address returns the address with the token, for a listener.
+func (s *Server) Address(l net.Listener) string {
+	return "http://" + l.Addr().String() + "/?token=" + s.keys.token
+}
+
+// Serve serves the pages until ctx is done, or until no page was open for an hour.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	defer s.indexes.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := &http.Server{
+		Handler: s, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
+	s.used.Store(s.host.Now().Unix())
+	go s.warm(ctx)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	minute := time.NewTicker(time.Minute)
+	defer minute.Stop()
+	for {
+		select {
+		case err := <-failed:
+			return fmt.Errorf("serving the page: %w", err)
+		case <-minute.C:
+			if !s.isIdle() {
+				continue
+			}
+		case <-ctx.Done():
+		}
+		close(s.ending)
+		stopping, stop := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer stop()
+		if server.Shutdown(stopping) != nil {
+			_ = server.Close()
+		}
+		return nil
+	}
+}
+
+// isIdle reports whether no page has been open for an hour: an open one asks for /alive.
+func (s *Server) isIdle() bool {
+	return s.host.Now().Sub(time.Unix(s.used.Load(), 0)) > idleTime
+}
+
+// warm updates the indexes, so that the first question is answered fast.
+func (s *Server) warm(ctx context.Context) {
+	if library, err := s.open(true); err == nil {
+		defer library.Close()
+		_, _ = library.List(ctx, conversations.ListQuery{Sizes: true, Limit: 1}) // a page reports the error
+	}
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.used.Store(s.host.Now().Unix())
+	if s.admits(w, r) {
+		s.routes().ServeHTTP(w, r)
+	}
+}
+
+// routes returns the pages.
+func (s *Server) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", s.page(s.list))
+	mux.HandleFunc("/c/{id}", s.page(s.conversation))
+	mux.HandleFunc("/c/{id}/{event}", s.page(s.wholeEvent))
+	mux.HandleFunc("/p/{name}", s.page(s.familyPage))
+	mux.HandleFunc("/p/{name}/live", s.page(s.live))
+	mux.HandleFunc("/alive", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/style.css", s.asset("text/css", func() []byte { return s.style }))
+	mux.HandleFunc("/script.js", s.asset("text/javascript", s.embedded("pages/script.js")))
+	mux.HandleFunc("/icon.svg", s.asset("image/svg+xml", s.embedded("pages/icon.svg")))
+	mux.HandleFunc("/", s.page(func(http.ResponseWriter, *http.Request) error {
+		return &problem{http.StatusNotFound, "There is no such page."}
+	}))
+	return mux
+}
+
+func (s *Server) embedded(name string) func() []byte {
+	return func() []byte {
+		content, _ := files.ReadFile(name) // it is embedded
+		return content
+	}
+}
+
+func (s *Server) asset(kind string, content func() []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind+"; charset=utf-8")
+		_, _ = w.Write(content()) // a browser that is gone needs no answer
+	}
+}
+
+// page returns a handler that shows the error of show as a page.
+func (s *Server) page(show func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := show(w, r)
+		if err == nil || r.Context().Err() != nil {
+			return
+		}
+		p := problemOf(err)
+		w.WriteHeader(p.status)
+		_ = s.templates.ExecuteTemplate(w, "problem.html", struct {
+			frame
+			Sentence string
+		}{s.frame(r, "Not shown"), p.sentence}) // a browser that is gone needs no answer
+	}
+}
+
+// show writes a page.
+func (s *Server) show(w http.ResponseWriter, name string, content any) error {
+	var b bytes.Buffer
+	if err := s.templates.ExecuteTemplate(&b, name, content); err != nil {
+		return err
+	}
+	_, _ = w.Write(b.Bytes()) // a browser that is gone needs no answer
+	return nil
+}
+
+// frame is what all pages have in common.
+type frame struct {
+	Title string
+	Here  string // the path of the page
+	Query query
+	Pages []toolset.Page
+}
+
+func (s *Server) frame(r *http.Request, title string) frame {
+	f := frame{Title: title, Here: r.URL.Path, Query: queryOf(r)}
+	for _, family := range s.families {
+		f.Pages = append(f.Pages, family.Pages...)
+	}
+	return f
+}
+
+// open opens the conversations of the project, or of all, for one request.
+func (s *Server) open(all bool) (*conversations.Library, error) {
+	return conversations.Open(conversations.Options{
+		Dir: s.host.Dir, AllProjects: all, Getenv: s.host.Getenv, Now: s.host.Now, Indexes: s.indexes, Once: true,
+	})
+}
+
+// begin waits until few others read conversations. The request has to call end.
+func (s *Server) begin(r *http.Request) (end func(), err error) {
+	select {
+	case s.reading <- struct{}{}:
+		return func() { <-s.reading }, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// isOwn reports whether a recorded tool is one of the families'.
+func (s *Server) isOwn(recorded string) bool {
+	for _, family := range s.families {
+		for _, tool := range family.Declared() {
+			if transcript.IsTool(recorded, append([]string{tool.Name}, tool.Aliases...)...) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// conversationAddress returns the address of an event of a conversation; 0 for its beginning.
+func conversationAddress(id transcript.ID, event int) string {
+	address := "/c/" + url.PathEscape(string(id))
+	if event > 0 {
+		address += "?event=" + strconv.Itoa(event) + document.Anchor(event)
+	}
+	return address
+}
+
+// problem is an error with a sentence for a person.
+type problem struct {
+	status   int
+	sentence string
+}
+
+func (p *problem) Error() string { return p.sentence }
+
+// problemOf returns an error as a sentence.
+func problemOf(err error) *problem {
+	var known *problem
+	var missing *conversations.NotFoundError
+	var wrong *conversations.BadIDError
+	var excluded *conversations.ExcludedError
+	var outside *conversations.RangeError
+	var nothing *toolset.NotFoundError
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &missing), errors.As(err, &wrong):
+		return &problem{http.StatusNotFound, "There is no such conversation. It may have been removed since this page was opened."}
+	case errors.As(err, &outside):
+		return &problem{http.StatusNotFound, fmt.Sprintf("There is no event %d: the conversation has %s.", outside.N, text.Count(outside.Of, "event", "events"))}
+	case errors.As(err, &excluded):
+		return &problem{http.StatusForbidden, "The conversations of this project are excluded by " + excluded.By + "."}
+	case errors.As(err, &nothing):
+		return &problem{http.StatusNotFound, nothing.Reason}
+	}
+	return &problem{http.StatusInternalServerError, "This cannot be shown: " + err.Error() + "."}
+}
