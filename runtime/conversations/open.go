@@ -329,9 +329,5 @@ func (o Options) RegisterDatabase(ctx context.Context, path string) (file string
 
 // add adds a directory to the user's settings. It returns the name of the changed file; empty for no change.
 func (o Options) add(kind, dir string) (file string, err error) {
-	file, added, err := config.AddDirectory(o.env(), kind, dir)
-	if !added {
-		file = ""
-	}
-	return file, err
+	return config.AddDirectory(o.env(), kind, dir)
 }

@@ -92,7 +92,7 @@ func databases(s *history.Store) (all []sessiondb.Database, problems []store.Pro
 	}
 	add := func(project, data string) {
 		if path := filepath.Join(data, databaseFile); s.Project.Has(project) && isOwn(data, path) {
-			all = append(all, sessiondb.Database{Path: path, Dir: func(string) string { return project }})
+			all = append(all, sessiondb.Database{Path: path, Dir: project})
 		}
 	}
 	add(filepath.Dir(s.Dir), s.Dir)

@@ -35,8 +35,9 @@ type Store struct {
 // Database is a database of a store.
 type Database struct {
 	Path string
-	// Dir returns the working directory of a session for which the database has none. It can be nil.
-	Dir func(session string) string
+	Dir  string // the working directory of its sessions for which it has none; may be empty
+	// Dirs returns more working directories, by the keys of sessions. It can be nil.
+	Dirs func(context.Context) map[string]string
 }
 
 // Format is the form of the databases of a program.
@@ -178,6 +179,10 @@ type record struct {
 
 // sessions returns the sessions of the database.
 func (d *database) sessions(ctx context.Context) (found []*record, err error) {
+	var dirs map[string]string
+	if d.Dirs != nil {
+		dirs = d.Dirs(ctx)
+	}
 	err = d.do(ctx, func(db *sqlitefile.DB, sessions, _ string) error {
 		found = nil
 		var query strings.Builder
@@ -187,7 +192,7 @@ func (d *database) sessions(ctx context.Context) (found []*record, err error) {
 		}
 		fmt.Fprintf(&query, " FROM (%s)", sessions)
 		return db.Each(ctx, func(rows *sql.Rows) error {
-			r, err := d.scan(rows)
+			r, err := d.scan(rows, dirs)
 			if r != nil {
 				r.version = cmp.Or(r.version, db.Stamp)
 				found = append(found, r)
@@ -199,7 +204,7 @@ func (d *database) sessions(ctx context.Context) (found []*record, err error) {
 }
 
 // scan returns the session in a row, or nil if it has no id.
-func (d *database) scan(rows *sql.Rows) (*record, error) {
+func (d *database) scan(rows *sql.Rows, dirs map[string]string) (*record, error) {
 	r := &record{database: d}
 	c := &r.conversation
 	var created, updated any
@@ -217,10 +222,7 @@ func (d *database) scan(rows *sql.Rows) (*record, error) {
 	c.Source, c.Record = d.store.Kind, r
 	c.Title = strings.ToValidUTF8(c.Title, "\ufffd")
 	c.CreatedAt, c.LastActivatedAt = Moment(created), Moment(updated)
-	if dir == "" && d.Dir != nil {
-		dir = d.Dir(r.key)
-	}
-	c.Dir = d.store.dir(dir)
+	c.Dir = d.store.dir(cmp.Or(dir, dirs[r.key], d.Dir))
 	return r, nil
 }
 
