@@ -151,7 +151,7 @@ type part struct {
 		IsError bool   `json:"is_error"`
 
 		// of a command that the user ran
-		Command string `json:"command"`
+		Command []byte `json:"command"`
 		Output  []byte `json:"output"`
 		Exit    int64  `json:"exit_code"`
 	} `json:"data"`
@@ -192,8 +192,7 @@ func (p *part) record(to *history.Recorder, at time.Time) {
 	case "tool_result":
 		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: d.Call, Failed: d.IsError, Text: d.Content})
 	case "shell_command":
-		arguments, _ := json.Marshal(map[string]string{"command": d.Command})
-		to.Add(history.Call(at, p.Type, "", arguments))
+		to.Add(history.Call(at, p.Type, "", history.Object("command", string(d.Command))))
 		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, Failed: d.Exit != 0, Text: d.Output})
 	case "finish", "binary", "image_url":
 	default:

@@ -61,11 +61,7 @@ func Open(o store.Options) (*sessiondb.Store, bool) {
 // Homes returns the directory User of the editor and the directory of cursor-agent, or "" if the environment
 // does not name them.
 func Homes(getenv func(string) string) []string {
-	homes := []string{history.InSettings(getenv, "Cursor", "User")}
-	if agent := cmp.Or(getenv("CURSOR_CONFIG_DIR"), history.InHome(getenv, ".cursor")); agent != "" {
-		homes = append(homes, agent)
-	}
-	return homes
+	return []string{history.InSettings(getenv, "Cursor", "User"), cmp.Or(getenv("CURSOR_CONFIG_DIR"), history.InHome(getenv, ".cursor"))}
 }
 
 // IDs returns the form of ids: the uuid of a conversation.

@@ -2,7 +2,6 @@ package vscode
 
 import (
 	"cmp"
-	"encoding/json"
 	"path"
 	"slices"
 	"time"
@@ -144,7 +143,7 @@ func (r *request) parts(to *history.Recorder) {
 			p.call(to, at)
 		case "textEditGroup":
 			end()
-			to.Add(history.Call(at, p.Kind, "", object("path", pathOf(p.URI), "text", string(text(p.Edits)))))
+			to.Add(history.Call(at, p.Kind, "", history.Object("path", pathOf(p.URI), "new_text", string(text(p.Edits)))))
 		}
 	}
 	end()
@@ -157,9 +156,9 @@ func (p *part) call(to *history.Recorder, at time.Time) {
 	switch {
 	case arguments != nil:
 	case d.Command.Original != "":
-		arguments = object("command", d.Command.Original)
+		arguments = history.Object("command", d.Command.Original)
 	case d.Prompt != "":
-		arguments = object("prompt", d.Prompt)
+		arguments = history.Object("prompt", d.Prompt)
 	default:
 		arguments = p.Details.Input
 	}
@@ -178,16 +177,6 @@ func (p *part) call(to *history.Recorder, at time.Time) {
 
 // pathOf returns the path in the address of a file.
 func pathOf(uri jsontext.Raw) string { return jsontext.String(jsontext.Get(uri, "path")) }
-
-// object returns a JSON object with pairs of keys and texts.
-func object(pairs ...string) []byte {
-	members := map[string]string{}
-	for pair := range slices.Chunk(pairs, 2) {
-		members[pair[0]] = pair[1]
-	}
-	data, _ := json.Marshal(members) // texts are always JSON
-	return data
-}
 
 // text returns the texts in a value: itself, those in the elements of an array, each on a line of its own, or
 // those in the members of an object that can hold one: Markdown, a message, a result of a tool, or a node of it.

@@ -48,11 +48,7 @@ func Homes(getenv func(string) string) []string {
 	case runtime.GOOS == "darwin":
 		return []string{history.InHome(getenv, "Library", "Application Support", "Zed")}
 	}
-	homes := []string{history.InData(getenv, "zed")}
-	if flatpak := history.InHome(getenv, ".var", "app", "dev.zed.Zed", "data", "zed"); flatpak != "" {
-		homes = append(homes, flatpak)
-	}
-	return homes
+	return []string{history.InData(getenv, "zed"), history.InHome(getenv, ".var", "app", "dev.zed.Zed", "data", "zed")}
 }
 
 // IDs returns the form of ids: the uuid of a thread.
