@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -66,15 +67,10 @@ func (b *Base) Check(ctx context.Context) ([]Finding, error) {
 	for t := range b.scans(ctx) {
 		c := checker{topic: t}
 		c.check(ctx)
-		slices.SortStableFunc(c.list, func(a, b Finding) int { return comparePlaces(a.Diagnostic, b.Diagnostic) })
+		slices.SortStableFunc(c.list, func(a, b Finding) int { return cmp.Or(strings.Compare(a.File, b.File), a.Span.Compare(b.Span)) })
 		found = append(found, c.list...)
 	}
 	return found, ctx.Err()
-}
-
-// comparePlaces orders problems by their places, and those at one place by their rules.
-func comparePlaces(a, b diag.Diagnostic) int {
-	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col), cmp.Compare(a.Rule, b.Rule))
 }
 
 // checker collects the findings about one topic.
@@ -127,11 +123,7 @@ func (c *checker) check(ctx context.Context) {
 // deadEntries returns a finding for each entry of the topic's lists that matches nothing.
 func (t *topic) deadEntries(fields ...string) (found []Finding) {
 	for _, d := range t.tree.Dead {
-		entries, places := t.Learned, t.LearnedAt
-		if d.Field == "disabled" {
-			entries, places = t.Disabled, t.DisabledAt
-		}
-		at := places[slices.Index(entries, d.Pattern)]
+		at := t.PatternAt[[2]string{d.Field, d.Pattern}]
 		at.Rule, at.Severity, at.Hint = RuleDeadPattern, diag.Warning, "remove the entry, or correct it: it is relative to "+oneLine(t.Subjects)
 		at.Message = fmt.Sprintf("%s in %s of topic %q matches no subject", text.Quote(d.Pattern), d.Field, t.ID)
 		if slices.Contains(fields, d.Field) {

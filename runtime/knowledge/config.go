@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -77,7 +78,7 @@ func (b *Base) problems() []config.Problem {
 	found := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool {
 		return p.Tables != nil && !p.Disables("kb") && !slices.ContainsFunc(p.Tables, func(t string) bool { return strings.HasPrefix(t, "kb.") })
 	})
-	slices.SortStableFunc(found, func(a, b config.Problem) int { return comparePlaces(a.Diagnostic, b.Diagnostic) })
+	slices.SortStableFunc(found, func(a, b config.Problem) int { return cmp.Or(strings.Compare(a.File, b.File), a.Span.Compare(b.Span)) })
 	return found
 }
 
@@ -116,8 +117,8 @@ func (b *Base) checkTopic(t *config.Topic) {
 			"write a path relative to the workspace, such as .jp/kb/project; only your own configuration may name a directory elsewhere",
 			"subjects of topic %s is %s, which is no path inside the workspace, with slashes and without ..", id, text.Quote(written))
 	}
-	b.checkPatterns(table, t.ID, "learned", t.Learned, t.LearnedAt)
-	b.checkPatterns(table, t.ID, "disabled", t.Disabled, t.DisabledAt)
+	b.checkPatterns(table, t, "learned", t.Learned)
+	b.checkPatterns(table, t, "disabled", t.Disabled)
 	if b.config.Wrong(table) == nil {
 		b.usable = append(b.usable, t)
 		if t.Enable {
@@ -130,20 +131,17 @@ func notInID(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
-// checkPatterns adds the problems of a topic's patterns, and reports whether there are none.
-func (b *Base) checkPatterns(table, id, key string, patterns []string, at []diag.Diagnostic) (ok bool) {
-	ok = true
-	for i, p := range subjects.Patterns(id, patterns) {
+// checkPatterns adds the problems of patterns of a topic's list, learned or disabled. They disable a table.
+func (b *Base) checkPatterns(table string, t *config.Topic, list string, patterns []string) {
+	for _, p := range subjects.Patterns(t.ID, patterns) {
 		hint := ""
 		if strings.TrimSpace(p.Text) == "" {
 			p.Problem, hint = "is an empty pattern", "remove it; ** is for all subjects"
 		}
 		if p.Problem != "" {
-			b.add(table, at[i], RulePattern, hint, "%s in %s of topic %s %s", text.Quote(p.Text), key, text.Quote(id), p.Problem)
-			ok = false
+			b.add(table, t.PatternAt[[2]string{list, p.Text}], RulePattern, hint, "%s in %s of topic %s %s", text.Quote(p.Text), list, text.Quote(t.ID), p.Problem)
 		}
 	}
-	return ok
 }
 
 // learnPattern adds a value of -k to the learned patterns of a topic. Topics are named by id only: an id has no slash,
@@ -165,10 +163,9 @@ func (b *Base) learnPattern(value string) {
 		b.add("kb", at, RuleFlag, b.knownTopics(id), "there is no topic %s", text.Quote(id))
 	case t == nil || slices.Contains(t.Learned, pattern):
 	default:
-		learned, places := append(slices.Clip(t.Learned), pattern), append(slices.Clip(t.LearnedAt), at)
-		if b.checkPatterns("kb", id, "learned", learned, places) {
-			t.Learned, t.LearnedAt = learned, places
-		}
+		t.Learned = append(t.Learned, pattern)
+		t.PatternAt[[2]string{"learned", pattern}] = at
+		b.checkPatterns("kb", t, "learned", []string{pattern})
 	}
 }
 

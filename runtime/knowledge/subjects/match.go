@@ -85,8 +85,9 @@ func (t *Tree) Configure(topic string, disabled, learned []string) {
 	}
 }
 
-// Resolve returns the subjects that the patterns match. A pattern that matches nothing is a [Miss] and no error. skipLearned leaves out learned subjects, which the host has in its
-// prompt. The error is for more than [MaxPatterns] patterns.
+// Resolve returns the subjects that the patterns match. A pattern that matches nothing is a [Miss] and no error.
+// skipLearned leaves out learned subjects, which the host has in its prompt. The error is for more than [MaxPatterns]
+// patterns.
 //
 // Patterns are compared with the subjects that the scan found, and never become paths. A pattern is compared as a name
 // first, in every spelling that people use, and then as a glob: names may have characters that mean something in globs
@@ -106,10 +107,11 @@ func (t *Tree) Resolve(patterns []string, skipLearned bool) (Result, error) {
 
 // near returns the slug of the visible subject that is most similar to a name, or empty.
 func (t *Tree) near(name string) string {
+	stem, _ := cutExt(name)
 	var slugs []string
 	for _, v := range t.Visible {
 		// Skills name their files relative to their folder.
-		if name != "" && strings.HasSuffix(v.Slug, "/"+stem(name)) {
+		if name != "" && strings.HasSuffix(v.Slug, "/"+stem) {
 			return v.Slug
 		}
 		slugs = append(slugs, v.Slug)
@@ -153,17 +155,8 @@ func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 // around it, as lists show it. Some may be the same.
 func (s *Subject) Names() [6]string {
 	path := NFC(s.Path)
-	return [...]string{s.Slug, s.PathSlug, path, stem(path), s.Name, strings.TrimSpace(s.Slug)}
-}
-
-// stem returns a path without its extension, which begins at the last dot of the last component. A dot at the
-// beginning of the component begins no extension.
-func stem(path string) string {
-	base := strings.LastIndexByte(path, '/') + 1
-	if dot := strings.LastIndexByte(path[base:], '.'); dot > 0 {
-		return path[:base+dot]
-	}
-	return path
+	stem, _ := cutExt(path)
+	return [...]string{s.Slug, s.PathSlug, path, stem, s.Name, strings.TrimSpace(s.Slug)}
 }
 
 // named returns the enabled subjects with a pattern as their name, by the first kind of name that fits. A visible

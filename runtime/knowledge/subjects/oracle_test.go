@@ -155,7 +155,7 @@ func withoutExtension(path string) string {
 	if i := strings.LastIndex(path, "/"); i >= 0 {
 		dir, base = path[:i+1], path[i+1:]
 	}
-	if i := strings.LastIndex(base, "."); i > 0 {
+	if i := strings.LastIndex(base, "."); i > 0 && strings.Trim(base[:i], ".") != "" {
 		base = base[:i]
 	}
 	return dir + base
