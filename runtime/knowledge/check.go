@@ -159,15 +159,15 @@ func (c *checker) collisions() {
 }
 
 // content checks whether a subject can be loaded.
-func (c *checker) content(s *subjects.Subject, is subjects.Content) {
+func (c *checker) content(s *subjects.Subject, content subjects.Content) {
 	switch {
-	case is.TooLarge:
+	case content.TooLarge:
 		c.file(RuleTooLarge, diag.Error, s.Path, 0, "split the file, or disable it", "%s has %.1f MB, which is over the limit of %s: it cannot be loaded",
-			quoteName(s.Name), float64(is.Size)/1e6, largest)
-	case is.Binary && s.Learned:
+			quoteName(s.Name), float64(content.Size)/1e6, largest)
+	case content.Binary && s.Learned:
 		c.file(RuleUnreadable, diag.Error, s.Path, 0, "remove it from learned", "%s is binary and cannot be loaded", quoteName(s.Name))
 	case s.Skill:
-		description, err := subjects.DescriptionOf([]byte(is.Text))
+		description, err := subjects.DescriptionOf([]byte(content.Text))
 		hint, why := "begin the file with front matter that says when to use it: description: …", ""
 		if err != nil {
 			hint, why = "quote the values in it: description: \"…\"", ": "+err.Error()

@@ -3,14 +3,12 @@ package knowledge
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/base/workspace"
 	"github.com/convtools/convtools/runtime/config"
@@ -37,13 +35,11 @@ const maxID = 64
 // with all problems; it is another error if dir is no directory.
 func Open(dir string, opts Options) (*Base, error) {
 	if dir != "" {
-		info, err := os.Stat(dir)
-		if err == nil && !info.IsDir() {
-			err = &fs.PathError{Op: "stat", Path: dir, Err: syscall.ENOTDIR}
-		}
+		root, err := safefile.OpenDir(dir)
 		if err != nil {
 			return nil, fmt.Errorf("looking for a workspace: %w", err)
 		}
+		root.Close()
 	}
 	b := &Base{config: config.Read(dir, opts.Getenv), injected: opts.Injected, getenv: opts.Getenv}
 	if b.Root() == "" {
@@ -98,21 +94,21 @@ func (b *Base) checkTopic(t *config.Topic) {
 	if t.ID == "" || len(t.ID) > maxID || strings.ContainsFunc(t.ID, notInID) {
 		b.add(table, t.Defined, RuleID, fmt.Sprintf("use letters, digits, _ and -, at most %d", maxID), "%s cannot be the id of a topic", id)
 	}
-	whole := b.config.Wrong(table) == nil
+	valid := b.config.Wrong(table) == nil // so far
 	written, inside := t.Subjects, true
 	if t.Outside == "" {
 		t.Subjects, inside = config.ProjectPath(written)
 	}
 	switch missing := t.SubjectsAt.File == ""; {
-	case missing && whole && t.UsersOnly:
+	case missing && valid && t.UsersOnly:
 		// The user's file is for all workspaces, and may add to topics that only some of them have.
 		b.add("", t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
 			"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", id)
 		return
-	case missing && whole:
+	case missing && valid:
 		b.add(table, t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
 			"topic %s has no subjects", id)
-	case !missing && !inside && (written != "" || whole):
+	case !missing && !inside && (written != "" || valid):
 		b.add(table, t.SubjectsAt, RuleSubjects,
 			"write a path relative to the workspace, such as .jp/kb/project; only your own configuration may name a directory elsewhere",
 			"subjects of topic %s is %s, which is no path inside the workspace, with slashes and without ..", id, text.Quote(written))

@@ -44,19 +44,13 @@ type Miss struct {
 	Near    string // the slug of a similar visible subject, or empty
 }
 
-// Configure marks the subjects with the lists of a topic's configuration. It is called once, before Resolve.
-//
-// A disabled list with a problem disables all subjects: the ones that it was to hide must not be shown.
+// Configure marks the subjects with the lists of a topic's configuration. It is called once, before Resolve. The disabled
+// patterns must have no problem: the subjects that they were to hide would be shown.
 func (t *Tree) Configure(topic string, disabled, learned []string) {
 	all := t.Subjects
 	t.topic = topic
-	entries := Patterns(topic, disabled)
-	bad := slices.ContainsFunc(entries, func(p Pattern) bool { return p.Problem != "" })
-	for _, s := range all {
-		s.Disabled, s.Learned = bad, false
-	}
-	for _, p := range entries {
-		hit := bad
+	for _, p := range Patterns(topic, disabled) {
+		hit := false
 		for _, s := range all {
 			if !(hit && s.Disabled) && p.covers(s) {
 				s.Disabled, hit = true, true
@@ -123,7 +117,7 @@ func (t *Tree) near(name string) string {
 func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 	var result Result
 	seen := map[*Subject]bool{}
-	known := func(s *Subject) bool { return skipLearned && s.Learned }
+	inPrompt := func(s *Subject) bool { return skipLearned && s.Learned }
 	for _, p := range Patterns(t.topic, patterns) {
 		found := t.named(&p)
 		byName := found != nil
@@ -134,13 +128,13 @@ func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 			result.Missed = append(result.Missed, Miss{Pattern: p.Text, Reason: p.Problem})
 			continue
 		}
-		result.Literal = byName && len(patterns) == 1 && len(found) == 1 && !known(found[0])
-		onlyKnown := !slices.ContainsFunc(found, func(f *Subject) bool { return !known(f) })
+		result.Literal = byName && len(patterns) == 1 && len(found) == 1 && !inPrompt(found[0])
+		onlyInPrompt := !slices.ContainsFunc(found, func(f *Subject) bool { return !inPrompt(f) })
 		for _, f := range found {
 			switch {
-			case seen[f] || known(f) && !byName && !onlyKnown:
+			case seen[f] || inPrompt(f) && !byName && !onlyInPrompt:
 				continue
-			case known(f):
+			case inPrompt(f):
 				result.AlreadyLearned = append(result.AlreadyLearned, f)
 			default:
 				result.Hits = append(result.Hits, f)

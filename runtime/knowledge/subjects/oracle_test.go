@@ -38,10 +38,9 @@ func newOracle(topic string, all []*subjects.Subject, disabled, learned []string
 		for i, s := range all {
 			for _, spelling := range o.spellings(entry) {
 				for _, name := range []string{s.Slug, s.PathSlug, s.Path, withoutExtension(s.Path), s.Name} {
-					matched, ok := oracleGlob(spelling, name)
-					// What cannot be read disables everything.
+					matched, _ := oracleGlob(spelling, name)
 					glob := strings.ContainsAny(spelling, `*?[{\`)
-					if spelling != "" && (name == spelling || glob && (matched || !ok)) {
+					if spelling != "" && (name == spelling || glob && matched) {
 						o.disabled[i] = true
 					}
 				}
