@@ -179,7 +179,7 @@ func TestListing(t *testing.T) {
 		uuid(5) + "/events.jsonl":   strings.ReplaceAll(start(5, 0)+user(1, "Elsewhere"), dir, "/elsewhere"),
 		uuid(6) + "/rewind/x.jsonl": user(1, "No session"),
 		"../config.json":            "{}",
-		"other/events.jsonl":        start(7, 0) + user(1, "No id"),
+		"no id/events.jsonl":        start(7, 0) + user(1, "No id"),
 	})
 	want := fmt.Sprintf(`copilot-%s "Count: 'stations'" ua ua
 copilot-%s "Count" of copilot-%s [ua] ua

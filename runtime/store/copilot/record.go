@@ -68,7 +68,7 @@ func (d *data) origin() string {
 	titled, ok := strings.CutPrefix(d.Message, `Forked from "`)
 	_, named, _ := strings.Cut(titled, `" (`)
 	session, _, isWhole := strings.Cut(named, `) as "`)
-	if d.Info != "fork" || !ok || !isWhole || !history.IsUUID(session) {
+	if d.Info != "fork" || !ok || !isWhole || !history.IsName(session) {
 		return ""
 	}
 	return session

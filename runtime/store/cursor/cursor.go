@@ -64,9 +64,9 @@ func Homes(getenv func(string) string) []string {
 	return []string{history.InSettings(getenv, "Cursor", "User"), cmp.Or(getenv("CURSOR_CONFIG_DIR"), history.InHome(getenv, ".cursor"))}
 }
 
-// IDs returns the form of ids: the uuid of a conversation.
+// IDs returns the form of ids: the id of a conversation, which is a uuid in all versions known.
 func IDs() *history.IDs {
-	return &history.IDs{Prefix: "cursor-", Example: "cursor-2c154aa7-742d-46ce-af44-de020dbaa17b"}
+	return &history.IDs{Prefix: "cursor-", Session: history.IsName, Example: "cursor-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
 // folders returns the folders of conversations, by their ids, as version 2 notes them: those of the project.
