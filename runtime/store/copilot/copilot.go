@@ -123,14 +123,14 @@ type metadata struct {
 
 // Peek implements [history.Listed].
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
-	m, to := &e.Meta, history.Recorder{Inquiry: inquiry}
+	m, to := &e.Meta, newDecoder(&history.Recorder{})
 	wanted := func() bool { return to.Request == "" || m.IsFork && m.Parent == "" }
 	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
 		r, _ := parse(line)
 		m.add(&r)
-		r.record(&to)
+		to.record(&r)
 	})
-	m.Note(&to)
+	m.Note(to.Recorder)
 	if e.About != "" && err == nil {
 		m.Title, err = title(root, e.About)
 	}
@@ -197,11 +197,11 @@ func scalar(mapping []byte, key string) string {
 
 // decode adds the events of a session.
 func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
-	to.Inquiry = inquiry
+	d := newDecoder(to)
 	return to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r, ok := parse(line)
 		to.Copied = e.copies && r.At.Before(e.Meta.Created.Add(-startup))
-		return ok && r.record(to)
+		return ok && d.record(&r)
 	})
 }
 

@@ -63,7 +63,8 @@ type part struct {
 	Past     jsontext.Raw `json:"pastTenseMessage"`
 	Specific struct {
 		Input   jsontext.Raw `json:"rawInput"`
-		Prompt  string       `json:"prompt"` // of a sub-agent, as the result is
+		Old     string       `json:"command"` // as before 1.102
+		Prompt  string       `json:"prompt"`  // of a sub-agent, as the result is
 		Result  []byte       `json:"result"`
 		Command struct {
 			Original string `json:"original"`
@@ -155,8 +156,8 @@ func (p *part) call(to *history.Recorder, at time.Time) {
 	arguments := []byte(d.Input)
 	switch {
 	case arguments != nil:
-	case d.Command.Original != "":
-		arguments = history.Object("command", d.Command.Original)
+	case cmp.Or(d.Command.Original, d.Old) != "":
+		arguments = history.Object("command", cmp.Or(d.Command.Original, d.Old))
 	case d.Prompt != "":
 		arguments = history.Object("prompt", d.Prompt)
 	default:
