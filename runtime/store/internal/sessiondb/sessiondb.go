@@ -35,8 +35,9 @@ type Store struct {
 // Database is a database of a store.
 type Database struct {
 	Path string
-	// Dir returns the working directory of a session for which the database has none. It can be nil.
-	Dir func(session string) string
+	Dir  string // the working directory of its sessions for which it has none; may be empty
+	// Dirs returns more working directories, by the keys of sessions. It can be nil.
+	Dirs func(context.Context) map[string]string
 }
 
 // Format is the form of the databases of a program.
@@ -178,16 +179,20 @@ type record struct {
 
 // sessions returns the sessions of the database.
 func (d *database) sessions(ctx context.Context) (found []*record, err error) {
+	var dirs map[string]string
+	if d.Dirs != nil {
+		dirs = d.Dirs(ctx)
+	}
 	err = d.do(ctx, func(db *sqlitefile.DB, sessions, _ string) error {
 		found = nil
 		var query strings.Builder
-		query.WriteString("SELECT agent, archived, created, updated")
+		query.WriteString("SELECT agent, archived, " + plain("created") + ", " + plain("updated"))
 		for _, column := range []string{"key", "parent", "title", "dir", "version"} {
 			fmt.Fprintf(&query, ", coalesce(substr(CAST(%s AS TEXT), 1, %d), '')", column, maxText)
 		}
 		fmt.Fprintf(&query, " FROM (%s)", sessions)
 		return db.Each(ctx, func(rows *sql.Rows) error {
-			r, err := d.scan(rows)
+			r, err := d.scan(rows, dirs)
 			if r != nil {
 				r.version = cmp.Or(r.version, db.Stamp)
 				found = append(found, r)
@@ -198,8 +203,11 @@ func (d *database) sessions(ctx context.Context) (found []*record, err error) {
 	return found, err
 }
 
+// plain returns an expression with the value of a column. The driver converts columns by their declared types.
+func plain(column string) string { return "coalesce(" + column + ", NULL)" }
+
 // scan returns the session in a row, or nil if it has no id.
-func (d *database) scan(rows *sql.Rows) (*record, error) {
+func (d *database) scan(rows *sql.Rows, dirs map[string]string) (*record, error) {
 	r := &record{database: d}
 	c := &r.conversation
 	var created, updated any
@@ -217,10 +225,7 @@ func (d *database) scan(rows *sql.Rows) (*record, error) {
 	c.Source, c.Record = d.store.Kind, r
 	c.Title = strings.ToValidUTF8(c.Title, "\ufffd")
 	c.CreatedAt, c.LastActivatedAt = Moment(created), Moment(updated)
-	if dir == "" && d.Dir != nil {
-		dir = d.Dir(r.key)
-	}
-	c.Dir = d.store.dir(dir)
+	c.Dir = d.store.dir(cmp.Or(dir, dirs[r.key], d.Dir))
 	return r, nil
 }
 
@@ -291,7 +296,7 @@ func (r *record) messages(ctx context.Context, to *history.Recorder) error {
 	to.Agent, to.Inquiry = r.agent, r.database.store.Inquiry
 	added := 0
 	err := r.database.do(ctx, func(db *sqlitefile.DB, _, messages string) error {
-		query := fmt.Sprintf(`SELECT coalesce(CAST(role AS TEXT), ''), at, CAST(substr(about, 1, %d) AS BLOB),
+		query := fmt.Sprintf(`SELECT coalesce(CAST(role AS TEXT), ''), `+plain("at")+`, CAST(substr(about, 1, %d) AS BLOB),
 			CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END FROM (%s) WHERE data IS NOT NULL ORDER BY place`, maxText, maxData, messages)
 		seen := 0
 		return db.Each(ctx, func(rows *sql.Rows) error {
@@ -329,10 +334,13 @@ func (r *record) add(to *history.Recorder, rows *sql.Rows) error {
 }
 
 // Moment returns the time that is recorded as seconds or milliseconds since 1970, a number or a text, or
-// in ISO 8601. It is zero for other values.
+// in ISO 8601. It is zero for the number 0 and for other values.
 func Moment(value any) time.Time {
 	const leastMilli = 1e11 // 1973 in milliseconds, and the year 5138 in seconds
-	if n, ok := value.(int64); ok && n >= leastMilli {
+	switch n, _ := value.(int64); {
+	case value == int64(0):
+		return time.Time{}
+	case n >= leastMilli:
 		return transcript.InRange(time.UnixMilli(n).UTC())
 	}
 	return messagedb.Moment(value)
