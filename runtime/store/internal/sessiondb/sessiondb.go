@@ -334,10 +334,13 @@ func (r *record) add(to *history.Recorder, rows *sql.Rows) error {
 }
 
 // Moment returns the time that is recorded as seconds or milliseconds since 1970, a number or a text, or
-// in ISO 8601. It is zero for other values.
+// in ISO 8601. It is zero for the number 0 and for other values.
 func Moment(value any) time.Time {
 	const leastMilli = 1e11 // 1973 in milliseconds, and the year 5138 in seconds
-	if n, ok := value.(int64); ok && n >= leastMilli {
+	switch n, _ := value.(int64); {
+	case value == int64(0):
+		return time.Time{}
+	case n >= leastMilli:
 		return transcript.InRange(time.UnixMilli(n).UTC())
 	}
 	return messagedb.Moment(value)
