@@ -34,9 +34,10 @@ type Server struct {
 	URL     string            `toml:"url"` // over streamable HTTP
 }
 
-// TopicTable is a table [kb.topic.ID] of all files together: a later file replaces the values of an earlier one, but adds
-// to its lists.
-type TopicTable struct {
+// Topic is a topic of the knowledge base, [kb.topic.ID]. A later file replaces the values of an earlier one, but adds to
+// its lists.
+type Topic struct {
+	ID           string
 	Enable       bool     `toml:"enable"`
 	Title        string   `toml:"title"`
 	Introduction string   `toml:"introduction"`
@@ -44,68 +45,61 @@ type TopicTable struct {
 	Subjects     string   `toml:"subjects"`
 	Learned      []string `toml:"learned"`
 	Disabled     []string `toml:"disabled"`
-}
 
-// Topic is a topic of the knowledge base.
-type Topic struct {
-	ID string
-	TopicTable
 	UsersOnly bool   // no file of the project mentions it
 	Outside   string // the absolute path of the directory if the user's own file names one
-	// The positions of the first mention, of the last Subjects, and of the elements of Learned and Disabled.
-	Defined, SubjectsAt   diag.Diagnostic
-	LearnedAt, DisabledAt []diag.Diagnostic
+	// The positions of the first mention and of the last Subjects.
+	Defined, SubjectsAt diag.Diagnostic
+	// PatternAt has the positions of the elements of Learned and Disabled, by "learned" or "disabled" and the element.
+	PatternAt map[[2]string]diag.Diagnostic
 }
 
-// maxPatterns is the greatest number of elements of Learned and of Disabled.
-const maxPatterns = 64
-
 // topics reads the topics of a file.
-func (c *Config) topics(d *document) {
-	kb, keys := d.table(d.top, "kb")
-	for _, key := range keys {
-		if key != "topic" {
-			d.unknown(place{"kb", key}, []string{"topic"})
-		}
+func (c *Config) topics(f *File) {
+	var kb struct {
+		Topics values `toml:"topic"`
 	}
-	topics, ids := d.table(kb, "kb", "topic")
-	for _, id := range ids {
+	f.take(&kb, f.top, "kb")
+	for _, id := range f.keysOf(place{"kb", "topic"}) {
 		i := slices.IndexFunc(c.Topics, func(t Topic) bool { return t.ID == id })
 		if i < 0 {
 			i = len(c.Topics)
-			c.Topics = append(c.Topics, Topic{ID: id, TopicTable: TopicTable{Enable: true}, Defined: d.at(place{"kb", "topic", id})})
+			c.Topics = append(c.Topics, Topic{ID: id, Enable: true, Defined: f.at(place{"kb", "topic", id}), PatternAt: map[[2]string]diag.Diagnostic{}})
 		}
-		c.Topics[i].take(d, topics)
+		c.Topics[i].take(f, kb.Topics)
 	}
 }
 
-func (t *Topic) take(d *document, topics values) {
+// take decodes the table of the topic in a file, whose topics are given.
+func (t *Topic) take(f *File, topics values) {
 	learned, disabled := t.Learned, t.Disabled
 	t.Learned, t.Disabled = nil, nil
 	at := place{"kb", "topic", t.ID}
-	d.take(&t.TopicTable, topics, at...)
-	t.UsersOnly = d.from.Root == ""
-	if d.meta.IsDefined("kb", "topic", t.ID, "subjects") {
-		t.SubjectsAt, t.Outside = d.at(at.Key("subjects")), ""
-		if dir, ok := Expand(t.Subjects, d.config.Home); ok && d.from.Root == "" {
+	f.take(t, topics, at...)
+	t.UsersOnly = f.Root == ""
+	if f.meta.IsDefined("kb", "topic", t.ID, "subjects") {
+		t.SubjectsAt, t.Outside = f.at(at.Key("subjects")), ""
+		if dir, ok := Expand(t.Subjects, f.config.Home); ok && f.Root == "" {
 			t.Outside = dir
 		}
 	}
-	t.Learned = d.merge(learned, &t.LearnedAt, t.Learned, at.Key("learned"))
-	t.Disabled = d.merge(disabled, &t.DisabledAt, t.Disabled, at.Key("disabled"))
+	t.Learned = t.merge(f, "learned", learned, t.Learned)
+	t.Disabled = t.merge(f, "disabled", disabled, t.Disabled)
 }
 
-// merge adds the new elements of a list at a place to another list, and their positions to those.
-func (d *document) merge(to []string, positions *[]diag.Diagnostic, items []string, at place) []string {
-	for i, item := range items {
+// merge returns the patterns of earlier files and the new ones of a list, learned or disabled, in a file.
+func (t *Topic) merge(f *File, list string, patterns, more []string) []string {
+	for i, pattern := range more {
+		at := place{"kb", "topic", t.ID, list, i}
 		switch {
-		case slices.Contains(to, item):
-		case len(to) == maxPatterns:
-			d.wrong(at.Elem(i), "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than %d patterns", inTable(at), maxPatterns)
-			return to
+		case slices.Contains(patterns, pattern):
+		case len(patterns) == 64:
+			f.wrong(at, "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than 64 patterns", inTable(at[:4]))
+			return patterns
 		default:
-			to, *positions = append(to, item), append(*positions, d.at(at.Elem(i)))
+			patterns = append(patterns, pattern)
+			t.PatternAt[[2]string{list, pattern}] = f.at(at)
 		}
 	}
-	return to
+	return patterns
 }

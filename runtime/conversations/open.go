@@ -166,6 +166,7 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 		return workspaces(o, set, p)
 	}
 	usual := k.homes(o.env())
+	usual = append(usual[:1], slices.DeleteFunc(usual[1:], func(home string) bool { return home == "" })...)
 	homes := append([]string{""}, usual[1:]...)
 	var places []placed
 	for _, dir := range set.Directories[k.name] {
@@ -329,9 +330,5 @@ func (o Options) RegisterDatabase(ctx context.Context, path string) (file string
 
 // add adds a directory to the user's settings. It returns the name of the changed file; empty for no change.
 func (o Options) add(kind, dir string) (file string, err error) {
-	file, added, err := config.AddDirectory(o.env(), kind, dir)
-	if !added {
-		file = ""
-	}
-	return file, err
+	return config.AddDirectory(o.env(), kind, dir)
 }

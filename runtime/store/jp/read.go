@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"path"
 	"slices"
@@ -104,18 +103,18 @@ func (s *session) follow(ctx context.Context, copies []place, do func([]place) e
 // look returns a conversation with its metadata, from the cache if that has it; the zero value if it was removed.
 func (s *session) look(ctx context.Context, copies []place) (c store.Conversation) {
 	err := s.follow(ctx, copies, func(now []place) error {
-		r := &record{s: s, copies: now}
-		key, files := r.stamp()
+		stamps := s.stamps(now) // before the metadata is read
+		r := &record{s: s, copies: now, version: filecache.Version(stamps...) + parentOf(now[0].archived)}
 		c = store.Conversation{Conversation: s.conversation(now), Record: r}
-		m := cached{Conversation: &c.Conversation}
-		if filecache.ReadFields(s.w.cache.Get(key, files...), m.fields()...) && json.Unmarshal([]byte(m.labels), &c.Labels) == nil {
+		key, labels := fmt.Sprint(now), "" // labels are JSON
+		fields := []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &labels}
+		if filecache.ReadFields(s.w.cache.Get(key, stamps...), fields...) && json.Unmarshal([]byte(labels), &c.Labels) == nil {
 			return nil
 		}
 		_, err := s.readMetadata(now, &c)
-		if err == nil && len(c.Problems) == 0 {
-			labels, _ := json.Marshal(c.Labels) // it is a map of strings
-			m.labels = string(labels)
-			s.w.cache.Put(key, filecache.AppendFields(nil, m.fields()...), files...)
+		if data, bad := json.Marshal(c.Labels); cmp.Or(err, bad) == nil && len(c.Problems) == 0 {
+			labels = string(data)
+			s.w.cache.Put(key, filecache.AppendFields(nil, fields...), stamps...)
 		}
 		return err
 	})
@@ -189,43 +188,16 @@ func (r *record) data(ctx context.Context) (data []byte, err error) {
 	return data, err
 }
 
-// stamp returns the key of the metadata in the cache and its files, and sets the version. Both depend on all files
-// that decide which copy counts.
-func (r *record) stamp() (key string, metadata []filecache.Stamp) {
-	var streams []filecache.Stamp
-	for _, p := range r.copies {
-		metadata, streams = append(metadata, r.s.stamp(p, MetadataFile)), append(streams, r.s.stamp(p, EventsFile))
-		if len(r.copies) > 1 {
-			streams = append(streams, r.s.stamp(p, BaseConfigFile))
+// stamps returns the stamps of the files that are read of a conversation, or decide which copy is read.
+func (s *session) stamps(copies []place) (stamps []filecache.Stamp) {
+	for _, p := range copies {
+		for _, name := range files() {
+			if name != BaseConfigFile || len(copies) > 1 {
+				stamps = append(stamps, filecache.At(s.path(p.store, p.dir+"/"+name)))
+			}
 		}
-		key += p.dir + "/" + string('0'+rune(p.store))
 	}
-	r.version = filecache.Version(metadata...) + filecache.Version(streams...) + parentOf(r.copies[0].archived)
-	return key, metadata
-}
-
-func (s *session) stamp(p place, name string) filecache.Stamp {
-	dir := s.stores[p.store].dir
-	if dir == nil {
-		return filecache.Stamp{}
-	}
-	stamp, err := filecache.At(dir, p.dir+"/"+name)
-	if name == BaseConfigFile && errors.Is(err, fs.ErrNotExist) {
-		return filecache.Missing()
-	}
-	return stamp
-}
-
-// cached is the metadata of a conversation in the cache.
-type cached struct {
-	*transcript.Conversation
-	labels string // as JSON
-}
-
-// fields returns pointers for [filecache.AppendFields].
-func (d *cached) fields() []any {
-	c := d.Conversation
-	return []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &d.labels}
+	return stamps
 }
 
 // Path returns the path of a file of a conversation, or for "." of its directory, in the copy that counts. The error is a

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,8 +35,9 @@ type Store struct {
 // Database is a database of a store.
 type Database struct {
 	Path string
-	// Dir returns the working directory of a session for which the database has none. It can be nil.
-	Dir func(session string) string
+	Dir  string // the working directory of its sessions for which it has none; may be empty
+	// Dirs returns more working directories, by the keys of sessions. It can be nil.
+	Dirs func(context.Context) map[string]string
 }
 
 // Format is the form of the databases of a program.
@@ -47,6 +49,11 @@ type Format struct {
 	//
 	// has reports whether there is a column. ok is false if a necessary one is missing.
 	Queries func(has func(table, column string) bool) (sessions, messages string, ok bool)
+	// Key returns the session and the part in the id of the session with a key, as [history.IDs] has them, and
+	// false if it has no id. If it is nil, the key is that of a session.
+	Key func(key string) (session, part string, ok bool)
+	// Dirs returns the working directories in the column dir. If it is nil, there is one.
+	Dirs func(recorded string) []string
 	// Inquiry is the tool with which the assistant asks the user; empty if there is none.
 	Inquiry string
 	// Record adds the events of a message.
@@ -172,16 +179,20 @@ type record struct {
 
 // sessions returns the sessions of the database.
 func (d *database) sessions(ctx context.Context) (found []*record, err error) {
+	var dirs map[string]string
+	if d.Dirs != nil {
+		dirs = d.Dirs(ctx)
+	}
 	err = d.do(ctx, func(db *sqlitefile.DB, sessions, _ string) error {
 		found = nil
 		var query strings.Builder
-		query.WriteString("SELECT agent, archived, created, updated")
+		query.WriteString("SELECT agent, archived, " + plain("created") + ", " + plain("updated"))
 		for _, column := range []string{"key", "parent", "title", "dir", "version"} {
 			fmt.Fprintf(&query, ", coalesce(substr(CAST(%s AS TEXT), 1, %d), '')", column, maxText)
 		}
 		fmt.Fprintf(&query, " FROM (%s)", sessions)
 		return db.Each(ctx, func(rows *sql.Rows) error {
-			r, err := d.scan(rows)
+			r, err := d.scan(rows, dirs)
 			if r != nil {
 				r.version = cmp.Or(r.version, db.Stamp)
 				found = append(found, r)
@@ -192,26 +203,62 @@ func (d *database) sessions(ctx context.Context) (found []*record, err error) {
 	return found, err
 }
 
-// scan returns the session in a row, or nil if its key is not the form of an id.
-func (d *database) scan(rows *sql.Rows) (*record, error) {
+// plain returns an expression with the value of a column. The driver converts columns by their declared types.
+func plain(column string) string { return "coalesce(" + column + ", NULL)" }
+
+// scan returns the session in a row, or nil if it has no id.
+func (d *database) scan(rows *sql.Rows, dirs map[string]string) (*record, error) {
 	r := &record{database: d}
 	c := &r.conversation
 	var created, updated any
-	var parent string
-	err := rows.Scan(&r.agent, &c.Archived, &created, &updated, &r.key, &parent, &c.Title, &c.Dir, &r.version)
-	if err != nil || !d.store.Session(r.key) {
+	var parent, dir string
+	err := rows.Scan(&r.agent, &c.Archived, &created, &updated, &r.key, &parent, &c.Title, &dir, &r.version)
+	if err != nil {
 		return nil, err
 	}
-	c.ID, c.Source, c.Record = d.store.ID(r.key, ""), d.store.Kind, r
+	if c.ID = d.store.id(r.key); c.ID == "" {
+		return nil, nil
+	}
+	if c.Parent = d.store.id(parent); c.Parent == c.ID {
+		c.Parent = ""
+	}
+	c.Source, c.Record = d.store.Kind, r
 	c.Title = strings.ToValidUTF8(c.Title, "\ufffd")
 	c.CreatedAt, c.LastActivatedAt = Moment(created), Moment(updated)
-	if d.store.Session(parent) && parent != r.key {
-		c.Parent = d.store.ID(parent, "")
-	}
-	if c.Dir == "" && d.Dir != nil {
-		c.Dir = d.Dir(r.key)
-	}
+	c.Dir = d.store.dir(cmp.Or(dir, dirs[r.key], d.Dir))
 	return r, nil
+}
+
+// id returns the id of the session with a key, or "".
+func (s *Store) id(key string) transcript.ID {
+	session, part, ok := key, "", s.Key == nil && s.isSession(key)
+	if s.Key != nil {
+		session, part, ok = s.Key(key)
+	}
+	if !ok {
+		return ""
+	}
+	return s.IDs.ID(session, part)
+}
+
+func (s *Store) isSession(key string) bool {
+	session, part, ok := s.Split(s.Prefix + key)
+	return ok && session == key && part == ""
+}
+
+// dir returns the working directory of a session: of several, one that is excluded, or else one of the
+// project, or else the first.
+func (s *Store) dir(recorded string) string {
+	if s.Dirs == nil {
+		return recorded
+	}
+	dirs := s.Dirs(recorded)
+	for _, is := range []func(string) bool{s.Project.Excludes, s.Project.Has} {
+		if i := slices.IndexFunc(dirs, is); i >= 0 {
+			return dirs[i]
+		}
+	}
+	return strings.Join(dirs[:min(len(dirs), 1)], "")
 }
 
 // entry returns the list's entry of a session, with its first request if it has no title.
@@ -249,7 +296,7 @@ func (r *record) messages(ctx context.Context, to *history.Recorder) error {
 	to.Agent, to.Inquiry = r.agent, r.database.store.Inquiry
 	added := 0
 	err := r.database.do(ctx, func(db *sqlitefile.DB, _, messages string) error {
-		query := fmt.Sprintf(`SELECT coalesce(CAST(role AS TEXT), ''), at, CAST(substr(about, 1, %d) AS BLOB),
+		query := fmt.Sprintf(`SELECT coalesce(CAST(role AS TEXT), ''), `+plain("at")+`, CAST(substr(about, 1, %d) AS BLOB),
 			CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END FROM (%s) WHERE data IS NOT NULL ORDER BY place`, maxText, maxData, messages)
 		seen := 0
 		return db.Each(ctx, func(rows *sql.Rows) error {
@@ -287,10 +334,13 @@ func (r *record) add(to *history.Recorder, rows *sql.Rows) error {
 }
 
 // Moment returns the time that is recorded as seconds or milliseconds since 1970, a number or a text, or
-// in ISO 8601. It is zero for other values.
+// in ISO 8601. It is zero for the number 0 and for other values.
 func Moment(value any) time.Time {
 	const leastMilli = 1e11 // 1973 in milliseconds, and the year 5138 in seconds
-	if n, ok := value.(int64); ok && n >= leastMilli {
+	switch n, _ := value.(int64); {
+	case value == int64(0):
+		return time.Time{}
+	case n >= leastMilli:
 		return transcript.InRange(time.UnixMilli(n).UTC())
 	}
 	return messagedb.Moment(value)
