@@ -131,6 +131,7 @@ func clicks(l *lab) (string, error) {
 		l.until(`/^#event-\d+$/.test(location.hash)`),
 		l.do(chromedp.Click("[data-copy]")),
 		l.until(`document.querySelector("#notice").textContent.includes("`+ferry+`")`),
+		l.until(`[...document.querySelectorAll("[data-copy]")].some((b) => b.dataset.copy.endsWith("claude --resume `+strings.TrimPrefix(ferry, "claude-")+`"))`),
 		l.do(chromedp.Click(`nav a[href="/p/knowledge"]`)),
 		l.until(`document.querySelector("main").innerText.includes("Tide service")`),
 		l.do(chromedp.Click(".items ul a")),
@@ -144,7 +145,9 @@ func clicks(l *lab) (string, error) {
 
 // keys goes through the pages with the keyboard alone.
 func keys(l *lab) (string, error) {
-	focused := func(selector string) error { return l.until(`document.activeElement.matches(` + fmt.Sprintf("%q", selector) + `)`) }
+	focused := func(selector string) error {
+		return l.until(`document.activeElement.matches(` + fmt.Sprintf("%q", selector) + `)`)
+	}
 	return "", errors.Join(
 		l.press(kb.Tab), focused("a.skip"),
 		l.press("?"), l.until(`document.querySelector("#keys").open`),
