@@ -199,6 +199,9 @@ func CutPrefix(text, prefix string) (string, bool) {
 	return text, false
 }
 
+// UUID is the regular expression of a uuid in lower case.
+const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
 // IsUUID reports whether s is a uuid in lower case.
 func IsUUID(s string) bool {
 	const form, hex = "00000000-0000-0000-0000-000000000000", "0123456789abcdef"
