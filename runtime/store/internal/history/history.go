@@ -29,8 +29,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
@@ -213,8 +211,13 @@ const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 // IsUUID reports whether s is a uuid in lower case.
 func IsUUID(s string) bool {
-	const size = 36 // other forms of uuids have another
-	return len(s) == size && s == strings.ToLower(s) && uuid.Validate(s) == nil
+	const form, hex = "00000000-0000-0000-0000-000000000000", "0123456789abcdef"
+	for i := 0; i < len(s) && len(s) == len(form); i++ {
+		if form[i] == '-' && s[i] != '-' || form[i] != '-' && strings.IndexByte(hex, s[i]) < 0 {
+			return false
+		}
+	}
+	return len(s) == len(form)
 }
 
 // IsTimed reports whether a uuid is of version 7, as those of Codex are and those of Claude Code are not.
