@@ -170,6 +170,7 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 		return workspaces(o, set, p)
 	}
 	usual := k.homes(o.env())
+	usual = append(usual[:1], slices.DeleteFunc(usual[1:], func(home string) bool { return home == "" })...)
 	homes := append([]string{""}, usual[1:]...)
 	var places []placed
 	for _, dir := range set.Directories[k.name] {
