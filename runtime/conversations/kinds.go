@@ -18,6 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/goose"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/opencode"
+	"github.com/convtools/convtools/runtime/store/pi"
 	"github.com/convtools/convtools/runtime/store/postgres"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/store/qwen"
@@ -54,6 +55,7 @@ func kinds() []kind {
 		{opencode.Name, "opencode", only(opencode.Home), opens(opencode.Open), opencode.IDs().Claims, opencode.IDs().ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
 		{gemini.Name, "Gemini CLI", only(gemini.Home), opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
 		{qwen.Name, "Qwen Code", only(qwen.Home), opens(qwen.Open), qwen.IDs().Claims, qwen.IDs().ParseID, qwen.Variables(), false},
+		{pi.Name, "pi", pi.Homes, opens(pi.Open), pi.IDs().Claims, pi.IDs().ParseID, pi.Variables(), false},
 		{copilot.Name, "GitHub Copilot CLI", only(copilot.Home), opens(copilot.Open), copilot.IDs().Claims, copilot.IDs().ParseID, []string{"COPILOT_HOME"}, false},
 		{vscode.Name, "VS Code", vscode.Homes, opens(vscode.Open), vscode.IDs().Claims, vscode.IDs().ParseID, []string{"XDG_CONFIG_HOME"}, false},
 		{cursor.Name, "Cursor", cursor.Homes, opens(cursor.Open), cursor.IDs().Claims, cursor.IDs().ParseID, []string{"CURSOR_CONFIG_DIR", "XDG_CONFIG_HOME"}, false},

@@ -25,7 +25,7 @@ import (
 // describes it.
 type agent struct {
 	Server, Config, Program string
-	Args, Again, Fork       []string
+	Args, Again             []string
 	// History is the directory in a home with what the agent records, of an agent that convtools reads and does
 	// not serve.
 	History string
@@ -188,9 +188,7 @@ func (w *worker) command(s session) process.Command {
 	if s.Again {
 		args = append(args, w.Again...)
 	}
-	if s.Fork {
-		args = append(args, w.Fork...)
-	}
+	args = append(args, s.Args...)
 	dir := w.project
 	if s.Workspace {
 		dir = w.workspace
