@@ -144,6 +144,7 @@ func Create(ctx context.Context, dir string, dry bool) (*Writer, error) {
 				last = excluded.last, hash = excluded.hash, imported = excluded.imported
 			RETURNING id`,
 		Clear:   fmt.Sprintf("DELETE FROM messages WHERE id BETWEEN ?1 << %d AND (?1 + 1 << %d) - 1", positionBits, positionBits),
+		Delete:  "DELETE FROM conversations WHERE id = ?1",
 		Add:     add,
 		Failure: func(_ context.Context, err error) error { return err },
 	}, dry)
