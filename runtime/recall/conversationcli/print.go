@@ -226,10 +226,12 @@ func (p *printing) shows(kind transcript.Kind) bool {
 
 // write writes the document.
 func (p *printing) write(of *conversations.Reading) error {
+	r := document.NewRenderer()
+	r.Dir = of.Dir
 	if p.format == "html" {
-		return document.NewRenderer().WriteHTML(p.out.to, of, p.shown)
+		return r.WriteHTML(p.out.to, of, p.shown)
 	}
-	return document.NewRenderer().WriteMarkdown(p.out.to, of, p.shown)
+	return r.WriteMarkdown(p.out.to, of, p.shown)
 }
 
 // add prints an event, or adds it to the document.
