@@ -83,9 +83,8 @@ var (
 // maxConversation is the largest conversation that is read, in bytes of JSON.
 const maxConversation = 64 << 20
 
-// Import adds the conversations of an export to an archive. The error is an [*InputError] if the path cannot
-// be read, an [*UnrecognisedError] if there is no conversation, or that of the archive or the context;
-// what was imported before stays.
+// Import adds the conversations of an export to an archive. The error is an [*UnrecognisedError] if there is no
+// conversation that can be read, or that of the archive or the context; what was imported before stays.
 func Import(ctx context.Context, name string, into *archive.Writer, o Options) (*Report, error) {
 	i := &importing{ctx: ctx, options: o, writer: into, report: &Report{}}
 	files, closer, err := open(name)
