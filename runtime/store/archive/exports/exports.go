@@ -3,7 +3,8 @@
 // content.
 //
 // Exports are untrusted. No name in them is the name of a written file, links are not followed, and only one
-// conversation is in memory at a time. A bad conversation does not keep others from being imported.
+// conversation is in memory at a time. A bad conversation does not keep others from being imported; what is
+// not JSON ends the file.
 package exports
 
 import (
