@@ -153,9 +153,9 @@ func arrows() []arrow {
 			why:  "the archive on a server is asked in PostgreSQL's protocol, which nothing else speaks",
 		},
 		{
-			from: list("runtime/store/codex"),
+			from: list("runtime/store/codex", "runtime/store/zed"),
 			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/config", "github.com/klauspost/compress/zstd"),
-			why:  "Codex compresses what has not been used for a week; no other store has to decompress anything",
+			why:  "Codex compresses what has not been used for a week, and Zed each thread; no other store has to decompress anything",
 		},
 		{
 			from: list("runtime/store/jp"),
@@ -221,8 +221,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/recall/conversationcli/..."),
-			to:   list("runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", domain, cobra, pflag),
-			why:  "the commands for people are flags and printing over a source, or over what the tools of their family answer",
+			to:   list("runtime/web/document", "runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", "runtime/process", domain, cobra, pflag),
+			why:  "the commands for people are flags and printing over a source, or over what the tools of their family answer; git says when a line came, and programs go on with their sessions",
 		},
 		{
 			from: list("runtime/recall"),

@@ -27,9 +27,10 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 		"home/.config/convtools/script.toml":    "[[conversation]]\n[[conversation.response]]\ntext = \"Good.\"\nrepeat = true\n",
 		"home/.claude/projects/x/y":             "", "home/.codex/sessions/y": "", "home/.codex/archived_sessions/y": "", "home/.gemini/tmp/x/chats/y": "",
 		"home/.local/share/opencode/storage/session/x/y": "",
-		"project/convtools.toml":                         "[kb.topic.notes]\nsubjects = \"notes\"\n",
-		"project/notes/tide.md":                          "# Tide\nIt rises.\n",
-		"tmp/y":                                          "",
+		"home/.copilot/session-state/y":                  "", "home/.local/share/crush/projects.json": "{}", "home/.local/share/goose/sessions/y": "", "home/.local/share/zed/threads/y": "",
+		"project/convtools.toml": "[kb.topic.notes]\nsubjects = \"notes\"\n",
+		"project/notes/tide.md":  "# Tide\nIt rises.\n",
+		"tmp/y":                  "",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -88,6 +89,10 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 		{inJP + "events.json " + inJP + "metadata.json " + inJP + "base_config.json " + inJP, "conversation print " + conversation + "; " + edit + "; conversation fork " + conversation},
 		{"home/.claude home/.claude/projects home/.claude/sessions home/.codex home/.codex/sessions home/.codex/session_index.jsonl home/.codex/state_5.sqlite", "stores"},
 		{"home/.gemini home/.gemini/tmp home/.gemini/projects.json home/.local/share/opencode home/.local/share/opencode/storage home/.local/share/opencode/opencode.db", "stores"},
+		{"home/.copilot home/.copilot/session-state home/.local/share/crush home/.local/share/crush/projects.json", "stores"},
+		{"home/.local/share/goose home/.local/share/goose/sessions home/.local/share/goose/sessions/sessions.db home/.local/share/zed/threads home/.local/share/zed/threads/threads.db", "stores"},
+		{"home/.config/Code/User home/.config/Code/User/workspaceStorage home/.config/Code/User/workspaceStorage/a/workspace.json home/.config/Code/User/workspaceStorage/a/chatSessions", "stores"},
+		{"home/.config/Cursor/User home/.config/Cursor/User/globalStorage/state.vscdb home/.cursor home/.cursor/chats home/.cursor/chats/a/b/store.db home/.cursor/chats/a/b/meta.json", "stores"},
 		{data + " " + data + "sessions " + sessionLog, "session ls; session events " + session + "; session resume " + session + "; query Hi; stores; session gc --older-than 90"},
 		{data + "archive.db " + data + "archive.db-wal " + data + "archive.db-shm " + data + "archive.db-journal", "search x; import " + exports + "; import --dry-run " + exports},
 		{"home/.cache home/.cache/convtools home/.cache/convtools/index home/.cache/convtools/index/v13", "search index; conversation ls; search index --clear"},

@@ -389,7 +389,8 @@ func record(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	place = filepath.Join(ts.Getenv("HOME"), place)
 	ts.Check(os.MkdirAll(filepath.Dir(place), 0o755))
-	text := strings.ReplaceAll(ts.ReadFile(args[1]), `"CWD"`, string(cwd))
+	below := strings.TrimSuffix(string(cwd), `"`) + "/"
+	text := strings.NewReplacer(`"CWD"`, string(cwd), `"CWD/`, below).Replace(ts.ReadFile(args[1]))
 	ts.Check(os.WriteFile(place, []byte(text), 0o644))
 }
 

@@ -35,7 +35,7 @@ func TestAddDirectory(t *testing.T) {
 			u := newLab(t)
 			u.setting(c.before)
 			path := filepath.Join(u.home, ".config", "convtools", "convtools.toml")
-			_, added, err := config.AddDirectory(u.getenv, "jp", filepath.FromSlash("/w"))
+			file, err := config.AddDirectory(u.getenv, "jp", filepath.FromSlash("/w"))
 			now, readErr := os.ReadFile(path)
 			if readErr != nil {
 				t.Fatal(readErr)
@@ -50,8 +50,8 @@ func TestAddDirectory(t *testing.T) {
 			if c.after == "" {
 				c.after = c.before
 			}
-			if diff := cmp.Diff(c.after, string(now)); diff != "" || err != nil || added != (c.after != c.before) {
-				t.Errorf("%s %v %v", diff, added, err)
+			if diff := cmp.Diff(c.after, string(now)); diff != "" || err != nil || (file != "") != (c.after != c.before) {
+				t.Errorf("%s %v %v", diff, file, err)
 			}
 		})
 	}

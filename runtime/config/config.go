@@ -2,15 +2,14 @@
 // the one place that knows which tables and keys there are.
 //
 //	~/.config/convtools/convtools.toml    stores, index, recall and trust, and all that a project may have
-//	convtools.toml                        kb, model, mcp and session
-//	.jp/kb.toml                           kb
+//	convtools.toml, .jp/kb.toml           kb, model, mcp and session
 //
 // A table that is wrong disables what it configures, and no more: see [Problem]. An unknown key that may be meant to
 // exclude conversations disables reading them.
 //
 // A project may be a clone of somebody else's repository. The user's [model.NAME] and [mcp.NAME] replace the
 // project's as a whole, so that no project can send a key of the user's elsewhere; a project can lower a limit of the
-// user's, but not raise it; it names directories inside of itself; [Source.Trusted] decides what else it may do.
+// user's, but not raise it; it names directories inside of itself; [File.Trusted] decides what else it may do.
 //
 // The package checks names, types and places; the packages that use a value check its meaning. It runs nothing, and
 // writes nothing except in [AddDirectory].
@@ -35,10 +34,16 @@ type Config struct {
 	UserFile string // the name of the user's file in messages; empty if there is no place for one
 	Root     string // the directory of the project; empty if there is none
 
-	Stores  Stores
-	Index   Index
-	Recall  Recall
-	Trusted []string // absolute paths of directories, as written: they may be links, and may not exist
+	Stores Stores
+	Index  struct {
+		Off bool `toml:"off"`
+	}
+	Recall struct { // how questions are answered
+		Language string `toml:"language"`
+	}
+	Trust struct {
+		Directories []string `toml:"directories"` // absolute paths, which may be links, and may not exist
+	}
 
 	Models  []Table[Model] // the user's before the project's
 	Servers []Table[Server]
@@ -50,8 +55,8 @@ type Config struct {
 
 	Problems []Problem
 
-	Home string    // the user's home directory
-	user *document // nil if there is none
+	Home string // the user's home directory
+	user *File  // nil if it cannot be read
 }
 
 // Stores is the table [stores]: which conversations are read.
@@ -63,19 +68,9 @@ type Stores struct {
 	// the program itself uses; for JP they are workspaces.
 	Directories map[string][]string `toml:"directories"`
 	// Kinds are the other keys of the table: kinds of stores, each true if it is read.
-	Kinds map[string]bool `toml:"-"`
+	Kinds map[string]bool
 	// Patterns are the elements of Exclude that are also patterns of package doublestar, with slashes.
-	Patterns []string `toml:"-"`
-}
-
-// Index is the table [index].
-type Index struct {
-	Off bool `toml:"off"`
-}
-
-// Recall is the table [recall]: how questions are answered.
-type Recall struct {
-	Language string `toml:"language"`
+	Patterns []string
 }
 
 // Session is the table [session]. A limit is 0 if no file has it.
@@ -88,17 +83,9 @@ type Session struct {
 
 // Table is a table [model.NAME] or [mcp.NAME].
 type Table[T any] struct {
-	Name string
-	From *Source
-	Is   T
-}
-
-// Source is a configuration file.
-type Source struct {
-	Name    string // in messages
-	Dir     string // the base of relative paths
-	Root    string // of the project; empty for the user's file
-	Trusted bool   // it is the user's own, or of a project that the user trusts
+	Name  string
+	File  *File
+	Value T
 }
 
 // Read reads the configuration for a directory; empty is the working directory. Problems has the errors in it. getenv
@@ -110,119 +97,128 @@ func Read(dir string, getenv func(string) string) *Config {
 		return c
 	}
 	c.Root = root
-	from := &Source{Name: workspace.ConfigFile, Dir: root, Root: root}
-	if real, err := filepath.EvalSymlinks(root); err == nil {
-		_, _, from.Trusted = c.trusted(real)
-	}
+	real, _ := filepath.EvalSymlinks(root)
+	_, _, trusted := c.trusted(real)
 	for _, name := range []string{topicsFile, workspace.ConfigFile} {
-		src, err := readIn(root, name, getenv)
-		c.shared(c.decode(from, name, filepath.Join(root, name), src, err))
+		f := &File{Name: name, Dir: root, Root: root, Trusted: trusted, config: c}
+		var src []byte
+		// The author of the project does not choose which files are read: no link may lead out of it.
+		dir, err := OpenDir(root, path.Dir(name), getenv)
+		if err == nil {
+			src, err = safefile.ReadIn(dir, path.Base(name), maxFile)
+			dir.Close()
+		}
+		if f.decode(filepath.Join(root, name), src, err) {
+			c.shared(f)
+		}
 	}
 	return c
 }
 
-// topicsFile is the file of a JP workspace that has topics only.
+// topicsFile is the file of a JP workspace for topics. A mistake in its syntax disables no other table.
 const topicsFile = ".jp/kb.toml"
 
-// readUser reads the user's file.
+// readUser reads the user's file. There is none if getenv is nil.
 func readUser(getenv func(string) string) *Config {
 	c := &Config{}
-	path, name, ok := UserFile(getenv)
-	if !ok {
+	if getenv == nil {
 		return c
 	}
+	path, name := userFile(getenv)
 	c.UserFile, c.Home = name, Home(getenv)
-	from := &Source{Name: name, Dir: filepath.Dir(path), Trusted: true}
+	f := &File{Name: name, Dir: filepath.Dir(path), Trusted: true, config: c}
 	src, err := safefile.Read(path, maxFile)
-	d := c.decode(from, name, path, src, err)
-	if c.user = d; d == nil {
+	if !f.decode(path, src, err) {
 		return c
 	}
-	var trust struct {
-		Directories []string `toml:"directories"`
-	}
-	d.take(&trust, d.top, "trust")
-	c.Trusted = d.paths(trust.Directories, "trust", "directories")
-	c.stores(d)
-	d.take(&c.Index, d.top, "index")
-	d.take(&c.Recall, d.top, "recall")
-	c.shared(d)
+	c.user = f
+	f.take(&c.Trust, f.top, "trust")
+	c.Trust.Directories = f.paths(c.Trust.Directories, "trust", "directories")
+	c.stores(f)
+	f.take(&c.Index, f.top, "index")
+	f.take(&c.Recall, f.top, "recall")
+	c.shared(f)
 	return c
 }
 
-// shared reads the tables that a project may have too. It does nothing without a document.
-func (c *Config) shared(d *document) {
-	if d == nil {
-		return
+// shared reads the tables that a project may have too.
+func (c *Config) shared(f *File) {
+	names := []string{"kb", "mcp", "model", "session"}
+	if f.Root == "" {
+		names = append(names, "index", "recall", "stores", "trust")
 	}
-	d.checkTables()
-	add(d, &c.Models, "model")
-	add(d, &c.Servers, "mcp")
+	for _, key := range f.keysOf(nil) {
+		if !slices.Contains(names, key) {
+			f.unknown(place{key}, names)
+		}
+	}
+	add(f, &c.Models, "model")
+	add(f, &c.Servers, "mcp")
 	var s Session
-	if d.take(&s, d.top, "session") {
+	f.take(&s, f.top, "session")
+	if c.Wrong("session") == nil {
 		c.Session.Model = cmp.Or(c.Session.Model, s.Model)
-		if d.from.Root == "" {
+		if f.Root == "" {
 			c.OwnModel = s.Model
 		}
-		d.limit(&c.Session.MaxInterruptChainDepth, s.MaxInterruptChainDepth, 64, "max_interrupt_chain_depth")
-		d.limit(&c.Session.MaxInterruptsPerTurn, s.MaxInterruptsPerTurn, 10_000, "max_interrupts_per_turn")
-		d.limit(&c.Session.MaxConversations, s.MaxConversations, 100_000, "max_conversations")
+		f.limit(&c.Session.MaxInterruptChainDepth, s.MaxInterruptChainDepth, 64, "max_interrupt_chain_depth")
+		f.limit(&c.Session.MaxInterruptsPerTurn, s.MaxInterruptsPerTurn, 10_000, "max_interrupts_per_turn")
+		f.limit(&c.Session.MaxConversations, s.MaxConversations, 100_000, "max_conversations")
 	}
-	c.topics(d)
+	c.topics(f)
 }
 
 // add adds the tables of a kind whose names no earlier file has.
-func add[T any](d *document, to *[]Table[T], kind string) {
+func add[T any](f *File, to *[]Table[T], kind string) {
 	before := *to
-	tables, names := d.table(d.top, kind)
+	tables, names := f.table(f.top, kind)
 	for _, name := range names {
 		if !slices.ContainsFunc(before, func(t Table[T]) bool { return t.Name == name }) {
-			t := Table[T]{Name: name, From: d.from}
-			d.take(&t.Is, tables, kind, name)
+			t := Table[T]{Name: name, File: f}
+			f.take(&t.Value, tables, kind, name)
 			*to = append(*to, t)
 		}
 	}
 }
 
 // limit lowers a limit to the one that a file has.
-func (d *document) limit(to *int, limit, most int, key string) {
-	at := place{"session", key}
+func (f *File) limit(to *int, limit, most int, key string) {
 	switch {
-	case !d.meta.IsDefined("session", key):
+	case !f.meta.IsDefined("session", key):
 	case limit < 1 || limit > most:
-		d.wrong(at, "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
+		f.wrong(place{"session", key}, "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
 	case *to == 0 || limit < *to:
 		*to = limit
 	}
 }
 
-func (c *Config) stores(d *document) {
+// stores reads the table [stores].
+func (c *Config) stores(f *File) {
 	c.Stores.Kinds = map[string]bool{}
-	d.take(&c.Stores, d.top, "stores")
+	f.take(&c.Stores, f.top, "stores")
 	for kind, dirs := range c.Stores.Directories {
-		c.Stores.Directories[kind] = d.paths(dirs, "stores", "directories", kind)
+		c.Stores.Directories[kind] = f.paths(dirs, "stores", "directories", kind)
 	}
 	for i, written := range c.Stores.Exclude {
-		if strings.ContainsAny(written, "*?[{") {
-			d.pattern(written, i)
-		}
+		f.pattern(written, i)
 	}
-	c.Stores.Exclude = d.paths(c.Stores.Exclude, "stores", "exclude")
+	c.Stores.Exclude = f.paths(c.Stores.Exclude, "stores", "exclude")
 }
 
-// pattern adds an exclusion that is a pattern. It is also the exclusion of a path: a directory may be called [a].
-func (d *document) pattern(written string, i int) {
+// pattern adds an exclusion to the patterns if it is one. It is also the exclusion of a path: a directory may be called [a].
+func (f *File) pattern(written string, i int) {
 	pattern := filepath.ToSlash(written)
 	if below, ok := strings.CutPrefix(written, "~/"); ok {
-		pattern = QuotePattern(d.config.Home) + "/" + filepath.ToSlash(below)
+		pattern = QuotePattern(f.config.Home) + "/" + filepath.ToSlash(below)
 	}
 	at, wrong := place{"stores", "exclude", i}, "%s in exclude of [stores] "
 	switch {
+	case !strings.ContainsAny(written, "*?[{"):
 	case slices.Contains(strings.Split(pattern, "/"), ".."):
-		d.wrong(at, "write the path without it", wrong+`has "..", which a pattern cannot have`, text.Quote(written))
+		f.wrong(at, "write the path without it", wrong+`has "..", which a pattern cannot have`, text.Quote(written))
 	case !doublestar.ValidatePattern(pattern):
-		d.wrong(at, `write \[ for a bracket`, wrong+`is no valid pattern: a [ or { is not closed, or it ends in \`, text.Quote(written))
+		f.wrong(at, `write \[ for a bracket`, wrong+`is no valid pattern: a [ or { is not closed, or it ends in \`, text.Quote(written))
 	default:
-		d.config.Stores.Patterns = append(d.config.Stores.Patterns, path.Clean(pattern))
+		f.config.Stores.Patterns = append(f.config.Stores.Patterns, path.Clean(pattern))
 	}
 }

@@ -8,18 +8,13 @@ import (
 	"strings"
 )
 
-// UserFile returns the path of the user's own configuration file and its name in messages. getenv looks up HOME and
-// XDG_CONFIG_HOME, or USERPROFILE and AppData on Windows. Without them, and if getenv is nil, there is no file.
-func UserFile(getenv func(string) string) (path, name string, ok bool) {
-	if getenv == nil {
-		return "", "", false
+// userFile returns the path of the user's own configuration file and its name in messages. getenv looks up HOME and
+// XDG_CONFIG_HOME, or USERPROFILE and AppData on Windows. Without them, both are empty.
+func userFile(getenv func(string) string) (path, name string) {
+	if dir := ours(getenv, "XDG_CONFIG_HOME", "AppData", ".config", ".config"); dir != "" {
+		path = filepath.Join(dir, "convtools.toml")
 	}
-	dir := ours(getenv, "XDG_CONFIG_HOME", "AppData", ".config", ".config")
-	if dir == "" {
-		return "", "", false
-	}
-	path = filepath.Join(dir, "convtools.toml")
-	return path, filepath.ToSlash(Short(path, getenv)), true
+	return path, filepath.ToSlash(Short(path, getenv))
 }
 
 // Home returns the user's home directory, "~"; it is empty if the environment has none.

@@ -12,7 +12,7 @@ import (
 )
 
 // Problem is an error in a configuration file. A file is named relative to the root, with slashes, and the user's file as in
-// [UserFile].
+// [Config.UserFile].
 type Problem struct {
 	diag.Diagnostic
 	// Tables are the names of the tables that cannot be used because of it, such as stores or kb.topic.notes. The
@@ -62,81 +62,50 @@ func Sentences(problems []Problem) []string {
 
 // Wrong returns an [*Error] with the problems that disable a table, or nil.
 func (c *Config) Wrong(table string) error {
-	if problems := c.problems(func(p Problem) bool { return p.Disables(table) }); len(problems) > 0 {
-		return &Error{problems}
+	found := slices.DeleteFunc(slices.Clone(c.Problems), func(p Problem) bool { return !p.Disables(table) })
+	if len(found) == 0 {
+		return nil
 	}
-	return nil
+	return &Error{found}
 }
 
 // Unread returns the problems that disable nothing.
 func (c *Config) Unread() []Problem {
-	return c.problems(func(p Problem) bool { return p.Tables == nil })
-}
-
-func (c *Config) problems(which func(Problem) bool) []Problem {
-	return slices.DeleteFunc(slices.Clone(c.Problems), func(p Problem) bool { return !which(p) })
+	return slices.DeleteFunc(slices.Clone(c.Problems), func(p Problem) bool { return p.Tables != nil })
 }
 
 // Rule is the id of the findings of this package.
 const Rule = "KC001"
 
-// Add adds a problem that a reader of the configuration has found.
+// Add adds a problem, of [Rule] if it has no other rule. One without tables is a warning.
 func (c *Config) Add(p Problem) {
+	p.Rule = cmp.Or(p.Rule, Rule)
 	if p.Tables == nil {
 		p.Severity = diag.Warning
 	}
 	c.Problems = append(c.Problems, p)
 }
 
-// Judge adds a problem with a value in the user's file. It does nothing if there is no such file.
-func (c *Config) Judge(problem, hint string, at ...string) {
-	if c.user != nil {
-		var here place
-		for _, name := range at {
-			here = here.Key(name)
-		}
-		c.user.wrong(here, hint, "%s", problem)
+// Judge adds a problem with a value in the user's file.
+func (c *Config) Judge(problem, hint string, at ...any) { c.user.wrong(at, hint, "%s", problem) }
+
+// Judge adds a problem with a table of a kind, model or mcp, unless it has one already or the sentence is empty.
+func (t Table[T]) Judge(kind, sentence string) {
+	if table := kind + "." + t.Name; sentence != "" && t.File.config.Wrong(table) == nil {
+		t.File.wrong(place{kind, t.Name}, "", "[%s] %s", table, sentence)
 	}
 }
 
 // wrong adds a problem with the value at a place, which disables the table around it.
-func (d *document) wrong(at place, hint, format string, args ...any) {
-	d.add(unit(at), d.at(at), hint, fmt.Sprintf(format, args...))
-}
-
-// add adds a problem that disables tables; a problem without tables is a warning.
-func (d *document) add(tables []string, at diag.Diagnostic, hint, message string) {
-	at.Rule, at.Hint, at.Message = Rule, hint, message
-	d.config.Add(Problem{at, tables})
-}
-
-// JudgeTable adds that a table cannot be used, unless it has a problem already or the sentence about it is empty.
-func (c *Config) JudgeTable(from *Source, table, sentence string) {
-	if sentence != "" && c.Wrong(table) == nil {
-		c.Add(Problem{diag.Diagnostic{File: from.Name, Rule: Rule, Message: "[" + table + "] " + sentence}, []string{table}})
-	}
-}
-
-// checkTables removes and reports the keys at the top of a file that are not tables which that file can have.
-func (d *document) checkTables() {
-	names := []string{"kb", "mcp", "model", "session"}
-	switch {
-	case d.name == topicsFile:
-		names = names[:1]
-	case d.from.Root == "":
-		names = append(names, "index", "recall", "stores", "trust")
-	}
-	for _, key := range d.keysOf(nil) {
-		if !slices.Contains(names, key) {
-			d.unknown(place{key}, names)
-			delete(d.top, key)
-		}
-	}
+func (f *File) wrong(at place, hint, format string, args ...any) {
+	problem := f.at(at)
+	problem.Hint, problem.Message = hint, fmt.Sprintf(format, args...)
+	f.config.Add(Problem{problem, unit(at)})
 }
 
 // unknown reports a key that nothing reads, with the name that was probably meant. It disables the table that it is in or
 // that was meant, and reading conversations if it may exclude some of them.
-func (d *document) unknown(key place, known []string) {
+func (f *File) unknown(key place, known []string) {
 	var tables []string
 	name := key[len(key)-1].(string)
 	hint, meant := "known here: "+strings.Join(known, ", "), near.Name(name, known)
@@ -154,32 +123,26 @@ func (d *document) unknown(key place, known []string) {
 			tables = []string{meant}
 		}
 	}
-	owner := cmp.Or(d.config.UserFile, "the user's own configuration")
-	switch excludes := d.mayExclude(key); {
-	case excludes && d.from.Root != "":
+	owner := cmp.Or(f.config.UserFile, "the user's own configuration")
+	switch excludes := f.mayExclude(key); {
+	case excludes && f.Root != "":
 		hint = "what is read of stores of conversations is for the user to say, in " + owner + "; a file called .convtools-exclude excludes this project"
 		tables = append(tables, "stores")
 	case excludes && !slices.Contains(tables, "stores"):
 		hint, tables = "write it below [stores]", append(tables, "stores")
-	case d.from.Root != "" && near.Name(name, []string{"trust"}) != "":
+	case f.Root != "" && near.Name(name, []string{"trust"}) != "":
 		hint = "whom to trust is for the user to say, in " + owner
 	}
-	d.add(tables, d.at(key), hint, "unknown key "+inTable(key))
+	problem := f.at(key)
+	problem.Hint, problem.Message = hint, "unknown key "+inTable(key)
+	f.config.Add(Problem{problem, tables})
 }
 
-// mayExclude reports whether an unknown key, or a key below it, may be meant to keep conversations from being read. A list
-// or false at the top of a file can have no other meaning.
-func (d *document) mayExclude(key place) bool {
+// mayExclude reports whether an unknown key, or a key below it, may be meant to keep conversations from being read. An
+// array or a boolean at the top of a file can have no other meaning.
+func (f *File) mayExclude(key place) bool {
 	name := key[len(key)-1].(string)
-	if near.Name(name, []string{"stores", "exclude", "off"}) != "" || strings.HasPrefix(strings.ToLower(name), "exclu") {
-		return true
-	}
-	if len(key) == 1 {
-		var value any
-		_ = d.meta.PrimitiveDecode(d.top[name], &value) // any value is one
-		if _, isList := value.([]any); isList || value == false {
-			return true
-		}
-	}
-	return slices.ContainsFunc(d.keysOf(key), func(below string) bool { return d.mayExclude(key.Key(below)) })
+	meant := near.Name(name, []string{"stores", "exclude", "off"}) != "" || strings.HasPrefix(strings.ToLower(name), "exclu")
+	meant = meant || len(key) == 1 && slices.Contains([]string{"Array", "Bool"}, f.meta.Type(name))
+	return meant || slices.ContainsFunc(f.keysOf(key), func(below string) bool { return f.mayExclude(key.Key(below)) })
 }

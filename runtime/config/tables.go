@@ -34,9 +34,10 @@ type Server struct {
 	URL     string            `toml:"url"` // over streamable HTTP
 }
 
-// TopicTable is a table [kb.topic.ID] of all files together: a later file replaces the values of an earlier one, but adds
-// to its lists.
-type TopicTable struct {
+// Topic is a topic of the knowledge base, [kb.topic.ID]. A later file replaces the values of an earlier one, but adds to
+// its lists.
+type Topic struct {
+	ID           string
 	Enable       bool     `toml:"enable"`
 	Title        string   `toml:"title"`
 	Introduction string   `toml:"introduction"`
@@ -44,12 +45,7 @@ type TopicTable struct {
 	Subjects     string   `toml:"subjects"`
 	Learned      []string `toml:"learned"`
 	Disabled     []string `toml:"disabled"`
-}
 
-// Topic is a topic of the knowledge base.
-type Topic struct {
-	ID string
-	TopicTable
 	UsersOnly bool   // no file of the project mentions it
 	Outside   string // the absolute path of the directory if the user's own file names one
 	// The positions of the first mention, of the last Subjects, and of the elements of Learned and Disabled.
@@ -57,54 +53,50 @@ type Topic struct {
 	LearnedAt, DisabledAt []diag.Diagnostic
 }
 
-// maxPatterns is the greatest number of elements of Learned and of Disabled.
-const maxPatterns = 64
-
 // topics reads the topics of a file.
-func (c *Config) topics(d *document) {
-	kb, keys := d.table(d.top, "kb")
-	for _, key := range keys {
-		if key != "topic" {
-			d.unknown(place{"kb", key}, []string{"topic"})
-		}
+func (c *Config) topics(f *File) {
+	var kb struct {
+		Topics values `toml:"topic"`
 	}
-	topics, ids := d.table(kb, "kb", "topic")
-	for _, id := range ids {
+	f.take(&kb, f.top, "kb")
+	for _, id := range f.keysOf(place{"kb", "topic"}) {
 		i := slices.IndexFunc(c.Topics, func(t Topic) bool { return t.ID == id })
 		if i < 0 {
 			i = len(c.Topics)
-			c.Topics = append(c.Topics, Topic{ID: id, TopicTable: TopicTable{Enable: true}, Defined: d.at(place{"kb", "topic", id})})
+			c.Topics = append(c.Topics, Topic{ID: id, Enable: true, Defined: f.at(place{"kb", "topic", id})})
 		}
-		c.Topics[i].take(d, topics)
+		c.Topics[i].take(f, kb.Topics)
 	}
 }
 
-func (t *Topic) take(d *document, topics values) {
+// take decodes the table of the topic in a file, whose topics are given.
+func (t *Topic) take(f *File, topics values) {
 	learned, disabled := t.Learned, t.Disabled
 	t.Learned, t.Disabled = nil, nil
 	at := place{"kb", "topic", t.ID}
-	d.take(&t.TopicTable, topics, at...)
-	t.UsersOnly = d.from.Root == ""
-	if d.meta.IsDefined("kb", "topic", t.ID, "subjects") {
-		t.SubjectsAt, t.Outside = d.at(at.Key("subjects")), ""
-		if dir, ok := Expand(t.Subjects, d.config.Home); ok && d.from.Root == "" {
+	f.take(t, topics, at...)
+	t.UsersOnly = f.Root == ""
+	if f.meta.IsDefined("kb", "topic", t.ID, "subjects") {
+		t.SubjectsAt, t.Outside = f.at(at.Key("subjects")), ""
+		if dir, ok := Expand(t.Subjects, f.config.Home); ok && f.Root == "" {
 			t.Outside = dir
 		}
 	}
-	t.Learned = d.merge(learned, &t.LearnedAt, t.Learned, at.Key("learned"))
-	t.Disabled = d.merge(disabled, &t.DisabledAt, t.Disabled, at.Key("disabled"))
+	t.Learned = f.merge(learned, &t.LearnedAt, t.Learned, at.Key("learned"))
+	t.Disabled = f.merge(disabled, &t.DisabledAt, t.Disabled, at.Key("disabled"))
 }
 
-// merge adds the new elements of a list at a place to another list, and their positions to those.
-func (d *document) merge(to []string, positions *[]diag.Diagnostic, items []string, at place) []string {
+// merge adds the new patterns of a list at a place to those of earlier files, and their positions to those.
+func (f *File) merge(to []string, positions *[]diag.Diagnostic, items []string, at place) []string {
+	const maxPatterns = 64
 	for i, item := range items {
 		switch {
 		case slices.Contains(to, item):
 		case len(to) == maxPatterns:
-			d.wrong(at.Elem(i), "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than %d patterns", inTable(at), maxPatterns)
+			f.wrong(at.Elem(i), "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than %d patterns", inTable(at), maxPatterns)
 			return to
 		default:
-			to, *positions = append(to, item), append(*positions, d.at(at.Elem(i)))
+			to, *positions = append(to, item), append(*positions, f.at(at.Elem(i)))
 		}
 	}
 	return to

@@ -8,9 +8,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// A project may be a clone of somebody else's repository, and version control carries links. A directory that a project
-// names, or a link in it, must lead into the project or into a directory that the user trusts.
-
 // OutsideError is the error for a path of a project that leads out of it, to a directory that the user does not trust.
 // It does not say where: models read it.
 type OutsideError struct {
@@ -56,7 +53,7 @@ func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 // trusted returns the directory that the user trusts and that has target in it, and the path of target relative to it. It
 // reports whether there is one. The target has no links.
 func (c *Config) trusted(target string) (dir, below string, ok bool) {
-	for _, dir := range c.Trusted {
+	for _, dir := range c.Trust.Directories {
 		if dir, err := filepath.EvalSymlinks(dir); err == nil {
 			if below, ok := isIn(dir, target); ok {
 				return dir, below, true

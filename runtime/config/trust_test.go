@@ -191,7 +191,7 @@ func TestDirectories(t *testing.T) {
 			l := newLab(t)
 			l.setting(tt.file)
 			c := config.Read(l.project, l.getenv)
-			got, err := c.Trusted, c.Wrong("trust")
+			got, err := c.Trust.Directories, c.Wrong("trust")
 			if tt.problem == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -226,8 +226,8 @@ func TestDirectoriesWithoutFile(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	for _, getenv := range []func(string) string{nil, l.getenv, func(string) string { return "" }} {
-		if c := config.Read(l.project, getenv); c.Trusted != nil || c.Problems != nil {
-			t.Errorf("%v, %v; want nothing", c.Trusted, c.Problems)
+		if c := config.Read(l.project, getenv); c.Trust.Directories != nil || c.Problems != nil {
+			t.Errorf("%v, %v; want nothing", c.Trust.Directories, c.Problems)
 		}
 	}
 }

@@ -88,12 +88,12 @@ func TestSearchSources(t *testing.T) {
 		want     []string
 	}{
 		"all":                         {"", nil, conversations.Sources()},
-		"one that is off":             {"[stores]\ncodex = false", nil, []string{"jp", "claude-code", "opencode", "gemini", "copilot", "convtools", "chatgpt", "archive"}},
-		"off in either way":           {"[stores]\ncodex = false\noff = [\"jp\", \"gemini\"]", nil, []string{"claude-code", "opencode", "copilot", "convtools", "chatgpt", "archive"}},
+		"one that is off":             {"[stores]\ncodex = false", nil, []string{"jp", "claude-code", "opencode", "gemini", "copilot", "vscode", "cursor", "crush", "goose", "zed", "convtools", "chatgpt", "archive"}},
+		"off in either way":           {"[stores]\ncodex = false\noff = [\"jp\", \"gemini\"]", nil, []string{"claude-code", "opencode", "copilot", "vscode", "cursor", "crush", "goose", "zed", "convtools", "chatgpt", "archive"}},
 		"a database":                  {"", map[string]string{"CONVERSATION_DB": "/x.db"}, []string{"chatgpt"}},
 		"the other variable":          {"", map[string]string{"ORIGIN_CONVERSATION_DB": "/x.db"}, []string{"chatgpt"}},
 		"a database, and others":      {"[stores]\narchive = true\njp = true\nchatgpt = true", map[string]string{"CONVERSATION_DB": "/x.db"}, []string{"archive", "jp", "chatgpt"}},
-		"a database that is not read": {"[stores]\nchatgpt = false\ncodex = false", map[string]string{"CONVERSATION_DB": "/x.db"}, []string{"jp", "claude-code", "opencode", "gemini", "copilot", "convtools", "archive"}},
+		"a database that is not read": {"[stores]\nchatgpt = false\ncodex = false", map[string]string{"CONVERSATION_DB": "/x.db"}, []string{"jp", "claude-code", "opencode", "gemini", "copilot", "vscode", "cursor", "crush", "goose", "zed", "convtools", "archive"}},
 	} {
 		got, err := conversations.Options{Getenv: withArchive(t, c.settings, c.env)}.SearchSources()
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {

@@ -38,6 +38,9 @@ type Filter struct {
 	Sources []string
 	// Labels are labels that a conversation must have, all of them.
 	Labels []Label
+	// File, if not empty, selects conversations with a call that changes the file, as far as the indexes have them.
+	// It is an absolute path, a path from the root of the project, or the end of one.
+	File string
 }
 
 // Label is a label of a conversation. A nil value matches any.

@@ -49,7 +49,7 @@ func (q *query) prepare(ctx context.Context, listAll bool) error {
 // same conversation.
 func (q *query) hasIndexed(ctx context.Context, s *source) bool {
 	note, ok := s.open()
-	if !ok || note.Version == "" || len(q.ids)+len(q.filter.Labels) > 0 {
+	if !ok || note.Version == "" || len(q.ids)+len(q.filter.Labels) > 0 || q.filter.File != "" {
 		return false
 	}
 	isCopy := func(other *source) bool { return other != s && other.Name() == s.Name() }
@@ -157,7 +157,7 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 
 // titles finds the matching titles.
 func (r *Results) titles(q *SearchQuery, in *source) {
-	if q.Pattern == nil || q.Roles != 0 || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo) {
+	if q.Pattern == nil || q.Roles != 0 || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo || q.Commands) {
 		return
 	}
 	for key, listed := range in.wanted {

@@ -10,12 +10,17 @@ import (
 	"github.com/convtools/convtools/runtime/store/claudecode"
 	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/store/copilot"
+	"github.com/convtools/convtools/runtime/store/crush"
+	"github.com/convtools/convtools/runtime/store/cursor"
 	"github.com/convtools/convtools/runtime/store/gemini"
+	"github.com/convtools/convtools/runtime/store/goose"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/opencode"
 	"github.com/convtools/convtools/runtime/store/postgres"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/store/sessions"
+	"github.com/convtools/convtools/runtime/store/vscode"
+	"github.com/convtools/convtools/runtime/store/zed"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -46,6 +51,11 @@ func kinds() []kind {
 		{opencode.Name, "opencode", only(opencode.Home), opens(opencode.Open), opencode.IDs().Claims, opencode.IDs().ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
 		{gemini.Name, "Gemini CLI", only(gemini.Home), opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
 		{copilot.Name, "GitHub Copilot CLI", only(copilot.Home), opens(copilot.Open), copilot.IDs().Claims, copilot.IDs().ParseID, []string{"COPILOT_HOME"}, false},
+		{vscode.Name, "VS Code", vscode.Homes, opens(vscode.Open), vscode.IDs().Claims, vscode.IDs().ParseID, []string{"VSCODE_PORTABLE", "XDG_CONFIG_HOME"}, false},
+		{cursor.Name, "Cursor", cursor.Homes, opens(cursor.Open), cursor.IDs().Claims, cursor.IDs().ParseID, []string{"CURSOR_CONFIG_DIR", "XDG_CONFIG_HOME"}, false},
+		{crush.Name, "Crush", only(crush.Home), opens(crush.Open), crush.IDs().Claims, crush.IDs().ParseID, []string{"CRUSH_GLOBAL_DATA", "XDG_DATA_HOME"}, false},
+		{goose.Name, "Goose", goose.Homes, opens(goose.Open), goose.IDs().Claims, goose.IDs().ParseID, []string{"GOOSE_PATH_ROOT", "XDG_DATA_HOME"}, false},
+		{zed.Name, "Zed", zed.Homes, opens(zed.Open), zed.IDs().Claims, zed.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
 		{sessions.Name, "convtools", only(sessions.Home), opens(sessions.Open), sessions.IDs().Claims, sessions.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
 		{chatgpt.Name, "ChatGPT", only(chatgpt.Home), opens(chatgpt.Open), chatgpt.IDs().Claims, chatgpt.IDs().ParseID, chatgpt.Variables(), true},
 		{archive.Name, "imported exports", only(archiveHome), openArchive, archive.IDs().Claims, archive.IDs().ParseID, append([]string{"XDG_DATA_HOME"}, chatgpt.Variables()...), true},

@@ -21,7 +21,7 @@ import (
 func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err error) {
 	asked, err := l.newQuery(&q.Filter, &listing.Omitted)
 	defer asked.end()
-	if q.Sizes && l.indexes.dir != "" && len(q.IDs) == 0 && err == nil {
+	if (q.Sizes && l.indexes.dir != "" && len(q.IDs) == 0 || q.File != "") && err == nil {
 		err = asked.refresh(ctx, &Omitted{}) // the list reports the same problems
 	}
 	if err == nil {

@@ -12,20 +12,22 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/filecache"
+	"github.com/convtools/convtools/runtime/store/toolcall"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // The kind of a message in an index is the kind of its event plus these numbers.
 const (
-	failedKind = 16 // a result that is marked as an error
+	failedKind = 16 // a result that is marked as an error, or a call that runs a shell command
 	copiedKind = 32 // a copy of a message of another conversation
 )
 
-// failedKinds are the kinds of results marked as errors. toolKinds are the kinds that may be of a tool of ours,
-// without copies.
+// failedKinds are the kinds of results marked as errors, and commandKinds those of calls that run a command. toolKinds
+// are the kinds that may be of a tool of ours. All are without copies.
 const (
-	failedKinds = 1 << (transcript.KindToolResult + failedKind)
-	toolKinds   = 1<<transcript.KindToolCall | 1<<transcript.KindToolResult | failedKinds
+	failedKinds  = 1 << (transcript.KindToolResult + failedKind)
+	commandKinds = 1 << (transcript.KindToolCall + failedKind)
+	toolKinds    = 1<<transcript.KindToolCall | 1<<transcript.KindToolResult | failedKinds | commandKinds
 )
 
 // kindOf returns the kind of a message's event. isOfTool reports whether the message may be of a tool, and isFailed
@@ -34,10 +36,10 @@ func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (failedK
 func isOfTool(kind uint8) bool          { return toolKinds>>(kind&^copiedKind)&1 != 0 }
 func isFailed(kind uint8) bool          { return failedKinds>>(kind&^copiedKind)&1 != 0 }
 
-// messageKind returns the kind of an event's message.
-func messageKind(e *transcript.Event) uint8 {
+// messageKind returns the kind of an event's message. command is the one that it runs.
+func messageKind(e *transcript.Event, command string) uint8 {
 	kind := uint8(e.Kind)
-	if e.Kind == transcript.KindToolResult && e.Failed {
+	if e.Kind == transcript.KindToolResult && e.Failed || command != "" {
 		kind += failedKind
 	}
 	if e.Copied {
@@ -54,10 +56,18 @@ type indexExtra struct {
 	// unnumbered is the number of events without a number before it. Counted so, it is the same in a store and in a
 	// copy of it.
 	unnumbered int
+	// call is the number of the event whose call has this result; 0 if it is not known.
+	call int
+	// files are the files that a call changes, as recorded, each on a line.
+	files string
+	// command is the beginning of the command that a call runs.
+	command string
 }
 
 // fields returns pointers for [filecache.AppendFields].
-func (e *indexExtra) fields() []any { return []any{&e.turn, &e.unnumbered, &e.role, &e.tool} }
+func (e *indexExtra) fields() []any {
+	return []any{&e.turn, &e.unnumbered, &e.role, &e.tool, &e.call, &e.files, &e.command}
+}
 
 // parseExtra decodes the data of a message of a kind.
 func parseExtra(b []byte, kind transcript.Kind) (e indexExtra) {
@@ -71,31 +81,57 @@ func parseExtra(b []byte, kind transcript.Kind) (e indexExtra) {
 // maxToolName is the number of characters of the name of a tool that are read.
 const maxToolName = 200
 
-// toolNames has the tools of calls by their ids: of the last call with an id, and of calls without an id since the last
-// request that have no result yet.
-type toolNames map[string][]string
+// maxCommand is the number of characters of a command that an index keeps.
+const maxCommand = 1000
 
-// of returns the tool of an event; empty for none. It must get all events of a conversation in order.
-func (c toolNames) of(e *transcript.Event) (tool string) {
+// toolCall is a call of a tool, with the number of its event.
+type toolCall struct {
+	tool   string
+	number int
+}
+
+// toolCalls has calls by their ids: the last call with an id, and the calls without an id since the last request that
+// have no result yet.
+type toolCalls map[string][]toolCall
+
+// of returns the call that an event with a number is, or that it is the result of; none for another event. It must get
+// all events of a conversation in order.
+func (c toolCalls) of(e *transcript.Event, number int) (call toolCall) {
 	open := c[e.CallID]
 	switch e.Kind {
 	case transcript.KindTurnStart, transcript.KindUser:
 		delete(c, "")
 	case transcript.KindToolCall:
-		tool, _, _ = text.Ends(e.Name, maxToolName, 0)
+		call.tool, _, _ = text.Ends(e.Name, maxToolName, 0)
+		call.number = number
 		if e.CallID != "" {
 			open = nil
 		}
-		c[e.CallID] = append(open, tool)
+		c[e.CallID] = append(open, call)
 	case transcript.KindToolResult:
 		if len(open) > 0 {
-			tool = open[0]
+			call = open[0]
 		}
-		if tool != "" && e.CallID == "" {
+		if len(open) > 0 && e.CallID == "" {
 			c[""] = open[1:]
 		}
 	}
-	return tool
+	return call
+}
+
+// extra returns the data of an event's message: number is that of the event.
+func (c toolCalls) extra(e *transcript.Event, number int) indexExtra {
+	call := c.of(e, number)
+	x := indexExtra{tool: call.tool, turn: e.Turn, unnumbered: e.Index + 1 - number}
+	if call.number != number {
+		x.call = call.number
+	}
+	if role := e.RoleName(); role != e.Kind.Role().String() {
+		x.role = role
+	}
+	x.files = filesOf(toolcall.Edits(e))
+	x.command = text.Cut(toolcall.Command(e), maxCommand)
+	return x
 }
 
 // messageReader reads the messages of a conversation for an index.
@@ -116,19 +152,16 @@ func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, 
 	return func(yield func(*index.Message, error) bool) {
 		var counts counting
 		var extra, head []byte
-		tools, sum, read := toolNames{}, sha256.New(), 0
+		calls, sum, read := toolCalls{}, sha256.New(), 0
 		isStopped, isRewritten := false, false
 		totals, err := r.conversation.Read(ctx, func(e *transcript.Event) bool {
-			number, tool := counts.next(e), tools.of(e)
+			number := counts.next(e)
+			x := calls.extra(e, number)
 			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
 				return true
 			}
-			x := indexExtra{tool: tool, turn: e.Turn, unnumbered: e.Index + 1 - number}
-			if role := e.RoleName(); role != e.Kind.Role().String() {
-				x.role = role
-			}
 			extra = filecache.AppendFields(extra[:0], x.fields()...)
-			m := index.Message{Number: uint32(number), Kind: messageKind(e), Time: e.Time, Text: eventtext.Searched(e), Extra: extra} //nolint:gosec // a count
+			m := index.Message{Number: uint32(number), Kind: messageKind(e, x.command), Time: e.Time, Text: eventtext.Searched(e), Extra: extra} //nolint:gosec // a count
 			kind, size := int(m.Kind), len(m.Text)
 			head = filecache.AppendFields(head[:0], &number, &kind, &m.Time, &size)
 			for _, part := range [][]byte{head, extra, m.Text} {

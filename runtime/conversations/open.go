@@ -191,7 +191,7 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 // workspaces returns the workspace of a project; for all projects, those that JP knows and those in the user's
 // settings.
 func workspaces(o *Options, set *settings, p *project.Project) ([]placed, error) {
-	in := jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.cache(set)}
+	in := jp.Options{Dir: o.Dir, Getenv: o.Getenv}
 	if !p.All() {
 		w, err := jp.Open(in)
 		if err != nil {
@@ -329,9 +329,5 @@ func (o Options) RegisterDatabase(ctx context.Context, path string) (file string
 
 // add adds a directory to the user's settings. It returns the name of the changed file; empty for no change.
 func (o Options) add(kind, dir string) (file string, err error) {
-	file, added, err := config.AddDirectory(o.env(), kind, dir)
-	if !added {
-		file = ""
-	}
-	return file, err
+	return config.AddDirectory(o.env(), kind, dir)
 }

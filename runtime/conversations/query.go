@@ -114,7 +114,7 @@ func (q *query) pick(ctx context.Context) error {
 			return false
 		})
 	}
-	return nil
+	return q.pickChanged(ctx)
 }
 
 // list lists the conversations of each store whose list is not complete yet: those with the ids of the filter, or

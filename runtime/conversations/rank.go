@@ -88,6 +88,9 @@ func (r *ranking) rank(ctx context.Context) error {
 	if err := r.spell(ctx); err != nil {
 		return err
 	}
+	if r.query.Commands && r.query.Scopes == 0 && !r.query.Errors {
+		return r.commands(ctx)
+	}
 	found, err := r.conversations(ctx)
 	if err != nil {
 		return err

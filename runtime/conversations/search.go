@@ -24,11 +24,13 @@ type SearchQuery struct {
 	// Question is the question in the user's words, in place of a pattern, with Relevance. Text in double quotes must
 	// be in an event as it stands, in any case.
 	Question string
-	// Scopes are the kinds of text to search. With Errors, results of failed calls are searched too. Without both all
-	// are searched, unless OwnToo is set. Roles, if not 0, are the roles of messages to search.
-	Scopes transcript.Scopes
-	Errors bool
-	Roles  transcript.Roles
+	// Scopes are the kinds of text to search. With Errors, results of failed calls are searched too, and with Commands
+	// calls that run a shell command. Without the three all are searched, unless OwnToo is set. Roles, if not 0, are
+	// the roles of messages to search. With Relevance and Commands alone, each command is found once.
+	Scopes   transcript.Scopes
+	Errors   bool
+	Commands bool
+	Roles    transcript.Roles
 	// Since and Until, if not zero, bound the times of events, inclusively. With either, events without a time are left
 	// out.
 	Since, Until time.Time
@@ -122,6 +124,8 @@ type Passage struct {
 	Score  float64
 	Answer int             // for a request, the number of its answer's event; 0 for none
 	Also   []transcript.ID // other conversations with the same passage
+	// Runs counts the runs of a command, and Failures those that failed, with [SearchQuery.Commands] alone.
+	Runs, Failures int
 }
 
 // Word is a word of a question.
@@ -227,6 +231,8 @@ func (q *SearchQuery) kinds() uint64 {
 			set |= 1<<k | 1<<(k+failedKind)
 		case q.Errors && k == transcript.KindToolResult:
 			set |= failedKinds
+		case q.Commands && k == transcript.KindToolCall:
+			set |= commandKinds
 		}
 	}
 	if q.OwnToo {
@@ -240,7 +246,7 @@ func (q *SearchQuery) kinds() uint64 {
 
 // isAsked reports whether events of a kind are searched.
 func (q *SearchQuery) isAsked(k transcript.Kind) bool {
-	return q.Scopes&k.Scope() != 0 || q.Scopes == 0 && !q.Errors && !q.OwnToo
+	return q.Scopes&k.Scope() != 0 || q.Scopes == 0 && !q.Errors && !q.OwnToo && !q.Commands
 }
 
 // isOwn reports whether a message of a kind is of a tool of ours.

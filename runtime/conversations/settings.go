@@ -82,16 +82,16 @@ func openMemory(o *Options) (*project.Memory, error) {
 // judge checks the names of kinds of stores and the language.
 func (s *settings) judge(c *config.Config) {
 	kinds := Sources()
-	known := func(kind string, at ...string) {
+	known := func(kind, table string, at ...any) {
 		if !slices.Contains(kinds, kind) {
-			c.Judge("unknown store "+text.Quote(kind)+" in ["+strings.Join(at[:len(at)-1], ".")+"]", meant(kind, kinds), at...)
+			c.Judge("unknown store "+text.Quote(kind)+" in ["+table+"]", meant(kind, kinds), at...)
 		}
 	}
 	for _, kind := range s.Off {
-		known(kind, "stores", "off")
+		known(kind, "stores", "stores", "off")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.Directories)) {
-		known(kind, "stores", "directories", kind)
+		known(kind, "stores.directories", "stores", "directories", kind)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
 		switch on := s.Kinds[kind]; {

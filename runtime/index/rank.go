@@ -94,6 +94,16 @@ func (v *View) Read(m Scored) (text, extra []byte, err error) {
 	return text, extra, err
 }
 
+// Extra returns the extra data of a message that the view returned.
+func (v *View) Extra(m Scored) (extra []byte, err error) {
+	err = v.index.guard(func() error {
+		t := m.segment.texts()
+		extra = t.extra(m.message)
+		return nil
+	})
+	return extra, err
+}
+
 // Best has the best scores of a conversation, highest first. Each counts half as much as the one before.
 type Best [5]float32
 

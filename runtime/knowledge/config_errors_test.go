@@ -183,7 +183,7 @@ convtools.toml:5:346: error: "./a\\/" in disabled of topic "p" is no valid patte
 -k: error: there is no topic "projekt" [KC011]
   hint: did you mean "project"? topics: project
 .jp/kb.toml:1:1: warning: unknown key "y" [KC001]
-  hint: known here: kb
+  hint: known here: kb, mcp, model, session
 convtools.toml:1:1: warning: unknown key "z" [KC001]
   hint: known here: kb, mcp, model, session`,
 		},

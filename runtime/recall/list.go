@@ -40,7 +40,7 @@ type listing struct {
 func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
 	l := &listing{params: p}
 	q := conversations.ListQuery{
-		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden, Sources: p.Sources},
+		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden, Sources: p.Sources, File: given(p.File)},
 		Sort:   conversations.SortNamed(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
 		TitleContains: given(p.TitleContains), Sizes: true,
 	}
@@ -167,6 +167,9 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 func (l *listing) pageNote(e *conversation.ListEnvelope) (note string) {
 	p := l.params
 	what := either(p.Archived, "archived", "live") + " conversations" + either(len(p.Sources) > 0, " of these sources", "")
+	if p.File != nil {
+		what += " that changed " + text.Quote(*p.File)
+	}
 	hidden := either(p.IncludeHidden, "", ", hidden ones aside")
 	switch {
 	case e.Total == 0 && given(p.TitleContains) != "":

@@ -217,13 +217,13 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 		return nil, coerce.Unmet(&call, d)
 	}
 	a := &recalling{params: p, page: map[*conversations.Hit]bool{}, wide: map[*conversations.Hit]bool{}}
-	a.asking = asking{call: call, undone: either(p.IncludeCurrent, "", "it may be among these"), whole: p.IncludeCurrent, query: conversations.SearchQuery{
-		Filter:   conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
+	a.asking = asking{call: call, undone: either(given(p.IncludeCurrent), "", "it may be among these"), whole: given(p.IncludeCurrent), query: conversations.SearchQuery{
+		Filter:   conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources, File: given(p.File)},
 		Question: p.Query, Order: conversations.Relevance, Since: since, Until: until,
-		Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"),
+		Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"), Commands: slices.Contains(p.Scopes, "commands"),
 		Limit: p.Limit, MaxText: passageText, MaxWide: passageWide,
 	}}
-	if p.AllProjects {
+	if given(p.AllProjects) {
 		a.scope = conversations.Options{AllProjects: true, Sources: p.Sources}
 	}
 	if err := a.search(ctx, t, nil); err != nil {
@@ -351,7 +351,9 @@ func (a *recalling) passage(h *conversations.Hit) conversation.RecallPassage {
 	if a.wide[h] {
 		excerpt = h.Wide
 	}
-	shown := conversation.RecallPassage{Event: h.Number, Turn: h.Turn, Scope: h.Kind.Scope().String(), Failed: h.Failed}
+	shown := conversation.RecallPassage{
+		Event: h.Number, Turn: h.Turn, Scope: h.Kind.Scope().String(), Failed: h.Failed, Runs: h.Runs, Failures: h.Failures,
+	}
 	if h.Answer != h.Number+1 {
 		shown.Answer = h.Answer
 	}
@@ -393,7 +395,7 @@ func (a *recalling) notes() []string {
 func (a *recalling) filters() []string {
 	p := a.params
 	names := []string{
-		either(len(p.IDs) > 0, "ids", ""), either(len(p.Scopes) > 0, "scopes", ""), either(len(p.Sources) > 0, "sources", ""),
+		either(len(p.IDs) > 0, "ids", ""), either(p.File != nil, "file", ""), either(len(p.Scopes) > 0, "scopes", ""), either(len(p.Sources) > 0, "sources", ""),
 		either(p.Since != nil, "since", ""), either(p.Until != nil, "until", ""),
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
@@ -401,7 +403,7 @@ func (a *recalling) filters() []string {
 
 // elsewhere says what may find more.
 func (a *recalling) elsewhere() string {
-	if a.params.AllProjects {
+	if given(a.params.AllProjects) {
 		return "Ask in other words."
 	}
 	return "Ask in other words, or with all_projects=true; conversation_list outline=true shows what was asked for."

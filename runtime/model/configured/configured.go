@@ -52,10 +52,10 @@ func keysOf(api string) []string {
 }
 
 // Tools reports whether the model can call tools.
-func (m Model) Tools() bool { return m.Is.API != command }
+func (m Model) Tools() bool { return m.Value.API != command }
 
 // HTTP reports whether requests go over HTTP.
-func (m Model) HTTP() bool { return m.Is.API != command && m.Is.API != scripted }
+func (m Model) HTTP() bool { return m.Value.API != command && m.Value.API != scripted }
 
 // Check adds a problem to the configuration for each model that cannot be used.
 func Check(c *config.Config) {
@@ -64,13 +64,13 @@ func Check(c *config.Config) {
 		if plain := strings.ReplaceAll(t.Name, ".", ""); t.Name == "" || len(t.Name) > 64 || plain != "" && model.Flat(plain) != plain {
 			problem = "is not a name: it has to be 1 to 64 letters, digits, hyphens, underscores and dots"
 		}
-		c.JudgeTable(t.From, "model."+t.Name, problem)
+		t.Judge("model", problem)
 	}
 }
 
 // problem returns the first problem of a table, or an empty text.
 func (m Model) problem() string {
-	t := m.Is
+	t := m.Value
 	apis := []string{provider.Responses, provider.Chat, provider.Messages, command, scripted}
 	if !slices.Contains(apis, t.API) {
 		return "has api = " + text.Quote(t.API) + "; " + suggest(t.API, apis, "it has to be one of ")
@@ -113,7 +113,7 @@ func suggest(name string, known []string, otherwise string) string {
 
 // does returns the action of a model that needs trust, or an empty text.
 func (m Model) does() string {
-	switch t := m.Is; {
+	switch t := m.Value; {
 	case t.Command != nil:
 		return "runs a program"
 	case t.KeyCommand != nil:
@@ -163,10 +163,10 @@ func Names(c *config.Config) []string {
 func Choose(c *config.Config, name string) (Model, error) {
 	usersChoice := cmp.Or(name, c.OwnModel)
 	wanted := cmp.Or(usersChoice, c.Session.Model)
-	users := slices.ContainsFunc(c.Models, func(t config.Table[config.Model]) bool { return t.From.Root == "" })
+	users := slices.ContainsFunc(c.Models, func(t config.Table[config.Model]) bool { return t.File.Root == "" })
 	var found []Model
 	for _, t := range c.Models {
-		if t.Name == wanted || wanted == "" && (t.From.Root == "" || !users) {
+		if t.Name == wanted || wanted == "" && (t.File.Root == "" || !users) {
 			found = append(found, Model{t, c})
 		}
 	}
@@ -185,19 +185,19 @@ func (m Model) Trusted() error {
 	if err := m.config.Wrong(table); err != nil {
 		return err
 	}
-	return Untrusted(m.config, m.From, table, m.does(), "; to use it this once, name it: --model "+m.Name)
+	return Untrusted(m.config, m.File, table, m.does(), "; to use it this once, name it: --model "+m.Name)
 }
 
 // Untrusted returns an error if a table does something that needs trust and the user does not trust its project. does is
 // empty for a table that needs no trust.
-func Untrusted(c *config.Config, from *config.Source, table, does, hint string) error {
-	if does == "" || from.Trusted {
+func Untrusted(c *config.Config, file *config.File, table, does, hint string) error {
+	if does == "" || file.Trusted {
 		return nil
 	}
 	if c.UserFile != "" {
-		hint += fmt.Sprintf("; to trust the project, add %s to directories in [trust] of %s", text.Quote(filepath.ToSlash(from.Root)), c.UserFile)
+		hint += fmt.Sprintf("; to trust the project, add %s to directories in [trust] of %s", text.Quote(filepath.ToSlash(file.Root)), c.UserFile)
 	}
-	return fmt.Errorf("[%s] of the project's %s %s, which a project may do only if you trust it%s", table, from.Name, does, hint)
+	return fmt.Errorf("[%s] of the project's %s %s, which a project may do only if you trust it%s", table, file.Name, does, hint)
 }
 
 // AddressProblem returns the problem of a server's address, or an empty text. It does not repeat the address, which may

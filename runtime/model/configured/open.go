@@ -25,7 +25,7 @@ const (
 
 // Open returns the model. It runs and sends nothing. The error is a [*model.Error].
 func (m Model) Open(getenv func(string) string) (model.Model, error) {
-	t := m.Is
+	t := m.Value
 	switch {
 	case t.API == command:
 		return program.Model{Name: m.Name, Config: t, Runner: process.Exec{}}, nil
@@ -60,14 +60,14 @@ func (m Model) Open(getenv func(string) string) (model.Model, error) {
 // script reads the script. A relative path of a project's file leads out of the project only where the path says so, not
 // through a link: the user has to see it to allow it.
 func (m Model) script() ([]byte, error) {
-	path := filepath.FromSlash(m.Is.Script)
-	if m.From.Root == "" || !filepath.IsLocal(path) {
+	path := filepath.FromSlash(m.Value.Script)
+	if m.File.Root == "" || !filepath.IsLocal(path) {
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(m.From.Dir, path)
+			path = filepath.Join(m.File.Dir, path)
 		}
 		return safefile.Read(path, maxScript)
 	}
-	root, err := safefile.OpenDir(m.From.Root)
+	root, err := safefile.OpenDir(m.File.Root)
 	if err != nil {
 		return nil, err
 	}

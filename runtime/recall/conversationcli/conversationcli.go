@@ -1,10 +1,10 @@
 // Package conversationcli has the commands for people over recorded conversations: recall,
-// search, conversation and the commands below it, stores, and import. Flags have the names that
+// search, blame, how, conversation and the commands below it, stores, and import. Flags have the names that
 // JP gives them, if JP has them.
 //
 // The commands read conversations from a [conversations.Library], and change them only through a
 // [jp.Writer]; a dangerous change asks first. A conversation that cannot be read is named in a
-// warning and never hides the others. The package starts no process but the user's pager.
+// warning and never hides the others. The package starts no process but the user's pager, and git to ask when a line was committed.
 // Recorded text never reaches a terminal in a form that could drive it.
 package conversationcli
 
@@ -42,10 +42,12 @@ func Command(host *toolset.Host) *cobra.Command {
 			addHelp(below, selectHelp)
 		}
 	}
-	formats := []string{"auto", "text", "text-pretty", "json", "json-pretty"}
-	anyOf(cmd, cmd.PersistentFlags(), "format", "F", "`format`", formats, func(format string) { c.format = format })
+	anyOf(cmd, cmd.PersistentFlags(), "format", "F", "`format`", formats(), func(format string) { c.format = format })
 	return cmd
 }
+
+// formats returns the formats of all commands below "conversation".
+func formats() []string { return []string{"auto", "text", "text-pretty", "json", "json-pretty"} }
 
 // newCommand returns a command without flags. The aliases are separated by spaces, and the
 // examples follow the name of the program.

@@ -19,6 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/web/document"
 )
 
 // printing is the command line of print, and the conversation that is being printed.
@@ -30,6 +31,9 @@ type printing struct {
 	event      int // must exist; 0 for none
 	style      string
 	noMetadata bool
+
+	document bool                  // one file in HTML or Markdown is written
+	shown    []conversations.Event // of the document
 
 	several bool              // there are several conversations
 	any     bool              // an event of this one was printed
@@ -43,10 +47,12 @@ func (c *commands) printCommand() *cobra.Command {
 or the one that was activated last.
 
 JSON for one conversation is an array of its events; for several it is an array
-of objects with the id, the title and the events of each.`,
+of objects with the id, the title and the events of each. HTML and Markdown are
+one file to send: it loads nothing, and recorded text in it stays text.`,
 		"conversation print --last", "conversation print --turn 2..3 jp-c17737387251",
-		"conversation print --event 17 --format json jp-c17737387251")
+		"conversation print --event 17 --format json jp-c17737387251", "conversation print --format html jp-c17737387251 >talk.html")
 	flags := cmd.Flags()
+	anyOf(cmd, flags, "format", "F", "`format`", append(formats(), "html", "markdown"), func(format string) { c.format = format })
 	flags.Func("turn", "only turn `N`, or turns A..B, A.. or ..B, counted from 1", p.parseTurns)
 	p.addCounts(flags, "", "")
 	event := flags.UintP("event", "e", 0, "only event `N`, whole, as recall numbers events from 1")
@@ -57,7 +63,8 @@ of objects with the id, the title and the events of each.`,
 			return misused("events are numbered from 1", "there is no event 0")
 		}
 		args = p.takeCounts(flags, args)
-		p.style = cmp.Or(p.style, either(*event > 0, "full", "brief"))
+		p.document = c.format == "html" || c.format == "markdown"
+		p.style = cmp.Or(p.style, either(*event > 0 || p.document, "full", "brief"))
 		p.events = conversations.EventRange{First: int(*event), Last: int(*event)}
 		if p.last != nil {
 			p.turns = func(of int) (first, last int) { return max(of-*p.last+1, 1), of }
@@ -160,6 +167,9 @@ func (p *printing) print(ctx context.Context, args []string) error {
 		p.note("printing %s, the conversation activated last", ids[0])
 	}
 	p.several = len(ids) > 1
+	if p.several && p.document {
+		return misused("print each into a file of its own", "%s is for one conversation", p.format)
+	}
 	for _, id := range ids {
 		r, err := p.library.Read(ctx, conversations.ReadQuery{
 			ID: id, Turns: p.turns, Events: p.events, Kinds: p.shows, Opened: p.begin, Event: p.add,
@@ -167,6 +177,8 @@ func (p *printing) print(ctx context.Context, args []string) error {
 		switch {
 		case err != nil:
 			return err
+		case p.document:
+			p.out.keep(p.write(&r))
 		case p.out.json && p.several:
 			p.out.add("", about(r.ID, r.Title, "events", p.written))
 		case !p.any && !p.out.json:
@@ -209,8 +221,20 @@ func (p *printing) shows(kind transcript.Kind) bool {
 	return slices.Contains(shown[:most], kind) || p.out.json && most > 3
 }
 
-// add prints an event.
+// write writes the document.
+func (p *printing) write(of *conversations.Reading) error {
+	if p.format == "html" {
+		return document.NewRenderer().WriteHTML(p.out.to, of, p.shown)
+	}
+	return document.NewRenderer().WriteMarkdown(p.out.to, of, p.shown)
+}
+
+// add prints an event, or adds it to the document.
 func (p *printing) add(e *conversations.Event) error {
+	if p.document {
+		p.shown = append(p.shown, *e)
+		return nil
+	}
 	if !p.out.json {
 		body := text.Visible(p.body(e))
 		end := either(body == "" || strings.HasSuffix(body, "\n"), "", "\n")

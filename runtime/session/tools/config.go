@@ -14,14 +14,14 @@ func readConfig(dir string, getenv func(string) string) (*config.Config, error) 
 	c := config.Read(dir, getenv)
 	configured.Check(c)
 	for _, t := range c.Servers {
-		c.JudgeTable(t.From, "mcp."+t.Name, serverProblem(t))
+		t.Judge("mcp", serverProblem(t))
 	}
 	return c, c.Wrong("session")
 }
 
 // serverProblem returns the problem of a server as the end of a sentence, or "".
 func serverProblem(t config.Table[config.Server]) string {
-	switch s := t.Is; {
+	switch s := t.Value; {
 	case t.Name == "" || len(t.Name) > 32 || model.Flat(t.Name) != t.Name || strings.Contains(t.Name, "_"):
 		return "is not a name: it has to be 1 to 32 letters, digits and hyphens"
 	case (s.Command == "") == (s.URL == ""):
@@ -29,7 +29,7 @@ func serverProblem(t config.Table[config.Server]) string {
 	case s.URL != "" && (s.Args != nil || s.Env != nil):
 		return "has args or env, which only a command takes"
 	}
-	return configured.AddressProblem(t.Is.URL)
+	return configured.AddressProblem(t.Value.URL)
 }
 
 // problems returns the problems of models, servers and trust.
@@ -50,16 +50,16 @@ func serversOf(c *config.Config) (servers []config.Table[config.Server], untrust
 	for _, t := range c.Servers {
 		does := ""
 		switch {
-		case t.Is.Command != "":
+		case t.Value.Command != "":
 			does = "runs a program"
-		case !configured.OnLoopback(t.Is.URL):
+		case !configured.OnLoopback(t.Value.URL):
 			does = "connects to another machine"
 		}
 		table := "mcp." + t.Name
 		if c.Wrong(table) != nil {
 			continue
 		}
-		if err := configured.Untrusted(c, t.From, table, does, ""); err != nil {
+		if err := configured.Untrusted(c, t.File, table, does, ""); err != nil {
 			untrusted = append(untrusted, err)
 			continue
 		}

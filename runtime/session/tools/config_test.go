@@ -132,10 +132,10 @@ func TestChoose(t *testing.T) {
 				return
 			}
 			whose := "user:"
-			if m.From.Root != "" {
+			if m.File.Root != "" {
 				whose = "project:"
 			}
-			if got := whose + m.Is.API; got != test.want {
+			if got := whose + m.Value.API; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -160,7 +160,7 @@ func TestServers(t *testing.T) {
 	names := func(l *setup) (names []string, leftOut []error) {
 		servers, leftOut := serversOf(l.load())
 		for _, s := range servers {
-			names = append(names, s.Name+" "+s.Is.Command+s.Is.URL)
+			names = append(names, s.Name+" "+s.Value.Command+s.Value.URL)
 		}
 		return names, leftOut
 	}
@@ -258,7 +258,7 @@ func TestWrongTables(t *testing.T) {
 	want := []string{
 		file + `6:1: unknown key "modle" in [model.bad]; did you mean "model"?`,
 		file + `8:1: "api" in [model.type] has to be a string`,
-		file + " [mcp.bad] needs either command or url",
+		file + "10:6: [mcp.bad] needs either command or url",
 	}
 	if diff := cmp.Diff(want, wrong); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

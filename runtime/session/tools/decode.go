@@ -142,7 +142,7 @@ func (d *decoded) create(a conv.CreateParams) (err error) {
 		return nil
 	}
 	// The caller may have the tool from a model that could search.
-	if m, err := configured.Choose(d.project.Config, d.settings.Model); err == nil && m.Is.WebSearch {
+	if m, err := configured.Choose(d.project.Config, d.settings.Model); err == nil && m.Value.WebSearch {
 		return nil
 	}
 	const field, reason = "internal_tools.web_search_request", "the model that is configured here has no web search"

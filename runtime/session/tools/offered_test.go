@@ -73,10 +73,10 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 		t.Fatal(err)
 	}
 	server := func(name string) config.Table[config.Server] {
-		return config.Table[config.Server]{Name: name, Is: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"CONV_TEST_SERVER": name}}}
+		return config.Table[config.Server]{Name: name, Value: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"CONV_TEST_SERVER": name}}}
 	}
 	var warnings []string
-	servers := newServers([]config.Table[config.Server]{server("files"), server("web"), {Name: "gone", Is: config.Server{Command: "no-such-program-of-conv"}}},
+	servers := newServers([]config.Table[config.Server]{server("files"), server("web"), {Name: "gone", Value: config.Server{Command: "no-such-program-of-conv"}}},
 		mcp.Implementation{Name: "test"}, "", func(w string) { warnings = append(warnings, w) })
 	t.Cleanup(servers.Close)
 	registry, err := toolset.NewRegistry(toolset.Family{

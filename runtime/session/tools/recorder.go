@@ -202,7 +202,7 @@ func (p *Project) jpModel(name string) jp.Model {
 	if !chosen.HTTP() {
 		return jp.Model{Name: chosen.Name}
 	}
-	is := chosen.Is
+	is := chosen.Value
 	u, _ := url.Parse(is.BaseURL) // Choose has checked it
 	m := jp.Model{Name: is.Model, KeyEnv: is.KeyEnv, Provider: map[string]string{
 		"api.openai.com": "openai", "api.anthropic.com": "anthropic", "openrouter.ai": "openrouter",

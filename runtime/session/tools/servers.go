@@ -190,17 +190,17 @@ func (s *server) connect(ctx context.Context) error {
 }
 
 func (s *server) transport() (mcp.Transport, error) {
-	if s.Is.URL != "" {
+	if s.Value.URL != "" {
 		return &mcp.StreamableClientTransport{
-			Endpoint: s.Is.URL, DisableStandaloneSSE: true, MaxEventSize: maxMessage,
+			Endpoint: s.Value.URL, DisableStandaloneSSE: true, MaxEventSize: maxMessage,
 			HTTPClient: &http.Client{Transport: bounded{}, CheckRedirect: sameOrigin},
 		}, nil
 	}
 	env := process.DefaultEnv()
-	for name, value := range s.Is.Env {
+	for name, value := range s.Value.Env {
 		env = append(env, name+"="+value)
 	}
-	program, err := process.Exec{}.Start(process.Command{Path: s.Is.Command, Args: s.Is.Args, Dir: s.servers.dir, Env: env})
+	program, err := process.Exec{}.Start(process.Command{Path: s.Value.Command, Args: s.Value.Args, Dir: s.servers.dir, Env: env})
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func program(t *testing.T, name, mode string) config.Table[config.Server] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return config.Table[config.Server]{Name: name, Is: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"MCPTOOLS_SERVER": mode}}}
+	return config.Table[config.Server]{Name: name, Value: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"MCPTOOLS_SERVER": mode}}}
 }
 
 // toolsOf returns the tools of a server, or why there are none.
@@ -133,7 +133,7 @@ func TestCalls(t *testing.T) {
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newServer("http") }, nil)
 	web := httptest.NewServer(handler)
 	t.Cleanup(web.Close)
-	s := serversFor(t, program(t, "local", "stdio"), config.Table[config.Server]{Name: "far", Is: config.Server{URL: web.URL}})
+	s := serversFor(t, program(t, "local", "stdio"), config.Table[config.Server]{Name: "far", Value: config.Server{URL: web.URL}})
 	for server, mode := range map[string]string{"local": "stdio", "far": "http"} {
 		for _, tc := range []struct {
 			tool, arguments, want string
@@ -184,7 +184,7 @@ func TestRedirect(t *testing.T) {
 		}
 	}))
 	t.Cleanup(here.Close)
-	s := serversFor(t, config.Table[config.Server]{Name: "away", Is: config.Server{URL: here.URL + "/away"}}, config.Table[config.Server]{Name: "moved", Is: config.Server{URL: here.URL + "/old"}})
+	s := serversFor(t, config.Table[config.Server]{Name: "away", Value: config.Server{URL: here.URL + "/away"}}, config.Table[config.Server]{Name: "moved", Value: config.Server{URL: here.URL + "/old"}})
 	if _, err := toolsOf(t, s, "away"); err == nil || !strings.Contains(err.Error(), "it redirects to another origin, http://"+elsewhere.Listener.Addr().String()) {
 		t.Errorf("a redirect to another origin: %v", err)
 	}
@@ -234,7 +234,7 @@ func TestUnavailable(t *testing.T) {
 			}
 		})
 	}
-	s := serversFor(t, config.Table[config.Server]{Name: "none", Is: config.Server{Command: "no-such-program-of-mcptools"}})
+	s := serversFor(t, config.Table[config.Server]{Name: "none", Value: config.Server{Command: "no-such-program-of-mcptools"}})
 	if _, err := toolsOf(t, s, "none"); err == nil || !strings.Contains(err.Error(), "no such program in PATH") {
 		t.Error(err)
 	}

@@ -116,7 +116,7 @@ func (p *Project) start(ctx context.Context, n New) (session.Start, error) {
 	}
 	start.Context.MCP = slices.Sorted(maps.Keys(catalogue))
 	start.Context.Internal = session.InternalTools{
-		session.ConvTools: m.Tools() || n.Outside, session.SearchTool: m.Is.WebSearch,
+		session.ConvTools: m.Tools() || n.Outside, session.SearchTool: m.Value.WebSearch,
 	}
 	if m.Tools() { // the prompt of a family is about its tools
 		where := contract.Context{Dir: settings.Dir, ConversationID: id}

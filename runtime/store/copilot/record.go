@@ -90,7 +90,11 @@ func (r *record) record(to *history.Recorder) bool {
 		add(transcript.KindReasoning, d.Reasoning)
 		add(transcript.KindAssistant, d.Content)
 	case "tool.execution_start", "tool.user_requested":
-		to.Add(d.call(r.At))
+		arguments := []byte(d.Arguments)
+		if text, ok := jsontext.Unquote(arguments); ok {
+			arguments = jsontext.Unescape(text)
+		}
+		to.Add(history.Call(r.At, d.Tool, d.Call, arguments))
 	case "tool.execution_complete":
 		to.Add(d.result(r.At))
 	case "session.compaction_complete":
@@ -105,17 +109,6 @@ func (r *record) record(to *history.Recorder) bool {
 
 // isOfUser reports whether a person wrote the message.
 func (d *data) isOfUser() bool { return (d.Source == "" || d.Source == "user") && !d.Continues }
-
-// call returns the event of a call. That of a free form has a text as its arguments.
-func (d *data) call(at time.Time) transcript.Event {
-	e := transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: d.Tool, CallID: d.Call}
-	if text, ok := jsontext.Unquote(d.Arguments); ok {
-		e.Text = jsontext.Unescape(text)
-	} else {
-		e.Arguments = d.Arguments
-	}
-	return e
-}
 
 // result returns the event of a result. A command that fails is a success with an exit code.
 func (d *data) result(at time.Time) transcript.Event {

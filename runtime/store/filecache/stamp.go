@@ -1,31 +1,44 @@
 package filecache
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+)
 
-// Stamp is the state of a file by its metadata. It changes when the file is changed or replaced, even by one of the
-// same size and time of modification.
+// Stamp is the state of a file by its metadata: a change of the file's content changes it.
 type Stamp struct {
 	known    bool
-	inode    uint64
 	size     int64
 	modified int64 // Unix time in nanoseconds
-	changed  int64 // the same, by the system's own clock
 }
 
 // Missing returns the stamp of a file that does not exist.
 func Missing() Stamp { return Stamp{known: true} }
+
+// At returns the stamp of a regular file: [Missing] if there is no file, and the zero stamp if it cannot be
+// examined, or is anything else, such as a link.
+func At(name string) Stamp {
+	info, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Missing()
+	case err != nil || !info.Mode().IsRegular():
+		return Stamp{}
+	}
+	return Stamp{true, info.Size(), info.ModTime().UnixNano()}
+}
 
 // Modified returns the Unix time of the last modification in nanoseconds; 0 for a missing file.
 func (s Stamp) Modified() int64 { return s.modified }
 
 // Version returns a text that changes when any of the files does.
 func Version(files ...Stamp) string {
-	const numbers, bytes = 4, 8
-	version := make([]byte, 0, numbers*bytes*len(files))
+	var version []byte
 	for _, f := range files {
-		for _, n := range []uint64{f.inode, uint64(f.size), uint64(f.modified), uint64(f.changed)} { //nolint:gosec // the same bits
-			version = binary.LittleEndian.AppendUint64(version, n)
-		}
+		version = binary.LittleEndian.AppendUint64(version, uint64(f.size))     //nolint:gosec // the same bits
+		version = binary.LittleEndian.AppendUint64(version, uint64(f.modified)) //nolint:gosec // the same bits
 	}
 	return string(version)
 }

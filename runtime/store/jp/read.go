@@ -3,10 +3,8 @@ package jp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"path"
 	"slices"
@@ -101,22 +99,12 @@ func (s *session) follow(ctx context.Context, copies []place, do func([]place) e
 	return err
 }
 
-// look returns a conversation with its metadata, from the cache if that has it; the zero value if it was removed.
+// look returns a conversation with its metadata; the zero value if it was removed.
 func (s *session) look(ctx context.Context, copies []place) (c store.Conversation) {
 	err := s.follow(ctx, copies, func(now []place) error {
-		r := &record{s: s, copies: now}
-		key, files := r.stamp()
+		r := &record{s: s, copies: now, version: s.version(now)} // before the metadata is read
 		c = store.Conversation{Conversation: s.conversation(now), Record: r}
-		m := cached{Conversation: &c.Conversation}
-		if filecache.ReadFields(s.w.cache.Get(key, files...), m.fields()...) && json.Unmarshal([]byte(m.labels), &c.Labels) == nil {
-			return nil
-		}
 		_, err := s.readMetadata(now, &c)
-		if err == nil && len(c.Problems) == 0 {
-			labels, _ := json.Marshal(c.Labels) // it is a map of strings
-			m.labels = string(labels)
-			s.w.cache.Put(key, filecache.AppendFields(nil, m.fields()...), files...)
-		}
 		return err
 	})
 	var gone *store.NotFoundError
@@ -189,43 +177,15 @@ func (r *record) data(ctx context.Context) (data []byte, err error) {
 	return data, err
 }
 
-// stamp returns the key of the metadata in the cache and its files, and sets the version. Both depend on all files
-// that decide which copy counts.
-func (r *record) stamp() (key string, metadata []filecache.Stamp) {
-	var streams []filecache.Stamp
-	for _, p := range r.copies {
-		metadata, streams = append(metadata, r.s.stamp(p, MetadataFile)), append(streams, r.s.stamp(p, EventsFile))
-		if len(r.copies) > 1 {
-			streams = append(streams, r.s.stamp(p, BaseConfigFile))
+// version returns a text that changes when a conversation does. It depends on all files that decide which copy counts.
+func (s *session) version(copies []place) string {
+	var stamps []filecache.Stamp
+	for _, p := range copies {
+		for _, name := range files() {
+			stamps = append(stamps, filecache.At(s.path(p.store, path.Join(p.dir, name))))
 		}
-		key += p.dir + "/" + string('0'+rune(p.store))
 	}
-	r.version = filecache.Version(metadata...) + filecache.Version(streams...) + parentOf(r.copies[0].archived)
-	return key, metadata
-}
-
-func (s *session) stamp(p place, name string) filecache.Stamp {
-	dir := s.stores[p.store].dir
-	if dir == nil {
-		return filecache.Stamp{}
-	}
-	stamp, err := filecache.At(dir, p.dir+"/"+name)
-	if name == BaseConfigFile && errors.Is(err, fs.ErrNotExist) {
-		return filecache.Missing()
-	}
-	return stamp
-}
-
-// cached is the metadata of a conversation in the cache.
-type cached struct {
-	*transcript.Conversation
-	labels string // as JSON
-}
-
-// fields returns pointers for [filecache.AppendFields].
-func (d *cached) fields() []any {
-	c := d.Conversation
-	return []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &d.labels}
+	return filecache.Version(stamps...) + parentOf(copies[0].archived)
 }
 
 // Path returns the path of a file of a conversation, or for "." of its directory, in the copy that counts. The error is a

@@ -47,7 +47,6 @@ type session struct {
 type opened struct {
 	path string
 	root *os.Root // nil if it does not exist or cannot be opened
-	dir  *os.File // the same directory, for stamps; nil if it cannot be opened
 }
 
 // open opens the stores, and returns problems for those that cannot be opened. It fails if there is no other store.
@@ -57,18 +56,16 @@ func (w *Workspace) open() (*session, []store.Problem, error) {
 	var failed error
 	add := func(i int, path string, root *os.Root, err error) {
 		s.stores[i] = opened{path: path, root: root}
-		switch {
-		case err == nil:
-			s.stores[i].dir, _ = root.Open(".")
-		case !errors.Is(err, fs.ErrNotExist):
-			failed = err
-			problem := store.Problem{Path: path, Err: fmt.Errorf("the store cannot be opened: %w", reason(err))}
-			var outside *config.OutsideError
-			if errors.As(err, &outside) {
-				problem.Kind = store.Outside
-			}
-			problems = append(problems, problem)
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			return
 		}
+		failed = err
+		problem := store.Problem{Path: path, Err: fmt.Errorf("the store cannot be opened: %w", reason(err))}
+		var outside *config.OutsideError
+		if errors.As(err, &outside) {
+			problem.Kind = store.Outside
+		}
+		problems = append(problems, problem)
 	}
 	root, err := config.OpenDir(w.root, storageDir+"/"+conversationsDir, w.getenv)
 	add(projectStore, filepath.Join(w.root, storageDir, conversationsDir), root, err)
@@ -88,7 +85,6 @@ func (s *session) Close() {
 	for _, o := range s.stores {
 		if o.root != nil {
 			o.root.Close()
-			o.dir.Close()
 		}
 	}
 }

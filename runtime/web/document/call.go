@@ -46,7 +46,9 @@ func (r *Renderer) call(e *conversations.Event) *Call {
 		if command := words(arguments["command"]); command != "" && len(arguments) <= 3 {
 			body = command
 		}
-		c.Input = append(c.Input, r.block(e.Number, text.Visible(body)))
+		if body != c.About {
+			c.Input = append(c.Input, r.block(e.Number, text.Visible(body)))
+		}
 	}
 	return c
 }

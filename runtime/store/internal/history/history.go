@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/caller"
@@ -170,6 +171,24 @@ func InData(getenv func(string) string, elem ...string) string {
 		return filepath.Join(append([]string{data}, elem...)...)
 	}
 	return InHome(getenv, append([]string{".local", "share"}, elem...)...)
+}
+
+// InSettings returns a path in the directory in which programs keep their settings on the system, or "" if the
+// environment does not name that.
+func InSettings(getenv func(string) string, elem ...string) string {
+	var dir string
+	switch runtime.GOOS {
+	case "windows":
+		dir = getenv("APPDATA")
+	case "darwin":
+		dir = InHome(getenv, "Library", "Application Support")
+	default:
+		dir = cmp.Or(getenv("XDG_CONFIG_HOME"), InHome(getenv, ".config"))
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{dir}, elem...)...)
 }
 
 // CutPrefix is strings.CutPrefix for a prefix in any case.

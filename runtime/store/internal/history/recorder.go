@@ -173,6 +173,18 @@ func (r *Recorder) End(id transcript.ID, err error) (store.Totals, error) {
 	return r.Totals, err
 }
 
+// Call returns the event of a call. Its arguments are a JSON object, or else a text.
+func Call(at time.Time, name, id string, arguments []byte) transcript.Event {
+	e := transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: id}
+	var any struct{}
+	if jsontext.Decode(arguments, &any) {
+		e.Arguments = arguments
+	} else {
+		e.Text = arguments
+	}
+	return e
+}
+
 // questions returns the text of an inquiry with one question or an array of them in its arguments: each
 // question with the answers that it offers.
 func questions(arguments jsontext.Raw) string {

@@ -19,28 +19,20 @@ import (
 // after use.
 type Root struct {
 	*filecache.Cache
-	dirs map[string]dir // the directory itself as ".", and those in it that can be links
-}
-
-type dir struct {
-	*os.Root
-	file *os.File // the directory as a file
+	path string
+	dirs map[string]*os.Root // the directory itself as ".", and those in it that can be links
 }
 
 // Open opens the directory of the store. Links that lead out of it are not followed, except the
 // directories in Moved.
 func (s *Store) Open() (*Root, error) {
-	r := &Root{Cache: s.Cache, dirs: map[string]dir{}}
+	r := &Root{Cache: s.Cache, path: s.Dir, dirs: map[string]*os.Root{}}
 	for _, name := range append([]string{"."}, s.Moved...) {
-		root, err := safefile.OpenDir(filepath.Join(s.Dir, name))
-		if err == nil {
-			r.dirs[name] = dir{Root: root}
-			var file *os.File
-			file, err = root.Open(".")
-			r.dirs[name] = dir{root, file}
-		}
-		if err != nil && name == "." {
-			r.Close()
+		dir, err := safefile.OpenDir(filepath.Join(s.Dir, name))
+		switch {
+		case err == nil:
+			r.dirs[name] = dir
+		case name == ".":
 			return nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
 		}
 	}
@@ -49,36 +41,29 @@ func (s *Store) Open() (*Root, error) {
 
 // Close closes the directories.
 func (r *Root) Close() {
-	for _, d := range r.dirs {
-		d.Root.Close()
-		d.file.Close()
+	for _, dir := range r.dirs {
+		dir.Close()
 	}
 }
 
 // within returns the directory that contains a file, and the name of the file there.
-func (r *Root) within(name string) (d dir, rest string) {
+func (r *Root) within(name string) (dir *os.Root, rest string) {
 	first, rest, _ := strings.Cut(name, "/")
-	if d, ok := r.dirs[first]; ok {
-		return d, path.Clean(rest)
+	if dir, ok := r.dirs[first]; ok {
+		return dir, path.Clean(rest)
 	}
 	return r.dirs["."], name
 }
 
-// Stamp returns the stamp of a file: [filecache.Missing] if there is no file, and the zero stamp if it
-// cannot be examined.
+// Stamp returns the stamp of a file as [filecache.At] does.
 func (r *Root) Stamp(name string) filecache.Stamp {
-	d, rest := r.within(name)
-	stamp, err := filecache.At(d.file, rest)
-	if errors.Is(err, fs.ErrNotExist) {
-		return filecache.Missing()
-	}
-	return stamp
+	return filecache.At(filepath.Join(r.path, filepath.FromSlash(name)))
 }
 
 // File opens a regular file and returns it with its size.
 func (r *Root) File(name string) (*os.File, int64, error) {
 	d, rest := r.within(name)
-	f, info, err := safefile.OpenIn(d.Root, rest)
+	f, info, err := safefile.OpenIn(d, rest)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -88,13 +73,13 @@ func (r *Root) File(name string) (*os.File, int64, error) {
 // ReadFile returns the content of a file of up to most bytes.
 func (r *Root) ReadFile(name string, most int64) ([]byte, error) {
 	d, rest := r.within(name)
-	return safefile.ReadIn(d.Root, rest, most)
+	return safefile.ReadIn(d, rest, most)
 }
 
 // ReadDir returns the entries of a directory, in the order of their names.
 func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 	d, rest := r.within(name)
-	entries, err := safefile.ReadDirIn(d.Root, rest, -1)
+	entries, err := safefile.ReadDirIn(d, rest, -1)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,8 +35,9 @@ type Store struct {
 // Database is a database of a store.
 type Database struct {
 	Path string
-	// Dir returns the working directory of a session for which the database has none. It can be nil.
-	Dir func(session string) string
+	Dir  string // the working directory of its sessions for which it has none; may be empty
+	// Dirs returns more working directories, by the keys of sessions. It can be nil.
+	Dirs func(context.Context) map[string]string
 }
 
 // Format is the form of the databases of a program.
@@ -47,6 +49,11 @@ type Format struct {
 	//
 	// has reports whether there is a column. ok is false if a necessary one is missing.
 	Queries func(has func(table, column string) bool) (sessions, messages string, ok bool)
+	// Key returns the session and the part in the id of the session with a key, as [history.IDs] has them, and
+	// false if it has no id. If it is nil, the key is that of a session.
+	Key func(key string) (session, part string, ok bool)
+	// Dirs returns the working directories in the column dir. If it is nil, there is one.
+	Dirs func(recorded string) []string
 	// Inquiry is the tool with which the assistant asks the user; empty if there is none.
 	Inquiry string
 	// Record adds the events of a message.
@@ -172,6 +179,10 @@ type record struct {
 
 // sessions returns the sessions of the database.
 func (d *database) sessions(ctx context.Context) (found []*record, err error) {
+	var dirs map[string]string
+	if d.Dirs != nil {
+		dirs = d.Dirs(ctx)
+	}
 	err = d.do(ctx, func(db *sqlitefile.DB, sessions, _ string) error {
 		found = nil
 		var query strings.Builder
@@ -181,7 +192,7 @@ func (d *database) sessions(ctx context.Context) (found []*record, err error) {
 		}
 		fmt.Fprintf(&query, " FROM (%s)", sessions)
 		return db.Each(ctx, func(rows *sql.Rows) error {
-			r, err := d.scan(rows)
+			r, err := d.scan(rows, dirs)
 			if r != nil {
 				r.version = cmp.Or(r.version, db.Stamp)
 				found = append(found, r)
@@ -192,26 +203,59 @@ func (d *database) sessions(ctx context.Context) (found []*record, err error) {
 	return found, err
 }
 
-// scan returns the session in a row, or nil if its key is not the form of an id.
-func (d *database) scan(rows *sql.Rows) (*record, error) {
+// scan returns the session in a row, or nil if it has no id.
+func (d *database) scan(rows *sql.Rows, dirs map[string]string) (*record, error) {
 	r := &record{database: d}
 	c := &r.conversation
 	var created, updated any
-	var parent string
-	err := rows.Scan(&r.agent, &c.Archived, &created, &updated, &r.key, &parent, &c.Title, &c.Dir, &r.version)
-	if err != nil || !d.store.Session(r.key) {
+	var parent, dir string
+	err := rows.Scan(&r.agent, &c.Archived, &created, &updated, &r.key, &parent, &c.Title, &dir, &r.version)
+	if err != nil {
 		return nil, err
 	}
-	c.ID, c.Source, c.Record = d.store.ID(r.key, ""), d.store.Kind, r
+	if c.ID = d.store.id(r.key); c.ID == "" {
+		return nil, nil
+	}
+	if c.Parent = d.store.id(parent); c.Parent == c.ID {
+		c.Parent = ""
+	}
+	c.Source, c.Record = d.store.Kind, r
 	c.Title = strings.ToValidUTF8(c.Title, "\ufffd")
 	c.CreatedAt, c.LastActivatedAt = Moment(created), Moment(updated)
-	if d.store.Session(parent) && parent != r.key {
-		c.Parent = d.store.ID(parent, "")
-	}
-	if c.Dir == "" && d.Dir != nil {
-		c.Dir = d.Dir(r.key)
-	}
+	c.Dir = d.store.dir(cmp.Or(dir, dirs[r.key], d.Dir))
 	return r, nil
+}
+
+// id returns the id of the session with a key, or "".
+func (s *Store) id(key string) transcript.ID {
+	session, part, ok := key, "", s.Key == nil && s.isSession(key)
+	if s.Key != nil {
+		session, part, ok = s.Key(key)
+	}
+	if !ok {
+		return ""
+	}
+	return s.IDs.ID(session, part)
+}
+
+func (s *Store) isSession(key string) bool {
+	session, part, ok := s.Split(s.Prefix + key)
+	return ok && session == key && part == ""
+}
+
+// dir returns the working directory of a session: of several, one that is excluded, or else one of the
+// project, or else the first.
+func (s *Store) dir(recorded string) string {
+	if s.Dirs == nil {
+		return recorded
+	}
+	dirs := s.Dirs(recorded)
+	for _, is := range []func(string) bool{s.Project.Excludes, s.Project.Has} {
+		if i := slices.IndexFunc(dirs, is); i >= 0 {
+			return dirs[i]
+		}
+	}
+	return strings.Join(dirs[:min(len(dirs), 1)], "")
 }
 
 // entry returns the list's entry of a session, with its first request if it has no title.

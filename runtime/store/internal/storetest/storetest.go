@@ -5,9 +5,12 @@ package storetest
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -38,6 +42,36 @@ func list(t testing.TB, s store.Store, scope store.Scope) ([]store.Conversation,
 	}
 	defer listing.Close()
 	return listing.Conversations, listing.Problems
+}
+
+// Database makes a database with statements, which each have their arguments after them. Its program has it
+// open until the test ends, and has merged nothing from the log into it. It returns the open database.
+func Database(t testing.TB, path string, statements ...[]any) *sql.DB {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	options := url.Values{"_pragma": {"journal_mode(wal)", "wal_autocheckpoint(0)", "synchronous(off)"}}
+	db, err := sql.Open("sqlite", sqlitefile.URI(path, options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	for _, s := range statements {
+		if _, err := db.Exec(s[0].(string), s[1:]...); err != nil {
+			t.Fatal(s, err)
+		}
+	}
+	return db
+}
+
+// Object returns a value as JSON.
+func Object(value any) string {
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
 }
 
 // Find returns the conversation with an id.

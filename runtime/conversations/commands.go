@@ -1,0 +1,157 @@
+package conversations
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+const (
+	// runsCount is the share of a command's score that is added for each time that the number of its runs doubles.
+	runsCount = 0.3
+	// failedCounts is the factor of the score of a command that never succeeded.
+	failedCounts = 0.5
+	// resultReach is the number of messages after a call in which its result is looked for: several calls can be made
+	// at once.
+	resultReach = 32
+)
+
+// command is a shell command that was run, once or more often.
+type command struct {
+	text           string  // of its last run
+	hit            Hit     // the last run
+	score          float64 // the best of its runs
+	runs, failures int
+}
+
+// commands finds the commands that rank highest for the question, each with all of its runs that have a word of the
+// question.
+func (r *ranking) commands(ctx context.Context) error {
+	found := map[string]*command{}
+	for i := range r.asks.Terms {
+		r.asks.Terms[i].Common = false // commands are few, and what most messages have tells them apart
+	}
+	for _, s := range r.result.query.sources {
+		q := r.asks
+		q.Filter, q.Most = r.query.inIndex(s), len(s.view.Conversations)
+		all, err := s.view.Rank(ctx, q)
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if err := cmp.Or(ctx.Err(), r.runs(s, &all[i], found)); err != nil {
+				return err
+			}
+		}
+	}
+	r.result.Total = len(found)
+	for _, c := range r.best(found) {
+		p := &Passage{Score: c.score, Runs: c.runs, Failures: c.failures}
+		p.Excerpt, p.Wide = beginning(c.text, r.query.MaxText), beginning(c.text, r.query.MaxWide)
+		c.hit.Passage = p
+		r.result.Hits = append(r.result.Hits, c.hit)
+		of := c.hit.Conversation
+		if of.Score = max(of.Score, c.score); !slices.Contains(r.result.Conversations, of) {
+			r.result.Conversations = append(r.result.Conversations, of)
+		}
+	}
+	return nil
+}
+
+// runs adds the runs of commands in a conversation to the commands that were found, by their essence.
+func (r *ranking) runs(s *source, in *index.Ranked, found map[string]*command) error {
+	for i, m := range in.Messages {
+		if m.Score == 0 {
+			continue
+		}
+		extra, err := s.view.Extra(m)
+		if err != nil {
+			return err
+		}
+		x := parseExtra(extra, kindOf(m.Kind))
+		key := essence(x.command)
+		c := found[key]
+		if c == nil {
+			c = &command{}
+			found[key] = c
+		}
+		c.runs++
+		hasFailed, err := s.hasFailed(in.Messages[i:min(i+resultReach, len(in.Messages))])
+		if err != nil {
+			return err
+		}
+		if hasFailed {
+			c.failures++
+		}
+		c.score = max(c.score, float64(m.Score))
+		if c.text == "" || m.Time.After(c.hit.Time) {
+			c.text, c.hit = x.command, s.hit(in.Conversation, m, extra)
+			c.hit.Failed = hasFailed
+		}
+	}
+	return nil
+}
+
+// hasFailed reports whether the first of some messages is a call whose result, among the others, is marked as an error.
+func (s *source) hasFailed(messages []index.Scored) (bool, error) {
+	for _, m := range messages[1:] {
+		if kindOf(m.Kind) != transcript.KindToolResult {
+			continue
+		}
+		extra, err := s.view.Extra(m)
+		if err != nil || parseExtra(extra, transcript.KindToolResult).call == int(messages[0].Number) {
+			return isFailed(m.Kind), err
+		}
+	}
+	return false, nil
+}
+
+// best returns the commands with the highest scores, the best first.
+func (r *ranking) best(found map[string]*command) (best []*command) {
+	for _, c := range found {
+		c.score *= 1 + runsCount*math.Log2(float64(c.runs))
+		if c.failures == c.runs {
+			c.score *= failedCounts
+		}
+		best = append(best, c)
+	}
+	slices.SortFunc(best, func(a, b *command) int {
+		p, q := a.hit.Position(), b.hit.Position()
+		return cmp.Or(cmp.Compare(b.score, a.score), p.in().Compare(q.in()))
+	})
+	return best[:min(len(best), r.query.Limit)]
+}
+
+// essence returns a command without a change of directory before it, and without what only shortens its output.
+func essence(command string) string {
+	short := strings.TrimSpace(command)
+	if dir, rest, ok := strings.Cut(short, "&&"); ok && strings.HasPrefix(dir, "cd ") && len(strings.Fields(dir)) == 2 {
+		short = strings.TrimSpace(rest)
+	}
+	for before := ""; before != short; {
+		before = short
+		if at := strings.LastIndexByte(short, '|'); at > 0 {
+			filter := strings.TrimSpace(short[at+1:])
+			if strings.HasPrefix(filter, "tail") || strings.HasPrefix(filter, "head") {
+				short = strings.TrimSpace(short[:at])
+			}
+		}
+		for _, redirection := range []string{"2>&1", "2>/dev/null"} {
+			short = strings.TrimSpace(strings.TrimSuffix(short, redirection))
+		}
+	}
+	return short
+}
+
+// beginning returns the beginning of a command of at most most bytes, in whole characters.
+func beginning(command string, most int) excerpt.Excerpt {
+	shown := strings.ToValidUTF8(command[:min(len(command), most)], "")
+	return excerpt.Excerpt{Text: text.Visible(shown), After: len(shown) < len(command)}
+}

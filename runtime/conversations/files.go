@@ -1,0 +1,155 @@
+package conversations
+
+import (
+	"context"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/toolcall"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// maxFiles is the number of files of one call that an index keeps, and maxPath the bytes of each.
+const maxFiles, maxPath = 64, 1000
+
+// filesOf returns the files of changes as an index keeps them: each on a line, once.
+func filesOf(edits []toolcall.Edit) string {
+	var files []string
+	for _, e := range edits {
+		if !slices.Contains(files, e.Path) && len(files) < maxFiles && len(e.Path) <= maxPath && !strings.Contains(e.Path, "\n") {
+			files = append(files, e.Path)
+		}
+	}
+	return strings.Join(files, "\n")
+}
+
+// fileFilter selects the changes of a file.
+type fileFilter struct {
+	path    string // relative to the root of the project if it is in it; with slashes
+	isWhole bool   // path is not the end of a longer one
+	roots   []string
+}
+
+// fileFilter returns the filter for a file: a path that is absolute, or relative to the root of the project, or the end
+// of one.
+func (l *Library) fileFilter(file string) *fileFilter {
+	f := &fileFilter{}
+	if l.project != nil {
+		f.roots = l.project.Roots()
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil && filepath.IsAbs(file) {
+		file = filepath.Join(real, filepath.Base(file))
+	}
+	isInside := false
+	f.path, isInside = f.relative(slashed(file))
+	f.isWhole = isInside || path.IsAbs(f.path)
+	if len(f.roots) > 0 && !f.isWhole {
+		_, err := os.Lstat(filepath.Join(f.roots[0], filepath.FromSlash(f.path)))
+		f.isWhole = err == nil
+	}
+	return f
+}
+
+// slashed returns a path with slashes and without elements such as "..".
+func slashed(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
+
+// relative returns an absolute path relative to the root of the project that it is in; false if it is in none.
+func (f *fileFilter) relative(name string) (string, bool) {
+	for _, root := range f.roots {
+		if rest, ok := strings.CutPrefix(name, slashed(root)+"/"); ok {
+			return rest, true
+		}
+	}
+	return name, false
+}
+
+// matches reports whether a recorded path is that of the file. dir is the directory of its conversation.
+func (f *fileFilter) matches(recorded, dir string) bool {
+	name := slashed(recorded)
+	isAbs := path.IsAbs(name) || len(name) > 1 && name[1] == ':'
+	if !isAbs && dir != "" {
+		name = path.Join(slashed(dir), name)
+	}
+	name, isInside := f.relative(name)
+	return name == f.path || (!isInside || !f.isWhole) && strings.HasSuffix(name, "/"+f.path)
+}
+
+// edits returns the changes of the file by a call in a conversation with a directory.
+func (f *fileFilter) edits(e *transcript.Event, dir string) []toolcall.Edit {
+	return slices.DeleteFunc(toolcall.Edits(e), func(edit toolcall.Edit) bool { return !f.matches(edit.Path, dir) })
+}
+
+// changes returns the calls that change a file and whose messages have a text, the newest first. Calls that failed are
+// among them.
+func (s *source) changes(ctx context.Context, f *fileFilter, text string) iter.Seq2[*index.Hit, error] {
+	pattern, name := excerpt.Literal(text, true), path.Base(f.path)
+	if text == "" {
+		pattern = excerpt.Literal(name, true)
+	}
+	const calls = 1<<transcript.KindToolCall | commandKinds
+	q := index.Query{
+		Filter: index.Filter{Kinds: calls, Wanted: s.filter()}, Text: pattern.Required(), Find: pattern.Find, TextOnly: true,
+	}
+	return func(yield func(*index.Hit, error) bool) {
+		for hit, err := range s.view.Search(ctx, q) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			_, extra, err := hit.Read()
+			x := parseExtra(extra, kindOf(hit.Kind))
+			isOfFile := func(recorded string) bool { return f.matches(recorded, readFacts(hit.Conversation).Dir) }
+			if err == nil && (x.files == "" || !slices.ContainsFunc(strings.Split(x.files, "\n"), isOfFile)) {
+				continue
+			}
+			if !yield(hit, err) {
+				return
+			}
+		}
+	}
+}
+
+// changed returns the conversations in a source that changed a file, by their keys, with the times of their last
+// changes.
+func (q *query) changed(ctx context.Context, s *source, f *fileFilter) (map[string]time.Time, error) {
+	if _, ok := s.open(); !ok {
+		return nil, nil // why there is no index is among the problems
+	}
+	last := map[string]time.Time{}
+	for hit, err := range s.changes(ctx, f, "") {
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := last[hit.Key]; !ok {
+			last[hit.Key] = hit.Time
+		}
+	}
+	return last, nil
+}
+
+// pickChanged keeps the listed conversations that changed the file of the filter.
+func (q *query) pickChanged(ctx context.Context) error {
+	if q.filter.File == "" {
+		return nil
+	}
+	f := q.fileFilter(q.filter.File)
+	for _, s := range q.sources {
+		changed, err := q.changed(ctx, s, f)
+		if err != nil {
+			return err
+		}
+		s.list = slices.DeleteFunc(s.list, func(c store.Conversation) bool {
+			_, ok := changed[string(c.ID)]
+			return !ok
+		})
+	}
+	return nil
+}

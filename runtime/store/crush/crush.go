@@ -1,0 +1,202 @@
+// Package crush reads the conversations that Crush recorded for a project, from the database in the
+// directory .crush of the project. The form is that of the sources of August 2026; no version was run here.
+//
+// Crush notes the directories of its projects and of their databases in projects.json, in
+// ~/.local/share/crush or CRUSH_GLOBAL_DATA, on Windows in %LOCALAPPDATA%\crush, and below WSL in the Linux
+// home. Only a database that is noted there is read: one that lies in a project can be anybody's. A session
+// belongs to the project of its database. It grows by rows of its messages, and the last message is
+// rewritten while it is streamed.
+//
+// The session of a sub-agent has a parent. Its key is the message and the call that started it. There are no
+// forks. Crush adds nothing to the messages of its user that it records; a file that is attached stays a
+// file. A summary of all messages before it is a message with a mark.
+package crush
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Name is the name of this kind of store.
+const Name = "crush"
+
+const (
+	projectsFile, maxProjects = "projects.json", 16 << 20
+	databaseFile              = "crush.db"
+)
+
+// Open returns the store, and false if Crush has recorded nothing. A home can also be the directory of a
+// database.
+func Open(o store.Options) (*sessiondb.Store, bool) {
+	base, ok := history.Open(o, Name, Home, "", IDs())
+	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: queries, Key: session, Record: record}}
+	s.Databases = func() ([]sessiondb.Database, []store.Problem) { return databases(&s.Store) }
+	found, problems := s.Databases()
+	return s, ok && len(found)+len(problems) > 0
+}
+
+// Home returns the directory in which Crush notes its projects, or "" if the environment does not name it.
+func Home(getenv func(string) string) string {
+	if data := getenv("CRUSH_GLOBAL_DATA"); data != "" {
+		return data
+	}
+	if local := getenv("LOCALAPPDATA"); runtime.GOOS == "windows" && local != "" {
+		return filepath.Join(local, "crush")
+	}
+	return history.InData(getenv, "crush")
+}
+
+// IDs returns the form of ids: the uuid of a session; for a sub-agent that of the message that started it,
+// and the name of the call.
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "crush-", Part: history.IsName, Example: "crush-2c154aa7-742d-46ce-af44-de020dbaa17b"}
+}
+
+// callMark is between the message and the call in the key of a sub-agent's session.
+const callMark = "$$"
+
+// session implements the function of [sessiondb.Format].
+func session(key string) (message, part string, ok bool) {
+	const most = 64 // characters
+	message, call, isAgent := strings.Cut(key, callMark)
+	part = strings.Map(func(c rune) rune {
+		if !history.IsPlain(string(c)) {
+			return '-'
+		}
+		return c
+	}, call)
+	part = part[:min(len(part), most)]
+	return message, part, history.IsUUID(message) && isAgent == (part != "")
+}
+
+// databases returns the databases of the projects that are asked for.
+func databases(s *history.Store) (all []sessiondb.Database, problems []store.Problem) {
+	var noted struct {
+		Projects []struct {
+			Path    string `json:"path"`
+			DataDir string `json:"data_dir"`
+		} `json:"projects"`
+	}
+	add := func(project, data string) {
+		if path := filepath.Join(data, databaseFile); s.Project.Has(project) && isOwn(data, path) {
+			all = append(all, sessiondb.Database{Path: path, Dir: project})
+		}
+	}
+	add(filepath.Dir(s.Dir), s.Dir)
+	file := filepath.Join(s.Dir, projectsFile)
+	data, err := safefile.Read(file, maxProjects)
+	if err == nil {
+		err = json.Unmarshal(data, &noted)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		problems = append(problems, history.Problem("", store.Unreadable, file, err))
+	}
+	for _, p := range noted.Projects {
+		add(p.Path, p.DataDir)
+	}
+	return all, problems
+}
+
+// isOwn reports whether there is a database in a directory, and neither is a link: that could lead to the
+// database of another project.
+func isOwn(dir, database string) bool {
+	at, err := os.Lstat(dir)
+	file, failed := os.Lstat(database)
+	return filepath.IsAbs(dir) && err == nil && at.IsDir() && failed == nil && file.Mode().IsRegular()
+}
+
+// queries implements the function of [sessiondb.Format].
+func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+	isSummary := "0"
+	if has("messages", "is_summary_message") {
+		isSummary = "is_summary_message"
+	}
+	sessions = `SELECT id AS key, parent_session_id AS parent, parent_session_id IS NOT NULL AS agent,
+		CASE WHEN title NOT IN ('New Session', 'Untitled Session') THEN title END AS title, '' AS dir,
+		created_at AS created, updated_at AS updated, 0 AS archived,
+		(SELECT count(*) || ' ' || max(updated_at) || ' ' || total(octet_length(parts)) FROM messages WHERE session_id = sessions.id) || ' ' || updated_at AS version
+		FROM sessions WHERE EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)`
+	messages = "SELECT role, created_at AS at, " + isSummary + " AS about, parts AS data, rowid AS place FROM messages WHERE session_id = ?1"
+	return sessions, messages, has("sessions", "parent_session_id") && has("messages", "parts")
+}
+
+// part is a part of a message.
+type part struct {
+	Type string `json:"type"`
+	Data struct {
+		Text     []byte `json:"text"`
+		Thinking []byte `json:"thinking"`
+
+		// of a call
+		ID    string `json:"id"`
+		Name  string `json:"name"`
+		Input []byte `json:"input"`
+
+		// of a result
+		Call    string `json:"tool_call_id"`
+		Content []byte `json:"content"`
+		IsError bool   `json:"is_error"`
+
+		// of a command that the user ran
+		Command string `json:"command"`
+		Output  []byte `json:"output"`
+		Exit    int64  `json:"exit_code"`
+	} `json:"data"`
+}
+
+// record implements the function of [sessiondb.Format].
+func record(to *history.Recorder, m *sessiondb.Message) {
+	if string(m.About) == "1" {
+		to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: m.At})
+		return
+	}
+	var said [][]byte
+	isPrompt := false
+	for _, p := range jsontext.Parts(m.Data, func([]byte) (none part) { return none }) {
+		switch {
+		case m.Role == "user" && p.Type == "text":
+			isPrompt, said = true, append(said, p.Data.Text)
+		case m.Role == "user" && (p.Type == "binary" || p.Type == "image_url"):
+			isPrompt = true
+		default:
+			p.record(to, m.At)
+		}
+	}
+	if isPrompt {
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: history.Join(said)})
+	}
+}
+
+// record adds the events of a part that is no prompt.
+func (p *part) record(to *history.Recorder, at time.Time) {
+	switch d := &p.Data; p.Type {
+	case "text":
+		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: d.Text})
+	case "reasoning":
+		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: d.Thinking})
+	case "tool_call":
+		to.Add(history.Call(at, d.Name, d.ID, d.Input))
+	case "tool_result":
+		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: d.Call, Failed: d.IsError, Text: d.Content})
+	case "shell_command":
+		arguments, _ := json.Marshal(map[string]string{"command": d.Command})
+		to.Add(history.Call(at, p.Type, "", arguments))
+		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, Failed: d.Exit != 0, Text: d.Output})
+	case "finish", "binary", "image_url":
+	default:
+		to.Totals.Skipped++
+	}
+}

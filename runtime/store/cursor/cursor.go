@@ -1,0 +1,169 @@
+// Package cursor reads the conversations that Cursor recorded for a project: those in the editor, and those
+// with cursor-agent in a terminal. Cursor's sources are closed: the form is that of what versions 2 and 3
+// wrote, as other readers of it describe that; no version was run here.
+//
+// The editor has one database for all projects, globalStorage/state.vscdb in the directory User, which is in
+// ~/.config/Cursor, on macOS in ~/Library/Application Support/Cursor, on Windows in %APPDATA%\Cursor, also for
+// projects in WSL. Version 3 notes the folder of a conversation there, version 2 notes the conversations
+// of a folder in workspaceStorage/HASH/state.vscdb. cursor-agent has a database for each conversation,
+// chats/HASH/ID/store.db in ~/.cursor or CURSOR_CONFIG_DIR, where HASH is that of the folder.
+//
+// A conversation grows by rows, and the last message is rewritten while it is streamed. The editor notes the
+// conversations of sub-agents with those that started them. There are no links of forks. cursor-agent records
+// what it adds to a prompt as messages of the user, with tags around them: they are left out.
+//
+// The databases hold tokens too: only the rows of conversations are read.
+package cursor
+
+import (
+	"cmp"
+	"context"
+	"crypto/md5"
+	"database/sql"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+)
+
+// Name is the name of this kind of store.
+const Name = "cursor"
+
+const (
+	globalDir, workspacesDir, chatsDir = "globalStorage", "workspaceStorage", "chats"
+	stateFile, chatFile                = "state.vscdb", "store.db"
+	workspaceFile, chatAboutFile       = "workspace.json", "meta.json"
+	maxAbout                           = 1 << 20
+)
+
+// Open returns the store in a home, and false if there is none: that of the editor, or of cursor-agent.
+func Open(o store.Options) (*sessiondb.Store, bool) {
+	base, _ := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "", IDs())
+	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: editorQueries, Record: recordBubble}}
+	state := filepath.Join(base.Dir, globalDir, stateFile)
+	s.Databases = func() ([]sessiondb.Database, []store.Problem) {
+		return []sessiondb.Database{{Path: state, Dirs: func(ctx context.Context) map[string]string { return folders(ctx, &s.Store) }}}, nil
+	}
+	if _, err := os.Stat(state); base.Dir != "" && err == nil {
+		return s, true
+	}
+	s.Format = sessiondb.Format{Queries: agentQueries, Record: recordMessage}
+	s.Databases = func() ([]sessiondb.Database, []store.Problem) { return chats(&s.Store) }
+	return s, base.Dir != "" && store.IsThere(filepath.Join(base.Dir, chatsDir))
+}
+
+// Homes returns the directory User of the editor and the directory of cursor-agent, or "" if the environment
+// does not name them.
+func Homes(getenv func(string) string) []string {
+	homes := []string{history.InSettings(getenv, "Cursor", "User")}
+	if agent := cmp.Or(getenv("CURSOR_CONFIG_DIR"), history.InHome(getenv, ".cursor")); agent != "" {
+		homes = append(homes, agent)
+	}
+	return homes
+}
+
+// IDs returns the form of ids: the uuid of a conversation.
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "cursor-", Example: "cursor-2c154aa7-742d-46ce-af44-de020dbaa17b"}
+}
+
+// folders returns the folders of conversations, by their ids, as version 2 notes them: those of the project.
+func folders(ctx context.Context, s *history.Store) map[string]string {
+	found := map[string]string{}
+	workspaces, _ := filepath.Glob(filepath.Join(s.Dir, workspacesDir, "*", workspaceFile)) // the only error is a bad pattern
+	for _, file := range workspaces {
+		about, _ := safefile.Read(file, maxAbout)
+		dir := history.WorkspaceDir(about)
+		if dir == "" || !s.Project.Has(dir) {
+			continue
+		}
+		shared := sqlitefile.Shared{Open: func(ctx context.Context) (*sqlitefile.DB, error) {
+			return sqlitefile.Open(ctx, filepath.Join(filepath.Dir(file), stateFile))
+		}}
+		_ = shared.Do(ctx, func(db *sqlitefile.DB) error { // without it the conversations have no folder
+			return db.Each(ctx, func(rows *sql.Rows) error {
+				var id string
+				err := rows.Scan(&id)
+				found[id] = dir
+				return err
+			}, `SELECT coalesce(CAST(c.value ->> '$.composerId' AS TEXT), '') FROM ItemTable, json_each(CAST(ItemTable.value AS TEXT), '$.allComposers') AS c
+				WHERE ItemTable.key = 'composer.composerData' AND json_valid(CAST(ItemTable.value AS TEXT))`)
+		})
+	}
+	return found
+}
+
+// chats returns the databases of cursor-agent.
+func chats(s *history.Store) (all []sessiondb.Database, problems []store.Problem) {
+	byHash := map[string]string{} // the directories of the project
+	for _, dir := range s.Project.Dirs() {
+		sum := md5.Sum([]byte(dir))
+		byHash[hex.EncodeToString(sum[:])] = dir
+	}
+	root, err := s.Open()
+	if err != nil {
+		return nil, []store.Problem{s.Problem("", store.Unreadable, chatsDir, err)}
+	}
+	defer root.Close()
+	files, problems := s.Walk(root, chatsDir, func(string) bool { return true })
+	for _, file := range files {
+		path := filepath.Join(s.Dir, filepath.FromSlash(file))
+		chat, name := filepath.Split(path)
+		if name != chatFile {
+			continue
+		}
+		var about struct {
+			Dir string `json:"cwd"`
+		}
+		data, _ := safefile.Read(filepath.Join(chat, chatAboutFile), maxAbout) // older versions write none
+		jsontext.Decode(data, &about)
+		dir := cmp.Or(about.Dir, byHash[filepath.Base(filepath.Dir(filepath.Clean(chat)))])
+		if s.Project.Has(dir) {
+			all = append(all, sessiondb.Database{Path: path, Dir: dir})
+		}
+	}
+	return all, problems
+}
+
+// editorQueries implements the function of [sessiondb.Format].
+func editorQueries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+	const composers, valid = "composerData:", "CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) END"
+	sessions = `WITH composers AS MATERIALIZED (SELECT substr(key, length('` + composers + `') + 1) AS id, ` + valid + ` AS data
+			FROM cursorDiskKV WHERE key >= '` + composers + `' AND key < 'composerData;'),
+		headers AS MATERIALIZED (SELECT h.value ->> '$.composerId' AS id, h.value ->> '$.workspaceIdentifier.uri.fsPath' AS dir
+			FROM (SELECT ` + valid + ` AS list FROM ItemTable WHERE key = 'composer.composerHeaders'), json_each(list, '$.allComposers') AS h
+			WHERE coalesce(h.value ->> '$.workspaceIdentifier.uri.scheme', 'file') = 'file' OR h.value ->> '$.workspaceIdentifier.uri.authority' LIKE 'wsl+%'),
+		parents AS MATERIALIZED (SELECT composers.id AS parent, sub.value AS id FROM composers, json_each(data, '$.subagentComposerIds') AS sub
+			UNION SELECT composers.id, sub.value FROM composers, json_each(data, '$.subComposerIds') AS sub)
+		SELECT id AS key, (SELECT parent FROM parents WHERE parents.id = composers.id LIMIT 1) AS parent,
+			EXISTS (SELECT 1 FROM parents WHERE parents.id = composers.id) AS agent, data ->> '$.name' AS title,
+			(SELECT dir FROM headers WHERE headers.id = composers.id LIMIT 1) AS dir,
+			data ->> '$.createdAt' AS created, data ->> '$.lastUpdatedAt' AS updated, coalesce(data ->> '$.isArchived', 0) = 1 AS archived,
+			(data ->> '$.lastUpdatedAt') || ' ' || octet_length(data) AS version
+		FROM composers WHERE json_array_length(data, '$.fullConversationHeadersOnly') > 0 OR json_array_length(data, '$.conversation') > 0`
+	messages = `WITH composer AS MATERIALIZED (SELECT ` + valid + ` AS data FROM cursorDiskKV WHERE key = '` + composers + `' || ?1)
+		SELECT NULL AS role, NULL AS at, NULL AS about, bubble.value AS data, header.key AS place
+			FROM composer, json_each(composer.data, '$.fullConversationHeadersOnly') AS header
+			JOIN cursorDiskKV AS bubble ON bubble.key = 'bubbleId:' || ?1 || ':' || (header.value ->> '$.bubbleId')
+		UNION ALL SELECT NULL, NULL, NULL, bubble.value, bubble.key FROM composer, json_each(composer.data, '$.conversation') AS bubble`
+	return sessions, messages, has("cursorDiskKV", "value") && has("ItemTable", "value")
+}
+
+// agentQueries implements the function of [sessiondb.Format]. The metadata is JSON in hexadecimal digits. The
+// ids of the messages begin the root, in order, as fields of Protocol Buffers: each is 32 bytes after two.
+func agentQueries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+	const about = `about AS MATERIALIZED (SELECT CASE WHEN json_valid(CAST(unhex(value) AS TEXT)) THEN CAST(unhex(value) AS TEXT) END AS data FROM meta WHERE key = '0')`
+	sessions = "WITH " + about + `SELECT data ->> '$.agentId' AS key, NULL AS parent, 0 AS agent, nullif(data ->> '$.name', 'New Agent') AS title, NULL AS dir,
+		data ->> '$.createdAt' AS created, NULL AS updated, 0 AS archived, data ->> '$.latestRootBlobId' AS version FROM about`
+	messages = "WITH RECURSIVE " + about + `, root AS MATERIALIZED (SELECT blobs.data FROM blobs, about WHERE blobs.id = about.data ->> '$.latestRootBlobId'),
+		places(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM places, root WHERE substr(root.data, 1 + 34 * (n + 1), 2) = x'0a20')
+		SELECT NULL AS role, about.data ->> '$.createdAt' AS at, NULL AS about, message.data AS data, n AS place
+		FROM about, root, places JOIN blobs AS message ON message.id = lower(hex(substr(root.data, 3 + 34 * n, 32)))`
+	return sessions, messages, has("meta", "value") && has("blobs", "data")
+}

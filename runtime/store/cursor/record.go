@@ -1,0 +1,156 @@
+package cursor
+
+import (
+	"bytes"
+	"cmp"
+	"strconv"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// bubble is a message in the editor.
+type bubble struct {
+	Type     int64        `json:"type"` // 1 for the user, 2 for the assistant
+	Text     []byte       `json:"text"`
+	Created  time.Time    `json:"createdAt"`
+	Images   jsontext.Raw `json:"images"`
+	Thinking struct {
+		Text []byte `json:"text"`
+	} `json:"thinking"`
+	Timing struct {
+		Start jsontext.Raw `json:"clientStartTime"` // in milliseconds
+	} `json:"timingInfo"`
+	Tool struct {
+		ID      string       `json:"toolCallId"`
+		Name    string       `json:"name"`
+		Status  string       `json:"status"`
+		RawArgs []byte       `json:"rawArgs"` // JSON
+		Params  []byte       `json:"params"`  // JSON
+		Result  []byte       `json:"result"`  // JSON
+		Error   jsontext.Raw `json:"error"`
+	} `json:"toolFormerData"`
+}
+
+// at returns the time of the message; versions 1 and 2 record only that of its beginning, and not always.
+func (b *bubble) at() time.Time {
+	ms, _ := strconv.ParseFloat(string(b.Timing.Start), 64)
+	return cmp.Or(b.Created, sessiondb.Moment(max(0, int64(min(ms, 1<<52)))))
+}
+
+// recordBubble implements the function of [sessiondb.Format].
+func recordBubble(to *history.Recorder, m *sessiondb.Message) {
+	var b bubble
+	if !jsontext.Decode(m.Data, &b) {
+		to.Totals.Skipped++
+	}
+	at := b.at()
+	switch {
+	case b.Type == 1 && (len(b.Text) > 0 || len(b.Images) > 0 && !jsontext.IsEmpty(b.Images)):
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: at, Text: b.Text})
+	case b.Type == 2:
+		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: b.Thinking.Text})
+		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: b.Text})
+		if b.Tool.Name != "" {
+			b.call(to, at)
+		}
+	case b.Type != 1:
+		to.Totals.Skipped++
+	}
+}
+
+// call adds a call, and its result if it has one.
+func (b *bubble) call(to *history.Recorder, at time.Time) {
+	t := &b.Tool
+	arguments := t.RawArgs
+	if len(arguments) == 0 {
+		arguments = t.Params
+	}
+	to.Add(history.Call(at, t.Name, t.ID, arguments))
+	failed := t.Status == "error" || t.Status == "cancelled"
+	if len(t.Result) > 0 || failed {
+		e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: t.ID, Failed: failed}
+		var exit int64
+		if e.Text, exit = output(t.Result); len(e.Text) == 0 {
+			e.Text = bytes.Clone(t.Error)
+		}
+		e.Failed = e.Failed || exit != 0
+		to.Add(e)
+	}
+}
+
+// output returns the text in the JSON of a result, and the exit code of a command.
+func output(result []byte) (text []byte, exit int64) {
+	var known struct {
+		Output   []byte `json:"output"`
+		Contents []byte `json:"contents"`
+		Exit     int64  `json:"exitCode"`
+		ExitV2   int64  `json:"exitCodeV2"`
+	}
+	jsontext.Decode(result, &known)
+	for _, text = range [][]byte{known.Output, known.Contents, result} {
+		if len(text) > 0 {
+			break
+		}
+	}
+	return text, cmp.Or(known.Exit, known.ExitV2)
+}
+
+// part is a part of the content of a message of cursor-agent.
+type part struct {
+	Type   string       `json:"type"`
+	Text   []byte       `json:"text"`
+	Call   string       `json:"toolCallId"`
+	Tool   string       `json:"toolName"`
+	Args   jsontext.Raw `json:"args"`
+	Result jsontext.Raw `json:"result"` // a text, or another value
+	Failed bool         `json:"isError"`
+}
+
+// recordMessage implements the function of [sessiondb.Format].
+func recordMessage(to *history.Recorder, m *sessiondb.Message) {
+	var message struct {
+		Role    string       `json:"role"`
+		Content jsontext.Raw `json:"content"`
+	}
+	if !jsontext.Decode(m.Data, &message) {
+		to.Totals.Skipped++
+	}
+	for _, p := range jsontext.Parts(message.Content, func(text []byte) part { return part{Type: "text", Text: text} }) {
+		switch {
+		case message.Role == "system":
+		case p.Type == "text" && message.Role == "user":
+			if said, ok := typed(p.Text); ok {
+				to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: said})
+			}
+		case p.Type == "text":
+			to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: m.At, Text: p.Text})
+		case p.Type == "reasoning":
+			to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: m.At, Text: p.Text})
+		case p.Type == "tool-call":
+			to.Add(history.Call(m.At, p.Tool, p.Call, p.Args))
+		case p.Type == "tool-result":
+			e := transcript.Event{Kind: transcript.KindToolResult, Time: m.At, CallID: p.Call, Failed: p.Failed, Text: p.Result}
+			if text, ok := jsontext.Unquote(p.Result); ok {
+				e.Text = jsontext.Unescape(text)
+			}
+			to.Add(e)
+		case p.Type != "redacted-reasoning" && p.Type != "image" && p.Type != "file":
+			to.Totals.Skipped++
+		}
+	}
+}
+
+// typed returns what a person typed, and false for what cursor-agent adds, which begins with a tag. What was
+// typed has a tag of its own in most versions.
+func typed(text []byte) ([]byte, bool) {
+	const begin, end = "<user_query>", "</user_query>"
+	if _, after, ok := bytes.Cut(text, []byte(begin)); ok {
+		said, _, _ := bytes.Cut(after, []byte(end))
+		return bytes.TrimSpace(said), true
+	}
+	return text, !history.Begins(text, "<user_info>", "<project_layout>", "<rules>", "<git_status>", "<system_reminder>", "<open_and_recently_viewed_files>", "<additional_data>", "<attached_files>", "<agent_transcripts>", "<timestamp>")
+}

@@ -1,0 +1,169 @@
+// Package goose reads the conversations that Goose recorded for a project, from its database. The form is
+// that of the sources from version 1.10 to August 2026; no version was run here.
+//
+// The database is sessions/sessions.db in ~/.local/share/goose, on Windows in %APPDATA%\Block\goose\data, on
+// macOS also in ~/Library/Application Support/Block/goose, and below WSL in the Linux home; GOOSE_PATH_ROOT
+// names another place. Goose imported the files of versions before 1.10 when it made the database. A session
+// belongs to a project by its working directory. It grows by rows of its messages; after a compaction all
+// rows are written again.
+//
+// The session of a sub-agent is marked, and its parent is not recorded. A fork copies the messages of another
+// session without a link. Messages that the user does not see are for the model alone: summaries and
+// reminders. They are left out.
+package goose
+
+import (
+	"bytes"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Name is the name of this kind of store.
+const Name = "goose"
+
+// Open returns the store, and false if Goose has recorded nothing.
+func Open(o store.Options) (*sessiondb.Store, bool) {
+	base, ok := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "sessions", IDs())
+	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: queries, Record: record}}
+	s.Databases = func() ([]sessiondb.Database, []store.Problem) {
+		return []sessiondb.Database{{Path: filepath.Join(base.Dir, "sessions.db")}}, nil
+	}
+	return s, ok
+}
+
+// Homes returns the data directories of Goose, or "" if the environment does not name them.
+func Homes(getenv func(string) string) []string {
+	if root := getenv("GOOSE_PATH_ROOT"); filepath.IsAbs(root) {
+		return []string{filepath.Join(root, "data")}
+	}
+	usual := history.InData(getenv, "goose")
+	switch data := getenv("APPDATA"); {
+	case runtime.GOOS == "windows" && data != "":
+		return []string{filepath.Join(data, "Block", "goose", "data")}
+	case runtime.GOOS == "darwin":
+		return []string{usual, history.InHome(getenv, "Library", "Application Support", "Block", "goose")}
+	}
+	return []string{usual}
+}
+
+// IDs returns the form of ids: a day and the number of a session on it.
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "goose-", Session: history.IsName, Example: "goose-20260501_2"}
+}
+
+// queries implements the function of [sessiondb.Format].
+func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+	// column returns a column, or a value if the version of the database has none.
+	column := func(table, name, none string) string {
+		if has(table, name) {
+			return name
+		}
+		return none
+	}
+	kind := column("sessions", "session_type", "'user'")
+	title := "coalesce(nullif(" + column("sessions", "name", "NULL") + ", ''), " + column("sessions", "description", "''") + ")"
+	sessions = `SELECT id AS key, NULL AS parent, ` + kind + ` = 'sub_agent' AS agent,
+		CASE WHEN ` + title + ` IN ('CLI Session', 'ACP Session') OR ` + title + ` GLOB 'New session [0-9]*' THEN '' ELSE ` + title + ` END AS title,
+		working_dir AS dir, created_at AS created, updated_at AS updated, ` + column("sessions", "archived_at", "NULL") + ` IS NOT NULL AS archived,
+		(SELECT count(*) || ' ' || max(id) FROM messages WHERE session_id = sessions.id) || ' ' || updated_at AS version
+		FROM sessions WHERE ` + kind + ` <> 'hidden' AND EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)`
+	messages = "SELECT role, created_timestamp AS at, " + column("messages", "metadata_json", "NULL") +
+		" AS about, content_json AS data, id AS place FROM messages WHERE session_id = ?1"
+	return sessions, messages, has("sessions", "working_dir") && has("messages", "content_json")
+}
+
+// part is a part of the content of a message.
+type part struct {
+	Type     string `json:"type"`
+	Text     []byte `json:"text"`
+	Thinking []byte `json:"thinking"`
+	ID       string `json:"id"`
+	Call     struct {
+		Error []byte `json:"error"`
+		Value struct {
+			Name      string       `json:"name"`
+			Arguments jsontext.Raw `json:"arguments"`
+		} `json:"value"`
+	} `json:"toolCall"`
+	Result struct {
+		Status string       `json:"status"`
+		Error  []byte       `json:"error"`
+		Value  jsontext.Raw `json:"value"` // a list of contents, or an object with one
+	} `json:"toolResult"`
+}
+
+// record implements the function of [sessiondb.Format].
+func record(to *history.Recorder, m *sessiondb.Message) {
+	isForModel := string(jsontext.Get(m.About, "userVisible")) == "false"
+	var said [][]byte
+	isPrompt := false
+	for _, p := range jsontext.Parts(m.Data, func(text []byte) part { return part{Type: "text", Text: text} }) {
+		switch {
+		case isForModel && p.Type != "toolRequest" && p.Type != "toolResponse":
+		case m.Role == "user" && p.Type == "text":
+			isPrompt, said = true, append(said, p.Text)
+		case m.Role == "user" && p.Type == "image":
+			isPrompt = true
+		default:
+			p.record(to, m.At)
+		}
+	}
+	if isPrompt {
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: history.Join(said)})
+	}
+}
+
+// record adds the events of a part that is no prompt.
+func (p *part) record(to *history.Recorder, at time.Time) {
+	switch p.Type {
+	case "text":
+		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: p.Text})
+	case "thinking":
+		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: p.Thinking})
+	case "toolRequest", "frontendToolRequest":
+		c := &p.Call.Value
+		if c.Name == "" { // what the model wrote was no call
+			c.Arguments = p.Call.Error
+		}
+		to.Add(history.Call(at, c.Name, p.ID, c.Arguments))
+	case "toolResponse":
+		to.Add(p.result(at))
+	case "conversationCompacted":
+		to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: at})
+	case "image", "redactedThinking", "toolConfirmationRequest", "actionRequired", "systemNotification":
+	default:
+		to.Totals.Skipped++
+	}
+}
+
+// result returns the event of a result.
+func (p *part) result(at time.Time) transcript.Event {
+	r := &p.Result
+	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: p.ID, Failed: r.Status == "error", Text: r.Error}
+	contents := r.Value
+	if bytes.HasPrefix(contents, []byte("{")) {
+		var value struct {
+			Content jsontext.Raw `json:"content"`
+			IsError bool         `json:"isError"`
+		}
+		jsontext.Decode(r.Value, &value)
+		contents, e.Failed = value.Content, e.Failed || value.IsError
+	}
+	var texts [][]byte
+	for _, content := range jsontext.Parts(contents, func(text []byte) part { return part{Text: text} }) {
+		if content.Text != nil {
+			texts = append(texts, content.Text)
+		}
+	}
+	if len(texts) > 0 {
+		e.Text = history.Join(texts)
+	}
+	return e
+}

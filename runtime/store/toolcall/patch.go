@@ -1,0 +1,95 @@
+package toolcall
+
+import "strings"
+
+// The marks of patches. A patch of Codex begins with the first and names its files in the next three; a unified diff has
+// the last two.
+const (
+	patchBegin  = "*** Begin Patch"
+	fileAdded   = "*** Add File: "
+	fileUpdated = "*** Update File: "
+	fileMoved   = "*** Move to: "
+	fileAfter   = "+++ "
+	hunk        = "@@"
+)
+
+// patch returns the changes in a patch, one for each hunk; none for another text. path is the file if the patch names
+// none.
+func patch(text, path string) []Edit {
+	p := patching{path: path}
+	readLine := p.diffLine
+	switch {
+	case strings.Contains(text, patchBegin), strings.Contains(text, "\n"+fileAfter) && strings.Contains(text, "\n"+hunk):
+	case path != "" && strings.Contains(text, " SEARCH\n"):
+		readLine = p.replacementLine
+	default:
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		readLine(line)
+	}
+	p.end()
+	return p.edits
+}
+
+// patching is the reading of a patch.
+type patching struct {
+	edits         []Edit
+	path          string
+	before, after []byte  // of the current change
+	to            *[]byte // one of these in a list of replacements; nil outside of one
+}
+
+// end ends the current change.
+func (p *patching) end() {
+	if len(p.before)+len(p.after) > 0 && p.path != "" {
+		p.edits = append(p.edits, Edit{p.path, string(p.before), string(p.after)})
+	}
+	p.before, p.after = nil, nil
+}
+
+// file begins the changes of a file.
+func (p *patching) file(path string) {
+	p.end()
+	p.path = strings.TrimSpace(path)
+}
+
+// diffLine reads a line of a diff.
+func (p *patching) diffLine(line string) {
+	for _, header := range []string{fileAdded, fileUpdated, fileMoved, fileAfter} {
+		if path, ok := strings.CutPrefix(line, header); ok {
+			path, _, _ = strings.Cut(path, "\t")
+			p.file(strings.TrimPrefix(path, "b/"))
+			return
+		}
+	}
+	switch line[0] {
+	case '-':
+		if !strings.HasPrefix(line, "--- ") {
+			p.before = append(p.before, line[1:]...)
+		}
+	case '+':
+		p.after = append(p.after, line[1:]...)
+	case ' ', '\r', '\n':
+		line = strings.TrimPrefix(line, " ")
+		p.before, p.after = append(p.before, line...), append(p.after, line...)
+	default:
+		p.end()
+	}
+}
+
+// replacementLine reads a line of a list of replacements: each has the lines "------- SEARCH", "=======" and
+// "+++++++ REPLACE", or others with as many "<", "=" and ">".
+func (p *patching) replacementLine(line string) {
+	switch mark := strings.Trim(line, "-<>+\r\n"); {
+	case mark == " SEARCH":
+		p.end()
+		p.to = &p.before
+	case p.to == &p.before && strings.HasPrefix(line, "===") && strings.Trim(line, "=\r\n") == "":
+		p.to = &p.after
+	case mark == " REPLACE":
+		p.to = nil
+	case p.to != nil:
+		*p.to = append(*p.to, line...)
+	}
+}

@@ -1,0 +1,126 @@
+// Package toolcall finds the changes of files and the shell commands in recorded calls of tools. It knows no
+// tool by its name: programs call their tools differently, and give their arguments nearly the same names.
+package toolcall
+
+import (
+	"strings"
+
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Edit is a change of a file.
+type Edit struct {
+	Path string // as recorded: absolute, or relative to the directory of the conversation
+	// Before is the text that the change replaces, and After the text in its place. Before is empty if the whole
+	// file is written.
+	Before, After string
+}
+
+// role is the role of an argument in a call.
+type role uint8
+
+const (
+	isPath role = iota + 1
+	isBefore
+	isAfter
+	isCommand
+)
+
+// roleOf returns the role of an argument by its name; 0 for none. Case and underscores do not matter.
+func roleOf(name []byte) role {
+	switch strings.ToLower(strings.ReplaceAll(string(name), "_", "")) {
+	case "path", "filepath", "filename", "notebookpath", "targetfile", "absolutepath":
+		return isPath
+	case "old", "oldstring", "oldstr", "oldtext":
+		return isBefore
+	case "new", "newstring", "newstr", "newtext", "content", "contents", "filetext", "newsource", "code", "codeedit":
+		return isAfter
+	case "command", "cmd", "commandline":
+		return isCommand
+	}
+	return 0
+}
+
+// maxDepth is the number of lists in each other in which changes are looked for: of files, and of changes in each.
+const maxDepth = 2
+
+// Edits returns the changes of files that a call makes if it succeeds; none for another event.
+func Edits(e *transcript.Event) []Edit {
+	switch {
+	case e.Kind != transcript.KindToolCall:
+		return nil
+	case len(e.Arguments) == 0:
+		return patch(string(e.Text), "")
+	}
+	return edits(e.Arguments, "", maxDepth)
+}
+
+// edits returns the changes in an object of arguments, or in a text that is a patch. path is the file if they name
+// none, and depth the number of lists that may follow in each other.
+func edits(value jsontext.Raw, path string, depth int) (all []Edit) {
+	if _, isText := jsontext.Unquote(value); isText {
+		return patch(jsontext.String(value), path)
+	}
+	edit, isWritten := Edit{Path: path}, false
+	var others []jsontext.Raw
+	for m := range jsontext.Members(value) {
+		_, isText := jsontext.Unquote(m.Value)
+		switch role := roleOf(jsontext.Unescape(m.Key)); {
+		case !isText || role == 0 || role == isCommand:
+			others = append(others, m.Value)
+		case role == isPath:
+			edit.Path = jsontext.String(m.Value)
+		case role == isBefore:
+			edit.Before = jsontext.String(m.Value)
+		case role == isAfter:
+			edit.After, isWritten = jsontext.String(m.Value), true
+		}
+	}
+	if isWritten && edit.Path != "" {
+		return []Edit{edit}
+	}
+	for _, other := range others {
+		if _, isText := jsontext.Unquote(other); isText {
+			all = append(all, edits(other, edit.Path, 0)...)
+		}
+		for element := range jsontext.Elements(other) {
+			if depth > 0 {
+				all = append(all, edits(element, edit.Path, depth-1)...)
+			}
+		}
+	}
+	return all
+}
+
+// Command returns the shell command that a call runs; empty for none, and for a change of files.
+func Command(e *transcript.Event) string {
+	if e.Kind != transcript.KindToolCall {
+		return ""
+	}
+	command := ""
+	for m := range jsontext.Members(e.Arguments) {
+		switch roleOf(jsontext.Unescape(m.Key)) {
+		case isPath: // the command is one of an editor
+			return ""
+		case isCommand:
+			command = commandOf(m.Value)
+		}
+	}
+	if strings.Contains(command, patchBegin) {
+		return ""
+	}
+	return command
+}
+
+// commandOf returns a command that is a text, or a list of a program and its arguments: of a shell only its script.
+func commandOf(raw jsontext.Raw) string {
+	var words []string
+	for element := range jsontext.Elements(raw) {
+		words = append(words, jsontext.String(element))
+	}
+	if len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+		words = words[2:]
+	}
+	return strings.TrimSpace(jsontext.String(raw) + strings.Join(words, " "))
+}

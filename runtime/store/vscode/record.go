@@ -1,0 +1,216 @@
+package vscode
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// chat is a recorded chat.
+type chat struct {
+	Title    string    `json:"customTitle"`
+	Created  int64     `json:"creationDate"`
+	Requests []request `json:"requests"`
+}
+
+// request is a request with its answer.
+type request struct {
+	At       int64        `json:"timestamp"`
+	Message  jsontext.Raw `json:"message"`               // a text, or an object with one
+	Response jsontext.Raw `json:"response"`              // parts
+	Removed  jsontext.Raw `json:"shouldBeRemovedOnSend"` // the user took it back
+	Result   struct {
+		Metadata struct {
+			Rounds  []round      `json:"toolCallRounds"`
+			Results jsontext.Raw `json:"toolCallResults"` // an object, by the ids of the calls
+		} `json:"metadata"`
+	} `json:"result"`
+}
+
+// round is what the model said and called at once, as Copilot records it beside the parts of the answer.
+type round struct {
+	At       int64        `json:"timestamp"`
+	Response jsontext.Raw `json:"response"`
+	Thinking struct {
+		Text jsontext.Raw `json:"text"`
+	} `json:"thinking"`
+	Calls []struct {
+		ID        string       `json:"id"`
+		Name      string       `json:"name"`
+		Arguments jsontext.Raw `json:"arguments"` // a text
+	} `json:"toolCalls"`
+}
+
+// part is a part of an answer. One without a kind is Markdown.
+type part struct {
+	Kind      string       `json:"kind"`
+	Value     jsontext.Raw `json:"value"`
+	Content   jsontext.Raw `json:"content"`
+	Name      string       `json:"name"` // of a reference
+	Reference jsontext.Raw `json:"inlineReference"`
+	URI       jsontext.Raw `json:"uri"` // of edits
+	Edits     jsontext.Raw `json:"edits"`
+
+	// of a call
+	Call     string       `json:"toolCallId"`
+	Tool     string       `json:"toolId"`
+	Complete bool         `json:"isComplete"`
+	Past     jsontext.Raw `json:"pastTenseMessage"`
+	Specific struct {
+		Input   jsontext.Raw `json:"rawInput"`
+		Prompt  string       `json:"prompt"` // of a sub-agent, as the result is
+		Result  []byte       `json:"result"`
+		Command struct {
+			Original string `json:"original"`
+		} `json:"commandLine"`
+		Output jsontext.Raw `json:"terminalCommandOutput"`
+		State  struct {
+			Exit int64 `json:"exitCode"`
+		} `json:"terminalCommandState"`
+	} `json:"toolSpecificData"`
+	Details struct {
+		Input   []byte       `json:"input"`
+		Output  jsontext.Raw `json:"output"`
+		IsError bool         `json:"isError"`
+	} `json:"resultDetails"`
+}
+
+// record adds the events of the chat.
+func (c *chat) record(to *history.Recorder) {
+	for i := range c.Requests {
+		r := &c.Requests[i]
+		if r.Removed != nil && string(r.Removed) != "null" {
+			continue
+		}
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: moment(r.At), Text: text(r.Message)})
+		if slices.ContainsFunc(r.Result.Metadata.Rounds, func(r round) bool { return len(r.Calls) > 0 }) {
+			r.rounds(to)
+		} else {
+			r.parts(to)
+		}
+	}
+}
+
+// rounds adds the answer from the rounds, which have the arguments and the results of calls. The parts have
+// what VS Code shows of them.
+func (r *request) rounds(to *history.Recorder) {
+	results := map[string]jsontext.Raw{}
+	for m := range jsontext.Members(r.Result.Metadata.Results) {
+		results[string(jsontext.Unescape(m.Key))] = m.Value
+	}
+	for _, round := range r.Result.Metadata.Rounds {
+		at := moment(cmp.Or(round.At, r.At))
+		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: text(round.Thinking.Text)})
+		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: text(round.Response)})
+		for _, c := range round.Calls {
+			to.Add(history.Call(at, c.Name, c.ID, text(c.Arguments)))
+			if result, ok := results[c.ID]; ok {
+				to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: c.ID, Text: text(result)})
+			}
+		}
+	}
+}
+
+// parts adds the answer from its parts. References are parts in the middle of a text.
+func (r *request) parts(to *history.Recorder) {
+	at := moment(r.At)
+	var said []byte
+	end := func() {
+		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: said})
+		said = nil
+	}
+	for raw := range jsontext.Elements(r.Response) {
+		var p part
+		if raw[0] == '"' {
+			p.Value = raw
+		}
+		jsontext.Decode(raw, &p)
+		switch p.Kind {
+		case "", "markdownContent", "markdownVuln":
+			said = append(append(said, text(p.Value)...), text(p.Content)...)
+		case "inlineReference":
+			said = append(said, cmp.Or(p.Name, path.Base(pathOf(p.Reference)))...)
+		case "thinking":
+			end()
+			to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: text(p.Value)})
+		case "toolInvocationSerialized":
+			end()
+			p.call(to, at)
+		case "textEditGroup":
+			end()
+			to.Add(history.Call(at, p.Kind, "", object("path", pathOf(p.URI), "text", string(text(p.Edits)))))
+		}
+	}
+	end()
+}
+
+// call adds a call and its result, as far as VS Code shows them.
+func (p *part) call(to *history.Recorder, at time.Time) {
+	d := &p.Specific
+	arguments := []byte(d.Input)
+	switch {
+	case arguments != nil:
+	case d.Command.Original != "":
+		arguments = object("command", d.Command.Original)
+	case d.Prompt != "":
+		arguments = object("prompt", d.Prompt)
+	default:
+		arguments = p.Details.Input
+	}
+	to.Add(history.Call(at, p.Tool, p.Call, arguments))
+	if !p.Complete {
+		return
+	}
+	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: p.Call, Failed: p.Details.IsError || d.State.Exit != 0}
+	for _, said := range [][]byte{text(d.Output), d.Result, text(p.Details.Output), text(p.Past)} {
+		if len(e.Text) == 0 {
+			e.Text = said
+		}
+	}
+	to.Add(e)
+}
+
+// pathOf returns the path in the address of a file.
+func pathOf(uri jsontext.Raw) string { return jsontext.String(jsontext.Get(uri, "path")) }
+
+// object returns a JSON object with pairs of keys and texts.
+func object(pairs ...string) []byte {
+	members := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		members[pair[0]] = pair[1]
+	}
+	data, _ := json.Marshal(members) // texts are always JSON
+	return data
+}
+
+// text returns the texts in a value: itself, those in the elements of an array, each on a line of its own, or
+// those in the members of an object that can hold one: Markdown, a message, a result of a tool, or a node of it.
+func text(value jsontext.Raw) []byte {
+	const most = 64 // levels
+	return history.Join(texts(value, most))
+}
+
+func texts(value jsontext.Raw, most int) (all [][]byte) {
+	if quoted, ok := jsontext.Unquote(value); ok {
+		return [][]byte{jsontext.Unescape(quoted)}
+	}
+	if most == 0 {
+		return nil
+	}
+	for element := range jsontext.Elements(value) {
+		all = append(all, texts(element, most-1)...)
+	}
+	for m := range jsontext.Members(value) {
+		switch string(m.Key) {
+		case "value", "text", "content", "node", "children":
+			all = append(all, texts(m.Value, most-1)...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,184 @@
+// Package vscode reads the chats, such as those with GitHub Copilot, that VS Code recorded for a project. The
+// form is that of the sources of 2025 and 2026; no version was run here.
+//
+// A chat is a file in workspaceStorage/HASH/chatSessions in the directory User of VS Code, or in
+// globalStorage/emptyWindowChatSessions for a window without a folder. User is in ~/.config/Code, on macOS in
+// ~/Library/Application Support/Code, on Windows in %APPDATA%\Code, and on a machine that a window is
+// connected to, such as WSL, in ~/.vscode-server/data; VSCODE_PORTABLE names another place. Insiders and
+// VSCodium have directories of their own. The file workspace.json beside the chats names their project; one
+// of an empty window belongs to none.
+//
+// Versions before 1.109 write a JSON object, later ones a log of changes to that object, which grows by lines
+// and is sometimes written anew. There are no links of forks, and what a sub-agent does is a part of the chat.
+// Requests that the user took back stay in the file, and are left out. What VS Code adds to a request, such
+// as files and instructions, is recorded beside the text, and left out.
+package vscode
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Name is the name of this kind of store.
+const Name = "vscode"
+
+// Store has the conversations of a project. It implements [store.Store].
+type Store struct{ history.Store }
+
+const (
+	workspacesDir, chatsDir = "workspaceStorage", "chatSessions"
+	emptyDir                = "globalStorage/emptyWindowChatSessions"
+	aboutFile, maxAbout     = "workspace.json", 1 << 20
+	maxFile                 = 256 << 20 // bytes of a chat that is read
+)
+
+// Open returns the store, and false if VS Code has recorded nothing.
+func Open(o store.Options) (*Store, bool) {
+	s, _ := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "", IDs())
+	isThere := func(dir string) bool { return store.IsThere(filepath.Join(s.Dir, filepath.FromSlash(dir))) }
+	return &Store{s}, s.Dir != "" && (isThere(workspacesDir) || isThere(emptyDir))
+}
+
+// Homes returns the directories User of VS Code and its variants, or "" if the environment does not name
+// them.
+func Homes(getenv func(string) string) []string {
+	if portable := getenv("VSCODE_PORTABLE"); portable != "" {
+		return []string{filepath.Join(portable, "user-data", "User")}
+	}
+	homes := []string{history.InSettings(getenv, "Code", "User")}
+	for _, variant := range []string{
+		history.InSettings(getenv, "Code - Insiders", "User"), history.InSettings(getenv, "VSCodium", "User"),
+		history.InHome(getenv, ".vscode-server", "data", "User"), history.InHome(getenv, ".vscode-server-insiders", "data", "User"),
+	} {
+		if variant != "" {
+			homes = append(homes, variant)
+		}
+	}
+	return homes
+}
+
+// IDs returns the form of ids: the id of a chat, a uuid.
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "vscode-", Session: history.IsName, Example: "vscode-2c154aa7-742d-46ce-af44-de020dbaa17b"}
+}
+
+// entry is the file of a chat.
+type entry struct {
+	history.Entry[history.Session]
+	dir string // of the project; empty if there is none
+}
+
+// isLog reports whether the file is a log of changes.
+func (e *entry) isLog() bool { return strings.HasSuffix(e.File, ".jsonl") }
+
+// entries returns the files of the project, and the directories that cannot be read.
+func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
+	dirs := map[string]string{} // of projects, by their directories in the store
+	files, problems := s.Walk(root, workspacesDir, func(dir string) bool {
+		if parent, name := path.Split(dir); parent != workspacesDir+"/" {
+			return name == chatsDir
+		}
+		about, _ := root.ReadFile(dir+"/"+aboutFile, maxAbout) // there need not be any
+		dirs[dir] = history.WorkspaceDir(about)
+		return s.Project.Has(dirs[dir])
+	})
+	if s.Project.Has("") {
+		more, unread := s.Walk(root, emptyDir, func(string) bool { return false })
+		files, problems = append(files, more...), append(problems, unread...)
+	}
+	for _, file := range files {
+		parent, name := path.Split(file)
+		session, extension, _ := strings.Cut(name, ".")
+		isChat := parent == emptyDir+"/" || strings.HasSuffix(parent, "/"+chatsDir+"/")
+		if isChat && (extension == "json" || extension == "jsonl") && history.IsName(session) {
+			e := &entry{dir: dirs[path.Dir(path.Dir(file))]}
+			e.File, e.ID = file, IDs().ID(session, "")
+			all = append(all, e)
+		}
+	}
+	return all, problems
+}
+
+// List implements [store.Store]. A chat can be in several files: a log counts before an object, and the chat
+// of a project before that of an empty window, which it is a copy of.
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
+		slices.SortStableFunc(all, func(a, b *entry) int {
+			return cmp.Or(history.CompareBool(a.dir == "", b.dir == ""), history.CompareBool(b.isLog(), a.isLog()))
+		})
+		listed := map[transcript.ID]bool{}
+		for _, e := range all {
+			if e.Meta.Readable && !listed[e.ID] {
+				listed[e.ID] = true
+				l.Conversations = append(l.Conversations, s.Conversation(e.ID, &e.Meta, e.decode, e.Stamp))
+			}
+		}
+		return nil
+	})
+}
+
+// Peek implements [history.Listed].
+func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
+	to, m := &history.Recorder{}, &e.Meta
+	c, err := e.record(ctx, f, size, to)
+	m.Note(to)
+	m.Title, m.Created, m.Dir = strings.ToValidUTF8(c.Title, "\ufffd"), moment(c.Created), e.dir
+	return e.dir, err
+}
+
+// decode adds the events of a chat.
+func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+	f, size, err := root.File(e.File)
+	if err == nil {
+		defer f.Close()
+		_, err = e.record(ctx, f, size, to)
+	}
+	return err
+}
+
+// record adds the events of the chat in a file, and returns the chat. Lines and objects that are damaged count
+// as skipped.
+func (e *entry) record(ctx context.Context, f io.ReaderAt, size int64, to *history.Recorder) (c chat, err error) {
+	if size > maxFile {
+		return c, &safefile.TooLargeError{Most: maxFile}
+	}
+	var data []byte
+	if e.isLog() {
+		var log changes
+		err = to.LinesOf(ctx, f, size, func(line []byte, _ int64) bool { return log.apply(line) })
+		data, _ = json.Marshal(log.state) // what was JSON is JSON
+	} else {
+		data, err = io.ReadAll(io.NewSectionReader(f, 0, size))
+		data = bytes.TrimSpace(data)
+	}
+	if !jsontext.Decode(data, &c) && len(data) > 0 && string(data) != "null" {
+		to.Totals.Skipped++
+	}
+	if err == nil {
+		c.record(to)
+	}
+	return c, err
+}
+
+// moment returns a time in milliseconds since 1970.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return transcript.InRange(time.UnixMilli(ms).UTC())
+}

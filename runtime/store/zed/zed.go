@@ -1,0 +1,270 @@
+// Package zed reads the conversations with Zed's own agent that were recorded for a project, from the
+// database of its threads. The form is that of the sources of August 2026 (documents of version 0.3.0, and of
+// the versions before); no version was run here. Other agents in Zed keep sessions of their own.
+//
+// The database is threads/threads.db in ~/.local/share/zed, on macOS in ~/Library/Application Support/Zed, on
+// Windows in %LOCALAPPDATA%\Zed, which Zed uses for projects in WSL too, and for Flatpak in
+// ~/.var/app/dev.zed.Zed/data/zed. A thread is one row with a document that is written again after each
+// change. It belongs to the project of one of its folders; versions before 2026 record no folders.
+//
+// The thread of a sub-agent has a parent. There are no forks. Messages have no times: that of the last change
+// of the thread stands for them. What a user mentions, such as a file, is recorded beside the text, and left out.
+package zed
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Name is the name of this kind of store.
+const Name = "zed"
+
+// Open returns the store, and false if Zed has recorded nothing.
+func Open(o store.Options) (*sessiondb.Store, bool) {
+	base, ok := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "threads", IDs())
+	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: queries, Dirs: dirs, Record: record}}
+	s.Databases = func() ([]sessiondb.Database, []store.Problem) {
+		return []sessiondb.Database{{Path: filepath.Join(base.Dir, "threads.db")}}, nil
+	}
+	return s, ok
+}
+
+// Homes returns the data directories of Zed, or "" if the environment does not name them.
+func Homes(getenv func(string) string) []string {
+	switch local := getenv("LOCALAPPDATA"); {
+	case runtime.GOOS == "windows" && local != "":
+		return []string{filepath.Join(local, "Zed")}
+	case runtime.GOOS == "darwin":
+		return []string{history.InHome(getenv, "Library", "Application Support", "Zed")}
+	}
+	homes := []string{history.InData(getenv, "zed")}
+	if flatpak := history.InHome(getenv, ".var", "app", "dev.zed.Zed", "data", "zed"); flatpak != "" {
+		homes = append(homes, flatpak)
+	}
+	return homes
+}
+
+// IDs returns the form of ids: the uuid of a thread.
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "zed-", Example: "zed-2c154aa7-742d-46ce-af44-de020dbaa17b"}
+}
+
+// queries implements the function of [sessiondb.Format].
+func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+	const table = "threads"
+	// column returns a column, or NULL if the version of the database has none.
+	column := func(name string) string {
+		if has(table, name) {
+			return name
+		}
+		return "NULL"
+	}
+	parent := column("parent_id")
+	// The order of the folders is a list of their places in the sorted list.
+	sessions = "SELECT id AS key, " + parent + " AS parent, " + parent + " IS NOT NULL AS agent, summary AS title, " +
+		column("folder_paths") + " AS dir, coalesce(" + column("created_at") + ", updated_at) AS created, updated_at AS updated, 0 AS archived, updated_at AS version FROM threads"
+	messages = "SELECT data_type AS role, updated_at AS at, NULL AS about, data, 0 AS place FROM threads WHERE id = ?1"
+	return sessions, messages, has(table, "summary") && has(table, "data_type") && has(table, "data")
+}
+
+// dirs implements the function of [sessiondb.Format].
+func dirs(recorded string) []string { return strings.Split(recorded, "\n") }
+
+// maxDocument is the largest document that is read, in bytes.
+const maxDocument = 128 << 20
+
+// document returns the JSON of a document, or nil if it is damaged or too large.
+func document(form string, data []byte) []byte {
+	if form == "json" {
+		return data
+	}
+	const maxWindow = 128 << 20
+	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	text, err := io.ReadAll(io.LimitReader(d, maxDocument+1))
+	if err != nil || len(text) > maxDocument {
+		return nil
+	}
+	return text
+}
+
+// message is a message of a document. Versions before 0.3.0 have a role.
+type message struct {
+	User *struct {
+		Content jsontext.Raw `json:"content"`
+	} `json:"User"`
+	Agent *struct {
+		Content jsontext.Raw `json:"content"`
+		Results jsontext.Raw `json:"tool_results"` // an object, by the ids of the calls
+	} `json:"Agent"`
+
+	Role     string       `json:"role"`
+	Segments []segment    `json:"segments"`
+	Calls    []call       `json:"tool_uses"`
+	Results  jsontext.Raw `json:"tool_results"` // an array
+}
+
+// segment is a part of a message of versions before 0.3.0.
+type segment struct {
+	Type string `json:"type"`
+	Text []byte `json:"text"`
+}
+
+// content is a part of a message: it has one of these members.
+type content struct {
+	Text     []byte       `json:"Text"`
+	Thinking *segment     `json:"Thinking"`
+	Call     *call        `json:"ToolUse"`
+	Image    jsontext.Raw `json:"Image"`
+	Mention  jsontext.Raw `json:"Mention"`
+	Redacted jsontext.Raw `json:"RedactedThinking"`
+}
+
+type call struct {
+	ID    string       `json:"id"`
+	Name  string       `json:"name"`
+	Input jsontext.Raw `json:"input"`
+}
+
+type result struct {
+	Call    string       `json:"tool_use_id"`
+	IsError bool         `json:"is_error"`
+	Content jsontext.Raw `json:"content"` // texts, or objects with one
+}
+
+// recorder adds the events of a thread.
+type recorder struct {
+	*history.Recorder
+	row *sessiondb.Message
+}
+
+// record implements the function of [sessiondb.Format].
+func record(to *history.Recorder, row *sessiondb.Message) {
+	var thread struct {
+		Messages jsontext.Raw `json:"messages"`
+	}
+	if !jsontext.Decode(document(row.Role, row.Data), &thread) {
+		to.Totals.Skipped++
+	}
+	r := recorder{to, row}
+	for raw := range jsontext.Elements(thread.Messages) {
+		var m message
+		switch {
+		case jsontext.String(raw) == "Resume": // the agent goes on
+		case !jsontext.Decode(raw, &m):
+			to.Totals.Skipped++
+		case m.User != nil:
+			r.user(m.User.Content)
+		case m.Agent != nil:
+			r.agent(m.Agent.Content, m.Agent.Results)
+		default:
+			r.old(&m)
+		}
+	}
+}
+
+func (r *recorder) add(kind transcript.Kind, text []byte) {
+	r.Add(transcript.Event{Kind: kind, Time: r.row.At, Text: text})
+}
+
+func contents(list jsontext.Raw) []content {
+	return jsontext.Parts(list, func(text []byte) content { return content{Text: text} })
+}
+
+// user adds what the user said.
+func (r *recorder) user(list jsontext.Raw) {
+	var said [][]byte
+	for _, c := range contents(list) {
+		if c.Text != nil {
+			said = append(said, c.Text)
+		}
+	}
+	r.add(transcript.KindUser, bytes.Join(said, nil))
+}
+
+// agent adds what the agent said and did, each call with its result.
+func (r *recorder) agent(list, results jsontext.Raw) {
+	byCall := map[string]result{}
+	for m := range jsontext.Members(results) {
+		var of result
+		jsontext.Decode(m.Value, &of)
+		byCall[string(jsontext.Unescape(m.Key))] = of
+	}
+	for _, c := range contents(list) {
+		switch {
+		case c.Text != nil:
+			r.add(transcript.KindAssistant, c.Text)
+		case c.Thinking != nil:
+			r.add(transcript.KindReasoning, c.Thinking.Text)
+		case c.Call != nil:
+			r.call(c.Call, byCall)
+		case c.Image == nil && c.Mention == nil && c.Redacted == nil:
+			r.Totals.Skipped++
+		}
+	}
+}
+
+// call adds a call, and its result if it has one.
+func (r *recorder) call(c *call, results map[string]result) {
+	r.Add(history.Call(r.row.At, c.Name, c.ID, c.Input))
+	of, ok := results[c.ID]
+	if !ok {
+		return
+	}
+	type text struct {
+		Text  []byte `json:"Text"`
+		Lower []byte `json:"text"` // of some versions
+	}
+	var texts [][]byte
+	for _, t := range jsontext.Parts(of.Content, func(said []byte) text { return text{Text: said} }) {
+		if t.Text == nil {
+			t.Text = t.Lower
+		}
+		texts = append(texts, t.Text)
+	}
+	r.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.row.At, CallID: c.ID, Failed: of.IsError, Text: history.Join(texts)})
+}
+
+// old adds a message of a version before 0.3.0.
+func (r *recorder) old(m *message) {
+	kind := transcript.KindAssistant
+	switch m.Role {
+	case "user":
+		kind = transcript.KindUser
+	case "assistant":
+	case "system":
+		return
+	default:
+		r.Totals.Skipped++
+		return
+	}
+	for _, s := range m.Segments {
+		switch s.Type {
+		case "text":
+			r.add(kind, s.Text)
+		case "thinking":
+			r.add(transcript.KindReasoning, s.Text)
+		}
+	}
+	results := map[string]result{}
+	for _, of := range jsontext.Parts(m.Results, func([]byte) (none result) { return none }) {
+		results[of.Call] = of
+	}
+	for i := range m.Calls {
+		r.call(&m.Calls[i], results)
+	}
+}
