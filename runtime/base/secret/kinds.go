@@ -12,13 +12,14 @@ type kind struct {
 // The beginnings of patterns: what stands between a name and its value, and a key in PEM up to its first line.
 const (
 	assigned  = `\\*["']?\s{0,4}(?::|=>?|,)\s{0,4}\\*["']?`
-	separator = `(?:\\+[nrt]|[^A-Za-z0-9/\\-])*`
+	separator = `(?:\\+[nrt]|[^A-Za-z0-9/\\:{}-])*`
 	pemBegin  = `(?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----` + separator + `(?:[A-Z][A-Za-z-]{2,20}: [^\r\n\\]{0,100}` + separator + `){0,5}`
 	lines     = `[A-Za-z0-9+/=]{40,}(?:` + separator + `[A-Za-z0-9+/=]{20,})*`
 	pemEnd    = `(?:(?:` + separator + `[A-Za-z0-9+/=]{1,20}){0,2}` + separator + `-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?`
 )
 
-// kinds returns the kinds of secrets. Of two that begin at the same byte the first one counts.
+// kinds returns the kinds of secrets. Of two that begin at the same byte the first one counts. Indexes keep which
+// messages have secrets: after a change here, raise indexFormat in package conversations.
 func kinds() []kind {
 	return []kind{
 		// Keys that are no tokens.

@@ -31,6 +31,11 @@ func Mask(text []byte) []byte {
 	return append(masked, text[kept:]...)
 }
 
+// Has reports whether a text has a secret.
+func Has(text []byte) bool {
+	return finder().next(text, 0) != nil
+}
+
 // The greatest lengths of secrets in bytes: of most, and of all. Of a longer one only so much is masked.
 const usualLength, maxLength = 512, 16 << 10
 
