@@ -74,13 +74,14 @@ clients: ## Run real MCP clients and agents against convtools; wants npm, python
 	PATH="$(CURDIR)/bin/python/bin:$$PATH" $(GO) test -count=1 -run '^TestProgramsThroughEveryFront$$' ./cmd/convgen
 
 .PHONY: prove
-prove: ## Explore all states of sessions, break their code and see the tests notice, kill processes, order what clients saw
+prove: ## Explore the states of sessions, mutate their code, kill processes, check the order of answers, try more random cases
 	for bounds in '-conversations=3 -queue=1' '-conversations=3 -queue=2' '-conversations=4 -queue=0'; do \
 	  $(GO) test -count=1 -v -timeout=2h -run '^TestExplore$$' ./runtime/session -args -states=0 $$bounds || exit 1; done
 	$(GO) test -count=1 -v -timeout=2h -tags explore -run '^TestMutations$$' ./runtime/session
 	$(GO) test -count=1 -v -timeout=2h -run '^TestKill$$' ./runtime/session/engine -args -kills=200
 	$(GO) test -count=1 -v -timeout=2h -run '^TestKilledQuery$$' ./cmd/convtools -args -kills=100
 	$(GO) -C $(TOOLS) test -count=1 -v -timeout=2h -run '^TestLinearizable$$' ./prove -args -rounds=300
+	TEST_CASES=20 $(GO) test -count=1 -timeout=2h ./runtime/conversations ./runtime/recall/... ./gen/plan
 
 # Go shrinks an interesting input for up to a minute, and shows no executions
 # meanwhile.

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 		"misbehave":   misbehave,
 		"gated-model": gatedModel,
 		"jp":          jp,
+		"claude":      showCall,
 		// Programs, and not scripts that a test writes: a file that is open for writing
 		// in a process that is forked at that moment cannot be executed.
 		"marking-pager": markingPager,
@@ -131,6 +132,12 @@ func misbehave() {
 		fmt.Fprintln(os.Stderr, "misbehave needs a way to")
 		os.Exit(2)
 	}
+}
+
+// showCall prints where it was called, and with which arguments.
+func showCall() {
+	dir, err := os.Getwd()
+	fmt.Println(filepath.Base(dir), strings.Join(os.Args[1:], " "), err)
 }
 
 // markingPager prints how it was called, and marks what it shows.

@@ -17,15 +17,17 @@ import (
 // needed and too short to notice.
 const signalDelay = 100 * time.Millisecond
 
-// Ask asks a yes-or-no question; the caller has already printed what will change. Only a person on a terminal can say
-// yes. Any other answer, and an interrupt, is an error, after which nothing may be changed. The command needs a flag
-// --yes.
-func Ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) error {
+// ErrNobody is the error for a question where standard input is no terminal.
+var ErrNobody = errors.New("nobody can be asked here")
+
+// Answer asks a person on a terminal a question, and returns a line without white space around it; empty after an
+// interrupt, and at the end of the input. The error is [ErrNobody], or that of reading.
+func Answer(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) (string, error) {
 	in, ok := stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return errors.New("nothing was changed, because nobody can be asked here; add --yes to make the change")
+		return "", ErrNobody
 	}
-	fmt.Fprintf(stderr, "\n%s [y/N] ", question)
+	fmt.Fprint(stderr, "\n"+question)
 	type answer struct {
 		text string
 		err  error
@@ -43,9 +45,23 @@ func Ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string
 	case got = <-answered:
 	}
 	if got.err != nil && !errors.Is(got.err, io.EOF) {
-		return fmt.Errorf("reading the answer: %w", got.err)
+		return "", fmt.Errorf("reading the answer: %w", got.err)
 	}
-	switch strings.ToLower(strings.TrimSpace(got.text)) {
+	return strings.TrimSpace(got.text), nil
+}
+
+// Ask asks a yes-or-no question; the caller has already printed what will change. Only a person on a terminal can say
+// yes. Any other answer, and an interrupt, is an error, after which nothing may be changed. The command needs a flag
+// --yes.
+func Ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) error {
+	answer, err := Answer(ctx, stdin, stderr, question+" [y/N] ")
+	if errors.Is(err, ErrNobody) {
+		return errors.New("nothing was changed, because nobody can be asked here; add --yes to make the change")
+	}
+	if err != nil {
+		return err
+	}
+	switch strings.ToLower(answer) {
 	case "y", "yes":
 		// An interrupt that was typed just before the yes may arrive after it.
 		select {

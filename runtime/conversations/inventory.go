@@ -29,6 +29,8 @@ type Inventory struct {
 	// Warnings are sentences about settings that nothing reads.
 	Warnings []string
 	Stores   []StoreReport
+	// Remote are the programs in use here, for people, whose sessions are on a server: nothing can read them.
+	Remote []string
 }
 
 // StoreReport describes a place of a kind of store.
@@ -51,6 +53,9 @@ type StoreReport struct {
 	Problems []Problem
 	Remarks  []string // of the store, for people
 }
+
+// IsAbsent reports whether nothing is recorded where the program usually records.
+func (r *StoreReport) IsAbsent() bool { return !r.Found && !r.Off && len(r.Problems) == 0 }
 
 var errNothing = errors.New("there is nothing that the program recorded")
 
@@ -89,6 +94,7 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 			inventory.Stores = append(inventory.Stores, r)
 		}
 	}
+	inventory.Remote = remote(o.env())
 	inventory.Remembered, inventory.Unremembered = set.memory.Exclusions(), set.memory.Err()
 	return inventory, nil
 }

@@ -2,8 +2,10 @@ package conversations
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
@@ -16,8 +18,10 @@ import (
 	"github.com/convtools/convtools/runtime/store/goose"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/opencode"
+	"github.com/convtools/convtools/runtime/store/pi"
 	"github.com/convtools/convtools/runtime/store/postgres"
 	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/store/qwen"
 	"github.com/convtools/convtools/runtime/store/sessions"
 	"github.com/convtools/convtools/runtime/store/vscode"
 	"github.com/convtools/convtools/runtime/store/zed"
@@ -50,11 +54,13 @@ func kinds() []kind {
 		{codex.Name, "Codex", only(codex.Home), opens(codex.Open), codex.IDs().Claims, codex.IDs().ParseID, []string{"CODEX_HOME"}, false},
 		{opencode.Name, "opencode", only(opencode.Home), opens(opencode.Open), opencode.IDs().Claims, opencode.IDs().ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
 		{gemini.Name, "Gemini CLI", only(gemini.Home), opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
+		{qwen.Name, "Qwen Code", only(qwen.Home), opens(qwen.Open), qwen.IDs().Claims, qwen.IDs().ParseID, qwen.Variables(), false},
+		{pi.Name, "pi", pi.Homes, opens(pi.Open), pi.IDs().Claims, pi.IDs().ParseID, pi.Variables(), false},
 		{copilot.Name, "GitHub Copilot CLI", only(copilot.Home), opens(copilot.Open), copilot.IDs().Claims, copilot.IDs().ParseID, []string{"COPILOT_HOME"}, false},
-		{vscode.Name, "VS Code", vscode.Homes, opens(vscode.Open), vscode.IDs().Claims, vscode.IDs().ParseID, []string{"VSCODE_PORTABLE", "XDG_CONFIG_HOME"}, false},
+		{vscode.Name, "VS Code", vscode.Homes, opens(vscode.Open), vscode.IDs().Claims, vscode.IDs().ParseID, []string{"XDG_CONFIG_HOME"}, false},
 		{cursor.Name, "Cursor", cursor.Homes, opens(cursor.Open), cursor.IDs().Claims, cursor.IDs().ParseID, []string{"CURSOR_CONFIG_DIR", "XDG_CONFIG_HOME"}, false},
 		{crush.Name, "Crush", only(crush.Home), opens(crush.Open), crush.IDs().Claims, crush.IDs().ParseID, []string{"CRUSH_GLOBAL_DATA", "XDG_DATA_HOME"}, false},
-		{goose.Name, "Goose", goose.Homes, opens(goose.Open), goose.IDs().Claims, goose.IDs().ParseID, []string{"GOOSE_PATH_ROOT", "XDG_DATA_HOME"}, false},
+		{goose.Name, "Goose", goose.Homes, goose.Open, goose.IDs().Claims, goose.IDs().ParseID, []string{"GOOSE_PATH_ROOT", "XDG_DATA_HOME"}, false},
 		{zed.Name, "Zed", zed.Homes, opens(zed.Open), zed.IDs().Claims, zed.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
 		{sessions.Name, "convtools", only(sessions.Home), opens(sessions.Open), sessions.IDs().Claims, sessions.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
 		{chatgpt.Name, "ChatGPT", only(chatgpt.Home), opens(chatgpt.Open), chatgpt.IDs().Claims, chatgpt.IDs().ParseID, chatgpt.Variables(), true},
@@ -82,6 +88,14 @@ func openArchive(o store.Options) (store.Store, bool) {
 		return s, ok
 	}
 	return archive.Open(o)
+}
+
+// remote returns the programs in use here whose sessions are on a server.
+func remote(getenv func(string) string) (programs []string) {
+	if home := config.Home(getenv); home != "" && store.IsThere(filepath.Join(home, ".config", "amp")) {
+		programs = append(programs, "Amp")
+	}
+	return programs
 }
 
 // Sources returns the names of all kinds of stores, as [Filter.Sources] takes them.

@@ -1,9 +1,12 @@
 package conversations_test
 
 import (
+	"flag"
 	"os"
+	"strconv"
 	"testing"
 
+	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/store/postgres/postgrestest"
 )
 
@@ -16,5 +19,8 @@ type stopping struct{ *testing.M }
 
 func (m stopping) Run() int {
 	defer cluster.Stop()
+	if err := flag.Set("rapid.checks", strconv.Itoa(cases.Of(25))); err != nil {
+		panic(err)
+	}
 	return m.M.Run()
 }

@@ -172,6 +172,7 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 		return workspaces(o, set, p)
 	}
 	usual := k.homes(o.env())
+	usual = append(usual[:1], slices.DeleteFunc(usual[1:], func(home string) bool { return home == "" })...)
 	homes := append([]string{""}, usual[1:]...)
 	var places []placed
 	for _, dir := range set.Directories[k.name] {
@@ -197,7 +198,7 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 // workspaces returns the workspace of a project; for all projects, those that JP knows and those in the user's
 // settings.
 func workspaces(o *Options, set *settings, p *project.Project) ([]placed, error) {
-	in := jp.Options{Dir: o.Dir, Getenv: o.Getenv}
+	in := jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.cache(set)}
 	if !p.All() {
 		w, err := jp.Open(in)
 		if err != nil {

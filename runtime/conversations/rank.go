@@ -41,10 +41,10 @@ const (
 	// the messages beside it do not reach that. Of twelve questions about long conversations the first page answers
 	// 12 instead of 11; no figure above changes.
 	answerShare = 0.3
-	// asideCounts is the factor of reasoning, calls and inquiries among the passages of a conversation: they have
-	// ideas that were dropped, and later statements are shorter. It changes no figure above; of twelve questions
-	// about long conversations the first page answers 11 instead of 10, and is a sixth shorter. In the score of a
-	// conversation it would cost 7 points of the right session among five.
+	// asideCounts is the factor, among the passages of a conversation, of all that is neither a request nor its
+	// outcome: work has ideas that were dropped. It changes no figure above; of twelve questions about long
+	// conversations the first page answers 11 instead of 10, and is a sixth shorter. In the score of a conversation it
+	// would cost 7 points of the right session among five.
 	asideCounts = 0.6
 	// commonShare is the share of all messages from which a word only adds to the score of messages with rarer words.
 	commonShare = 0.25

@@ -116,8 +116,7 @@ func (c *ranked) spread() {
 			continue
 		}
 		m.score += conversationShare * best
-		switch kindOf(m.Kind) {
-		case transcript.KindReasoning, transcript.KindToolCall, transcript.KindInquiry:
+		if !m.isOutcome() {
 			m.score *= asideCounts
 		}
 	}
@@ -137,6 +136,15 @@ func (m *rankedMessage) answer() (answer *rankedMessage) {
 		}
 	}
 	return answer
+}
+
+// isOutcome reports whether the message is a request, or a statement that no work of the assistant follows.
+func (m *rankedMessage) isOutcome() bool {
+	isSaid := func(m *rankedMessage) bool {
+		return kindOf(m.Kind).Scope()&(transcript.ScopeUser|transcript.ScopeAssistant|transcript.ScopeStructured) != 0
+	}
+	rest := m.of.messages[m.place:]
+	return isSaid(m) && (kindOf(m.Kind) == transcript.KindUser || len(rest) == 1 || isSaid(rest[1]))
 }
 
 // beside returns the message that is shown with a message: the user's reply to a question of the assistant, or the
@@ -261,7 +269,7 @@ func (r *ranking) read(m *rankedMessage) error {
 	m.isRead, m.own = true, m.own+best.Beside*float64(kindCounts(m.Kind))
 	m.asks = isAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))
 	m.hit = m.of.in.hit(m.of.entry, m.Scored, extra)
-	m.hit.Passage = &Passage{Excerpt: best.Of(text), Wide: wide.Of(text)}
+	m.hit.Passage = &Passage{Excerpt: best.Of(text), Wide: wide.Of(text), Outcome: m.isOutcome()}
 	if a := m.answer(); a != nil {
 		m.hit.Answer = int(a.Number)
 	}

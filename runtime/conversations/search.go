@@ -122,8 +122,10 @@ type Passage struct {
 	excerpt.Excerpt
 	Wide   excerpt.Excerpt // the same with more around it
 	Score  float64
-	Answer int             // for a request, the number of its answer's event; 0 for none
-	Also   []transcript.ID // other conversations with the same passage
+	Answer int // for a request, the number of its answer's event; 0 for none
+	// Outcome is set for a request, and for a statement that no work of the assistant follows.
+	Outcome bool
+	Also    []transcript.ID // other conversations with the same passage
 	// Runs counts the runs of a command, and Failures those that failed, with [SearchQuery.Commands] alone.
 	Runs, Failures int
 }

@@ -71,7 +71,7 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 		return "", err
 	}
 	for _, s := range found.AlreadyLearned {
-		if !r.unshown(s, s.Kind, s.Problem) {
+		if !r.cannotShow(s, s.Kind, s.Problem) {
 			r.subject("already in your system prompt", s)
 		}
 	}
@@ -125,7 +125,7 @@ func (r *remarks) show(s *subjects.Subject, c subjects.Content, err error) (stri
 		problem = cause(err)
 	}
 	switch {
-	case r.unshown(s, c.Kind, problem):
+	case r.cannotShow(s, c.Kind, problem):
 		return "", false
 	case c.Empty:
 		return "(subject " + quoteName(s.Name) + " is empty)", true
@@ -140,8 +140,8 @@ func element(s *subjects.Subject, text string) string {
 	return "<subject " + quoteName(s.Name) + ">\n" + subjects.CloseTags(text) + "\n</subject>"
 }
 
-// missing returns the error for a subject that does not exist: with the problem, the next step for a model, and for
-// people the command that lists the subjects of the topic.
-func missing(problem, goOn, topic string) error {
-	return &contract.Error{Message: problem + goOn, Detail: problem + "See its subjects with: convtools knowledge ls " + topic, Caller: true}
+// missing returns the error for a subject that does not exist. A model gets the problem and the next step; a person gets
+// the problem and the command that lists the subjects of the topic.
+func missing(problem, nextStep, topic string) error {
+	return &contract.Error{Message: problem + nextStep, Detail: problem + "See its subjects with: convtools knowledge ls " + topic, Caller: true}
 }

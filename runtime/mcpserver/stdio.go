@@ -39,9 +39,9 @@ type stream struct {
 
 	mu       sync.Mutex
 	sessions []*mcp.ServerSession
-	pending  map[jsonrpc.ID]bool // requests without an answer
-	answered chan struct{}       // has a value after an answer
-	over     chan struct{}       // is closed when no more messages are passed on
+	pending  int           // the number of requests without an answer; a client may use an id again
+	answered chan struct{} // has a value after an answer
+	over     chan struct{} // is closed when no more messages are passed on
 
 	writing sync.Mutex
 	out     io.Writer
@@ -56,7 +56,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer stop(nil)
 	st := &stream{
 		sdk: s.sdk, ctx: limits.context(), out: out, broken: make(chan error, 1),
-		pending: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1), over: make(chan struct{}),
+		answered: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
@@ -157,7 +157,7 @@ func (st *stream) accept(line []byte) error {
 		*era = c
 	}
 	st.mu.Lock()
-	st.pending[req.ID] = true
+	st.pending++
 	st.mu.Unlock()
 	(*era).pass(req)
 	return nil
@@ -192,9 +192,9 @@ func (st *stream) write(message []byte) error {
 }
 
 // settle notes that a request has its answer.
-func (st *stream) settle(id jsonrpc.ID) {
+func (st *stream) settle() {
 	st.mu.Lock()
-	delete(st.pending, id)
+	st.pending--
 	st.mu.Unlock()
 	select {
 	case st.answered <- struct{}{}:
@@ -206,7 +206,7 @@ func (st *stream) settle(id jsonrpc.ID) {
 func (st *stream) await(ctx context.Context) error {
 	for {
 		st.mu.Lock()
-		left := len(st.pending)
+		left := st.pending
 		st.mu.Unlock()
 		if left == 0 {
 			return nil
@@ -241,11 +241,12 @@ func (st *stream) open(c *conn) error {
 // close ends the sessions, and waits until their work has ended or ctx is done.
 func (st *stream) close(ctx context.Context) {
 	st.mu.Lock()
-	defer st.mu.Unlock()
 	close(st.over)
+	sessions := st.sessions
+	st.mu.Unlock()
 	ended := make(chan struct{})
 	go func() {
-		for _, session := range st.sessions {
+		for _, session := range sessions {
 			_ = session.Wait() // errors of writes are known already
 		}
 		close(ended)
@@ -291,8 +292,8 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	if err == nil {
 		err = c.stream.write(text)
 	}
-	if resp, ok := msg.(*jsonrpc.Response); ok {
-		c.stream.settle(resp.ID)
+	if _, ok := msg.(*jsonrpc.Response); ok {
+		c.stream.settle()
 	}
 	return err
 }

@@ -201,6 +201,40 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// An id that is used again while its first answer is being written belongs to two requests, and both are answered.
+func TestDrainReusedID(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newTools()
+		in, client := io.Pipe()
+		var answers []string
+		out := writerFunc(func(p []byte) (int, error) {
+			if answers = append(answers, string(p)); len(answers) == 2 {
+				_, _ = io.WriteString(client, callLine(1, "wait", `{}`))
+				<-f.started
+				_ = client.Close()
+				synctest.Wait() // for the server to have seen the end
+			}
+			return len(p), nil
+		})
+		go func() {
+			_, _ = io.WriteString(client, initialize+callLine(1, "echo", `{}`))
+			time.Sleep(2 * time.Second)
+			close(f.release)
+		}()
+		if err := mcpserver.New(f.config()).ServeStdio(t.Context(), in, out); err != nil {
+			t.Fatal(err)
+		}
+		if len(answers) != 3 || !strings.Contains(answers[2], `"waited"`) {
+			t.Errorf("answers %q", answers)
+		}
+	})
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 // Work does not go on for a client that is gone.
 func TestDisconnect(t *testing.T) {
 	t.Parallel()

@@ -99,7 +99,7 @@ func (a *around) readNear(ctx context.Context) (near []event, err error) {
 // choosePart sets the text to the part that is asked for, or to passages on about.
 func (a *around) choosePart(whole string) error {
 	if a.isSubject {
-		a.only = a.about(a.only, aboutEvent)
+		a.only = a.about(a.only, aboutWhole, aboutEvent)
 		return nil
 	}
 	size := partChars
@@ -154,7 +154,7 @@ func (a *around) choose(near []event) {
 		n := e.shown.Event
 		switch {
 		case n == a.partner && isRequest && a.isSubject:
-			a.beside = slices.Insert(a.beside, 0, a.about(e, aboutEvent))
+			a.beside = slices.Insert(a.beside, 0, a.about(e, aboutOne, aboutOne))
 		case n == a.partner && isRequest:
 			a.beside = slices.Insert(a.beside, 0, e.shortened(answerChars))
 		case n == a.partner:
@@ -202,7 +202,7 @@ const (
 	aboutEvent    = 1600    // of a longer one that is asked for, or of its answer
 	aboutOne      = 600     // of each of several longer ones
 	aboutPassage  = 500     // one passage
-	aboutRead     = 6000    // several events together, with their tags
+	aboutRead     = 4500    // several events together, with their tags
 	aboutAhead    = 200_000 // of a text, looked at
 	aboutHeadings = 400     // headings outside of the passages, with their marks
 )
@@ -228,22 +228,37 @@ func (r *reading) passages(s string, limit int) []excerpt.Span {
 	return r.ranking.Passages(first, aboutPassage, limit)
 }
 
+// headings returns the headings of a text that have a word of about, from the
+// beginning of the text, as far as there is room.
+func (r *reading) headings(s string) (spans []excerpt.Span) {
+	at, room := 0, aboutHeadings
+	for line := range strings.Lines(s) {
+		end, cost := at+len(line), len(line)+maxMark
+		if cost <= room && isHeading(strings.TrimSpace(line)) && len(r.passages(line, aboutPassage)) > 0 {
+			spans, room = append(spans, excerpt.Span{Start: at, End: end}), room-cost
+		}
+		at = end
+	}
+	return spans
+}
+
 // hasWord reports whether an event has a word of about.
 func (r *reading) hasWord(e event) bool {
 	return len(r.passages(e.text, aboutPassage)) > 0
 }
 
-// about returns an event with passages of about limit characters in place of a
-// text that is too long, or with its ends where there is no passage.
-func (r *reading) about(e event, limit int) event {
-	if utf8.RuneCountInString(e.text) <= aboutWhole {
+// about returns an event with the passages on about, of limit characters in all,
+// in place of a text of more than whole characters, or with the ends of the text
+// where there is no passage.
+func (r *reading) about(e event, whole, limit int) event {
+	if utf8.RuneCountInString(e.text) <= whole {
 		return e
 	}
 	spans := r.passages(e.text, limit)
 	if len(spans) == 0 {
 		return e.shortened(limit)
 	}
-	e.text, e.isCut = only(e.text, spans), true
+	e.text, e.isCut = only(e.text, append(r.headings(e.text), spans...)), true
 	return e
 }
 
@@ -263,7 +278,7 @@ func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	}
 	for _, h := range r.ranking.Hits {
 		if e, isAsked := asked[h.Number]; isAsked && r.hasWord(e) {
-			events = append(events, r.about(e, aboutOne))
+			events = append(events, r.about(e, aboutOne, aboutOne))
 		}
 	}
 	return events, nil
@@ -305,7 +320,7 @@ func (r *reading) aboutNote(shown int, others []event) string {
 		next = append(next, fmt.Sprint(e.shown.Event))
 	}
 	if len(next) > 0 {
-		note += " Next best: event=" + bounded(next, ", ", maxNames) + "."
+		note += " Next best: event=" + bounded(next, ", ", maxListed) + "."
 	}
 	return note
 }
@@ -321,7 +336,7 @@ func nowhere(words []conversations.Word) string {
 	if len(missing) == 0 {
 		return ""
 	}
-	return "Nowhere: " + bounded(missing, ", ", maxNames) + "."
+	return "Found nowhere: " + bounded(missing, ", ", maxNames) + "."
 }
 
 // subjectNote says which parts of events are shown.

@@ -146,25 +146,28 @@ func (c *checking) histories(ctx context.Context) {
 	if inventory.Excluded != "" {
 		c.add(toolset.Off, history, "of this project nothing is read: "+inventory.Excluded+" excludes it", "")
 	}
+	var absent []string
 	for i := range inventory.Stores {
-		if s := &inventory.Stores[i]; s.Name != jp.Name {
+		switch s := &inventory.Stores[i]; {
+		case s.Name == jp.Name:
+		case !s.IsAbsent():
 			c.history(s)
+		case !s.Archive:
+			absent = append(absent, s.Program)
 		}
+	}
+	if len(absent) > 0 {
+		c.add(toolset.Off, history, "nothing is recorded by "+join(absent, "and"), "")
+	}
+	for _, program := range inventory.Remote {
+		c.add(toolset.Off, history, program+": its sessions are on a server, where nothing can read them", "")
 	}
 }
 
-// history checks what one program recorded. An archive is named only where
-// there is one.
+// history checks what one program recorded.
 func (c *checking) history(s *conversations.StoreReport) {
-	isEmpty := !s.Found && len(s.Problems) == 0
-	switch {
-	case s.Off:
+	if s.Off {
 		c.add(toolset.Off, history, s.Program+": switched off in your settings", "")
-		return
-	case isEmpty && s.Archive:
-		return
-	case isEmpty:
-		c.add(toolset.Off, history, s.Program+": nothing is recorded in "+s.Place, "")
 		return
 	}
 	count := text.Count(s.Conversations, "conversation", "conversations")
@@ -188,7 +191,11 @@ func (c *checking) search() {
 	if err != nil {
 		return
 	}
-	check := c.add(toolset.OK, "search", "of all projects: "+join(sources, "and"), "")
+	detail := "of all projects"
+	if len(sources) < len(conversations.Sources()) {
+		detail += ": " + join(sources, "and")
+	}
+	check := c.add(toolset.OK, "search", detail, "")
 	if dir := o.Indexes.Foreign(); dir != "" {
 		check.Status, check.Fix = toolset.Warning, "set XDG_CACHE_HOME to a directory of your own"
 		check.Detail += "; " + dir + " belongs to another user, so that all is read"

@@ -159,10 +159,9 @@ func without(before string, missing int, after string) string {
 	return strings.Join(lines, "\n")
 }
 
-// only returns the parts of a text that are in spans, and headings, with marks
-// between them that are not longer than what is missing.
+// only returns the parts of a text that are in spans, with marks between them
+// that are not longer than what is missing.
 func only(s string, spans []excerpt.Span) string {
-	spans = append(headings(s), spans...)
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return a.Start - b.Start })
 	kept, at := "", 0
 	for _, span := range append(spans, excerpt.Span{Start: len(s), End: len(s)}) {
@@ -173,20 +172,6 @@ func only(s string, spans []excerpt.Span) string {
 			kept = without(kept, missing, s[span.Start:span.End])
 		}
 		at = max(at, span.End)
-	}
-	return kept
-}
-
-// headings returns the headings of a text, from its beginning, as far as there
-// is room.
-func headings(s string) (kept []excerpt.Span) {
-	at, room := 0, aboutHeadings
-	for line := range strings.Lines(s) {
-		end := at + len(line)
-		if cost := len(line) + maxMark; cost <= room && isHeading(strings.TrimSpace(line)) {
-			kept, room = append(kept, excerpt.Span{Start: at, End: end}), room-cost
-		}
-		at = end
 	}
 	return kept
 }

@@ -244,7 +244,7 @@ func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri st
 		return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: "An address is " + uriTemplate + ", with an id such as conversation_list gives."}
 	}
 	call := contract.Call{Tool: conversation.ReadTool().Name, Context: where}
-	e, err := t.readAs(ctx, call, conversation.ReadParams{ID: id, IncludeCurrent: true}, true)
+	e, err := t.readAs(ctx, call, conversation.ReadParams{ID: id, IncludeCurrent: new(true)}, true)
 	if err == nil {
 		return toolset.Contents{Text: string(envelope.Document(e)), MIMEType: "text/xml"}, nil
 	}

@@ -40,7 +40,7 @@ type listing struct {
 func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
 	l := &listing{params: p}
 	q := conversations.ListQuery{
-		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden, Sources: p.Sources, File: given(p.File)},
+		Filter: conversations.Filter{Archived: p.Archived, Hidden: given(p.IncludeHidden), Sources: p.Sources, File: given(p.File)},
 		Sort:   conversations.SortNamed(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
 		TitleContains: given(p.TitleContains), Sizes: true,
 	}
@@ -55,7 +55,7 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 				l.archived = archived.Total
 			}
 		}
-		if p.Outline {
+		if given(p.Outline) {
 			err = l.readOutlines(ctx, source)
 		}
 		return err
@@ -63,7 +63,7 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Outline:
+	case given(p.Outline):
 		return l.outlined(), nil
 	}
 	return fit(len(l.Conversations), conversation.ListMaxChars, l.envelope), nil
@@ -170,7 +170,7 @@ func (l *listing) pageNote(e *conversation.ListEnvelope) (note string) {
 	if p.File != nil {
 		what += " that changed " + text.Quote(*p.File)
 	}
-	hidden := either(p.IncludeHidden, "", ", hidden ones aside")
+	hidden := either(given(p.IncludeHidden), "", ", hidden ones aside")
 	switch {
 	case e.Total == 0 && given(p.TitleContains) != "":
 		note = "No " + what + " match title_contains=" + text.Quote(*p.TitleContains) + hidden + ". conversation_grep looks into what was said."

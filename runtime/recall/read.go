@@ -60,12 +60,12 @@ func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.R
 		name := either(p.Around != nil, "around", "part")
 		return nil, contract.Fixable(fmt.Sprintf("%s=%d goes with event=N only: give the number of an event, or leave %s out.", name, *n, name))
 	}
-	undone := either(p.IncludeCurrent, "", "whether this is the current conversation is not known")
+	undone := either(given(p.IncludeCurrent), "", "whether this is the current conversation is not known")
 	read := func(ctx context.Context, source conversations.Source) (err error) {
 		call, current := locate(ctx, source, call, undone)
 		r := &reading{call: call, params: p, source: source, anyway: anyway}
 		r.answers, r.others = included(p.Include)
-		if r.current = current.is(p.ID); r.current && !p.IncludeCurrent {
+		if r.current = current.is(p.ID); r.current && !given(p.IncludeCurrent) {
 			return contract.Fixable(current.ids[0] + " is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.")
 		}
 		e, err = r.read(ctx)
@@ -417,7 +417,7 @@ func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
 		if r.isSubject(e) && !e.at.IsZero() && (isLater || r.params.Event != nil) {
 			line.Timestamp, at = e.at, e.at
 		}
-		if line.Call == line.Event-1 {
+		if i > 0 && line.Call == line.Event-1 && line.Call == events[i-1].shown.Event {
 			line.Call = 0
 		}
 		lines = append(lines, line)

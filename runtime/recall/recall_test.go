@@ -23,9 +23,9 @@ func TestRecallNotes(t *testing.T) {
 	for arguments, want := range map[string][]string{
 		`{"query":"the plan to measure the tidal gauge"}`:                       {`<note>The same elsewhere: event=1 of jp-c1700000000`, ` in jp-c1700000000`},
 		`{"query":"the tidal gauge", "limit":1}`:                                {`<passage event="6" turn="1" scope="assistant" latest="true">The tidal gauge is of brass now.</passage>`},
-		`{"query":"the tidal guage"}`:                                           {`Nowhere: "guage" (near: "gauge").`},
-		`{"query":"the tidal walrus"}`:                                          {`Nowhere: "walrus". These passages`},
-		`{"query":"the tidal walrus", "scopes":["user"], "since":"2017-01-01"}`: {`Nowhere: "walrus". Only what scopes and since select was searched.`},
+		`{"query":"the tidal guage"}`:                                           {`Found nowhere: "guage" (near: "gauge").`},
+		`{"query":"the tidal walrus"}`:                                          {`Found nowhere: "walrus". These passages`},
+		`{"query":"the tidal walrus", "scopes":["user"], "since":"2017-01-01"}`: {`Found nowhere: "walrus". Only what scopes and since select was searched.`},
 	} {
 		answer, err := conversation.Call(t.Context(), tools, contract.Call{Tool: "conversation_recall", Arguments: []byte(arguments)})
 		if err != nil {

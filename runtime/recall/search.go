@@ -52,7 +52,7 @@ func (t *Tools) Search(ctx context.Context, call contract.Call, p conversation.S
 	if err != nil {
 		return "", err
 	}
-	return inBlocks(blocksOf(s.shown, p.IDs), s.notes()), nil
+	return inBlocks(blocksOf(s.shown, given(p.IDs)), s.notes()), nil
 }
 
 // search searches for messages, and cuts each at maxText characters.

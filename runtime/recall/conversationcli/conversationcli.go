@@ -1,10 +1,10 @@
 // Package conversationcli has the commands for people over recorded conversations: recall,
-// search, blame, how, conversation and the commands below it, stores, and import. Flags have the names that
+// search, blame, how, resume, conversation and the commands below it, stores, and import. Flags have the names that
 // JP gives them, if JP has them.
 //
 // The commands read conversations from a [conversations.Library], and change them only through a
 // [jp.Writer]; a dangerous change asks first. A conversation that cannot be read is named in a
-// warning and never hides the others. The package starts no process but the user's pager, and git to ask when a line was committed.
+// warning and never hides the others. The package starts no process but the user's pager, git to ask when a line was committed, and the program to resume a session with.
 // Recorded text never reaches a terminal in a form that could drive it.
 package conversationcli
 

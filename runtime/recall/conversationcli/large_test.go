@@ -25,7 +25,7 @@ func TestMoreHitsThanAreKept(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "w")
 	w := jptest.New(dir, "tests")
-	const conversations, lines = 6, 8_000
+	const conversations, lines = 3, 4_000
 	for i := range conversations {
 		var text strings.Builder
 		for n := range lines {
@@ -112,7 +112,7 @@ func TestFailingOutput(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "w")
 	w := jptest.New(dir, "tests")
-	w.Conversation("17600000000", "c").TurnStart().ToolResult("call", strings.Repeat("needle in a line\n", 50_000), false)
+	w.Conversation("17600000000", "c").TurnStart().ToolResult("call", strings.Repeat("needle in a line\n", 10_000), false)
 	if err := w.Write(); err != nil {
 		t.Fatal(err)
 	}

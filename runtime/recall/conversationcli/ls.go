@@ -98,6 +98,9 @@ func (ls *listing) run(ctx context.Context) error {
 			ls.out.table(ls.full, rows, slices.Index(ls.out.dropEmpty(rows), "EVENTS"))
 		}
 		ls.explain(&found)
+		if len(found.Conversations) > 0 && ls.out.isTable() {
+			ls.note("to go on with one: %s resume ID", ls.host.Name)
+		}
 	}
 	return nil
 }

@@ -187,6 +187,9 @@ func (p *printing) print(ctx context.Context, args []string) error {
 		if err := p.out.flush(); err != nil {
 			return err
 		}
+		if !p.several {
+			p.resumeNote(&r.Conversation)
+		}
 	}
 	return nil
 }

@@ -322,6 +322,9 @@ func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try 
 	switch {
 	case before != "" || c.out.json:
 		c.noteMissing(r.Words)
+		if before != "" {
+			c.resumeNote(&r.Hits[0].Conversation.Conversation)
+		}
 	case len(r.Words) == 0:
 		c.note("the question has no word to look for")
 	default:

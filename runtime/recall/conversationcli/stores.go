@@ -89,7 +89,7 @@ func (c *commands) stores(ctx context.Context) error {
 			"remembered", objects(found.Remembered, func(e *project.Exclusion) object {
 				return object{"directory", e.Dir, "by", e.By, "there", e.IsThere()}
 			}),
-			"stores", objects(found.Stores, storeObject),
+			"stores", objects(found.Stores, storeObject), "not_readable", found.Remote,
 		})
 		return nil
 	}
@@ -99,12 +99,25 @@ func (c *commands) stores(ctx context.Context) error {
 	}
 	c.out.write("\n")
 	rows := [][]string{{"STORE", "HERE", "ALL", "PROJECTS", "NEWEST", "PLACE"}}
-	var remarks []string
+	var absent, remarks []string
 	for i := range found.Stores {
-		rows = append(rows, c.storeRow(&found.Stores[i]))
-		remarks = append(remarks, c.storeRemarks(&found.Stores[i])...)
+		s := &found.Stores[i]
+		if s.IsAbsent() {
+			absent = append(absent, s.Name)
+			continue
+		}
+		rows = append(rows, c.storeRow(s))
+		remarks = append(remarks, c.storeRemarks(s)...)
 	}
-	c.out.table(true, rows, 1, 2, 3)
+	if len(rows) > 1 {
+		c.out.table(true, rows, 1, 2, 3)
+	}
+	if len(absent) > 0 {
+		remarks = append(remarks, "nothing recorded: "+strings.Join(absent, ", "))
+	}
+	for _, program := range found.Remote {
+		remarks = append(remarks, program+": not readable, its sessions are on a server")
+	}
 	remarks = append(remarks, c.exclusions(&found)...)
 	if len(remarks) > 0 {
 		c.out.write("\n" + strings.Join(remarks, "\n") + "\n")
@@ -130,17 +143,11 @@ func (c *commands) exclusions(found *conversations.Inventory) (lines []string) {
 
 // storeRow returns a store as a row of the table.
 func (c *commands) storeRow(s *conversations.StoreReport) []string {
-	place := c.shortPath(s.Place)
-	switch {
-	case s.Off:
-		place = "off"
-	case s.Found:
+	if s.Found {
 		newest := either(s.Conversations > 0, c.age(s.Newest), "-")
-		return []string{s.Name, strconv.Itoa(s.Here), strconv.Itoa(s.Conversations), strconv.Itoa(s.Projects), newest, place}
-	default:
-		place = either(place == "", "nothing", place+" (nothing there)")
+		return []string{s.Name, strconv.Itoa(s.Here), strconv.Itoa(s.Conversations), strconv.Itoa(s.Projects), newest, c.shortPath(s.Place)}
 	}
-	return []string{s.Name, "-", "-", "-", "-", place}
+	return []string{s.Name, "-", "-", "-", "-", either(s.Off, "off", c.shortPath(s.Place)+" (nothing there)")}
 }
 
 // storeObject returns a store as JSON has it.

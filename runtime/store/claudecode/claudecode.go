@@ -120,7 +120,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		err := relateAll(ctx, root, all)
 		for _, e := range all {
 			if !e.Hidden || slices.Contains(scope.IDs, e.ID) {
-				l.Conversations = append(l.Conversations, s.conversation(root, e, titles))
+				l.Conversations = append(l.Conversations, s.conversation(e, titles))
 			}
 		}
 		return err
@@ -158,13 +158,9 @@ func (s *Store) unique(all []*entry, l *store.Listing) []*entry {
 }
 
 // conversation returns the list's entry for a session or a sub-agent.
-func (s *Store) conversation(root *history.Root, e *entry, titles map[key]string) store.Conversation {
-	stamps := []filecache.Stamp{e.Stamp}
-	for _, other := range e.Others {
-		stamps = append(stamps, root.Stamp(other))
-	}
-	c := s.Conversation(e.ID, &e.Meta.Session, e.decode, stamps...)
-	c.Title, c.Parent = e.Meta.title(titles), e.From
+func (s *Store) conversation(e *entry, titles map[key]string) store.Conversation {
+	c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp, filecache.Since(e.Own))
+	c.Title, c.Parent = e.Meta.title(titles), e.Origin
 	if e.agent != "" {
 		c.Title, c.Parent = cmp.Or(e.Meta.Description, c.Title), id(e.session, "")
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -15,24 +13,25 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// relation is the relation of a session to its family: the sessions that have records in common, because
-// one was forked from the other or, by versions before 2.0, continued.
+// relation is the relation of a session to its family: the sessions that have messages in common, because
+// one was forked from the other or, by versions before 2.0, continued. A fork begins with copies of the
+// messages of its origin, with the same keys and times.
 type relation struct {
-	Hidden bool          // another session has all of its records
-	From   transcript.ID // the session that it was forked from: the one with most of its records
-	Others []string      // the files of the sessions to which the records in common belong
+	Hidden bool          // other sessions have all of its messages
+	Origin transcript.ID // the session to which the last copied message belongs; empty if none is copied
+	Own    time.Time     // of the first message that is not copied
 }
 
-// relateAll finds the relations of all sessions.
+// relateAll sets the relations of all sessions. It reads the files of a family if one has changed.
 func relateAll(ctx context.Context, root *history.Root, all []*entry) error {
 	for _, family := range families(all) {
-		name, stamps := "family", []filecache.Stamp{}
+		name, stamps := "family 2", []filecache.Stamp{}
 		for _, e := range family {
 			name += "\x00" + e.File
 			stamps = append(stamps, e.Stamp)
 		}
 		relations := map[string]relation{} // by file
-		if json.Unmarshal(root.Get(name, stamps...), &relations) != nil && relate(ctx, root, family, relations) {
+		if json.Unmarshal(root.Get(name, stamps...), &relations) != nil && relate(ctx, root, family, relations) == nil {
 			if data, err := json.Marshal(relations); err == nil {
 				root.Put(name, data, stamps...)
 			}
@@ -46,125 +45,100 @@ func relateAll(ctx context.Context, root *history.Root, all []*entry) error {
 
 // families returns the groups of two or more sessions that have a record in common near their beginning
 // or their end, each in the order of all.
-func families(all []*entry) (found [][]*entry) {
-	all = slices.DeleteFunc(slices.Clone(all), func(e *entry) bool { return e.agent != "" })
-	group, holder := make([]int, len(all)), map[key]int{}
-	for i, e := range all {
-		group[i] = i
+func families(all []*entry) [][]*entry {
+	var found [][]*entry
+	number := map[key]int{} // of the group with a record
+	for _, e := range all {
+		if e.agent != "" {
+			continue
+		}
+		n := len(found)
 		for _, k := range e.Meta.Keys {
-			if other, ok := holder[k]; ok && group[other] != group[i] {
-				from := group[i]
-				for n := range all[:i+1] {
-					if group[n] == from {
-						group[n] = group[other]
-					}
-				}
+			if first, ok := number[k]; ok {
+				n = min(n, first)
 			}
-			holder[k] = i
+		}
+		if n == len(found) {
+			found = append(found, nil)
+		}
+		found[n] = append(found[n], e)
+		for _, k := range e.Meta.Keys {
+			number[k] = n
 		}
 	}
-	members := map[int][]*entry{}
-	for i, e := range all {
-		members[group[i]] = append(members[group[i]], e)
-	}
-	for _, family := range members {
-		if len(family) > 1 {
-			found = append(found, family)
-		}
-	}
-	return found
+	return slices.DeleteFunc(found, func(family []*entry) bool { return len(family) < 2 })
 }
 
 // member is a session of a family.
 type member struct {
 	*entry
-	keys map[key]time.Time // of its messages, with their times
-	own  time.Time         // of the first message that no other session has
+	times map[key]time.Time // of its messages
+	first time.Time         // of the first message that no other session has; zero for none
 }
 
-// common returns how many messages two sessions have in common.
-func (m *member) common(other *member) (n int) {
-	for k := range m.keys {
-		if _, ok := other.keys[k]; ok {
-			n++
-		}
-	}
-	return n
-}
-
-// relate finds the relations in a family, for which it reads all files. It returns false if a file
-// cannot be read. Of sessions with the same messages the first one is shown.
-func relate(ctx context.Context, root *history.Root, family []*entry, relations map[string]relation) (whole bool) {
-	holders := map[key]int{}
-	var members, shown []*member
+// relate adds the relations of the sessions of a family, by their files, for which it reads all of them. A
+// message belongs to the first session that has it, in this order: sessions that have a message of their
+// own; those that begin with no copy; those that were begun or went on first; longer ones.
+func relate(ctx context.Context, root *history.Root, family []*entry, relations map[string]relation) error {
+	holders := map[key]int{} // how many sessions have a message
+	var members []*member
 	for _, e := range family {
-		keys, err := keysOf(ctx, root, e.File)
-		if err != nil {
-			continue // reading the conversation will report it
+		m := &member{entry: e, times: map[key]time.Time{}}
+		if err := m.read(ctx, root); err != nil {
+			return err // reading the conversation reports the error
 		}
-		for k := range keys {
+		for k := range m.times {
 			holders[k]++
 		}
-		members = append(members, &member{entry: e, keys: keys})
+		members = append(members, m)
 	}
-	slices.SortStableFunc(members, func(a, b *member) int { return cmp.Compare(len(b.keys), len(a.keys)) })
 	for _, m := range members {
-		for k, at := range m.keys {
-			if holders[k] == 1 && (m.own.IsZero() || at.Before(m.own)) {
-				m.own = at
+		for k, at := range m.times {
+			if holders[k] == 1 && (m.first.IsZero() || at.Before(m.first)) {
+				m.first = at
 			}
 		}
-		if slices.ContainsFunc(shown, func(other *member) bool { return m.common(other) == len(m.keys) }) {
-			relations[m.File] = relation{Hidden: true}
-		} else {
-			shown = append(shown, m)
-		}
 	}
-	slices.SortStableFunc(shown, func(a, b *member) int {
-		return cmp.Or(history.CompareBool(a.Meta.Copied, b.Meta.Copied), a.own.Compare(b.own), a.ID.Compare(b.ID))
+	slices.SortFunc(members, func(a, b *member) int {
+		return cmp.Or(
+			history.CompareBool(a.first.IsZero(), b.first.IsZero()), history.CompareBool(a.Meta.Copied, b.Meta.Copied),
+			a.first.Compare(b.first), cmp.Compare(len(b.times), len(a.times)), a.ID.Compare(b.ID),
+		)
 	})
-	for i, m := range shown {
-		var is relation
-		most := 0
-		for _, earlier := range shown[:i] {
-			is.Others = append(is.Others, earlier.File)
-			if n := m.common(earlier); n > most {
-				is.From, most = earlier.ID, n
+	owners := map[key]transcript.ID{}
+	for _, m := range members {
+		r := relation{Hidden: true}
+		var last time.Time // of a copied message
+		for k, at := range m.times {
+			switch owner, copied := owners[k]; {
+			case !copied:
+				owners[k] = m.ID
+				if r.Hidden || at.Before(r.Own) {
+					r.Hidden, r.Own = false, at
+				}
+			case r.Origin == "" || cmp.Or(last.Compare(at), r.Origin.Compare(owner)) < 0:
+				r.Origin, last = owner, at
 			}
 		}
-		relations[m.File] = is
+		if r.Hidden {
+			r.Origin = "" // which is the continuation
+		}
+		relations[m.File] = r
 	}
-	return len(members) == len(family)
+	return nil
 }
 
-// copied returns the messages of the session that belong to other sessions.
-func (e *entry) copied(ctx context.Context, root *history.Root) (map[key]bool, error) {
-	copied := map[key]bool{}
-	for _, file := range e.Others {
-		keys, err := keysOf(ctx, root, file)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		for k := range keys {
-			copied[k] = true
-		}
-	}
-	return copied, nil
-}
-
-// keysOf returns the keys of the messages in a file, with their times.
-func keysOf(ctx context.Context, root *history.Root, file string) (map[key]time.Time, error) {
-	f, size, err := root.File(file)
+// read reads the times of the messages in the file of a session.
+func (m *member) read(ctx context.Context, root *history.Root) error {
+	f, size, err := root.File(m.File)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	keys := map[key]time.Time{}
-	err = jsonl.Each(ctx, f, size, func(line []byte, _ int64) bool {
+	return jsonl.Each(ctx, f, size, func(line []byte, _ int64) bool {
 		if r, _ := parse(line); r.isMessage() && r.Key != 0 {
-			keys[r.Key] = r.At
+			m.times[r.Key] = r.At
 		}
 		return true
 	})
-	return keys, err
 }

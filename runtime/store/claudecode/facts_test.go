@@ -344,12 +344,17 @@ func TestCopies(t *testing.T) {
 		h := newHome(t)
 		other := h.session(2, append(begin(), prompt(5, 2, "Here"))...)
 		h.session(3, append(begin(), prompt(6, 2, "There"))...)
-		found, _ := list(t, h.open())
+		before, _ := list(t, h.open())
 		if err := os.Remove(other); err != nil {
 			t.Fatal(err)
 		}
-		if got := said(t, found[1]); got != "1 user: Go\n1 assistant: Well.\n2 user: There\n" {
+		found, _ := list(t, h.open())
+		if got := said(t, found[0]); got != "1 user: Go\n1 assistant: Well.\n2 user: There\n" {
 			t.Error(got)
+		}
+		was, _ := before[1].Version(t.Context())
+		if is, _ := found[0].Version(t.Context()); was == is {
+			t.Error("what belongs to another session is another one, in the same version")
 		}
 	})
 }

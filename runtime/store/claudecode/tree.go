@@ -11,10 +11,6 @@ import (
 
 // decode adds the events of a session or a sub-agent.
 func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
-	copied, err := e.copied(ctx, root)
-	if err != nil {
-		return err
-	}
 	to.Agent, to.Inquiry = e.agent != "", inquiry
 	t, err := e.readTree(ctx, root, to)
 	if err != nil {
@@ -27,8 +23,8 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 			continue
 		}
 		to.Totals.Skipped += n.unknown
-		to.Copied = copied[n.key]
 		for _, x := range n.events {
+			to.Copied = !x.Time.IsZero() && x.Time.Before(e.Own)
 			to.Add(x)
 		}
 	}

@@ -171,7 +171,7 @@ func (d *decoder) decode(r *record) {
 		d.text(transcript.KindCompaction, r.At, nil)
 	case r.State != "":
 	default:
-		d.unknown(r.Type, "session_meta", "turn_context", "world_state", "token_usage_record")
+		d.unknown(r.Type, headerType, "turn_context", "world_state", "token_usage_record")
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
-	"hash/maphash"
 	"io"
 	"io/fs"
 	"math"
@@ -148,68 +148,60 @@ func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Re
 	return nil
 }
 
-// section adds the events of a rollout before an ordinal. All of them can be copies.
+// section adds the events of a rollout before an ordinal. All of them can be copies. Else those are copies with
+// which the rollout begins as its original does, which has other times.
 func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout, copied bool, until int64) error {
 	f, err := openFile(root, part.File)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	copyEnd := int64(0) // offset
-	if copied {
-		copyEnd = math.MaxInt64
-	} else if part.base == nil && part.original != nil {
-		copyEnd, err = commonPrefix(ctx, root, f, part.original)
-	}
-	if err != nil {
-		return err
+	var originals [][sha256.Size]byte // hashes of the payloads that can be copied
+	if !copied && part.base == nil && part.original != nil {
+		if originals, err = payloads(ctx, root, part.original.File); err != nil {
+			return err
+		}
 	}
 	d.paginated, d.bare = part.Meta.Header.Paginated, false
 	isPast := false
-	err = d.to.LinesOf(ctx, f, f.size, func(line []byte, offset int64) bool {
+	err = d.to.LinesOf(ctx, f, f.size, func(line []byte, _ int64) bool {
 		r, ok := parse(line)
-		if isPast = isPast || ok && r.ordinal() >= until; ok && !isPast {
-			d.copied = offset < copyEnd
-			d.decode(&r)
+		if isPast = isPast || ok && r.ordinal() >= until; !ok || isPast {
+			return isPast
 		}
-		return ok || isPast
+		if r.Type != headerType {
+			isCopy := len(originals) > 0 && originals[0] == sha256.Sum256(r.Payload)
+			if d.copied = copied || isCopy; isCopy {
+				originals = originals[1:]
+			} else {
+				originals = nil
+			}
+		}
+		d.decode(&r)
+		return true
 	})
 	d.flush()
 	d.to.Totals.Cut = d.to.Totals.Cut || f.cut
 	return err
 }
 
-// commonPrefix returns the offset after the records of a fork that are copies of records of another
-// rollout, which have other times.
-func commonPrefix(ctx context.Context, root *history.Root, fork *file, original *rollout) (end int64, err error) {
-	f, err := openFile(root, original.File)
+// headerType is the type of records that have the header of a rollout.
+const headerType = "session_meta"
+
+// payloads returns the hashes of the payloads of a rollout without its headers; none if it cannot be opened.
+func payloads(ctx context.Context, root *history.Root, name string) (sums [][sha256.Size]byte, err error) {
+	f, err := openFile(root, name)
 	if err != nil {
-		return 0, nil // then nothing is marked as a copy
+		return nil, nil // then nothing is marked as a copy
 	}
 	defer f.Close()
-	seed := maphash.MakeSeed()
-	payloads := func(f *file, do func(sum uint64, offset int64) bool) error {
-		return jsonl.Each(ctx, f, f.size, func(line []byte, offset int64) bool {
-			r, ok := parse(line)
-			return !ok || r.Type == "session_meta" || do(maphash.Bytes(seed, r.Payload), offset)
-		})
-	}
-	var sums []uint64
-	err = payloads(f, func(sum uint64, _ int64) bool {
-		sums = append(sums, sum)
-		return true
-	})
-	if err != nil {
-		return 0, err
-	}
-	err = payloads(fork, func(sum uint64, offset int64) bool {
-		if len(sums) == 0 || sums[0] != sum {
-			return false
+	err = jsonl.Each(ctx, f, f.size, func(line []byte, _ int64) bool {
+		if r, ok := parse(line); ok && r.Type != headerType {
+			sums = append(sums, sha256.Sum256(r.Payload))
 		}
-		end, sums = offset+1, sums[1:]
 		return true
 	})
-	return end, err
+	return sums, err
 }
 
 // file is an open rollout, which can be compressed.

@@ -138,6 +138,13 @@ func TestSaid(t *testing.T) {
 				event("tool.execution_complete", 3, object{"toolCallId": "c1", "success": true, "result": object{"content": "Wick"}}),
 			"1 user: Hi\n1 inquiry: Which? - Wick - Oban\n1 inquiry_response: Wick\n",
 		},
+		"a call and reasoning that are recorded twice, or once": {
+			user(1, "Hi") + event("assistant.reasoning", 2, object{"content": "Hm"}) +
+				event("assistant.message", 2, object{"content": "", "reasoningText": "Hm", "toolRequests": []object{{"toolCallId": "c1", "name": "ls", "arguments": object{}}, {"toolCallId": "c2", "name": "cat", "arguments": "x"}}}) +
+				event("tool.execution_start", 3, object{"toolCallId": "c1", "toolName": "ls", "arguments": object{}}) +
+				event("tool.execution_complete", 4, object{"toolCallId": "c1", "success": true, "result": "a.txt"}),
+			"1 user: Hi\n1 reasoning: Hm\n1 tool_call ls: {}\n1 tool_call cat: x\n1 tool_result: a.txt\n",
+		},
 		"a call with a text": {
 			user(1, "Hi") + event("tool.execution_start", 2, object{"toolCallId": "c1", "toolName": "apply_patch", "arguments": "*** Begin"}),
 			"1 user: Hi\n1 tool_call apply_patch: *** Begin\n",
@@ -179,7 +186,7 @@ func TestListing(t *testing.T) {
 		uuid(5) + "/events.jsonl":   strings.ReplaceAll(start(5, 0)+user(1, "Elsewhere"), dir, "/elsewhere"),
 		uuid(6) + "/rewind/x.jsonl": user(1, "No session"),
 		"../config.json":            "{}",
-		"other/events.jsonl":        start(7, 0) + user(1, "No id"),
+		"no id/events.jsonl":        start(7, 0) + user(1, "No id"),
 	})
 	want := fmt.Sprintf(`copilot-%s "Count: 'stations'" ua ua
 copilot-%s "Count" of copilot-%s [ua] ua

@@ -62,11 +62,12 @@ func Home(getenv func(string) string) string {
 // IDs returns the form of ids: the uuid of a session; for a sub-agent that of the message that started it,
 // and the name of the call.
 func IDs() *history.IDs {
-	return &history.IDs{Prefix: "crush-", Part: history.IsName, Example: "crush-2c154aa7-742d-46ce-af44-de020dbaa17b"}
+	return &history.IDs{Prefix: "crush-", Session: history.IsName, Part: history.IsName, Example: "crush-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// callMark is between the message and the call in the key of a sub-agent's session.
-const callMark = "$$"
+// callMark is between the message and the call in the key of a sub-agent's session, and titlePrefix begins the
+// key of the session in which a title is made.
+const callMark, titlePrefix = "$$", "title-"
 
 // session implements the function of [sessiondb.Format].
 func session(key string) (message, part string, ok bool) {
@@ -79,7 +80,7 @@ func session(key string) (message, part string, ok bool) {
 		return c
 	}, call)
 	part = part[:min(len(part), most)]
-	return message, part, history.IsUUID(message) && isAgent == (part != "")
+	return message, part, history.IsName(message) && isAgent == (part != "") && !strings.HasPrefix(message, titlePrefix)
 }
 
 // databases returns the databases of the projects that are asked for.
@@ -151,7 +152,7 @@ type part struct {
 		IsError bool   `json:"is_error"`
 
 		// of a command that the user ran
-		Command string `json:"command"`
+		Command []byte `json:"command"`
 		Output  []byte `json:"output"`
 		Exit    int64  `json:"exit_code"`
 	} `json:"data"`
@@ -192,8 +193,7 @@ func (p *part) record(to *history.Recorder, at time.Time) {
 	case "tool_result":
 		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: d.Call, Failed: d.IsError, Text: d.Content})
 	case "shell_command":
-		arguments, _ := json.Marshal(map[string]string{"command": d.Command})
-		to.Add(history.Call(at, p.Type, "", arguments))
+		to.Add(history.Call(at, p.Type, "", history.Object("command", string(d.Command))))
 		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, Failed: d.Exit != 0, Text: d.Output})
 	case "finish", "binary", "image_url":
 	default:

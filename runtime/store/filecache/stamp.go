@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Stamp is the state of a file by its metadata: a change of the file's content changes it.
@@ -29,6 +30,9 @@ func At(name string) Stamp {
 	}
 	return Stamp{true, info.Size(), info.ModTime().UnixNano()}
 }
+
+// Since returns a stamp that changes with a time, for a version that depends on one.
+func Since(at time.Time) Stamp { return Stamp{known: true, modified: at.UnixMilli()} }
 
 // Modified returns the Unix time of the last modification in nanoseconds; 0 for a missing file.
 func (s Stamp) Modified() int64 { return s.modified }

@@ -80,14 +80,14 @@ func (m *metadata) add(d *decoder, r *record) {
 		if len(r.Directories) > 0 {
 			m.Dir = r.Directories[0]
 		}
-		d.to.Agent = d.to.Agent || r.Kind == "subagent"
+		d.To.Agent = d.To.Agent || r.Kind == "subagent"
 	}
-	last := d.to.Last
+	last := d.To.Last
 	for _, r := range records(list) {
 		d.decode(&r)
 	}
 	if r.Set != nil && !last.IsZero() {
-		d.to.Last = last // a list has the time when it was written
+		d.To.Last = last // a list has the time when it was written
 	}
 }
 
@@ -143,7 +143,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 		switch {
 		case m.dropped || m.noise:
 		case m.compaction:
-			d.text(transcript.KindCompaction, m.At, nil)
+			d.Text(transcript.KindCompaction, m.At, nil)
 		default:
 			d.decode(&m.record)
 		}

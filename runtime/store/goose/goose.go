@@ -1,11 +1,11 @@
-// Package goose reads the conversations that Goose recorded for a project, from its database. The form is
-// that of the sources from version 1.10 to August 2026; no version was run here.
+// Package goose reads the conversations that Goose recorded for a project, from its database or, of versions
+// before 1.10, from its files. The form is that of the sources of 2025 and 2026; no version was run here.
 //
 // The database is sessions/sessions.db in ~/.local/share/goose, on Windows in %APPDATA%\Block\goose\data, on
 // macOS also in ~/Library/Application Support/Block/goose, and below WSL in the Linux home; GOOSE_PATH_ROOT
-// names another place. Goose imported the files of versions before 1.10 when it made the database. A session
-// belongs to a project by its working directory. It grows by rows of its messages; after a compaction all
-// rows are written again.
+// names another place. Goose imported the files sessions/ID.jsonl when it made the database. A session
+// belongs to a project by its working directory. It grows by rows of its messages, or by lines; after a
+// compaction all are written again.
 //
 // The session of a sub-agent is marked, and its parent is not recorded. A fork copies the messages of another
 // session without a link. Messages that the user does not see are for the model alone: summaries and
@@ -14,6 +14,9 @@ package goose
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -28,13 +31,15 @@ import (
 // Name is the name of this kind of store.
 const Name = "goose"
 
-// Open returns the store, and false if Goose has recorded nothing.
-func Open(o store.Options) (*sessiondb.Store, bool) {
+// Open returns the store, and false if Goose has recorded nothing. Files are read where there is no database.
+func Open(o store.Options) (store.Store, bool) {
 	base, ok := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "sessions", IDs())
-	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: queries, Record: record}}
-	s.Databases = func() ([]sessiondb.Database, []store.Problem) {
-		return []sessiondb.Database{{Path: filepath.Join(base.Dir, "sessions.db")}}, nil
+	path := filepath.Join(base.Dir, "sessions.db")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return &files{base}, ok
 	}
+	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: queries, Record: record}}
+	s.Databases = func() ([]sessiondb.Database, []store.Problem) { return []sessiondb.Database{{Path: path}}, nil }
 	return s, ok
 }
 

@@ -1,14 +1,16 @@
 package goose_test
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/goose"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/store/project"
 )
@@ -49,10 +51,15 @@ func message(session, role string, second int, metadata string, content ...objec
 
 func text(said string) object { return object{"type": "text", "text": said} }
 
-func open(t testing.TB, statements ...[]any) *sessiondb.Store {
+func open(t testing.TB, statements ...[]any) store.Store {
 	t.Helper()
 	home := t.TempDir()
 	storetest.Database(t, filepath.Join(home, "sessions", "sessions.db"), append([][]any{{sessionTable}, {messageTable}}, statements...)...)
+	return openIn(t, home)
+}
+
+func openIn(t testing.TB, home string) store.Store {
+	t.Helper()
 	s, ok := goose.Open(store.Options{Home: home, Project: project.New(project.Options{Dir: dir})})
 	if !ok {
 		t.Fatal("there is no store")
@@ -133,6 +140,17 @@ func TestSaid(t *testing.T) {
 	}
 }
 
+// Times are texts in columns of a type that drivers convert.
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	c := storetest.Only(t, open(t, append(later(), session("20260501_1", "Stations", "user", dir), message("20260501_1", "user", 5, "", text("Hi")))...))
+	begin := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	totals, err := c.Read(t.Context(), nil)
+	if !c.CreatedAt.Equal(begin) || !c.LastActivatedAt.Equal(begin.Add(time.Hour)) || !totals.LastAt.Equal(begin.Add(5*time.Second)) || err != nil {
+		t.Errorf("from %v to %v, last event %v; %v", c.CreatedAt, c.LastActivatedAt, totals.LastAt, err)
+	}
+}
+
 // The first version with a database has fewer columns.
 func TestFirstVersion(t *testing.T) {
 	t.Parallel()
@@ -146,12 +164,45 @@ func TestFirstVersion(t *testing.T) {
 	}
 }
 
+// Versions before 1.10 wrote files. They are read where there is no database, which has them.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	write := func(name, first string) string {
+		t.Helper()
+		path := filepath.Join(home, "sessions", name)
+		lines := first + "\n" + `{"role":"user","created":1777629600,"content":[{"type":"text","text":"Which stations?"}]}` + "\n" +
+			`{"role":"assistant","created":1777629601,"content":[{"type":"text","text":"Two."}]}` + "\n" + `{"role":"assistant","created":1777629602,"content":[{"type":"te`
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(lines), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	file := write("20250724_1.jsonl", storetest.Object(object{"working_dir": dir, "description": "Stations", "message_count": 2}))
+	if got, want := storetest.Listing(t, openIn(t, home)), "goose-20250724_1 \"Stations\" ua\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	write("20250724_2.jsonl", storetest.Object(object{"working_dir": "/elsewhere", "description": "Elsewhere"}))
+	write("a b.jsonl", storetest.Object(object{"working_dir": dir}))
+	if err := os.WriteFile(file, []byte(storetest.Object(object{"working_dir": dir})+"\n"+`{"role":"user","created":1777629600,"content":"Hi"}`+"\n{\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := storetest.Only(t, openIn(t, home))
+	if totals, err := c.Read(t.Context(), nil); totals.Skipped != 1 || totals.Events != 1 || err != nil || c.Request != "Hi" {
+		t.Errorf("%+v, %v, %q", totals, err, c.Request)
+	}
+	storetest.Database(t, filepath.Join(home, "sessions", "sessions.db"), []any{sessionTable}, []any{messageTable})
+	if got := storetest.Listing(t, openIn(t, home)); got != "" {
+		t.Error(got)
+	}
+}
+
 // Any content of a message is read without a panic, twice the same.
 func FuzzMessage(f *testing.F) {
 	f.Add("user", storetest.Object([]object{text("Hi")}), "{}")
 	f.Add("assistant", `[{"type":"toolRequest","toolCall":{"value":{"name":"x","arguments":[]}}},{"type":"toolResponse","toolResult":{"value":{"content":"x"}}}]`, "x")
 	s := open(f, append(later(), session("20260501_1", "Stations", "user", dir))...)
-	db := storetest.Database(f, filepath.Join(s.Dir, "sessions.db"))
+	db := storetest.Database(f, filepath.Join(s.Place(), "sessions.db"))
 	f.Fuzz(func(t *testing.T, role, content, metadata string) {
 		for _, query := range [][]any{{"DELETE FROM messages"}, {"INSERT INTO messages (session_id, role, content_json, created_timestamp, metadata_json) VALUES ('20260501_1', ?, ?, 0, ?)", role, content, metadata}} {
 			if _, err := db.Exec(query[0].(string), query[1:]...); err != nil {

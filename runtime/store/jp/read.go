@@ -3,6 +3,7 @@ package jp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -99,12 +100,22 @@ func (s *session) follow(ctx context.Context, copies []place, do func([]place) e
 	return err
 }
 
-// look returns a conversation with its metadata; the zero value if it was removed.
+// look returns a conversation with its metadata, from the cache if that has it; the zero value if it was removed.
 func (s *session) look(ctx context.Context, copies []place) (c store.Conversation) {
 	err := s.follow(ctx, copies, func(now []place) error {
-		r := &record{s: s, copies: now, version: s.version(now)} // before the metadata is read
+		stamps := s.stamps(now) // before the metadata is read
+		r := &record{s: s, copies: now, version: filecache.Version(stamps...) + parentOf(now[0].archived)}
 		c = store.Conversation{Conversation: s.conversation(now), Record: r}
+		key, labels := fmt.Sprint(now), "" // labels are JSON
+		fields := []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &labels}
+		if filecache.ReadFields(s.w.cache.Get(key, stamps...), fields...) && json.Unmarshal([]byte(labels), &c.Labels) == nil {
+			return nil
+		}
 		_, err := s.readMetadata(now, &c)
+		if data, bad := json.Marshal(c.Labels); cmp.Or(err, bad) == nil && len(c.Problems) == 0 {
+			labels = string(data)
+			s.w.cache.Put(key, filecache.AppendFields(nil, fields...), stamps...)
+		}
 		return err
 	})
 	var gone *store.NotFoundError
@@ -177,15 +188,16 @@ func (r *record) data(ctx context.Context) (data []byte, err error) {
 	return data, err
 }
 
-// version returns a text that changes when a conversation does. It depends on all files that decide which copy counts.
-func (s *session) version(copies []place) string {
-	var stamps []filecache.Stamp
+// stamps returns the stamps of the files that are read of a conversation, or decide which copy is read.
+func (s *session) stamps(copies []place) (stamps []filecache.Stamp) {
 	for _, p := range copies {
 		for _, name := range files() {
-			stamps = append(stamps, filecache.At(s.path(p.store, path.Join(p.dir, name))))
+			if name != BaseConfigFile || len(copies) > 1 {
+				stamps = append(stamps, filecache.At(s.path(p.store, p.dir+"/"+name)))
+			}
 		}
 	}
-	return filecache.Version(stamps...) + parentOf(copies[0].archived)
+	return stamps
 }
 
 // Path returns the path of a file of a conversation, or for "." of its directory, in the copy that counts. The error is a

@@ -24,6 +24,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -34,7 +35,8 @@ type Options struct {
 	// root. Empty means the working directory of the process. If it does not exist it may be a
 	// workspace id, which is looked up in the user's data directory.
 	Dir    string
-	Getenv func(string) string // nil means os.Getenv
+	Getenv func(string) string                       // nil means os.Getenv
+	Cache  func(kind, place string) *filecache.Cache // as in [store.Options]
 }
 
 // Workspace is a JP workspace, as a [store.Store]. It holds no open files and is safe for
@@ -45,6 +47,7 @@ type Workspace struct {
 	user   string
 	others []string // user's stores with its id that JP has recorded for other directories
 	getenv func(string) string
+	cache  *filecache.Cache
 
 	maxEvents int64
 	// beforeRead, if not nil, runs before a file of a conversation is opened.
@@ -74,6 +77,9 @@ func Open(opts Options) (*Workspace, error) {
 		return nil, &store.NoWorkspaceError{Dir: start}
 	}
 	w := &Workspace{root: root, getenv: getenv, maxEvents: MaxEventsSize}
+	if opts.Cache != nil {
+		w.cache = opts.Cache(Name, root)
+	}
 	if w.id = readID(filepath.Join(root, storageDir)); w.id != "" {
 		w.user, w.others = chooseUserStore(userData, root, w.id)
 	}

@@ -30,11 +30,11 @@ const (
 // roleOf returns the role of an argument by its name; 0 for none. Case and underscores do not matter.
 func roleOf(name []byte) role {
 	switch strings.ToLower(strings.ReplaceAll(string(name), "_", "")) {
-	case "path", "filepath", "filename", "notebookpath", "targetfile", "absolutepath":
+	case "path", "filepath", "filename", "notebookpath", "targetfile", "absolutepath", "relativeworkspacepath":
 		return isPath
-	case "old", "oldstring", "oldstr", "oldtext":
+	case "old", "oldstring", "oldstr", "oldtext", "before":
 		return isBefore
-	case "new", "newstring", "newstr", "newtext", "content", "contents", "filetext", "newsource", "code", "codeedit":
+	case "new", "newstring", "newstr", "newtext", "content", "contents", "filetext", "newsource", "code", "codeedit", "after":
 		return isAfter
 	case "command", "cmd", "commandline":
 		return isCommand

@@ -2,12 +2,12 @@ package vscode
 
 import (
 	"cmp"
-	"encoding/json"
 	"path"
 	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -64,7 +64,8 @@ type part struct {
 	Past     jsontext.Raw `json:"pastTenseMessage"`
 	Specific struct {
 		Input   jsontext.Raw `json:"rawInput"`
-		Prompt  string       `json:"prompt"` // of a sub-agent, as the result is
+		Old     string       `json:"command"` // as before 1.102
+		Prompt  string       `json:"prompt"`  // of a sub-agent, as the result is
 		Result  []byte       `json:"result"`
 		Command struct {
 			Original string `json:"original"`
@@ -88,7 +89,7 @@ func (c *chat) record(to *history.Recorder) {
 		if r.Removed != nil && string(r.Removed) != "null" {
 			continue
 		}
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: moment(r.At), Text: text(r.Message)})
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: sessiondb.Moment(r.At), Text: text(r.Message)})
 		if slices.ContainsFunc(r.Result.Metadata.Rounds, func(r round) bool { return len(r.Calls) > 0 }) {
 			r.rounds(to)
 		} else {
@@ -105,7 +106,7 @@ func (r *request) rounds(to *history.Recorder) {
 		results[string(jsontext.Unescape(m.Key))] = m.Value
 	}
 	for _, round := range r.Result.Metadata.Rounds {
-		at := moment(cmp.Or(round.At, r.At))
+		at := sessiondb.Moment(cmp.Or(round.At, r.At))
 		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: text(round.Thinking.Text)})
 		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: text(round.Response)})
 		for _, c := range round.Calls {
@@ -119,7 +120,7 @@ func (r *request) rounds(to *history.Recorder) {
 
 // parts adds the answer from its parts. References are parts in the middle of a text.
 func (r *request) parts(to *history.Recorder) {
-	at := moment(r.At)
+	at := sessiondb.Moment(r.At)
 	var said []byte
 	end := func() {
 		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: said})
@@ -144,7 +145,7 @@ func (r *request) parts(to *history.Recorder) {
 			p.call(to, at)
 		case "textEditGroup":
 			end()
-			to.Add(history.Call(at, p.Kind, "", object("path", pathOf(p.URI), "text", string(text(p.Edits)))))
+			to.Add(history.Call(at, p.Kind, "", history.Object("path", pathOf(p.URI), "new_text", string(text(p.Edits)))))
 		}
 	}
 	end()
@@ -156,10 +157,10 @@ func (p *part) call(to *history.Recorder, at time.Time) {
 	arguments := []byte(d.Input)
 	switch {
 	case arguments != nil:
-	case d.Command.Original != "":
-		arguments = object("command", d.Command.Original)
+	case cmp.Or(d.Command.Original, d.Old) != "":
+		arguments = history.Object("command", cmp.Or(d.Command.Original, d.Old))
 	case d.Prompt != "":
-		arguments = object("prompt", d.Prompt)
+		arguments = history.Object("prompt", d.Prompt)
 	default:
 		arguments = p.Details.Input
 	}
@@ -178,16 +179,6 @@ func (p *part) call(to *history.Recorder, at time.Time) {
 
 // pathOf returns the path in the address of a file.
 func pathOf(uri jsontext.Raw) string { return jsontext.String(jsontext.Get(uri, "path")) }
-
-// object returns a JSON object with pairs of keys and texts.
-func object(pairs ...string) []byte {
-	members := map[string]string{}
-	for pair := range slices.Chunk(pairs, 2) {
-		members[pair[0]] = pair[1]
-	}
-	data, _ := json.Marshal(members) // texts are always JSON
-	return data
-}
 
 // text returns the texts in a value: itself, those in the elements of an array, each on a line of its own, or
 // those in the members of an object that can hold one: Markdown, a message, a result of a tool, or a node of it.

@@ -4,8 +4,8 @@
 // A chat is a file in workspaceStorage/HASH/chatSessions in the directory User of VS Code, or in
 // globalStorage/emptyWindowChatSessions for a window without a folder. User is in ~/.config/Code, on macOS in
 // ~/Library/Application Support/Code, on Windows in %APPDATA%\Code, and on a machine that a window is
-// connected to, such as WSL, in ~/.vscode-server/data; VSCODE_PORTABLE names another place. Insiders and
-// VSCodium have directories of their own. The file workspace.json beside the chats names their project; one
+// connected to, such as WSL, in ~/.vscode-server/data. Insiders and VSCodium have
+// directories of their own. The file workspace.json beside the chats names their project; one
 // of an empty window belongs to none.
 //
 // Versions before 1.109 write a JSON object, later ones a log of changes to that object, which grows by lines
@@ -25,11 +25,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -50,24 +50,18 @@ const (
 // Open returns the store, and false if VS Code has recorded nothing.
 func Open(o store.Options) (*Store, bool) {
 	s, _ := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "", IDs())
-	isThere := func(dir string) bool { return store.IsThere(filepath.Join(s.Dir, filepath.FromSlash(dir))) }
-	return &Store{s}, s.Dir != "" && (isThere(workspacesDir) || isThere(emptyDir))
+	return &Store{s}, s.Dir != "" && store.IsThere(filepath.Join(s.Dir, workspacesDir))
 }
 
 // Homes returns the directories User of VS Code and its variants, or "" if the environment does not name
 // them.
 func Homes(getenv func(string) string) []string {
-	if portable := getenv("VSCODE_PORTABLE"); portable != "" {
-		return []string{filepath.Join(portable, "user-data", "User")}
+	var homes []string
+	for _, variant := range []string{"Code", "Code - Insiders", "VSCodium"} {
+		homes = append(homes, history.InSettings(getenv, variant, "User"))
 	}
-	homes := []string{history.InSettings(getenv, "Code", "User")}
-	for _, variant := range []string{
-		history.InSettings(getenv, "Code - Insiders", "User"), history.InSettings(getenv, "VSCodium", "User"),
-		history.InHome(getenv, ".vscode-server", "data", "User"), history.InHome(getenv, ".vscode-server-insiders", "data", "User"),
-	} {
-		if variant != "" {
-			homes = append(homes, variant)
-		}
+	for _, server := range []string{".vscode-server", ".vscode-server-insiders"} {
+		homes = append(homes, history.InHome(getenv, server, "data", "User"))
 	}
 	return homes
 }
@@ -80,11 +74,9 @@ func IDs() *history.IDs {
 // entry is the file of a chat.
 type entry struct {
 	history.Entry[history.Session]
-	dir string // of the project; empty if there is none
+	dir   string // of the project; empty if there is none
+	isLog bool   // the file is a log of changes
 }
-
-// isLog reports whether the file is a log of changes.
-func (e *entry) isLog() bool { return strings.HasSuffix(e.File, ".jsonl") }
 
 // entries returns the files of the project, and the directories that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
@@ -106,7 +98,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		session, extension, _ := strings.Cut(name, ".")
 		isChat := parent == emptyDir+"/" || strings.HasSuffix(parent, "/"+chatsDir+"/")
 		if isChat && (extension == "json" || extension == "jsonl") && history.IsName(session) {
-			e := &entry{dir: dirs[path.Dir(path.Dir(file))]}
+			e := &entry{dir: dirs[path.Dir(path.Dir(file))], isLog: extension == "jsonl"}
 			e.File, e.ID = file, IDs().ID(session, "")
 			all = append(all, e)
 		}
@@ -119,7 +111,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
 		slices.SortStableFunc(all, func(a, b *entry) int {
-			return cmp.Or(history.CompareBool(a.dir == "", b.dir == ""), history.CompareBool(b.isLog(), a.isLog()))
+			return cmp.Or(history.CompareBool(a.dir == "", b.dir == ""), history.CompareBool(b.isLog, a.isLog))
 		})
 		listed := map[transcript.ID]bool{}
 		for _, e := range all {
@@ -137,7 +129,7 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	to, m := &history.Recorder{}, &e.Meta
 	c, err := e.record(ctx, f, size, to)
 	m.Note(to)
-	m.Title, m.Created, m.Dir = strings.ToValidUTF8(c.Title, "\ufffd"), moment(c.Created), e.dir
+	m.Title, m.Created, m.Dir = strings.ToValidUTF8(c.Title, "\ufffd"), sessiondb.Moment(c.Created), e.dir
 	return e.dir, err
 }
 
@@ -158,7 +150,7 @@ func (e *entry) record(ctx context.Context, f io.ReaderAt, size int64, to *histo
 		return c, &safefile.TooLargeError{Most: maxFile}
 	}
 	var data []byte
-	if e.isLog() {
+	if e.isLog {
 		var log changes
 		err = to.LinesOf(ctx, f, size, func(line []byte, _ int64) bool { return log.apply(line) })
 		data, _ = json.Marshal(log.state) // what was JSON is JSON
@@ -173,12 +165,4 @@ func (e *entry) record(ctx context.Context, f io.ReaderAt, size int64, to *histo
 		c.record(to)
 	}
 	return c, err
-}
-
-// moment returns a time in milliseconds since 1970.
-func moment(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return transcript.InRange(time.UnixMilli(ms).UTC())
 }

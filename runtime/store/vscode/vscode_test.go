@@ -141,7 +141,7 @@ func TestSaid(t *testing.T) {
 		},
 		"edits": {
 			[]object{request(0, "Edit", object{"kind": "textEditGroup", "uri": object{"path": "/x/a.go"}, "edits": [][]object{{{"text": "one", "range": object{"startLineNumber": 1}}, {"text": "two"}}}, "done": true})},
-			"1 user: Edit\n1 tool_call textEditGroup: { \"path\": \"/x/a.go\", \"text\": \"one\\ntwo\" }\n",
+			"1 user: Edit\n1 tool_call textEditGroup: { \"new_text\": \"one\\ntwo\", \"path\": \"/x/a.go\" }\n",
 		},
 		"rounds": {
 			[]object{request(0, "Test it", markdown("What is shown"), command).answered(

@@ -23,8 +23,11 @@ const (
 // tables returns the table as Zed makes it, and changes it when it starts.
 func tables() [][]any {
 	return [][]any{
-		{table}, {"ALTER TABLE threads ADD COLUMN parent_id TEXT"}, {"ALTER TABLE threads ADD COLUMN folder_paths TEXT"},
-		{"ALTER TABLE threads ADD COLUMN folder_paths_order TEXT"}, {"ALTER TABLE threads ADD COLUMN created_at TEXT"},
+		{table},
+		{"ALTER TABLE threads ADD COLUMN parent_id TEXT"},
+		{"ALTER TABLE threads ADD COLUMN folder_paths TEXT"},
+		{"ALTER TABLE threads ADD COLUMN folder_paths_order TEXT"},
+		{"ALTER TABLE threads ADD COLUMN created_at TEXT"},
 	}
 }
 

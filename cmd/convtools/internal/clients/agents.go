@@ -26,6 +26,9 @@ import (
 type agent struct {
 	Server, Config, Program string
 	Args, Again             []string
+	// History is the directory in a home with what the agent records, of an agent that convtools reads and does
+	// not serve.
+	History string
 }
 
 // tool returns a tool of ours, or one of the agent's own, as the agent offers it
@@ -83,6 +86,10 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 	}
 }
 
+// record returns a step in which an agent does the task of testdata/tasks that has its name, and convtools reads
+// what the agent recorded.
+func record(name string) func(context.Context, *lab) (string, error) { return work(name, false, name) }
+
 // setUp configures the agent.
 func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, toolSearch bool) error {
 	var err1, err2 error
@@ -105,7 +112,7 @@ func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, toolSear
 			return fmt.Errorf("configuring %s: %w", name, err)
 		}
 	}
-	if serverURL != "" {
+	if serverURL != "" || w.History != "" {
 		return nil
 	}
 	_, err := repository.Output(ctx, process.Command{
@@ -136,6 +143,9 @@ func (w *worker) ask(ctx context.Context, s session, next func(answers []string)
 	var failure error
 	w.mu.Lock()
 	w.answer = func(e modeltest.Exchange) modeltest.Answer {
+		if s.Inner != "" && !bytes.Contains(e.Body, []byte(s.Question)) {
+			return modeltest.Answer{Pieces: []string{s.Inner}}
+		}
 		all := outputs(e)
 		if before < 0 {
 			before = len(all)
@@ -178,6 +188,7 @@ func (w *worker) command(s session) process.Command {
 	if s.Again {
 		args = append(args, w.Again...)
 	}
+	args = append(args, s.Args...)
 	dir := w.project
 	if s.Workspace {
 		dir = w.workspace

@@ -28,6 +28,7 @@ type lab struct {
 	workspace string // a copy of the sample workspace, with a topic of knowledge
 	node      string // the program
 	tools     []tool // that every client has to show
+	kept      string // the directory where histories are kept; may be empty
 }
 
 // tool is a tool as a server lists it.

@@ -22,7 +22,7 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
 
-const usage = `usage: clients [-dir DIR] [-only PREFIX] [-list]
+const usage = `usage: clients [-dir DIR] [-only PREFIX] [-keep DIR] [-list]
 
 Runs real MCP clients and agents against convtools, built from this tree. make
 clients runs it. It needs npm, and about 1.6 GB below the temporary directory.
@@ -30,12 +30,14 @@ clients runs it. It needs npm, and about 1.6 GB below the temporary directory.
   -dir DIR      work in DIR, which is new or was left by an earlier run, and
                 leave it; packages in it are used again
   -only PREFIX  run the steps whose name has this prefix
+  -keep DIR     keep the histories of the steps NAME/recorded in DIR/NAME
   -list         print the names of all steps
 `
 
 func main() {
 	dir := flag.String("dir", "", "")
 	only := flag.String("only", "", "")
+	keep := flag.String("keep", "", "")
 	list := flag.Bool("list", false, "")
 	repository.Main(usage, func(ctx context.Context) error {
 		if *list {
@@ -44,12 +46,12 @@ func main() {
 			}
 			return nil
 		}
-		return run(ctx, *dir, *only)
+		return run(ctx, *dir, *only, *keep)
 	})
 }
 
 // run prepares a directory and runs the steps in it.
-func run(ctx context.Context, dir, only string) (err error) {
+func run(ctx context.Context, dir, only, keep string) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "convtools-clients-"); err != nil {
 			return fmt.Errorf("creating a directory to work in: %w", err)
@@ -61,6 +63,11 @@ func run(ctx context.Context, dir, only string) (err error) {
 	l, err := prepare(ctx, dir)
 	if err != nil {
 		return err
+	}
+	if keep != "" {
+		if l.kept, err = filepath.Abs(keep); err != nil {
+			return err
+		}
 	}
 	return runSteps(ctx, l, steps(), only, os.Stdout)
 }

@@ -39,6 +39,8 @@ func steps() []step {
 			{"claude-code/search", 3 * time.Minute, work("claude-code", stdio, "search")},
 			{"codex/history", 3 * time.Minute, work("codex", stdio, "history")},
 			{"opencode/history", 5 * time.Minute, work("opencode", stdio, "history")},
+			{"qwen/recorded", 3 * time.Minute, record("qwen")},
+			{"pi/recorded", 2 * time.Minute, record("pi")},
 			{"claude-code/conv", 3 * time.Minute, work("claude-code", stdio, "conv")},
 			{"codex/conv", 3 * time.Minute, work("codex", stdio, "conv")},
 			{"opencode/conv", 5 * time.Minute, work("opencode", stdio, "conv")},

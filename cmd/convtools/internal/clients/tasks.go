@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,12 +22,18 @@ import (
 type task struct {
 	ToolSearch bool      `toml:"tool_search"` // the model has to search for tools
 	Sessions   []session `toml:"session"`
+	// Files are in the project, by their names. In a string of a call {{project}} is its path.
+	Files map[string]string
+	// Recorded is what convtools lists afterwards, where the agent has a history.
+	Recorded []recorded
 }
 
 // session is a question to an agent and the work of its model.
 type session struct {
 	Question, Reply string
 	Again           bool // goes on with the session before
+	Args            []string
+	Inner           string // the reply of a sub-agent, which is not told the question
 	// Workspace runs the agent in the sample workspace, where its model has to see
 	// our tools and instructions, and the answers of the command line. Otherwise
 	// it runs in an empty project.
@@ -44,20 +52,33 @@ type plannedCall struct {
 // readTOML decodes a file of testdata.
 func (l *lab) readTOML(into any, elem ...string) error {
 	meta, err := toml.DecodeFile(l.testdata(elem...), into)
-	if err == nil && len(meta.Undecoded()) > 0 {
-		err = fmt.Errorf("%s: unknown keys %v", elem, meta.Undecoded())
+	if err != nil {
+		return err
 	}
-	return err
+	for _, key := range meta.Undecoded() {
+		if !slices.Contains(key, "arguments") { // whose members are any
+			return fmt.Errorf("%s: unknown key %v", elem, key)
+		}
+	}
+	return nil
 }
 
 // do has the agent work on a task and checks what its model saw.
 func (w *worker) do(ctx context.Context, t task) error {
+	for name, content := range t.Files {
+		if err := os.WriteFile(filepath.Join(w.project, name), []byte(content), 0o600); err != nil {
+			return fmt.Errorf("preparing the project: %w", err)
+		}
+	}
 	for i, s := range t.Sessions {
 		if err := w.doSession(ctx, s); err != nil {
 			return fmt.Errorf("session %d: %w", i+1, err)
 		}
 	}
-	return nil
+	if w.History == "" {
+		return nil
+	}
+	return errors.Join(w.checkRecorded(ctx, t.Recorded), w.keep())
 }
 
 func (w *worker) doSession(ctx context.Context, s session) error {
@@ -69,7 +90,7 @@ func (w *worker) doSession(ctx context.Context, s session) error {
 		planned := s.Calls[len(answers)]
 		c = call{planned.Tool, map[string]any{}}
 		for name, value := range planned.Arguments {
-			resolved, failure := resolve(value, answers)
+			resolved, failure := resolve(w.inProject(value), answers)
 			c.Arguments[name], err = resolved, errors.Join(err, failure)
 		}
 		made = append(made[:len(answers)], c)
@@ -95,6 +116,14 @@ func (w *worker) doSession(ctx context.Context, s session) error {
 		errs = append(errs, w.checkOffered(ctx))
 	}
 	return errors.Join(errs...)
+}
+
+// inProject returns a value with the path of the project in it.
+func (w *worker) inProject(value any) any {
+	if s, isString := value.(string); isString {
+		return strings.ReplaceAll(s, "{{project}}", w.project)
+	}
+	return value
 }
 
 // resolve returns the value that $name stands for, and any other value as it is.

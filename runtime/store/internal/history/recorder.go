@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -183,6 +184,16 @@ func Call(at time.Time, name, id string, arguments []byte) transcript.Event {
 		e.Text = arguments
 	}
 	return e
+}
+
+// Object returns a JSON object with pairs of keys and texts, as arguments of a call that is recorded in another form.
+func Object(pairs ...string) []byte {
+	members := map[string]string{}
+	for pair := range slices.Chunk(pairs, 2) {
+		members[pair[0]] = pair[1]
+	}
+	data, _ := json.Marshal(members) // texts have no errors
+	return data
 }
 
 // questions returns the text of an inquiry with one question or an array of them in its arguments: each

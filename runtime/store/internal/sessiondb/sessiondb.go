@@ -186,7 +186,7 @@ func (d *database) sessions(ctx context.Context) (found []*record, err error) {
 	err = d.do(ctx, func(db *sqlitefile.DB, sessions, _ string) error {
 		found = nil
 		var query strings.Builder
-		query.WriteString("SELECT agent, archived, created, updated")
+		query.WriteString("SELECT agent, archived, " + plain("created") + ", " + plain("updated"))
 		for _, column := range []string{"key", "parent", "title", "dir", "version"} {
 			fmt.Fprintf(&query, ", coalesce(substr(CAST(%s AS TEXT), 1, %d), '')", column, maxText)
 		}
@@ -202,6 +202,9 @@ func (d *database) sessions(ctx context.Context) (found []*record, err error) {
 	})
 	return found, err
 }
+
+// plain returns an expression with the value of a column. The driver converts columns by their declared types.
+func plain(column string) string { return "coalesce(" + column + ", NULL)" }
 
 // scan returns the session in a row, or nil if it has no id.
 func (d *database) scan(rows *sql.Rows, dirs map[string]string) (*record, error) {
@@ -293,7 +296,7 @@ func (r *record) messages(ctx context.Context, to *history.Recorder) error {
 	to.Agent, to.Inquiry = r.agent, r.database.store.Inquiry
 	added := 0
 	err := r.database.do(ctx, func(db *sqlitefile.DB, _, messages string) error {
-		query := fmt.Sprintf(`SELECT coalesce(CAST(role AS TEXT), ''), at, CAST(substr(about, 1, %d) AS BLOB),
+		query := fmt.Sprintf(`SELECT coalesce(CAST(role AS TEXT), ''), `+plain("at")+`, CAST(substr(about, 1, %d) AS BLOB),
 			CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END FROM (%s) WHERE data IS NOT NULL ORDER BY place`, maxText, maxData, messages)
 		seen := 0
 		return db.Each(ctx, func(rows *sql.Rows) error {
@@ -331,10 +334,13 @@ func (r *record) add(to *history.Recorder, rows *sql.Rows) error {
 }
 
 // Moment returns the time that is recorded as seconds or milliseconds since 1970, a number or a text, or
-// in ISO 8601. It is zero for other values.
+// in ISO 8601. It is zero for the number 0 and for other values.
 func Moment(value any) time.Time {
 	const leastMilli = 1e11 // 1973 in milliseconds, and the year 5138 in seconds
-	if n, ok := value.(int64); ok && n >= leastMilli {
+	switch n, _ := value.(int64); {
+	case value == int64(0):
+		return time.Time{}
+	case n >= leastMilli:
 		return transcript.InRange(time.UnixMilli(n).UTC())
 	}
 	return messagedb.Moment(value)

@@ -133,7 +133,9 @@ func TestMoment(t *testing.T) {
 			t.Errorf("%v is %v", value, got)
 		}
 	}
-	if got := sessiondb.Moment("x"); !got.IsZero() {
-		t.Error(got)
+	for _, value := range []any{"x", int64(0), nil} {
+		if got := sessiondb.Moment(value); !got.IsZero() {
+			t.Errorf("%v is %v", value, got)
+		}
 	}
 }

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// recorded is a conversation as convtools reads it.
+type recorded struct {
+	Title  string
+	Parent bool   // it is a fork or of a sub-agent
+	Events string // a letter for each, see letters, and "!" after the result of a call that failed
+}
+
+// checkRecorded compares the conversations that convtools lists for the project with those that it should list.
+func (w *worker) checkRecorded(ctx context.Context, want []recorded) error {
+	var listed []struct {
+		ID, Title string
+		Parent    string `json:"parent_id"`
+	}
+	if err := w.read(ctx, &listed, "ls", "--source", w.name); err != nil {
+		return err
+	}
+	var got []recorded
+	for _, c := range listed {
+		var events []struct {
+			Type   string
+			Failed bool `json:"is_error"`
+		}
+		if err := w.read(ctx, &events, "print", c.ID); err != nil {
+			return err
+		}
+		line := ""
+		for _, e := range events {
+			line += letters()[e.Type]
+			if e.Failed {
+				line += "!"
+			}
+		}
+		got = append(got, recorded{c.Title, c.Parent != "", line})
+	}
+	order := func(a, b recorded) int { return strings.Compare(a.Events, b.Events) }
+	slices.SortFunc(want, order)
+	slices.SortFunc(got, order)
+	if diff := cmp.Diff(want, got); diff != "" {
+		return fmt.Errorf("convtools reads other conversations (-want +got):\n%s", diff)
+	}
+	return nil
+}
+
+// letters returns the letters of the types of events.
+func letters() map[string]string {
+	return map[string]string{"chat_request": "u", "chat_response": "a", "tool_call_request": "c", "tool_call_response": "t"}
+}
+
+// read decodes what a conversation command prints as JSON.
+func (w *worker) read(ctx context.Context, into any, args ...string) error {
+	printed, err := repository.Output(ctx, process.Command{
+		Path: w.convtools, Args: append([]string{"conversation"}, append(args, "--format", "json")...), Dir: w.project, Env: w.env(w.home),
+	})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(printed, into)
+}
+
+// maxRecorded is the longest string in a kept history. A longer one is a text of the program's vendor.
+const maxRecorded = 300
+
+// keep copies the history into the directory of -keep, as if it had been recorded in the home directory of Mina.
+func (w *worker) keep() error {
+	if w.kept == "" {
+		return nil
+	}
+	to := filepath.Join(w.kept, w.name)
+	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(to, 0o750)); err != nil {
+		return fmt.Errorf("keeping the history: %w", err)
+	}
+	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	port := regexp.MustCompile(`127\.0\.0\.1:\d+`)
+	cut := func(quoted string) string {
+		if len(quoted) > maxRecorded {
+			return `"…"`
+		}
+		return quoted
+	}
+	names := w.renames()
+	from := filepath.Join(w.home, filepath.FromSlash(w.History))
+	return filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		file := filepath.Join(to, names.Replace(name))
+		data = port.ReplaceAll(data, []byte("127.0.0.1:80"))
+		text := quoted.ReplaceAllStringFunc(names.Replace(string(data)), cut)
+		return errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, []byte(text), 0o600))
+	})
+}
+
+// renames replaces the paths of the home directory, the project and the lab, also in names of folders.
+func (w *worker) renames() *strings.Replacer {
+	folder := regexp.MustCompile("[^A-Za-z0-9]")
+	var pairs []string
+	for _, pair := range [][2]string{{w.project, "/home/mina/tides"}, {w.home, "/home/mina"}, {w.dir, "/opt/lab"}} {
+		path, name := pair[0], pair[1]
+		pairs = append(pairs, path, name, folder.ReplaceAllString(path, "-"), folder.ReplaceAllString(name, "-"))
+	}
+	return strings.NewReplacer(pairs...)
+}

@@ -1,0 +1,23 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+)
+
+// Become runs a program in a directory with this process's terminal, and ends with its exit code. It returns only with
+// an error.
+func Become(path string, args []string, dir string) error {
+	signal.Ignore(os.Interrupt) // it is the program's
+	child := exec.Command(path, args...)
+	child.Dir, child.Stdin, child.Stdout, child.Stderr = dir, os.Stdin, os.Stdout, os.Stderr
+	err := child.Run()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		return err
+	}
+	os.Exit(child.ProcessState.ExitCode())
+	return nil
+}

@@ -1,0 +1,180 @@
+package conversationcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/toolset"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// resuming is the command line of resume.
+type resuming struct {
+	commands
+	family    *toolset.Family
+	printOnly bool
+}
+
+// Resume returns the command "resume": it starts the program that recorded a session, to go on with it. It leaves the
+// recorded calls of the tools of family out of the choice.
+func Resume(family *toolset.Family) func(*toolset.Host) *cobra.Command {
+	return func(host *toolset.Host) *cobra.Command {
+		c := &resuming{commands: commands{host: host}, family: family}
+		cmd := c.newCommand("resume [ID | WORDS…]", "", "Go on with a session in the program that recorded it",
+			`Starts the program that recorded a session, in its directory, to go on with it. In
+place of an ID, words let you choose among the conversations that answer them
+best, and nothing among the last ones.
+
+ID may also be that of a session of another project.`,
+			"resume claude-5afd8764", "resume --print retry cap")
+		cmd.Flags().BoolVar(&c.printOnly, "print", false, "print the command, and start nothing")
+		cmd.Flags().BoolVar(&c.allProjects, "all-projects", false, "choose among conversations of every project on this machine")
+		cmd.ValidArgsFunction = c.completeIDs
+		return c.command(cmd, c.run)
+	}
+}
+
+func (c *resuming) run(ctx context.Context, args []string) error {
+	found, err := c.find(ctx, args)
+	if err != nil {
+		return err
+	}
+	words := conversations.ResumeCommand(&found.Conversation)
+	switch {
+	case len(words) == 0:
+		return failed("conversation print "+string(found.ID)+" prints it", "%s cannot be started with a session", programOf(found))
+	case found.Dir == "":
+		return failed("start "+process.JoinCommand(words...)+" where it was", "the directory of %s is not known", found.ID)
+	case c.printOnly:
+		c.out.write(text.Line("cd "+process.JoinCommand(found.Dir)+" && "+process.JoinCommand(words...)) + "\n")
+		return nil
+	}
+	if !store.IsThere(found.Dir) {
+		return failed("resume --print "+string(found.ID)+" prints the command; the program may look for its session by the directory",
+			"the directory of %s is gone: %s", found.ID, found.Dir)
+	}
+	path, err := programPath(words[0], c.host.Name)
+	if err != nil {
+		return failed("install it, or add it to PATH", "%s recorded %s, and there is no program %s in PATH", programOf(found), found.ID, words[0])
+	}
+	if err := c.out.flush(); err != nil {
+		return err
+	}
+	return cli.Become(path, words[1:], found.Dir)
+}
+
+// programOf returns the name of the kind of store of a conversation.
+func programOf(l *conversations.Listed) string {
+	return either(l.Source == "", "jp", l.Source)
+}
+
+// programPath returns the absolute path of a program, which is looked up in PATH; of this program, which is called
+// own, that of the running one.
+func programPath(name, own string) (string, error) {
+	if name == own {
+		return os.Executable()
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
+}
+
+// find returns the conversation that the arguments name, or the one that the user chooses.
+func (c *resuming) find(ctx context.Context, args []string) (*conversations.Listed, error) {
+	if len(args) == 1 {
+		_, notID := conversations.ParseID(args[0])
+		list, err := c.named(ctx, args)
+		if err != nil && notID == nil {
+			c.library, c.allProjects = nil, true
+			if list, err = c.named(ctx, args); err != nil {
+				list, _ = c.named(ctx, []string{"convtools-" + args[0]}) // the id of a session, without its program
+			}
+		}
+		if len(list) == 1 {
+			return &list[0], nil
+		}
+		if notID == nil {
+			return nil, err
+		}
+	}
+	list, err := c.choices(ctx, strings.Join(args, " "))
+	if err != nil {
+		return nil, err
+	}
+	return c.choose(ctx, list)
+}
+
+// maxChoices is the number of conversations that are offered.
+const maxChoices = 9
+
+// choices returns the conversations that answer a question best; without a question the last ones.
+func (c *resuming) choices(ctx context.Context, question string) (list []conversations.Listed, err error) {
+	if question == "" {
+		found, err := c.list(ctx, conversations.ListQuery{Limit: maxChoices})
+		return found.Conversations, err
+	}
+	const passages = 40
+	q := conversations.SearchQuery{Order: conversations.Relevance, Question: question, Limit: passages, MaxText: recalledText, MaxWide: recalledText}
+	q.Own = isToolOf(c.family)
+	found, err := c.commands.find(ctx, &q, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range found.Conversations[:min(len(found.Conversations), maxChoices)] {
+		list = append(list, m.Listed)
+	}
+	return list, nil
+}
+
+// choose shows conversations, and asks on a terminal for one. Where nobody can be asked it returns an error.
+func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*conversations.Listed, error) {
+	if len(list) == 0 {
+		return nil, failed("conversation ls shows the conversations there are; --all-projects those of all projects", "no conversation was found")
+	}
+	for i := range list {
+		l := &list[i]
+		day := either(l.ActiveAt().IsZero(), "?", l.ActiveAt().In(c.host.Now().Location()).Format(time.DateOnly))
+		title := text.Cell(l.Title)
+		if room := c.out.width - len(l.ID) - len(day) - 8; c.out.terminal && room > minRoom {
+			title = text.Truncate(title, room)
+		}
+		c.out.write(fmt.Sprintf("%d  %s  %s  %s\n", i+1, c.out.style(styleID, string(l.ID)), day, title))
+	}
+	if err := c.out.flush(); err != nil {
+		return nil, err
+	}
+	answer, err := cli.Answer(ctx, c.host.Stdin, c.host.Stderr, fmt.Sprintf("Which one? [1-%d] ", len(list)))
+	if errors.Is(err, cli.ErrNobody) {
+		return nil, failed("resume ID goes on with one of them", "nobody can be asked here which one is meant")
+	}
+	if n, notNumber := strconv.Atoi(answer); err == nil && notNumber == nil && n >= 1 && n <= len(list) {
+		return &list[n-1], nil
+	}
+	if err == nil {
+		err = failed("", "%s is none of them", text.Quote(answer))
+	}
+	return nil, err
+}
+
+// resumeNote tells a person on a terminal how to go on with a conversation.
+func (c *commands) resumeNote(l *transcript.Conversation) {
+	if c.out.isTable() && len(conversations.ResumeCommand(l)) > 0 {
+		c.note("to go on with it: %s resume %s", c.host.Name, l.ID)
+	}
+}

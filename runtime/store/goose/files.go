@@ -1,0 +1,85 @@
+package goose
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+)
+
+// files is the sessions of versions before 1.10, each in a file of JSON lines. It implements [store.Store].
+type files struct{ history.Store }
+
+const extension = ".jsonl"
+
+// entry is the file of a session.
+type entry struct{ history.Entry[history.Session] }
+
+// line is the first line of a file, or a message.
+type line struct {
+	Dir         string       `json:"working_dir"`
+	Description string       `json:"description"`
+	Role        string       `json:"role"`
+	Created     int64        `json:"created"`
+	Content     jsontext.Raw `json:"content"`
+	Metadata    jsontext.Raw `json:"metadata"`
+}
+
+// List implements [store.Store].
+func (s *files) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	find := func(root *history.Root) (all []*entry, problems []store.Problem) {
+		names, problems := s.Walk(root, ".", func(string) bool { return false })
+		for _, name := range names {
+			if session, ok := strings.CutSuffix(name, extension); ok && history.IsName(session) {
+				e := &entry{}
+				e.File, e.ID = name, IDs().ID(session, "")
+				all = append(all, e)
+			}
+		}
+		return all, problems
+	}
+	return history.List(ctx, &s.Store, scope, find, func(_ *history.Root, all []*entry, l *store.Listing) error {
+		for _, e := range all {
+			if e.Meta.Readable && s.Project.Has(e.Meta.Dir) {
+				l.Conversations = append(l.Conversations, s.Conversation(e.ID, &e.Meta, e.decode, e.Stamp))
+			}
+		}
+		return nil
+	})
+}
+
+// Peek implements [history.Listed].
+func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
+	to, m := &history.Recorder{}, &e.Meta
+	_, err = jsonl.Peek(ctx, f, size, func() bool { return to.Request == "" }, func(data []byte) {
+		var l line
+		l.record(to, data)
+		m.Dir, m.Title = cmp.Or(m.Dir, l.Dir), cmp.Or(m.Title, l.Description)
+		m.Created = cmp.Or(m.Created, sessiondb.Moment(l.Created))
+	})
+	m.Note(to)
+	return m.Dir, err
+}
+
+// decode adds the events of a session.
+func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+	return to.Lines(ctx, root, e.File, func(data []byte, _ int64) bool {
+		var l line
+		return l.record(to, data)
+	})
+}
+
+// record decodes a line and adds its events to a recorder. It returns false if the line is damaged.
+func (l *line) record(to *history.Recorder, data []byte) bool {
+	ok := jsontext.Decode(data, l)
+	if l.Role != "" {
+		record(to, &sessiondb.Message{Role: l.Role, At: sessiondb.Moment(l.Created), About: l.Metadata, Data: l.Content})
+	}
+	return ok
+}

@@ -1,0 +1,161 @@
+// Package genai makes events of messages in the form of Google's API, which Gemini CLI and Qwen Code record.
+package genai
+
+import (
+	"bytes"
+	"cmp"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Call is a call of a tool. Its fields from Status on are recorded only beside a message, not in its parts.
+type Call struct {
+	ID     string       `json:"id"`
+	Name   string       `json:"name"`
+	Args   jsontext.Raw `json:"args"`
+	Status string       `json:"status"`
+	At     time.Time    `json:"timestamp"`
+	Result jsontext.Raw `json:"result"` // the content of a message
+}
+
+// Response is the result of a tool.
+type Response struct {
+	ID       string `json:"id"`
+	Response struct {
+		Error   []byte `json:"error"`
+		Output  []byte `json:"output"`
+		Content []byte `json:"content"`
+	} `json:"response"`
+}
+
+// Part is a part of a message's content.
+type Part struct {
+	Text     []byte       `json:"text"`
+	Thought  bool         `json:"thought"`
+	Call     *Call        `json:"functionCall"`
+	Response *Response    `json:"functionResponse"`
+	Inline   jsontext.Raw `json:"inlineData"`
+	File     jsontext.Raw `json:"fileData"`
+}
+
+// Parts returns the parts of a content, which can be a text alone.
+func Parts(content jsontext.Raw) []Part {
+	return jsontext.Parts(content, func(said []byte) Part { return Part{Text: said} })
+}
+
+// Decoder makes events of messages. Calls and their results can be recorded several times.
+type Decoder struct {
+	To               *history.Recorder
+	called, returned map[string]bool // ids of the calls and of the results that were added
+}
+
+// NewDecoder returns a decoder that adds events to a recorder.
+func NewDecoder(to *history.Recorder) *Decoder {
+	return &Decoder{to, map[string]bool{}, map[string]bool{}}
+}
+
+// Text adds an event with a text.
+func (d *Decoder) Text(kind transcript.Kind, at time.Time, text []byte) {
+	d.To.Add(transcript.Event{Kind: kind, Time: at, Text: text})
+}
+
+// The lines between which a program puts the files that a prompt mentions.
+const (
+	filesBegin = "--- Content from referenced files ---"
+	filesEnd   = "--- End of content ---"
+)
+
+// User adds a prompt of a person, which can be a picture alone, and results that are recorded nowhere else.
+// It leaves out parts that begin with one of the prefixes in injected.
+func (d *Decoder) User(at time.Time, content jsontext.Raw, injected ...string) {
+	var texts [][]byte
+	said, inFiles := false, false
+	for _, p := range Parts(content) {
+		switch {
+		case p.Response != nil:
+			d.response(at, p.Response, &Call{})
+		case history.Begins(p.Text, filesBegin):
+			inFiles = true
+		case history.Begins(p.Text, filesEnd):
+			inFiles = false
+		case inFiles || p.Thought:
+		case p.Inline != nil || p.File != nil:
+			said = true
+		case len(p.Text) == 0 || history.Begins(p.Text, injected...):
+		default:
+			said = true
+			texts = append(texts, p.Text)
+		}
+	}
+	if said {
+		d.Text(transcript.KindUser, at, bytes.Join(texts, nil))
+	}
+}
+
+// Answer adds the texts, thoughts and calls of an answer, and the results in it.
+func (d *Decoder) Answer(at time.Time, content jsontext.Raw) {
+	for _, p := range Parts(content) {
+		switch {
+		case p.Call != nil:
+			d.Call(at, p.Call)
+		case p.Response != nil:
+			d.response(at, p.Response, &Call{})
+		case p.Thought:
+			d.Text(transcript.KindReasoning, at, p.Text)
+		default:
+			d.Text(transcript.KindAssistant, at, p.Text)
+		}
+	}
+}
+
+// first adds an id to a set, and reports whether it was not there. Nothing equals an empty id.
+func first(set map[string]bool, id string) bool {
+	again := set[id]
+	set[id] = id != ""
+	return !again
+}
+
+// Call adds a call, unless it was added.
+func (d *Decoder) Call(at time.Time, c *Call) {
+	if first(d.called, c.ID) {
+		d.To.Add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: c.Name, CallID: c.ID, Arguments: c.Args})
+	}
+}
+
+// Results adds the results in a content that were not added. They are those of a call.
+func (d *Decoder) Results(at time.Time, content jsontext.Raw, of *Call) {
+	for _, p := range Parts(content) {
+		if p.Response != nil {
+			d.response(at, p.Response, of)
+		}
+	}
+}
+
+// response adds the result of a call, unless it was added.
+func (d *Decoder) response(at time.Time, r *Response, of *Call) {
+	id := cmp.Or(r.ID, of.ID)
+	if !first(d.returned, id) {
+		return
+	}
+	var texts [][]byte
+	for _, text := range [][]byte{r.Response.Error, r.Response.Output, r.Response.Content} {
+		if text != nil {
+			texts = append(texts, unwrap(text))
+		}
+	}
+	failed := of.Status == "error" || r.Response.Error != nil
+	d.To.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: id, Failed: failed, Text: history.Join(texts)})
+}
+
+// unwrap returns a text without the marks that a program puts around untrusted content.
+func unwrap(said []byte) []byte {
+	inner, begins := bytes.CutPrefix(said, []byte("<untrusted_context>"))
+	inner, ends := bytes.CutSuffix(inner, []byte("</untrusted_context>"))
+	if !begins || !ends {
+		return said
+	}
+	return bytes.TrimSuffix(bytes.TrimPrefix(inner, []byte("\n")), []byte("\n"))
+}

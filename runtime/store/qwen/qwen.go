@@ -1,0 +1,158 @@
+// Package qwen reads the conversations that Qwen Code recorded for a project: sessions, also archived ones,
+// and those of their background sub-agents.
+//
+// Qwen Code writes JSON lines, each with the uuid of the record before it, to
+// projects/FOLDER/chats/SESSION.jsonl, to chats/archive once a session is archived, and for a sub-agent to
+// projects/FOLDER/subagents/SESSION/agent-NAME.jsonl. They are below QWEN_RUNTIME_DIR, QWEN_HOME or .qwen in
+// the home directory, on all systems. It only appends: a session that goes on grows, and what the user goes
+// back from stays in a dead branch. A fork begins with copies of the records of its origin, with their times.
+// The directory of a session is recorded in each line. Checked with version 0.24.4.
+//
+// The package never creates, changes or locks a file, and opens only regular files below the projects.
+package qwen
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Name is the name of this kind of store.
+const Name = "qwen"
+
+// Store has the conversations of a project. It implements [store.Store].
+type Store struct{ history.Store }
+
+// Open returns the store, and false if Qwen Code has recorded nothing.
+func Open(o store.Options) (*Store, bool) {
+	s, ok := history.Open(o, Name, Home, "projects", IDs())
+	return &Store{s}, ok
+}
+
+// Variables returns the environment variables that move what Qwen Code records, the first one that is set.
+func Variables() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
+
+// Home returns the directory of Qwen Code, or "" if the environment does not name it.
+func Home(getenv func(string) string) string {
+	for _, variable := range Variables() {
+		if dir := getenv(variable); dir != "" {
+			return dir
+		}
+	}
+	return history.InHome(getenv, ".qwen")
+}
+
+// IDs returns the form of ids: the uuid of a session, and for a sub-agent also its name.
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "qwen-", Part: history.IsName, Example: "qwen-698bf473-c5eb-4442-85cb-31fdc426f7ec"}
+}
+
+// id returns the id of a sub-agent, or of a session if agent is empty.
+func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
+
+// entry is a file of a session or a sub-agent.
+type entry struct {
+	history.Entry[metadata]
+	session  string // uuid; of a sub-agent that of the session that started it
+	agent    string // name of a sub-agent; empty for a session
+	archived bool
+	isFork   bool // of a session that lists show together with it
+}
+
+// entries returns the files of sessions and sub-agents, and the folders that cannot be read.
+func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
+	files, problems := s.Walk(root, ".", func(dir string) bool {
+		switch below := strings.Split(dir, "/"); len(below) {
+		case 1:
+			return true
+		case 2:
+			return below[1] == "chats" || below[1] == "subagents"
+		case 3:
+			return dir == path.Join(below[0], "chats/archive") || below[1] == "subagents" && history.IsUUID(below[2])
+		}
+		return false
+	})
+	for _, file := range files {
+		if e := newEntry(file); e != nil {
+			all = append(all, e)
+		}
+	}
+	return all, problems
+}
+
+// newEntry returns the entry of a file; nil if its name is not that of a session or a sub-agent.
+func newEntry(file string) *entry {
+	e := &entry{}
+	e.File = file
+	below := strings.Split(file, "/")
+	name, isLog := strings.CutSuffix(path.Base(file), ".jsonl")
+	switch {
+	case !isLog || len(below) < 3:
+		return nil
+	case below[1] == "chats":
+		e.session, e.archived = name, len(below) == 4
+	default:
+		agent, isAgent := strings.CutPrefix(name, "agent-")
+		if !isAgent || !history.IsName(agent) || len(below) != 4 {
+			return nil
+		}
+		e.session, e.agent, e.About = below[2], agent, strings.TrimSuffix(file, ".jsonl")+".meta.json"
+	}
+	if !history.IsUUID(e.session) {
+		return nil
+	}
+	e.ID = id(e.session, e.agent)
+	return e
+}
+
+// List implements [store.Store]. Of several files of a session the one that is not archived is read, of
+// several of these the one that was written last.
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
+		best := map[transcript.ID]*entry{}
+		slices.SortFunc(all, func(a, b *entry) int {
+			return cmp.Or(history.CompareBool(b.archived, a.archived), cmp.Compare(a.Stamp.Modified(), b.Stamp.Modified()))
+		})
+		for _, e := range all {
+			if e.Meta.Readable && s.Project.Has(e.Meta.Dir) {
+				best[e.ID] = e
+			}
+		}
+		for _, e := range best {
+			origin := best[id(e.Meta.Origin, "")]
+			e.isFork = origin != nil && (e.archived || !origin.archived)
+			l.Conversations = append(l.Conversations, s.conversation(e))
+		}
+		return nil
+	})
+}
+
+// conversation returns the list's entry for a session or a sub-agent.
+func (s *Store) conversation(e *entry) store.Conversation {
+	c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp)
+	c.Archived = e.archived
+	switch {
+	case e.agent != "":
+		c.Parent = id(e.session, "")
+	case e.isFork:
+		c.Parent = id(e.Meta.Origin, "")
+	}
+	return c
+}
+
+// Caller implements [store.Recognizer]. Qwen Code names the calling session in the environment of a shell
+// command.
+func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
+	c := store.Caller{Evidence: s.Evidence(from, strings.HasPrefix(from.Client, "qwen-"), "QWEN_CODE")}
+	if session := s.Getenv("QWEN_CODE_SESSION_ID"); c.Evidence == store.ByEnvironment && history.IsUUID(session) {
+		c.IDs = []transcript.ID{id(session, "")}
+	}
+	return c
+}

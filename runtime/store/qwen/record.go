@@ -1,0 +1,132 @@
+package qwen
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"os"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/internal/genai"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// metadata is the metadata of a session or a sub-agent.
+type metadata struct {
+	history.Session
+	Origin string // the session that it was forked from; empty for none
+}
+
+// record is a line of a log. Its texts can be parts of the line.
+type record struct {
+	UUID       string    `json:"uuid"`
+	Parent     string    `json:"parentUuid"`
+	At         time.Time `json:"timestamp"`
+	Type       string    `json:"type"`
+	Subtype    string    `json:"subtype"`
+	Provenance string    `json:"provenance"`
+	Dir        string    `json:"cwd"`
+	Message    struct {
+		Parts jsontext.Raw `json:"parts"`
+	} `json:"message"`
+	Result struct {
+		CallID string `json:"callId"`
+		Status string `json:"status"`
+	} `json:"toolCallResult"`
+	Forked struct {
+		Session string `json:"sessionId"`
+	} `json:"forkedFrom"`
+	Payload struct {
+		Title string `json:"customTitle"`
+	} `json:"systemPayload"`
+}
+
+// Peek implements [history.Listed].
+func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
+	m, to := &e.Meta, &history.Recorder{}
+	d := e.newDecoder(to)
+	wanted := func() bool { return to.Request == "" }
+	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
+		var r record
+		jsontext.Decode(line, &r)
+		if m.Created.IsZero() {
+			m.Created, m.Origin = r.At, r.Forked.Session
+		}
+		m.Dir, m.Title = cmp.Or(m.Dir, r.Dir), cmp.Or(r.Payload.Title, m.Title)
+		if d.decode(&r); r.Subtype == "rewind" {
+			to.Last = time.Time{} // that of an event which the user went back to
+		}
+	})
+	m.Note(to)
+	if e.agent != "" {
+		m.Title = e.description(root)
+	}
+	return m.Dir, err
+}
+
+// description returns the task of a sub-agent, from the file beside its log.
+func (e *entry) description(root *history.Root) string {
+	const most = 64 << 10
+	var about struct {
+		Description string `json:"description"`
+	}
+	data, _ := root.ReadFile(e.About, most) // there need not be one
+	jsontext.Decode(data, &about)
+	return about.Description
+}
+
+// decode adds the events of a session or a sub-agent.
+func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+	var branch history.Branch[*record]
+	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
+		r := &record{}
+		ok := jsontext.Decode(bytes.Clone(line), r)
+		if r.UUID != "" {
+			branch.Add(r.UUID, r.Parent, r)
+		}
+		return ok
+	})
+	d := e.newDecoder(to)
+	for _, r := range branch.Live() {
+		to.Copied = e.isFork && r.Forked.Session != ""
+		d.decode(r)
+	}
+	return err
+}
+
+// decoder makes events of records.
+type decoder struct{ *genai.Decoder }
+
+func (e *entry) newDecoder(to *history.Recorder) *decoder {
+	to.Agent, to.Inquiry = e.agent != "", "ask_user_question"
+	return &decoder{genai.NewDecoder(to)}
+}
+
+// decode adds the events of a record.
+func (d *decoder) decode(r *record) {
+	switch r.Type {
+	case "user":
+		if r.isPrompt() {
+			d.User(r.At, r.Message.Parts, "<system-reminder>")
+		}
+	case "assistant":
+		d.Answer(r.At, r.Message.Parts)
+	case "tool_result":
+		d.Results(r.At, r.Message.Parts, &genai.Call{ID: r.Result.CallID, Status: r.Result.Status})
+	case "system":
+		if r.Subtype == "chat_compression" {
+			d.Text(transcript.KindCompaction, r.At, nil)
+		}
+	default:
+		d.To.Totals.Skipped++
+	}
+}
+
+// isPrompt reports whether a person wrote the message, also while the assistant works, or an assistant did
+// for a sub-agent. Others in the name of the user are of the program.
+func (r *record) isPrompt() bool {
+	return (r.Provenance == "" || r.Provenance == "real_user") && (r.Subtype == "" || r.Subtype == "mid_turn_user_message")
+}
