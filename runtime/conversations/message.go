@@ -51,10 +51,10 @@ func messageKind(e *transcript.Event, command string) uint8 {
 
 // indexExtra is the data of a message in an index besides its text.
 type indexExtra struct {
-	secret bool // the text has a secret
-	role string // as recorded, if it is not the role of the kind
-	tool string // that is called, or has the result
-	turn int    // as [transcript.Event.Turn]
+	secret bool   // the text has a secret
+	role   string // as recorded, if it is not the role of the kind
+	tool   string // that is called, or has the result
+	turn   int    // as [transcript.Event.Turn]
 	// unnumbered is the number of events without a number before it. Counted so, it is the same in a store and in a
 	// copy of it.
 	unnumbered int
