@@ -68,7 +68,7 @@ func hostile(l *lab) (string, error) {
 	for _, page := range pages {
 		err = errors.Join(err, l.open(page), l.innocent(page, 1))
 	}
-	err = errors.Join(err, l.open("/p/knowledge"), l.do(chromedp.Click(".items ul a")), l.innocent("a subject", 1))
+	err = errors.Join(err, l.open("/p/knowledge"), l.do(chromedp.Click(".items ul a")), l.until(`document.readyState === "complete" && document.querySelector("pre.content")`), l.innocent("a subject", 1))
 	for i := range hostileTexts() {
 		err = errors.Join(err, l.export(fmt.Sprintf("claude-22222222-2222-4222-8222-%012d", i)))
 	}
