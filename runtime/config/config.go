@@ -51,8 +51,7 @@ type Config struct {
 	// OwnModel is the model in [session] of the user's file.
 	OwnModel string
 
-	Topics []Topic // in the order in which they are first mentioned
-
+	Topics   []Topic // in the order in which they are first mentioned
 	Problems []Problem
 
 	Home string // the user's home directory

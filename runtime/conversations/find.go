@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/index"
@@ -54,7 +55,8 @@ func (q *query) hasIndexed(ctx context.Context, s *source) bool {
 	}
 	isCopy := func(other *source) bool { return other != s && other.Name() == s.Name() }
 	isThere := func(id transcript.ID) bool { return s.view.Lookup(string(id)) != nil } // relatives are found by listing
-	if slices.ContainsFunc(q.sources, isCopy) || slices.ContainsFunc(slices.Concat(q.exclude, q.relatives), isThere) {
+	isForgotten := slices.ContainsFunc(slices.Collect(maps.Keys(q.settings.forgotten)), isThere)
+	if isForgotten || slices.ContainsFunc(q.sources, isCopy) || slices.ContainsFunc(slices.Concat(q.exclude, q.relatives), isThere) {
 		return false
 	}
 	version, err := s.Version(ctx)

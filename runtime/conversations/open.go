@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
+	"github.com/convtools/convtools/runtime/store/copies"
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/postgres"
@@ -136,6 +137,9 @@ func Open(o Options) (*Library, error) {
 		return nil, nowhere
 	}
 	l := New(o, stores...)
+	if l.lists != nil {
+		l.lists.forgotten = set.forgotten
+	}
 	l.settings, l.project, l.partial, l.nowhere, l.place = set, p, !all && o.Store == nil, nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
@@ -185,6 +189,11 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 	}
 	if len(places) == 0 {
 		places = append(places, placed{place: usual[0]})
+	}
+	if !k.archive {
+		if s, ok := copies.Open(store.Options{Project: p, Getenv: o.Getenv, Cache: o.cache(set)}, k.name, k.parseID); ok {
+			places = append(places, placed{place: s.Place(), store: s})
+		}
 	}
 	return places, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/copies"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -41,7 +42,7 @@ type source struct {
 
 // newQuery begins a query. It reads nothing.
 func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
-	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{}), filter: f, omitted: omitted}
+	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{forgotten: l.settings.forgotten}), filter: f, omitted: omitted}
 	for _, s := range l.stores {
 		if f.includes(s.Name()) {
 			q.sources = append(q.sources, &source{Store: s, index: l.indexes.of(l.settings, s), found: map[string]*Matched{}})
@@ -302,6 +303,8 @@ var everything = store.Scope{Set: store.Live | store.Archived}
 
 // lists are lists of stores, for one query or for several queries of one call.
 type lists struct {
+	forgotten copies.Forgotten // these are left out
+
 	mu    sync.Mutex
 	whole map[listed]*store.Listing // of all conversations in a set
 	open  []*store.Listing
@@ -342,5 +345,6 @@ func (l *lists) of(ctx context.Context, s store.Store, scope store.Scope) ([]sto
 	if isWhole {
 		l.whole[key] = list
 	}
-	return slices.Clone(list.Conversations), slices.Clone(list.Problems), nil
+	isKnown := func(c store.Conversation) bool { return !l.forgotten[c.ID] }
+	return filtered(list.Conversations, isKnown), slices.Clone(list.Problems), nil
 }

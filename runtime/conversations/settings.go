@@ -18,6 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/index/terms"
+	"github.com/convtools/convtools/runtime/store/copies"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/project"
 )
@@ -31,6 +32,8 @@ type settings struct {
 	language terms.Language // of words; empty if none is set
 	warnings []string       // sentences about settings that nothing reads and that restrict nothing
 	memory   *project.Memory
+	// forgotten are the conversations that the user has forgotten.
+	forgotten copies.Forgotten
 	// exclusions is a text that changes with the exclusions; empty if there are none. It is that of the beginning: more
 	// are remembered when they are found.
 	exclusions string
@@ -55,6 +58,9 @@ func readSettings(o *Options) (*settings, error) {
 	s.noIndex = c.Index.Off || c.Wrong("index") != nil
 	s.warnings = config.Sentences(wrong)
 	var err error
+	if s.forgotten, err = copies.ReadForgotten(o.env()); err != nil {
+		return nil, fmt.Errorf("reading which conversations are forgotten: %w", err)
+	}
 	if s.memory, err = openMemory(o); err == nil {
 		s.exclusions = s.hashExclusions()
 	}

@@ -35,9 +35,9 @@ func Resume(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
 		c := &resuming{commands: commands{host: host}, family: family}
 		cmd := c.newCommand("resume [ID | WORDS…]", "", "Go on with a session in the program that recorded it",
-			`Starts the program that recorded a session, in its directory, to go on with it. In
-place of an ID, words let you choose among the conversations that answer them
-best, and nothing among the last ones.
+			`Starts the program that recorded a session, in its directory, to go on with it.
+In place of an ID, words let you choose among the conversations that answer them
+best, and without words you choose among the last ones.
 
 ID may also be that of a session of another project.`,
 			"resume claude-5afd8764", "resume --print retry cap")

@@ -1,5 +1,5 @@
 // Package copilot reads the conversations that GitHub Copilot CLI recorded for a project, from the
-// logs of events in its home directory. It was checked with what version 1.0.102 wrote.
+// logs of events in its home directory. It was checked with what versions 1.0.20, 1.0.62 and 1.0.102 wrote.
 //
 // A session is the file session-state/ID/events.jsonl below ~/.copilot, on Windows below
 // %USERPROFILE%\.copilot, and below WSL in the Linux home; COPILOT_HOME names another directory. Versions

@@ -145,6 +145,11 @@ func TestSaid(t *testing.T) {
 				event("tool.execution_complete", 4, object{"toolCallId": "c1", "success": true, "result": "a.txt"}),
 			"1 user: Hi\n1 reasoning: Hm\n1 tool_call ls: {}\n1 tool_call cat: x\n1 tool_result: a.txt\n",
 		},
+		"a command that fails, as before version 1.0.100": {
+			user(1, "Hi") + event("tool.execution_complete", 2, object{"toolCallId": "c1", "success": true, "result": object{"content": "no\n<exited with exit code 3>"}}) +
+				event("tool.execution_complete", 3, object{"toolCallId": "c2", "success": true, "result": object{"content": "yes\n<exited with exit code 0>"}}),
+			"1 user: Hi\n1 tool_result failed: no <exited with exit code 3>\n1 tool_result: yes <exited with exit code 0>\n",
+		},
 		"a call with a text": {
 			user(1, "Hi") + event("tool.execution_start", 2, object{"toolCallId": "c1", "toolName": "apply_patch", "arguments": "*** Begin"}),
 			"1 user: Hi\n1 tool_call apply_patch: *** Begin\n",

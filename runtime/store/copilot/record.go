@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ const inquiry = "ask_user"
 type record struct {
 	Type  string    `json:"type"`
 	At    time.Time `json:"timestamp"`
-	Agent string    `json:"agentId"` // the sub-agent that it is of; empty for none
+	Agent string    `json:"agentId"` // the sub-agent that it is of, since version 1.0.60; empty for none
 	Data  data      `json:"data"`
 }
 
@@ -155,11 +156,19 @@ func (d *data) result(at time.Time) transcript.Event {
 	}
 	text, _ := jsontext.Unquote(said)
 	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: d.Call, Text: jsontext.Unescape(text)}
-	e.Failed = !d.Success || d.Shell.Exit != 0
+	e.Failed = !d.Success || d.Shell.Exit != 0 || hasFailed(e.Text)
 	if !d.Success && len(e.Text) == 0 {
 		e.Text = d.Error.Message
 	}
 	return e
+}
+
+// hasFailed reports whether a result ends with the exit code of a command that failed. Versions before 1.0.100
+// record it only there.
+func hasFailed(text []byte) bool {
+	last := text[bytes.LastIndexByte(text, '\n')+1:]
+	_, code, ok := bytes.Cut(last, []byte(" with exit code "))
+	return ok && last[0] == '<' && string(code) != "0>"
 }
 
 // isSilent reports whether events of a type have no text of the conversation: they are about the

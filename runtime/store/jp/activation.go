@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -30,7 +31,7 @@ func (w *Workspace) Activated() ([]transcript.ID, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("opening the session of JP in %s: %w", w.user, reason(err))
+		return nil, fmt.Errorf("opening the session of JP in %s: %w", w.user, history.Reason(err))
 	}
 	var session struct {
 		History []struct {

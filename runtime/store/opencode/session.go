@@ -131,7 +131,8 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 
 // conversation returns the list's entry for a session, one of all.
 func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
-	c := &conversation{s, i}
+	from := i.origin(all)
+	c := &conversation{s, i, from != nil && (i.archived() || !from.archived())}
 	of := history.Session{Title: i.Title, Dir: i.Dir, Created: timeOf(i.Time.Created)}
 	if isDefaultTitle(i.Title) {
 		if of.Request = c.request(ctx); of.Request != "" {
@@ -143,9 +144,15 @@ func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Co
 	entry.LastActivatedAt = timeOf(i.Time.Updated)
 	entry.Archived, entry.ArchivedAt = i.archived(), timeOf(i.Time.Archived)
 	if isSession(i.Parent) {
+<<<<<<< HEAD
 		entry.Parent = s.ID(i.Parent, "")
 	} else if from := i.origin(all); from != nil {
 		entry.Parent = s.ID(from.session, "")
+=======
+		entry.Parent = convID(i.Parent)
+	} else if from != nil {
+		entry.Parent = convID(from.session)
+>>>>>>> main
 	}
 	return entry
 }
@@ -163,6 +170,7 @@ func isDefaultTitle(title string) bool {
 type conversation struct {
 	store *Store
 	*info
+	isFork bool // of a session that lists show together with it
 }
 
 // Version implements [store.Record].
@@ -213,26 +221,13 @@ func (c *conversation) record(ctx context.Context, to *history.Recorder) error {
 	case len(found) == 0:
 		return c.notFound()
 	}
-	c = &conversation{c.store, found[0]}
+	c = &conversation{c.store, found[0], c.isFork}
 	messages, err := c.messages(ctx)
-	isFork, failed := c.isFork(ctx)
-	err = cmp.Or(err, failed)
 	for i := 0; i < len(messages) && err == nil && !to.Stopped; i++ {
-		to.Copied = isFork && messages[i].created < c.Time.Created
+		to.Copied = c.isFork && messages[i].created < c.Time.Created
 		err = c.recordMessage(ctx, to, &messages[i])
 	}
 	return err
-}
-
-// isFork reports whether the session was forked from one which lists show together with it.
-func (c *conversation) isFork(ctx context.Context) (bool, error) {
-	if !strings.Contains(c.Title, forkMark) {
-		return false, nil
-	}
-	all, _, err := c.source.sessions(ctx, "")
-	return c.origin(slices.DeleteFunc(all, func(other *info) bool {
-		return other.archived() && !c.archived() || !c.store.Project.Has(other.Dir)
-	})) != nil, err
 }
 
 // recordMessage adds the events of a message to a recorder, without those of a summary.

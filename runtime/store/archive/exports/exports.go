@@ -76,6 +76,7 @@ var (
 	errTooLarge  = errors.New("it has more than 64 MB") // maxConversation
 	errEmpty     = errors.New("nothing is said in it")
 	errOlder     = errors.New("what is in the archive was changed later, and is kept")
+	errForgotten = errors.New("it is forgotten, and stays so")
 	errEncrypted = errors.New("it is encrypted: unpack it with its password, and import the folder")
 )
 
@@ -115,7 +116,7 @@ type importing struct {
 
 func (i *importing) problem(p Problem, err error) {
 	p.Err = err
-	p.Skipped = err == errEmpty || err == errOlder
+	p.Skipped = err == errEmpty || err == errOlder || err == errForgotten
 	if p.Skipped {
 		i.report.Skipped++
 	} else {
@@ -261,6 +262,8 @@ func (i *importing) put(kind string, h *header, p Problem) error {
 		i.report.Unchanged++
 	case outcome == archive.Older:
 		i.problem(p, errOlder)
+	case outcome == archive.Left:
+		i.problem(p, errForgotten)
 	}
 	return nil
 }
