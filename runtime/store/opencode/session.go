@@ -144,15 +144,9 @@ func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Co
 	entry.LastActivatedAt = timeOf(i.Time.Updated)
 	entry.Archived, entry.ArchivedAt = i.archived(), timeOf(i.Time.Archived)
 	if isSession(i.Parent) {
-<<<<<<< HEAD
 		entry.Parent = s.ID(i.Parent, "")
-	} else if from := i.origin(all); from != nil {
-		entry.Parent = s.ID(from.session, "")
-=======
-		entry.Parent = convID(i.Parent)
 	} else if from != nil {
-		entry.Parent = convID(from.session)
->>>>>>> main
+		entry.Parent = s.ID(from.session, "")
 	}
 	return entry
 }
