@@ -40,6 +40,7 @@ type Config struct {
 	}
 	Recall struct { // how questions are answered
 		Language string `toml:"language"`
+		Secrets  string `toml:"secrets"` // show or hide
 	}
 	Trust struct {
 		Directories []string `toml:"directories"` // absolute paths, which may be links, and may not exist

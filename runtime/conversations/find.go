@@ -105,9 +105,18 @@ func (s *source) matched(c *index.Conversation) *Matched {
 		if listed := s.wanted[c.Key]; listed != nil {
 			m.Conversation = listed.Conversation
 		}
+		m.Title = s.library.shownTitle(m.Title)
 		s.found[c.Key] = m
 	}
 	return m
+}
+
+// shown returns the text of a message, with the data of it, as [Library.shown] does.
+func (s *source) shown(text, extra []byte) []byte {
+	if hasSecret(extra) {
+		return s.library.shown(text)
+	}
+	return text
 }
 
 func (s *source) hit(in *index.Conversation, at index.Scored, extra []byte) Hit {
@@ -132,6 +141,7 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 			if err != nil {
 				return err
 			}
+			text = in.shown(text, extra)
 			lines := 1
 			if q.Pattern != nil {
 				lines = q.Pattern.Count(text)
@@ -163,7 +173,7 @@ func (r *Results) titles(q *SearchQuery, in *source) {
 		return
 	}
 	for key, listed := range in.wanted {
-		if lines := q.Pattern.Count([]byte(listed.Title)); lines > 0 {
+		if lines := q.Pattern.Count(r.query.shown([]byte(listed.Title))); lines > 0 {
 			c := cmp.Or(in.view.Lookup(key), &index.Conversation{Key: key})
 			r.add(Hit{Conversation: in.matched(c), Index: -1, Scope: transcript.ScopeTitle}, lines)
 		}

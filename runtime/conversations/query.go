@@ -27,8 +27,9 @@ type query struct {
 // source is a store in a query.
 type source struct {
 	store.Store
-	index *index.Index
-	view  *index.View // the index as it is when the query begins; nil for none
+	library *Library
+	index   *index.Index
+	view    *index.View // the index as it is when the query begins; nil for none
 	// list has the conversations of the query. With isWhole it is empty, because the query is about all conversations
 	// in view.
 	list    []store.Conversation
@@ -45,7 +46,7 @@ func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
 	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{forgotten: l.settings.forgotten}), filter: f, omitted: omitted}
 	for _, s := range l.stores {
 		if f.includes(s.Name()) {
-			q.sources = append(q.sources, &source{Store: s, index: l.indexes.of(l.settings, s), found: map[string]*Matched{}})
+			q.sources = append(q.sources, &source{Store: s, library: l, index: l.indexes.of(l.settings, s), found: map[string]*Matched{}})
 		}
 	}
 	var err1, err2, err3 error
