@@ -136,7 +136,6 @@ type Word struct {
 	Term   string // the common beginning of its forms, in lower case
 	Events int    // that have a form of it
 	Rare   bool   // few events have it
-	Near   string // for a word without events, the most frequent spelling one edit away; empty for none
 }
 
 // Position is the position of an event among all: the newest first, events without a time last, and events with equal
