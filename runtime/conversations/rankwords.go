@@ -77,7 +77,7 @@ func (r *ranking) weigh() error {
 		total.Add(spread)
 	}
 	r.asks = index.RankQuery{
-		Most: lookAt, Coverage: float32(coverage), Counts: kindCounts,
+		Most: lookAt, Coverage: float32(coverage), Counts: kindCounts, Excludes: r.query.isOwn,
 		Average: float64(total.Bytes) / float64(max(total.Messages, 1)),
 	}
 	result := r.result
