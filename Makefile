@@ -1,6 +1,7 @@
 # demo, test, build and generate need nothing but Go; check fetches its tools and
 # needs a C compiler for the race detector; bench installs peers from PyPI;
-# clients installs a Node and the clients from npm, and one from PyPI.
+# clients installs a Node and the clients from npm, and one from PyPI; page
+# installs Chromium from Debian, and axe-core from npm.
 
 export CGO_ENABLED = 0
 GO          ?= go
@@ -72,6 +73,11 @@ clients: ## Run real MCP clients and agents against convtools; wants npm, python
 	@$(GO) -C $(TOOLS) run ./clients $(CLIENTS)
 	@python3 -m venv bin/python && bin/python/bin/pip install --quiet mcp==$(MCP)
 	PATH="$(CURDIR)/bin/python/bin:$$PATH" $(GO) test -count=1 -run '^TestProgramsThroughEveryFront$$' ./cmd/convgen
+
+.PHONY: page
+page: ## Look at the page of convtools web in Chromium, and take pictures of it; wants npm and a network
+	@command -v chromium >/dev/null || { apt-get update && apt-get install -y --no-install-recommends chromium; }
+	@$(GO) -C $(TOOLS) run ./page $(PAGE)
 
 .PHONY: prove
 prove: ## Explore the states of sessions, mutate their code, kill processes, check the order of answers, try more random cases

@@ -296,7 +296,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/web/document"),
-			to:   list("runtime/base/...", "runtime/conversations", "runtime/transcript", "github.com/yuin/goldmark/...", "github.com/rogpeppe/go-internal/diff"),
+			to:   list("runtime/base/...", "runtime/conversations", "runtime/store/toolcall", "runtime/transcript", "github.com/yuin/goldmark/...", "github.com/rogpeppe/go-internal/diff"),
 			why:  "it turns events into HTML and Markdown, for whoever has read them",
 		},
 		{

@@ -19,6 +19,9 @@ import (
 func AddDirectory(getenv func(string) string, kind, dir string) (file string, err error) {
 	path, file := userFile(getenv)
 	c := readUser(getenv)
+	if path == "" {
+		return "", errors.New("it is not known where the configuration is: there is no home directory")
+	}
 	if err := c.Wrong("stores"); err != nil || slices.Contains(c.Stores.Directories[kind], dir) {
 		return "", err
 	}

@@ -56,3 +56,11 @@ func TestAddDirectory(t *testing.T) {
 		})
 	}
 }
+
+func TestAddDirectoryWithoutHome(t *testing.T) {
+	t.Parallel()
+	file, err := config.AddDirectory(func(string) string { return "" }, "jp", filepath.FromSlash("/w"))
+	if file != "" || err == nil || !strings.Contains(err.Error(), "there is no home directory") {
+		t.Errorf("%q, %v", file, err)
+	}
+}

@@ -40,6 +40,7 @@ type Config struct {
 	}
 	Recall struct { // how questions are answered
 		Language string `toml:"language"`
+		Secrets  string `toml:"secrets"` // show or hide
 	}
 	Trust struct {
 		Directories []string `toml:"directories"` // absolute paths, which may be links, and may not exist
@@ -51,8 +52,7 @@ type Config struct {
 	// OwnModel is the model in [session] of the user's file.
 	OwnModel string
 
-	Topics []Topic // in the order in which they are first mentioned
-
+	Topics   []Topic // in the order in which they are first mentioned
 	Problems []Problem
 
 	Home string // the user's home directory

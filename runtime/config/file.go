@@ -65,18 +65,16 @@ func (f *File) decode(path string, src []byte, err error) bool {
 	if f.Name == topicsFile {
 		problem.Tables = []string{"kb"}
 	}
-	if err == nil {
-		problem.Span, problem.Message = f.parse(strings.TrimPrefix(string(src), "\ufeff"))
-	} else {
-		if pathError, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pathError.Err
-		}
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathError.Err
+	}
+	if err != nil {
 		problem.Message = "the file cannot be read: " + text.Cell(err.Error())
+	} else if problem.Span, problem.Message = f.parse(strings.TrimPrefix(string(src), "\ufeff")); problem.Message == "" {
+		return true
 	}
-	if problem.Message != "" {
-		f.config.Add(problem)
-	}
-	return problem.Message == ""
+	f.config.Add(problem)
+	return false
 }
 
 // parse parses a text. It returns why and where that fails; the problem is empty if it does not.

@@ -48,9 +48,10 @@ type Topic struct {
 
 	UsersOnly bool   // no file of the project mentions it
 	Outside   string // the absolute path of the directory if the user's own file names one
-	// The positions of the first mention, of the last Subjects, and of the elements of Learned and Disabled.
-	Defined, SubjectsAt   diag.Diagnostic
-	LearnedAt, DisabledAt []diag.Diagnostic
+	// The positions of the first mention and of the last Subjects.
+	Defined, SubjectsAt diag.Diagnostic
+	// PatternAt has the positions of the elements of Learned and Disabled, by "learned" or "disabled" and the element.
+	PatternAt map[[2]string]diag.Diagnostic
 }
 
 // topics reads the topics of a file.
@@ -63,7 +64,7 @@ func (c *Config) topics(f *File) {
 		i := slices.IndexFunc(c.Topics, func(t Topic) bool { return t.ID == id })
 		if i < 0 {
 			i = len(c.Topics)
-			c.Topics = append(c.Topics, Topic{ID: id, Enable: true, Defined: f.at(place{"kb", "topic", id})})
+			c.Topics = append(c.Topics, Topic{ID: id, Enable: true, Defined: f.at(place{"kb", "topic", id}), PatternAt: map[[2]string]diag.Diagnostic{}})
 		}
 		c.Topics[i].take(f, kb.Topics)
 	}
@@ -82,22 +83,23 @@ func (t *Topic) take(f *File, topics values) {
 			t.Outside = dir
 		}
 	}
-	t.Learned = f.merge(learned, &t.LearnedAt, t.Learned, at.Key("learned"))
-	t.Disabled = f.merge(disabled, &t.DisabledAt, t.Disabled, at.Key("disabled"))
+	t.Learned = t.merge(f, "learned", learned, t.Learned)
+	t.Disabled = t.merge(f, "disabled", disabled, t.Disabled)
 }
 
-// merge adds the new patterns of a list at a place to those of earlier files, and their positions to those.
-func (f *File) merge(to []string, positions *[]diag.Diagnostic, items []string, at place) []string {
-	const maxPatterns = 64
-	for i, item := range items {
+// merge returns the patterns of earlier files and the new ones of a list, learned or disabled, in a file.
+func (t *Topic) merge(f *File, list string, patterns, more []string) []string {
+	for i, pattern := range more {
+		at := place{"kb", "topic", t.ID, list, i}
 		switch {
-		case slices.Contains(to, item):
-		case len(to) == maxPatterns:
-			f.wrong(at.Elem(i), "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than %d patterns", inTable(at), maxPatterns)
-			return to
+		case slices.Contains(patterns, pattern):
+		case len(patterns) == 64:
+			f.wrong(at, "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than 64 patterns", inTable(at[:4]))
+			return patterns
 		default:
-			to, *positions = append(to, item), append(*positions, f.at(at.Elem(i)))
+			patterns = append(patterns, pattern)
+			t.PatternAt[[2]string{list, pattern}] = f.at(at)
 		}
 	}
-	return to
+	return patterns
 }

@@ -92,7 +92,7 @@ func (r *ranking) runs(s *source, in *index.Ranked, found map[string]*command) e
 		}
 		c.score = max(c.score, float64(m.Score))
 		if c.text == "" || m.Time.After(c.hit.Time) {
-			c.text, c.hit = x.command, s.hit(in.Conversation, m, extra)
+			c.text, c.hit = string(s.shown([]byte(x.command), extra)), s.hit(in.Conversation, m, extra)
 			c.hit.Failed = hasFailed
 		}
 	}

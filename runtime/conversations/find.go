@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/index"
@@ -54,7 +55,8 @@ func (q *query) hasIndexed(ctx context.Context, s *source) bool {
 	}
 	isCopy := func(other *source) bool { return other != s && other.Name() == s.Name() }
 	isThere := func(id transcript.ID) bool { return s.view.Lookup(string(id)) != nil } // relatives are found by listing
-	if slices.ContainsFunc(q.sources, isCopy) || slices.ContainsFunc(slices.Concat(q.exclude, q.relatives), isThere) {
+	isForgotten := slices.ContainsFunc(slices.Collect(maps.Keys(q.settings.forgotten)), isThere)
+	if isForgotten || slices.ContainsFunc(q.sources, isCopy) || slices.ContainsFunc(slices.Concat(q.exclude, q.relatives), isThere) {
 		return false
 	}
 	version, err := s.Version(ctx)
@@ -103,9 +105,18 @@ func (s *source) matched(c *index.Conversation) *Matched {
 		if listed := s.wanted[c.Key]; listed != nil {
 			m.Conversation = listed.Conversation
 		}
+		m.Title = s.library.shownTitle(m.Title)
 		s.found[c.Key] = m
 	}
 	return m
+}
+
+// shown returns the text of a message, with the data of it, as [Library.shown] does.
+func (s *source) shown(text, extra []byte) []byte {
+	if hasSecret(extra) {
+		return s.library.shown(text)
+	}
+	return text
 }
 
 func (s *source) hit(in *index.Conversation, at index.Scored, extra []byte) Hit {
@@ -130,6 +141,7 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 			if err != nil {
 				return err
 			}
+			text = in.shown(text, extra)
 			lines := 1
 			if q.Pattern != nil {
 				lines = q.Pattern.Count(text)
@@ -161,7 +173,7 @@ func (r *Results) titles(q *SearchQuery, in *source) {
 		return
 	}
 	for key, listed := range in.wanted {
-		if lines := q.Pattern.Count([]byte(listed.Title)); lines > 0 {
+		if lines := q.Pattern.Count(r.query.shown([]byte(listed.Title))); lines > 0 {
 			c := cmp.Or(in.view.Lookup(key), &index.Conversation{Key: key})
 			r.add(Hit{Conversation: in.matched(c), Index: -1, Scope: transcript.ScopeTitle}, lines)
 		}

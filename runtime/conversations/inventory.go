@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/copies"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/project"
 )
@@ -52,6 +54,10 @@ type StoreReport struct {
 	Unknown  int
 	Problems []Problem
 	Remarks  []string // of the store, for people
+	// Retention is the number of days after which the program deletes a session; 0 if it keeps sessions. Kept is the
+	// number of its conversations that have a copy, and Copies is set for the store of the copies.
+	Retention, Kept int
+	Copies          bool
 }
 
 // IsAbsent reports whether nothing is recorded where the program usually records.
@@ -83,8 +89,12 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 		}
 		for _, at := range places {
 			r := StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Place: at.place, Found: at.store != nil, Off: isOff}
+			_, r.Copies = at.store.(*copies.Store)
+			if r.Found && !r.Copies {
+				r.Retention = retention(k.name, filepath.Dir(at.place))
+			}
 			if r.Found {
-				err = r.take(ctx, at.store, all, isHere)
+				err = r.take(ctx, o.env(), at.store, all, isHere)
 			} else if at.named {
 				r.Problems = []Problem{{Source: k.name, Path: at.place, Err: errNothing}}
 			}
@@ -100,7 +110,7 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 }
 
 // take fills in the conversations of a store, of all projects and of this one.
-func (r *StoreReport) take(ctx context.Context, s store.Store, all *project.Project, isHere func(*store.Conversation) bool) error {
+func (r *StoreReport) take(ctx context.Context, getenv func(string) string, s store.Store, all *project.Project, isHere func(*store.Conversation) bool) error {
 	listing, err := s.List(ctx, everything)
 	if err != nil {
 		r.Problems = []Problem{{Source: r.Name, Path: r.Place, Err: err}}
@@ -126,6 +136,9 @@ func (r *StoreReport) take(ctx context.Context, s store.Store, all *project.Proj
 		if isHere(&c) {
 			here = append(here, c)
 		}
+	}
+	if r.Retention > 0 {
+		r.Kept = copies.Count(getenv, r.Name, listing.Conversations)
 	}
 	r.Remarks, r.Here, r.Conversations, r.Projects = listing.Remarks, len(here), len(listing.Conversations), len(projects)
 	return r.read(ctx, here)

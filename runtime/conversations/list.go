@@ -65,8 +65,9 @@ func (q *query) entries(of *ListQuery) (entries []*entry) {
 	for _, s := range q.sources {
 		for i := range s.list {
 			c := &s.list[i]
-			if (title == nil || title.IsIn([]byte(c.Title))) && (!of.UserOnly || c.UserOnly) {
-				listed := Listed{Conversation: c.Conversation, LastEventAt: c.LastAt}
+			listed := Listed{Conversation: c.Conversation, LastEventAt: c.LastAt}
+			listed.Title = q.shownTitle(c.Title)
+			if (title == nil || title.IsIn([]byte(listed.Title))) && (!of.UserOnly || c.UserOnly) {
 				entries = append(entries, &entry{Listed: listed, stored: c, in: s, problems: badFields(c)})
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 
+	"github.com/convtools/convtools/runtime/base/secret"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
@@ -50,9 +51,10 @@ func messageKind(e *transcript.Event, command string) uint8 {
 
 // indexExtra is the data of a message in an index besides its text.
 type indexExtra struct {
-	role string // as recorded, if it is not the role of the kind
-	tool string // that is called, or has the result
-	turn int    // as [transcript.Event.Turn]
+	secret bool   // the text has a secret
+	role   string // as recorded, if it is not the role of the kind
+	tool   string // that is called, or has the result
+	turn   int    // as [transcript.Event.Turn]
 	// unnumbered is the number of events without a number before it. Counted so, it is the same in a store and in a
 	// copy of it.
 	unnumbered int
@@ -66,8 +68,11 @@ type indexExtra struct {
 
 // fields returns pointers for [filecache.AppendFields].
 func (e *indexExtra) fields() []any {
-	return []any{&e.turn, &e.unnumbered, &e.role, &e.tool, &e.call, &e.files, &e.command}
+	return []any{&e.secret, &e.turn, &e.unnumbered, &e.role, &e.tool, &e.call, &e.files, &e.command}
 }
+
+// hasSecret reports from the data of a message whether its text has a secret; true also if it cannot be told.
+func hasSecret(extra []byte) bool { return len(extra) == 0 || extra[0] != 0 }
 
 // parseExtra decodes the data of a message of a kind.
 func parseExtra(b []byte, kind transcript.Kind) (e indexExtra) {
@@ -160,8 +165,10 @@ func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, 
 			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
 				return true
 			}
+			m := index.Message{Number: uint32(number), Kind: messageKind(e, x.command), Time: e.Time, Text: eventtext.Searched(e)} //nolint:gosec // a count
+			x.secret = secret.Has(m.Text)
 			extra = filecache.AppendFields(extra[:0], x.fields()...)
-			m := index.Message{Number: uint32(number), Kind: messageKind(e, x.command), Time: e.Time, Text: eventtext.Searched(e), Extra: extra} //nolint:gosec // a count
+			m.Extra = extra
 			kind, size := int(m.Kind), len(m.Text)
 			head = filecache.AppendFields(head[:0], &number, &kind, &m.Time, &size)
 			for _, part := range [][]byte{head, extra, m.Text} {

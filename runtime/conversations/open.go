@@ -8,10 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/secret"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
+	"github.com/convtools/convtools/runtime/store/copies"
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/postgres"
@@ -40,6 +42,9 @@ type Options struct {
 	// Progress, if not nil, is called while an index is updated, with the number of conversations of a store that are
 	// done and of all. At the end, also after an error, they are equal.
 	Progress func(s store.Store, done, all int)
+	// HideSecrets replaces secrets in all texts and titles, and looks for nothing in them, unless the user's settings show
+	// them. It is for models, and for what leaves the machine.
+	HideSecrets bool
 	// ProjectDatabases is that of [store.Options].
 	ProjectDatabases bool
 	// Store, if not nil, is read instead of all others, for Dir's project. Its conversations may be of any kind. Only
@@ -70,6 +75,7 @@ type Library struct {
 	indexes  *Indexes
 	progress func(s store.Store, done, all int)
 	settings *settings
+	secrets  bool // are hidden
 
 	// Set by [Open].
 	project *project.Project
@@ -80,7 +86,7 @@ var _ Source = (*Library)(nil)
 
 // New returns a library of the conversations in stores.
 func New(o Options, stores ...store.Store) *Library {
-	l := &Library{stores: stores, now: o.Now, indexes: o.Indexes, progress: o.Progress, settings: &settings{memory: &project.Memory{}}}
+	l := &Library{stores: stores, now: o.Now, indexes: o.Indexes, progress: o.Progress, settings: &settings{memory: &project.Memory{}}, secrets: o.HideSecrets}
 	if len(stores) > 0 {
 		l.place = stores[0].Place()
 	}
@@ -136,6 +142,10 @@ func Open(o Options) (*Library, error) {
 		return nil, nowhere
 	}
 	l := New(o, stores...)
+	l.secrets = o.HideSecrets && !set.showSecrets
+	if l.lists != nil {
+		l.lists.forgotten = set.forgotten
+	}
 	l.settings, l.project, l.partial, l.nowhere, l.place = set, p, !all && o.Store == nil, nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
@@ -186,6 +196,11 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 	if len(places) == 0 {
 		places = append(places, placed{place: usual[0]})
 	}
+	if !k.archive {
+		if s, ok := copies.Open(store.Options{Project: p, Getenv: o.Getenv, Cache: o.cache(set)}, k.name, k.parseID); ok {
+			places = append(places, placed{place: s.Place(), store: s})
+		}
+	}
 	return places, nil
 }
 
@@ -216,6 +231,17 @@ func workspaces(o *Options, set *settings, p *project.Project) ([]placed, error)
 	}
 	return places, nil
 }
+
+// shown returns a text as the library shows it: without secrets, if they are hidden.
+func (l *Library) shown(text []byte) []byte {
+	if l.secrets {
+		return secret.Mask(text)
+	}
+	return text
+}
+
+// shownTitle is shown for a title.
+func (l *Library) shownTitle(title string) string { return string(l.shown([]byte(title))) }
 
 // Place returns the directory of the project, for people; empty for all projects.
 func (l *Library) Place() string { return l.place }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/copies"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -26,8 +27,9 @@ type query struct {
 // source is a store in a query.
 type source struct {
 	store.Store
-	index *index.Index
-	view  *index.View // the index as it is when the query begins; nil for none
+	library *Library
+	index   *index.Index
+	view    *index.View // the index as it is when the query begins; nil for none
 	// list has the conversations of the query. With isWhole it is empty, because the query is about all conversations
 	// in view.
 	list    []store.Conversation
@@ -41,10 +43,10 @@ type source struct {
 
 // newQuery begins a query. It reads nothing.
 func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
-	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{}), filter: f, omitted: omitted}
+	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{forgotten: l.settings.forgotten}), filter: f, omitted: omitted}
 	for _, s := range l.stores {
 		if f.includes(s.Name()) {
-			q.sources = append(q.sources, &source{Store: s, index: l.indexes.of(l.settings, s), found: map[string]*Matched{}})
+			q.sources = append(q.sources, &source{Store: s, library: l, index: l.indexes.of(l.settings, s), found: map[string]*Matched{}})
 		}
 	}
 	var err1, err2, err3 error
@@ -302,6 +304,8 @@ var everything = store.Scope{Set: store.Live | store.Archived}
 
 // lists are lists of stores, for one query or for several queries of one call.
 type lists struct {
+	forgotten copies.Forgotten // these are left out
+
 	mu    sync.Mutex
 	whole map[listed]*store.Listing // of all conversations in a set
 	open  []*store.Listing
@@ -342,5 +346,6 @@ func (l *lists) of(ctx context.Context, s store.Store, scope store.Scope) ([]sto
 	if isWhole {
 		l.whole[key] = list
 	}
-	return slices.Clone(list.Conversations), slices.Clone(list.Problems), nil
+	isKnown := func(c store.Conversation) bool { return !l.forgotten[c.ID] }
+	return filtered(list.Conversations, isKnown), slices.Clone(list.Problems), nil
 }

@@ -260,6 +260,7 @@ func (r *ranking) read(m *rankedMessage) error {
 		_, size := utf8.DecodeLastRune(text[:readAhead])
 		text = text[:readAhead-size]
 	}
+	text = m.of.in.shown(text, extra)
 	isAssistant := kindOf(m.Kind) == transcript.KindAssistant
 	best, wide := excerpt.BestPassage(r.terms, text, r.result.weights, r.query.MaxText, r.query.MaxWide)
 	if best.Value == 0 && isAssistant {

@@ -33,6 +33,7 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 		return r, &NotFoundError{Place: l.place}
 	}
 	r.Conversation = c.Conversation
+	r.Title = l.shownTitle(c.Title)
 	r.Problems = append(r.Problems, badFields(c)...)
 	events, err := r.read(ctx, c)
 	if err == nil {
@@ -52,6 +53,7 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 			break
 		}
 		if q.Kinds == nil || q.Kinds(e.Kind) {
+			e.Text, e.Arguments, e.Object = l.shown(e.Text), l.shown(e.Arguments), l.shown(e.Object)
 			if err := q.Event(e); err != nil {
 				return r, err
 			}

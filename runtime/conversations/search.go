@@ -160,8 +160,8 @@ func (h *Hit) Position() Position {
 func (r *Results) Read(h *Hit) ([]byte, error) {
 	switch {
 	case h.in != nil:
-		text, _, err := h.in.view.Read(h.at)
-		return text, err
+		text, extra, err := h.in.view.Read(h.at)
+		return h.in.shown(text, extra), err
 	case h.Passage != nil:
 		return []byte(h.Text), nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/index/terms"
+	"github.com/convtools/convtools/runtime/store/copies"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/project"
 )
@@ -25,12 +26,15 @@ import (
 // settings are the user's settings about conversations, and remembered exclusions.
 type settings struct {
 	config.Stores
-	file     string         // the name of the user's file in messages
-	on       []string       // the kinds of stores that are switched on by name
-	noIndex  bool           // indexes are off
-	language terms.Language // of words; empty if none is set
-	warnings []string       // sentences about settings that nothing reads and that restrict nothing
-	memory   *project.Memory
+	file        string   // the name of the user's file in messages
+	on          []string // the kinds of stores that are switched on by name
+	noIndex     bool     // indexes are off
+	showSecrets bool
+	language    terms.Language // of words; empty if none is set
+	warnings    []string       // sentences about settings that nothing reads and that restrict nothing
+	memory      *project.Memory
+	// forgotten are the conversations that the user has forgotten.
+	forgotten copies.Forgotten
 	// exclusions is a text that changes with the exclusions; empty if there are none. It is that of the beginning: more
 	// are remembered when they are found.
 	exclusions string
@@ -42,6 +46,7 @@ func readSettings(o *Options) (*settings, error) {
 	c := config.Read(directory(o), o.env())
 	s := &settings{Stores: c.Stores, file: c.UserFile, language: terms.Language(c.Recall.Language)}
 	s.judge(c)
+	s.showSecrets = c.Recall.Secrets == showSecrets && c.Wrong("recall") == nil
 	if err := c.Wrong("stores"); err != nil {
 		return nil, err
 	}
@@ -55,6 +60,9 @@ func readSettings(o *Options) (*settings, error) {
 	s.noIndex = c.Index.Off || c.Wrong("index") != nil
 	s.warnings = config.Sentences(wrong)
 	var err error
+	if s.forgotten, err = copies.ReadForgotten(o.env()); err != nil {
+		return nil, fmt.Errorf("reading which conversations are forgotten: %w", err)
+	}
 	if s.memory, err = openMemory(o); err == nil {
 		s.exclusions = s.hashExclusions()
 	}
@@ -109,7 +117,13 @@ func (s *settings) judge(c *config.Config) {
 		c.Judge("unknown language "+text.Quote(l), meant(l, languages), "recall", "language")
 		s.language = ""
 	}
+	if how := c.Recall.Secrets; how != "" && how != showSecrets && how != hideSecrets {
+		c.Judge("unknown value "+text.Quote(how)+" of secrets", meant(how, []string{hideSecrets, showSecrets}), "recall", "secrets")
+	}
 }
+
+// The values of secrets in [recall].
+const showSecrets, hideSecrets = "show", "hide"
 
 // meant returns the hint for an unknown name.
 func meant(name string, known []string) string {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/secret"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
 )
@@ -72,7 +73,7 @@ func (o openers) setTitles(list []store.Conversation) {
 		if begin, rest := opener(c.Request); begin != "" && o[openerKey(begin)] {
 			title = rest
 		}
-		c.Title = text.Cut(title, maxTitle)
+		c.Title = text.Cut(string(secret.Mask([]byte(title))), maxTitle) // a part of a secret has no certain form
 	}
 }
 

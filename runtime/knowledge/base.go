@@ -169,7 +169,7 @@ func (b *Base) scans(ctx context.Context) iter.Seq[*topic] {
 	}
 }
 
-// open is scan for a topic that a caller names: its directory has to be readable.
+// open scans a topic that a caller names. The error is a [contract.Error] if its directory cannot be read.
 func (b *Base) open(ctx context.Context, config *config.Topic) (*topic, error) {
 	t, err := b.scan(ctx, config)
 	if err == nil && t.broken != nil {
@@ -243,9 +243,4 @@ func quoteName(name string) string {
 }
 
 // cause returns the innermost error, without paths and operations.
-func cause(err error) string {
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
-		err = inner
-	}
-	return oneLine(err.Error())
-}
+func cause(err error) string { return oneLine(subjects.Cause(err).Error()) }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -66,15 +67,10 @@ func (b *Base) Check(ctx context.Context) ([]Finding, error) {
 	for t := range b.scans(ctx) {
 		c := checker{topic: t}
 		c.check(ctx)
-		slices.SortStableFunc(c.list, func(a, b Finding) int { return comparePlaces(a.Diagnostic, b.Diagnostic) })
+		slices.SortStableFunc(c.list, func(a, b Finding) int { return cmp.Or(strings.Compare(a.File, b.File), a.Span.Compare(b.Span)) })
 		found = append(found, c.list...)
 	}
 	return found, ctx.Err()
-}
-
-// comparePlaces orders problems by their places, and those at one place by their rules.
-func comparePlaces(a, b diag.Diagnostic) int {
-	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col), cmp.Compare(a.Rule, b.Rule))
 }
 
 // checker collects the findings about one topic.
@@ -127,11 +123,7 @@ func (c *checker) check(ctx context.Context) {
 // deadEntries returns a finding for each entry of the topic's lists that matches nothing.
 func (t *topic) deadEntries(fields ...string) (found []Finding) {
 	for _, d := range t.tree.Dead {
-		entries, places := t.Learned, t.LearnedAt
-		if d.Field == "disabled" {
-			entries, places = t.Disabled, t.DisabledAt
-		}
-		at := places[slices.Index(entries, d.Pattern)]
+		at := t.PatternAt[[2]string{d.Field, d.Pattern}]
 		at.Rule, at.Severity, at.Hint = RuleDeadPattern, diag.Warning, "remove the entry, or correct it: it is relative to "+oneLine(t.Subjects)
 		at.Message = fmt.Sprintf("%s in %s of topic %q matches no subject", text.Quote(d.Pattern), d.Field, t.ID)
 		if slices.Contains(fields, d.Field) {
@@ -167,15 +159,15 @@ func (c *checker) collisions() {
 }
 
 // content checks whether a subject can be loaded.
-func (c *checker) content(s *subjects.Subject, is subjects.Content) {
+func (c *checker) content(s *subjects.Subject, content subjects.Content) {
 	switch {
-	case is.TooLarge:
+	case content.TooLarge:
 		c.file(RuleTooLarge, diag.Error, s.Path, 0, "split the file, or disable it", "%s has %.1f MB, which is over the limit of %s: it cannot be loaded",
-			quoteName(s.Name), float64(is.Size)/1e6, largest)
-	case is.Binary && s.Learned:
+			quoteName(s.Name), float64(content.Size)/1e6, largest)
+	case content.Binary && s.Learned:
 		c.file(RuleUnreadable, diag.Error, s.Path, 0, "remove it from learned", "%s is binary and cannot be loaded", quoteName(s.Name))
 	case s.Skill:
-		description, err := subjects.DescriptionOf([]byte(is.Text))
+		description, err := subjects.DescriptionOf([]byte(content.Text))
 		hint, why := "begin the file with front matter that says when to use it: description: …", ""
 		if err != nil {
 			hint, why = "quote the values in it: description: \"…\"", ": "+err.Error()

@@ -1,15 +1,14 @@
 package knowledge
 
 import (
+	"cmp"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/base/workspace"
 	"github.com/convtools/convtools/runtime/config"
@@ -36,13 +35,11 @@ const maxID = 64
 // with all problems; it is another error if dir is no directory.
 func Open(dir string, opts Options) (*Base, error) {
 	if dir != "" {
-		info, err := os.Stat(dir)
-		if err == nil && !info.IsDir() {
-			err = &fs.PathError{Op: "stat", Path: dir, Err: syscall.ENOTDIR}
-		}
+		root, err := safefile.OpenDir(dir)
 		if err != nil {
 			return nil, fmt.Errorf("looking for a workspace: %w", err)
 		}
+		root.Close()
 	}
 	b := &Base{config: config.Read(dir, opts.Getenv), injected: opts.Injected, getenv: opts.Getenv}
 	if b.Root() == "" {
@@ -77,7 +74,7 @@ func (b *Base) problems() []config.Problem {
 	found := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool {
 		return p.Tables != nil && !p.Disables("kb") && !slices.ContainsFunc(p.Tables, func(t string) bool { return strings.HasPrefix(t, "kb.") })
 	})
-	slices.SortStableFunc(found, func(a, b config.Problem) int { return comparePlaces(a.Diagnostic, b.Diagnostic) })
+	slices.SortStableFunc(found, func(a, b config.Problem) int { return cmp.Or(strings.Compare(a.File, b.File), a.Span.Compare(b.Span)) })
 	return found
 }
 
@@ -97,27 +94,27 @@ func (b *Base) checkTopic(t *config.Topic) {
 	if t.ID == "" || len(t.ID) > maxID || strings.ContainsFunc(t.ID, notInID) {
 		b.add(table, t.Defined, RuleID, fmt.Sprintf("use letters, digits, _ and -, at most %d", maxID), "%s cannot be the id of a topic", id)
 	}
-	whole := b.config.Wrong(table) == nil
+	valid := b.config.Wrong(table) == nil // so far
 	written, inside := t.Subjects, true
 	if t.Outside == "" {
 		t.Subjects, inside = config.ProjectPath(written)
 	}
 	switch missing := t.SubjectsAt.File == ""; {
-	case missing && whole && t.UsersOnly:
+	case missing && valid && t.UsersOnly:
 		// The user's file is for all workspaces, and may add to topics that only some of them have.
 		b.add("", t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
 			"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", id)
 		return
-	case missing && whole:
+	case missing && valid:
 		b.add(table, t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
 			"topic %s has no subjects", id)
-	case !missing && !inside && (written != "" || whole):
+	case !missing && !inside && (written != "" || valid):
 		b.add(table, t.SubjectsAt, RuleSubjects,
 			"write a path relative to the workspace, such as .jp/kb/project; only your own configuration may name a directory elsewhere",
 			"subjects of topic %s is %s, which is no path inside the workspace, with slashes and without ..", id, text.Quote(written))
 	}
-	b.checkPatterns(table, t.ID, "learned", t.Learned, t.LearnedAt)
-	b.checkPatterns(table, t.ID, "disabled", t.Disabled, t.DisabledAt)
+	b.checkPatterns(table, t, "learned", t.Learned)
+	b.checkPatterns(table, t, "disabled", t.Disabled)
 	if b.config.Wrong(table) == nil {
 		b.usable = append(b.usable, t)
 		if t.Enable {
@@ -130,20 +127,17 @@ func notInID(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
-// checkPatterns adds the problems of a topic's patterns, and reports whether there are none.
-func (b *Base) checkPatterns(table, id, key string, patterns []string, at []diag.Diagnostic) (ok bool) {
-	ok = true
-	for i, p := range subjects.Patterns(id, patterns) {
+// checkPatterns adds the problems of patterns of a topic's list, learned or disabled. They disable a table.
+func (b *Base) checkPatterns(table string, t *config.Topic, list string, patterns []string) {
+	for _, p := range subjects.Patterns(t.ID, patterns) {
 		hint := ""
 		if strings.TrimSpace(p.Text) == "" {
 			p.Problem, hint = "is an empty pattern", "remove it; ** is for all subjects"
 		}
 		if p.Problem != "" {
-			b.add(table, at[i], RulePattern, hint, "%s in %s of topic %s %s", text.Quote(p.Text), key, text.Quote(id), p.Problem)
-			ok = false
+			b.add(table, t.PatternAt[[2]string{list, p.Text}], RulePattern, hint, "%s in %s of topic %s %s", text.Quote(p.Text), list, text.Quote(t.ID), p.Problem)
 		}
 	}
-	return ok
 }
 
 // learnPattern adds a value of -k to the learned patterns of a topic. Topics are named by id only: an id has no slash,
@@ -165,10 +159,9 @@ func (b *Base) learnPattern(value string) {
 		b.add("kb", at, RuleFlag, b.knownTopics(id), "there is no topic %s", text.Quote(id))
 	case t == nil || slices.Contains(t.Learned, pattern):
 	default:
-		learned, places := append(slices.Clip(t.Learned), pattern), append(slices.Clip(t.LearnedAt), at)
-		if b.checkPatterns("kb", id, "learned", learned, places) {
-			t.Learned, t.LearnedAt = learned, places
-		}
+		t.Learned = append(t.Learned, pattern)
+		t.PatternAt[[2]string{"learned", pattern}] = at
+		b.checkPatterns("kb", t, "learned", []string{pattern})
 	}
 }
 

@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -139,10 +138,6 @@ convtools.toml:5:37: error: "a/b\\" in disabled of topic "p" is no valid pattern
 convtools.toml:5:45: error: "` + strings.Repeat("a", 79) + `…" in disabled of topic "p" is longer than 256 bytes [KC008]
 convtools.toml:5:306: error: "{1,2,3,4,5,6,7,8,9}{1,2,3,4,5,6,7,8}" in disabled of topic "p" stands for more than 64 patterns: use fewer { } in it, or several patterns [KC008]
 convtools.toml:5:346: error: "./a\\/" in disabled of topic "p" is no valid pattern: a [ or { is not closed, or it ends in \ (write \[ for a bracket) [KC008]`,
-		},
-		{
-			"A-5 too much work", one("[kb.topic.p]\nsubjects = 'p'\ndisabled = [\n  'a',\n" + tooMuch() + "]\n"), nil,
-			"convtools.toml:13:3: error: \"{x,y}{x,y}{x,y}{x,y}{x,y}{x,y}*8\" in disabled of topic \"p\" stands for too much together with the others, with their { }: use fewer of them [KC008]",
 		},
 		{
 			"A-18 a malformed pattern", one(project),
@@ -329,13 +324,4 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 			t.Errorf("a file where .jp could be: %v", err)
 		}
 	}
-}
-
-// tooMuch returns nine patterns for an array, of which the last is one too many.
-func tooMuch() string {
-	var b strings.Builder
-	for n := range 9 {
-		fmt.Fprintf(&b, "  '%s*%d',\n", strings.Repeat("{x,y}", 6), n)
-	}
-	return b.String()
 }

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -117,10 +118,10 @@ func checkTopics(t *testing.T, src string, got []flatTopic) {
 		if s := got.Subjects; !filepath.IsLocal(s) || strings.ContainsAny(s, "\\\x00\n") {
 			t.Errorf("subjects %q are not inside the root", s)
 		}
-		if len(got.LearnedAt) != len(got.Learned) || len(got.DisabledAt) != len(got.Disabled) {
+		if len(got.PatternAt) != len(got.Learned)+len(got.Disabled) {
 			t.Errorf("not every pattern has a place: %+v", got)
 		}
-		for _, at := range slices.Concat([]Position{got.Defined, got.SubjectsAt}, got.LearnedAt, got.DisabledAt) {
+		for _, at := range slices.AppendSeq([]Position{got.Defined, got.SubjectsAt}, maps.Values(got.PatternAt)) {
 			checkPlace(t, src, at)
 		}
 	}

@@ -112,13 +112,13 @@ type flatTopic struct {
 	Subjects, Outside                    string
 	Learned, Disabled                    []string
 	Defined, SubjectsAt                  Position
-	LearnedAt, DisabledAt                []Position
+	PatternAt                            map[[2]string]Position
 }
 
 func flat(topics []*config.Topic) (all []flatTopic) {
 	for _, t := range topics {
 		all = append(all, flatTopic{
-			t.ID, t.Title, t.Introduction, t.Description, t.Enable, t.Subjects, t.Outside, t.Learned, t.Disabled, t.Defined, t.SubjectsAt, t.LearnedAt, t.DisabledAt,
+			t.ID, t.Title, t.Introduction, t.Description, t.Enable, t.Subjects, t.Outside, t.Learned, t.Disabled, t.Defined, t.SubjectsAt, t.PatternAt,
 		})
 	}
 	return all
@@ -141,7 +141,7 @@ func rendered(list []config.Problem) (lines []string) {
 
 // withoutPlaces compares topics by what they mean.
 func withoutPlaces() cmp.Option {
-	return cmpopts.IgnoreFields(flatTopic{}, "Defined", "SubjectsAt", "LearnedAt", "DisabledAt")
+	return cmpopts.IgnoreFields(flatTopic{}, "Defined", "SubjectsAt", "PatternAt")
 }
 
 // begins is a position that is compared by where it begins.
@@ -302,12 +302,14 @@ kb = { topic = { 'q' = { subjects = 'é' }, p = {
 		{
 			ID: "p", Enabled: true, Subjects: "s", Learned: []string{"a", "z"}, Disabled: []string{"x", "y"},
 			Defined: begins(user, 1, 11), SubjectsAt: begins("convtools.toml", 4, 12),
-			LearnedAt:  []Position{begins(user, 2, 12), {File: "-k"}},
-			DisabledAt: []Position{begins("convtools.toml", 3, 16), begins("convtools.toml", 4, 5)},
+			PatternAt: map[[2]string]Position{
+				{"learned", "a"}: begins(user, 2, 12), {"learned", "z"}: {File: "-k"},
+				{"disabled", "x"}: begins("convtools.toml", 3, 16), {"disabled", "y"}: begins("convtools.toml", 4, 5),
+			},
 		},
 		{
 			ID: "q", Enabled: true, Subjects: "é",
-			Defined: begins("convtools.toml", 2, 18), SubjectsAt: begins("convtools.toml", 2, 26),
+			Defined: begins("convtools.toml", 2, 18), SubjectsAt: begins("convtools.toml", 2, 26), PatternAt: map[[2]string]Position{},
 		},
 	}
 	if diff := cmp.Diff(want, flat(config.usable), cmpopts.IgnoreFields(diag.Span{}, "EndLine", "EndCol")); diff != "" {

@@ -57,7 +57,7 @@ prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 
 // project returns the root of the project whose configuration is in a directory or above it.
 func (f *family) project(dir string) (string, error) {
-	dir = located(dir, f.host.Getenv)
+	dir = locate(dir, f.host.Getenv)
 	// A directory that does not exist has no project, even if one is above it.
 	if _, err := os.Stat(dir); dir != "" && err != nil {
 		return "", err
@@ -94,19 +94,15 @@ func OpenFor(host *toolset.Host, dir string, opts Options) (*Base, error) {
 		dir = host.Dir
 	}
 	opts.Getenv = host.Getenv
-	return Open(located(dir, host.Getenv), opts)
+	return Open(locate(dir, host.Getenv), opts)
 }
 
-// located returns the directory for dir, which may be the id of a workspace. It returns dir itself if it is neither.
-func located(dir string, getenv func(string) string) string {
-	if dir == "" {
-		return dir
-	}
-	if _, err := os.Stat(dir); err == nil {
-		return dir
-	}
-	if w, err := jp.Open(jp.Options{Dir: dir, Getenv: getenv}); err == nil {
-		return w.Root()
+// locate returns the directory for dir, which may be the id of a workspace. It returns dir itself if it is neither.
+func locate(dir string, getenv func(string) string) string {
+	if _, err := os.Stat(dir); dir != "" && err != nil {
+		if w, err := jp.Open(jp.Options{Dir: dir, Getenv: getenv}); err == nil {
+			return w.Root()
+		}
 	}
 	return dir
 }

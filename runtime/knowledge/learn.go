@@ -28,16 +28,6 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 	for _, note := range notes {
 		r.notes = append(r.notes, "(note: "+oneLine(note)+")")
 	}
-	patterns = slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return strings.TrimSpace(p) == "" })
-	return b.learn(ctx, topicName, patterns, b.injected, &r)
-}
-
-// Show returns the answer of the learn tool to one pattern, with the subjects that are in the system prompt.
-func (b *Base) Show(ctx context.Context, topicName, pattern string) (string, error) {
-	return b.learn(ctx, topicName, []string{pattern}, false, &remarks{})
-}
-
-func (b *Base) learn(ctx context.Context, topicName string, patterns []string, injected bool, r *remarks) (string, error) {
 	config, err := b.lookup(topicName)
 	if err != nil {
 		return "", err
@@ -47,10 +37,11 @@ func (b *Base) learn(ctx context.Context, topicName string, patterns []string, i
 		return "", err
 	}
 	defer t.tree.Close()
+	patterns = slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return strings.TrimSpace(p) == "" })
 	if len(patterns) == 0 {
-		return t.list(ctx, injected, r)
+		return t.list(ctx, b.injected, &r)
 	}
-	return t.load(ctx, patterns, injected, r)
+	return t.load(ctx, patterns, b.injected, &r)
 }
 
 // load returns the subjects that match patterns.
@@ -71,7 +62,7 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 		return "", err
 	}
 	for _, s := range found.AlreadyLearned {
-		if !r.unshown(s, s.Kind, s.Problem) {
+		if !r.cannotShow(s, s.Kind, s.Problem) {
 			r.subject("already in your system prompt", s)
 		}
 	}
@@ -125,7 +116,7 @@ func (r *remarks) show(s *subjects.Subject, c subjects.Content, err error) (stri
 		problem = cause(err)
 	}
 	switch {
-	case r.unshown(s, c.Kind, problem):
+	case r.cannotShow(s, c.Kind, problem):
 		return "", false
 	case c.Empty:
 		return "(subject " + quoteName(s.Name) + " is empty)", true
@@ -140,8 +131,8 @@ func element(s *subjects.Subject, text string) string {
 	return "<subject " + quoteName(s.Name) + ">\n" + subjects.CloseTags(text) + "\n</subject>"
 }
 
-// missing returns the error for a subject that does not exist: with the problem, the next step for a model, and for
-// people the command that lists the subjects of the topic.
-func missing(problem, goOn, topic string) error {
-	return &contract.Error{Message: problem + goOn, Detail: problem + "See its subjects with: convtools knowledge ls " + topic, Caller: true}
+// missing returns the error for a subject that does not exist. A model gets the problem and the next step; a person gets
+// the problem and the command that lists the subjects of the topic.
+func missing(problem, nextStep, topic string) error {
+	return &contract.Error{Message: problem + nextStep, Detail: problem + "See its subjects with: convtools knowledge ls " + topic, Caller: true}
 }

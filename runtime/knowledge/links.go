@@ -86,14 +86,9 @@ func (c *checker) links(known map[string]*subjects.Subject, s *subjects.Subject,
 
 // relative returns the path of a link, relative to the file. It reports false for a link that leads elsewhere.
 func relative(link string) (string, bool) {
-	target, _, _ := strings.Cut(link, "#")
-	target, _, _ = strings.Cut(target, "?")
-	before, _, _ := strings.Cut(target, "/")
-	if target == "" || strings.HasPrefix(target, "/") || strings.Contains(before, ":") {
+	u, err := url.Parse(link)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" || strings.HasPrefix(u.Path, "/") {
 		return "", false
 	}
-	if plain, err := url.PathUnescape(target); err == nil {
-		target = plain
-	}
-	return subjects.NFC(target), true
+	return subjects.NFC(u.Path), true
 }

@@ -72,27 +72,25 @@ func (t *topic) learnable(injected bool) bool {
 // titles, then ids, which it counts.
 func menu(topics []*config.Topic, room int) string {
 	n := len(topics)
-	written := func(without, kept int) string {
+	without := func(omitted int) string { // so many introductions, titles and ids
 		var b strings.Builder
 		b.WriteString("\n\nTopics:")
-		for i, t := range topics[:kept] {
-			b.WriteString("\n" + menuLine(t, i < 2*n-without, i < n-without))
+		more := max(0, omitted-2*n)
+		for i, t := range topics[:n-more] {
+			b.WriteString("\n" + menuLine(t, i < 2*n-omitted, i < n-omitted))
 		}
-		if kept < n {
-			fmt.Fprintf(&b, "\n- … and %s more; learn with any other name lists all", text.Number(n-kept))
+		if more > 0 {
+			fmt.Fprintf(&b, "\n- … and %s more; learn with any other name lists all", text.Number(more))
 		}
 		return b.String()
 	}
-	tooLong := func(s string) bool { return utf8.RuneCountInString(s) > room }
-	without := sort.Search(2*n, func(without int) bool { return !tooLong(written(without, n)) })
-	list := written(without, n)
-	if tooLong(list) {
-		list = written(without, n-sort.Search(n, func(omitted int) bool { return omitted > 0 && !tooLong(written(without, n-omitted)) }))
-	}
-	if tooLong(list) {
+	fits := func(omitted int) bool { return utf8.RuneCountInString(without(omitted)) <= room }
+	// The line that counts ids may take more room than the first of them.
+	omitted := sort.Search(3*n+1, func(omitted int) bool { return fits(min(omitted, 2*n)) || fits(omitted) })
+	if omitted > 3*n {
 		return ""
 	}
-	return list
+	return without(omitted)
 }
 
 // menuLine returns the entry of a topic in a menu.

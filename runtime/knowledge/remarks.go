@@ -3,6 +3,7 @@ package knowledge
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -39,8 +40,8 @@ func (r *remarks) subject(what string, s *subjects.Subject) {
 	r.names[what] = append(r.names[what], quoteName(s.Name))
 }
 
-// unshown adds a remark if a subject cannot be shown, and reports whether it did.
-func (r *remarks) unshown(s *subjects.Subject, kind subjects.Kind, problem string) bool {
+// cannotShow adds a remark if a subject cannot be shown, and reports whether it did.
+func (r *remarks) cannotShow(s *subjects.Subject, kind subjects.Kind, problem string) bool {
 	switch {
 	case problem != "":
 		r.subject("could not be read: "+oneLine(problem), s)
@@ -82,8 +83,8 @@ func (r *remarks) skills(t *topic, all []*subjects.Subject) {
 	}
 }
 
-// String returns the remarks, one in a line.
-func (r *remarks) String() string {
+// appendTo returns an answer with the remarks after it, one in a line.
+func (r *remarks) appendTo(answer string) string {
 	var lines []string
 	for _, what := range r.said {
 		kind := "subject "
@@ -92,13 +93,7 @@ func (r *remarks) String() string {
 		}
 		lines = append(lines, "("+kind+listed(r.names[what])+": "+what+")")
 	}
-	lines = append(lines, r.lines...)
-	return strings.Join(append(lines, r.notes...), "\n")
-}
-
-// appendTo returns an answer with the remarks after it.
-func (r *remarks) appendTo(answer string) string {
-	said := r.String()
+	said := strings.Join(slices.Concat(lines, r.lines, r.notes), "\n")
 	if answer != "" && said != "" {
 		answer += "\n\n"
 	}

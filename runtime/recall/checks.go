@@ -181,6 +181,13 @@ func (c *checking) history(s *conversations.StoreReport) {
 	if slices.ContainsFunc(s.Problems, func(p conversations.Problem) bool { return p.Kind != conversations.Unnamed }) {
 		check.Status, check.Fix = toolset.Warning, "make it readable, or leave it: the others are read"
 	}
+	if s.Retention > 0 && s.Conversations > 0 {
+		check.Hint = fmt.Sprintf("%s deletes sessions after %s; %d of these %d are in your archive", s.Program,
+			text.Count(s.Retention, "day", "days"), s.Kept, s.Conversations)
+		if s.Kept < s.Conversations {
+			check.Hint += fmt.Sprintf("; %s import %s copies them", c.host.Name, s.Name)
+		}
+	}
 }
 
 // search checks what conversation_search reads. Settings that cannot be used are

@@ -120,7 +120,7 @@ func (f *family) library(dir string) (*conversations.Library, error) {
 func (f *family) options(dir string) conversations.Options {
 	// The server that conversation_search takes the place of reads the newest database there is.
 	isAlone := slices.Equal(f.host.Only, []string{conversation.SearchTool().Name})
-	o := conversations.Options{Dir: dir, Getenv: f.host.Getenv, Now: f.host.Now, Indexes: f.indexes(), ProjectDatabases: isAlone}
+	o := conversations.Options{Dir: dir, Getenv: f.host.Getenv, Now: f.host.Now, Indexes: f.indexes(), ProjectDatabases: isAlone, HideSecrets: true}
 	if f.line() != "" {
 		if absolute, err := filepath.Abs(dir); err == nil {
 			dir = absolute

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/web/document"
 )
@@ -22,6 +24,7 @@ type conversationPage struct {
 	Row         row
 	Started     time.Time
 	Dir         string
+	Resume      string // the command that goes on with it; empty for none
 	Events      int
 	First, Last int // the events of this part
 	Before      string
@@ -62,6 +65,9 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 	c := &listing.Conversations[0]
 	p := &conversationPage{frame: s.frame(r, titleOf(c)), Started: c.CreatedAt, Dir: text.Line(c.Dir)}
 	p.Row = row{ID: c.ID, Title: titleOf(c), Program: programOf(c), Project: nameOf(c.Dir), Archived: c.Archived, At: c.ActiveAt()}
+	if command := conversations.ResumeCommand(&c.Conversation); len(command) > 0 {
+		p.Resume = process.JoinCommand("cd", cmp.Or(c.Dir, ".")) + " && " + process.JoinCommand(command...)
+	}
 	if err := s.show(w, "conversation-head", p); err != nil {
 		return err
 	}

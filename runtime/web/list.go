@@ -139,7 +139,7 @@ func (s *Server) fill(ctx context.Context, library *conversations.Library, p *li
 
 // filter returns the conversations of a query's projects: also archived ones and, of all projects, imported ones.
 func (s *Server) filter(q query) (conversations.Filter, error) {
-	f := conversations.Filter{Both: true}
+	f := conversations.Filter{Both: true, File: q.File}
 	var err error
 	if q.All {
 		f.Sources, err = (conversations.Options{Dir: s.host.Dir, Getenv: s.host.Getenv}).SearchSources()

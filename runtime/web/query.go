@@ -16,6 +16,7 @@ type query struct {
 	All      bool   // of all projects
 	Program  string // as [conversations.SourceOf], or jp
 	Project  string // a directory
+	File     string // that a conversation has changed, as [conversations.Filter.File]
 	From, To time.Time
 	Page     int // from 1
 }
@@ -26,7 +27,7 @@ const maxWords = 2000
 // queryOf returns the query of a request. What cannot be read is left out.
 func queryOf(r *http.Request) query {
 	values := r.URL.Query()
-	q := query{Words: strings.TrimSpace(values.Get("q")), All: values.Get("all") != "", Program: values.Get("program"), Project: values.Get("project")}
+	q := query{Words: strings.TrimSpace(values.Get("q")), All: values.Get("all") != "", Program: values.Get("program"), Project: values.Get("project"), File: strings.TrimSpace(values.Get("file"))}
 	if len(q.Words) > maxWords {
 		q.Words = strings.ToValidUTF8(q.Words[:maxWords], "")
 	}
@@ -48,6 +49,7 @@ func (q query) Address() string {
 	set("q", q.Words)
 	set("program", q.Program)
 	set("project", q.Project)
+	set("file", q.File)
 	set("from", q.FromDay())
 	set("to", q.ToDay())
 	if q.All {
@@ -90,7 +92,7 @@ func (q query) Widened() query { return query{Words: q.Words, All: q.All, Page: 
 
 // IsNarrow reports whether there is a filter.
 func (q query) IsNarrow() bool {
-	return q.Program != "" || q.Project != "" || !q.From.IsZero() || !q.To.IsZero()
+	return q.Program != "" || q.Project != "" || q.File != "" || !q.From.IsZero() || !q.To.IsZero()
 }
 
 // until returns the end of the last day; zero for no bound.

@@ -235,7 +235,9 @@ func TestPages(t *testing.T) {
 	s.has("/?q=%22ON+CONFLICT%22&part=results", 200, "<mark>ON CONFLICT</mark>", ferrySession)
 	s.has("/?q=xyzzyplugh", 200, "Nothing was said with these words")
 	s.has("/?q=%3F%21", 200, "no word to look for")
-	s.has("/c/"+ferrySession, 200, `id="event-1"`, "The operator lists extra sailings twice", "<code>"+ferrySession+"</code>")
+	s.has("/c/"+ferrySession, 200, `id="event-1"`, "The operator lists extra sailings twice", "<code>"+ferrySession+"</code>",
+		"&amp;&amp; claude --resume "+strings.TrimPrefix(ferrySession, "claude-"))
+	s.has("/?file=parse.go", 200, "the filters leave none", `name="file" value="parse.go"`)
 	s.has("/c/"+ferrySession+"?event=2", 200, `id="event-2"`)
 	s.has("/c/"+ferrySession+"/4", 200, "I would upsert instead: INSERT … ON CONFLICT")
 	s.has("/style.css", 200, "prefers-color-scheme: dark")

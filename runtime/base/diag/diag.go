@@ -32,7 +32,8 @@ type Span struct {
 // IsZero reports whether s means the whole file.
 func (s Span) IsZero() bool { return s == Span{} }
 
-func (s Span) compare(t Span) int {
+// Compare orders spans by their beginnings, then by their ends.
+func (s Span) Compare(t Span) int {
 	return cmp.Or(
 		cmp.Compare(s.Line, t.Line), cmp.Compare(s.Col, t.Col),
 		cmp.Compare(s.EndLine, t.EndLine), cmp.Compare(s.EndCol, t.EndCol),
@@ -103,7 +104,7 @@ func (d Diagnostic) Place() string {
 
 func (d Diagnostic) compare(e Diagnostic) int {
 	return cmp.Or(
-		cmp.Compare(d.File, e.File), d.Span.compare(e.Span),
+		cmp.Compare(d.File, e.File), d.Span.Compare(e.Span),
 		cmp.Compare(d.Rule, e.Rule), cmp.Compare(d.Message, e.Message),
 		cmp.Compare(d.Severity, e.Severity), cmp.Compare(d.Hint, e.Hint),
 	)

@@ -153,9 +153,5 @@ func create(b *knowledge.Base, topic knowledge.Topic, file, content string) erro
 		return err
 	}
 	_, err = f.WriteString(content)
-	if err = errors.Join(err, f.Close()); err != nil {
-		// A part of the content would look like all of it.
-		return errors.Join(err, root.Remove(name))
-	}
-	return nil
+	return errors.Join(err, f.Close())
 }

@@ -4,20 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
-
-	"github.com/spf13/cobra"
-)
-
-// The formats of knowledge prompt.
-const (
-	formatText = "text"
-	formatJP   = "jp"
 )
 
 func (c *commands) prompt() *cobra.Command {
-	format := formatText
+	format := "text"
 	cmd := &cobra.Command{
 		Use:   "prompt",
 		Short: "Print the section for a system prompt",
@@ -33,7 +27,7 @@ With --format jp it is a configuration that JP loads with --cfg.`,
   convtools kb prompt --format jp > .jp/config/knowledge-section.json`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format != formatText && format != formatJP {
+			if format != "text" && format != "jp" {
 				return cli.Usagef("--format is text or jp, not %q", format)
 			}
 			b, err := c.open()
@@ -55,7 +49,7 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 				}
 			}
 			switch {
-			case format == formatJP:
+			case format == "jp":
 				return c.printJPConfig(section)
 			case section != "":
 				_, err = fmt.Fprintln(c.host.Stdout, section)
@@ -64,8 +58,8 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 		},
 	}
 	c.patternFlag(cmd)
-	cmd.Flags().StringVar(&format, "format", formatText, "print it as `FORMAT`: text, or jp for a configuration of JP")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]cobra.Completion{formatText, formatJP}, cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
+	cmd.Flags().StringVar(&format, "format", "text", "print it as `FORMAT`: text, or jp for a configuration of JP")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]cobra.Completion{"text", "jp"}, cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
 	return cmd
 }
 

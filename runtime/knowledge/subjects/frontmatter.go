@@ -27,32 +27,24 @@ func DescriptionOf(data []byte) (string, error) {
 		reason, _, _ := strings.Cut(strings.TrimSpace(yaml.FormatError(err, false, false)), "\n")
 		return "", fmt.Errorf("its front matter is no YAML: %s", text.Cell(reason))
 	}
-	if len(file.Docs) == 0 {
-		return "", nil
+	description, _ := yaml.PathString("$.description") // a constant
+	node, err := description.FilterFile(file)
+	if err != nil {
+		return "", nil // there is none
 	}
-	matter, _ := file.Docs[0].Body.(ast.MapNode)
-	if matter == nil {
-		return "", nil
+	var said string
+	switch value := node.(type) {
+	case *ast.NullNode:
+	case *ast.AliasNode:
+		return "", errors.New("the description in its front matter is an alias")
+	case *ast.LiteralNode:
+		said = value.Value.Value
+	case ast.ScalarNode:
+		said = fmt.Sprint(value.GetValue())
+	default:
+		return "", errors.New("the description in its front matter is no text")
 	}
-	for fields := matter.MapRange(); fields.Next(); {
-		if fields.Key().GetToken().Value != "description" {
-			continue
-		}
-		var said string
-		switch value := fields.Value().(type) {
-		case *ast.NullNode:
-		case *ast.AliasNode:
-			return "", errors.New("the description in its front matter is an alias")
-		case *ast.LiteralNode:
-			said = value.Value.Value
-		case ast.ScalarNode:
-			said = fmt.Sprint(value.GetValue())
-		default:
-			return "", errors.New("the description in its front matter is no text")
-		}
-		return text.Cut(strings.Join(strings.Fields(text.Line(said)), " "), maxDescription), nil
-	}
-	return "", nil
+	return text.Cut(strings.Join(strings.Fields(text.Line(said)), " "), maxDescription), nil
 }
 
 // frontMatter returns the text between a first line "---" and the next line "---" or "...". It is empty if one of

@@ -44,19 +44,13 @@ type Miss struct {
 	Near    string // the slug of a similar visible subject, or empty
 }
 
-// Configure marks the subjects with the lists of a topic's configuration. It is called once, before Resolve.
-//
-// A disabled list with a problem disables all subjects: the ones that it was to hide must not be shown.
+// Configure marks the subjects with the lists of a topic's configuration. It is called once, before Resolve. The disabled
+// patterns must have no problem: the subjects that they were to hide would be shown.
 func (t *Tree) Configure(topic string, disabled, learned []string) {
 	all := t.Subjects
 	t.topic = topic
-	entries := Patterns(topic, disabled)
-	bad := slices.ContainsFunc(entries, func(p Pattern) bool { return p.Problem != "" })
-	for _, s := range all {
-		s.Disabled, s.Learned = bad, false
-	}
-	for _, p := range entries {
-		hit := bad
+	for _, p := range Patterns(topic, disabled) {
+		hit := false
 		for _, s := range all {
 			if !(hit && s.Disabled) && p.covers(s) {
 				s.Disabled, hit = true, true
@@ -85,8 +79,9 @@ func (t *Tree) Configure(topic string, disabled, learned []string) {
 	}
 }
 
-// Resolve returns the subjects that the patterns match. A pattern that matches nothing is a [Miss] and no error. skipLearned leaves out learned subjects, which the host has in its
-// prompt. The error is for more than [MaxPatterns] patterns.
+// Resolve returns the subjects that the patterns match. A pattern that matches nothing is a [Miss] and no error.
+// skipLearned leaves out learned subjects, which the host has in its prompt. The error is for more than [MaxPatterns]
+// patterns.
 //
 // Patterns are compared with the subjects that the scan found, and never become paths. A pattern is compared as a name
 // first, in every spelling that people use, and then as a glob: names may have characters that mean something in globs
@@ -106,10 +101,11 @@ func (t *Tree) Resolve(patterns []string, skipLearned bool) (Result, error) {
 
 // near returns the slug of the visible subject that is most similar to a name, or empty.
 func (t *Tree) near(name string) string {
+	stem, _ := cutExt(name)
 	var slugs []string
 	for _, v := range t.Visible {
 		// Skills name their files relative to their folder.
-		if name != "" && strings.HasSuffix(v.Slug, "/"+stem(name)) {
+		if name != "" && strings.HasSuffix(v.Slug, "/"+stem) {
 			return v.Slug
 		}
 		slugs = append(slugs, v.Slug)
@@ -121,7 +117,7 @@ func (t *Tree) near(name string) string {
 func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 	var result Result
 	seen := map[*Subject]bool{}
-	known := func(s *Subject) bool { return skipLearned && s.Learned }
+	inPrompt := func(s *Subject) bool { return skipLearned && s.Learned }
 	for _, p := range Patterns(t.topic, patterns) {
 		found := t.named(&p)
 		byName := found != nil
@@ -132,13 +128,13 @@ func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 			result.Missed = append(result.Missed, Miss{Pattern: p.Text, Reason: p.Problem})
 			continue
 		}
-		result.Literal = byName && len(patterns) == 1 && len(found) == 1 && !known(found[0])
-		onlyKnown := !slices.ContainsFunc(found, func(f *Subject) bool { return !known(f) })
+		result.Literal = byName && len(patterns) == 1 && len(found) == 1 && !inPrompt(found[0])
+		onlyInPrompt := !slices.ContainsFunc(found, func(f *Subject) bool { return !inPrompt(f) })
 		for _, f := range found {
 			switch {
-			case seen[f] || known(f) && !byName && !onlyKnown:
+			case seen[f] || inPrompt(f) && !byName && !onlyInPrompt:
 				continue
-			case known(f):
+			case inPrompt(f):
 				result.AlreadyLearned = append(result.AlreadyLearned, f)
 			default:
 				result.Hits = append(result.Hits, f)
@@ -153,17 +149,8 @@ func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 // around it, as lists show it. Some may be the same.
 func (s *Subject) Names() [6]string {
 	path := NFC(s.Path)
-	return [...]string{s.Slug, s.PathSlug, path, stem(path), s.Name, strings.TrimSpace(s.Slug)}
-}
-
-// stem returns a path without its extension, which begins at the last dot of the last component. A dot at the
-// beginning of the component begins no extension.
-func stem(path string) string {
-	base := strings.LastIndexByte(path, '/') + 1
-	if dot := strings.LastIndexByte(path[base:], '.'); dot > 0 {
-		return path[:base+dot]
-	}
-	return path
+	stem, _ := cutExt(path)
+	return [...]string{s.Slug, s.PathSlug, path, stem, s.Name, strings.TrimSpace(s.Slug)}
 }
 
 // named returns the enabled subjects with a pattern as their name, by the first kind of name that fits. A visible

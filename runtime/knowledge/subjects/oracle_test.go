@@ -38,10 +38,9 @@ func newOracle(topic string, all []*subjects.Subject, disabled, learned []string
 		for i, s := range all {
 			for _, spelling := range o.spellings(entry) {
 				for _, name := range []string{s.Slug, s.PathSlug, s.Path, withoutExtension(s.Path), s.Name} {
-					matched, ok := oracleGlob(spelling, name)
-					// What cannot be read disables everything.
+					matched, _ := oracleGlob(spelling, name)
 					glob := strings.ContainsAny(spelling, `*?[{\`)
-					if spelling != "" && (name == spelling || glob && (matched || !ok)) {
+					if spelling != "" && (name == spelling || glob && matched) {
 						o.disabled[i] = true
 					}
 				}
@@ -155,7 +154,7 @@ func withoutExtension(path string) string {
 	if i := strings.LastIndex(path, "/"); i >= 0 {
 		dir, base = path[:i+1], path[i+1:]
 	}
-	if i := strings.LastIndex(base, "."); i > 0 {
+	if i := strings.LastIndex(base, "."); i > 0 && strings.Trim(base[:i], ".") != "" {
 		base = base[:i]
 	}
 	return dir + base

@@ -12,8 +12,8 @@ import (
 const (
 	maxPatternBytes = 256
 	// maxAlternatives bounds the alternatives in braces of one pattern, which multiply and are tried one after the
-	// other. maxTogether bounds those of a list of patterns.
-	maxAlternatives, maxTogether = 64, 512
+	// other.
+	maxAlternatives = 64
 	// maxWildcards bounds the backtracking of the library in one name.
 	maxWildcards   = 16
 	metaCharacters = `*?[{\`
@@ -33,18 +33,13 @@ type Pattern struct {
 // is valid.
 func Patterns(topic string, texts []string) []Pattern {
 	all := make([]Pattern, len(texts))
-	left := maxTogether
 	for i, text := range texts {
 		p := Pattern{Text: text, forms: spellings(topic, text)}
 		for _, form := range p.forms {
 			if !strings.ContainsAny(form, metaCharacters) {
 				continue
 			}
-			left -= alternatives(form)
 			glob, problem := compile(form)
-			if problem == "" && left < 0 {
-				problem = "stands for too much together with the others, with their { }: use fewer of them"
-			}
 			if problem != "" {
 				p.Problem, p.globs = problem, nil
 				break

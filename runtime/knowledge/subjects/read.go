@@ -41,7 +41,7 @@ func (t *Tree) look(s *Subject) {
 		begin, err = io.ReadAll(io.LimitReader(f, beginning))
 	}
 	if err != nil {
-		s.Problem = cause(err).Error()
+		s.Problem = Cause(err).Error()
 		return
 	}
 	s.Size = info.Size()
@@ -82,7 +82,7 @@ func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	}
 	f, info, err := t.open(s)
 	if err != nil {
-		return Content{}, cause(err)
+		return Content{}, Cause(err)
 	}
 	defer f.Close()
 	if info.Size() > MaxSize {
@@ -94,7 +94,7 @@ func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	case errors.As(err, &grown):
 		return Content{Size: MaxSize + 1, Kind: Kind{TooLarge: true}}, nil
 	case err != nil:
-		return Content{}, cause(err)
+		return Content{}, Cause(err)
 	}
 	return format(data, s.Ext), nil
 }

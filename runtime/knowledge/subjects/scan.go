@@ -87,7 +87,7 @@ func (w *walker) walk(ctx context.Context) error {
 		case errors.Is(err, fs.ErrNotExist):
 			continue // it was removed meanwhile
 		case err != nil:
-			w.warn(dirs[0], "cannot be read: "+cause(err).Error())
+			w.warn(dirs[0], "cannot be read: "+Cause(err).Error())
 		}
 		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 		for _, e := range entries {
@@ -151,11 +151,10 @@ func (w *walker) target(link string) string {
 	return target
 }
 
-// cause returns an error without its path, which messages have already.
-func cause(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
+// Cause returns the innermost error, without paths and operations.
+func Cause(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
 	}
 	return err
 }

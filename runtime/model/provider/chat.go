@@ -98,6 +98,7 @@ func chatMessage(items []entry, current bool) fields {
 	return message
 }
 
+// chatEvent reads a chunk of a message and its calls.
 func (s *stream) chatEvent(event fields) error {
 	choices := objectsOf(event["choices"])
 	if len(choices) == 0 {
@@ -144,6 +145,7 @@ func (s *stream) chatCall(piece fields) {
 	call["index"], call["id"], call["function"] = index, id, function
 }
 
+// chatFinish makes items of the reasoning, the message and the calls.
 func (s *stream) chatFinish() {
 	thoughts := fields{}
 	for _, key := range []string{"reasoning", "reasoning_content"} { // some servers have one, some the other

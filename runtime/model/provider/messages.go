@@ -82,6 +82,7 @@ func messagesImage(url string) fields {
 	return fields{"type": "image", "source": source}
 }
 
+// messagesEvent reads the beginning, a piece or the end of a block or of the message.
 func (s *stream) messagesEvent(event fields) error {
 	number, _ := event["index"].(json.Number)
 	index, _ := strconv.Atoi(number.String())

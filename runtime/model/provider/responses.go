@@ -60,6 +60,7 @@ func responsesItem(e entry) fields {
 	return item
 }
 
+// responsesEvent reads a piece of text, a whole item or the end of the response.
 func (s *stream) responsesEvent(event fields) error {
 	response := objectOf(event["response"])
 	switch event["type"] {
@@ -85,6 +86,7 @@ func (s *stream) responsesEvent(event fields) error {
 	return nil
 }
 
+// responsesFinish makes items of those of the API.
 func (s *stream) responsesFinish() {
 	unpaired := false // a reasoning item cannot be sent again
 	for _, item := range s.parts {

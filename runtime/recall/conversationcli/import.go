@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,14 +18,17 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/archive/exports"
+	"github.com/convtools/convtools/runtime/store/copies"
 	"github.com/convtools/convtools/runtime/store/postgres"
 	"github.com/convtools/convtools/runtime/toolset"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // importing is the command line of import.
 type importing struct {
 	commands
 	kind         string
+	stores       []string // of --store
 	dryRun       bool
 	isRecognised bool // a conversation, or a store that is read in place
 	isDamaged    bool // an export has a wrong checksum
@@ -32,16 +37,23 @@ type importing struct {
 // Import returns the command "import", which adds the exports of other programs to the archive.
 func Import(host *toolset.Host) *cobra.Command {
 	c := &importing{commands: commands{host: host}}
-	cmd := c.newCommand("import PATH...", "", "Add exports of ChatGPT, Claude.ai or Letta to your archive",
+	cmd := c.newCommand("import PATH|STORE...", "", "Add exports, or what a program recorded, to your archive",
 		`Adds the conversations of exports to your archive, where conversation_search
 finds them: of ChatGPT and Claude.ai (the zip, a folder or a file of it), and
 Letta's agent files. Imported again, only what has changed is written. A JP
 workspace, or a database that was made of a ChatGPT export, is not copied: it is
 added to those that are searched.
 
+STORE is a program as convtools stores names it, such as claude-code: its
+conversations of all projects are copied, for good, and stay with their projects
+once the program has deleted its own. A path of that name wins.
+
 The archive is in ~/.local/share/convtools, and nothing leaves this machine; if
-CONVERSATION_DB is the URL of a PostgreSQL database, the archive is there.`,
-		"import ~/Downloads/chatgpt-export.zip", "import --dry-run ~/Downloads/claude-export")
+CONVERSATION_DB is the URL of a PostgreSQL database, exports are there.`,
+		"import ~/Downloads/chatgpt-export.zip", "import --dry-run ~/Downloads/claude-export", "import claude-code codex")
+	anyOf(cmd, cmd.Flags(), "store", "", "copy what this `program` recorded; repeatable", conversations.Keepable(), func(name string) {
+		c.stores = append(c.stores, name)
+	})
 	oneOf(cmd, &c.kind, "kind", "", "take only conversations of this `KIND` of export", exports.Kinds()...)
 	cmd.Flags().BoolVarP(&c.dryRun, "dry-run", "n", false, "show what would be added, and write nothing")
 	c.addJSON(cmd, "json-pretty")
@@ -49,10 +61,26 @@ CONVERSATION_DB is the URL of a PostgreSQL database, the archive is there.`,
 }
 
 func (c *importing) run(ctx context.Context, paths []string) (err error) {
-	if len(paths) == 0 {
-		return cli.Usagef("import needs a PATH: a zip, a folder or a file of an export")
+	paths = slices.DeleteFunc(paths, func(path string) bool {
+		_, err := os.Lstat(path)
+		isStore := errors.Is(err, fs.ErrNotExist) && slices.Contains(conversations.Keepable(), path)
+		if isStore {
+			c.stores = append(c.stores, path)
+		}
+		return isStore
+	})
+	if len(paths)+len(c.stores) == 0 {
+		return cli.Usagef("import needs a PATH: a zip, a folder or a file of an export; or a STORE, such as claude-code")
 	}
-	w, err := c.archive(ctx)
+	for _, name := range c.stores {
+		if err := c.keep(ctx, name); err != nil {
+			return err
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	w, err := c.archive(ctx, c.dryRun)
 	if err != nil {
 		return err
 	}
@@ -73,16 +101,44 @@ func (c *importing) run(ctx context.Context, paths []string) (err error) {
 	return foundAny(!c.isDamaged)
 }
 
-// archive opens the user's archive for writing.
-func (c *importing) archive(ctx context.Context) (*archive.Writer, error) {
-	if url := postgres.URL(c.host.Getenv); url != "" {
-		return postgres.Create(ctx, url, c.dryRun)
+// keep copies the conversations of a kind of store, and writes how many.
+func (c *importing) keep(ctx context.Context, name string) error {
+	show := newProgress(c.host.Stderr, c.host.Now)
+	kept, err := c.options().Keep(ctx, name, c.dryRun, func(done, all int) {
+		show(fmt.Sprintf("%d of %d conversations of %s", done, all, name))
+	})
+	show("")
+	if err != nil {
+		return err
+	}
+	c.isRecognised = true
+	c.warnOf(kept.Problems)
+	forgotten := either(kept.Forgotten == 0, "", fmt.Sprintf(", forgotten %d", kept.Forgotten))
+	c.out.add(fmt.Sprintf("%s: new %d, updated %d, unchanged %d%s, failed %d%s\n", name, kept.New, kept.Updated, kept.Unchanged, forgotten,
+		len(kept.Problems), either(c.dryRun, " (nothing was written)", "")),
+		object{"store", name, "new", kept.New, "updated", kept.Updated, "unchanged", kept.Unchanged, "forgotten", kept.Forgotten, "failed", len(kept.Problems)})
+	return c.out.flush()
+}
+
+// archive opens the user's archive for writing. If dry is set, nothing is written.
+func (c *commands) archive(ctx context.Context, dry bool) (w *archive.Writer, err error) {
+	forgotten, err := copies.ReadForgotten(c.host.Getenv)
+	if err != nil {
+		return nil, err
 	}
 	dir := archive.Home(c.host.Getenv)
-	if dir == "" {
-		return nil, failed("set HOME", "it is not known where your archive is: there is no home directory")
+	switch url := postgres.URL(c.host.Getenv); {
+	case url != "":
+		w, err = postgres.Create(ctx, url, dry)
+	case dir == "":
+		err = failed("set HOME", "it is not known where your archive is: there is no home directory")
+	default:
+		w, err = archive.Create(ctx, dir, dry)
 	}
-	return archive.Create(ctx, dir, c.dryRun)
+	if err == nil {
+		w.Forgotten = func(id transcript.ID) bool { return forgotten[id] }
+	}
+	return w, err
 }
 
 // importOne imports a path. If it is not an export, that is a warning, or an error for the only
@@ -98,8 +154,7 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 		c.isDamaged = c.isDamaged || errors.Is(p.Err, exports.ErrChecksum)
 	}
 	var unrecognised *exports.UnrecognisedError
-	var unread *exports.InputError
-	isOther := errors.As(err, &unrecognised) || errors.As(err, &unread)
+	isOther := errors.As(err, &unrecognised)
 	if unrecognised != nil && isDir(path) {
 		if program := conversations.ProgramAt(path, c.host.Getenv); program != "" {
 			unrecognised.Reason = program + " keeps its sessions there, which are read in place: see " + c.host.Name + " stores"

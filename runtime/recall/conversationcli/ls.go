@@ -98,7 +98,7 @@ func (ls *listing) run(ctx context.Context) error {
 			ls.out.table(ls.full, rows, slices.Index(ls.out.dropEmpty(rows), "EVENTS"))
 		}
 		ls.explain(&found)
-		if len(found.Conversations) > 0 && ls.out.isTable() {
+		if len(found.Conversations) > 0 && ls.out.isTable() && ls.out.flush() == nil {
 			ls.note("to go on with one: %s resume ID", ls.host.Name)
 		}
 	}

@@ -35,9 +35,9 @@ func Resume(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
 		c := &resuming{commands: commands{host: host}, family: family}
 		cmd := c.newCommand("resume [ID | WORDS…]", "", "Go on with a session in the program that recorded it",
-			`Starts the program that recorded a session, in its directory, to go on with it. In
-place of an ID, words let you choose among the conversations that answer them
-best, and nothing among the last ones.
+			`Starts the program that recorded a session, in its directory, to go on with it.
+In place of an ID, words let you choose among the conversations that answer them
+best, and without words you choose among the last ones.
 
 ID may also be that of a session of another project.`,
 			"resume claude-5afd8764", "resume --print retry cap")
@@ -160,21 +160,23 @@ func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*co
 		return nil, err
 	}
 	answer, err := cli.Answer(ctx, c.host.Stdin, c.host.Stderr, fmt.Sprintf("Which one? [1-%d] ", len(list)))
-	if errors.Is(err, cli.ErrNobody) {
+	n, notNumber := strconv.Atoi(answer)
+	switch {
+	case errors.Is(err, cli.ErrNobody):
 		return nil, failed("resume ID goes on with one of them", "nobody can be asked here which one is meant")
+	case err != nil:
+		return nil, err
+	case answer == "":
+		return nil, cli.ErrFailed
+	case notNumber != nil || n < 1 || n > len(list):
+		return nil, failed("type the number before it", "%s is none of them", text.Quote(answer))
 	}
-	if n, notNumber := strconv.Atoi(answer); err == nil && notNumber == nil && n >= 1 && n <= len(list) {
-		return &list[n-1], nil
-	}
-	if err == nil {
-		err = failed("", "%s is none of them", text.Quote(answer))
-	}
-	return nil, err
+	return &list[n-1], nil
 }
 
 // resumeNote tells a person on a terminal how to go on with a conversation.
 func (c *commands) resumeNote(l *transcript.Conversation) {
-	if c.out.isTable() && len(conversations.ResumeCommand(l)) > 0 {
+	if c.out.isTable() && len(conversations.ResumeCommand(l)) > 0 && c.out.flush() == nil {
 		c.note("to go on with it: %s resume %s", c.host.Name, l.ID)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
@@ -75,6 +76,7 @@ const (
 	Updated           // the archive had another version, and it was replaced
 	Unchanged         // the archive had it already
 	Older             // the archive has a later version, which stays
+	Left              // the user has forgotten it
 )
 
 // Database is a database that a [Writer] writes to, with its SQL statements.
@@ -99,6 +101,8 @@ type Database struct {
 	Put string
 	// Clear deletes the messages of the conversation with an id.
 	Clear string
+	// Delete deletes the conversation with an id, without its messages.
+	Delete string
 	// Add adds the messages of the conversation with an id.
 	Add func(ctx context.Context, tx *sql.Tx, id int64, messages []Message) error
 	// Failure converts an error of the database for the caller of the writer.
@@ -155,6 +159,9 @@ func (d *Database) create(ctx context.Context) error {
 // Writer adds conversations to an archive. Each is added in a transaction: as a whole or not at all,
 // also if the process is killed. Several processes can write at a time. It is for one goroutine.
 type Writer struct {
+	// Forgotten reports whether the user has forgotten a conversation, which is not added then; nil for none.
+	Forgotten func(transcript.ID) bool
+
 	to  Database
 	dry bool
 }
@@ -184,6 +191,9 @@ func NewWriter(ctx context.Context, to Database, dry bool) (*Writer, error) {
 
 // Put adds a conversation, or replaces the one with its id.
 func (w *Writer) Put(ctx context.Context, c *Conversation) (Outcome, error) {
+	if w.Forgotten != nil && w.Forgotten(c.ID()) {
+		return Left, nil
+	}
 	outcome, err := w.put(ctx, c, c.hash())
 	if err != nil {
 		return 0, fmt.Errorf("adding to the archive: %w", w.to.Failure(ctx, err))
@@ -246,6 +256,38 @@ func (w *Writer) write(ctx context.Context, tx *sql.Tx, c *Conversation, sum str
 		err = w.to.Add(ctx, tx, id, c.Messages)
 	}
 	return err
+}
+
+// Delete deletes the conversation with an id, and reports whether there was one.
+func (w *Writer) Delete(ctx context.Context, id transcript.ID) (found bool, err error) {
+	if w.to.DB == nil {
+		return false, nil
+	}
+	tx, err := w.to.BeginTx(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = tx.Rollback() }() // it does nothing after a commit
+	var row int64
+	var hash string
+	var updated sql.NullFloat64
+	name := strings.TrimPrefix(string(id), IDs().Prefix)
+	err = tx.QueryRowContext(ctx, w.to.Find, []byte(name)).Scan(&row, &hash, &updated)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	for _, statement := range []string{w.to.Clear, w.to.Delete} {
+		if err == nil {
+			_, err = tx.ExecContext(ctx, statement, row)
+		}
+	}
+	if err == nil {
+		err = tx.Commit()
+	}
+	if err != nil {
+		return false, fmt.Errorf("deleting from the archive: %w", w.to.Failure(ctx, err))
+	}
+	return true, nil
 }
 
 // Close closes the database.

@@ -12,7 +12,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -53,11 +53,9 @@ func IDs() *history.IDs {
 // id returns the id of a sub-agent, or of a session if agent is empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
-const (
-	extension    = ".jsonl"
-	agentPrefix  = "agent-"
-	subagentsDir = "subagents"
-)
+// fileForm is the form of the name of a transcript in the folder of a project: of a session, or of a sub-agent beside
+// the sessions or below its own one.
+const fileForm = `^[^/]+/(?:(` + history.UUID + `)|(?:(` + history.UUID + `)/subagents/)?agent-([\w-]{1,64}))\.jsonl$`
 
 // entry is a transcript in a folder of a project.
 type entry struct {
@@ -74,40 +72,26 @@ func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.
 		folder, below, isBelow := strings.Cut(dir, "/")
 		if isBelow {
 			session, rest, _ := strings.Cut(below, "/")
-			return history.IsUUID(session) && (rest == "" || rest == subagentsDir)
+			return history.IsUUID(session) && (rest == "" || rest == "subagents")
 		}
 		return s.Project.All() || slices.ContainsFunc(s.Project.Roots(), func(root string) bool { return mayHold(folder, root) })
 	})
+	form := regexp.MustCompile(fileForm)
 	for _, file := range files {
-		if e := newEntry(file); e != nil {
-			all = append(all, e)
+		is := form.FindStringSubmatch(file)
+		if is == nil {
+			continue
 		}
+		e := &entry{session: cmp.Or(is[1], is[2]), agent: is[3]}
+		if e.File = file; e.session != "" {
+			e.ID = id(e.session, e.agent)
+		}
+		if e.agent != "" {
+			e.About = strings.TrimSuffix(file, ".jsonl") + ".meta.json"
+		}
+		all = append(all, e)
 	}
 	return all, problems
-}
-
-// newEntry returns the transcript in a file; nil if it is no transcript.
-func newEntry(file string) *entry {
-	e := &entry{}
-	e.File = file
-	dirs := strings.Split(file, "/")
-	name, isFile := strings.CutSuffix(path.Base(file), extension)
-	agent, isAgent := strings.CutPrefix(name, agentPrefix)
-	switch isAgent = isAgent && history.IsName(agent); {
-	case !isFile, !isAgent && !(history.IsUUID(name) && len(dirs) == 2):
-		return nil
-	case isAgent:
-		e.agent, e.About = agent, strings.TrimSuffix(file, extension)+".meta.json"
-		if len(dirs) == 4 {
-			e.session = dirs[1]
-		}
-	default:
-		e.session = name
-	}
-	if e.session != "" {
-		e.ID = id(e.session, e.agent)
-	}
-	return e
 }
 
 // List implements [store.Store]. A session whose records are all in another one is listed only if the

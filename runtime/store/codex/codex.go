@@ -74,12 +74,12 @@ type rollout struct {
 }
 
 // nameForm is the form of the name of a rollout: a time, the thread, and a segment.
-const nameForm, anyUUID = `^rollout-.{19}-(UUID)(?:_(UUID))?\.jsonl(\.zst)?$`, "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+const nameForm = `^rollout-.{19}-(` + history.UUID + `)(?:_(` + history.UUID + `))?\.jsonl(\.zst)?$`
 
 // rollouts finds the rollouts, one for each segment: of each thread the last one first. A live rollout
 // counts before an archived one, and a plain one before a compressed one.
 func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.Problem) {
-	form := regexp.MustCompile(strings.ReplaceAll(nameForm, "UUID", anyUUID))
+	form := regexp.MustCompile(nameForm)
 	for _, dir := range s.Moved {
 		files, unread := s.Walk(root, dir, func(below string) bool {
 			return dir == sessionsDir && strings.Count(below, "/") <= len("YMD") && strings.Trim(path.Base(below), "0123456789") == ""

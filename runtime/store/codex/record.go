@@ -234,27 +234,16 @@ func (d *decoder) call(at time.Time, x *item) {
 		// Some versions end the namespace as the other ones join it.
 		name = strings.TrimRight(x.Namespace, "_") + "__" + x.Name
 	}
-	var arguments jsontext.Raw
-	var said []byte
-	text, isText := jsontext.Unquote(x.Arguments)
-	switch {
-	case isText:
-		said = jsontext.Unescape(text)
-		if arguments = object(said); arguments != nil {
-			said = nil
+	arguments := []byte(x.Arguments)
+	for _, other := range []jsontext.Raw{x.Input, x.Action} {
+		if len(arguments) == 0 {
+			arguments = other
 		}
-	case len(x.Arguments) > 0:
-		arguments = x.Arguments
-	case len(x.Input) > 0:
-		if all := texts(x.Input); all != nil {
-			said = history.Join(all)
-		} else {
-			arguments = x.Input
-		}
-	default:
-		arguments = x.Action
 	}
-	d.add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: x.CallID, Arguments: arguments, Text: said})
+	if all := texts(arguments); all != nil {
+		arguments = history.Join(all)
+	}
+	d.add(history.Call(at, name, x.CallID, arguments))
 }
 
 // object returns a text that is a JSON object, or nil.

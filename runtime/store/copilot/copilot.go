@@ -1,5 +1,5 @@
 // Package copilot reads the conversations that GitHub Copilot CLI recorded for a project, from the
-// logs of events in its home directory. It was checked with what version 1.0.102 wrote.
+// logs of events in its home directory. It was checked with what versions 1.0.20, 1.0.62 and 1.0.102 wrote.
 //
 // A session is the file session-state/ID/events.jsonl below ~/.copilot, on Windows below
 // %USERPROFILE%\.copilot, and below WSL in the Linux home; COPILOT_HOME names another directory. Versions
@@ -50,9 +50,9 @@ func Home(getenv func(string) string) string {
 	return cmp.Or(getenv("COPILOT_HOME"), history.InHome(getenv, ".copilot"))
 }
 
-// IDs returns the form of ids: the uuid of a session.
+// IDs returns the form of ids: the name of the directory of a session, a uuid.
 func IDs() *history.IDs {
-	return &history.IDs{Prefix: "copilot-", Example: "copilot-7cf44517-55ca-435c-893a-3fde1973a44e"}
+	return &history.IDs{Prefix: "copilot-", Session: history.IsName, Example: "copilot-7cf44517-55ca-435c-893a-3fde1973a44e"}
 }
 
 func id(session string) transcript.ID { return IDs().ID(session, "") }
@@ -70,7 +70,7 @@ type entry struct {
 
 // entries returns the files of all sessions, and the directories that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
-	files, problems := s.Walk(root, ".", func(dir string) bool { return history.IsUUID(dir) })
+	files, problems := s.Walk(root, ".", func(dir string) bool { return history.IsName(dir) })
 	for _, file := range files {
 		dir, name := path.Split(file)
 		session := path.Clean(dir)
@@ -79,7 +79,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		} else if name != eventsFile {
 			continue
 		}
-		if history.IsUUID(session) && strings.HasSuffix(name, extension) {
+		if history.IsName(session) && strings.HasSuffix(name, extension) {
 			e := &entry{}
 			e.File, e.ID = file, id(session)
 			if dir != "" {
@@ -102,7 +102,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 			}
 			listed[e.ID] = true
 			c := s.Conversation(e.ID, &m.Session, e.decode, e.Stamp)
-			if history.IsUUID(m.Parent) {
+			if history.IsName(m.Parent) {
 				c.Parent = id(m.Parent)
 			}
 			l.Conversations = append(l.Conversations, c)
@@ -123,14 +123,14 @@ type metadata struct {
 
 // Peek implements [history.Listed].
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
-	m, to := &e.Meta, history.Recorder{Inquiry: inquiry}
+	m, to := &e.Meta, newDecoder(&history.Recorder{})
 	wanted := func() bool { return to.Request == "" || m.IsFork && m.Parent == "" }
 	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
 		r, _ := parse(line)
 		m.add(&r)
-		r.record(&to)
+		to.record(&r)
 	})
-	m.Note(&to)
+	m.Note(to.Recorder)
 	if e.About != "" && err == nil {
 		m.Title, err = title(root, e.About)
 	}
@@ -197,11 +197,11 @@ func scalar(mapping []byte, key string) string {
 
 // decode adds the events of a session.
 func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
-	to.Inquiry = inquiry
+	d := newDecoder(to)
 	return to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r, ok := parse(line)
 		to.Copied = e.copies && r.At.Before(e.Meta.Created.Add(-startup))
-		return ok && r.record(to)
+		return ok && d.record(&r)
 	})
 }
 
@@ -210,7 +210,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
 	c := store.Caller{Evidence: s.Evidence(from, from.Client == "copilot-cli", "COPILOT_CLI")}
 	session := strings.ToLower(s.Getenv("COPILOT_AGENT_SESSION_ID"))
-	if c.Evidence != store.NoEvidence && from.Process != caller.Foreign && history.IsUUID(session) {
+	if c.Evidence != store.NoEvidence && from.Process != caller.Foreign && history.IsName(session) {
 		c.IDs = []transcript.ID{id(session)}
 	}
 	return c

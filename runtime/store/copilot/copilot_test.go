@@ -20,7 +20,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-const dir = "/home/mina/harbour" // of the project; there need not be one
+const dir = "/home/mina/tides" // of the project; there need not be one
 
 func open(t testing.TB, home string) *copilot.Store {
 	t.Helper()
@@ -31,33 +31,32 @@ func open(t testing.TB, home string) *copilot.Store {
 	return s
 }
 
+// recorded is a session that the step copilot/recorded of make clients kept.
+const recorded = "596c8bea-f4b3-47dc-ab1d-eec248c0e993"
+
 // What the real program wrote, as a person reads the file.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	s := open(t, "testdata")
-	const list = `copilot-7cf44517-55ca-435c-893a-3fde1973a44e "Which stations are in the list?" uracta uctct!ct!ctcata` + "\n"
+	const list = "copilot-" + recorded + ` "Correct station 2 to 4.2" uct!ct!cta ua ucata` + "\n"
 	if diff := cmp.Diff(list, storetest.Listing(t, s)); diff != "" {
 		t.Error(diff)
 	}
-	const said = `1 user: Which stations are in the list?
-1 reasoning: The file has the list.
-1 assistant: I look into the file.
-1 tool_call view: { "path": "/home/mina/harbour/stations.txt" }
-1 tool_result: Wick Lerwick
-1 assistant: Two stations: Wick and Lerwick.
-2 user: Add Kirkwall, and show the list.
-2 tool_call edit: { "path": "/home/mina/harbour/stations.txt", "old_str": "Wick\n", "new_str": "Wick\nKirkwall\n" }
-2 tool_result: File /home/mina/harbour/stations.txt updated with changes.
-2 tool_call bash: { "command": "cat stations.txt; exit 3", "description": "Show the list" }
-2 tool_result failed: Wick Kirkwall Lerwick <shellId: 0 completed with exit code 3>
-2 tool_call view: { "path": "/home/mina/harbour/missing.txt" }
-2 tool_result failed: Path does not exist
-2 tool_call create: { "path": "/home/mina/harbour/ports.txt", "file_text": "Oban\n" }
-2 tool_result: Created file /home/mina/harbour/ports.txt with 5 characters
-2 tool_call task: { "agent_type": "general-purpose", "name": "count", "description": "Count stations", "prompt": "Count the stations in the list.", "mode": "sync" }
-2 assistant: The sub-agent counts three.
-2 tool_result: The sub-agent counts three.
-2 assistant: Done.
+	const said = `1 user: Correct station 2 to 4.2
+1 tool_call bash: { "command": "cat notes.txt; exit 3", "description": "Read the notes" }
+1 tool_result failed: station 1: 3.2 station 2: 4.1 <shellId: 0 completed with exit code 3>
+1 tool_call view: { "path": "/home/mina/tides/gone.txt" }
+1 tool_result failed: Path does not exist
+1 tool_call edit: { "new_str": "4.2", "old_str": "4.1", "path": "/home/mina/tides/notes.txt" }
+1 tool_result: File /home/mina/tides/notes.txt updated with changes.
+1 assistant: Station 2 reads 4.2 now.
+2 user: How many stations?
+2 assistant: Two stations.
+3 user: Have somebody count the lines
+3 tool_call task: { "agent_type": "general-purpose", "description": "Count the lines", "mode": "sync", "name": "count", "prompt": "Count the lines of notes.txt." }
+3 assistant: There are two lines.
+3 tool_result: There are two lines.
+3 assistant: Somebody counted them.
 `
 	c := storetest.Only(t, s)
 	if diff := cmp.Diff(said, storetest.Said(t, c)); diff != "" {
@@ -138,6 +137,18 @@ func TestSaid(t *testing.T) {
 				event("tool.execution_complete", 3, object{"toolCallId": "c1", "success": true, "result": object{"content": "Wick"}}),
 			"1 user: Hi\n1 inquiry: Which? - Wick - Oban\n1 inquiry_response: Wick\n",
 		},
+		"a call and reasoning that are recorded twice, or once": {
+			user(1, "Hi") + event("assistant.reasoning", 2, object{"content": "Hm"}) +
+				event("assistant.message", 2, object{"content": "", "reasoningText": "Hm", "toolRequests": []object{{"toolCallId": "c1", "name": "ls", "arguments": object{}}, {"toolCallId": "c2", "name": "cat", "arguments": "x"}}}) +
+				event("tool.execution_start", 3, object{"toolCallId": "c1", "toolName": "ls", "arguments": object{}}) +
+				event("tool.execution_complete", 4, object{"toolCallId": "c1", "success": true, "result": "a.txt"}),
+			"1 user: Hi\n1 reasoning: Hm\n1 tool_call ls: {}\n1 tool_call cat: x\n1 tool_result: a.txt\n",
+		},
+		"a command that fails, as before version 1.0.100": {
+			user(1, "Hi") + event("tool.execution_complete", 2, object{"toolCallId": "c1", "success": true, "result": object{"content": "no\n<exited with exit code 3>"}}) +
+				event("tool.execution_complete", 3, object{"toolCallId": "c2", "success": true, "result": object{"content": "yes\n<exited with exit code 0>"}}),
+			"1 user: Hi\n1 tool_result failed: no <exited with exit code 3>\n1 tool_result: yes <exited with exit code 0>\n",
+		},
 		"a call with a text": {
 			user(1, "Hi") + event("tool.execution_start", 2, object{"toolCallId": "c1", "toolName": "apply_patch", "arguments": "*** Begin"}),
 			"1 user: Hi\n1 tool_call apply_patch: *** Begin\n",
@@ -179,7 +190,7 @@ func TestListing(t *testing.T) {
 		uuid(5) + "/events.jsonl":   strings.ReplaceAll(start(5, 0)+user(1, "Elsewhere"), dir, "/elsewhere"),
 		uuid(6) + "/rewind/x.jsonl": user(1, "No session"),
 		"../config.json":            "{}",
-		"other/events.jsonl":        start(7, 0) + user(1, "No id"),
+		"no id/events.jsonl":        start(7, 0) + user(1, "No id"),
 	})
 	want := fmt.Sprintf(`copilot-%s "Count: 'stations'" ua ua
 copilot-%s "Count" of copilot-%s [ua] ua
@@ -235,11 +246,11 @@ func TestCaller(t *testing.T) {
 // Any bytes are read without a panic, twice the same.
 func FuzzLog(f *testing.F) {
 	f.Add([]byte(start(1, 9) + user(1, "Hi") + answer(2, "Hello")))
-	recorded, err := os.ReadFile("testdata/session-state/7cf44517-55ca-435c-893a-3fde1973a44e/events.jsonl")
+	log, err := os.ReadFile("testdata/session-state/" + recorded + "/events.jsonl")
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(recorded)
+	f.Add(log)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		home := write(t, map[string]string{uuid(1) + "/events.jsonl": start(1, 0) + string(data), uuid(1) + "/workspace.yaml": string(data)})
 		found, _ := storetest.List(t, open(t, home), store.Live|store.Archived)

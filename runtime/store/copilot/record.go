@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ const inquiry = "ask_user"
 type record struct {
 	Type  string    `json:"type"`
 	At    time.Time `json:"timestamp"`
-	Agent string    `json:"agentId"` // the sub-agent that it is of; empty for none
+	Agent string    `json:"agentId"` // the sub-agent that it is of, since version 1.0.60; empty for none
 	Data  data      `json:"data"`
 }
 
@@ -37,6 +38,11 @@ type data struct {
 	Source      string       `json:"source"` // empty if a person wrote it
 	Continues   bool         `json:"isAutopilotContinuation"`
 	Attachments jsontext.Raw `json:"attachments"`
+	Requests    []struct {
+		Call      string       `json:"toolCallId"`
+		Name      string       `json:"name"`
+		Arguments jsontext.Raw `json:"arguments"`
+	} `json:"toolRequests"`
 
 	// of a call
 	Call      string       `json:"toolCallId"`
@@ -44,11 +50,9 @@ type data struct {
 	Arguments jsontext.Raw `json:"arguments"` // can be a text
 
 	// of a result, and of a compaction
-	Success bool `json:"success"`
-	Result  struct {
-		Content []byte `json:"content"`
-	} `json:"result"`
-	Error struct {
+	Success bool         `json:"success"`
+	Result  jsontext.Raw `json:"result"` // a text, or an object with one
+	Error   struct {
 		Message []byte `json:"message"`
 	} `json:"error"`
 	Shell struct {
@@ -68,38 +72,48 @@ func (d *data) origin() string {
 	titled, ok := strings.CutPrefix(d.Message, `Forked from "`)
 	_, named, _ := strings.Cut(titled, `" (`)
 	session, _, isWhole := strings.Cut(named, `) as "`)
-	if d.Info != "fork" || !ok || !isWhole || !history.IsUUID(session) {
+	if d.Info != "fork" || !ok || !isWhole || !history.IsName(session) {
 		return ""
 	}
 	return session
 }
 
-// record adds the event to a recorder, and returns false if its type is unknown.
-func (r *record) record(to *history.Recorder) bool {
+// decoder makes events of records. Calls and reasoning can be recorded twice.
+type decoder struct {
+	*history.Recorder
+	called    map[string]bool // ids of the calls that were added
+	reasoning string          // that was added last
+}
+
+func newDecoder(to *history.Recorder) *decoder {
+	to.Inquiry = inquiry
+	return &decoder{Recorder: to, called: map[string]bool{}}
+}
+
+// record adds the events of a record, and returns false if its type is unknown.
+func (to *decoder) record(r *record) bool {
 	d := &r.Data
-	add := func(kind transcript.Kind, text []byte) {
-		to.Add(transcript.Event{Kind: kind, Time: r.At, Text: text})
-	}
 	switch r.Type {
 	case "user.message":
 		isSaid := len(d.Content) > 0 || len(d.Attachments) > 0 && !jsontext.IsEmpty(d.Attachments)
 		if isSaid && d.isOfUser() && r.Agent == "" {
-			add(transcript.KindUser, d.Content)
+			to.add(transcript.KindUser, r.At, d.Content)
 		}
+	case "assistant.reasoning":
+		to.think(r.At, d.Content)
 	case "assistant.message":
-		add(transcript.KindReasoning, d.Reasoning)
-		add(transcript.KindAssistant, d.Content)
-	case "tool.execution_start", "tool.user_requested":
-		arguments := []byte(d.Arguments)
-		if text, ok := jsontext.Unquote(arguments); ok {
-			arguments = jsontext.Unescape(text)
+		to.think(r.At, d.Reasoning)
+		to.add(transcript.KindAssistant, r.At, d.Content)
+		for _, c := range d.Requests {
+			to.call(r.At, c.Name, c.Call, c.Arguments)
 		}
-		to.Add(history.Call(r.At, d.Tool, d.Call, arguments))
+	case "tool.execution_start", "tool.user_requested":
+		to.call(r.At, d.Tool, d.Call, d.Arguments)
 	case "tool.execution_complete":
 		to.Add(d.result(r.At))
 	case "session.compaction_complete":
 		if d.Success && r.Agent == "" {
-			add(transcript.KindCompaction, nil)
+			to.add(transcript.KindCompaction, r.At, nil)
 		}
 	default:
 		return isSilent(r.Type)
@@ -107,24 +121,61 @@ func (r *record) record(to *history.Recorder) bool {
 	return true
 }
 
+func (to *decoder) add(kind transcript.Kind, at time.Time, text []byte) {
+	to.Add(transcript.Event{Kind: kind, Time: at, Text: text})
+}
+
+// think adds reasoning, unless it was added last.
+func (to *decoder) think(at time.Time, text []byte) {
+	if string(text) != to.reasoning {
+		to.reasoning = string(text)
+		to.add(transcript.KindReasoning, at, text)
+	}
+}
+
+// call adds a call, unless it was added. That of a free form has a text as its arguments.
+func (to *decoder) call(at time.Time, name, id string, arguments jsontext.Raw) {
+	if to.called[id] {
+		return
+	}
+	to.called[id] = id != ""
+	if text, ok := jsontext.Unquote(arguments); ok {
+		arguments = jsontext.Unescape(text)
+	}
+	to.Add(history.Call(at, name, id, arguments))
+}
+
 // isOfUser reports whether a person wrote the message.
 func (d *data) isOfUser() bool { return (d.Source == "" || d.Source == "user") && !d.Continues }
 
 // result returns the event of a result. A command that fails is a success with an exit code.
 func (d *data) result(at time.Time) transcript.Event {
-	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: d.Call, Text: d.Result.Content}
-	e.Failed = !d.Success || d.Shell.Exit != 0
+	said := d.Result
+	if content := jsontext.Get(said, "content"); content != nil {
+		said = content
+	}
+	text, _ := jsontext.Unquote(said)
+	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: d.Call, Text: jsontext.Unescape(text)}
+	e.Failed = !d.Success || d.Shell.Exit != 0 || hasFailed(e.Text)
 	if !d.Success && len(e.Text) == 0 {
 		e.Text = d.Error.Message
 	}
 	return e
 }
 
+// hasFailed reports whether a result ends with the exit code of a command that failed. Versions before 1.0.100
+// record it only there.
+func hasFailed(text []byte) bool {
+	last := text[bytes.LastIndexByte(text, '\n')+1:]
+	_, code, ok := bytes.Cut(last, []byte(" with exit code "))
+	return ok && last[0] == '<' && string(code) != "0>"
+}
+
 // isSilent reports whether events of a type have no text of the conversation: they are about the
 // session, its models and permissions, or repeat a text.
 func isSilent(kind string) bool {
 	switch kind {
-	case "abort", "assistant.reasoning", "assistant.turn_start", "assistant.turn_end", "external_tool.requested", "human_response.recorded":
+	case "abort", "assistant.turn_start", "assistant.turn_end", "external_tool.requested", "human_response.recorded":
 		return true
 	}
 	family, _, _ := strings.Cut(kind, ".")

@@ -62,11 +62,12 @@ func Home(getenv func(string) string) string {
 // IDs returns the form of ids: the uuid of a session; for a sub-agent that of the message that started it,
 // and the name of the call.
 func IDs() *history.IDs {
-	return &history.IDs{Prefix: "crush-", Part: history.IsName, Example: "crush-2c154aa7-742d-46ce-af44-de020dbaa17b"}
+	return &history.IDs{Prefix: "crush-", Session: history.IsName, Part: history.IsName, Example: "crush-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// callMark is between the message and the call in the key of a sub-agent's session.
-const callMark = "$$"
+// callMark is between the message and the call in the key of a sub-agent's session, and titlePrefix begins the
+// key of the session in which a title is made.
+const callMark, titlePrefix = "$$", "title-"
 
 // session implements the function of [sessiondb.Format].
 func session(key string) (message, part string, ok bool) {
@@ -79,7 +80,7 @@ func session(key string) (message, part string, ok bool) {
 		return c
 	}, call)
 	part = part[:min(len(part), most)]
-	return message, part, history.IsUUID(message) && isAgent == (part != "")
+	return message, part, history.IsName(message) && isAgent == (part != "") && !strings.HasPrefix(message, titlePrefix)
 }
 
 // databases returns the databases of the projects that are asked for.

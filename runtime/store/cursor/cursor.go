@@ -23,6 +23,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
@@ -64,23 +65,24 @@ func Homes(getenv func(string) string) []string {
 	return []string{history.InSettings(getenv, "Cursor", "User"), cmp.Or(getenv("CURSOR_CONFIG_DIR"), history.InHome(getenv, ".cursor"))}
 }
 
-// IDs returns the form of ids: the uuid of a conversation.
+// IDs returns the form of ids: the id of a conversation, which is a uuid in all versions known.
 func IDs() *history.IDs {
-	return &history.IDs{Prefix: "cursor-", Example: "cursor-2c154aa7-742d-46ce-af44-de020dbaa17b"}
+	return &history.IDs{Prefix: "cursor-", Session: history.IsName, Example: "cursor-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
 // folders returns the folders of conversations, by their ids, as version 2 notes them: those of the project.
 func folders(ctx context.Context, s *history.Store) map[string]string {
 	found := map[string]string{}
-	workspaces, _ := filepath.Glob(filepath.Join(s.Dir, workspacesDir, "*", workspaceFile)) // the only error is a bad pattern
-	for _, file := range workspaces {
-		about, _ := safefile.Read(file, maxAbout)
+	workspaces, _ := os.ReadDir(filepath.Join(s.Dir, workspacesDir)) // version 3 can do without
+	for _, entry := range workspaces {
+		workspace := filepath.Join(s.Dir, workspacesDir, entry.Name())
+		about, _ := safefile.Read(filepath.Join(workspace, workspaceFile), maxAbout)
 		dir := history.WorkspaceDir(about)
 		if dir == "" || !s.Project.Has(dir) {
 			continue
 		}
 		shared := sqlitefile.Shared{Open: func(ctx context.Context) (*sqlitefile.DB, error) {
-			return sqlitefile.Open(ctx, filepath.Join(filepath.Dir(file), stateFile))
+			return sqlitefile.Open(ctx, filepath.Join(workspace, stateFile))
 		}}
 		_ = shared.Do(ctx, func(db *sqlitefile.DB) error { // without it the conversations have no folder
 			return db.Each(ctx, func(rows *sql.Rows) error {
@@ -107,7 +109,7 @@ func chats(s *history.Store) (all []sessiondb.Database, problems []store.Problem
 		return nil, []store.Problem{s.Problem("", store.Unreadable, chatsDir, err)}
 	}
 	defer root.Close()
-	files, problems := s.Walk(root, chatsDir, func(string) bool { return true })
+	files, problems := s.Walk(root, chatsDir, func(dir string) bool { return strings.Count(dir, "/") <= 2 }) // chats/HASH/ID
 	for _, file := range files {
 		path := filepath.Join(s.Dir, filepath.FromSlash(file))
 		chat, name := filepath.Split(path)

@@ -196,6 +196,7 @@ func TestAgent(t *testing.T) {
 	)...)
 	storetest.Database(t, filepath.Join(l.home, "chats", "other", second, "store.db"), chat(second, "New Agent", `{"role":"user","content":"Hi"}`)...)
 	storetest.Database(t, filepath.Join(l.home, "chats", "other", third, "store.db"), chat(third, "Elsewhere", `{"role":"user","content":"Hi"}`)...)
+	_ = os.Symlink("..", filepath.Join(l.home, "chats", "up")) // without links there is no circle
 	l.write(t, "chats/other/"+second+"/meta.json", storetest.Object(object{"cwd": l.project}))
 	s := l.open(t, false)
 	const list = `cursor-2c154aa7-742d-46ce-af44-de020dbaa17b "Stations" uractt uaa

@@ -17,6 +17,7 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,16 +57,17 @@ func IDs() *history.IDs {
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
 const (
-	chatsDir        = "chats"
-	rootFile        = ".project_root" // in the folder of a project; has its directory
-	projectsFile    = "projects.json" // in the home directory
-	sessionPrefix   = "session-"
-	logExtension    = ".jsonl"
-	objectExtension = ".json"
-	shortID         = 8 // digits of the uuid in the name of a session's file
-	maxPath         = 64 << 10
-	maxProjects     = 16 << 20
+	chatsDir     = "chats"
+	rootFile     = ".project_root" // in the folder of a project; has its directory
+	projectsFile = "projects.json" // in the home directory
+	logExtension = ".jsonl"
+	maxPath      = 64 << 10
+	maxProjects  = 16 << 20
 )
+
+// fileForm is the form of the name of a file: of a session, which ends with the first digits of its uuid, or of a
+// sub-agent, in a directory that is named after its session.
+const fileForm = `^([^/]+)/` + chatsDir + `/(?:session-.*-.{8}|(` + history.UUID + `)/([\w-]{1,64}))\.jsonl?$`
 
 // folders returns the working directories of the folders of projects, by their names: a slug or, in old
 // versions, a hash.
@@ -116,37 +118,15 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		}
 		return history.IsUUID(below[2])
 	})
+	form := regexp.MustCompile(fileForm)
 	for _, file := range files {
-		if e := newEntry(file); e != nil {
-			folder, _, _ := strings.Cut(file, "/")
-			e.dir = dirs[folder]
+		if is := form.FindStringSubmatch(file); is != nil {
+			e := &entry{dir: dirs[is[1]], parent: is[2], agent: is[3]}
+			e.File = file
 			all = append(all, e)
 		}
 	}
 	return all, problems
-}
-
-// newEntry returns the entry of a file; nil if its name is not that of a session, which ends with the
-// first digits of its id, or of a sub-agent.
-func newEntry(file string) *entry {
-	e := &entry{}
-	e.File = file
-	below := strings.Split(file, "/")
-	stem, ok := strings.CutSuffix(path.Base(file), logExtension)
-	if !ok {
-		stem, ok = strings.CutSuffix(stem, objectExtension)
-	}
-	if len(below) == 4 { // beside the file of its session
-		e.parent, e.agent = below[2], stem
-		ok = ok && history.IsName(stem)
-	} else {
-		stem, isSession := strings.CutPrefix(stem, sessionPrefix)
-		ok = ok && isSession && len(below) == 3 && len(stem) > shortID && stem[len(stem)-shortID-1] == '-'
-	}
-	if !ok {
-		return nil
-	}
-	return e
 }
 
 // List implements [store.Store]. A session that is resumed can leave another file, which is usually

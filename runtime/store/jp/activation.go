@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -20,17 +22,12 @@ func (w *Workspace) Activated() ([]transcript.ID, error) {
 	if name == "" || w.user == "" {
 		return nil, nil
 	}
-	var data []byte
-	root, err := safefile.OpenDir(w.user)
-	if err == nil {
-		defer root.Close()
-		data, err = safefile.ReadIn(root, "sessions/"+name, maxSize)
-	}
+	data, err := safefile.Read(filepath.Join(w.user, "sessions", name), maxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("opening the session of JP in %s: %w", w.user, reason(err))
+		return nil, fmt.Errorf("opening the session of JP in %s: %w", w.user, history.Reason(err))
 	}
 	var session struct {
 		History []struct {

@@ -3,7 +3,6 @@ package jp
 import (
 	"cmp"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 )
 
 // Model is a model in JP's words.
@@ -68,7 +68,7 @@ func (w *Workspace) configured() map[string]any {
 			overlay(all, file)
 		}
 	}
-	global, err := safefile.OpenDir(globalConfigDir(w.getenv, runtime.GOOS))
+	global, err := safefile.OpenDir(globalConfigDir(w.getenv))
 	add(global, err, "config.toml")
 	storage, err := config.OpenDir(w.root, storageDir, w.getenv)
 	add(storage, err, "config.toml")
@@ -80,21 +80,15 @@ func (w *Workspace) configured() map[string]any {
 }
 
 // globalConfigDir returns the directory of JP's configuration for all workspaces, or "" if the environment names none.
-func globalConfigDir(getenv func(string) string, goos string) string {
-	home := config.Home(getenv)
+func globalConfigDir(getenv func(string) string) string {
 	if dir := getenv("JP_GLOBAL_CONFIG_DIR"); dir != "" {
-		expanded, _ := config.Expand(dir, home)
+		expanded, _ := config.Expand(dir, config.Home(getenv))
 		return cmp.Or(expanded, dir)
 	}
-	switch {
-	case goos == "windows":
-		return under(getenv("AppData"), "jp", "config")
-	case goos == "darwin":
-		return under(home, "Library", "Application Support", "jp")
-	case filepath.IsAbs(getenv("XDG_CONFIG_HOME")):
-		return filepath.Join(getenv("XDG_CONFIG_HOME"), "jp")
+	if runtime.GOOS == "windows" {
+		return history.InSettings(getenv, "jp", "config")
 	}
-	return under(home, ".config", "jp")
+	return history.InSettings(getenv, "jp")
 }
 
 // overlay sets the values of one configuration in another one, table by table.

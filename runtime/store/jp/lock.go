@@ -15,6 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -110,7 +111,7 @@ func (w *Workspace) lockRoot(name string) (*os.Root, error) {
 	project.Close()
 	user, err := safefile.OpenDir(w.user)
 	if err != nil {
-		return nil, &StoreError{Path: w.user, Err: reason(err)}
+		return nil, &StoreError{Path: w.user, Err: history.Reason(err)}
 	}
 	return user, nil
 }
@@ -123,7 +124,7 @@ func openLock(root *os.Root, name string) (f *os.File, err error) {
 		f, opened, err = safefile.OpenFileIn(root, name, os.O_RDWR|os.O_CREATE, newFileMode)
 	}
 	if err != nil {
-		return nil, &StoreError{Path: filepath.Join(root.Name(), locksDir), Err: reason(err)}
+		return nil, &StoreError{Path: filepath.Join(root.Name(), locksDir), Err: history.Reason(err)}
 	}
 	isLocked, err := lockFile(f)
 	if err == nil && !isLocked {

@@ -11,6 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 )
 
 // The two stores of a workspace, as indexes.
@@ -60,7 +61,7 @@ func (w *Workspace) open() (*session, []store.Problem, error) {
 			return
 		}
 		failed = err
-		problem := store.Problem{Path: path, Err: fmt.Errorf("the store cannot be opened: %w", reason(err))}
+		problem := store.Problem{Path: path, Err: fmt.Errorf("the store cannot be opened: %w", history.Reason(err))}
 		var outside *config.OutsideError
 		if errors.As(err, &outside) {
 			problem.Kind = store.Outside
@@ -111,7 +112,7 @@ func (s *session) read(i int, name string, max int64) ([]byte, error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return data, err
 	}
-	return nil, fmt.Errorf("%s: %w", path.Base(name), reason(err))
+	return nil, fmt.Errorf("%s: %w", path.Base(name), history.Reason(err))
 }
 
 // readDir returns the entries of a directory in a store, in no order; none if it does not exist.
@@ -123,14 +124,5 @@ func (s *session) readDir(i int, name string) ([]fs.DirEntry, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return entries, reason(err)
-}
-
-// reason returns the cause of an error without the path, which messages have already.
-func reason(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
+	return entries, history.Reason(err)
 }

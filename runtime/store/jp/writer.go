@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -172,7 +173,7 @@ func (tx *transaction) failed(i int, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &StoreError{Path: tx.stores[i].path, Err: reason(err)}
+	return &StoreError{Path: tx.stores[i].path, Err: history.Reason(err)}
 }
 
 // file is the new content of a file of a conversation.

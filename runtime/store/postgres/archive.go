@@ -90,6 +90,7 @@ func Create(ctx context.Context, url string, dry bool) (*archive.Writer, error) 
 				archived = excluded.archived, last = excluded.last, hash = excluded.hash, imported = excluded.imported, change = excluded.change
 			RETURNING id`,
 		Clear:   "DELETE FROM convtools.messages WHERE owner = session_user::text AND conversation = $1",
+		Delete:  "DELETE FROM convtools.conversations WHERE owner = session_user::text AND id = $1",
 		Add:     add,
 		Failure: failure,
 	}, dry)

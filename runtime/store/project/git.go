@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -64,9 +63,6 @@ func linked(dir, file string) (at place, ok bool) {
 	return at, true
 }
 
-// maxPointer bounds the files in which git names a directory.
-const maxPointer = 8 << 10
-
 // follow reads a .git file. own is the directory that it names, and common that of the repository
 // if own is the directory of a worktree; empty if there is none.
 //
@@ -98,12 +94,10 @@ func mainRoot(common string) string {
 // worktreesDir is the directory in a repository that has one for each of its worktrees.
 const worktreesDir = "worktrees"
 
-// maxWorktrees bounds the worktrees of a repository that are read.
-const maxWorktrees = 1000
-
 // worktrees returns the working trees of a repository that exist: the main one, and those that it
 // lists and that name it.
 func worktrees(common string) (roots []string) {
+	const most = 1000
 	if common == "" {
 		return nil
 	}
@@ -117,7 +111,7 @@ func worktrees(common string) (roots []string) {
 	}
 	dir := filepath.Join(common, worktreesDir)
 	entries, _ := readDir(dir) // it may not exist
-	for _, e := range entries[:min(len(entries), maxWorktrees)] {
+	for _, e := range entries[:min(len(entries), most)] {
 		own := filepath.Join(dir, e.Name())
 		if file := pointer(filepath.Join(own, "gitdir")); file != "" {
 			add(filepath.Dir(resolve(absolute(own, file))))
@@ -128,21 +122,17 @@ func worktrees(common string) (roots []string) {
 
 // readDir is [os.ReadDir] with an error for anything but a directory: opening a FIFO would wait.
 func readDir(dir string) ([]os.DirEntry, error) {
-	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() {
-		err = &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
-	}
+	root, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	return os.ReadDir(dir)
+	defer root.Close()
+	return fs.ReadDir(root.FS(), ".")
 }
 
 // pointer returns the only line of a file of git, or "".
 func pointer(file string) string {
-	data, err := safefile.Read(file, maxPointer)
-	if err != nil {
-		return ""
-	}
+	const most = 8 << 10 // bytes
+	data, _ := safefile.Read(file, most)
 	return strings.TrimRight(string(data), "\r\n")
 }

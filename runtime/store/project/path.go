@@ -25,15 +25,13 @@ func absolute(base, name string) string {
 	return filepath.Join(base, name)
 }
 
-// maxLinks bounds the links without a target that are followed on one path.
-const maxLinks = 32
-
 // resolve returns the absolute path of a directory, without links in the part that exists.
 func resolve(dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return filepath.Clean(dir)
 	}
+	const maxLinks = 32 // without a target
 	links := 0
 	for d, rest := abs, ""; ; {
 		if real, err := filepath.EvalSymlinks(d); err == nil {
@@ -62,19 +60,12 @@ func below(dir, path string) bool {
 }
 
 // same reports whether paths are equal in the usual file system of the system.
-func same(a, b string) bool {
-	if foldsCase() {
-		return strings.EqualFold(a, b)
-	}
-	return a == b
-}
+func same(a, b string) bool { return fold(a) == fold(b) }
 
-// fold returns a path, or a pattern, in lower case if case has no meaning.
+// fold returns a path, or a pattern, in lower case where case has no meaning.
 func fold(path string) string {
-	if foldsCase() {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return strings.ToLower(path)
 	}
 	return path
 }
-
-func foldsCase() bool { return runtime.GOOS == "windows" || runtime.GOOS == "darwin" }

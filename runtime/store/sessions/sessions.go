@@ -8,7 +8,6 @@ package sessions
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -225,12 +224,7 @@ func (e *event) addTo(to *history.Recorder) {
 	case "agent_message":
 		x.Kind, x.Text = transcript.KindAssistant, e.text()
 	case "tool_call":
-		x.Kind = transcript.KindToolCall
-		if json.Valid(e.Arguments) {
-			x.Arguments = e.Arguments
-		} else {
-			x.Text = e.Arguments
-		}
+		x = history.Call(e.At, e.Tool, e.CallID, e.Arguments)
 	case "tool_output":
 		x.Kind, x.Text, x.Failed = transcript.KindToolResult, e.Content, e.Failed
 	}

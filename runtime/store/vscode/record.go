@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -63,7 +64,8 @@ type part struct {
 	Past     jsontext.Raw `json:"pastTenseMessage"`
 	Specific struct {
 		Input   jsontext.Raw `json:"rawInput"`
-		Prompt  string       `json:"prompt"` // of a sub-agent, as the result is
+		Old     string       `json:"command"` // as before 1.102
+		Prompt  string       `json:"prompt"`  // of a sub-agent, as the result is
 		Result  []byte       `json:"result"`
 		Command struct {
 			Original string `json:"original"`
@@ -87,7 +89,7 @@ func (c *chat) record(to *history.Recorder) {
 		if r.Removed != nil && string(r.Removed) != "null" {
 			continue
 		}
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: moment(r.At), Text: text(r.Message)})
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: sessiondb.Moment(r.At), Text: text(r.Message)})
 		if slices.ContainsFunc(r.Result.Metadata.Rounds, func(r round) bool { return len(r.Calls) > 0 }) {
 			r.rounds(to)
 		} else {
@@ -104,7 +106,7 @@ func (r *request) rounds(to *history.Recorder) {
 		results[string(jsontext.Unescape(m.Key))] = m.Value
 	}
 	for _, round := range r.Result.Metadata.Rounds {
-		at := moment(cmp.Or(round.At, r.At))
+		at := sessiondb.Moment(cmp.Or(round.At, r.At))
 		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: text(round.Thinking.Text)})
 		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: text(round.Response)})
 		for _, c := range round.Calls {
@@ -118,7 +120,7 @@ func (r *request) rounds(to *history.Recorder) {
 
 // parts adds the answer from its parts. References are parts in the middle of a text.
 func (r *request) parts(to *history.Recorder) {
-	at := moment(r.At)
+	at := sessiondb.Moment(r.At)
 	var said []byte
 	end := func() {
 		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: said})
@@ -155,8 +157,8 @@ func (p *part) call(to *history.Recorder, at time.Time) {
 	arguments := []byte(d.Input)
 	switch {
 	case arguments != nil:
-	case d.Command.Original != "":
-		arguments = history.Object("command", d.Command.Original)
+	case cmp.Or(d.Command.Original, d.Old) != "":
+		arguments = history.Object("command", cmp.Or(d.Command.Original, d.Old))
 	case d.Prompt != "":
 		arguments = history.Object("prompt", d.Prompt)
 	default:

@@ -25,11 +25,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -129,7 +129,7 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	to, m := &history.Recorder{}, &e.Meta
 	c, err := e.record(ctx, f, size, to)
 	m.Note(to)
-	m.Title, m.Created, m.Dir = strings.ToValidUTF8(c.Title, "\ufffd"), moment(c.Created), e.dir
+	m.Title, m.Created, m.Dir = strings.ToValidUTF8(c.Title, "\ufffd"), sessiondb.Moment(c.Created), e.dir
 	return e.dir, err
 }
 
@@ -165,12 +165,4 @@ func (e *entry) record(ctx context.Context, f io.ReaderAt, size int64, to *histo
 		c.record(to)
 	}
 	return c, err
-}
-
-// moment returns a time in milliseconds since 1970.
-func moment(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return transcript.InRange(time.UnixMilli(ms).UTC())
 }

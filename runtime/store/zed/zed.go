@@ -51,9 +51,9 @@ func Homes(getenv func(string) string) []string {
 	return []string{history.InData(getenv, "zed"), history.InHome(getenv, ".var", "app", "dev.zed.Zed", "data", "zed")}
 }
 
-// IDs returns the form of ids: the uuid of a thread.
+// IDs returns the form of ids: the id of a thread, which is a uuid in all versions known.
 func IDs() *history.IDs {
-	return &history.IDs{Prefix: "zed-", Example: "zed-2c154aa7-742d-46ce-af44-de020dbaa17b"}
+	return &history.IDs{Prefix: "zed-", Session: history.IsName, Example: "zed-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
 // queries implements the function of [sessiondb.Format].

@@ -9,6 +9,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/toolcall"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -35,48 +36,33 @@ const maxAbout = 160
 
 // call returns a call for people.
 func (r *Renderer) call(e *conversations.Event) *Call {
+	command, edits := toolcall.Command(&e.Event), toolcall.Edits(&e.Event)
 	c := &Call{Tool: text.Line(text.Cut(e.Name, maxTitle))}
-	var arguments map[string]any
-	_ = json.Unmarshal(e.Arguments, &arguments) // what is no object is shown as it is
-	c.About = text.Cut(text.Line(strings.Join(strings.Fields(about(arguments)), " ")), maxAbout)
-	for _, change := range changes(arguments) {
-		c.Input = append(c.Input, &Block{Name: text.Line(change.file), Diff: change.lines()})
+	for _, edit := range edits {
+		c.Input = append(c.Input, &Block{Name: text.Line(edit.Path), Diff: linesOf(edit)})
 	}
-	if body := string(e.Body()); len(c.Input) == 0 && body != "{}" {
-		if command := words(arguments["command"]); command != "" && len(arguments) <= 3 {
-			body = command
-		}
-		if body != c.About {
-			c.Input = append(c.Input, r.block(e.Number, text.Visible(body)))
-		}
+	about := command
+	if len(edits) > 0 {
+		about = edits[0].Path
+	} else if about == "" {
+		about = mostTelling(e.Arguments)
+	}
+	c.About = text.Cut(text.Line(strings.Join(strings.Fields(about), " ")), maxAbout)
+	body := cmp.Or(command, string(e.Body()))
+	if len(edits) == 0 && body != "{}" && body != c.About {
+		c.Input = append(c.Input, r.block(e.Number, text.Visible(body)))
 	}
 	return c
 }
 
-// about returns the argument that says most; empty if there is none.
-func about(arguments map[string]any) string {
-	for _, key := range []string{"command", "cmd", "file_path", "filePath", "path", "pattern", "query", "url", "description", "id", "topic", "prompt"} {
-		if said := words(arguments[key]); said != "" {
+// mostTelling returns the argument that says most of a call; empty if there is none.
+func mostTelling(arguments []byte) string {
+	var values map[string]any
+	_ = json.Unmarshal(arguments, &values) // what is no object has none
+	for _, name := range []string{"file_path", "filePath", "path", "pattern", "query", "url", "description", "id", "topic", "prompt", "package"} {
+		if said, ok := values[name].(string); ok && said != "" {
 			return said
 		}
-	}
-	return patchedFile(patch(arguments))
-}
-
-// words returns a text, or the words of a command that are a list. Of a shell's command it is the text that the shell runs.
-func words(argument any) string {
-	switch a := argument.(type) {
-	case string:
-		return a
-	case []any:
-		var all []string
-		for _, word := range a {
-			all = append(all, fmt.Sprint(word))
-		}
-		if len(all) == 3 && strings.HasSuffix(all[0], "sh") && strings.HasPrefix(all[1], "-") {
-			return all[2]
-		}
-		return strings.Join(all, " ")
 	}
 	return ""
 }
@@ -124,25 +110,4 @@ func Size(n int) string {
 		return fmt.Sprintf("%.1f KB", float64(n)/1000)
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
-}
-
-// patch returns the patch in the arguments, in the form of Codex; empty if there is none.
-func patch(arguments map[string]any) string {
-	for _, key := range []string{"input", "patch", "command", "cmd"} {
-		said := words(arguments[key])
-		if _, after, found := strings.Cut(said, patchBegin); found {
-			return after
-		}
-	}
-	return ""
-}
-
-// patchedFile returns the first file of a patch.
-func patchedFile(patch string) string {
-	_, after, found := strings.Cut(patch, " File: ")
-	if !found {
-		return ""
-	}
-	file, _, _ := strings.Cut(after, "\n")
-	return cmp.Or(file, "a patch")
 }

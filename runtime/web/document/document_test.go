@@ -85,7 +85,7 @@ func TestCalls(t *testing.T) {
 		{"an edit of opencode", "edit", `{"filePath":"a.go","oldString":"x","newString":"y"}`, "ok", "a.go", "", "2 B", "@@ -1,1 +1,1 @@\n-x\n+y"},
 		{"an edit of JP", "fs_modify_file", `{"path":"a.go","patches":[{"old":"x","new":"y"}]}`, "ok", "a.go", "", "2 B", "@@ -1,1 +1,1 @@\n-x\n+y"},
 		{"a new file", "Write", `{"file_path":"a.go","content":"x\ny\n"}`, "ok", "a.go", "", "2 B", "+x\n+y"},
-		{"a patch of Codex", "apply_patch", `{"input":"*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch\n"}`, "ok", "a.go", "", "2 B", "*** Update File: a.go\n@@\n-x\n+y\n*** End Patch"},
+		{"a patch of Codex", "apply_patch", `{"input":"*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch\n"}`, "ok", "a.go", "", "2 B", "@@ -1,1 +1,1 @@\n-x\n+y"},
 		{"no object", "odd", `[1]`, "ok", "", "", "2 B", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

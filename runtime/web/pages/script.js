@@ -250,23 +250,27 @@ if (strip) {
   }, true);
 }
 
-// What runs: the server sends the items whenever they change, while the page is seen.
+// What runs: the server sends the items whenever they change. A browser has few connections to a server for all of its
+// tabs, so one tab listens and tells the others; another takes its place when it is closed.
 const items = $("#items[data-live]");
-let stream;
-function listen() {
-  stream?.close();
-  if (!items || document.hidden) return;
-  stream = new EventSource(items.dataset.live);
-  stream.onmessage = (event) => replace(items, event.data);
-  stream.onerror = () => say(ended, 0);
-  stream.onopen = () => say("", 0);
+if (items) {
+  const address = items.dataset.live;
+  const tabs = new BroadcastChannel(address);
+  tabs.onmessage = (event) => replace(items, event.data);
+  navigator.locks.request(address, () => new Promise(() => {
+    const stream = new EventSource(address);
+    stream.onmessage = (event) => {
+      replace(items, event.data);
+      tabs.postMessage(event.data);
+    };
+    stream.onerror = () => say(ended, 0);
+    stream.onopen = () => say("", 0);
+  }));
 }
-listen();
 
 // The server ends an hour after the last page was closed: an open one says that it is there.
 const minute = 60000;
 setInterval(() => get("/alive"), 10 * minute);
 document.addEventListener("visibilitychange", () => {
-  listen();
   if (!document.hidden) get("/alive");
 });

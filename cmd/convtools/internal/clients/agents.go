@@ -25,7 +25,8 @@ import (
 // describes it.
 type agent struct {
 	Server, Config, Program string
-	Args, Again, Fork       []string
+	Args, Again             []string
+	Env                     []string // more variables; each is a template as the configuration is
 	// History is the directory in a home with what the agent records, of an agent that convtools reads and does
 	// not serve.
 	History string
@@ -51,6 +52,7 @@ type worker struct {
 	name          string
 	home, project string
 	model         *modeltest.Server
+	variables     []string
 
 	mu     sync.Mutex
 	answer func(modeltest.Exchange) modeltest.Answer // in the session that runs
@@ -111,6 +113,17 @@ func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, toolSear
 		if err := errors.Join(t.Execute(&content, values), os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, content.Bytes(), 0o600)); err != nil {
 			return fmt.Errorf("configuring %s: %w", name, err)
 		}
+	}
+	for _, variable := range w.Env {
+		var assigned strings.Builder
+		t, err := template.New("").Parse(variable)
+		if err == nil {
+			err = t.Execute(&assigned, values)
+		}
+		if err != nil {
+			return fmt.Errorf("configuring %s: %w", w.name, err)
+		}
+		w.variables = append(w.variables, assigned.String())
 	}
 	if serverURL != "" || w.History != "" {
 		return nil
@@ -188,14 +201,12 @@ func (w *worker) command(s session) process.Command {
 	if s.Again {
 		args = append(args, w.Again...)
 	}
-	if s.Fork {
-		args = append(args, w.Fork...)
-	}
+	args = append(args, s.Args...)
 	dir := w.project
 	if s.Workspace {
 		dir = w.workspace
 	}
-	return process.Command{Path: path, Args: append(args, s.Question), Dir: dir, Env: w.env(w.home), Limits: process.Limits{Timeout: time.Hour}}
+	return process.Command{Path: path, Args: append(args, s.Question), Dir: dir, Env: append(w.env(w.home), w.variables...), Limits: process.Limits{Timeout: time.Hour}}
 }
 
 var (

@@ -77,9 +77,9 @@ func (w *worker) read(ctx context.Context, into any, args ...string) error {
 }
 
 // maxRecorded is the longest string in a kept history. A longer one is a text of the program's vendor.
-const maxRecorded = 3000
+const maxRecorded = 300
 
-// keep copies the history into the directory of -keep, as if it had been recorded in the home directory of Mina.
+// keep copies the files of JSON in the history into the directory of -keep, as if it had been recorded in the home directory of Mina.
 func (w *worker) keep() error {
 	if w.kept == "" {
 		return nil
@@ -99,7 +99,7 @@ func (w *worker) keep() error {
 	names := w.renames()
 	from := filepath.Join(w.home, filepath.FromSlash(w.History))
 	return filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || !strings.HasPrefix(filepath.Ext(path), ".json") {
 			return err
 		}
 		data, err := os.ReadFile(path)
@@ -114,11 +114,12 @@ func (w *worker) keep() error {
 	})
 }
 
-// renames replaces the paths of the home directory and the project, also in names of folders.
+// renames replaces the paths of the home directory, the project and the lab, also in names of folders.
 func (w *worker) renames() *strings.Replacer {
+	folder := regexp.MustCompile("[^A-Za-z0-9]")
 	var pairs []string
-	for path, name := range map[string]string{w.project: "/home/mina/tides", w.home: "/home/mina"} {
-		folder := regexp.MustCompile("[^A-Za-z0-9]")
+	for _, pair := range [][2]string{{w.project, "/home/mina/tides"}, {w.home, "/home/mina"}, {w.dir, "/opt/lab"}} {
+		path, name := pair[0], pair[1]
 		pairs = append(pairs, path, name, folder.ReplaceAllString(path, "-"), folder.ReplaceAllString(name, "-"))
 	}
 	return strings.NewReplacer(pairs...)

@@ -21,7 +21,7 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-const usage = `usage: recall [-data DIR] [-show N] [-locomo DIR] [-sessions DIR]
+const usage = `usage: recall [-data DIR] [-show N] [-locomo DIR] [-sessions DIR] [-blame DIR]
 
 Asks convtools a fixed set of questions and prints what the answers cost.
 make recall runs it.
@@ -33,6 +33,8 @@ make recall runs it.
   -locomo DIR    ask the questions of LoCoMo instead, beside SQLite FTS5
   -sessions DIR  ask for the coding session that made a commit instead,
                  beside SQLite FTS5
+  -blame DIR     ask blame for the coding session that brought a line of a
+                 commit
 `
 
 func main() {
@@ -40,14 +42,15 @@ func main() {
 	flag.StringVar(&o.data, "data", "", "")
 	flag.StringVar(&o.locomo, "locomo", "", "")
 	flag.StringVar(&o.sessions, "sessions", "", "")
+	flag.StringVar(&o.blame, "blame", "", "")
 	flag.IntVar(&o.show, "show", 0, "")
 	repository.Main(usage, func(ctx context.Context) error { return measure(ctx, o, os.Stdout) })
 }
 
 // options are the flags.
 type options struct {
-	data, locomo, sessions string
-	show                   int
+	data, locomo, sessions, blame string
+	show                          int
 }
 
 // measure asks the questions and prints the figures. The error names the
@@ -68,6 +71,13 @@ func measure(ctx context.Context, o options, stdout io.Writer) (err error) {
 	}
 	if o.locomo != "" || o.sessions != "" {
 		return measureCorpora(ctx, convtools, o, dir, stdout)
+	}
+	if o.blame != "" {
+		corpora, err := loadSessions(ctx, o.blame, dir)
+		if err != nil {
+			return err
+		}
+		return corpora[0].measureBlame(ctx, convtools, filepath.Join(o.blame, "labels.json"), stdout)
 	}
 	sets, err := loadQuestions()
 	if err != nil {

@@ -91,11 +91,16 @@ func (s *Store) Problem(id transcript.ID, kind store.ProblemKind, file string, e
 
 // Problem returns a problem with a file at a path. It leaves the path out of the error.
 func Problem(id transcript.ID, kind store.ProblemKind, path string, err error) store.Problem {
+	return store.Problem{ID: id, Kind: kind, Path: path, Err: Reason(err)}
+}
+
+// Reason returns the cause of an error without the path, for messages that have the path already.
+func Reason(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
-		err = pathErr.Err
+		return pathErr.Err
 	}
-	return store.Problem{ID: id, Kind: kind, Path: path, Err: err}
+	return err
 }
 
 // IDs is the form of the ids of a program's sessions: a prefix and the program's own id, followed for a
@@ -183,7 +188,9 @@ func InSettings(getenv func(string) string, elem ...string) string {
 	case "darwin":
 		dir = InHome(getenv, "Library", "Application Support")
 	default:
-		dir = cmp.Or(getenv("XDG_CONFIG_HOME"), InHome(getenv, ".config"))
+		if dir = getenv("XDG_CONFIG_HOME"); !filepath.IsAbs(dir) {
+			dir = InHome(getenv, ".config")
+		}
 	}
 	if dir == "" {
 		return ""
@@ -198,6 +205,9 @@ func CutPrefix(text, prefix string) (string, bool) {
 	}
 	return text, false
 }
+
+// UUID is the regular expression of a uuid in lower case.
+const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 // IsUUID reports whether s is a uuid in lower case.
 func IsUUID(s string) bool {

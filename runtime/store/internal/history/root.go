@@ -85,7 +85,7 @@ func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // Walk returns the names of the files in a directory, in their order, and of those in its directories
-// for which enter returns true. The problems are the directories that cannot be read.
+// for which enter returns true. Links are not entered. The problems are the directories that cannot be read.
 func (s *Store) Walk(r *Root, name string, enter func(dir string) bool) (files []string, problems []store.Problem) {
 	entries, err := r.ReadDir(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the program may have just deleted it
@@ -93,7 +93,7 @@ func (s *Store) Walk(r *Root, name string, enter func(dir string) bool) (files [
 	}
 	for _, e := range entries {
 		name := path.Join(name, e.Name())
-		if !r.isDir(name, e) || !enter(name) {
+		if !e.IsDir() || !enter(name) {
 			files = append(files, name)
 			continue
 		}
@@ -101,14 +101,4 @@ func (s *Store) Walk(r *Root, name string, enter func(dir string) bool) (files [
 		files, problems = append(files, below...), append(problems, unread...)
 	}
 	return files, problems
-}
-
-// isDir reports whether an entry is a directory, or a link to one in the root.
-func (r *Root) isDir(name string, e fs.DirEntry) bool {
-	if e.Type()&fs.ModeSymlink == 0 {
-		return e.IsDir()
-	}
-	d, rest := r.within(name)
-	info, err := d.Stat(rest)
-	return err == nil && info.IsDir()
 }

@@ -112,10 +112,11 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 			l.Problems = append(l.Problems, history.Problem("", store.Unreadable, at.Path, err))
 		}
 		for _, r := range found {
-			if s.Project.Has(r.conversation.Dir) && !seen[r.conversation.ID] && scope.Has(r.conversation.ID, r.conversation.Archived) {
+			c := &r.conversation
+			if !seen[c.ID] && s.Project.Has(c.Dir) && scope.Has(c.ID, c.Archived) {
 				l.Conversations = append(l.Conversations, r.entry(ctx))
 			}
-			seen[r.conversation.ID] = true
+			seen[c.ID] = true
 		}
 	}
 	if p := l.Problems; read == 0 && len(p) > 0 {
@@ -157,7 +158,7 @@ func (d *database) do(ctx context.Context, do func(db *sqlitefile.DB, sessions, 
 	})
 }
 
-// columns returns the plain columns of the tables, as TABLE.COLUMN.
+// columns returns the plain columns of plain tables, as TABLE.COLUMN. Views and virtual tables have no root page.
 func columns(ctx context.Context, db *sqlitefile.DB) (map[string]bool, error) {
 	found := map[string]bool{}
 	err := db.Each(ctx, func(rows *sql.Rows) error {
@@ -165,7 +166,7 @@ func columns(ctx context.Context, db *sqlitefile.DB) (map[string]bool, error) {
 		err := rows.Scan(&name)
 		found[name] = true
 		return err
-	}, "SELECT t.name || '.' || c.name FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND c.hidden = 0")
+	}, "SELECT t.name || '.' || c.name FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden = 0")
 	return found, err
 }
 
@@ -334,10 +335,13 @@ func (r *record) add(to *history.Recorder, rows *sql.Rows) error {
 }
 
 // Moment returns the time that is recorded as seconds or milliseconds since 1970, a number or a text, or
-// in ISO 8601. It is zero for other values.
+// in ISO 8601. It is zero for the number 0 and for other values.
 func Moment(value any) time.Time {
 	const leastMilli = 1e11 // 1973 in milliseconds, and the year 5138 in seconds
-	if n, ok := value.(int64); ok && n >= leastMilli {
+	switch n, _ := value.(int64); {
+	case value == int64(0):
+		return time.Time{}
+	case n >= leastMilli:
 		return transcript.InRange(time.UnixMilli(n).UTC())
 	}
 	return messagedb.Moment(value)

@@ -95,6 +95,7 @@ func TestHostile(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ tables, want string }{
 		"a view":             {"CREATE VIEW s AS SELECT 'one' AS id, '/project' AS dir; CREATE TABLE m (s TEXT, said TEXT)", "error"},
+		"a virtual table":    {"CREATE VIRTUAL TABLE s USING fts5 (id, dir); CREATE TABLE m (s TEXT, said TEXT)", "error"},
 		"a generated column": {"CREATE TABLE s (dir TEXT, id TEXT AS (replace(hex(zeroblob(9)), '0', dir))); CREATE TABLE m (s TEXT, said TEXT)", "error"},
 		"values of other types": {
 			tables + "; INSERT INTO s VALUES (17, '/project'), (NULL, '/project'), (x'ff', '/project'), ('a/b', '/project'); INSERT INTO m VALUES ('17', 3.5), ('17', NULL), ('17', x'ff')",
@@ -133,7 +134,9 @@ func TestMoment(t *testing.T) {
 			t.Errorf("%v is %v", value, got)
 		}
 	}
-	if got := sessiondb.Moment("x"); !got.IsZero() {
-		t.Error(got)
+	for _, value := range []any{"x", int64(0), nil} {
+		if got := sessiondb.Moment(value); !got.IsZero() {
+			t.Errorf("%v is %v", value, got)
+		}
 	}
 }

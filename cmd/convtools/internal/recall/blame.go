@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// linesOf is the number of lines of each file of a commit that are asked for.
+const linesOf = 3
+
+// measureBlame asks convtools blame for lines that commits added, and prints how
+// often a session that made the commit is the first. Lines are those of the
+// edits in these sessions, because the commits themselves are not in the corpus.
+func (c *corpus) measureBlame(ctx context.Context, convtools, labels string, stdout io.Writer) error {
+	var commits []struct{ Sessions, Files []string }
+	if err := readJSON(labels, &commits); err != nil {
+		return err
+	}
+	added, err := c.addedLines()
+	if err != nil {
+		return err
+	}
+	asked, right := 0, 0
+	var times []time.Duration
+	for _, commit := range commits {
+		for _, file := range commit.Files {
+			lines := added.of(commit.Sessions, file)
+			path := filepath.Join(c.Project, filepath.FromSlash(file))
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				return err
+			}
+			if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+				return err
+			}
+			for i := range lines {
+				start := time.Now()
+				session, err := c.blame(ctx, convtools, file+":"+strconv.Itoa(i+1))
+				if err != nil {
+					return err
+				}
+				times = append(times, time.Since(start))
+				if asked++; slices.Contains(commit.Sessions, session) {
+					right++
+				}
+			}
+		}
+	}
+	slices.Sort(times)
+	fmt.Fprintf(stdout, "blame: %d lines that commits added: right session first %.1f%%, median %.0f ms, slowest %.0f ms\n",
+		asked, 100*float64(right)/float64(max(asked, 1)), times[len(times)/2].Seconds()*1000, times[len(times)-1].Seconds()*1000)
+	return nil
+}
+
+// blame returns the first session for a line of a file; empty for none.
+func (c *corpus) blame(ctx context.Context, convtools, line string) (string, error) {
+	found, err := process.Exec{}.Run(ctx, process.Command{
+		Path: convtools, Args: []string{"blame", "--json", line}, Dir: c.Project, Env: repository.Environ(c.Dir),
+	})
+	if err != nil || found.ExitCode == 1 {
+		return "", err
+	}
+	var changes []struct{ ID string }
+	if err := json.Unmarshal(found.Stdout, &changes); err != nil || len(changes) == 0 {
+		return "", fmt.Errorf("blame %s: %w: %s", line, err, found.Stderr)
+	}
+	return strings.TrimPrefix(changes[0].ID, "claude-"), nil
+}
+
+// addedLines are the lines that edits of sessions added, by session and path.
+type addedLines map[string]map[string][]string
+
+// addedLines reads the edits of all sessions.
+func (c *corpus) addedLines() (addedLines, error) {
+	added := addedLines{}
+	err := c.walk(func(path string, data []byte) error {
+		files := map[string][]string{}
+		added[strings.TrimSuffix(filepath.Base(path), ".jsonl")] = files
+		for line := range bytes.Lines(data) {
+			var record struct {
+				Message struct{ Content json.RawMessage }
+			}
+			var blocks []struct {
+				Input struct {
+					File string `json:"file_path"`
+					Old  string `json:"old_string"`
+					New  string `json:"new_string"`
+					All  string `json:"content"`
+				}
+			}
+			_ = json.Unmarshal(line, &record) // a damaged line has no edit
+			_ = json.Unmarshal(record.Message.Content, &blocks)
+			for _, b := range blocks {
+				before := textLines(b.Input.Old)
+				for _, line := range textLines(b.Input.New + b.Input.All) {
+					if !slices.Contains(before, line) {
+						files[b.Input.File] = append(files[b.Input.File], line)
+					}
+				}
+			}
+		}
+		return nil
+	})
+	return added, err
+}
+
+// textLines returns the lines of a text that say something: with ten letters.
+func textLines(text string) (lines []string) {
+	const least = 10
+	for line := range strings.Lines(text) {
+		letters := strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) {
+				return r
+			}
+			return -1
+		}, line)
+		if len(letters) >= least {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+// of returns some lines that sessions added to a file, from all over it.
+func (a addedLines) of(sessions []string, file string) (some []string) {
+	var all []string
+	for _, session := range sessions {
+		for path, lines := range a[session] {
+			if strings.HasSuffix(path, "/"+file) {
+				all = append(all, lines...)
+			}
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	for i := range min(linesOf, len(all)) {
+		some = append(some, all[i*len(all)/linesOf])
+	}
+	return some
+}

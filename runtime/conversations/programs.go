@@ -1,0 +1,102 @@
+package conversations
+
+import (
+	"cmp"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store/claudecode"
+	"github.com/convtools/convtools/runtime/store/gemini"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/sessions"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// resumes are the command lines that go on with a session, by the kinds of stores, with ID in place of the session's
+// own id. Programs that are not here cannot be started with a session.
+func resumes() map[string]string {
+	return map[string]string{
+		"jp":          "jp query --id jp-cID",
+		"claude-code": "claude --resume ID",
+		"codex":       "codex resume ID",
+		"opencode":    "opencode --session ID",
+		"gemini":      "gemini --resume ID",
+		"copilot":     "copilot --resume ID",
+		"crush":       "crush --session ID",
+		"goose":       "goose session --resume --session-id ID",
+		"qwen":        "qwen --resume ID",
+		"pi":          "pi --session ID",
+		"cline":       "cline --id ID",
+		"kilo":        "kilo --session ID",
+		"convtools":   "convtools session resume ID",
+	}
+}
+
+// heldLabel is the label of a conversation of JP that was held with this program.
+const heldLabel = "convtools"
+
+// ownID returns the id that a program gave a session, of the id of the session or of a part of it.
+func ownID(id transcript.ID) string {
+	if own, isJP := strings.CutPrefix(string(id), "jp-c"); isJP {
+		return own
+	}
+	_, own, _ := strings.Cut(string(id), "-")
+	own, _, _ = strings.Cut(own, ".")
+	return own
+}
+
+// ResumeCommand returns the program that recorded a conversation, and the arguments with which it goes on; none if it
+// cannot be started with a session. A part of a session, such as the work of a sub-agent, goes on as the session.
+func ResumeCommand(c *transcript.Conversation) []string {
+	program, own := cmp.Or(SourceOf(c.ID), jp.Name), ownID(c.ID)
+	if _, isHeld := c.Labels[heldLabel]; isHeld && program == jp.Name {
+		program, own = sessions.Name, string(c.ID)
+	}
+	words := strings.Fields(resumes()[program])
+	if own == "" || own[0] == '-' || len(words) == 0 {
+		return nil
+	}
+	last := &words[len(words)-1]
+	*last = strings.Replace(*last, "ID", own, 1)
+	return words
+}
+
+// deletions say how a conversation is deleted in its program, by the kinds of stores, with ID in place of the session's
+// own id and PLACE in place of the directory of the store.
+func deletions() map[string]string {
+	return map[string]string{
+		"jp":          "jp conversation rm jp-cID",
+		"claude-code": "remove ID.jsonl, and the directory ID beside it, below PLACE",
+		"codex":       "remove the file with ID in its name below PLACE",
+		"opencode":    "opencode session delete ID",
+		"kilo":        "kilo session delete ID",
+		"convtools":   "remove the files with ID in their names below PLACE",
+	}
+}
+
+// HowToDelete returns how a conversation is deleted in the program that has it in a place.
+func HowToDelete(id transcript.ID, place string) string {
+	how := cmp.Or(deletions()[cmp.Or(SourceOf(id), jp.Name)], "delete it in the program, or remove what has the id ID below PLACE")
+	return strings.NewReplacer("PLACE", place, "ID", ownID(id)).Replace(how)
+}
+
+// retention returns after how many days a program deletes its old sessions; 0 if it keeps them. home is its directory.
+func retention(kind, home string) int {
+	const usual, most = 30, 1 << 20
+	switch kind {
+	case gemini.Name:
+		return usual
+	case claudecode.Name:
+		var settings struct {
+			Days *int `json:"cleanupPeriodDays"`
+		}
+		content, err := safefile.Read(filepath.Join(home, "settings.json"), most)
+		if err == nil && json.Unmarshal(content, &settings) == nil && settings.Days != nil {
+			return *settings.Days
+		}
+		return usual
+	}
+	return 0
+}

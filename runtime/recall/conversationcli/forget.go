@@ -1,0 +1,126 @@
+package conversationcli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/toolset"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Forget returns the command "forget", which leaves conversations out of everything.
+func Forget(host *toolset.Host) *cobra.Command {
+	c := &commands{host: host}
+	cmd := c.newCommand("forget ID…", "", "Take conversations out of the archive and the index, for good",
+		`Takes conversations out of your archive and the index, and keeps them out: they
+are not read, found or imported any more. What the programs that recorded them
+have stays where it is; forget says how to delete it there.
+
+With --undo they are read again, as far as their programs still have them.`,
+		"forget claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc", "forget --undo claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc")
+	undo := cmd.Flags().Bool("undo", false, "read them again")
+	cmd.ValidArgsFunction = c.completeIDs
+	c.allProjects = true
+	return c.command(cmd, func(ctx context.Context, args []string) error {
+		if len(args) == 0 {
+			return cli.Usagef("forget needs the IDs of conversations")
+		}
+		if *undo {
+			return c.remember(args)
+		}
+		return c.forget(ctx, args)
+	})
+}
+
+// forget forgets conversations, and writes how to delete them in their programs.
+func (c *commands) forget(ctx context.Context, args []string) error {
+	list, err := c.named(ctx, args)
+	if err != nil {
+		return err
+	}
+	var ids []transcript.ID
+	for _, l := range list {
+		ids = append(ids, l.ID)
+	}
+	library, err := c.everything()
+	if err != nil {
+		return err
+	}
+	if err := c.deleteArchived(ctx, ids); err != nil {
+		return err
+	}
+	places := map[string]string{}
+	for _, s := range library.Origins() {
+		places[s.Name] = cmp.Or(places[s.Name], s.Place)
+	}
+	if err := library.Forget(ctx, c.options(), ids...); err != nil {
+		return err
+	}
+	for i := range list {
+		l := &list[i]
+		how := ""
+		if program := programOf(l); conversations.IsProgram(program) {
+			how = "; if " + program + " still has it: " + conversations.HowToDelete(l.ID, c.shortPath(places[program]))
+		}
+		c.out.write(text.Line(fmt.Sprintf("%s is forgotten%s", l.ID, how)) + "\n")
+	}
+	return nil
+}
+
+// everything opens the conversations of all projects, and the archives.
+func (c *commands) everything() (*conversations.Library, error) {
+	o := c.options()
+	o.AllProjects = true
+	return conversations.Open(o)
+}
+
+// deleteArchived deletes conversations of the archive from it.
+func (c *commands) deleteArchived(ctx context.Context, ids []transcript.ID) (err error) {
+	var w *archive.Writer
+	for _, id := range ids {
+		if conversations.SourceOf(id) != archive.Name {
+			continue
+		}
+		if w == nil {
+			if w, err = c.archive(ctx, false); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, w.Close()) }()
+		}
+		if _, err := w.Delete(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remember takes back that conversations are forgotten.
+func (c *commands) remember(args []string) error {
+	var ids []transcript.ID
+	for _, arg := range args {
+		id, err := conversations.ParseID(arg)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	known, err := c.options().Remember(ids...)
+	if err != nil {
+		return err
+	}
+	for _, id := range known {
+		c.out.write(string(id) + " is read again, where its program still has it\n")
+	}
+	if len(known) < len(ids) {
+		return failed("give whole ids", "%d of these are not forgotten", len(ids)-len(known))
+	}
+	return nil
+}

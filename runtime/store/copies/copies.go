@@ -1,0 +1,246 @@
+// Package copies keeps copies of conversations that programs recorded: for good, also once a program has deleted its
+// own. They are in the user's data directory, a directory for each kind of store, and a file for each conversation. Its
+// first line has the metadata, and each other line an event.
+//
+// [Open] returns the copies as a store of the same kind, with the same ids: a conversation that the program still has
+// is read there. A conversation that the user has forgotten is copied no more.
+package copies
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Home returns the directory of all copies, or "" if the environment does not name it.
+func Home(getenv func(string) string) string { return history.InData(getenv, "convtools", "copies") }
+
+// extension is that of the file of a conversation.
+const extension = ".jsonl"
+
+// Store has the copies of conversations of a kind of store. It implements [store.Store].
+type Store struct {
+	history.Store
+	parseID func(text string) (transcript.ID, error)
+}
+
+// Open returns the copies of conversations of a kind of store, and false if there are none. parseID is that of the kind.
+func Open(o store.Options, kind string, parseID func(text string) (transcript.ID, error)) (*Store, bool) {
+	s, ok := history.Open(o, kind, Home, kind, nil)
+	return &Store{s, parseID}, ok
+}
+
+// ParseID implements [store.Store].
+func (s *Store) ParseID(text string) (transcript.ID, error) { return s.parseID(text) }
+
+// header is the first line of a file.
+type header struct {
+	history.Session
+	ID       transcript.ID
+	Parent   transcript.ID
+	Archived bool
+	Hidden   bool
+	Version  []byte // of the conversation when it was copied
+}
+
+// event is another line of a file.
+type event struct {
+	Kind      transcript.Kind
+	Turn      int                 `json:",omitempty"`
+	Copied    bool                `json:",omitempty"`
+	Time      time.Time           `json:",omitzero"`
+	Name      string              `json:",omitempty"`
+	CallID    string              `json:",omitempty"`
+	Failed    bool                `json:",omitempty"`
+	Text      string              `json:",omitempty"`
+	Arguments string              `json:",omitempty"`
+	Encoding  transcript.Encoding `json:",omitempty"`
+}
+
+// entry is the file of a conversation.
+type entry struct {
+	history.Entry[header]
+}
+
+// Peek implements [history.Listed].
+func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
+	isFirst := true
+	err = jsonl.Each(ctx, f, size, func(line []byte, _ int64) bool {
+		err = json.Unmarshal(line, &e.Meta)
+		isFirst = false
+		return false
+	})
+	if isFirst || string(e.Meta.ID) != strings.TrimSuffix(e.File, extension) {
+		err = errors.Join(err, errors.New("it does not begin as a copy of a conversation"))
+	}
+	return e.Meta.Dir, err
+}
+
+// List implements [store.Store].
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	find := func(root *history.Root) (all []*entry, problems []store.Problem) {
+		files, problems := s.Walk(root, ".", func(string) bool { return false })
+		for _, file := range files {
+			id, isCopy := strings.CutSuffix(file, extension)
+			if _, err := s.parseID(id); isCopy && err == nil && !safefile.Temporary(file) {
+				e := &entry{}
+				e.File, e.ID = file, transcript.ID(id)
+				all = append(all, e)
+			}
+		}
+		return all, problems
+	}
+	return history.List(ctx, &s.Store, scope, find, func(_ *history.Root, all []*entry, l *store.Listing) error {
+		for _, e := range all {
+			m := &e.Meta
+			if !s.Project.Has(m.Dir) {
+				continue
+			}
+			c := s.Conversation(e.ID, &m.Session, e.decode, e.Stamp)
+			c.Parent, c.Archived, c.Hidden = m.Parent, m.Archived, m.Hidden
+			l.Conversations = append(l.Conversations, c)
+		}
+		return nil
+	})
+}
+
+// decode adds the events of the file to a recorder.
+func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+	return to.Lines(ctx, root, e.File, func(line []byte, offset int64) bool {
+		var is event
+		if offset == 0 {
+			return true
+		}
+		if err := json.Unmarshal(line, &is); err != nil {
+			return false
+		}
+		to.Totals.Turns = max(to.Totals.Turns, is.Turn)
+		to.AddNumbered(transcript.Event{
+			Kind: is.Kind, Turn: is.Turn, Copied: is.Copied, Time: is.Time, Name: is.Name, CallID: is.CallID, Failed: is.Failed,
+			Text: []byte(is.Text), Arguments: []byte(is.Arguments), Encoding: is.Encoding,
+		})
+		return true
+	})
+}
+
+// Count returns how many conversations of a kind of store have a copy.
+func Count(getenv func(string) string, kind string, of []store.Conversation) (n int) {
+	w := &Writer{dir: filepath.Join(Home(getenv), kind)}
+	for i := range of {
+		if _, err := os.Lstat(w.path(of[i].ID)); err == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Outcome is the result of copying a conversation.
+type Outcome uint8
+
+// The outcomes.
+const (
+	New Outcome = iota
+	Updated
+	Unchanged
+)
+
+// Writer writes the copies of a kind of store.
+type Writer struct {
+	dir string
+	dry bool
+}
+
+// Create returns a writer of the copies of a kind of store, which makes their directory. If it is dry, it returns the
+// outcomes and writes nothing.
+func Create(getenv func(string) string, kind string, dry bool) (*Writer, error) {
+	home := Home(getenv)
+	if home == "" {
+		return nil, errors.New("there is no home directory")
+	}
+	w := &Writer{filepath.Join(home, kind), dry}
+	if dry {
+		return w, nil
+	}
+	return w, os.MkdirAll(w.dir, 0o700)
+}
+
+// path returns the path of the copy of a conversation.
+func (w *Writer) path(id transcript.ID) string { return filepath.Join(w.dir, string(id)+extension) }
+
+// Put copies a conversation, unless there is a copy of this version of it. It replaces one of another version. A
+// damaged conversation is copied as far as it can be read.
+func (w *Writer) Put(ctx context.Context, c *store.Conversation) (Outcome, error) {
+	version, err := c.Version(ctx)
+	if err != nil {
+		return 0, err
+	}
+	before := entry{}
+	outcome := New
+	if f, info, err := safefile.Open(w.path(c.ID)); err == nil {
+		before.File = string(c.ID) + extension
+		_, err = before.Peek(ctx, nil, f, info.Size())
+		f.Close()
+		if outcome = Updated; err == nil && string(before.Meta.Version) == version {
+			return Unchanged, nil
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	if w.dry {
+		return outcome, nil
+	}
+	data, err := encode(ctx, c, version)
+	if err == nil {
+		err = safefile.Write(w.path(c.ID), data, 0o600)
+	}
+	return outcome, err
+}
+
+// encode returns the file of a conversation. The error is one of reading, and not of damage.
+func encode(ctx context.Context, c *store.Conversation, version string) ([]byte, error) {
+	h := header{
+		Session: history.Session{Title: c.Title, Request: c.Request, Dir: c.Dir, Created: c.CreatedAt, Last: c.LastAt, Readable: true},
+		ID:      c.ID, Parent: c.Parent, Archived: c.Archived, Hidden: c.Hidden, Version: []byte(version),
+	}
+	var file bytes.Buffer
+	lines := json.NewEncoder(&file)
+	lines.SetEscapeHTML(false)
+	err := lines.Encode(h)
+	_, readErr := c.Read(ctx, func(e *transcript.Event) bool {
+		err = lines.Encode(event{
+			Kind: e.Kind, Turn: e.Turn, Copied: e.Copied, Time: e.Time, Name: e.Name, CallID: e.CallID, Failed: e.Failed,
+			Text: string(e.Text), Arguments: string(e.Arguments), Encoding: e.Encoding,
+		})
+		return err == nil
+	})
+	var damage *store.DamageError
+	if readErr != nil && !errors.As(readErr, &damage) {
+		err = readErr
+	}
+	if err != nil {
+		return nil, fmt.Errorf("copying %s: %w", c.ID, err)
+	}
+	return file.Bytes(), nil
+}
+
+// Remove removes the copy of a conversation, and reports whether there was one.
+func (w *Writer) Remove(id transcript.ID) (bool, error) {
+	err := os.Remove(w.path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,135 @@
+// Package pi reads the conversations that pi recorded for a project, and those of OpenClaw, whose agents record
+// in the same form.
+//
+// Both write JSON lines, each with the id of the record before it: pi to sessions/FOLDER/TIME_SESSION.jsonl
+// below PI_CODING_AGENT_DIR or .pi/agent in the home directory, OpenClaw to agents/AGENT/sessions/SESSION.jsonl
+// below OPENCLAW_STATE_DIR or .openclaw in the home directory, on all systems. They only append: a session that
+// goes on grows, and what the user goes back from stays in a dead branch. A fork names the file of its origin and
+// begins with copies of its records, with their times. The directory of a session is in its first line. Neither
+// records sub-agents here. Checked with pi 1.6.0.
+//
+// The package never creates, changes or locks a file, follows no recorded path, and opens only regular files
+// below the sessions.
+package pi
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Name is the name of this kind of store.
+const Name = "pi"
+
+// Store has the conversations of a project. It implements [store.Store].
+type Store struct{ history.Store }
+
+// Open returns the store, and false if nothing is recorded in the home.
+func Open(o store.Options) (*Store, bool) {
+	s, ok := history.Open(o, Name, home, "sessions", IDs())
+	return &Store{s}, ok
+}
+
+// Variables returns the environment variables that move what is recorded.
+func Variables() []string { return []string{"PI_CODING_AGENT_DIR", "OPENCLAW_STATE_DIR"} }
+
+// home returns the directory of pi, or "" if the environment does not name it.
+func home(getenv func(string) string) string {
+	return cmp.Or(getenv("PI_CODING_AGENT_DIR"), history.InHome(getenv, ".pi", "agent"))
+}
+
+// Homes returns the directory of pi, and those of the agents of OpenClaw.
+func Homes(getenv func(string) string) []string {
+	homes := []string{home(getenv)}
+	state := cmp.Or(getenv("OPENCLAW_STATE_DIR"), history.InHome(getenv, ".openclaw"))
+	if state == "" {
+		return homes
+	}
+	agents := filepath.Join(state, "agents")
+	entries, _ := os.ReadDir(agents) // there need not be any
+	for _, agent := range entries {
+		homes = append(homes, filepath.Join(agents, agent.Name()))
+	}
+	return homes
+}
+
+// IDs returns the form of ids: the id of a session.
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "pi-", Session: history.IsName, Example: "pi-01a222da-0370-71dd-8a38-87fed5ea4df5"}
+}
+
+// id returns the id of a session.
+func id(session string) transcript.ID { return IDs().ID(session, "") }
+
+// entry is the file of a session.
+type entry struct {
+	history.Entry[metadata]
+	isFork bool // of a session that lists show together with it
+}
+
+// entries returns the files of sessions, and the folders that cannot be read.
+func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
+	files, problems := s.Walk(root, ".", func(dir string) bool { return !strings.Contains(dir, "/") })
+	for _, file := range files {
+		if session := sessionIn(file); session != "" {
+			e := &entry{}
+			e.File, e.ID = file, id(session)
+			all = append(all, e)
+		}
+	}
+	return all, problems
+}
+
+// sessionIn returns the id of the session in the name of a file: pi's begin with the time, OpenClaw's do not. It
+// returns "" for other files, such as a trace of the same session.
+func sessionIn(file string) string {
+	const form = "2026-11-28T15-50-42-801Z_"
+	session, isLog := strings.CutSuffix(path.Base(file), ".jsonl")
+	if len(session) > len(form) && session[10] == 'T' && session[23:25] == "Z_" {
+		session = session[len(form):]
+	}
+	if !isLog || !history.IsName(session) {
+		return ""
+	}
+	return session
+}
+
+// List implements [store.Store]. Of several files of a session the one that was written last is read.
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
+		best := map[transcript.ID]*entry{}
+		slices.SortFunc(all, func(a, b *entry) int { return cmp.Compare(a.Stamp.Modified(), b.Stamp.Modified()) })
+		for _, e := range all {
+			if e.Meta.Readable && s.Project.Has(e.Meta.Dir) {
+				best[e.ID] = e
+			}
+		}
+		for _, e := range best {
+			origin := best[id(e.Meta.Origin)]
+			c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp)
+			if e.isFork = origin != nil && origin != e; e.isFork {
+				c.Parent = origin.ID
+			}
+			l.Conversations = append(l.Conversations, c)
+		}
+		return nil
+	})
+}
+
+// Caller implements [store.Recognizer]. pi names the calling session in the environment of a shell command.
+func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
+	c := store.Caller{Evidence: s.Evidence(from, false, "PI_SESSION_ID")}
+	if session := s.Getenv("PI_SESSION_ID"); c.Evidence != store.NoEvidence && history.IsName(session) {
+		c.IDs = []transcript.ID{id(session)}
+	}
+	return c
+}

@@ -1,0 +1,161 @@
+package pi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// metadata is the metadata of a session.
+type metadata struct {
+	history.Session
+	Origin string // the session that it was forked from; empty for none
+}
+
+// record is a line of a log. Its texts can be parts of the line.
+type record struct {
+	Type    string    `json:"type"`
+	ID      string    `json:"id"`
+	Parent  string    `json:"parentId"`
+	At      time.Time `json:"timestamp"`
+	Message message   `json:"message"`
+	Name    *string   `json:"name"` // of the session, in a record about it
+
+	// Of the first line.
+	Dir    string `json:"cwd"`
+	Origin string `json:"parentSession"` // a path
+}
+
+// message is a message of the user, the assistant or a tool, or a command that the user ran.
+type message struct {
+	Role     string       `json:"role"`
+	Content  jsontext.Raw `json:"content"`
+	CallID   string       `json:"toolCallId"`
+	Failed   bool         `json:"isError"`
+	Command  string       `json:"command"`
+	Output   []byte       `json:"output"`
+	ExitCode int64        `json:"exitCode"`
+}
+
+// part is a part of a message's content.
+type part struct {
+	Type      string       `json:"type"`
+	Text      []byte       `json:"text"`
+	Thinking  []byte       `json:"thinking"`
+	ID        string       `json:"id"`
+	Name      string       `json:"name"`
+	Arguments jsontext.Raw `json:"arguments"`
+}
+
+func (m *message) parts() []part {
+	return jsontext.Parts(m.Content, func(said []byte) part { return part{Type: "text", Text: said} })
+}
+
+// Peek implements [history.Listed].
+func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
+	m, to := &e.Meta, &history.Recorder{}
+	wanted := func() bool { return to.Request == "" }
+	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
+		var r record
+		jsontext.Decode(line, &r)
+		switch {
+		case r.Type == "session" && m.Created.IsZero():
+			m.Dir, m.Created, m.Origin = r.Dir, r.At, sessionIn(strings.ReplaceAll(r.Origin, `\`, "/"))
+		case r.Type == "session_info" && r.Name != nil:
+			m.Title = *r.Name
+		}
+		decode(to, &r)
+	})
+	m.Note(to)
+	return m.Dir, err
+}
+
+// decode adds the events of a session.
+func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+	var branch history.Branch[*record]
+	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
+		r := &record{}
+		ok := jsontext.Decode(bytes.Clone(line), r)
+		if r.Type != "session" {
+			branch.Add(r.ID, r.Parent, r)
+		}
+		return ok
+	})
+	for _, r := range branch.Live() {
+		to.Copied = e.isFork && r.At.Before(e.Meta.Created)
+		decode(to, r)
+	}
+	return err
+}
+
+// decode adds the events of a record.
+func decode(to *history.Recorder, r *record) {
+	switch r.Type {
+	case "message":
+		r.decodeMessage(to)
+	case "compaction":
+		to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: r.At})
+	case "session", "session_info", "model_change", "thinking_level_change", "branch_summary", "label", "custom", "custom_message", "context_edit":
+	default:
+		to.Totals.Skipped++
+	}
+}
+
+// decodeMessage adds the events of a message.
+func (r *record) decodeMessage(to *history.Recorder) {
+	switch m := &r.Message; m.Role {
+	case "user":
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: r.At, Text: m.text()})
+	case "assistant":
+		r.decodeAnswer(to)
+	case "toolResult":
+		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: m.CallID, Failed: m.Failed, Text: m.text()})
+	case "bashExecution":
+		arguments, err := json.Marshal(map[string]string{"command": m.Command})
+		if err == nil {
+			to.Add(transcript.Event{Kind: transcript.KindToolCall, Time: r.At, Name: "bash", CallID: r.ID, Arguments: arguments})
+			to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: r.ID, Failed: m.ExitCode != 0, Text: m.Output})
+		}
+	case "system", "custom", "hookMessage", "branchSummary", "compactionSummary": // no person has written them
+	default:
+		to.Totals.Skipped++
+	}
+}
+
+// decodeAnswer adds the events of an answer of the assistant.
+func (r *record) decodeAnswer(to *history.Recorder) {
+	for _, p := range r.Message.parts() {
+		switch e := (transcript.Event{Time: r.At}); p.Type {
+		case "text", "thinking":
+			e.Kind, e.Text = transcript.KindAssistant, p.Text
+			if p.Type == "thinking" {
+				e.Kind, e.Text = transcript.KindReasoning, p.Thinking
+			}
+			to.Add(e)
+		case "toolCall":
+			e.Kind, e.Name, e.CallID, e.Arguments = transcript.KindToolCall, p.Name, p.ID, p.Arguments
+			to.Add(e)
+		default:
+			to.Totals.Skipped++
+		}
+	}
+}
+
+// text returns the texts of the message.
+func (m *message) text() []byte {
+	var texts [][]byte
+	for _, p := range m.parts() {
+		if p.Type == "text" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return history.Join(texts)
+}
