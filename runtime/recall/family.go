@@ -147,7 +147,7 @@ func personal(err error) error {
 
 // The instructions where there are conversations, and where there are none.
 const (
-	aboutConversations = `Earlier conversations of this project, with whichever of these programs they were held: %s.
+	aboutConversations = `Earlier conversations of this project, held with any of these programs: %s.
 
 Use these tools when the user refers to something said, tried or decided before, or when what you are about to work out may have been worked out already.
 
