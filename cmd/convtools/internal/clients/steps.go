@@ -41,6 +41,7 @@ func steps() []step {
 			{"opencode/history", 5 * time.Minute, work("opencode", stdio, "history")},
 			{"qwen/recorded", 3 * time.Minute, record("qwen")},
 			{"pi/recorded", 2 * time.Minute, record("pi")},
+			{"kilo/recorded", 5 * time.Minute, record("kilo")}, // only on Linux
 			{"copilot/recorded", 3 * time.Minute, record("copilot")},
 			{"claude-code/conv", 3 * time.Minute, work("claude-code", stdio, "conv")},
 			{"codex/conv", 3 * time.Minute, work("codex", stdio, "conv")},
