@@ -10,6 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/claudecode"
+	"github.com/convtools/convtools/runtime/store/cline"
 	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/store/copilot"
 	"github.com/convtools/convtools/runtime/store/crush"
@@ -54,6 +55,7 @@ func kinds() []kind {
 		{codex.Name, "Codex", only(codex.Home), opens(codex.Open), codex.IDs().Claims, codex.IDs().ParseID, []string{"CODEX_HOME"}, false},
 		{string(opencode.OpenCode), "opencode", only(opencode.OpenCode.Home), opens(opencode.OpenCode.Open), opencode.OpenCode.IDs().Claims, opencode.OpenCode.IDs().ParseID, opencode.OpenCode.Variables(), false},
 		{gemini.Name, "Gemini CLI", only(gemini.Home), opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
+		{cline.Name, "Cline", cline.Homes, opens(cline.Open), cline.IDs().Claims, cline.IDs().ParseID, cline.Variables(), false},
 		{qwen.Name, "Qwen Code", only(qwen.Home), opens(qwen.Open), qwen.IDs().Claims, qwen.IDs().ParseID, qwen.Variables(), false},
 		{pi.Name, "pi", pi.Homes, opens(pi.Open), pi.IDs().Claims, pi.IDs().ParseID, pi.Variables(), false},
 		{string(opencode.Kilo), "Kilo", only(opencode.Kilo.Home), opens(opencode.Kilo.Open), opencode.Kilo.IDs().Claims, opencode.Kilo.IDs().ParseID, opencode.Kilo.Variables(), false},

@@ -39,6 +39,7 @@ func steps() []step {
 			{"claude-code/search", 3 * time.Minute, work("claude-code", stdio, "search")},
 			{"codex/history", 3 * time.Minute, work("codex", stdio, "history")},
 			{"opencode/history", 5 * time.Minute, work("opencode", stdio, "history")},
+			{"cline/recorded", 2 * time.Minute, record("cline")},
 			{"qwen/recorded", 3 * time.Minute, record("qwen")},
 			{"pi/recorded", 2 * time.Minute, record("pi")},
 			{"kilo/recorded", 5 * time.Minute, record("kilo")}, // only on Linux
