@@ -49,6 +49,7 @@ type finding struct {
 type compiled struct {
 	kind
 	after, before func() *regexp.Regexp // before is nil if a word begins with the literal
+	wordStart     *regexp.Regexp        // what a word may begin after
 }
 
 // table finds the literals of all kinds. It looks at three bytes of a text, then at three bytes two bytes further on: a
@@ -65,13 +66,24 @@ type literal struct {
 	kind  *compiled
 }
 
-// finder returns the table, which is made once.
-var finder = sync.OnceValue(newTable)
+// made is the table, which the first text makes.
+var made struct {
+	sync.Once
+	table *table
+}
+
+// finder returns the table.
+func finder() *table {
+	made.Do(func() { made.table = newTable() })
+	return made.table
+}
 
 func newTable() *table {
 	t := &table{literal: make([][]literal, 1)}
+	// A word may also begin after an escape, as in \nTOKEN and %3DTOKEN.
+	wordStart := regexp.MustCompile(`(?:^|\W|\\[nrtfv]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*[mK])$`)
 	for _, k := range kinds() {
-		c := &compiled{kind: k}
+		c := &compiled{kind: k, wordStart: wordStart}
 		c.after = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + c.kind.after + `)`) })
 		if k.before != "" {
 			c.before = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(c.kind.before) })
@@ -144,7 +156,7 @@ func (k *compiled) at(text []byte, start, after int) *finding {
 		}
 		start = first + groups[2]
 	}
-	if isWord(text[start]) && !wordStart().Match(text[max(start-maxBefore, 0):start]) {
+	if isWord(text[start]) && !k.wordStart.Match(text[max(start-maxBefore, 0):start]) {
 		return nil
 	}
 	groups := k.match(text[after:], usualLength)
@@ -172,11 +184,6 @@ func (k *compiled) at(text []byte, start, after int) *finding {
 func (k *compiled) match(text []byte, length int) (groups []int) {
 	return k.after().FindSubmatchIndex(text[:min(len(text), length)])
 }
-
-// wordStart returns the expression for what a word may begin after: also after an escape, as in \nTOKEN and %3DTOKEN.
-var wordStart = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|\W|\\[nrtfv]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*[mK])$`)
-})
 
 func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
