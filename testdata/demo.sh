@@ -23,4 +23,4 @@ show "A week of a project, held with two agents" conversation ls
 show "You ask" recall --limit 3 'why SQLite and not Postgres?'
 show "Your agent asks, and sees this" call conversation_recall 'query=how do we retry when the operator answers 429, and why that cap?'
 show "How it gets the tools" install claude-code --dry-run
-printf '\nIn a project of yours: convtools recall WORDS…, then convtools install claude-code (or codex, opencode, …).\n'
+printf '\nIn a project of yours: convtools recall WORDS…, then convtools install claude-code (or codex, opencode, …).\nTo look at them: convtools web.\n'

@@ -44,8 +44,8 @@ func documents(t testing.TB) map[string]string {
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	texts := documents(t)
-	if len(texts) != 10 {
-		t.Errorf("%d documents, want the README and those of nine rooms", len(texts))
+	if len(texts) != 11 {
+		t.Errorf("%d documents, want the README and those of ten rooms", len(texts))
 	}
 	for path, text := range texts {
 		most := 120
@@ -90,7 +90,7 @@ func headings(text string) []string {
 
 // elsewhere matches a command that a test cannot run: it needs another program, a network, a
 // person, or files of the reader's.
-var elsewhere = regexp.MustCompile(`^(go|make|claude|jp|convgen|gittools|cd|\$EDITOR) |~/|…|^convtools (mcp|chat|query|install|uninstall|doctor|call conv\.|blame|forget|how|resume)`)
+var elsewhere = regexp.MustCompile(`^(go|make|claude|jp|convgen|gittools|cd|\$EDITOR) |~/|…|^convtools (mcp|web|chat|query|install|uninstall|doctor|call conv\.|blame|forget|how|resume)`)
 
 // TestCommandsOfDocuments runs the commands of documents in the sample workspace. Of one that a test
 // cannot run, it checks that there are such a command and such flags. What a console shows is compared, and so is the picture.

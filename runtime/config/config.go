@@ -54,9 +54,8 @@ type Config struct {
 
 	Topics   []Topic // in the order in which they are first mentioned
 	Problems []Problem
-
-	Home string // the user's home directory
-	user *File  // nil if it cannot be read
+	Home     string // the user's home directory
+	user     *File  // nil if it cannot be read
 }
 
 // Stores is the table [stores]: which conversations are read.

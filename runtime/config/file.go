@@ -87,7 +87,7 @@ func (f *File) parse(src string) (at diag.Span, problem string) {
 	if f.meta, err = toml.Decode(src, &f.top); err != nil {
 		parse, _ := errors.AsType[toml.ParseError](err)
 		message := cmp.Or(strings.TrimSuffix(parse.Message, "."), err.Error())
-		start := min(parse.Position.Start, len(src))
+		start := min(max(parse.Position.Start, 0), len(src))
 		offset := len(strings.ToValidUTF8(src[:start], "")) // it may be in the middle of a character
 		return diag.NewSource([]byte(src)).Span(offset, offset), text.Cut(text.Cell(message), 300)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/claudecode"
+	"github.com/convtools/convtools/runtime/store/cline"
 	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/store/copilot"
 	"github.com/convtools/convtools/runtime/store/crush"
@@ -52,10 +53,12 @@ func kinds() []kind {
 		{jp.Name, "JP", nil, nil, nil, jp.ParseID, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}, false},
 		{claudecode.Name, "Claude Code", only(claudecode.Home), opens(claudecode.Open), claudecode.IDs().Claims, claudecode.IDs().ParseID, []string{"CLAUDE_CONFIG_DIR"}, false},
 		{codex.Name, "Codex", only(codex.Home), opens(codex.Open), codex.IDs().Claims, codex.IDs().ParseID, []string{"CODEX_HOME"}, false},
-		{opencode.Name, "opencode", only(opencode.Home), opens(opencode.Open), opencode.IDs().Claims, opencode.IDs().ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
+		{string(opencode.OpenCode), "opencode", only(opencode.OpenCode.Home), opens(opencode.OpenCode.Open), opencode.OpenCode.IDs().Claims, opencode.OpenCode.IDs().ParseID, opencode.OpenCode.Variables(), false},
 		{gemini.Name, "Gemini CLI", only(gemini.Home), opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
+		{cline.Name, "Cline", cline.Homes, opens(cline.Open), cline.IDs().Claims, cline.IDs().ParseID, cline.Variables(), false},
 		{qwen.Name, "Qwen Code", only(qwen.Home), opens(qwen.Open), qwen.IDs().Claims, qwen.IDs().ParseID, qwen.Variables(), false},
 		{pi.Name, "pi", pi.Homes, opens(pi.Open), pi.IDs().Claims, pi.IDs().ParseID, pi.Variables(), false},
+		{string(opencode.Kilo), "Kilo", only(opencode.Kilo.Home), opens(opencode.Kilo.Open), opencode.Kilo.IDs().Claims, opencode.Kilo.IDs().ParseID, opencode.Kilo.Variables(), false},
 		{copilot.Name, "GitHub Copilot CLI", only(copilot.Home), opens(copilot.Open), copilot.IDs().Claims, copilot.IDs().ParseID, []string{"COPILOT_HOME"}, false},
 		{vscode.Name, "VS Code", vscode.Homes, opens(vscode.Open), vscode.IDs().Claims, vscode.IDs().ParseID, []string{"XDG_CONFIG_HOME"}, false},
 		{cursor.Name, "Cursor", cursor.Homes, opens(cursor.Open), cursor.IDs().Claims, cursor.IDs().ParseID, []string{"CURSOR_CONFIG_DIR", "XDG_CONFIG_HOME"}, false},

@@ -99,14 +99,10 @@ func OpenFor(host *toolset.Host, dir string, opts Options) (*Base, error) {
 
 // locate returns the directory for dir, which may be the id of a workspace. It returns dir itself if it is neither.
 func locate(dir string, getenv func(string) string) string {
-	if dir == "" {
-		return dir
-	}
-	if _, err := os.Stat(dir); err == nil {
-		return dir
-	}
-	if w, err := jp.Open(jp.Options{Dir: dir, Getenv: getenv}); err == nil {
-		return w.Root()
+	if _, err := os.Stat(dir); dir != "" && err != nil {
+		if w, err := jp.Open(jp.Options{Dir: dir, Getenv: getenv}); err == nil {
+			return w.Root()
+		}
 	}
 	return dir
 }

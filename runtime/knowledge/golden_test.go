@@ -153,7 +153,7 @@ func dispatch(t *testing.T, b *knowledge.Base, words, notes []string) (string, e
 	case "learn":
 		return b.Learn(ctx, words[1], words[2:], notes)
 	case "show":
-		return b.Show(ctx, words[1], words[2])
+		return b.Learn(ctx, words[1], words[2:3], nil)
 	case "section":
 		text, warnings, err := b.Section(ctx)
 		out = append(out, text)

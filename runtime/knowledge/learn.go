@@ -28,16 +28,6 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 	for _, note := range notes {
 		r.notes = append(r.notes, "(note: "+oneLine(note)+")")
 	}
-	patterns = slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return strings.TrimSpace(p) == "" })
-	return b.learn(ctx, topicName, patterns, b.injected, &r)
-}
-
-// Show returns the answer of the learn tool to one pattern, with the subjects that are in the system prompt.
-func (b *Base) Show(ctx context.Context, topicName, pattern string) (string, error) {
-	return b.learn(ctx, topicName, []string{pattern}, false, &remarks{})
-}
-
-func (b *Base) learn(ctx context.Context, topicName string, patterns []string, injected bool, r *remarks) (string, error) {
 	config, err := b.lookup(topicName)
 	if err != nil {
 		return "", err
@@ -47,10 +37,11 @@ func (b *Base) learn(ctx context.Context, topicName string, patterns []string, i
 		return "", err
 	}
 	defer t.tree.Close()
+	patterns = slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return strings.TrimSpace(p) == "" })
 	if len(patterns) == 0 {
-		return t.list(ctx, injected, r)
+		return t.list(ctx, b.injected, &r)
 	}
-	return t.load(ctx, patterns, injected, r)
+	return t.load(ctx, patterns, b.injected, &r)
 }
 
 // load returns the subjects that match patterns.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -63,7 +64,7 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c := &listing.Conversations[0]
-	p := &conversationPage{frame: s.frame(r, titleOf(c)), Started: c.CreatedAt, Dir: text.Line(c.Dir)}
+	p := &conversationPage{frame: s.frame(r, titleOf(c)), Started: c.CreatedAt, Dir: text.Line(config.Short(c.Dir, s.host.Getenv))}
 	p.Row = row{ID: c.ID, Title: titleOf(c), Program: programOf(c), Project: nameOf(c.Dir), Archived: c.Archived, At: c.ActiveAt()}
 	if command := conversations.ResumeCommand(&c.Conversation); len(command) > 0 {
 		p.Resume = process.JoinCommand("cd", cmp.Or(c.Dir, ".")) + " && " + process.JoinCommand(command...)
@@ -114,6 +115,7 @@ func (s *Server) read(r *http.Request, library *conversations.Library, p *conver
 		p.After = fmt.Sprintf("/c/%s?from=%d", p.Row.ID, p.Last+1)
 	}
 	renderer := *s.renderer
+	renderer.Dir = reading.Dir
 	renderer.Event = func(n int) string { return eventAddress(p.Row.ID, p.First, n) }
 	renderer.Whole = func(n int) string { return fmt.Sprintf("/c/%s/%d", p.Row.ID, n) }
 	p.Entries = renderer.Entries(shown)

@@ -28,7 +28,7 @@ subjects that it stands for.`,
 			if err != nil {
 				return err
 			}
-			text, err := b.Show(cmd.Context(), topic, subject)
+			text, err := b.Learn(cmd.Context(), topic, []string{subject}, nil)
 			if err != nil {
 				return err
 			}

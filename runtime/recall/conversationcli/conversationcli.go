@@ -67,6 +67,7 @@ type commands struct {
 	host        *toolset.Host
 	format      string // the value of --format
 	allProjects bool
+	hideSecrets bool
 	quiet       bool                          // write no notes
 	late        []func(context.Context) error // set flags that need the library
 	out         *output
@@ -126,7 +127,7 @@ func paged(cmd *cobra.Command) *cobra.Command {
 func (c *commands) options() conversations.Options {
 	show := newProgress(cmp.Or(c.screen, c.host.Stderr), c.host.Now)
 	return conversations.Options{
-		Dir: c.host.Dir, AllProjects: c.allProjects, Getenv: c.host.Getenv, Now: c.host.Now,
+		Dir: c.host.Dir, AllProjects: c.allProjects, HideSecrets: c.hideSecrets, Getenv: c.host.Getenv, Now: c.host.Now,
 		Indexes:  conversations.OpenIndexes(c.host.Getenv),
 		Progress: func(of store.Store, done, all int) { show(indexed(of.Name(), done, all)) },
 	}

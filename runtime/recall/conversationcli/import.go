@@ -154,8 +154,7 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 		c.isDamaged = c.isDamaged || errors.Is(p.Err, exports.ErrChecksum)
 	}
 	var unrecognised *exports.UnrecognisedError
-	var unread *exports.InputError
-	isOther := errors.As(err, &unrecognised) || errors.As(err, &unread)
+	isOther := errors.As(err, &unrecognised)
 	if unrecognised != nil && isDir(path) {
 		if program := conversations.ProgramAt(path, c.host.Getenv); program != "" {
 			unrecognised.Reason = program + " keeps its sessions there, which are read in place: see " + c.host.Name + " stores"

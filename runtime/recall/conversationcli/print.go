@@ -48,7 +48,8 @@ or the one that was activated last.
 
 JSON for one conversation is an array of its events; for several it is an array
 of objects with the id, the title and the events of each. HTML and Markdown are
-one file to send: it loads nothing, and recorded text in it stays text.`,
+one file to send: it loads nothing, recorded text in it stays text, and secrets
+are left out.`,
 		"conversation print --last", "conversation print --turn 2..3 jp-c17737387251",
 		"conversation print --event 17 --format json jp-c17737387251", "conversation print --format html jp-c17737387251 >talk.html")
 	flags := cmd.Flags()
@@ -57,6 +58,8 @@ one file to send: it loads nothing, and recorded text in it stays text.`,
 	p.addCounts(flags, "", "")
 	event := flags.UintP("event", "e", 0, "only event `N`, whole, as recall numbers events from 1")
 	oneOf(cmd, &p.style, "style", "s", "how `much` (brief for text)", "user", "chat", "brief", "full")
+	secrets := "hide"
+	oneOf(cmd, &secrets, "secrets", "", "`how` HTML and Markdown have secrets", "hide", "show")
 	flags.BoolVar(&p.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
 	return c.reading(cmd, func(ctx context.Context, args []string) error {
 		if flags.Changed("event") && *event == 0 {
@@ -64,6 +67,10 @@ one file to send: it loads nothing, and recorded text in it stays text.`,
 		}
 		args = p.takeCounts(flags, args)
 		p.document = c.format == "html" || c.format == "markdown"
+		if flags.Changed("secrets") && !p.document {
+			return misused("only HTML and Markdown leave secrets out", "--secrets is for a file to send")
+		}
+		c.hideSecrets = p.document && secrets == "hide"
 		p.style = cmp.Or(p.style, either(*event > 0 || p.document, "full", "brief"))
 		p.events = conversations.EventRange{First: int(*event), Last: int(*event)}
 		if p.last != nil {
@@ -226,10 +233,12 @@ func (p *printing) shows(kind transcript.Kind) bool {
 
 // write writes the document.
 func (p *printing) write(of *conversations.Reading) error {
+	r := document.NewRenderer()
+	r.Dir = of.Dir
 	if p.format == "html" {
-		return document.NewRenderer().WriteHTML(p.out.to, of, p.shown)
+		return r.WriteHTML(p.out.to, of, p.shown)
 	}
-	return document.NewRenderer().WriteMarkdown(p.out.to, of, p.shown)
+	return r.WriteMarkdown(p.out.to, of, p.shown)
 }
 
 // add prints an event, or adds it to the document.

@@ -76,9 +76,10 @@ type member struct {
 	first time.Time         // of the first message that no other session has; zero for none
 }
 
-// relate adds the relations of the sessions of a family, by their files, for which it reads all of them. A
-// message belongs to the first session that has it, in this order: sessions that have a message of their
-// own; those that begin with no copy; those that were begun or went on first; longer ones.
+// relate reads the files of a family, and adds the relations of its sessions by their files. A message that
+// several sessions have belongs to the first of them in this order: sessions with a message that no other
+// has, before sessions without; sessions whose file says nothing of a copy, before forks; the session whose
+// first such message is older; the session with more messages; the smaller id.
 func relate(ctx context.Context, root *history.Root, family []*entry, relations map[string]relation) error {
 	holders := map[key]int{} // how many sessions have a message
 	var members []*member
@@ -121,7 +122,7 @@ func relate(ctx context.Context, root *history.Root, family []*entry, relations 
 			}
 		}
 		if r.Hidden {
-			r.Origin = "" // which is the continuation
+			r.Origin = "" // it is the continuation of this session
 		}
 		relations[m.File] = r
 	}

@@ -148,8 +148,8 @@ func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Re
 	return nil
 }
 
-// section adds the events of a rollout before an ordinal. All of them can be copies. Else those are copies with
-// which the rollout begins as its original does, which has other times.
+// section adds the events of a rollout before an ordinal. If copied, all of them are copies. Otherwise the records
+// with which the rollout begins are copies as long as they are equal, except for their times, to those of its original.
 func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout, copied bool, until int64) error {
 	f, err := openFile(root, part.File)
 	if err != nil {

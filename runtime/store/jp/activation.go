@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -21,12 +22,7 @@ func (w *Workspace) Activated() ([]transcript.ID, error) {
 	if name == "" || w.user == "" {
 		return nil, nil
 	}
-	var data []byte
-	root, err := safefile.OpenDir(w.user)
-	if err == nil {
-		defer root.Close()
-		data, err = safefile.ReadIn(root, "sessions/"+name, maxSize)
-	}
+	data, err := safefile.Read(filepath.Join(w.user, "sessions", name), maxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -66,7 +66,7 @@ func TestCaller(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			h.database(test.sessions...)
-			s, ok := opencode.Open(store.Options{
+			s, ok := opencode.OpenCode.Open(store.Options{
 				Home: h.dir, Project: project.New(project.Options{Dir: h.project}), Getenv: func(name string) string { return test.env[name] },
 			})
 			if !ok {

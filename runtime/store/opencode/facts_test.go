@@ -526,7 +526,7 @@ func TestWhere(t *testing.T) {
 		"OPENCODE_DB that is missing": {map[string]string{"XDG_DATA_HOME": data, "OPENCODE_DB": "other.db"}, 1},
 		"OPENCODE_DB in memory":       {map[string]string{"HOME": empty, "USERPROFILE": empty, "OPENCODE_DB": ":memory:"}, -1},
 	} {
-		s, ok := opencode.Open(store.Options{Project: project.New(project.Options{Dir: h.project}), Getenv: storetest.Env(test.env)})
+		s, ok := opencode.OpenCode.Open(store.Options{Project: project.New(project.Options{Dir: h.project}), Getenv: storetest.Env(test.env)})
 		if !ok {
 			if test.want >= 0 {
 				t.Errorf("%s: there is no store", name)
@@ -550,7 +550,7 @@ func TestMovedDatabase(t *testing.T) {
 	if err := os.Symlink(filepath.Join(h.dir, "opencode.db"), filepath.Join(moved, "opencode.db")); err != nil {
 		t.Skip(err)
 	}
-	s, ok := opencode.Open(store.Options{Home: moved, Project: project.New(project.Options{Dir: h.project}), Getenv: storetest.Env(nil)})
+	s, ok := opencode.OpenCode.Open(store.Options{Home: moved, Project: project.New(project.Options{Dir: h.project}), Getenv: storetest.Env(nil)})
 	if !ok {
 		t.Fatal("there is no store")
 	}
@@ -589,14 +589,14 @@ func TestParseID(t *testing.T) {
 		"opencode-ses_" + strings.Repeat("x", 65): "",
 		"opencode-ses_ü":                          "",
 	} {
-		got, err := opencode.IDs().ParseID(text)
+		got, err := opencode.OpenCode.IDs().ParseID(text)
 		var bad *store.BadIDError
 		if string(got) != want || (want == "") != errors.As(err, &bad) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
 	}
 	for text, want := range map[string]bool{"opencode-x": true, "ses_x": true, "Opencode-": true, "codex-x": false, "jp-c1": false, "": false} {
-		if opencode.IDs().Claims(text) != want {
+		if opencode.OpenCode.IDs().Claims(text) != want {
 			t.Errorf("%q: want %v", text, want)
 		}
 	}

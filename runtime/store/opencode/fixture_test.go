@@ -31,7 +31,7 @@ func newHome(t testing.TB) *home {
 
 func (h *home) open() *opencode.Store {
 	h.t.Helper()
-	s, ok := opencode.Open(store.Options{Home: h.dir, Project: project.New(project.Options{Dir: h.project})})
+	s, ok := opencode.OpenCode.Open(store.Options{Home: h.dir, Project: project.New(project.Options{Dir: h.project})})
 	if !ok {
 		h.t.Fatal("there is no store")
 	}

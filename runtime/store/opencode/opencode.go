@@ -1,4 +1,4 @@
-// Package opencode reads the conversations that opencode recorded for a project: sessions and those of
+// Package opencode reads the conversations that opencode or Kilo recorded for a project: sessions and those of
 // their sub-agents, in its databases, and in the tree of files of versions before 1.2, which later
 // versions do not always import.
 //
@@ -26,24 +26,38 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Name is the name of this kind of store.
-const Name = "opencode"
+// Program is the name of a program that records in this form, and of its kind of store.
+type Program string
+
+// The programs: opencode, and Kilo, a fork of it. Kilo was checked with version 7.7.9.
+const (
+	OpenCode Program = "opencode"
+	Kilo     Program = "kilo"
+)
+
+// variable returns the environment variable that a program sets for its children. Those that configure a program
+// begin with it.
+func (p Program) variable() string { return strings.ToUpper(string(p)) }
+
+// Variables returns the environment variables that move what a program records.
+func (p Program) Variables() []string { return []string{p.variable() + "_DB", "XDG_DATA_HOME"} }
 
 // Store is the conversations of a project in a home directory. It implements [store.Store].
 type Store struct {
 	history.Store
-	moved string // the path of a database in the environment; may be empty
+	program Program
+	moved   string // the path of a database in the environment; may be empty
 }
 
-// Open returns the store, and false if opencode has recorded nothing. A database in the environment is read
+// Open returns the store, and false if the program has recorded nothing. A database in the environment is read
 // together with those of the home in the environment.
-func Open(o store.Options) (*Store, bool) {
-	base, _ := history.Open(o, Name, Home, "", IDs())
-	s := &Store{Store: base}
+func (p Program) Open(o store.Options) (*Store, bool) {
+	base, _ := history.Open(o, string(p), p.Home, "", p.IDs())
+	s := &Store{Store: base, program: p}
 	if s.Dir == "" {
 		return nil, false
 	}
-	if path := s.Getenv("OPENCODE_DB"); o.Home == "" && path != "" && path != ":memory:" {
+	if path := s.Getenv(p.variable() + "_DB"); o.Home == "" && path != "" && path != ":memory:" {
 		if s.moved = filepath.Clean(path); !filepath.IsAbs(path) {
 			s.moved = filepath.Join(s.Dir, path)
 		}
@@ -52,13 +66,13 @@ func Open(o store.Options) (*Store, bool) {
 	return s, len(databases) > 0 || err != nil || store.IsThere(filepath.Join(s.Dir, treeDir))
 }
 
-// Home returns the directory of opencode, or "" if the environment does not name it. It is the same on
+// Home returns the directory of the program, or "" if the environment does not name it. It is the same on
 // all systems.
-func Home(getenv func(string) string) string {
+func (p Program) Home(getenv func(string) string) string {
 	if data := getenv("XDG_DATA_HOME"); data != "" {
-		return filepath.Join(data, "opencode")
+		return filepath.Join(data, string(p))
 	}
-	return history.InHome(getenv, ".local", "share", "opencode")
+	return history.InHome(getenv, ".local", "share", string(p))
 }
 
 // databases returns the paths of the databases: of several with a session, the first is read. A database
@@ -68,9 +82,9 @@ func (s *Store) databases() (paths []string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	all := []string{s.moved, filepath.Join(s.Dir, "opencode.db")}
+	all := []string{s.moved, filepath.Join(s.Dir, string(s.program)+".db")}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "opencode-") && strings.HasSuffix(e.Name(), ".db") {
+		if strings.HasPrefix(e.Name(), string(s.program)+"-") && strings.HasSuffix(e.Name(), ".db") {
 			all = append(all, filepath.Join(s.Dir, e.Name()))
 		}
 	}
@@ -82,12 +96,15 @@ func (s *Store) databases() (paths []string, err error) {
 	return paths, err
 }
 
-// IDs returns the form of ids: the id of a session, also without the prefix.
-func IDs() *history.IDs {
-	return &history.IDs{Prefix: "opencode-", Session: isSession, Bare: isSession, Example: "opencode-ses_e002d05cfffe2zEdz416bNOdYv"}
+// IDs returns the form of ids: the id of a session, of opencode also without the prefix.
+func (p Program) IDs() *history.IDs {
+	prefix := string(p) + "-"
+	ids := &history.IDs{Prefix: prefix, Session: isSession, Example: prefix + "ses_e002d05cfffe2zEdz416bNOdYv"}
+	if p == OpenCode {
+		ids.Bare = isSession
+	}
+	return ids
 }
-
-func convID(session string) transcript.ID { return IDs().ID(session, "") }
 
 // isSession reports whether a text is the id of a session.
 func isSession(s string) bool {
@@ -95,13 +112,13 @@ func isSession(s string) bool {
 	return ok && history.IsName(rest)
 }
 
-// Caller implements [store.Recognizer]. opencode does not send the id of the calling session, but records a
+// Caller implements [store.Recognizer]. A program does not send the id of the calling session, but records a
 // call before it makes it, as one that runs.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
-	c := store.Caller{Evidence: s.Evidence(from, from.Client == "opencode", "OPENCODE")}
+	c := store.Caller{Evidence: s.Evidence(from, from.Client == string(s.program), s.program.variable())}
 	if c.Evidence != store.NoEvidence && from.Process == caller.Server && from.Tool != "" {
 		if calling := s.calling(ctx, from); calling != "" {
-			c.Evidence, c.IDs = store.ByCall, []transcript.ID{convID(calling)}
+			c.Evidence, c.IDs = store.ByCall, []transcript.ID{s.ID(calling, "")}
 		}
 	}
 	return c

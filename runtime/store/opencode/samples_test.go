@@ -43,7 +43,7 @@ opencode-ses_e0026877bffejRIFEvmGuqvzny "Stations of the tide import" ua
 			if _, err := os.Stat(home); err != nil {
 				t.Skip("there are no recorded samples: ", err)
 			}
-			s, ok := opencode.Open(store.Options{Home: home, Project: project.New(project.Options{Dir: test.dir})})
+			s, ok := opencode.OpenCode.Open(store.Options{Home: home, Project: project.New(project.Options{Dir: test.dir})})
 			if !ok {
 				t.Fatal("there is no store")
 			}

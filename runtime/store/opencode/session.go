@@ -80,7 +80,7 @@ func (s *Store) open() *listing {
 	for _, path := range databases {
 		l.sources = append(l.sources, newDatabase(path))
 	}
-	if t := newTree(s.Dir); store.IsThere(t.Dir) {
+	if t := newTree(s); store.IsThere(t.Dir) {
 		l.sources = append(l.sources, t)
 	}
 	return l
@@ -116,7 +116,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	l := s.open()
 	all, err := l.sessions(ctx)
 	for n := 0; n < len(all) && err == nil; n++ {
-		if scope.Has(convID(all[n].session), all[n].archived()) {
+		if scope.Has(s.ID(all[n].session, ""), all[n].archived()) {
 			l.Conversations = append(l.Conversations, s.conversation(ctx, all[n], all))
 		}
 		err = ctx.Err()
@@ -139,20 +139,22 @@ func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Co
 			of.Title = ""
 		}
 	}
-	entry := s.Conversation(convID(i.session), &of, nil)
+	entry := s.Conversation(s.ID(i.session, ""), &of, nil)
 	entry.Record = c
 	entry.LastActivatedAt = timeOf(i.Time.Updated)
 	entry.Archived, entry.ArchivedAt = i.archived(), timeOf(i.Time.Archived)
 	if isSession(i.Parent) {
-		entry.Parent = convID(i.Parent)
+		entry.Parent = s.ID(i.Parent, "")
 	} else if from != nil {
-		entry.Parent = convID(from.session)
+		entry.Parent = s.ID(from.session, "")
 	}
 	return entry
 }
 
-// isDefaultTitle reports whether opencode chose the title, before the model does.
+// isDefaultTitle reports whether the program chose the title, before the model does, or that of a fork of such a
+// session.
 func isDefaultTitle(title string) bool {
+	title, _, _ = strings.Cut(title, forkMark)
 	kind, at, _ := strings.Cut(title, " session - ")
 	_, err := transcript.ParseTimestamp(at)
 	return title == "" || (kind == "New" || kind == "Child") && err == nil
@@ -172,13 +174,13 @@ func (c *conversation) Version(ctx context.Context) (string, error) {
 		err = c.notFound()
 	}
 	if err != nil {
-		return "", fmt.Errorf("looking for changes of %s: %w", convID(c.session), err)
+		return "", fmt.Errorf("looking for changes of %s: %w", c.store.ID(c.session, ""), err)
 	}
 	return version, nil
 }
 
 func (c *conversation) notFound() error {
-	return &store.NotFoundError{IDs: []transcript.ID{convID(c.session)}, Place: c.store.Dir}
+	return &store.NotFoundError{IDs: []transcript.ID{c.store.ID(c.session, "")}, Place: c.store.Dir}
 }
 
 // Read implements [store.Record].
@@ -186,7 +188,7 @@ func (c *conversation) Read(ctx context.Context, yield func(*transcript.Event) b
 	c.source.Retain()
 	defer c.source.Release()
 	to := history.Recorder{Yield: yield}
-	return to.End(convID(c.session), c.record(ctx, &to))
+	return to.End(c.store.ID(c.session, ""), c.record(ctx, &to))
 }
 
 // request returns the beginning of the first request. Reading the session reports errors.

@@ -141,8 +141,8 @@ const (
 	extension                             = ".json"
 )
 
-func newTree(home string) *tree {
-	return &tree{history.Store{Kind: Name, Dir: filepath.Join(home, treeDir)}}
+func newTree(s *Store) *tree {
+	return &tree{history.Store{IDs: s.IDs, Kind: s.Kind, Dir: filepath.Join(s.Dir, treeDir)}}
 }
 
 func (t *tree) path() string { return t.Dir }
@@ -207,7 +207,7 @@ func (t *tree) sessions(ctx context.Context, session string) (all []*info, probl
 			}
 			i, failed := t.info(root, file)
 			if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
-				problems = append(problems, t.Problem(convID(id), store.BadMetadata, file, failed))
+				problems = append(problems, t.Problem(t.ID(id, ""), store.BadMetadata, file, failed))
 			}
 			if i != nil {
 				all = append(all, i)

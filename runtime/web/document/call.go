@@ -39,13 +39,13 @@ func (r *Renderer) call(e *conversations.Event) *Call {
 	command, edits := toolcall.Command(&e.Event), toolcall.Edits(&e.Event)
 	c := &Call{Tool: text.Line(text.Cut(e.Name, maxTitle))}
 	for _, edit := range edits {
-		c.Input = append(c.Input, &Block{Name: text.Line(edit.Path), Diff: linesOf(edit)})
+		c.Input = append(c.Input, &Block{Name: text.Line(r.fileName(edit.Path)), Diff: linesOf(edit)})
 	}
 	about := command
 	if len(edits) > 0 {
-		about = edits[0].Path
+		about = r.fileName(edits[0].Path)
 	} else if about == "" {
-		about = mostTelling(e.Arguments)
+		about = r.fileName(mostTelling(e.Arguments))
 	}
 	c.About = text.Cut(text.Line(strings.Join(strings.Fields(about), " ")), maxAbout)
 	body := cmp.Or(command, string(e.Body()))
@@ -53,6 +53,14 @@ func (r *Renderer) call(e *conversations.Event) *Call {
 		c.Input = append(c.Input, r.block(e.Number, text.Visible(body)))
 	}
 	return c
+}
+
+// fileName returns the name of a file from the directory of the conversation.
+func (r *Renderer) fileName(path string) string {
+	if r.Dir == "" {
+		return path
+	}
+	return strings.TrimPrefix(path, strings.TrimRight(r.Dir, `/\`)+"/")
 }
 
 // mostTelling returns the argument that says most of a call; empty if there is none.

@@ -34,6 +34,8 @@ type Renderer struct {
 	// Whole returns the address of the whole text of an event, of which a document shows the beginning. Nil means that
 	// documents show whole texts.
 	Whole func(number int) string
+	// Dir is the directory of the conversation: files below it are named from there.
+	Dir string
 
 	markdown goldmark.Markdown
 }

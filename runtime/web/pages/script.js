@@ -111,7 +111,7 @@ function copyButtons(within) {
     button.dataset.copy = `${id}:${number.textContent}`;
     button.textContent = "Copy";
     button.setAttribute("aria-label", `Copy the id of event ${number.textContent}`);
-    number.after(button);
+    (number.nextElementSibling?.matches("time") ? number.nextElementSibling : number).after(button);
   }
 }
 

@@ -141,7 +141,7 @@ func (l *lab) env(home string) []string {
 		"PATH=" + filepath.Dir(l.node) + string(os.PathListSeparator) + os.Getenv("PATH"), "SystemRoot=" + os.Getenv("SystemRoot"),
 		"HOME=" + home, "USERPROFILE=" + home, "APPDATA=" + home, "TMPDIR=" + filepath.Join(l.dir, "tmp"),
 		"JP_USER_DATA_DIR=" + filepath.Join(home, "jp"), "LANG=C.UTF-8", "NO_COLOR=1", "TERM=dumb",
-		"HTTP_PROXY=" + unreachable, "HTTPS_PROXY=" + unreachable, "NO_PROXY=127.0.0.1,localhost", "OPENCODE_DISABLE_MODELS_FETCH=1",
+		"HTTP_PROXY=" + unreachable, "HTTPS_PROXY=" + unreachable, "NO_PROXY=127.0.0.1,localhost", "OPENCODE_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_MODELS_FETCH=1",
 	}
 }
 

@@ -79,7 +79,7 @@ func (w *worker) read(ctx context.Context, into any, args ...string) error {
 // maxRecorded is the longest string in a kept history. A longer one is a text of the program's vendor.
 const maxRecorded = 300
 
-// keep copies the history into the directory of -keep, as if it had been recorded in the home directory of Mina.
+// keep copies the files of JSON in the history into the directory of -keep, as if it had been recorded in the home directory of Mina.
 func (w *worker) keep() error {
 	if w.kept == "" {
 		return nil
@@ -99,7 +99,7 @@ func (w *worker) keep() error {
 	names := w.renames()
 	from := filepath.Join(w.home, filepath.FromSlash(w.History))
 	return filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || !strings.HasPrefix(filepath.Ext(path), ".json") {
 			return err
 		}
 		data, err := os.ReadFile(path)

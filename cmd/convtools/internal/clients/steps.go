@@ -43,8 +43,10 @@ func steps() []step {
 			{"codex/plugin", 2 * time.Minute, pluginOf("codex")},
 			{"gemini/plugin", 2 * time.Minute, pluginOf("gemini")},
 			{"mcpb/plugin", time.Minute, pluginOf("mcpb")},
+			{"cline/recorded", 2 * time.Minute, record("cline")},
 			{"qwen/recorded", 3 * time.Minute, record("qwen")},
 			{"pi/recorded", 2 * time.Minute, record("pi")},
+			{"kilo/recorded", 5 * time.Minute, record("kilo")}, // only on Linux
 			{"copilot/recorded", 3 * time.Minute, record("copilot")},
 			{"claude-code/conv", 3 * time.Minute, work("claude-code", stdio, "conv")},
 			{"codex/conv", 3 * time.Minute, work("codex", stdio, "conv")},

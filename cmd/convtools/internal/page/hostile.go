@@ -42,7 +42,8 @@ func fillHostile(l *lab) error {
 			"file_path": said, "old_string": said, "new_string": said + "\n" + said, "command": said, said: said,
 		}}
 		result := record{"type": "tool_result", "tool_use_id": "t", "is_error": true, "content": said}
-		err := l.writeSession(fmt.Sprintf("22222222-2222-4222-8222-%012d", i), filepath.Join(l.project, said),
+		cwd := []string{l.project, filepath.Join(l.project, said)}[i%2]
+		err := l.writeSession(fmt.Sprintf("22222222-2222-4222-8222-%012d", i), cwd,
 			said, []any{record{"type": "thinking", "thinking": said}, record{"type": "text", "text": said}, use}, []any{result}, said+"\n\n"+said)
 		quoted, err1 := json.Marshal(said) // as TOML has it too
 		topics += fmt.Sprintf("[kb.topic.t%d]\ntitle = %s\nintroduction = %[2]s\nsubjects = \"kb\"\n\n", i, quoted)
@@ -67,7 +68,7 @@ func hostile(l *lab) (string, error) {
 	for _, page := range pages {
 		err = errors.Join(err, l.open(page), l.innocent(page, 1))
 	}
-	err = errors.Join(err, l.open("/p/knowledge"), l.do(chromedp.Click(".items ul a")), l.innocent("a subject", 1))
+	err = errors.Join(err, l.open("/p/knowledge"), l.do(chromedp.Click(".items ul a")), l.until(`document.readyState === "complete" && document.querySelector("pre.content")`), l.innocent("a subject", 1))
 	for i := range hostileTexts() {
 		err = errors.Join(err, l.export(fmt.Sprintf("claude-22222222-2222-4222-8222-%012d", i)))
 	}
@@ -80,7 +81,8 @@ func (l *lab) innocent(name string, scripts int) error {
 		document.querySelectorAll("details").forEach((d) => { d.open = true });
 		const odd = [...document.querySelectorAll("script, img, iframe, object, embed, style, base, form, [onerror], [onload], [onfocus], [ontoggle], [style], meta[http-equiv=refresh], #escaped")]
 			.filter((e) => !e.matches("script[src='/script.js'], form.box, form.filters, dialog form, head > style"));
-		const links = [...document.querySelectorAll("a[href]")].filter((a) => !/^(https?|mailto|file):$/.test(a.protocol));
+		const links = [...document.querySelectorAll("a[href]")]
+			.filter((a) => !/^(https?|mailto|file):$/.test(new URL(a.getAttribute("href"), location.href).protocol));
 		const scripts = document.querySelectorAll("script").length;
 		return [...odd, ...links].map((e) => e.outerHTML.slice(0, 200)).concat(window.hacked ? ["script " + window.hacked + " ran"] : [], "scripts: " + scripts);
 	})()`
@@ -93,9 +95,12 @@ func (l *lab) innocent(name string, scripts int) error {
 
 // export opens a conversation that is written as one file.
 func (l *lab) export(id string) error {
-	command := exec.Command(l.convtools, "conversation", "print", "--format", "html", id) //nolint:gosec // built here
+	command := exec.Command(l.convtools, "conversation", "print", "--all-projects", "--format", "html", id) //nolint:gosec // built here
 	command.Dir, command.Env = l.project, l.env()
 	written, err := command.Output()
+	if err != nil {
+		return fmt.Errorf("exporting %s: %w", id, err)
+	}
 	file := filepath.Join(l.dir, id+".html")
 	return errors.Join(err, writeFile(file, string(written)), l.do(chromedp.Navigate("file://"+file), chromedp.WaitReady("main.export")), l.innocent(file, 0))
 }

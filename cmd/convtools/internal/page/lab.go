@@ -47,7 +47,7 @@ type lab struct {
 
 // newLab makes a home in a directory, which fill fills, and opens the page in a browser.
 func newLab(ctx context.Context, p *programs, dir string, fill func(*lab) error) (*lab, error) {
-	l := &lab{programs: p, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "ferry")}
+	l := &lab{programs: p, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "home", "ferry")}
 	if err := errors.Join(os.MkdirAll(l.home, 0o700), os.MkdirAll(l.project, 0o700)); err != nil {
 		return nil, err
 	}

@@ -78,14 +78,14 @@ func pictures(l *lab) error {
 	if err != nil {
 		return err
 	}
-	if l.home == filepath.Join(l.dir, "home") {
-		if err := l.query("Plan a weekend"); err != nil {
-			return err
-		}
-	}
 	for _, page := range [][2]string{
 		{"list", "/"}, {"recall", "/?q=why+do+we+retry"}, {"conversation", first}, {"knowledge", "/p/knowledge"}, {"running", "/p/sessions"},
 	} {
+		if page[0] == "running" && l.home == filepath.Join(l.dir, "home") { // of a home that was made here
+			if err := l.query("Plan a weekend"); err != nil {
+				return err
+			}
+		}
 		for _, v := range views() {
 			if err := errors.Join(l.look(v), l.open(page[1])); err != nil {
 				return err

@@ -3,14 +3,14 @@
 // content.
 //
 // Exports are untrusted. No name in them is the name of a written file, links are not followed, and only one
-// conversation is in memory at a time. A bad conversation does not keep others from being imported.
+// conversation is in memory at a time. A bad conversation does not keep others from being imported; what is
+// not JSON ends the file.
 package exports
 
 import (
 	"archive/zip"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -83,9 +83,8 @@ var (
 // maxConversation is the largest conversation that is read, in bytes of JSON.
 const maxConversation = 64 << 20
 
-// Import adds the conversations of an export to an archive. The error is an [*InputError] if the path cannot
-// be read, an [*UnrecognisedError] if there is no conversation, or that of the archive or the context;
-// what was imported before stays.
+// Import adds the conversations of an export to an archive. The error is an [*UnrecognisedError] if there is no
+// conversation that can be read, or that of the archive or the context; what was imported before stays.
 func Import(ctx context.Context, name string, into *archive.Writer, o Options) (*Report, error) {
 	i := &importing{ctx: ctx, options: o, writer: into, report: &Report{}}
 	files, closer, err := open(name)
@@ -134,12 +133,13 @@ func (i *importing) file(f *file) error {
 		return nil
 	}
 	defer in.Close()
-	v := newValues(&counter{in, i}, maxConversation)
+	counted := &counter{in, i}
+	v := newValues(counted, maxConversation)
 	isExport := f.expected
 	var others []Problem
 	for v.next() {
 		p := Problem{File: f.name, Offset: v.offset, Number: v.number}
-		kind, header, err := i.recognise(v.value, v.offset)
+		kind, header, err := i.recognise(v.value)
 		if err == nil {
 			isExport = true
 			err = i.value(kind, header, p)
@@ -161,13 +161,13 @@ func (i *importing) file(f *file) error {
 		i.problem(p, p.Err)
 	}
 	if err = v.err; err == io.EOF {
-		_, err = io.Copy(io.Discard, v.in) // the checksum is verified at the end
+		_, err = io.Copy(io.Discard, counted) // the checksum is verified at the end
 	}
 	if errors.Is(err, zip.ErrChecksum) {
 		err = ErrChecksum
 	}
 	if i.ctx.Err() == nil && err != nil {
-		i.problem(Problem{File: f.name, Offset: v.at}, err)
+		i.problem(Problem{File: f.name, Offset: v.offset}, err)
 	}
 	return i.ctx.Err()
 }
@@ -190,15 +190,8 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// recognise returns the kind of export of a conversation at an offset, and its header. The JSON is nil if it
-// is too large.
-func (i *importing) recognise(raw []byte, offset int64) (kind string, h *header, err error) {
-	if raw == nil {
-		return "", nil, errTooLarge
-	}
-	if c := (jsontext.Cursor{Data: raw}); !c.Value(0) {
-		return "", nil, fmt.Errorf("at byte %d: %w", offset+int64(c.Pos), c.Err())
-	}
+// recognise returns the kind of export of a conversation, and its header.
+func (i *importing) recognise(raw []byte) (kind string, h *header, err error) {
 	h = &header{}
 	jsontext.Decode(raw, h)
 	switch {

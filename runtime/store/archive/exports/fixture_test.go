@@ -99,7 +99,7 @@ func summary(r *exports.Report, err error) string {
 		words = append(words, fmt.Sprintf("%s:%d: %v", p.File, p.Number, p.Err))
 	}
 	var unrecognised *exports.UnrecognisedError
-	if errors.As(err, &unrecognised) {
+	if errors.As(err, &unrecognised) && unrecognised.Err == nil {
 		words = append(words, "unrecognised: "+unrecognised.Reason)
 	} else if err != nil {
 		words = append(words, "error: "+err.Error())

@@ -3,7 +3,6 @@ package exports
 import (
 	"archive/zip"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,16 +15,19 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// UnrecognisedError is the error for a path without a conversation of a known export.
+// UnrecognisedError is the error for a path that cannot be read, or has no conversation of a known export.
 type UnrecognisedError struct {
 	Path   string
 	Reason string // what it is instead; may be empty
 	Failed int    // conversations, or files of them, that cannot be read
+	Err    error  // why the path cannot be read, with its name; nil if it was read
 }
 
 func (e *UnrecognisedError) Error() string {
 	const inPlace = "; sessions of programs on this machine are read in place: see the command stores"
 	switch {
+	case e.Err != nil:
+		return e.Err.Error()
 	case e.Reason != "":
 		return e.Path + ": " + e.Reason
 	case e.Failed > 0:
@@ -34,22 +36,8 @@ func (e *UnrecognisedError) Error() string {
 	return e.Path + ": there is no conversation of a ChatGPT or Claude.ai export in it, and no agent of a Letta agent file" + inPlace
 }
 
-// InputError is the error for a path that cannot be read at all.
-type InputError struct {
-	Path string
-	Err  error
-}
-
-func (e *InputError) Error() string {
-	var named *fs.PathError
-	if errors.As(e.Err, &named) {
-		return e.Err.Error()
-	}
-	return e.Path + ": " + e.Err.Error()
-}
-
 // Unwrap returns the cause.
-func (e *InputError) Unwrap() error { return e.Err }
+func (e *UnrecognisedError) Unwrap() error { return e.Err }
 
 // file is a file of an export that can have conversations.
 type file struct {
@@ -59,14 +47,14 @@ type file struct {
 	open     func() (io.ReadCloser, error)
 }
 
-// open returns the files of an export, and what is to be closed after use. An error is an [*InputError].
+// open returns the files of an export, and what is to be closed after use. An error is an [*UnrecognisedError].
 func open(name string) (files []file, closer io.Closer, err error) {
 	if root, err := safefile.OpenDir(name); err == nil {
 		return find(root.FS()), root, nil
 	}
 	f, info, err := safefile.Open(name)
 	if err != nil {
-		return nil, nil, &InputError{Path: name, Err: err}
+		return nil, nil, &UnrecognisedError{Path: name, Err: err}
 	}
 	if !isZip(f) {
 		return []file{{name: filepath.Base(name), size: info.Size(), expected: true, open: func() (io.ReadCloser, error) { return io.NopCloser(f), nil }}}, f, nil
@@ -74,7 +62,8 @@ func open(name string) (files []file, closer io.Closer, err error) {
 	archive, err := zip.NewReader(f, info.Size())
 	if err != nil {
 		f.Close()
-		return nil, nil, &InputError{Path: name, Err: fmt.Errorf("it is a zip that is damaged or not complete, as after a download that was interrupted: %w", err)}
+		err = fmt.Errorf("%s: it is a zip that is damaged or not complete, as after a download that was interrupted: %w", name, err)
+		return nil, nil, &UnrecognisedError{Path: name, Err: err}
 	}
 	return find(archive), f, nil
 }

@@ -15,25 +15,14 @@ import (
 	"github.com/convtools/convtools/runtime/store/archive/exports"
 )
 
-// What is too large to be in memory costs itself.
+// A conversation that is too large to be in memory is not read.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	const maxBytes = 64 << 20
 	summaryOf := func(path string) string { return summary(newHome(t).add(path, exports.Options{})) }
-	const one = "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: "
+	const one = "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: "
 	good := conversation("a", "fine").String()
-	// Most of it is a string of zeros, which take no room on the disk.
-	large := filepath.Join(t.TempDir(), "x.json")
-	f, err := os.Create(large)
-	if err == nil {
-		_, err = f.WriteString(`[{"id":"`)
-	}
-	if err == nil {
-		_, err = f.WriteAt([]byte(`","mapping":{}},`+good+"]"), maxBytes)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	large := write(t, filepath.Join(t.TempDir(), "x.json"), `[`+good+`,{"id":"`+strings.Repeat("0", maxBytes+1<<20)+`","mapping":{}}]`)
 	if got, want := summaryOf(large), one+"it has more than 64 MB"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -113,7 +102,7 @@ func TestHugeFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	reads := 0
-	report, err := exports.Import(ctx, sparse(t, "conversations.json", "["+good+`,{"`), w, exports.Options{Progress: func(exports.Progress) {
+	report, err := exports.Import(ctx, write(t, filepath.Join(t.TempDir(), "conversations.json"), "["+good+`,{"`+strings.Repeat("x", 4<<20)), w, exports.Options{Progress: func(exports.Progress) {
 		if reads++; reads == 3 {
 			cancel()
 		}

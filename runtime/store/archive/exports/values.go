@@ -2,23 +2,24 @@ package exports
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
-	"strings"
 )
 
-// values reads the objects in a document: the elements of an array, or JSON lines. Only one is in memory
-// at a time. A mistake in an object costs only this object, as long as brackets and quotes come in pairs.
+// values reads the values in a document: the elements of an array, or JSON lines. Only one is in memory at a
+// time. Reading ends at the first mistake.
 type values struct {
-	in      *bufio.Reader
-	most    int   // the largest value, in bytes
-	at      int64 // offset of the next byte
+	in      *io.LimitedReader
+	most    int64 // the largest value, in bytes
+	decoder *json.Decoder
+	begin   int64 // offset at which the decoder began
 	inArray bool
 
-	number int // of the current value, from 1
-	offset int64
-	value  []byte // nil if it is too large
-	buf    []byte
+	number int   // of the current value, from 1
+	offset int64 // of the current value, or of the end
+	value  json.RawMessage
 	err    error // io.EOF after the last value
 }
 
@@ -28,77 +29,47 @@ var (
 	errNotJSON = errors.New("it is not JSON from here on")
 )
 
-func newValues(in io.Reader, most int) *values {
-	const size, mark = 256 << 10, "\ufeff"
-	v := &values{in: bufio.NewReaderSize(in, size), most: most}
-	if begin, _ := v.in.Peek(len(mark)); string(begin) == mark {
-		n, _ := v.in.Discard(len(mark)) // which is in the buffer
-		v.at = int64(n)
+func newValues(in io.Reader, most int64) *values {
+	const size, room = 256 << 10, 512 // room is for a byte order mark and white space
+	v := &values{in: &io.LimitedReader{R: in, N: most}, most: most}
+	buffered := bufio.NewReaderSize(v.in, size)
+	head, _ := buffered.Peek(room) // the decoder gets the error again
+	rest := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
+	n, _ := buffered.Discard(len(head) - len(rest))
+	v.begin, v.inArray = int64(n), bytes.HasPrefix(rest, []byte("["))
+	if v.decoder = json.NewDecoder(buffered); v.inArray {
+		_, v.err = v.decoder.Token()
 	}
 	return v
-}
-
-// byte returns the next byte. At the end of the file it sets the error.
-func (v *values) byte() byte {
-	c, err := v.in.ReadByte()
-	v.err = err
-	v.at++
-	return c
 }
 
 // next advances to the next value. It returns false after the last one, and if the document cannot be read
 // further.
 func (v *values) next() bool {
-	for v.err == nil {
-		switch c := v.byte(); {
-		case v.err == io.EOF && v.inArray:
-			v.err = errCutOff
-		case v.err != nil:
-		case c == '{':
-			v.number++
-			v.offset = v.at - 1
-			return v.object()
-		case c == '[':
-			v.inArray = true
-		case c == ']':
-			v.err = io.EOF
-		case strings.IndexByte(" \t\r\n,", c) < 0:
-			v.at--
-			v.err = errNotJSON
-		}
+	if v.err != nil {
+		return false
 	}
-	return false
-}
-
-// object reads the rest of an object.
-func (v *values) object() bool {
-	v.buf = append(v.buf[:0], '{')
-	inString, escaped := false, false
-	for depth := 1; depth > 0; {
-		c := v.byte()
-		switch {
-		case v.err == io.EOF:
-			v.err = errCutOff
-			return false
-		case v.err != nil:
-			return false
-		case escaped:
-			escaped = false
-		case inString:
-			escaped, inString = c == '\\', c != '"'
-		case c == '"':
-			inString = true
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
-		}
-		if len(v.buf) <= v.most {
-			v.buf = append(v.buf, c)
-		}
+	v.in.N = v.most
+	isEnd := v.inArray && !v.decoder.More()
+	if isEnd {
+		_, v.err = v.decoder.Token()
+	} else {
+		v.err = v.decoder.Decode(&v.value)
 	}
-	if v.value = v.buf; len(v.buf) > v.most {
-		v.value = nil
+	v.offset = v.begin + v.decoder.InputOffset()
+	var syntax *json.SyntaxError
+	switch {
+	case v.err == nil && isEnd:
+		v.err = io.EOF
+	case v.err == nil:
+		v.number++
+		v.offset -= int64(len(v.value))
+	case v.in.N <= 0:
+		v.err = errTooLarge
+	case errors.As(v.err, &syntax):
+		v.err = errNotJSON
+	case v.err == io.ErrUnexpectedEOF, isEnd && v.err == io.EOF:
+		v.err = errCutOff
 	}
-	return true
+	return v.err == nil
 }

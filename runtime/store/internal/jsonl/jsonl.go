@@ -8,7 +8,6 @@ package jsonl
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"io"
 )
@@ -25,51 +24,35 @@ func Each(ctx context.Context, file io.ReaderAt, size int64, do func(line []byte
 
 func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int, do func(line []byte, offset, next int64) bool) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(file, from, to-from), chunk)
+	var long []byte // a line that is longer than the buffer
 	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		line, err := in.ReadSlice('\n')
 		size := len(line)
-		if err == bufio.ErrBufferFull {
-			if size, err = skip(ctx, in, size); err == nil {
-				line, err = readLong(file, from, size, most)
+		for long = long[:0]; err == bufio.ErrBufferFull && ctx.Err() == nil; size += len(line) {
+			if size <= most {
+				long = append(long, line...)
 			}
+			line, err = in.ReadSlice('\n')
 		}
-		if err == io.EOF {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == io.EOF:
 			return nil
+		case err != nil:
+			return err
+		case size > most+len("\n"):
+			line = nil
+		case size > len(line):
+			long = append(long, line...)
+			line = long
 		}
 		next := from + int64(size)
-		if err != nil || !do(bytes.TrimSuffix(line, []byte("\n")), from, next) {
-			return err
+		if !do(bytes.TrimSuffix(line, []byte("\n")), from, next) {
+			return nil
 		}
 		from = next
 	}
-}
-
-// skip reads the rest of a line that is longer than the buffer, and returns the size of the line, of
-// which begun bytes have been read.
-func skip(ctx context.Context, in *bufio.Reader, begun int) (size int, err error) {
-	size, err = begun, bufio.ErrBufferFull
-	for err == bufio.ErrBufferFull && ctx.Err() == nil {
-		var part []byte
-		part, err = in.ReadSlice('\n')
-		size += len(part)
-	}
-	return size, cmp.Or(ctx.Err(), err)
-}
-
-// readLong returns the line of size bytes at offset, or nil if it is longer than most bytes. It is read
-// once its size is known, because a buffer that grows to it allocates five times as much.
-func readLong(file io.ReaderAt, offset int64, size, most int) ([]byte, error) {
-	if size > most+len("\n") {
-		return nil, nil
-	}
-	line := make([]byte, size)
-	if n, err := file.ReadAt(line, offset); n < size {
-		return nil, err
-	}
-	return line, nil
 }
 
 // PeekSize is how many bytes [Peek] reads at least of the beginning and of the end of a file.

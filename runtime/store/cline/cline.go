@@ -1,0 +1,143 @@
+// Package cline reads the conversations that Cline, Roo Code and Kilo's former extension recorded for a project: in
+// the data directory of Cline's command line, and in those of the extensions in VS Code and its variants.
+//
+// Sessions of Cline since 3 are in sessions/ID: ID.json about the session, ID.messages.json with its messages, and
+// AGENT.messages.json with those of a sub-agent.
+// Tasks of Cline before 3, of Roo Code and of Kilo are in tasks/ID: api_conversation_history.json with the messages,
+// and beside it Roo's history_item.json about the task. Cline's list of tasks is state/taskHistory.json. These are
+// below CLINE_DATA_DIR or .cline/data in the home directory, and below globalStorage/EXTENSION in the directory User of
+// an editor; below WSL that is in .vscode-server/data of the home there. A file is written anew when a session goes on.
+// The directory and the title of a session are in the files about it. What a person said is marked in the messages,
+// between texts about the environment. There are no forks. Checked with Cline 3.0.65; tasks were not recorded here.
+//
+// The package never creates, changes or locks a file, and opens only regular files below sessions and tasks, and the
+// list of tasks.
+package cline
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Name is the name of this kind of store.
+const Name = "cline"
+
+// Store has the conversations of a project. It implements [store.Store].
+type Store struct{ history.Store }
+
+// Open returns the store, and false if a home has neither sessions nor tasks.
+func Open(o store.Options) (*Store, bool) {
+	s, ok := history.Open(o, Name, home, "", IDs())
+	return &Store{s}, ok && (store.IsThere(filepath.Join(s.Dir, sessionsDir)) || store.IsThere(filepath.Join(s.Dir, tasksDir)))
+}
+
+// Variables returns the environment variables that move what is recorded.
+func Variables() []string { return []string{"CLINE_DATA_DIR", "XDG_CONFIG_HOME"} }
+
+// home returns the data directory of Cline's command line, or "" if the environment does not name it.
+func home(getenv func(string) string) string {
+	return cmp.Or(getenv("CLINE_DATA_DIR"), history.InHome(getenv, ".cline", "data"))
+}
+
+// Homes returns the data directory of Cline's command line, and those of the extensions.
+func Homes(getenv func(string) string) []string {
+	homes := []string{home(getenv)}
+	var users []string
+	for _, editor := range []string{"Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"} {
+		users = append(users, history.InSettings(getenv, editor, "User"))
+	}
+	for _, server := range []string{".vscode-server", ".vscode-server-insiders", ".cursor-server", ".windsurf-server"} {
+		users = append(users, history.InHome(getenv, server, "data", "User"))
+	}
+	for _, user := range users {
+		for _, extension := range []string{"saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"} {
+			if user != "" {
+				homes = append(homes, filepath.Join(user, "globalStorage", extension))
+			}
+		}
+	}
+	return homes
+}
+
+// IDs returns the form of ids: the id of a session or a task, and for a sub-agent also its name.
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "cline-", Session: history.IsName, Part: history.IsName, Example: "cline-1795884522509_bnx05"}
+}
+
+// id returns the id of a sub-agent, or of a session or a task if agent is empty.
+func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
+
+// The names of files and directories.
+const (
+	sessionsDir  = "sessions"
+	tasksDir     = "tasks"
+	messagesFile = ".messages.json"
+	taskFile     = "api_conversation_history.json"
+	aboutTask    = "history_item.json"
+	taskList     = "state/taskHistory.json"
+)
+
+// entry is the file with the messages of a session, a sub-agent or a task.
+type entry struct {
+	history.Entry[history.Session]
+	session string
+	agent   string // name of a sub-agent; empty for a session or a task
+}
+
+// entries returns the files with messages, and the directories that cannot be read.
+func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
+	files, problems := s.Walk(root, ".", func(dir string) bool {
+		parent, name := path.Split(dir)
+		return dir == sessionsDir || dir == tasksDir || (parent == sessionsDir+"/" || parent == tasksDir+"/") && history.IsName(name)
+	})
+	for _, file := range files {
+		dir, name := path.Split(file)
+		kind, session := path.Split(strings.TrimSuffix(dir, "/"))
+		e := &entry{session: session}
+		e.File = file
+		agent, isMessages := strings.CutSuffix(name, messagesFile)
+		switch {
+		case kind == sessionsDir+"/" && isMessages && history.IsName(agent):
+			e.About = dir + session + ".json"
+			if agent != session {
+				e.agent = agent
+			}
+		case kind == tasksDir+"/" && name == taskFile:
+			if e.About = dir + aboutTask; root.Stamp(e.About) == filecache.Missing() {
+				e.About = taskList
+			}
+		default:
+			continue
+		}
+		e.ID = id(session, e.agent)
+		all = append(all, e)
+	}
+	return all, problems
+}
+
+// isTask reports whether the entry is a task, in the older form.
+func (e *entry) isTask() bool { return strings.HasPrefix(e.File, tasksDir+"/") }
+
+// List implements [store.Store].
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
+		for _, e := range all {
+			if e.Meta.Readable && s.Project.Has(e.Meta.Dir) {
+				c := s.Conversation(e.ID, &e.Meta, e.decode, e.Stamp)
+				if e.agent != "" {
+					c.Parent = id(e.session, "")
+				}
+				l.Conversations = append(l.Conversations, c)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,259 @@
+package cline
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// about is what is recorded about a session or a task.
+type about struct {
+	// Of a session.
+	Started  time.Time `json:"started_at"`
+	Dir      string    `json:"cwd"`
+	Prompt   string    `json:"prompt"`
+	Metadata struct {
+		Title string `json:"title"`
+	} `json:"metadata"`
+
+	// Of a task.
+	ID        string `json:"id"`
+	Workspace string `json:"workspace"`
+	FirstDir  string `json:"cwdOnTaskInitialization"`
+}
+
+// message is a message of the user or the assistant. Its texts can be parts of the file.
+type message struct {
+	Role    string       `json:"role"`
+	Content jsontext.Raw `json:"content"`
+	At      int64        `json:"ts"` // milliseconds since 1970; 0 if it is not recorded
+}
+
+// block is a part of a message's content.
+type block struct {
+	Type      string       `json:"type"`
+	Text      []byte       `json:"text"`
+	Thinking  []byte       `json:"thinking"`
+	ID        string       `json:"id"`
+	Name      string       `json:"name"`
+	Input     jsontext.Raw `json:"input"`
+	ToolUseID string       `json:"tool_use_id"`
+	Content   jsontext.Raw `json:"content"`
+	Failed    bool         `json:"is_error"`
+
+	// Of one of several results of a call.
+	Result  []byte       `json:"result"`
+	Error   []byte       `json:"error"`
+	Success jsontext.Raw `json:"success"`
+}
+
+func blocks(content jsontext.Raw) []block {
+	return jsontext.Parts(content, func(said []byte) block { return block{Type: "text", Text: said} })
+}
+
+// Peek implements [history.Listed].
+func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
+	m, to := &e.Meta, &history.Recorder{}
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, min(size, jsonl.MaxLine)))
+	if err != nil {
+		return "", err
+	}
+	e.add(to, data)
+	m.Note(to)
+	a := e.about(root)
+	m.Created = a.Started
+	if milliseconds, _, _ := strings.Cut(e.session, "_"); m.Created.IsZero() {
+		if ms, err := strconv.ParseInt(milliseconds, 10, 64); err == nil {
+			m.Created = timeOf(ms)
+		}
+	}
+	if e.agent == "" && a.Metadata.Title != a.Prompt {
+		m.Title = a.Metadata.Title
+	}
+	m.Dir = cmp.Or(a.Dir, a.Workspace, a.FirstDir, workspaceIn(data))
+	return m.Dir, nil
+}
+
+// about returns what is recorded about the session or the task, in a file of its own or in the list of tasks.
+func (e *entry) about(root *history.Root) (found about) {
+	const most = 16 << 20
+	data, _ := root.ReadFile(e.About, most) // there need not be any
+	if e.About != taskList {
+		jsontext.Decode(data, &found)
+		return found
+	}
+	for task := range jsontext.Elements(bytes.TrimSpace(data)) {
+		var a about
+		if jsontext.Decode(task, &a); a.ID == e.session {
+			return a
+		}
+	}
+	return found
+}
+
+// workspaceIn returns the directory that the first text about the environment names, in the messages of a task.
+func workspaceIn(data []byte) string {
+	for _, title := range []string{"# Current Workspace Directory (", "# Current Working Directory ("} {
+		if _, rest, ok := bytes.Cut(data, []byte(title)); ok {
+			dir, _, _ := bytes.Cut(rest, []byte(") Files"))
+			const most = 4096
+			return string(jsontext.Unescape(dir[:min(len(dir), most)]))
+		}
+	}
+	return ""
+}
+
+// timeOf returns a time from milliseconds since 1970; zero for 0.
+func timeOf(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return transcript.InRange(time.UnixMilli(ms).UTC())
+}
+
+// decode adds the events of a session or a task.
+func (e *entry) decode(_ context.Context, root *history.Root, to *history.Recorder) error {
+	data, err := root.ReadFile(e.File, jsonl.MaxLine)
+	if err != nil {
+		return fmt.Errorf("reading its messages: %w", err)
+	}
+	e.add(to, data)
+	return nil
+}
+
+// add adds the events of the messages in a file, up to the first mistake.
+func (e *entry) add(to *history.Recorder, data []byte) {
+	to.Agent, to.Inquiry = e.agent != "", "ask_question"
+	list := jsontext.Raw(bytes.TrimSpace(data))
+	if e.isTask() {
+		to.Inquiry = "ask_followup_question"
+	} else {
+		var whole struct {
+			Messages jsontext.Raw `json:"messages"`
+		}
+		if !jsontext.Decode(data, &whole) {
+			to.Totals.Skipped++
+		}
+		list = whole.Messages
+	}
+	for element := range jsontext.Elements(list) {
+		var m message
+		jsontext.Decode(element, &m)
+		switch m.Role {
+		case "user":
+			m.addRequest(to)
+		case "assistant":
+			m.addAnswer(to)
+		default:
+			to.Totals.Skipped++
+		}
+	}
+}
+
+// addAnswer adds the events of a message of the assistant.
+func (m *message) addAnswer(to *history.Recorder) {
+	for _, b := range blocks(m.Content) {
+		switch e := (transcript.Event{Time: timeOf(m.At)}); b.Type {
+		case "text":
+			e.Kind, e.Text = transcript.KindAssistant, b.Text
+			to.Add(e)
+		case "thinking":
+			e.Kind, e.Text = transcript.KindReasoning, b.Thinking
+			to.Add(e)
+		case "reasoning": // of Roo
+			e.Kind, e.Text = transcript.KindReasoning, b.Text
+			to.Add(e)
+		case "tool_use":
+			e.Kind, e.Name, e.CallID, e.Arguments = transcript.KindToolCall, b.Name, b.ID, b.Input
+			to.Add(e)
+		case "redacted_thinking", "thoughtSignature": // there is nothing to read
+		default:
+			to.Totals.Skipped++
+		}
+	}
+}
+
+// addRequest adds the results of calls in a message in the name of the user, and what the user said.
+func (m *message) addRequest(to *history.Recorder) {
+	isPrompt, isResult := false, false
+	var said [][]byte
+	for _, b := range blocks(m.Content) {
+		switch text, byPerson := unmarked(b.Text); {
+		case b.Type == "tool_result":
+			to.Add(b.result(m.At))
+		case b.Type == "image" || b.Type == "document" || b.Type == "file":
+			isPrompt = isPrompt || !isResult
+		case b.Type != "text":
+			to.Totals.Skipped++
+		case byPerson:
+			said, isPrompt = append(said, text), true
+		case isResultTitle(b.Text):
+			isResult = true
+			if _, rest, _ := bytes.Cut(b.Text, []byte("Result:")); len(bytes.TrimSpace(rest)) > 0 {
+				to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(m.At), Text: bytes.TrimSpace(rest)})
+			}
+		case history.Begins(b.Text, "<", "[TASK RESUMPTION]", "[ERROR]", "# "):
+		case isResult:
+			to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(m.At), Text: b.Text})
+		case len(bytes.TrimSpace(b.Text)) > 0:
+			said, isPrompt = append(said, b.Text), true
+		}
+	}
+	if isPrompt {
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: timeOf(m.At), Text: history.Join(said)})
+	}
+}
+
+// unmarked returns what a person said in a text, without the marks around that, and false if there is none.
+func unmarked(text []byte) (said []byte, ok bool) {
+	if history.Begins(text, "<environment_details>") {
+		return nil, false
+	}
+	for _, mark := range []string{"<user_input mode=", "<user_input>", "<task>", "<feedback>", "<user_message>", "<answer>"} {
+		_, rest, begins := bytes.Cut(text, []byte(mark))
+		if !strings.HasSuffix(mark, ">") {
+			_, rest, _ = bytes.Cut(rest, []byte(">"))
+		}
+		name := strings.Trim(strings.TrimSuffix(mark, " mode="), "<>")
+		said, _, ends := bytes.Cut(rest, []byte("</"+name+">"))
+		if begins && ends {
+			return bytes.TrimSpace(said), true
+		}
+	}
+	return nil, false
+}
+
+// isResultTitle reports whether a text begins the result of a call that an assistant wrote as text, such as
+// "[read_file for 'a'] Result:".
+func isResultTitle(text []byte) bool {
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	return bytes.HasPrefix(first, []byte("[")) && bytes.Contains(first, []byte("] Result:"))
+}
+
+// result returns the event for the result of a call, which can have several results.
+func (b *block) result(ms int64) transcript.Event {
+	e := transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(ms), CallID: b.ToolUseID, Failed: b.Failed}
+	var texts [][]byte
+	for _, part := range blocks(b.Content) {
+		for _, text := range [][]byte{part.Text, part.Result, part.Error} {
+			if len(text) > 0 {
+				texts = append(texts, text)
+				break
+			}
+		}
+		e.Failed = e.Failed || string(part.Success) == "false"
+	}
+	e.Text = history.Join(texts)
+	return e
+}
