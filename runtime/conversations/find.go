@@ -228,28 +228,35 @@ func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
 	return r.count(ctx, *q)
 }
 
-// mostLooked and mostRead are the numbers of messages that are looked at, and read, for counting: about five
-// milliseconds.
-const mostLooked, mostRead = 50_000, 3000
+// mostCounted is the number of matches in an index that are counted: about five milliseconds.
+const mostCounted = 3000
 
-// count counts all matching messages.
+// count counts the matching messages, from the newest one on, up to mostCounted in each index.
 func (r *Results) count(ctx context.Context, q SearchQuery) error {
 	q.After, r.Total, r.Own = nil, 0, 0
-	looked, read := mostLooked, mostRead
-	if q.CountAll {
-		looked, read = 0, 0
-	}
 	for _, in := range r.query.sources {
-		counted, err := in.view.Count(ctx, q.in(in), looked, read)
-		if err != nil {
-			return err
+		counted := 0
+		for hit, err := range in.view.Search(ctx, q.in(in)) {
+			if err != nil {
+				return err
+			}
+			if counted == mostCounted {
+				r.AtLeast = true
+				break
+			}
+			counted++
+			var extra []byte
+			if isOfTool(hit.Kind) {
+				if _, extra, err = hit.Read(); err != nil {
+					return err
+				}
+			}
+			if q.isOwn(hit.Kind, extra) {
+				r.Own++
+			} else {
+				r.Total++
+			}
 		}
-		r.Total += counted.Messages
-		r.Own += counted.Apart
-		r.AtLeast = r.AtLeast || !counted.All
-	}
-	if r.AtLeast {
-		r.Total = max(r.Total, len(r.Hits))
 	}
 	return nil
 }

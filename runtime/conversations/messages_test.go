@@ -385,7 +385,7 @@ func TestMessagesOfAWorkspace(t *testing.T) {
 	}
 }
 
-// So many messages that it would take long are counted where that is asked for.
+// Of many matches only the first are counted.
 func TestCounting(t *testing.T) {
 	t.Parallel()
 	const all = 3100
@@ -399,10 +399,6 @@ func TestCounting(t *testing.T) {
 	m, err := newest(t.Context(), l, q)
 	if err != nil || len(m.Messages) != 3 || !m.More || !m.AtLeast || m.Total < 3 || m.Total >= all {
 		t.Errorf("%d messages of %d (at least: %t, more: %t), %v", len(m.Messages), m.Total, m.AtLeast, m.More, err)
-	}
-	q.CountAll = true
-	if m, err = newest(t.Context(), l, q); err != nil || m.AtLeast || m.Total != all {
-		t.Errorf("%d in all (at least: %t), %v", m.Total, m.AtLeast, err)
 	}
 }
 

@@ -21,7 +21,6 @@ type messageQuery struct {
 	Own            func(tool string) bool
 	After          *conversations.Position
 	Limit, MaxText int
-	CountAll       bool
 }
 
 // messageMatches is the answer to one.
@@ -43,7 +42,7 @@ type aMessage struct {
 func newest(ctx context.Context, l *conversations.Library, q messageQuery) (m messageMatches, err error) {
 	found, err := l.Search(ctx, conversations.SearchQuery{
 		Filter: q.Filter, Pattern: excerpt.Literal(q.Text, true), Roles: q.Roles, Since: q.Since, Until: q.Until, Own: q.Own,
-		Order: conversations.Newest, After: q.After, Limit: q.Limit, CountAll: q.CountAll,
+		Order: conversations.Newest, After: q.After, Limit: q.Limit,
 	})
 	if m.Results = *found; err != nil {
 		return m, err

@@ -74,18 +74,15 @@ type ranking struct {
 	asks    index.RankQuery // for every index, without its own parts
 }
 
-// rankWord is a term of a question.
-type rankWord struct {
-	term, word string
-	of         int // its index in the words of the result
-}
+// rankWord is a term of a question, and the word there.
+type rankWord struct{ term, word string }
 
 // rank finds the best passages for the question.
 func (r *ranking) rank(ctx context.Context) error {
 	if err := r.weigh(); err != nil {
 		return err
 	}
-	if err := r.spell(ctx); err != nil {
+	if err := r.findMissing(ctx); err != nil {
 		return err
 	}
 	if r.query.Commands && r.query.Scopes == 0 && !r.query.Errors {

@@ -62,46 +62,36 @@ func wordAt(s []byte, at int) string {
 	return strings.TrimRight(word, ".'")
 }
 
-// spread returns the numbers of messages in all indexes with each term.
-func (r *ranking) spread(asked []string) (index.Spread, error) {
-	total := index.Spread{With: make([]int, len(asked))}
+// weigh sets the weights of the words.
+func (r *ranking) weigh() error {
+	terms := make([]string, len(r.words))
+	for i, w := range r.words {
+		terms[i] = w.term
+	}
+	total := index.Spread{With: make([]int, len(terms))}
 	for _, s := range r.result.query.sources {
-		spread, err := s.view.Spread(asked)
+		spread, err := s.view.Spread(terms)
 		if err != nil {
-			return total, err
+			return err
 		}
 		total.Add(spread)
 	}
-	return total, nil
-}
-
-// weigh sets the weights of the words.
-func (r *ranking) weigh() error {
-	asked := make([]string, len(r.words))
-	for i, w := range r.words {
-		asked[i] = w.term
-	}
-	total, err := r.spread(asked)
-	if err != nil {
-		return err
-	}
 	r.asks = index.RankQuery{
-		Most: lookAt, Coverage: float32(coverage), Counts: kindCounts,
+		Most: lookAt, Coverage: float32(coverage), Counts: kindCounts, Excludes: r.query.isOwn,
 		Average: float64(total.Bytes) / float64(max(total.Messages, 1)),
 	}
 	result := r.result
 	result.weights = excerpt.Weights{}
 	hasRare := false
-	for i := range r.words {
-		w, n := &r.words[i], total.With[i]
+	for i, w := range r.words {
+		n := total.With[i]
 		weight := math.Pow(index.Idf(n, total.Messages), idfPower)
 		result.weights[w.term] = weight
 		isCommon := float64(n) > commonShare*float64(total.Messages)
 		hasRare = hasRare || !isCommon && n > 0
 		r.asks.Terms = append(r.asks.Terms, index.RankTerm{Text: w.term, Weight: weight, Common: isCommon})
 		const rare = 20 // one event in so many has it
-		if w.of = slices.IndexFunc(result.Words, func(o Word) bool { return o.Word == w.word }); w.of < 0 {
-			w.of = len(result.Words)
+		if !slices.ContainsFunc(result.Words, func(other Word) bool { return other.Word == w.word }) {
 			result.Words = append(result.Words, Word{Word: w.word, Term: w.term, Events: n, Rare: n*rare <= total.Messages || n <= 2})
 		}
 	}
@@ -111,95 +101,24 @@ func (r *ranking) weigh() error {
 	return nil
 }
 
-// spell finds the words that no searched conversation has, even if others in the indexes do, and near spellings of
-// them.
-func (r *ranking) spell(ctx context.Context) error {
-	for i, w := range r.words {
-		word := &r.result.Words[w.of]
-		if r.asks.Terms[i].Common || word.Events == 0 || word.Term != w.term {
-			continue
-		}
-		if there, err := r.occurs(ctx, w.term); err != nil {
-			return err
-		} else if !there {
-			word.Events = 0
-		}
-	}
+// findMissing sets the number of events to 0 for words that no searched conversation has, even if others have them.
+func (r *ranking) findMissing(ctx context.Context) error {
+	q := r.asks
 	for i := range r.result.Words {
-		if w := &r.result.Words[i]; w.Events == 0 {
+		w, isThere := &r.result.Words[i], false
+		for _, s := range r.result.query.sources {
+			if w.Events == 0 || isThere {
+				break
+			}
+			q.Filter = r.query.inIndex(s)
 			var err error
-			if w.Near, err = r.near(ctx, strings.ToLower(w.Word)); err != nil {
+			if isThere, err = s.view.Occurs(ctx, q, w.Term); err != nil {
 				return err
 			}
 		}
+		if !isThere {
+			w.Events = 0
+		}
 	}
 	return nil
-}
-
-// occurs reports whether a searched conversation has a term.
-func (r *ranking) occurs(ctx context.Context, term string) (bool, error) {
-	q := r.asks
-	for _, s := range r.result.query.sources {
-		q.Filter = r.query.inIndex(s)
-		if there, err := s.view.Occurs(ctx, q, term); there || err != nil {
-			return there, err
-		}
-	}
-	return false, nil
-}
-
-const (
-	letters = "abcdefghijklmnopqrstuvwxyz"
-	// leastNear and mostNear bound the letters of a word for which near spellings are looked for: most words near a
-	// short one are other words, and longer ones are names.
-	leastNear, mostNear = 5, 24
-	// tryNear is the number of spellings that are looked for in the searched conversations.
-	tryNear = 4
-)
-
-// near returns the spelling one edit away from a word that most messages have; empty if no searched conversation has
-// one.
-func (r *ranking) near(ctx context.Context, word string) (string, error) {
-	if len(word) < leastNear || len(word) > mostNear || strings.Trim(word, letters) != "" {
-		return "", nil
-	}
-	var spellings, asked []string
-	for _, s := range oneEdit(word) {
-		r.terms.Each([]byte(s), func(term []byte, _ int) { spellings, asked = append(spellings, s), append(asked, string(term)) })
-	}
-	total, err := r.spread(asked)
-	if err != nil {
-		return "", err
-	}
-	for range tryNear {
-		best := slices.Index(total.With, slices.Max(append(total.With, 0)))
-		if best < 0 || total.With[best] == 0 {
-			break
-		}
-		if there, err := r.occurs(ctx, asked[best]); there || err != nil {
-			return spellings[best], err
-		}
-		total.With[best] = 0
-	}
-	return "", nil
-}
-
-// oneEdit returns the words with one letter less, two letters swapped, one letter changed, or one letter more.
-func oneEdit(word string) (all []string) {
-	for i := range len(word) + 1 {
-		before, behind := word[:i], word[i:]
-		if len(behind) > 1 {
-			all = append(all, before+behind[1:2]+behind[:1]+behind[2:])
-		}
-		if behind != "" {
-			all = append(all, before+behind[1:])
-		}
-		for _, c := range letters {
-			all = append(all, before+string(c)+behind)
-			if behind != "" {
-				all = append(all, before+string(c)+behind[1:])
-			}
-		}
-	}
-	return all
 }

@@ -46,10 +46,9 @@ type SearchQuery struct {
 	Sort      Sort
 	Ascending bool
 	// Limit bounds the number of events, except with ByConversation. With Newest, After skips events up to a
-	// position, and CountAll makes [Results.Total] exact even if counting takes more than a few milliseconds.
-	Limit    int
-	After    *Position
-	CountAll bool
+	// position.
+	Limit int
+	After *Position
 	// MaxText is the most bytes of a passage, and MaxWide with more around it, with Relevance.
 	MaxText, MaxWide int
 }
@@ -136,7 +135,6 @@ type Word struct {
 	Term   string // the common beginning of its forms, in lower case
 	Events int    // that have a form of it
 	Rare   bool   // few events have it
-	Near   string // for a word without events, the most frequent spelling one edit away; empty for none
 }
 
 // Position is the position of an event among all: the newest first, events without a time last, and events with equal
@@ -274,13 +272,7 @@ func (q *SearchQuery) in(s *source) index.Query {
 
 // inIndex returns the filter for an index.
 func (q *SearchQuery) inIndex(s *source) index.Filter {
-	f := index.Filter{
-		Kinds: q.kinds(), Since: q.Since, Until: q.Until, Wanted: s.filter(), ApartKinds: toolKinds | toolKinds<<copiedKind,
-	}
-	if q.Own != nil {
-		f.IsApart = q.isOwn
-	}
-	return f
+	return index.Filter{Kinds: q.kinds(), Since: q.Since, Until: q.Until, Wanted: s.filter()}
 }
 
 // isIn reports whether a time is between the bounds.

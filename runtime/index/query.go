@@ -16,10 +16,6 @@ type Filter struct {
 	Since, Until time.Time
 	// Wanted reports whether to search the conversation with the key. Nil means all of them.
 	Wanted func(key string) bool
-	// IsApart reports, from the extra data of a message, whether it is counted separately and left out of rankings.
-	// It is called only for messages of ApartKinds. Nil means that no message is.
-	IsApart    func(kind uint8, extra []byte) bool
-	ApartKinds uint64
 }
 
 // Query asks for messages.
@@ -113,58 +109,6 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 		}
 		if found {
 			heads[s] = s.hit()
-		}
-	}
-}
-
-// Counted is the number of messages that match.
-type Counted struct {
-	Messages int
-	Apart    int  // matching messages that are apart
-	All      bool // all were counted
-}
-
-// Count counts the messages that match. It counts none if there are more candidates than mostRead,
-// or than mostLooked if the lists alone decide which messages match; 0 means no limit.
-func (v *View) Count(ctx context.Context, q Query, mostLooked, mostRead int) (n Counted, err error) {
-	err = v.index.guard(func() error {
-		scans, looked, most := v.scans(&q), 0, mostRead
-		for _, s := range scans {
-			s.prepare()
-			n := int(s.to - s.next)
-			if len(s.grams) > 0 && (s.query.exact || s.grams[0].count < n) {
-				n = s.grams[0].count
-			}
-			if s.query.exact {
-				most = mostLooked
-			}
-			looked += n
-		}
-		if most > 0 && looked > most {
-			return nil
-		}
-		for _, s := range scans {
-			if err := s.count(ctx, &n); err != nil {
-				return err
-			}
-		}
-		n.All = true
-		return nil
-	})
-	return n, err
-}
-
-// count counts the messages that match.
-func (s *scan) count(ctx context.Context, n *Counted) error {
-	for {
-		found, err := s.advance(ctx)
-		if !found {
-			return err
-		}
-		if s.isApart(s.at) {
-			n.Apart++
-		} else {
-			n.Messages++
 		}
 	}
 }

@@ -53,6 +53,8 @@ type RankQuery struct {
 	Average float64
 	// Counts returns the factor of the scores of messages of a kind.
 	Counts func(kind uint8) float32
+	// Excludes, if not nil, reports whether to score no message of a kind with some extra data.
+	Excludes func(kind uint8, extra []byte) bool
 	// Holds, if not nil, reports whether to score a message, by the key of its conversation and its number.
 	Holds func(key string, number uint32) bool
 }
@@ -179,7 +181,8 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 
 // ranks reports whether to score a message.
 func (s *scan) ranks(q *RankQuery, n uint32) bool {
-	return s.passes(n) && (q.Holds == nil || q.Holds(s.conversation(n).Key, s.rows.number(n))) && !s.isApart(n)
+	return s.passes(n) && (q.Holds == nil || q.Holds(s.conversation(n).Key, s.rows.number(n))) &&
+		(q.Excludes == nil || !q.Excludes(s.rows.kind(n), s.extra(n)))
 }
 
 // ranking is the state of a call of Rank.

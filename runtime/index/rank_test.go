@@ -50,7 +50,7 @@ func (m model) rank(q *index.RankQuery) []having {
 			}
 			counts := termsOf(string(msg.Text))
 			rare := slices.ContainsFunc(q.Terms, func(term index.RankTerm) bool { return counts[term.Text] > 0 && !term.Common })
-			if rare && !(q.ApartKinds>>msg.Kind&1 != 0 && q.IsApart(msg.Kind, msg.Extra)) {
+			if rare && (q.Excludes == nil || !q.Excludes(msg.Kind, msg.Extra)) {
 				list = append(list, having{c.Key, msg.Number, msg.Kind, msg.Time})
 			}
 		}
@@ -83,7 +83,7 @@ func drawRank(t *rapid.T, m model) index.RankQuery {
 	like := drawQuery(t, m)
 	q := index.RankQuery{Filter: like.Filter, Most: 1000, Average: 10, Counts: once}
 	if rapid.Bool().Draw(t, "apart") {
-		q.ApartKinds, q.IsApart = 1<<1, func(_ uint8, extra []byte) bool { return len(extra) > 3 }
+		q.Excludes = func(kind uint8, extra []byte) bool { return kind == 1 && len(extra) > 3 }
 	}
 	for term := range termsOf(like.Text + " " + drawText(t, 9, "terms")) {
 		q.Terms = append(q.Terms, index.RankTerm{Text: term, Weight: 1})

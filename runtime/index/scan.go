@@ -86,15 +86,9 @@ func (s *scan) position(n uint32) *Position {
 	return &Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
 }
 
-// passes reports whether the filter selects a message, be it apart or not.
+// passes reports whether the filter selects a message.
 func (s *scan) passes(n uint32) bool {
 	return s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.owner(n)]
-}
-
-// isApart reports whether a message is apart.
-func (s *scan) isApart(n uint32) bool {
-	kind := s.rows.kind(n)
-	return s.query.IsApart != nil && s.query.ApartKinds>>(kind&63)&1 != 0 && s.query.IsApart(kind, s.extra(n))
 }
 
 // findTitles finds the conversations with a matching title. Only the first window needs them: most segments are not

@@ -45,10 +45,6 @@ func TestStop(t *testing.T) {
 			}
 			return err
 		},
-		"count": func(ctx context.Context, q index.Query) error {
-			_, err := v.Count(ctx, q, 0, 0)
-			return err
-		},
 	} {
 		for _, text := range []string{"be", "beta gamma"} {
 			for places := 0; ; places++ {

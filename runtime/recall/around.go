@@ -330,13 +330,13 @@ func nowhere(words []conversations.Word) string {
 	var missing []string
 	for _, w := range words {
 		if w.Events == 0 {
-			missing = append(missing, text.Quote(w.Word)+either(w.Near == "", "", " (near: "+text.Quote(w.Near)+")"))
+			missing = append(missing, text.Quote(w.Word))
 		}
 	}
 	if len(missing) == 0 {
 		return ""
 	}
-	return "Found nowhere: " + bounded(missing, ", ", maxNames) + "."
+	return "Not found: " + bounded(missing, ", ", maxNames) + "."
 }
 
 // subjectNote says which parts of events are shown.

@@ -159,7 +159,7 @@ func noWorkspace(e *conversations.NoWorkspaceError, dir string) string {
 }
 
 func badPattern(e *excerpt.PatternError) string {
-	if e.Reason != excerpt.PatternSyntax {
+	if e.Err == nil {
 		return sentence(e.Error())
 	}
 	why := e.Err.Error()

@@ -110,7 +110,7 @@ func TestTypedFailures(t *testing.T) {
 			person: "The conversations of this workspace are not looked up: .jp/conversations is a link out of the project; to allow it, add the directory that it leads to to directories in [trust] of ~/.config/convtools/convtools.toml.",
 			caller: true,
 		},
-		{name: "pattern", err: &excerpt.PatternError{Reason: excerpt.PatternEmpty}, want: "The pattern is empty.", caller: true},
+		{name: "pattern", err: &excerpt.PatternError{Problem: "is empty"}, want: "The pattern is empty.", caller: true},
 		{
 			name: "canceled", err: context.Canceled,
 			want: "The conversations cannot be looked up.", person: "The conversations cannot be looked up: context canceled.",

@@ -147,12 +147,12 @@ func personal(err error) error {
 
 // The instructions where there are conversations, and where there are none.
 const (
-	aboutConversations = `Earlier conversations of this project, with whichever of these programs they were held: %s.
+	aboutConversations = `Earlier conversations of this project, held with any of these programs: %s.
 
 Use these tools when the user refers to something said, tried or decided before, or when what you are about to work out may have been worked out already.
 
 1. conversation_recall answers a question, in the user's own words, with the passages that answer best. Begin here; where they do not answer, ask again in other words.
-2. conversation_read with id, event and about="what you look for" shows more of an event, of a request also its answer; about with id alone, or with turn, finds the events that tell most. Without about an event is shown in full. With id, turn and include=["requests","answers"] it shows what was asked in a turn and what came of it.
+2. conversation_read with id, event and about="what you look for" shows more of an event, of a request also its answer; about with id alone, or with turn, finds the events that tell most. With id, turn and include=["requests","answers"] it shows what was asked in a turn and what came of it.
 3. conversation_list with outline=true lists the requests of the user, each with its event and the event of its answer.
 4. conversation_grep finds an exact text; begin with limit=10. conversation_search looks in all projects and imported histories.
 

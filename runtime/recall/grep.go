@@ -81,7 +81,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	}
 	pattern, err := excerpt.Compile(p.Pattern, given(p.Regex), p.IgnoreCase)
 	if utf8.RuneCountInString(p.Pattern) > maxPattern {
-		err = &excerpt.PatternError{Reason: excerpt.PatternTooLarge}
+		err = &excerpt.PatternError{Problem: "is too long; use a shorter one"}
 	}
 	if err != nil {
 		return nil, failure(ctx, err)

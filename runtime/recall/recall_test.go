@@ -10,7 +10,7 @@ import (
 )
 
 // TestRecallNotes: an answer shows the latest statement after the best, and names the conversations
-// with the same passage, and a near spelling of a word that occurs nowhere.
+// with the same passage, and a word that occurs nowhere.
 func TestRecallNotes(t *testing.T) {
 	t.Parallel()
 	plan := "The plan of the tidal gauge is this: measure every minute, write what was measured to a file, and send the file once in an hour to the harbour office, by post."
@@ -23,9 +23,9 @@ func TestRecallNotes(t *testing.T) {
 	for arguments, want := range map[string][]string{
 		`{"query":"the plan to measure the tidal gauge"}`:                       {`<note>The same elsewhere: event=1 of jp-c1700000000`, ` in jp-c1700000000`},
 		`{"query":"the tidal gauge", "limit":1}`:                                {`<passage event="6" turn="1" scope="assistant" latest="true">The tidal gauge is of brass now.</passage>`},
-		`{"query":"the tidal guage"}`:                                           {`Found nowhere: "guage" (near: "gauge").`},
-		`{"query":"the tidal walrus"}`:                                          {`Found nowhere: "walrus". These passages`},
-		`{"query":"the tidal walrus", "scopes":["user"], "since":"2017-01-01"}`: {`Found nowhere: "walrus". Only what scopes and since select was searched.`},
+		`{"query":"the tidal guage"}`:                                           {`Not found: "guage".`},
+		`{"query":"the tidal walrus"}`:                                          {`Not found: "walrus". These passages`},
+		`{"query":"the tidal walrus", "scopes":["user"], "since":"2017-01-01"}`: {`Not found: "walrus". Only what scopes and since select was searched.`},
 	} {
 		answer, err := conversation.Call(t.Context(), tools, contract.Call{Tool: "conversation_recall", Arguments: []byte(arguments)})
 		if err != nil {

@@ -29,37 +29,15 @@ type Pattern struct {
 	regex    *regexp.Regexp // nil for a literal pattern
 }
 
-// PatternError is the error for an invalid pattern.
+// PatternError is the error for an invalid pattern: for a regular expression, that of its parser.
 type PatternError struct {
-	Reason PatternReason
-	Err    error // of the parser of regular expressions, or nil
+	Problem string // what the pattern is, has or contains that it must not; empty with Err
+	Err     error
 }
 
-// PatternReason is the reason of a [PatternError].
-type PatternReason uint8
-
-// The reasons.
-const (
-	PatternEmpty PatternReason = iota
-	PatternHasNUL
-	PatternHasLines
-	PatternNotUTF8
-	PatternSyntax // of a regular expression
-	PatternTooLarge
-)
-
 func (e *PatternError) Error() string {
-	switch e.Reason {
-	case PatternEmpty:
-		return "the pattern is empty"
-	case PatternHasNUL:
-		return "the pattern contains a NUL byte"
-	case PatternHasLines:
-		return "the pattern has more than one line, and the search goes line by line"
-	case PatternNotUTF8:
-		return "the pattern is not valid UTF-8"
-	case PatternTooLarge:
-		return "the pattern is too long; use a shorter one"
+	if e.Err == nil {
+		return "the pattern " + e.Problem
 	}
 	return fmt.Sprintf("invalid pattern: %v", e.Err)
 }
@@ -82,13 +60,13 @@ func Literal(text string, ignoreCase bool) *Pattern {
 func Compile(text string, isRegex, ignoreCase bool) (*Pattern, error) {
 	switch {
 	case strings.ContainsRune(text, 0):
-		return nil, &PatternError{Reason: PatternHasNUL}
+		return nil, &PatternError{Problem: "contains a NUL byte"}
 	case text == "": // white space is text
-		return nil, &PatternError{Reason: PatternEmpty}
+		return nil, &PatternError{Problem: "is empty"}
 	case strings.ContainsAny(text, "\r\n"):
-		return nil, &PatternError{Reason: PatternHasLines}
+		return nil, &PatternError{Problem: "has more than one line, and the search goes line by line"}
 	case !utf8.ValidString(text):
-		return nil, &PatternError{Reason: PatternNotUTF8}
+		return nil, &PatternError{Problem: "is not valid UTF-8"}
 	case !isRegex:
 		return Literal(text, ignoreCase), nil
 	}
@@ -99,7 +77,7 @@ func Compile(text string, isRegex, ignoreCase bool) (*Pattern, error) {
 	p := &Pattern{}
 	var err error
 	if p.regex, err = regexp.Compile(expr); err != nil {
-		return nil, &PatternError{Reason: PatternSyntax, Err: err}
+		return nil, &PatternError{Err: err}
 	}
 	if parsed, err := syntax.Parse(expr, syntax.Perl); err == nil {
 		if part, fold := requiredIn(parsed.Simplify()); part != "" {

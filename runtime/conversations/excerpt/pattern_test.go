@@ -156,9 +156,9 @@ func FuzzPatternNext(f *testing.F) {
 
 func TestCompileErrors(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]PatternReason{"": PatternEmpty, "a\nb": PatternHasLines, "a\x00": PatternHasNUL, "\xff": PatternNotUTF8, "(": PatternSyntax} {
+	for text, want := range map[string]string{"": "is empty", "a\nb": "has more than one line, and the search goes line by line", "a\x00": "contains a NUL byte", "\xff": "is not valid UTF-8", "(": ""} {
 		var bad *PatternError
-		if _, err := Compile(text, true, false); !errors.As(err, &bad) || bad.Reason != want {
+		if _, err := Compile(text, true, false); !errors.As(err, &bad) || bad.Problem != want || (bad.Err == nil) == (want == "") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

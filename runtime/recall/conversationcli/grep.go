@@ -265,20 +265,17 @@ func (c *commands) countWords(ctx context.Context, q conversations.SearchQuery, 
 
 // explainWords notes how often the words of a query that found nothing occur, and what to try.
 func (c *commands) explainWords(words []conversations.Word, try ...string) {
-	var there, near []string
+	var there []string
 	for _, w := range words {
-		switch {
-		case w.Events > 0:
+		if w.Events > 0 {
 			there = append(there, text.Quote(w.Word)+" in "+plural(w.Events, "event"))
-		case w.Near != "":
-			near = append(near, text.Quote(w.Near)+" for "+text.Quote(w.Word))
 		}
 	}
 	if len(there) > 0 {
 		c.note("occurs: %s", strings.Join(there, ", "))
 	}
 	c.noteMissing(words)
-	c.note("hint: try %s", strings.Join(filled(append(near, try...)...), ", "))
+	c.note("hint: try %s", strings.Join(filled(try...), ", "))
 }
 
 // noteMissing notes the words of a query that no event has.
@@ -286,7 +283,7 @@ func (c *commands) noteMissing(words []conversations.Word) {
 	var missing []string
 	for _, w := range words {
 		if w.Events == 0 {
-			missing = append(missing, text.Quote(w.Word)+either(w.Near == "", "", " (near: "+text.Quote(w.Near)+")"))
+			missing = append(missing, text.Quote(w.Word))
 		}
 	}
 	if len(missing) > 0 {

@@ -153,8 +153,9 @@ func Create(ctx context.Context, dir string, dry bool) (*Writer, error) {
 // connect opens the database, and makes its file. If it is dry and there is no file, the database is nil.
 func connect(path string, dry bool) (*sql.DB, error) {
 	const busyTimeout = 30 * time.Second // writing some conversations takes as long
-	if _, err := os.Stat(path); dry && errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	exists, err := exists(path)
+	if err != nil || dry && !exists {
+		return nil, err
 	}
 	options := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "trusted_schema(0)", "page_size(8192)", "journal_mode(wal)", "synchronous(normal)",
@@ -164,8 +165,7 @@ func connect(path string, dry bool) (*sql.DB, error) {
 	} else if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	path, err := filepath.Abs(path)
-	if err != nil {
+	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
 	connector, err := sqlite.NewConnector(sqlitefile.URI(path, options))
@@ -173,6 +173,22 @@ func connect(path string, dry bool) (*sql.DB, error) {
 		return nil, err
 	}
 	return sql.OpenDB(connector), nil
+}
+
+// exists reports whether the file of the database exists. It is an error if that or a file beside it is not a
+// regular file: SQLite would wait for a FIFO.
+func exists(path string) (found bool, err error) {
+	for _, suffix := range []string{"-shm", "-journal", "-wal", ""} {
+		info, err := os.Stat(path + suffix)
+		found = err == nil
+		if found && !info.Mode().IsRegular() {
+			err = &fs.PathError{Op: "open", Path: path + suffix, Err: safefile.ErrNotRegular}
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+	}
+	return found, nil
 }
 
 // makePrivate makes the file of the database, for its user alone.

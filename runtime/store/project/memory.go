@@ -73,9 +73,16 @@ func OpenMemory(dir string) (*Memory, error) {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())
-		e, err := readExclusion(path)
+		data, err := safefile.Read(path, maxExclusion)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // another process has removed it
+		}
+		var e Exclusion
+		if err == nil {
+			err = json.Unmarshal(data, &e)
+		}
+		if err == nil && !filepath.IsAbs(e.Dir) {
+			err = errors.New("it names no absolute path of a directory")
 		}
 		if err != nil {
 			return nil, &MemoryError{path, err}
@@ -83,17 +90,6 @@ func OpenMemory(dir string) (*Memory, error) {
 		m.all = append(m.all, e)
 	}
 	return m, nil
-}
-
-func readExclusion(path string) (e Exclusion, err error) {
-	data, err := safefile.Read(path, maxExclusion)
-	if err == nil {
-		err = json.Unmarshal(data, &e)
-	}
-	if err == nil && !filepath.IsAbs(e.Dir) {
-		err = errors.New("it names no absolute path of a directory")
-	}
-	return e, err
 }
 
 // path returns the path of the file of an exclusion.
