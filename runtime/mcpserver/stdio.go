@@ -39,9 +39,10 @@ type stream struct {
 
 	mu       sync.Mutex
 	sessions []*mcp.ServerSession
-	pending  int           // the number of requests without an answer; a client may use an id again
-	answered chan struct{} // has a value after an answer
-	over     chan struct{} // is closed when no more messages are passed on
+	pending  map[jsonrpc.ID]bool // requests without an answer
+	answers  int                 // answers being written; a client may use their ids again
+	answered chan struct{}       // has a value after an answer
+	over     chan struct{}       // is closed when no more messages are passed on
 
 	writing sync.Mutex
 	out     io.Writer
@@ -56,7 +57,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer stop(nil)
 	st := &stream{
 		sdk: s.sdk, ctx: limits.context(), out: out, broken: make(chan error, 1),
-		answered: make(chan struct{}, 1), over: make(chan struct{}),
+		pending: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
@@ -157,7 +158,7 @@ func (st *stream) accept(line []byte) error {
 		*era = c
 	}
 	st.mu.Lock()
-	st.pending++
+	st.pending[req.ID] = true
 	st.mu.Unlock()
 	(*era).pass(req)
 	return nil
@@ -191,22 +192,28 @@ func (st *stream) write(message []byte) error {
 	return err
 }
 
-// settle notes that a request has its answer.
-func (st *stream) settle() {
+// answer writes the answer to a request.
+func (st *stream) answer(id jsonrpc.ID, message []byte) error {
 	st.mu.Lock()
-	st.pending--
+	delete(st.pending, id)
+	st.answers++
+	st.mu.Unlock()
+	err := st.write(message)
+	st.mu.Lock()
+	st.answers--
 	st.mu.Unlock()
 	select {
 	case st.answered <- struct{}{}:
 	default:
 	}
+	return err
 }
 
 // await waits until every request has its answer or ctx is done.
 func (st *stream) await(ctx context.Context) error {
 	for {
 		st.mu.Lock()
-		left := st.pending
+		left := len(st.pending) + st.answers
 		st.mu.Unlock()
 		if left == 0 {
 			return nil
@@ -289,13 +296,14 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // Write sends a response or a notification.
 func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	text, err := jsonrpc.EncodeMessage(msg)
-	if err == nil {
-		err = c.stream.write(text)
+	resp, isAnswer := msg.(*jsonrpc.Response)
+	switch {
+	case err != nil:
+		return err
+	case isAnswer:
+		return c.stream.answer(resp.ID, text)
 	}
-	if _, ok := msg.(*jsonrpc.Response); ok {
-		c.stream.settle()
-	}
-	return err
+	return c.stream.write(text)
 }
 
 // Close does nothing: a session ends with its stream.
