@@ -15,6 +15,9 @@ import (
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
+// longestWhen is the maximum length, in characters, of the text by which a host picks a skill. It is in every prompt.
+const longestWhen = 300
+
 // longestSkill is the maximum length, in characters, of a skill's text. A model sees the text during the whole
 // conversation.
 const longestSkill = 8192
@@ -59,18 +62,48 @@ func (c *checker) targets() ir.Targets {
 			Content: c.prose(s.Content, "content", longestSkill, "say when to use the tools, and how"), Tools: s.Tools.Value,
 		})
 	}
+	t.Plugin = c.plugin()
 	return t
 }
 
-// made returns the names of the targets that a project generates. JP needs settings and is made only if its table is
-// present. The others are all made, unless the project lists some.
+// plugin returns the plugin of the project; nil if it has none.
+func (c *checker) plugin() *ir.Plugin {
+	p := c.project.Plugin
+	if p.At.File == nil {
+		return nil
+	}
+	c.inside(p.Dir)
+	if p.Skill.Set && !skillName(p.Skill.Value) {
+		c.reportf(p.Skill.At, "CT020", "use lower-case letters, digits and single hyphens, at most 64", "%q is not the name of a skill", p.Skill.Value)
+	}
+	if p.Version.Set && !semver(p.Version.Value) {
+		c.reportf(p.Version.At, "CT020", "write three numbers, such as 1.2.0", "%q is not a version", p.Version.Value)
+	}
+	return &ir.Plugin{
+		Dir: p.Dir.Value, Version: p.Version.Value, Summary: c.summary(p.Summary, toolSummary), Skill: p.Skill.Value,
+		When: c.summary(p.When, longestWhen), Content: c.prose(p.Content, "content", longestSkill, "say how to use the tools"),
+	}
+}
+
+// skillName reports whether a text is the name of a skill by https://agentskills.io/specification.
+func skillName(s string) bool {
+	return len(s) <= 64 && regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`).MatchString(s)
+}
+
+// semver reports whether a text is a version of three numbers, which may have a pre-release.
+func semver(s string) bool {
+	return regexp.MustCompile(`^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$`).MatchString(s)
+}
+
+// made returns the names of the targets that a project generates. JP and the plugin need settings and are made only if their tables
+// are present. The others are all made, unless the project lists some.
 func (c *checker) made() []string {
 	var made, free []string
 	for _, target := range targets.All() {
 		switch {
 		case !target.Settings:
 			free = append(free, target.Name)
-		case c.project.JP.At.File != nil: // JP, the only target with settings
+		case target.Name == "jp" && c.project.JP.At.File != nil, target.Name == "plugin" && c.project.Plugin.At.File != nil:
 			made = append(made, target.Name)
 		}
 	}

@@ -407,6 +407,17 @@ type Targets struct {
 	JPTools   string   // ".jp/mcp/tools"
 	JPCommand string   // command line of a local JP tool
 	Skills    []Skill
+	Plugin    *Plugin // nil if there is none
+}
+
+// Plugin is a plugin of several hosts with the MCP server of the program, and a skill.
+type Plugin struct {
+	Dir     string // "generated/plugin"
+	Version string
+	Summary string
+	Skill   string // the skill's name: "recall"
+	When    string // a host loads it then
+	Content string
 }
 
 // Program returns the name that the go command gives the program of the module: the last element of its path that is

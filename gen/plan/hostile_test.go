@@ -54,6 +54,14 @@ tag     = @word:tag@
 title   = @text:skill title@
 content = @text:skill content@
 tools   = [@word:skill tool@]
+
+[targets.plugin]
+dir     = @word:plugin folder@
+version = @word:plugin version@
+summary = @text:plugin summary@
+skill   = @word:plugin skill@
+when    = @text:plugin when@
+content = @text:plugin content@
 `
 	hostileTool = `name        = @word:tool@
 summary     = @text:summary@
@@ -336,7 +344,8 @@ var harmlessValues = map[string]string{
 	"item type": "integer", "excluded": "width", "one": "width", "given": "height", "required": "depths",
 	"field type": "integer", "field presence": "optional", "field item type": "object",
 	"passed variable": "NOTES_TOKEN", "working directory": "docs", "output field": "id", "output separator": "\t", "output end": "\n", "skip": "^total$",
-	"environment variable": "NOTES_CLI", "folder": "generated", "JP folder": ".jp/mcp/tools", "skill file": ".jp/config/skill/notes.toml",
+	"environment variable": "NOTES_CLI", "folder": "generated", "plugin folder": "generated/plugin", "plugin version": "1.2.0", "plugin skill": "notes",
+	"JP folder": ".jp/mcp/tools", "skill file": ".jp/config/skill/notes.toml",
 	"tag": "notes_skill", "skill tool": "notes_list", "tool": "notes_list", "effect": "read", "enable": "on", "run": "ask", "handler": "go", "narrow": "all", "end of options": "--",
 	"pattern": "^[0-9]+$", "cli": "notes", "root": "notes_list", "root element": "notes_list", "child": "item*",
 	"accepted rule": "tool-removed", "dotted tool": "notes.draw", "alias": "notes_paint", "sunset": "2027-06-30", "discriminator": "kind",

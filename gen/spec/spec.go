@@ -50,9 +50,21 @@ type CLI struct {
 
 // Targets is [targets] of tools.toml.
 type Targets struct {
-	Only Field[[]string] `key:"only" doc:"The generated targets without a table: schema, mcp, openai, responses, anthropic, docs; default: all"`
-	Go   GoTarget        `key:"go" what:"targets.go" doc:"The Go code and all other generated files; convgen serve needs none"`
-	JP   JPTarget        `key:"jp" what:"targets.jp" doc:"The files of JP; without this table there are none"`
+	Only   Field[[]string] `key:"only" doc:"The generated targets without a table: schema, mcp, openai, responses, anthropic, docs; default: all"`
+	Go     GoTarget        `key:"go" what:"targets.go" doc:"The Go code and all other generated files; convgen serve needs none"`
+	JP     JPTarget        `key:"jp" what:"targets.jp" doc:"The files of JP; without this table there are none"`
+	Plugin PluginTarget    `key:"plugin" what:"targets.plugin" doc:"A plugin of Claude Code and Codex, an extension of Gemini CLI and a manifest for Claude Desktop, of a program with the command mcp; without this table there are none"`
+}
+
+// PluginTarget is [targets.plugin].
+type PluginTarget struct {
+	At      Place
+	Dir     Field[string] `key:"dir" need:"yes" doc:"The folder of the plugin, such as generated/plugin"`
+	Version Field[string] `key:"version" need:"yes" doc:"The version of the plugin, such as 1.2.0"`
+	Summary Field[string] `key:"summary" need:"yes" doc:"What the plugin is for, in one line without a full stop"`
+	Skill   Field[string] `key:"skill" need:"yes" doc:"The name of its skill: lower-case letters, digits and hyphens"`
+	When    Field[string] `key:"when" need:"yes" doc:"When an assistant has to load the skill, in one line without a full stop"`
+	Content Field[string] `key:"content" need:"yes" doc:"How to use the tools"`
 }
 
 // GoTarget is [targets.go].

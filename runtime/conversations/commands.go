@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -153,5 +152,5 @@ func essence(command string) string {
 // beginning returns the beginning of a command of at most most bytes, in whole characters.
 func beginning(command string, most int) excerpt.Excerpt {
 	shown := strings.ToValidUTF8(command[:min(len(command), most)], "")
-	return excerpt.Excerpt{Text: text.Visible(shown), After: len(shown) < len(command)}
+	return excerpt.Excerpt{Text: shown, After: len(shown) < len(command)}
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/index"
@@ -117,24 +116,6 @@ func (s *source) changes(ctx context.Context, f *fileFilter, text string) iter.S
 	}
 }
 
-// changed returns the conversations in a source that changed a file, by their keys, with the times of their last
-// changes.
-func (q *query) changed(ctx context.Context, s *source, f *fileFilter) (map[string]time.Time, error) {
-	if _, ok := s.open(); !ok {
-		return nil, nil // why there is no index is among the problems
-	}
-	last := map[string]time.Time{}
-	for hit, err := range s.changes(ctx, f, "") {
-		if err != nil {
-			return nil, err
-		}
-		if _, ok := last[hit.Key]; !ok {
-			last[hit.Key] = hit.Time
-		}
-	}
-	return last, nil
-}
-
 // pickChanged keeps the listed conversations that changed the file of the filter.
 func (q *query) pickChanged(ctx context.Context) error {
 	if q.filter.File == "" {
@@ -142,14 +123,16 @@ func (q *query) pickChanged(ctx context.Context) error {
 	}
 	f := q.fileFilter(q.filter.File)
 	for _, s := range q.sources {
-		changed, err := q.changed(ctx, s, f)
-		if err != nil {
-			return err
+		changed := map[string]bool{}
+		if _, ok := s.open(); ok { // otherwise the reason is among the problems
+			for hit, err := range s.changes(ctx, f, "") {
+				if err != nil {
+					return err
+				}
+				changed[hit.Key] = true
+			}
 		}
-		s.list = slices.DeleteFunc(s.list, func(c store.Conversation) bool {
-			_, ok := changed[string(c.ID)]
-			return !ok
-		})
+		s.list = slices.DeleteFunc(s.list, func(c store.Conversation) bool { return !changed[string(c.ID)] })
 	}
 	return nil
 }

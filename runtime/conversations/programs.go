@@ -63,23 +63,9 @@ func ResumeCommand(c *transcript.Conversation) []string {
 	return words
 }
 
-// deletions say how a conversation is deleted in its program, by the kinds of stores, with ID in place of the session's
-// own id and PLACE in place of the directory of the store.
-func deletions() map[string]string {
-	return map[string]string{
-		"jp":          "jp conversation rm jp-cID",
-		"claude-code": "remove ID.jsonl, and the directory ID beside it, below PLACE",
-		"codex":       "remove the file with ID in its name below PLACE",
-		"opencode":    "opencode session delete ID",
-		"kilo":        "kilo session delete ID",
-		"convtools":   "remove the files with ID in their names below PLACE",
-	}
-}
-
 // HowToDelete returns how a conversation is deleted in the program that has it in a place.
 func HowToDelete(id transcript.ID, place string) string {
-	how := cmp.Or(deletions()[cmp.Or(SourceOf(id), jp.Name)], "delete it in the program, or remove what has the id ID below PLACE")
-	return strings.NewReplacer("PLACE", place, "ID", ownID(id)).Replace(how)
+	return "delete it in the program, or remove what has " + ownID(id) + " in its name or in its database, below " + place
 }
 
 // retention returns after how many days a program deletes its old sessions; 0 if it keeps them. home is its directory.

@@ -5,12 +5,16 @@ import (
 	"net"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/toolset"
 )
+
+// softMemory is the number of bytes from which on unused memory is collected at once: the page stays open for hours.
+const softMemory = 64 << 20
 
 // Command returns the command web, which shows the pages of families too.
 func Command(host *toolset.Host, families ...toolset.Family) *cobra.Command {
@@ -28,6 +32,7 @@ command ends with Ctrl-C, or after an hour without an open page.`,
 			if err != nil {
 				return fmt.Errorf("opening a port for the page: %w", err)
 			}
+			debug.SetMemoryLimit(softMemory)
 			s := New(host, families...)
 			fmt.Fprintln(host.Stdout, s.Address(listener))
 			if !noBrowser {

@@ -5,6 +5,7 @@ import (
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/docs"
 	"github.com/convtools/convtools/gen/emit/jp"
+	"github.com/convtools/convtools/gen/emit/plugin"
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/emit/toollist"
 )
@@ -14,6 +15,7 @@ func All() []emit.Target {
 	return []emit.Target{
 		schema.Target(),
 		jp.Target(),
+		plugin.Target(),
 		toollist.MCP(),
 		toollist.OpenAI(),
 		toollist.Anthropic(),

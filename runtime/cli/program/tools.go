@@ -3,6 +3,8 @@ package program
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -52,10 +54,48 @@ func (p *CommandLine) toolsJSON(tools []contract.Tool) error {
 }
 
 func (p *CommandLine) versionCommand() *cobra.Command {
-	return &cobra.Command{ // package app handles --version
-		Use: "version", Short: "Print the version", Example: cli.Examples(p.Host.Name, "version"), Args: cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return PrintVersion(p.Host) },
+	asJSON := false
+	cmd := &cobra.Command{ // package app handles --version
+		Use: "version", Short: "Print the version", Example: cli.Examples(p.Host.Name, "version", "version --json"), Args: cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return printBuild(p.Host)
+			}
+			return PrintVersion(p.Host)
+		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the version, the commit and the system as JSON")
+	return cmd
+}
+
+// printBuild prints how the program was built, as JSON. The commit and its time are there if the Go command knew them.
+func printBuild(host *toolset.Host) error {
+	built := struct {
+		Name     string `json:"name"`
+		Version  string `json:"version"`
+		Commit   string `json:"commit,omitempty"`
+		Time     string `json:"time,omitempty"`
+		Modified bool   `json:"modified,omitempty"` // the tree had changes
+		Go       string `json:"go"`
+		System   string `json:"system"`
+	}{Name: host.Name, Version: host.Version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				built.Commit = s.Value
+			case "vcs.time":
+				built.Time = s.Value
+			case "vcs.modified":
+				built.Modified = s.Value == "true"
+			}
+		}
+	}
+	text, err := json.Marshal(built)
+	if err != nil {
+		return err
+	}
+	return cli.WriteJSON(host.Stdout, host.Terminal, append(text, '\n'))
 }
 
 // PrintVersion prints the version, as the command version does.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,28 +41,31 @@ With --undo they are read again, as far as their programs still have them.`,
 	})
 }
 
-// forget forgets conversations, and writes how to delete them in their programs.
+// forget forgets conversations with their parts, such as the work of sub-agents, and writes how to delete them in their
+// programs.
 func (c *commands) forget(ctx context.Context, args []string) error {
 	list, err := c.named(ctx, args)
+	if err != nil {
+		return err
+	}
+	all, err := c.all(ctx, conversations.Filter{Both: true, Hidden: true})
 	if err != nil {
 		return err
 	}
 	var ids []transcript.ID
 	for _, l := range list {
 		ids = append(ids, l.ID)
-	}
-	library, err := c.everything()
-	if err != nil {
-		return err
-	}
-	if err := c.deleteArchived(ctx, ids); err != nil {
-		return err
+		for _, part := range all {
+			if strings.HasPrefix(string(part.ID), string(l.ID)+".") {
+				ids = append(ids, part.ID)
+			}
+		}
 	}
 	places := map[string]string{}
-	for _, s := range library.Origins() {
+	for _, s := range c.library.Origins() {
 		places[s.Name] = cmp.Or(places[s.Name], s.Place)
 	}
-	if err := library.Forget(ctx, c.options(), ids...); err != nil {
+	if err := errors.Join(c.deleteArchived(ctx, ids), c.library.Forget(ctx, c.options(), ids...)); err != nil {
 		return err
 	}
 	for i := range list {
@@ -73,13 +77,6 @@ func (c *commands) forget(ctx context.Context, args []string) error {
 		c.out.write(text.Line(fmt.Sprintf("%s is forgotten%s", l.ID, how)) + "\n")
 	}
 	return nil
-}
-
-// everything opens the conversations of all projects, and the archives.
-func (c *commands) everything() (*conversations.Library, error) {
-	o := c.options()
-	o.AllProjects = true
-	return conversations.Open(o)
 }
 
 // deleteArchived deletes conversations of the archive from it.

@@ -57,7 +57,7 @@ func (c *resuming) run(ctx context.Context, args []string) error {
 	switch {
 	case len(words) == 0:
 		return failed("conversation print "+string(found.ID)+" prints it", "%s cannot be started with a session", programOf(found))
-	case found.Dir == "":
+	case !filepath.IsAbs(found.Dir):
 		return failed("start "+process.JoinCommand(words...)+" where it was", "the directory of %s is not known", found.ID)
 	case c.printOnly:
 		c.out.write(text.Line("cd "+process.JoinCommand(found.Dir)+" && "+process.JoinCommand(words...)) + "\n")

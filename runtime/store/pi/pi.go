@@ -6,7 +6,8 @@
 // below OPENCLAW_STATE_DIR or .openclaw in the home directory, on all systems. They only append: a session that
 // goes on grows, and what the user goes back from stays in a dead branch. A fork names the file of its origin and
 // begins with copies of its records, with their times. The directory of a session is in its first line. Neither
-// records sub-agents here. Checked with pi 1.6.0.
+// records sub-agents here. Checked with pi 1.6.0. OpenClaw 2026.9 keeps current sessions in a database, which is not
+// read, and archived ones in such files.
 //
 // The package never creates, changes or locks a file, follows no recorded path, and opens only regular files
 // below the sessions.

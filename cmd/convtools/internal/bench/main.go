@@ -38,6 +38,7 @@ Groups:
   serve     convgen serve with a tool of git, beside FastMCP and cli-wrap-mcp
   list      listing conversations of JP, beside cat of the same files
   history   searching and listing sessions of Claude Code
+  page      the page in a browser, beside a file of its size
   messages  searching and recalling messages, beside SQLite FTS5
 `
 
@@ -65,6 +66,7 @@ func groups() []group {
 		{"serve", (*bench).serve},
 		{"list", (*bench).list},
 		{"history", (*bench).history},
+		{"page", (*bench).page},
 		{"messages", (*bench).messages},
 	}
 }

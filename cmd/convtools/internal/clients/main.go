@@ -1,6 +1,6 @@
 // Command clients tries convtools with programs that were written elsewhere: MCP
-// Inspector, the MCP conformance suite, the clients of the TypeScript SDK, and
-// three agents, Claude Code, Codex and opencode, whose model is scripted. The SDKs
+// Inspector, the MCP conformance suite, the clients of the TypeScript SDK,
+// agents whose model is scripted, and agents whose histories convtools reads. The SDKs
 // of OpenAI and Anthropic check the requests of the adapters for models.
 //
 // It installs pinned versions of these programs from npm. Each step prints one

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/claudehome"
+	"github.com/convtools/convtools/cmd/convtools/internal/table"
+)
+
+// The bounds of the page in a browser.
+const (
+	listedBound    = 50 * time.Millisecond
+	answeredBound  = 60 * time.Millisecond
+	firstByteBound = 30 * time.Millisecond // to the first byte
+	pageMemory     = 150_000_000           // bytes
+)
+
+// longEvents is the number of events of the conversation that is shown.
+const longEvents = 10_000
+
+// page measures convtools web over sessions of Claude Code and a long one, beside a static file of the same size.
+func (b *bench) page(ctx context.Context) (err error) {
+	dir := filepath.Join(b.dir, "page")
+	home := claudehome.New(dir, "project")
+	if err := errors.Join(b.writeSessions(home), writeLong(home)); err != nil {
+		return fmt.Errorf("writing sessions: %w", err)
+	}
+	server := program{path: b.convtools, args: []string{"web", "--no-browser", "--workspace", home.Project}, home: home.Dir}.command(ctx)
+	out, err := server.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := server.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		_ = server.Process.Signal(os.Interrupt)
+		err = errors.Join(err, server.Wait())
+		peak := peakMemory(server.ProcessState)
+		b.table.Add(table.Row{Name: "page: memory", Result: megabytes(peak), Bound: "at most " + megabytes(pageMemory), Missed: peak > pageMemory})
+		err = errors.Join(err, os.RemoveAll(dir))
+	}()
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return err
+	}
+	jar, _ := cookiejar.New(nil) // never fails
+	client := &http.Client{Jar: jar}
+	origin, _, _ := strings.Cut(address, "/?")
+	if _, err := fetch(client, strings.TrimSpace(address)); err != nil {
+		return err
+	}
+	static, stop, err := serveFile(dir)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for _, page := range []struct {
+		name, path string
+		bound      time.Duration
+	}{
+		{"page: an answer", "/?part=results&q=" + needle, answeredBound}, // first: it makes the index
+		{"page: list", "/", listedBound},
+		{"page: list of all projects", "/?all=1", listedBound},
+		{"page: conversation of 10,000 events, first byte", "/c/claude-" + longID, firstByteBound},
+	} {
+		var whole times
+		results, err := inTurn(b.size.runs, func() (time.Duration, error) {
+			got, err := fetch(client, origin+page.path)
+			whole = append(whole, got.whole)
+			static.size.Store(got.size)
+			if strings.HasPrefix(page.path, "/c/") {
+				return got.first, err
+			}
+			return got.whole, err
+		}, func() (time.Duration, error) {
+			got, err := fetch(client, static.address)
+			return got.whole, err
+		})
+		if err != nil {
+			return err
+		}
+		detail := "whole " + milliseconds(whole.median()) + "; a file of its size " + milliseconds(results[1].median())
+		b.table.Add(within(page.name, results[0].median(), page.bound, detail))
+	}
+	return nil
+}
+
+// file is served beside the page, with the size of the page that was fetched last.
+type file struct {
+	address string
+	size    atomic.Int64 // bytes
+}
+
+// serveFile serves a file from a directory.
+func serveFile(dir string) (*file, func(), error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the measurement
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &file{address: "http://" + listener.Addr().String()}
+	f.size.Store(1)
+	name := filepath.Join(dir, "static.html")
+	if err := os.WriteFile(name, make([]byte, 16<<20), 0o600); err != nil {
+		return nil, nil, err
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if content, err := os.Open(name); err == nil {
+			defer content.Close()
+			_, _ = io.CopyN(w, content, f.size.Load()) // the client sees a page that is too short
+		}
+	})}
+	go func() { _ = server.Serve(listener) }()
+	return f, func() { _ = server.Close() }, nil
+}
+
+// fetched is how a page came.
+type fetched struct {
+	first, whole time.Duration // to the first byte, and to the end
+	size         int64         // bytes
+}
+
+// fetch gets a page.
+func fetch(client *http.Client, address string) (f fetched, err error) {
+	begun := time.Now()
+	answer, err := client.Get(address) //nolint:noctx // it is on this machine
+	if err != nil {
+		return f, err
+	}
+	defer answer.Body.Close()
+	body := bufio.NewReader(answer.Body)
+	_, err = body.Peek(1)
+	f.first = time.Since(begun)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", address, answer.Status)
+	}
+	if err == nil {
+		f.size, err = io.Copy(io.Discard, body)
+	}
+	f.whole = time.Since(begun)
+	return f, err
+}
+
+const longID = "00000000-0000-4000-8000-00000000ffff"
+
+// writeLong writes the long conversation: a request for each nine events.
+func writeLong(home claudehome.Home) error {
+	return home.Write(longID, time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), func(yield func(claudehome.Message) bool) {
+		for i := range longEvents / 2 {
+			role := "tool" // a call and its result
+			if i%5 == 0 {
+				role = "user"
+			}
+			more := yield(claudehome.Message{Role: role, Text: fmt.Sprintf("event %d: %s", i, strings.Repeat("the tide is high at noon. ", 20))})
+			if more && role == "user" {
+				more = yield(claudehome.Message{Role: "assistant", Text: strings.Repeat("It is, as the readings show. ", 20)})
+			}
+			if !more {
+				return
+			}
+		}
+	})
+}
