@@ -34,11 +34,11 @@ func (r *Runner) Call(ctx context.Context, t *Tool, asked contract.Call) (string
 	c := &call{tool: t, args: coerce.WithDefaults(&t.Tool, given), conversation: asked.Context.ConversationID}
 	answer := newAnswer(t)
 	result, err := r.run(ctx, asked.Context, c, answer)
-	misprinted := answer.end()
+	outputErr := answer.end()
 	if err != nil {
 		return "", err
 	}
-	return answer.finish(result, misprinted, c.args, asked.Notes)
+	return answer.finish(result, outputErr, c.args, asked.Notes)
 }
 
 // answer collects the output of a program.
@@ -100,22 +100,23 @@ func (a *answer) end() error {
 	return <-a.read
 }
 
-// finish returns the answer for a run.
-func (a *answer) finish(ran process.Result, misprinted error, args coerce.Object, notes []string) (string, error) {
+// finish returns the answer of a program that has ended, or its error. outputErr is the error of reading its output. A
+// bad exit code comes before output of the wrong form.
+func (a *answer) finish(ran process.Result, outputErr error, args coerce.Object, notes []string) (string, error) {
 	t := a.tool
-	if errors.Is(misprinted, process.ErrEnough) {
-		misprinted = nil
+	if errors.Is(outputErr, process.ErrEnough) {
+		outputErr = nil // no more fits into an answer
 	}
 	switch {
-	case ran.Enough:
+	case ran.Enough: // stopped by us: there is no exit code
 	case !slices.Contains(t.Command.OKExit, ran.ExitCode):
 		return "", t.failed(ran.ExitCode, ran.Stderr, &a.begun)
 	case slices.Contains(t.Command.EmptyExit, ran.ExitCode):
 		return (&page{tool: t}).text(args, notes, false)
 	}
 	switch {
-	case misprinted != nil:
-		return "", t.misprinted(misprinted)
+	case outputErr != nil:
+		return "", t.misprinted(outputErr)
 	case a.text != nil:
 		return t.text(a.text, args, notes, ran.Enough)
 	}

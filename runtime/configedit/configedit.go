@@ -149,7 +149,8 @@ func Remove(format Format, src []byte, path []string) ([]byte, error) {
 	return check(format, src, append(bom, edited...), path, nil)
 }
 
-// check returns an edited document if its only difference is at path: entry, or nothing if entry is nil.
+// check returns edited if it differs from src only at path, where it has entry, or nothing if entry is nil. Otherwise
+// it returns an error: the code that edits the text made a mistake.
 func check(format Format, src, edited []byte, path []string, entry map[string]any) ([]byte, error) {
 	before, err := decode(format, src)
 	if err != nil {

@@ -259,7 +259,8 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 	return change, nil
 }
 
-// uninstallEntry plans the removal of the entry in a configuration file.
+// uninstallEntry plans the removal of this program's entry from a configuration file, of tables that become empty, and
+// of the file if nothing is left in it. An entry that does not start this program is a [*configedit.ConflictError].
 func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error {
 	path, err := host.entryPath(current.data, opts)
 	if err != nil {
@@ -279,6 +280,7 @@ func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error
 	if err != nil {
 		return err
 	}
+	// Tables around the entry that are empty now go too, the inner ones first.
 	for around := path[:len(path)-1]; len(around) > 0; around = around[:len(around)-1] {
 		if table, ok, err := configedit.Get(host.format, after, around); err != nil || !ok || len(table) > 0 {
 			break
@@ -289,7 +291,7 @@ func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error
 	}
 	rest := strings.Join(strings.Fields(string(after)), "")
 	if info, err := os.Lstat(current.path); err == nil && info.Mode().IsRegular() && (rest == "" || rest == "{}") {
-		after = nil // but not the target of a link
+		after = nil // removes the empty file; a link and its target stay
 	}
 	c.add(current, after, "-"+strings.Join(path, ".")+"\n")
 	return nil

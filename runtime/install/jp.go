@@ -15,14 +15,14 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// checkJP returns an error if there is no JP workspace. JP (https://jp.computer) runs tools as commands in the root
-// of a workspace, and reads their definitions, and skills that switch them on, from files in the workspace's .jp
-// directory.
-func (o Options) checkJP(dir string) error {
+// checkJP returns an error if the options have no files for JP, or if jpDir, the .jp directory of a workspace, does
+// not exist. JP (https://jp.computer) runs a tool as a command in the root of a workspace. From files in .jp it reads
+// the definitions of tools, and the skills that switch tools on.
+func (o Options) checkJP(jpDir string) error {
 	if len(o.JPFiles) == 0 {
 		return fmt.Errorf("%s has no files for JP", o.Name)
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if info, err := os.Stat(jpDir); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is not a JP workspace: it has no .jp directory; change to one, or name it with --workspace DIR", o.Project)
 	}
 	return nil

@@ -22,12 +22,13 @@ const (
 	beginning = 8 << 10
 )
 
-// Look reads the beginning of subjects and fills in what it has of them. It reads a few files at a time, because it
-// waits for the disk. The error is that of the context.
-func (t *Tree) Look(ctx context.Context, at []*Subject) error {
-	parallel.Each(ctx, len(at), func(numbers iter.Seq[int]) {
+// Look reads the beginning of each subject's file, and sets the fields of the subject that follow from the file: Size,
+// TooLarge, Binary, Tokens and Description, or Problem if the file cannot be read. Several files are read at once,
+// because most of the time goes into waiting for the disk. The error is that of the context.
+func (t *Tree) Look(ctx context.Context, list []*Subject) error {
+	parallel.Each(ctx, len(list), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			t.look(at[i])
+			t.look(list[i])
 		}
 	})
 	return ctx.Err()

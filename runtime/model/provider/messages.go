@@ -22,7 +22,7 @@ func messagesBody(r request) fields {
 		body["max_tokens"] = r.MaxOutputTokens
 	}
 	if r.CacheKey != "" {
-		body["cache_control"] = fields{"type": "ephemeral"} // up to the end of the request
+		body["cache_control"] = fields{"type": "ephemeral"} // caches the whole prompt
 	}
 	r.addTools(body, "input_schema", func(tool fields) fields { return tool }, fields{"type": "web_search_20250305", "name": webSearch})
 	return body

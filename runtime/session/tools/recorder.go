@@ -258,7 +258,8 @@ func (r *recorder) events(c *session.Conversation, after int64) (all []jp.NewEve
 	return all
 }
 
-// eventsOf returns the recorded form of an item. Items for models only have none.
+// eventsOf returns the events that record an entry of a history. An entry that the host adds for the model alone is
+// not recorded.
 func eventsOf(e session.Entry, metadata map[string]any) []jp.NewEvent {
 	if e.Origin == session.FromHost {
 		return nil
@@ -274,7 +275,7 @@ func eventsOf(e session.Entry, metadata map[string]any) []jp.NewEvent {
 		recorded.Kind, recorded.Name, recorded.Arguments = transcript.KindToolCall, model.Flat(e.Name), json.RawMessage(e.Arguments)
 		var object map[string]json.RawMessage
 		if json.Unmarshal(recorded.Arguments, &object) != nil || object == nil {
-			recorded.Arguments, _ = json.Marshal(map[string]string{"arguments": e.Arguments}) // strings always have JSON
+			recorded.Arguments, _ = json.Marshal(map[string]string{"arguments": e.Arguments}) // recorded arguments are an object; a map of strings always has JSON
 		}
 	case session.ToolOutput:
 		recorded.Kind, recorded.Text, recorded.Failed = transcript.KindToolResult, e.Output, e.Failed
