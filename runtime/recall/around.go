@@ -225,8 +225,8 @@ func (r *reading) rankEvents(ctx context.Context, events conversations.EventRang
 	return err
 }
 
-// passages returns the passages on about in the beginning of a text, of at most limit characters together. There must be
-// a ranking.
+// passages returns the passages on about in the beginning of a text, of at most limit characters together. There must
+// be a ranking.
 func (r *reading) passages(s string, limit int) []excerpt.Span {
 	first, _, _ := text.Ends(s, aboutAhead, 0)
 	return r.ranking.Passages(first, aboutPassage, limit)
@@ -250,8 +250,8 @@ func (r *reading) hasWord(e event) bool {
 	return len(r.passages(e.text, aboutPassage)) > 0
 }
 
-// cutToAbout returns an event with what its text says on about. A text of at most aboutWhole characters stays whole. Of a
-// longer one it has the headings and at most limit characters of passages, or without a passage both ends.
+// cutToAbout returns an event with what its text says on about. A text of at most aboutWhole characters stays whole. Of
+// a longer one it has the headings and at most limit characters of passages, or without a passage both ends.
 func (r *reading) cutToAbout(e event, limit int) event {
 	if utf8.RuneCountInString(e.text) <= aboutWhole {
 		return e

@@ -83,8 +83,8 @@ func (c *checking) workspace(ctx context.Context) bool {
 	return false
 }
 
-// conversations adds how many conversations there are, and which are damaged, or that they cannot be listed. If it is an
-// external program that cannot list them, its own result, commandLine, becomes the problem.
+// conversations adds how many conversations there are, and which are damaged, or that they cannot be listed. If it is
+// an external program that cannot list them, its own result, commandLine, becomes the problem.
 func (c *checking) conversations(ctx context.Context, commandLine *toolset.Check) {
 	isProgram := c.line() != ""
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)

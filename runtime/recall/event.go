@@ -99,8 +99,8 @@ func isBlank(e *conversations.Event) bool {
 	return says && len(bytes.TrimSpace(e.Body())) == 0
 }
 
-// setText sets the text, with visible control characters. The arguments of a call stay as they are: their writer escapes
-// them, so that they are still JSON.
+// setText sets the text, with visible control characters. The arguments of a call stay as they are: their writer
+// escapes them, so that they are still JSON.
 func (e *event) setText(s string) {
 	if e.kind != transcript.KindToolCall {
 		s = text.Visible(s)

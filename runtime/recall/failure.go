@@ -173,8 +173,8 @@ func badPattern(e *excerpt.PatternError) string {
 	return "Invalid pattern: " + shown(why) + ". The syntax is RE2, without look-around and back-references; leave out regex to search for the text as it is."
 }
 
-// setProgramMessage sets the message for the failure of an external program: what failed, what the program said, and the
-// setting that names it.
+// setProgramMessage sets the message for the failure of an external program: what failed, what the program said, and
+// the setting that names it.
 func setProgramMessage(w *contract.Error, e *command.Error) {
 	w.Transient, w.Caller = e.Transient, e.Exit == 1 || e.Exit == 2
 	said, blame := "", ""

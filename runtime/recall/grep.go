@@ -267,8 +267,9 @@ func (g *grepping) readPage() error {
 	return nil
 }
 
-// countWords sets g.words for a pattern of several words that no line matches. It does nothing for a regular expression,
-// or if one event alone or no conversation was searched. Words for which countWordsFor does not suffice are left out.
+// countWords sets g.words for a pattern of several words that no line matches. It does nothing for a regular
+// expression, or if one event alone or no conversation was searched. Words for which countWordsFor does not suffice are
+// left out.
 func (g *grepping) countWords(ctx context.Context, source conversations.Source) error {
 	words := strings.FieldsFunc(g.params.Pattern, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	if given(g.params.Regex) || g.params.Event != nil || g.found.Searched == 0 || len(words) < 2 {

@@ -163,8 +163,8 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 	return row
 }
 
-// pageNote says which conversations are shown, or why there are none, and which calls show others. It is empty if all are
-// shown and none is archived.
+// pageNote says which conversations are shown, or why there are none, and which calls show others. It is empty if all
+// are shown and none is archived.
 func (l *listing) pageNote(e *conversation.ListEnvelope) (note string) {
 	p := l.params
 	what := either(p.Archived, "archived", "live") + " conversations" + either(len(p.Sources) > 0, " of these sources", "")
@@ -211,8 +211,8 @@ func readOutline(ctx context.Context, source conversations.Source, id string) (o
 	return outlineOf(events), err
 }
 
-// outlineOf returns the outline of events, which are in order and hold all requests and answers. The answer to a request
-// is the next one in its turn.
+// outlineOf returns the outline of events, which are in order and hold all requests and answers. The answer to a
+// request is the next one in its turn.
 func outlineOf(events []event) (o outline) {
 	var answer event // the next one
 	for _, e := range slices.Backward(events) {
@@ -235,8 +235,8 @@ func outlineOf(events []event) (o outline) {
 	return o
 }
 
-// rows returns the requests as the envelope shows them. A request has its day where that changes. It has the event of its
-// answer unless that is short and the next event, and the size of a long answer.
+// rows returns the requests as the envelope shows them. A request has its day where that changes. It has the event of
+// its answer unless that is short and the next event, and the size of a long answer.
 func (o outline) rows() outline {
 	rows := slices.Clone(o)
 	for i := range rows {
@@ -254,8 +254,8 @@ func (o outline) rows() outline {
 	return rows
 }
 
-// lines returns the latest requests that fit into outlineChars, a line each. The first line of a turn has its size, about
-// how many characters a read of it returns, as sizes has it by turn.
+// lines returns the latest requests that fit into outlineChars, a line each. The first line of a turn has its size,
+// about how many characters a read of it returns, as sizes has it by turn.
 func (o outline) lines(sizes map[int]int) string {
 	form := func(omitted int) string {
 		var lines []string

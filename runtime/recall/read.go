@@ -156,8 +156,8 @@ func (r *reading) includes(kind transcript.Kind, isAnswer bool) bool {
 	return kind.Scope()&r.others != 0
 }
 
-// readEvents returns the conversation of a query, and its events that are in a turn and not blank. Results of tools name
-// their calls, and answers are marked.
+// readEvents returns the conversation of a query, and its events that are in a turn and not blank. Results of tools
+// name their calls, and answers are marked.
 func readEvents(ctx context.Context, source conversations.Source, q conversations.ReadQuery) (events []event, r conversations.Reading, err error) {
 	calls := map[string]int{}
 	q.Event = func(recorded *conversations.Event) error {
@@ -197,7 +197,8 @@ func markAnswers(events []event) {
 	}
 }
 
-// damageNotes returns a note if the conversation is damaged, or has an event that is too large to be read; nil otherwise.
+// damageNotes returns a note if the conversation is damaged, or has an event that is too large to be read; nil
+// otherwise.
 func (r *reading) damageNotes() []string {
 	if r.Damage != nil {
 		return []string{"This conversation is damaged and ends early: " + clip(text.Line(r.Damage.Err.Error()), maxReason) + ". What stands before the damage can be read."}
@@ -214,7 +215,8 @@ func (r *reading) damageNotes() []string {
 // that caps count.
 func chars(e any) int { return envelope.Chars(envelope.Document(e)) }
 
-// fit returns the envelope that build makes of as many of n items as limit characters hold; of none, if one does not fit.
+// fit returns the envelope that build makes of as many of n items as limit characters hold; of none, if one does not
+// fit.
 func fit[E any](n, limit int, build func(int) E) E {
 	omitted := sort.Search(n, func(k int) bool { return chars(build(n-k)) <= limit })
 	return build(n - omitted)
@@ -227,8 +229,8 @@ const (
 	maxRemarks = 600  // of the notes of a call
 )
 
-// fitted returns the answer with all events that are asked for, each shortened to its usual length. If that is too much,
-// one turn is shortened further, and several are refused.
+// fitted returns the answer with all events that are asked for, each shortened to its usual length. If that is too
+// much, one turn is shortened further, and several are refused.
 func (r *reading) fitted() (*conversation.ReadEnvelope, error) {
 	most := eventChars
 	if len(r.turns) == 1 && len(r.asked) == 1 {
@@ -340,8 +342,8 @@ func (r *reading) answer(turns []int, all, shown []event) *conversation.ReadEnve
 	return e
 }
 
-// shortNote says how many of all events are left out of those that are shown, how many of these are shortened, and which
-// calls show them whole. It is empty if none is.
+// shortNote says how many of all events are left out of those that are shown, how many of these are shortened, and
+// which calls show them whole. It is empty if none is.
 func shortNote(all, shown []event) string {
 	cut := slices.DeleteFunc(slices.Clone(shown), func(e event) bool { return !e.isCut })
 	if omitted := len(all) - len(shown); omitted > 0 {
@@ -394,8 +396,8 @@ func (r *reading) isSubject(e *event) bool {
 	return r.params.Event == nil || e.shown.Event == *r.params.Event
 }
 
-// lines returns the events of a turn as they are shown. An event has its request where that changes, and its time where a
-// minute has passed; a single one that is asked for always has its time.
+// lines returns the events of a turn as they are shown. An event has its request where that changes, and its time where
+// a minute has passed; a single one that is asked for always has its time.
 func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
 	var last time.Time // the last that is shown
 	request := 0

@@ -90,8 +90,8 @@ type asking struct {
 	whole  bool   // the current conversation is searched too
 }
 
-// search sets a.found to what the query finds outside of the current conversation, or with whole everywhere, and sets the
-// id of that conversation in a.call. Unless use is nil, it is called while the source is open.
+// search sets a.found to what the query finds outside of the current conversation, or with whole everywhere, and sets
+// the id of that conversation in a.call. Unless use is nil, it is called while the source is open.
 func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 	return t.ask(ctx, a.call, a.scope, func(ctx context.Context, source conversations.Source) (err error) {
 		var current current
@@ -234,8 +234,8 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 // dates are problems with the dates of a call.
 type dates []contract.Problem
 
-// between returns the first moment of the date since and the last moment of the date until. A time is zero if its date is
-// not given, or cannot be parsed: then a problem with the parameter, which is called first or last, is added to d.
+// between returns the first moment of the date since and the last moment of the date until. A time is zero if its date
+// is not given, or cannot be parsed: then a problem with the parameter, which is called first or last, is added to d.
 func (d *dates) between(first string, since *string, last string, until *string) (from, to time.Time) {
 	from, to = d.parse(first, since).First, d.parse(last, until).Last
 	if given(since) != "" && from.IsZero() { // the year 1 is a bound: it leaves out events without a time

@@ -84,8 +84,8 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	return s, err
 }
 
-// setText sets the text, and what goes with it: the passage that answers a question, or the first most characters of the
-// event.
+// setText sets the text, and what goes with it: the passage that answers a question, or the first most characters of
+// the event.
 func (m *message) setText(found *conversations.Results, most int) error {
 	if p := m.Passage; p != nil {
 		passage := strings.TrimFunc(p.Text, text.IsSpace)
