@@ -191,7 +191,7 @@ const (
 	// that instead of 46,700, and what was asked for as often. LoCoMo has no others.
 	shortPage = 2000
 	// The newest conversation is named if it is newer than all passages, and has
-	// leastNewest percent of the score of the best one: it may overturn them.
+	// leastNewest percent of the score of the best one: it may say otherwise.
 	leastNewest = 45
 	// maxRepeated is how many passages a note names the repeats of, and
 	// leastRepeated how many bytes these have: thanks are said everywhere.
@@ -408,7 +408,7 @@ func (a *recalling) notes() []string {
 		notes = append(notes, missing)
 	}
 	if c := a.newest; c != nil {
-		notes = append(notes, fmt.Sprintf("Newer, and may overturn these: %s of %s, event=%d.", c.ID, day(c.Latest.Time), c.Latest.Number))
+		notes = append(notes, fmt.Sprintf("Newest match: %s of %s, event=%d.", c.ID, day(c.Latest.Time), c.Latest.Number))
 	}
 	var repeated []string
 	for _, p := range a.passages() {
