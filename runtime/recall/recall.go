@@ -400,7 +400,8 @@ func (a *recalling) notes() []string {
 	case len(a.found.Words) == 0:
 		notes = append(notes, "The question has no word to look for.")
 	case len(a.found.Conversations) == 0:
-		notes = append(notes, "Nothing was found. "+a.elsewhere())
+		quoted := either(strings.Count(a.query.Question, `"`) > 1, "No event has the text in quotes. ", "")
+		notes = append(notes, "Nothing was found. "+quoted+a.elsewhere())
 	case a.poor:
 		missing += " These passages only have the common words of the question. " + a.elsewhere()
 	}
