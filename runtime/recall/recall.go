@@ -190,7 +190,7 @@ const (
 	// that instead of 46,700, and what was asked for as often. LoCoMo has no others.
 	shortPage = 2000
 	// The newest conversation is named if it is newer than all passages, and has
-	// leastNewest percent of the score of the best one: it may overturn them.
+	// leastNewest percent of the score of the best one: it may say otherwise.
 	leastNewest = 45
 	// maxRepeated is how many passages a note names the repeats of, and
 	// leastRepeated how many bytes these have: thanks are said everywhere.
@@ -405,7 +405,8 @@ func (a *recalling) notes() []string {
 	case len(a.found.Words) == 0:
 		notes = append(notes, "The question has no word to look for.")
 	case len(a.found.Conversations) == 0:
-		notes = append(notes, "Nothing was found. "+a.elsewhere())
+		quoted := either(strings.Count(a.query.Question, `"`) > 1, "No event has the text in quotes. ", "")
+		notes = append(notes, "Nothing was found. "+quoted+a.elsewhere())
 	case a.poor:
 		missing += " These passages only have the common words of the question. " + a.elsewhere()
 	}
@@ -413,7 +414,7 @@ func (a *recalling) notes() []string {
 		notes = append(notes, missing)
 	}
 	if c := a.newest; c != nil {
-		notes = append(notes, fmt.Sprintf("Newer, and may overturn these: %s of %s, event=%d.", c.ID, day(c.Latest.Time), c.Latest.Number))
+		notes = append(notes, fmt.Sprintf("Newest match: %s of %s, event=%d.", c.ID, day(c.Latest.Time), c.Latest.Number))
 	}
 	var repeated []string
 	for _, p := range a.passages() {
