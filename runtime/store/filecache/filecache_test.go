@@ -31,7 +31,7 @@ func got(c *filecache.Cache, key string, files ...filecache.Stamp) string {
 
 func TestCache(t *testing.T) {
 	t.Parallel()
-	one, two := filecache.At(write(t, "one")), filecache.At(write(t, "two"))
+	one, two := filecache.At(write(t, "one")), filecache.At(write(t, "second"))
 	b := of(nil)
 	b.Put("a", []byte("of one"), one)
 	b.Put("b", []byte("of both"), one, two)
