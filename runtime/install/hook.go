@@ -14,7 +14,7 @@ import (
 var startHooks = [...]string{"hooks", "SessionStart"}
 
 // hookCommand is the argument with which this program is a start hook.
-const hookCommand = "session-start"
+const hookCommand = "start-hook"
 
 // HasHook reports whether a host runs a command when a session starts.
 func (h Host) HasHook() bool { return h.user.hooks != "" }

@@ -49,9 +49,10 @@ func Uninstall(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 	return c.cobra(&cobra.Command{
 		Use:   "uninstall HOST",
 		Short: "Undo install",
-		Long: `Takes the entry that install made out of the host's configuration file, and its
-hook out of the settings. A file with nothing else in it is removed. All other entries stay as they are, and a
-copy of the file as it was is kept.
+		Long: `Takes the entry that install made out of the host's configuration file, and the
+hook of install --hook out of the host's settings. A file with nothing else in
+it is removed. All other entries stay as they are, and a copy of a file as it
+was is kept.
 
 ` + hostTable(),
 		Example: cli.Examples(host.Name, "uninstall claude-code", "uninstall codex --scope project --yes"),
