@@ -33,7 +33,7 @@ type Indexes struct {
 }
 
 // indexFormat is the version of the values that this package keeps in an index.
-const indexFormat = 16
+const indexFormat = 17
 
 // NewIndexes returns the indexes in a directory, which need not exist.
 func NewIndexes(dir string) *Indexes {

@@ -99,7 +99,7 @@ func (a *around) readNear(ctx context.Context) (near []event, err error) {
 // choosePart sets the text to the part that is asked for, or to passages on about.
 func (a *around) choosePart(whole string) error {
 	if a.isSubject {
-		a.only = a.about(a.only, aboutWhole, aboutEvent)
+		a.only = a.about(a.only, aboutEvent)
 		return nil
 	}
 	size := partChars
@@ -154,7 +154,7 @@ func (a *around) choose(near []event) {
 		n := e.shown.Event
 		switch {
 		case n == a.partner && isRequest && a.isSubject:
-			a.beside = slices.Insert(a.beside, 0, a.about(e, aboutOne, aboutOne))
+			a.beside = slices.Insert(a.beside, 0, a.about(e, aboutOne))
 		case n == a.partner && isRequest:
 			a.beside = slices.Insert(a.beside, 0, e.shortened(answerChars))
 		case n == a.partner:
@@ -228,13 +228,13 @@ func (r *reading) passages(s string, limit int) []excerpt.Span {
 	return r.ranking.Passages(first, aboutPassage, limit)
 }
 
-// headings returns the headings of a text that have a word of about, from the
-// beginning of the text, as far as there is room.
-func (r *reading) headings(s string) (spans []excerpt.Span) {
+// headings returns the headings of a text, from its beginning, as far as there
+// is room.
+func headings(s string) (spans []excerpt.Span) {
 	at, room := 0, aboutHeadings
 	for line := range strings.Lines(s) {
 		end, cost := at+len(line), len(line)+maxMark
-		if cost <= room && isHeading(strings.TrimSpace(line)) && len(r.passages(line, aboutPassage)) > 0 {
+		if cost <= room && isHeading(strings.TrimSpace(line)) {
 			spans, room = append(spans, excerpt.Span{Start: at, End: end}), room-cost
 		}
 		at = end
@@ -247,18 +247,18 @@ func (r *reading) hasWord(e event) bool {
 	return len(r.passages(e.text, aboutPassage)) > 0
 }
 
-// about returns an event with the passages on about, of limit characters in all,
-// in place of a text of more than whole characters, or with the ends of the text
-// where there is no passage.
-func (r *reading) about(e event, whole, limit int) event {
-	if utf8.RuneCountInString(e.text) <= whole {
+// about returns an event whose text, if it has more than aboutWhole characters, is
+// replaced by its headings and its passages on about, which have at most limit
+// characters, or by its ends if it has no passage.
+func (r *reading) about(e event, limit int) event {
+	if utf8.RuneCountInString(e.text) <= aboutWhole {
 		return e
 	}
 	spans := r.passages(e.text, limit)
 	if len(spans) == 0 {
 		return e.shortened(limit)
 	}
-	e.text, e.isCut = only(e.text, append(r.headings(e.text), spans...)), true
+	e.text, e.isCut = only(e.text, append(headings(e.text), spans...)), true
 	return e
 }
 
@@ -278,7 +278,7 @@ func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	}
 	for _, h := range r.ranking.Hits {
 		if e, isAsked := asked[h.Number]; isAsked && r.hasWord(e) {
-			events = append(events, r.about(e, aboutOne, aboutOne))
+			events = append(events, r.about(e, aboutOne))
 		}
 	}
 	return events, nil

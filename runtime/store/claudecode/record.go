@@ -39,7 +39,7 @@ type record struct {
 	Forked      jsontext.Raw `json:"forkedFrom"`
 }
 
-// parse reads a line. It returns false if that is no JSON object, with the members up to the mistake.
+// parse decodes a line. If the line is no JSON object, it returns false, and the members before the mistake.
 func parse(line []byte) (r record, ok bool) {
 	ok = jsontext.Decode(line, &r)
 	return r, ok
@@ -106,9 +106,9 @@ func blocks(content jsontext.Raw) []block {
 	return jsontext.Parts(content, func(said []byte) block { return block{Type: "text", Text: said} })
 }
 
-// prompt returns the texts that a person wrote, from the blocks of the message. It returns false if a
-// person wrote none of it.
-func (r *record) prompt(parts []block) (said [][]byte, ok bool) {
+// prompt returns the texts that a person wrote, from the blocks of the message. It returns false if the
+// message is not one of a person. A prompt can be a picture alone.
+func (r *record) prompt(parts []block) (texts [][]byte, ok bool) {
 	for _, b := range parts {
 		switch b.Type {
 		case "tool_result":
@@ -117,11 +117,11 @@ func (r *record) prompt(parts []block) (said [][]byte, ok bool) {
 			ok = true
 		case "text":
 			if !isInjected(b.Text) {
-				said, ok = append(said, b.Text), true
+				texts, ok = append(texts, b.Text), true
 			}
 		}
 	}
-	return said, ok && r.mayBePrompt()
+	return texts, ok && r.mayBePrompt()
 }
 
 // mayBePrompt reports whether a person can have written the message.
@@ -142,7 +142,8 @@ func isInjected(said []byte) bool {
 		"<task-notification>", "<system-reminder>", "[Request interrupted by user", "<"+StartElement+">", "<session-start-hook>")
 }
 
-// command returns the slash command that a person gave, with its arguments; "" if there are none.
+// command returns the slash command that a person gave, with its arguments. It returns "" if the record is no
+// command, or one without arguments.
 func (r *record) command() string {
 	if r.Type != "user" || r.Meta {
 		return ""
@@ -184,15 +185,15 @@ func (r *record) events() (all []transcript.Event, unknown int) {
 	var m message
 	jsontext.Decode(r.Message, &m)
 	parts := blocks(m.Content)
-	if said, isPrompt := r.prompt(parts); isPrompt {
-		add(transcript.Event{Kind: transcript.KindUser, Text: history.Join(said)})
+	if texts, isPrompt := r.prompt(parts); isPrompt {
+		add(transcript.Event{Kind: transcript.KindUser, Text: history.Join(texts)})
 		return all, 0
 	}
 	for i := 0; i < len(parts) && m.Model != synthetic; i++ {
 		switch b := &parts[i]; {
 		case strings.HasSuffix(b.Type, "tool_result"):
 			add(r.result(b))
-		case r.Type == "user", b.Type == "redacted_thinking": // there is nothing to read
+		case r.Type == "user", b.Type == "redacted_thinking": // text of the program, or none
 		case b.Type == "text":
 			add(transcript.Event{Kind: transcript.KindAssistant, Text: b.Text})
 		case b.Type == "thinking":
@@ -215,7 +216,7 @@ func (r *record) result(b *block) transcript.Event {
 		}
 	}
 	if len(texts) == 1 && bytes.HasPrefix(texts[0], []byte("<persisted-output>")) {
-		// The program keeps the output in another file. The record has more of it than the message.
+		// The program keeps the output in another file. The record has more of the output than the message has.
 		var whole struct {
 			Stdout []byte `json:"stdout"`
 		}
