@@ -103,7 +103,7 @@ type block struct {
 
 // blocks returns the blocks of a content, which can be a text alone.
 func blocks(content jsontext.Raw) []block {
-	return jsontext.Parts(content, func(said []byte) block { return block{Type: "text", Text: said} })
+	return jsontext.Parts(content, func(text []byte) block { return block{Type: "text", Text: text} })
 }
 
 // prompt returns the texts that a person wrote, from the blocks of the message. It returns false if the
@@ -136,8 +136,8 @@ const StartElement = "past-conversations"
 
 // isInjected reports whether a text is one that the program writes in the name of the user, or the output of the start
 // hook.
-func isInjected(said []byte) bool {
-	return history.Begins(said,
+func isInjected(text []byte) bool {
+	return history.Begins(text,
 		"<command-", "<local-command-", "Caveat: The messages below", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
 		"<task-notification>", "<system-reminder>", "[Request interrupted by user", "<"+StartElement+">", "<session-start-hook>")
 }
@@ -150,14 +150,14 @@ func (r *record) command() string {
 	}
 	var m message
 	jsontext.Decode(r.Message, &m)
-	said := jsontext.String(m.Content)
-	if !strings.HasPrefix(strings.TrimSpace(said), "<command-") {
+	text := jsontext.String(m.Content)
+	if !strings.HasPrefix(strings.TrimSpace(text), "<command-") {
 		return ""
 	}
 	tagged := func(tag string) string {
-		_, text, _ := strings.Cut(said, "<"+tag+">")
-		text, _, _ = strings.Cut(text, "</"+tag+">")
-		return strings.TrimSpace(text)
+		_, rest, _ := strings.Cut(text, "<"+tag+">")
+		content, _, _ := strings.Cut(rest, "</"+tag+">")
+		return strings.TrimSpace(content)
 	}
 	arguments := tagged("command-args")
 	if arguments == "" {
@@ -228,14 +228,14 @@ func (r *record) result(b *block) transcript.Event {
 }
 
 // withoutReminders returns a text without the reminders that the program adds for the assistant.
-func withoutReminders(said []byte) (kept []byte) {
+func withoutReminders(text []byte) (kept []byte) {
 	for {
-		before, rest, begins := bytes.Cut(said, []byte("<system-reminder>"))
+		before, rest, begins := bytes.Cut(text, []byte("<system-reminder>"))
 		_, after, ends := bytes.Cut(rest, []byte("</system-reminder>"))
 		if !begins || !ends {
-			return append(kept, said...)
+			return append(kept, text...)
 		}
 		kept = append(kept, before...)
-		said = after
+		text = after
 	}
 }

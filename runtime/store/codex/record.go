@@ -72,7 +72,7 @@ func texts(content jsontext.Raw) (all [][]byte) {
 	type block struct {
 		Text []byte `json:"text"`
 	}
-	for _, b := range jsontext.Parts(content, func(said []byte) block { return block{said} }) {
+	for _, b := range jsontext.Parts(content, func(text []byte) block { return block{text} }) {
 		if b.Text != nil {
 			all = append(all, b.Text)
 		}

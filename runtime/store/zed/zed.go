@@ -177,6 +177,7 @@ func record(to *history.Recorder, row *sessiondb.Message) {
 	}
 }
 
+// add adds an event with a text, at the time of the row.
 func (r *recorder) add(kind transcript.Kind, text []byte) {
 	r.Add(transcript.Event{Kind: kind, Time: r.row.At, Text: text})
 }
