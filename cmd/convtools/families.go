@@ -20,7 +20,7 @@ func families(host *toolset.Host) []toolset.Family {
 	recalled := recall.Family(host, "CONVTOOLS_CLI", process.Exec{})
 	families := []toolset.Family{
 		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled), conversationcli.Recall(&recalled),
-			conversationcli.Blame, conversationcli.How(&recalled), conversationcli.Resume(&recalled), conversationcli.Forget),
+			conversationcli.Blame, conversationcli.How(&recalled), conversationcli.Resume(&recalled), conversationcli.Forget, conversationcli.StartHook),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
 	conv := tools.Family(host, families...)

@@ -31,7 +31,8 @@ const (
 	TOML
 )
 
-// A Member is one key of an entry. Value is a string, a bool or a []string.
+// A Member is one key of an entry. Value is a string, a bool or a []string; in JSON also []Member for an object, and
+// [][]Member for a list of objects.
 type Member struct {
 	Key   string
 	Value any
@@ -149,9 +150,9 @@ func Remove(format Format, src []byte, path []string) ([]byte, error) {
 	return check(format, src, append(bom, edited...), path, nil)
 }
 
-// check returns edited if it differs from src only at path, where it has entry, or nothing if entry is nil. Otherwise
-// it returns an error: the code that edits the text made a mistake.
-func check(format Format, src, edited []byte, path []string, entry map[string]any) ([]byte, error) {
+// check returns edited if it differs from src only at path, where it has want, or nothing if want is nil. Otherwise it
+// returns an error: the code that edits the text made a mistake.
+func check(format Format, src, edited []byte, path []string, want any) ([]byte, error) {
 	before, err := decode(format, src)
 	if err != nil {
 		return nil, err
@@ -164,7 +165,7 @@ func check(format Format, src, edited []byte, path []string, entry map[string]an
 	drop(before, path)
 	drop(after, path)
 	// Compared as text: for reflect.DeepEqual a NaN differs from itself.
-	if there != (entry != nil) || there && fmt.Sprintf("%#v", found) != fmt.Sprintf("%#v", entry) || fmt.Sprintf("%#v", before) != fmt.Sprintf("%#v", after) {
+	if there != (want != nil) || there && fmt.Sprintf("%#v", found) != fmt.Sprintf("%#v", want) || fmt.Sprintf("%#v", before) != fmt.Sprintf("%#v", after) {
 		return nil, errChecked
 	}
 	return edited, nil
@@ -213,13 +214,24 @@ func drop(doc map[string]any, path []string) {
 
 // decoded returns a value of a member as it would be decoded.
 func decoded(value any) any {
-	list, ok := value.([]string)
-	if !ok {
+	items := []any{}
+	switch v := value.(type) {
+	case []string:
+		for _, item := range v {
+			items = append(items, item)
+		}
+	case [][]Member:
+		for _, item := range v {
+			items = append(items, decoded(item))
+		}
+	case []Member:
+		object := map[string]any{}
+		for _, m := range v {
+			object[m.Key] = decoded(m.Value)
+		}
+		return object
+	default:
 		return value
-	}
-	items := make([]any, len(list))
-	for i, item := range list {
-		items[i] = item
 	}
 	return items
 }

@@ -261,8 +261,8 @@ type layout struct {
 	space string // after colons and commas
 }
 
-// render returns a value as text: a string, a bool, a list of strings on one line, or members as an object on lines
-// after one with that indentation.
+// render returns a value as text: a string, a bool, a list of strings on one line, members as an object on lines after
+// one with that indentation, or a list of such objects.
 func (l layout) render(value any, indent string) string {
 	var items []string
 	switch v := value.(type) {
@@ -275,6 +275,11 @@ func (l layout) render(value any, indent string) string {
 			items = append(items, string(hujson.String(item)))
 		}
 		return "[" + strings.Join(items, ","+l.space) + "]"
+	case [][]Member:
+		for _, item := range v {
+			items = append(items, l.render(item, indent))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
 	case []Member:
 		for _, m := range v {
 			items = append(items, string(hujson.String(m.Key))+":"+l.space+l.render(m.Value, indent+l.unit))

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -61,6 +62,16 @@ func readFile(path string) (snapshot, error) {
 	}
 	s.exists, s.mode = true, info.Mode().Perm()
 	return s, nil
+}
+
+// orNone returns nil, which removes the file, for an empty document. It returns the document for a link: that and its
+// target stay.
+func (s snapshot) orNone(after []byte) []byte {
+	rest := strings.Join(strings.Fields(string(after)), "")
+	if info, err := os.Lstat(s.path); err == nil && info.Mode().IsRegular() && (rest == "" || rest == "{}") {
+		return nil
+	}
+	return after
 }
 
 func exists(path string) bool {

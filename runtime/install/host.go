@@ -33,7 +33,9 @@ type site struct {
 	files []string
 	// elsewhere is files by operating system, for systems with other paths.
 	elsewhere map[string][]string
-	// movedBy is the environment variable that moves the file to another directory.
+	// hooks is the pattern of the path of the file with hooks; empty for a host without a start hook.
+	hooks string
+	// movedBy is the environment variable that moves the files to another directory.
 	movedBy string
 	// binding is the way in which the server finds the project; see [Host.server].
 	binding binding
@@ -92,11 +94,12 @@ func Hosts() []Host {
 		Name: "claude-code", Title: "Claude Code", Scopes: []Scope{User, Project},
 		format: configedit.JSON, table: []string{"mcpServers"}, shape: typedShape,
 		user: site{
-			files: []string{"~/.claude.json"}, movedBy: "CLAUDE_CONFIG_DIR",
+			files: []string{"~/.claude.json"}, hooks: "~/.claude/settings.json", movedBy: "CLAUDE_CONFIG_DIR",
 			advice: []string{"Sessions that are running do not know it yet. claude mcp list shows whether it is connected."},
 		},
 		project: site{
 			files:  []string{"{project}/.mcp.json"},
+			hooks:  "{project}/.claude/settings.json",
 			advice: []string{"Claude Code asks once whether to use the servers of this project.", "claude mcp list shows whether it is connected."},
 		},
 	}, {
@@ -345,7 +348,11 @@ func (h Host) startsThis(entry map[string]any, o Options) bool {
 	if _, ok := r.Settings(o); !ok || r.Err != nil {
 		return false
 	}
-	command := r.Command[0]
+	return o.isNamed(r.Command[0])
+}
+
+// isNamed reports whether a command is this program, at this path or another path with its name.
+func (o Options) isNamed(command string) bool {
 	name := command[strings.LastIndexAny(command, `/\`)+1:]
 	return command == o.Program || strings.EqualFold(strings.TrimSuffix(strings.ToLower(name), ".exe"), o.Name)
 }

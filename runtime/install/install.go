@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,6 +58,8 @@ type Options struct {
 	// Advice are sentences about the steps that are left then.
 	Flags            []toolset.Flag
 	Settings, Advice []string
+	// Hook adds a start hook; an existing one stays without.
+	Hook bool
 	// Variables are the names of the environment variables that this program needs if they are set.
 	Variables []string
 }
@@ -154,6 +155,11 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 		manual := leftAlone(change.Path, err)
 		manual.addByHand(host.format, path, members)
 		return nil, manual
+	}
+	if opts.Hook {
+		if err := change.planHook(host, opts, true); err != nil {
+			return nil, err
+		}
 	}
 	change.noteSharedPath(opts)
 	return change, nil
@@ -256,6 +262,11 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 	if err != nil {
 		return nil, leftAlone(change.Path, err)
 	}
+	if host.HasHook() {
+		if err := change.planHook(host, opts, false); err != nil {
+			return nil, err
+		}
+	}
 	return change, nil
 }
 
@@ -280,19 +291,24 @@ func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error
 	if err != nil {
 		return err
 	}
-	// Tables around the entry that are empty now go too, the inner ones first.
-	for around := path[:len(path)-1]; len(around) > 0; around = around[:len(around)-1] {
-		if table, ok, err := configedit.Get(host.format, after, around); err != nil || !ok || len(table) > 0 {
+	if after, err = withoutEmpty(host.format, after, path[:len(path)-1]); err != nil {
+		return err
+	}
+	c.add(current, current.orNone(after), "-"+strings.Join(path, ".")+"\n")
+	return nil
+}
+
+// withoutEmpty returns a document without the table at path if that is empty, and without the tables around it that
+// are empty then.
+func withoutEmpty(format configedit.Format, src []byte, path []string) ([]byte, error) {
+	for ; len(path) > 0; path = path[:len(path)-1] {
+		table, ok, err := configedit.Get(format, src, path)
+		if err != nil || !ok || len(table) > 0 {
 			break
 		}
-		if after, err = configedit.Remove(host.format, after, around); err != nil {
-			return err
+		if src, err = configedit.Remove(format, src, path); err != nil {
+			return nil, err
 		}
 	}
-	rest := strings.Join(strings.Fields(string(after)), "")
-	if info, err := os.Lstat(current.path); err == nil && info.Mode().IsRegular() && (rest == "" || rest == "{}") {
-		after = nil // removes the empty file; a link and its target stay
-	}
-	c.add(current, after, "-"+strings.Join(path, ".")+"\n")
-	return nil
+	return src, nil
 }

@@ -37,6 +37,7 @@ their scopes:
 ` + hostTable(),
 		Example: cli.Examples(host.Name, "install claude-code", "install codex --scope project --yes", "install claude-desktop --workspace ~/src/project"),
 	})
+	cmd.Flags().BoolVar(&c.hook, "hook", false, "also have the host print the project's last conversations\nwhen a session starts (claude-code)")
 	registry.AddFlags(cmd)
 	return cmd
 }
@@ -48,9 +49,10 @@ func Uninstall(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 	return c.cobra(&cobra.Command{
 		Use:   "uninstall HOST",
 		Short: "Undo install",
-		Long: `Takes the entry that install made out of the host's configuration file. A file
-with nothing else in it is removed. All other entries stay as they are, and a
-copy of the file as it was is kept.
+		Long: `Takes the entry that install made out of the host's configuration file, and the
+hook of install --hook out of the host's settings. A file with nothing else in
+it is removed. All other entries stay as they are, and a copy of a file as it
+was is kept.
 
 ` + hostTable(),
 		Example: cli.Examples(host.Name, "uninstall claude-code", "uninstall codex --scope project --yes"),
@@ -67,8 +69,8 @@ type command struct {
 	// nothing reports that there is nothing to do.
 	nothing func(install.Host, install.Options, *install.Change) error
 
-	scope       string
-	yes, dryRun bool
+	scope             string
+	yes, dryRun, hook bool
 }
 
 // cobra adds the common parts of the two commands.
@@ -187,6 +189,9 @@ func (c *command) options(cmd *cobra.Command, host install.Host) (install.Option
 	scope := cmp.Or(opts.Scope, host.Scopes[0])
 	if err := host.CheckScope(scope); err != nil {
 		return opts, cli.Usage(err)
+	}
+	if opts.Hook = c.hook; c.hook && !host.HasHook() {
+		return opts, cli.Usagef("%s has no hook for the start of a session that install knows", host.Title)
 	}
 	set := cmd.Flags()
 	for _, f := range c.registry.Flags() {

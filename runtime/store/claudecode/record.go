@@ -130,11 +130,16 @@ func (r *record) mayBePrompt() bool {
 	return r.Type == "user" && !r.Meta && !r.Compact && r.PromptSource != "system" && byPerson && r.ToolUse == nil
 }
 
-// isInjected reports whether a text is one that the program writes in the name of the user.
+// StartElement is the name of the element that the start hook of this program prints for the assistant. Its text is
+// never part of a conversation.
+const StartElement = "past-conversations"
+
+// isInjected reports whether a text is one that the program writes in the name of the user, or the output of the start
+// hook.
 func isInjected(text []byte) bool {
 	return history.Begins(text,
 		"<command-", "<local-command-", "Caveat: The messages below", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
-		"<task-notification>", "<system-reminder>", "[Request interrupted by user")
+		"<task-notification>", "<system-reminder>", "[Request interrupted by user", "<"+StartElement+">", "<session-start-hook>")
 }
 
 // command returns the slash command that a person gave, with its arguments. It returns "" if the record is no
