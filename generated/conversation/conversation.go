@@ -27,7 +27,8 @@ type Handler interface {
 	// tool named, of any project.
 	Read(ctx context.Context, call contract.Call, p ReadParams) (*ReadEnvelope, error)
 	// Recall answers conversation_recall: use first to find what was said, tried,
-	// fixed or decided in past sessions: your memory and history.
+	// fixed or decided in past, previous or earlier sessions: your memory and
+	// history.
 	Recall(ctx context.Context, call contract.Call, p RecallParams) (*RecallEnvelope, error)
 	// Search answers conversation_search: use to list past messages with a text, by
 	// role and date, of all projects and imported histories such as ChatGPT's.

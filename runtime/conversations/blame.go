@@ -15,13 +15,13 @@ import (
 
 // BlameQuery asks which conversations changed a file, or brought a line of it.
 type BlameQuery struct {
-	// Filter selects the conversations, live and archived. Its File is the file.
+	// Filter selects the conversations, live and archived, and with its File the file.
 	Filter
-	// Line, if not empty, is the text of a line without white space around it: the result has only the newest change
-	// that brought it.
+	// Line, if not empty, is the text of a line without white space around it. Then the result has only the newest change
+	// that brought the line.
 	Line string
-	// Until, if not zero, is a time before which the line was there. Later changes count only if no earlier one
-	// brought it.
+	// Until, if not zero, is a time when the line was there. A later change counts only if no earlier change brought
+	// the line.
 	Until time.Time
 	Limit int // of conversations
 }
@@ -29,7 +29,7 @@ type BlameQuery struct {
 // Blame is the result of a [BlameQuery].
 type Blame struct {
 	Changes []Change // the newest first
-	Total   int      // conversations that changed the file, without a line
+	Total   int      // conversations that may have changed the file; 0 if the query has a line
 	Omitted
 }
 
@@ -40,19 +40,19 @@ type Change struct {
 	Time    time.Time
 	Tool    string
 	Edits   []toolcall.Edit // of the file
-	Calls   int             // that changed the file in the conversation, up to this one
-	Request string          // that led to the change; empty for none
+	Calls   int             // calls of the conversation that changed the file, up to and with this one
+	Request string          // the request before the change; empty for none
 }
 
-// Blame returns the conversations that changed a file. It reads those that it returns, and of the others only what
-// the indexes have.
+// Blame returns the last changes of a file, or the change that brought a line. It finds by the indexes which
+// conversations may have changed the file, and reads these until it has enough.
 func (l *Library) Blame(ctx context.Context, q BlameQuery) (b Blame, err error) {
 	q.Both = true
 	asked, err := l.newQuery(&q.Filter, &b.Omitted)
 	if err == nil {
 		err = asked.prepare(ctx, true)
 	}
-	defer asked.end()
+	defer asked.closeLists()
 	if err != nil {
 		return b, err
 	}
@@ -63,12 +63,12 @@ func (l *Library) Blame(ctx context.Context, q BlameQuery) (b Blame, err error) 
 	}
 	if q.Line == "" {
 		b.Total = len(candidates)
-		b.Changes = blaming.last(ctx, candidates)
-	} else if b.Changes = blaming.brought(ctx, candidates); len(b.Changes) == 0 {
-		// Only a part of the line was replaced.
+		b.Changes = blaming.lastChanges(ctx, candidates)
+	} else if b.Changes = blaming.newestBringing(ctx, candidates); len(b.Changes) == 0 {
+		// No change brought the whole line: each replaced a part of it.
 		if candidates, err = blaming.candidates(ctx, ""); err == nil {
 			blaming.inParts = true
-			b.Changes = blaming.brought(ctx, candidates)
+			b.Changes = blaming.newestBringing(ctx, candidates)
 		}
 	}
 	return b, cmp.Or(err, ctx.Err())
@@ -79,17 +79,18 @@ type blaming struct {
 	*query
 	file    *fileFilter
 	asked   *BlameQuery
-	inParts bool // a change may bring a part of the line
+	inParts bool // changes that bring a part of the line count too
 }
 
 // candidate is a conversation that may have changed the file.
 type candidate struct {
 	*store.Conversation
-	newest time.Time // of its calls that may have
+	newest time.Time // the time of the newest call that may have changed it
 }
 
-// candidates returns the conversations with a call that may have changed the file and has a text, the newest first.
-func (b *blaming) candidates(ctx context.Context, text string) (all []candidate, err error) {
+// candidates returns the conversations with a call that may have changed the file, and whose message has a text. Those
+// with the newest such call come first.
+func (b *blaming) candidates(ctx context.Context, text string) (found []candidate, err error) {
 	for _, s := range b.sources {
 		seen := map[string]bool{}
 		for hit, err := range s.changes(ctx, b.file, text) {
@@ -98,35 +99,36 @@ func (b *blaming) candidates(ctx context.Context, text string) (all []candidate,
 			}
 			if c := s.wanted[hit.Key]; c != nil && !seen[hit.Key] {
 				seen[hit.Key] = true
-				all = append(all, candidate{c, hit.Time})
+				found = append(found, candidate{c, hit.Time})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return b.newest.Compare(a.newest) })
-	return all, nil
+	slices.SortStableFunc(found, func(a, b candidate) int { return b.newest.Compare(a.newest) })
+	return found, nil
 }
 
-// last returns the last change in each of the first candidates that changed the file.
-func (b *blaming) last(ctx context.Context, candidates []candidate) (last []Change) {
+// lastChanges returns the last change of the file in each of the first candidates that changed it, up to the limit.
+func (b *blaming) lastChanges(ctx context.Context, candidates []candidate) (last []Change) {
 	for _, c := range candidates {
 		if len(last) == b.asked.Limit || ctx.Err() != nil {
 			break
 		}
-		if changes := b.read(ctx, c); len(changes) > 0 {
+		if changes := b.readChanges(ctx, c); len(changes) > 0 {
 			last = append(last, changes[len(changes)-1])
 		}
 	}
 	return last
 }
 
-// brought returns the newest change that brought the line; none if no candidate did.
-func (b *blaming) brought(ctx context.Context, candidates []candidate) []Change {
+// newestBringing returns the newest change that brought the line, or if all such changes are late the newest of these;
+// none if no candidate brought the line.
+func (b *blaming) newestBringing(ctx context.Context, candidates []candidate) []Change {
 	var best *Change
 	for _, c := range candidates {
 		if best != nil && c.newest.Before(best.Time) && !b.isLate(best) || ctx.Err() != nil {
-			break
+			break // all other changes are older
 		}
-		for _, change := range b.read(ctx, c) {
+		for _, change := range b.readChanges(ctx, c) {
 			if b.brings(&change) && (best == nil || b.isBetter(&change, best)) {
 				best = &change
 			}
@@ -138,12 +140,13 @@ func (b *blaming) brought(ctx context.Context, candidates []candidate) []Change 
 	return []Change{*best}
 }
 
-// isLate reports whether the line was there before a change.
+// isLate reports whether a change is later than the time when the line was there.
 func (b *blaming) isLate(c *Change) bool {
 	return !b.asked.Until.IsZero() && c.Time.After(b.asked.Until)
 }
 
-// isBetter reports whether a change of two more probably brought the line.
+// isBetter reports whether c more probably brought the line than another change: one that is not late is better than a
+// late one, and otherwise the newer one is better.
 func (b *blaming) isBetter(c, than *Change) bool {
 	if b.isLate(c) != b.isLate(than) {
 		return b.isLate(than)
@@ -151,7 +154,7 @@ func (b *blaming) isBetter(c, than *Change) bool {
 	return !c.Time.Before(than.Time)
 }
 
-// brings reports whether a change brings the line, or a part of it: its new text has it oftener than its old one.
+// brings reports whether a change brings the line: the new text of an edit has the line more often than the old text.
 func (b *blaming) brings(c *Change) bool {
 	return slices.ContainsFunc(c.Edits, func(e toolcall.Edit) bool { return b.count(e.After) > b.count(e.Before) })
 }
@@ -159,7 +162,8 @@ func (b *blaming) brings(c *Change) bool {
 // leastPart is the least number of bytes of a text that can be a part of a line.
 const leastPart = 4
 
-// count returns how often a text has the line, or if a part counts, whether its first or last line is one.
+// count returns how many lines of a text are the line. With inParts its first and its last line also count if they are
+// a part of the line.
 func (b *blaming) count(text string) (n int) {
 	line, lines := b.asked.Line, strings.Split(strings.Trim(text, "\n"), "\n")
 	for i, l := range lines {
@@ -172,13 +176,14 @@ func (b *blaming) count(text string) (n int) {
 	return n
 }
 
-// read returns the calls of a conversation that changed the file, in their order; none if it cannot be read.
-func (b *blaming) read(ctx context.Context, c candidate) (changes []Change) {
+// readChanges returns the changes of the file by calls of a conversation, in the order of the calls, without those that
+// failed. It ignores errors of reading: a damaged conversation has the changes before the damage.
+func (b *blaming) readChanges(ctx context.Context, c candidate) (changes []Change) {
 	var numbering transcript.Numbering
 	request := ""
 	failed := map[string]bool{}
-	var ids []string                                    // of the calls
-	_, _ = c.Read(ctx, func(e *transcript.Event) bool { // the conversation is damaged at most
+	var ids []string // of the calls, in the order of changes
+	_, _ = c.Read(ctx, func(e *transcript.Event) bool {
 		number := numbering.Next(e.Kind)
 		switch e.Kind {
 		case transcript.KindUser:
@@ -204,7 +209,7 @@ func (b *blaming) read(ctx context.Context, c candidate) (changes []Change) {
 	return kept
 }
 
-// edits returns the changes of the file by a call. It looks only into calls that have its name.
+// edits returns the changes of the file by a call. It decodes only calls in which the name of the file occurs.
 func (b *blaming) edits(e *transcript.Event, dir string) []toolcall.Edit {
 	name := []byte(b.file.path[strings.LastIndexByte(b.file.path, '/')+1:])
 	if !bytes.Contains(e.Arguments, name) && !bytes.Contains(e.Text, name) {

@@ -10,10 +10,10 @@ import (
 
 // Caller is the conversation that a call comes from, as far as it is known.
 type Caller struct {
-	// IDs are the conversation and the ones that it is part of. They are empty if it is not known.
+	// IDs are the conversation and the conversations that it is part of; empty if it is not known.
 	IDs []transcript.ID
 	// Recorded reports whether the call comes from a program that records its conversations here. If IDs is empty,
-	// one of these is the caller.
+	// an unknown one of these conversations is the caller.
 	Recorded bool
 }
 
@@ -22,7 +22,7 @@ type Caller struct {
 // as likely, it returns none.
 func (l *Library) Caller(ctx context.Context, from caller.Caller) Caller {
 	var best store.Caller
-	name, several := "", false // the program, and whether another one is as likely
+	name, several := "", false // the program of best, and whether another program is as likely
 	for _, s := range l.stores {
 		r, ok := s.(store.Recognizer)
 		if !ok {

@@ -26,12 +26,12 @@ const (
 type command struct {
 	text           string  // of its last run
 	hit            Hit     // the last run
-	score          float64 // the best of its runs
+	score          float64 // the best score of a run
 	runs, failures int
 }
 
-// commands finds the commands that rank highest for the question, each with all of its runs that have a word of the
-// question.
+// commands adds the commands that rank highest for the question to the results, best first. It counts the runs of a
+// command that have a word of the question.
 func (r *ranking) commands(ctx context.Context) error {
 	found := map[string]*command{}
 	for i := range r.asks.Terms {
@@ -39,33 +39,34 @@ func (r *ranking) commands(ctx context.Context) error {
 	}
 	for _, s := range r.result.query.sources {
 		q := r.asks
-		q.Filter, q.Most = r.query.inIndex(s), len(s.view.Conversations)
-		all, err := s.view.Rank(ctx, q)
+		q.Filter, q.Most = r.query.indexFilter(s), len(s.view.Conversations)
+		ranked, err := s.view.Rank(ctx, q)
 		if err != nil {
 			return err
 		}
-		for i := range all {
-			if err := cmp.Or(ctx.Err(), r.runs(s, &all[i], found)); err != nil {
+		for i := range ranked {
+			if err := cmp.Or(ctx.Err(), r.collectRuns(s, &ranked[i], found)); err != nil {
 				return err
 			}
 		}
 	}
 	r.result.Total = len(found)
-	for _, c := range r.best(found) {
+	for _, c := range r.bestCommands(found) {
 		p := &Passage{Score: c.score, Runs: c.runs, Failures: c.failures}
 		p.Excerpt, p.Wide = beginning(c.text, r.query.MaxText), beginning(c.text, r.query.MaxWide)
 		c.hit.Passage = p
 		r.result.Hits = append(r.result.Hits, c.hit)
-		of := c.hit.Conversation
-		if of.Score = max(of.Score, c.score); !slices.Contains(r.result.Conversations, of) {
-			r.result.Conversations = append(r.result.Conversations, of)
+		conversation := c.hit.Conversation
+		conversation.Score = max(conversation.Score, c.score)
+		if !slices.Contains(r.result.Conversations, conversation) {
+			r.result.Conversations = append(r.result.Conversations, conversation)
 		}
 	}
 	return nil
 }
 
-// runs adds the runs of commands in a conversation to the commands that were found, by their essence.
-func (r *ranking) runs(s *source, in *index.Ranked, found map[string]*command) error {
+// collectRuns adds each message with a score in a conversation, as a run, to the found command with the same essence.
+func (r *ranking) collectRuns(s *source, in *index.Ranked, found map[string]*command) error {
 	for i, m := range in.Messages {
 		if m.Score == 0 {
 			continue
@@ -91,14 +92,15 @@ func (r *ranking) runs(s *source, in *index.Ranked, found map[string]*command) e
 		}
 		c.score = max(c.score, float64(m.Score))
 		if c.text == "" || m.Time.After(c.hit.Time) {
-			c.text, c.hit = string(s.shown([]byte(x.command), extra)), s.hit(in.Conversation, m, extra)
+			c.text, c.hit = string(s.shown([]byte(x.command), extra)), s.newHit(in.Conversation, m, extra)
 			c.hit.Failed = hasFailed
 		}
 	}
 	return nil
 }
 
-// hasFailed reports whether the first of some messages is a call whose result, among the others, is marked as an error.
+// hasFailed reports whether the result of a call is marked as an error. The first message is the call, and its result
+// may be among the others.
 func (s *source) hasFailed(messages []index.Scored) (bool, error) {
 	for _, m := range messages[1:] {
 		if kindOf(m.Kind) != transcript.KindToolResult {
@@ -112,8 +114,9 @@ func (s *source) hasFailed(messages []index.Scored) (bool, error) {
 	return false, nil
 }
 
-// best returns the commands with the highest scores, the best first.
-func (r *ranking) best(found map[string]*command) (best []*command) {
+// bestCommands returns the found commands with the highest scores, the best first. It changes the scores by the numbers
+// of runs and failures.
+func (r *ranking) bestCommands(found map[string]*command) (best []*command) {
 	for _, c := range found {
 		c.score *= 1 + runsCount*math.Log2(float64(c.runs))
 		if c.failures == c.runs {
@@ -123,7 +126,7 @@ func (r *ranking) best(found map[string]*command) (best []*command) {
 	}
 	slices.SortFunc(best, func(a, b *command) int {
 		p, q := a.hit.Position(), b.hit.Position()
-		return cmp.Or(cmp.Compare(b.score, a.score), p.in().Compare(q.in()))
+		return cmp.Or(cmp.Compare(b.score, a.score), p.inIndex().Compare(q.inIndex()))
 	})
 	return best[:min(len(best), r.query.Limit)]
 }
@@ -136,10 +139,10 @@ func essence(command string) string {
 	}
 	for before := ""; before != short; {
 		before = short
-		if at := strings.LastIndexByte(short, '|'); at > 0 {
-			filter := strings.TrimSpace(short[at+1:])
+		if pipe := strings.LastIndexByte(short, '|'); pipe > 0 {
+			filter := strings.TrimSpace(short[pipe+1:])
 			if strings.HasPrefix(filter, "tail") || strings.HasPrefix(filter, "head") {
-				short = strings.TrimSpace(short[:at])
+				short = strings.TrimSpace(short[:pipe])
 			}
 		}
 		for _, redirection := range []string{"2>&1", "2>/dev/null"} {

@@ -38,8 +38,8 @@ type Filter struct {
 	Sources []string
 	// Labels are labels that a conversation must have, all of them.
 	Labels []Label
-	// File, if not empty, selects conversations with a call that changes the file, as far as the indexes have them.
-	// It is an absolute path, a path from the root of the project, or the end of one.
+	// File, if not empty, selects conversations with a call that changes the file, as far as the indexes have the calls.
+	// File is an absolute path, a path from the root of the project, or the end of one.
 	File string
 }
 
@@ -49,8 +49,8 @@ type Label struct {
 	Value *string
 }
 
-// Sort is the key by which conversations are sorted. Of equal ones the first created comes first; missing values come
-// last in both directions.
+// Sort is the key by which conversations are sorted. Of equal ones the first created comes first. Conversations without
+// the key come last in both directions.
 type Sort uint8
 
 // The orders.
@@ -118,7 +118,7 @@ type Omitted struct {
 // last event.
 type EventRange struct{ First, Last int }
 
-// Has reports whether the range has a number; 0 is none.
+// Has reports whether the range has a number. The zero range has none.
 func (e EventRange) Has(n int) bool {
 	return 0 < e.First && e.First <= n && (e.Last == 0 || n <= e.Last)
 }
@@ -134,7 +134,7 @@ type ReadQuery struct {
 	// Events, if not zero, selects numbered events in place of Turns. If the first does not exist, the error is a
 	// [*RangeError].
 	Events EventRange
-	// Kinds reports whether events of a kind are wanted; nil is for all kinds.
+	// Kinds reports whether events of a kind are wanted; nil selects all kinds.
 	Kinds func(transcript.Kind) bool
 	// Opened, if not nil, is called with the reading before the first event.
 	Opened func(*Reading) error
@@ -153,7 +153,7 @@ type Reading struct {
 	Requests  int // events of the user in the whole conversation
 	// Damage is set if the record ends early.
 	Damage *Problem
-	// Problems are others, of looking for the conversation and of reading it.
+	// Problems are the other problems of looking for the conversation and of reading it.
 	Problems []Problem
 }
 

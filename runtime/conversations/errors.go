@@ -49,8 +49,8 @@ func (e *ExcludedError) Error() string {
 // RangeError is the error for a turn or an event that a conversation does not have.
 type RangeError struct {
 	ID     transcript.ID
-	Events bool // it is about events
-	N, Of  int
+	Events bool // N is the number of an event, and not of a turn
+	N, Of  int  // the missing number, and how many there are
 }
 
 func (e *RangeError) Error() string { return fmt.Sprintf("%d of %d", e.N, e.Of) }

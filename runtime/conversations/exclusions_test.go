@@ -14,7 +14,7 @@ func TestCacheOfOtherExclusions(t *testing.T) {
 	for _, exclusions := range []string{"", "other"} {
 		saved := filecache.New(func() []byte { return nil })
 		saved.Put("key", []byte("title"))
-		w, err := x.replace(&settings{}, indexName("jp", "/place"), nil).Write(t.Context())
+		w, err := x.openOrReplace(&settings{}, indexName("jp", "/place"), nil).Write(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,8 @@ func (l *Library) IndexReports() (reports []IndexReport) {
 		return nil
 	}
 	for _, s := range l.stores {
-		u := newUpdate(nil, &source{Store: s, index: l.indexes.of(l.settings, s)})
-		u.open()
+		u := newUpdate(nil, &source{Store: s, index: l.indexes.ofStore(l.settings, s)})
+		u.openView()
 		reports = append(reports, u.IndexReport)
 	}
 	return reports

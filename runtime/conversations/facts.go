@@ -17,8 +17,8 @@ import (
 type facts struct {
 	// Conversation has the facts that are known without reading the events and are the same in every list.
 	transcript.Conversation
-	// Read is set if everything could be read. Otherwise the index has the messages that could be, for rankings only,
-	// and the next three are those of the [Problem].
+	// Read is set if everything could be read. Otherwise the index has the messages that could be read, for rankings
+	// only, and Kind, Event and Err are those of the [Problem].
 	Read      bool
 	Kind      int
 	Event     int
@@ -39,7 +39,7 @@ func (f *facts) fields() []any {
 	}
 }
 
-// readFacts returns the facts of a conversation in an index.
+// readFacts returns the facts of a conversation in an index; only the id and the title if the others are malformed.
 func readFacts(c *index.Conversation) (f facts) {
 	if !filecache.ReadFields(c.Facts, f.fields()...) {
 		f = facts{}
@@ -48,15 +48,15 @@ func readFacts(c *index.Conversation) (f facts) {
 	return f
 }
 
-// indexVersion returns the version of a conversation in an index: of its record, and of values that a store finds by
-// comparing conversations.
+// indexVersion returns the version of a conversation for an index. It changes with the version of the record, and with
+// the values that a store finds by comparing conversations.
 func indexVersion(version string, c *store.Conversation) string {
 	sum := sha256.Sum256(filecache.AppendFields(nil, &version, &c.Title, (*string)(&c.Parent), &c.Order, &c.Hidden, &c.Archived))
 	return string(sum[:12])
 }
 
-// count fills in the counts of a conversation that was read to its end.
-func (f *facts) count(totals *store.Totals, c *counting) {
+// setCounts sets Read and the facts from the events of a conversation that was read to its end.
+func (f *facts) setCounts(totals *store.Totals, c *counting) {
 	f.Read, f.Events, f.LastAt, f.BadTime = true, totals.Events, totals.LastAt, totals.BadTime
 	f.Size = Size{Turns: totals.Turns, Requests: c.Requests, Numbered: c.Events, Chars: c.Chars}
 	if totals.Uncounted != nil {
@@ -66,13 +66,13 @@ func (f *facts) count(totals *store.Totals, c *counting) {
 
 // problem returns the problem of a conversation that could not be read to its end; nil if it could.
 func (f *facts) problem() *Problem {
-	if f.Read || f.Err == "" { // without an error its owner counts no events, and all of it was read
+	if f.Read || f.Err == "" { // malformed facts have no error
 		return nil
 	}
 	return &Problem{ID: f.ID, Kind: store.ProblemKind(f.Kind), Event: f.Event, Err: errors.New(f.Err)}
 }
 
-// problemOf returns the problem of a conversation that was read to its end; nil for none.
+// problemOf returns the problem of a conversation that was read to its end but with parts left out; nil if none were.
 func problemOf(id transcript.ID, totals *store.Totals) *Problem {
 	var left []string
 	if n := totals.TooLarge; n == 1 {

@@ -19,7 +19,8 @@ import (
 // maxFiles is the number of files of one call that an index keeps, and maxPath the bytes of each.
 const maxFiles, maxPath = 64, 1000
 
-// filesOf returns the files of changes as an index keeps them: each on a line, once.
+// filesOf returns the paths of the changed files as an index keeps them: each on a line, once. It leaves out paths that
+// are too long or have a line break, and those after the first maxFiles.
 func filesOf(edits []toolcall.Edit) string {
 	var files []string
 	for _, e := range edits {
@@ -32,13 +33,13 @@ func filesOf(edits []toolcall.Edit) string {
 
 // fileFilter selects the changes of a file.
 type fileFilter struct {
-	path    string // relative to the root of the project if it is in it; with slashes
-	isWhole bool   // path is not the end of a longer one
-	roots   []string
+	path    string   // with slashes; relative to the root of the project if the file is in the project
+	isWhole bool     // path is all of the file's path, and not only its end
+	roots   []string // of the project
 }
 
-// fileFilter returns the filter for a file: a path that is absolute, or relative to the root of the project, or the end
-// of one.
+// fileFilter returns the filter for a file. The file is an absolute path, a path relative to the root of the project,
+// or the end of a path.
 func (l *Library) fileFilter(file string) *fileFilter {
 	f := &fileFilter{}
 	if l.project != nil {
@@ -60,7 +61,8 @@ func (l *Library) fileFilter(file string) *fileFilter {
 // slashed returns a path with slashes and without elements such as "..".
 func slashed(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
 
-// relative returns an absolute path relative to the root of the project that it is in; false if it is in none.
+// relative returns an absolute path relative to the root of the project that has the file. If none has, it returns the
+// path and false.
 func (f *fileFilter) relative(name string) (string, bool) {
 	for _, root := range f.roots {
 		if rest, ok := strings.CutPrefix(name, slashed(root)+"/"); ok {
@@ -70,10 +72,11 @@ func (f *fileFilter) relative(name string) (string, bool) {
 	return name, false
 }
 
-// matches reports whether a recorded path is that of the file. dir is the directory of its conversation.
+// matches reports whether a recorded path is that of the file. A relative one is below dir, the directory of the
+// conversation.
 func (f *fileFilter) matches(recorded, dir string) bool {
 	name := slashed(recorded)
-	isAbs := path.IsAbs(name) || len(name) > 1 && name[1] == ':'
+	isAbs := path.IsAbs(name) || len(name) > 1 && name[1] == ':' // a drive of Windows
 	if !isAbs && dir != "" {
 		name = path.Join(slashed(dir), name)
 	}
@@ -81,13 +84,13 @@ func (f *fileFilter) matches(recorded, dir string) bool {
 	return name == f.path || (!isInside || !f.isWhole) && strings.HasSuffix(name, "/"+f.path)
 }
 
-// edits returns the changes of the file by a call in a conversation with a directory.
+// edits returns the changes of the file by a call. dir is the directory of the conversation.
 func (f *fileFilter) edits(e *transcript.Event, dir string) []toolcall.Edit {
 	return slices.DeleteFunc(toolcall.Edits(e), func(edit toolcall.Edit) bool { return !f.matches(edit.Path, dir) })
 }
 
-// changes returns the calls that change a file and whose messages have a text, the newest first. Calls that failed are
-// among them.
+// changes yields the messages of calls that change a file and that have a text, the newest first. For an empty text it
+// looks for the name of the file. Calls that failed are among them. An error ends it.
 func (s *source) changes(ctx context.Context, f *fileFilter, text string) iter.Seq2[*index.Hit, error] {
 	pattern, name := excerpt.Literal(text, true), path.Base(f.path)
 	if text == "" {
@@ -116,8 +119,9 @@ func (s *source) changes(ctx context.Context, f *fileFilter, text string) iter.S
 	}
 }
 
-// pickChanged keeps the listed conversations that changed the file of the filter.
-func (q *query) pickChanged(ctx context.Context) error {
+// keepChanged keeps in the lists of the sources the conversations with a call that changes the file of the filter.
+// Without a file it keeps all.
+func (q *query) keepChanged(ctx context.Context) error {
 	if q.filter.File == "" {
 		return nil
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// open opens the index as it is, and returns its note; false if there is no usable index.
+// open sets the view to the index as it is, unless there is a view, and returns the note of the index. It returns false
+// if there is no usable index or note.
 func (s *source) open() (note indexNote, ok bool) {
 	if s.view == nil {
 		view, err := s.index.View()
@@ -24,8 +25,8 @@ func (s *source) open() (note indexNote, ok bool) {
 	return noteOf(s.view)
 }
 
-// prepare updates and opens the indexes of the stores, and selects the conversations to search. Without listAll, it
-// does not list a store that has not changed since it was indexed.
+// prepare updates and opens the indexes of the stores, and selects the conversations to search. Without listAll it
+// does not list a store whose index has exactly these. It leaves out stores without an index.
 func (q *query) prepare(ctx context.Context, listAll bool) error {
 	if err := q.refresh(ctx, q.omitted); err != nil {
 		return err
@@ -33,28 +34,29 @@ func (q *query) prepare(ctx context.Context, listAll bool) error {
 	for _, s := range q.sources {
 		s.isWhole = !listAll && q.hasIndexed(ctx, s)
 	}
-	if err := q.pick(ctx); err != nil {
+	if err := q.selectConversations(ctx); err != nil {
 		return err
 	}
-	q.sources = slices.DeleteFunc(q.sources, func(s *source) bool { return s.view == nil }) // the error is among the problems
+	q.sources = slices.DeleteFunc(q.sources, func(s *source) bool { return s.view == nil }) // refresh has added the problem
 	for _, s := range q.sources {
 		if !s.isWhole {
-			q.choose(s)
+			q.selectListed(s)
 		}
 	}
 	return ctx.Err()
 }
 
 // hasIndexed reports whether the index of a store has exactly the conversations that the filter selects, so that the
-// store need not be listed. Of two stores of one kind, as a home and a copy of it, both are listed: they may have the
-// same conversation.
+// store need not be listed. It returns false if the query has another store of the same kind, such as a copy of a home:
+// both may have the same conversation.
 func (q *query) hasIndexed(ctx context.Context, s *source) bool {
 	note, ok := s.open()
 	if !ok || note.Version == "" || len(q.ids)+len(q.filter.Labels) > 0 || q.filter.File != "" {
 		return false
 	}
 	isCopy := func(other *source) bool { return other != s && other.Name() == s.Name() }
-	isThere := func(id transcript.ID) bool { return s.view.Lookup(string(id)) != nil } // relatives are found by listing
+	isThere := func(id transcript.ID) bool { return s.view.Lookup(string(id)) != nil }
+	// Only a list finds the relatives of a conversation, and leaves out forgotten and excluded ones.
 	isForgotten := slices.ContainsFunc(slices.Collect(maps.Keys(q.settings.forgotten)), isThere)
 	if isForgotten || slices.ContainsFunc(q.sources, isCopy) || slices.ContainsFunc(slices.Concat(q.exclude, q.relatives), isThere) {
 		return false
@@ -63,11 +65,12 @@ func (q *query) hasIndexed(ctx context.Context, s *source) bool {
 	return err == nil && version == note.Version
 }
 
-// errUnread is the reason for a conversation without messages in an index if no other is known.
+// errUnread is the reason of the problem of a conversation that the index does not have, if no other reason is known.
 var errUnread = errors.New("it cannot be read")
 
-// choose selects the listed conversations of a source, and adds the problems of those that could not be read.
-func (q *query) choose(s *source) {
+// selectListed sets the wanted conversations of a source to those in its list. It adds the problems of those that could
+// not be read to the omitted, and counts those that could not be read at all as missed.
+func (q *query) selectListed(s *source) {
 	s.wanted = map[string]*store.Conversation{}
 	for i := range s.list {
 		c := &s.list[i]
@@ -88,7 +91,7 @@ func (q *query) choose(s *source) {
 	}
 }
 
-// filter returns a function that reports whether a conversation of the index, by its key, is searched; nil for all.
+// filter returns a function that reports by its key whether a conversation of the index is searched; nil if all are.
 func (s *source) filter() func(key string) bool {
 	if s.wanted == nil {
 		return nil
@@ -96,7 +99,8 @@ func (s *source) filter() func(key string) bool {
 	return func(key string) bool { return s.wanted[key] != nil }
 }
 
-// matched returns a searched conversation of the index: as listed, or as far as the index describes it.
+// matched returns the [Matched] of a conversation of the index, always the same one. It describes the conversation as
+// it was listed, or if it was not, as the index has it.
 func (s *source) matched(c *index.Conversation) *Matched {
 	m := s.found[c.Key]
 	if m == nil {
@@ -111,7 +115,7 @@ func (s *source) matched(c *index.Conversation) *Matched {
 	return m
 }
 
-// shown returns the text of a message, with the data of it, as [Library.shown] does.
+// shown returns the text of a message with extra data as [Library.shown] does.
 func (s *source) shown(text, extra []byte) []byte {
 	if hasSecret(extra) {
 		return s.library.shown(text)
@@ -119,21 +123,23 @@ func (s *source) shown(text, extra []byte) []byte {
 	return text
 }
 
-func (s *source) hit(in *index.Conversation, at index.Scored, extra []byte) Hit {
-	kind := kindOf(at.Kind)
+// newHit returns the hit for a message, of a conversation and with extra data in the index.
+func (s *source) newHit(c *index.Conversation, m index.Scored, extra []byte) Hit {
+	kind := kindOf(m.Kind)
 	x := parseExtra(extra, kind)
 	return Hit{
-		Conversation: s.matched(in), Number: int(at.Number), Index: int(at.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
-		Role: x.role, Tool: x.tool, Failed: isFailed(at.Kind), Time: at.Time, in: s, at: at,
+		Conversation: s.matched(c), Number: int(m.Number), Index: int(m.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
+		Role: x.role, Tool: x.tool, Failed: isFailed(m.Kind), Time: m.Time, in: s, at: m,
 	}
 }
 
-// byConversation finds all matching events, and counts their matching lines.
+// byConversation adds all matching events and titles to the results, with the number of their matching lines, sorted by
+// the conversations in the order of the query. Matches of our tools are only counted, unless they are asked for.
 func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
-	for _, in := range r.query.sources {
-		r.Searched += len(in.wanted) - in.missed
-		r.titles(q, in)
-		for hit, err := range in.view.Search(ctx, q.in(in)) {
+	for _, s := range r.query.sources {
+		r.Searched += len(s.wanted) - s.missed
+		r.addTitles(q, s)
+		for hit, err := range s.view.Search(ctx, q.forIndex(s)) {
 			if err != nil {
 				return err
 			}
@@ -141,18 +147,18 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 			if err != nil {
 				return err
 			}
-			text = in.shown(text, extra)
+			text = s.shown(text, extra)
 			lines := 1
 			if q.Pattern != nil {
 				lines = q.Pattern.Count(text)
 			}
 			isOwn := q.isOwn(hit.Kind, extra)
 			switch isAsked := q.isAsked(kindOf(hit.Kind)) || q.Errors && isFailed(hit.Kind); {
-			case lines == 0, !isAsked && !(isOwn && q.OwnToo):
+			case lines == 0, !isAsked && !(isOwn && q.OwnToo): // no match, or not searched
 			case isOwn && !q.OwnToo:
 				r.Own += lines
 			default:
-				r.add(in.hit(hit.Conversation, hit.Scored(), extra), lines)
+				r.addHit(s.newHit(hit.Conversation, hit.Scored(), extra), lines)
 			}
 		}
 	}
@@ -167,21 +173,22 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 	return nil
 }
 
-// titles finds the matching titles.
-func (r *Results) titles(q *SearchQuery, in *source) {
+// addTitles adds the hits for the matching titles of a source, if the query searches titles.
+func (r *Results) addTitles(q *SearchQuery, s *source) {
+	// A selection without the scope of titles leaves them out.
 	if q.Pattern == nil || q.Roles != 0 || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo || q.Commands) {
 		return
 	}
-	for key, listed := range in.wanted {
+	for key, listed := range s.wanted {
 		if lines := q.Pattern.Count(r.query.shown([]byte(listed.Title))); lines > 0 {
-			c := cmp.Or(in.view.Lookup(key), &index.Conversation{Key: key})
-			r.add(Hit{Conversation: in.matched(c), Index: -1, Scope: transcript.ScopeTitle}, lines)
+			c := cmp.Or(s.view.Lookup(key), &index.Conversation{Key: key})
+			r.addHit(Hit{Conversation: s.matched(c), Index: -1, Scope: transcript.ScopeTitle}, lines)
 		}
 	}
 }
 
-// add adds a hit with matching lines.
-func (r *Results) add(h Hit, lines int) {
+// addHit adds a hit to the results, and its matching lines to the numbers of the results and the conversation.
+func (r *Results) addHit(h Hit, lines int) {
 	if h.Conversation.Matches == 0 {
 		r.Conversations = append(r.Conversations, h.Conversation)
 	}
@@ -191,12 +198,13 @@ func (r *Results) add(h Hit, lines int) {
 	r.Hits = append(r.Hits, h)
 }
 
-// newest finds the newest matching events. It counts all matches if it reaches the end of the indexes.
-func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
-	isAll := q.After == nil
-	for _, in := range r.query.sources {
+// findNewest adds the newest matching events to the results, newest first. If it has found all matches, their number is
+// the total; otherwise it counts them.
+func (r *Results) findNewest(ctx context.Context, q *SearchQuery) error {
+	isAll := q.After == nil // whether all matches are found
+	for _, s := range r.query.sources {
 		found := 0
-		for hit, err := range in.view.Search(ctx, q.in(in)) {
+		for hit, err := range s.view.Search(ctx, q.forIndex(s)) {
 			if err != nil {
 				return err
 			}
@@ -213,30 +221,31 @@ func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
 				continue
 			}
 			found++
-			r.Hits = append(r.Hits, in.hit(hit.Conversation, hit.Scored(), extra))
+			r.Hits = append(r.Hits, s.newHit(hit.Conversation, hit.Scored(), extra))
 		}
 	}
 	slices.SortFunc(r.Hits, func(a, b Hit) int {
 		p, q := a.Position(), b.Position()
-		return p.in().Compare(q.in())
+		return p.inIndex().Compare(q.inIndex())
 	})
 	r.Total, r.More = len(r.Hits), len(r.Hits) > q.Limit
 	r.Hits = r.Hits[:min(len(r.Hits), q.Limit)]
 	if isAll {
 		return nil
 	}
-	return r.count(ctx, *q)
+	return r.countMatches(ctx, *q)
 }
 
 // mostCounted is the number of matches in an index that are counted: about five milliseconds.
 const mostCounted = 3000
 
-// count counts the matching messages, from the newest one on, up to mostCounted in each index.
-func (r *Results) count(ctx context.Context, q SearchQuery) error {
+// countMatches sets the total and Own to the numbers of matching messages at any position, but counts only the newest
+// mostCounted of each index.
+func (r *Results) countMatches(ctx context.Context, q SearchQuery) error {
 	q.After, r.Total, r.Own = nil, 0, 0
-	for _, in := range r.query.sources {
+	for _, s := range r.query.sources {
 		counted := 0
-		for hit, err := range in.view.Search(ctx, q.in(in)) {
+		for hit, err := range s.view.Search(ctx, q.forIndex(s)) {
 			if err != nil {
 				return err
 			}

@@ -22,18 +22,18 @@ import (
 	"github.com/convtools/convtools/runtime/store/filecache"
 )
 
-// Indexes are the indexes of stores, shared by libraries. An index only saves time: it is used for a store that has
-// not changed since; all else is read. Indexes are safe for concurrent use.
+// Indexes are the indexes of stores, shared by libraries. An index only saves time: a conversation that has changed
+// since it was indexed is read again. Indexes are safe for concurrent use.
 type Indexes struct {
 	dir string // empty if all are in memory
 
 	mu     sync.Mutex
-	open   map[string]*index.Index     // by their names and languages
-	caches map[string]*filecache.Cache // by the names of their indexes and exclusions
+	open   map[string]*index.Index     // by the name and the language of the index
+	caches map[string]*filecache.Cache // by the name of the index and the exclusions
 }
 
 // indexFormat is the version of the values that this package keeps in an index.
-const indexFormat = 16
+const indexFormat = 17
 
 // NewIndexes returns the indexes in a directory, which need not exist.
 func NewIndexes(dir string) *Indexes {
@@ -55,44 +55,47 @@ func indexName(kind, place string) string {
 	return kind + "-" + hex.EncodeToString(sum[:8])
 }
 
-// of returns the index of a store.
-func (x *Indexes) of(set *settings, s store.Store) *index.Index {
-	return x.replace(set, indexName(s.Name(), s.Place()), nil)
+// ofStore returns the index of a store.
+func (x *Indexes) ofStore(set *settings, s store.Store) *index.Index {
+	return x.openOrReplace(set, indexName(s.Name(), s.Place()), nil)
 }
 
-// inMemory returns an index in memory in place of one that cannot be written. All libraries use it from then on.
+// inMemory returns the index in memory that takes the place of the failed one, which cannot be written. All libraries
+// use the index in memory from then on.
 func (x *Indexes) inMemory(set *settings, s store.Store, failed *index.Index) *index.Index {
-	return x.replace(set, indexName(s.Name(), s.Place()), failed)
+	return x.openOrReplace(set, indexName(s.Name(), s.Place()), failed)
 }
 
-// replace returns the index with a name, or a new one in memory if that is the failed one.
-func (x *Indexes) replace(set *settings, name string, failed *index.Index) *index.Index {
+// openOrReplace returns the open index with a name in the language of the settings. It first opens the index if it is
+// not open and failed is nil. It replaces the open index by a new one in memory if that is the failed one.
+func (x *Indexes) openOrReplace(set *settings, name string, failed *index.Index) *index.Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	key := name + " " + string(set.language)
 	if x.open[key] != failed {
 		return x.open[key]
 	}
-	one := index.InMemory()
+	opened := index.InMemory()
 	if failed == nil && x.dir != "" {
-		one = index.Open(filepath.Join(x.dir, name))
+		opened = index.Open(filepath.Join(x.dir, name))
 	}
-	one.Language = set.language
+	opened.Language = set.language
 	if x.open == nil {
 		x.open = map[string]*index.Index{}
 	}
-	x.open[key] = one
-	return one
+	x.open[key] = opened
+	return opened
 }
 
-// cache returns the cached values of the files of a store: the ones in its index, and new ones; nil without indexes.
-// These have titles, and do not tell of which project, so that they are for the same exclusions only.
+// cache returns the cache of values of the files of a store, which begins with the values in the store's index; nil
+// without indexes. The values have titles, and do not tell the project of a title, so that there is a cache for each
+// text of exclusions.
 func (x *Indexes) cache(set *settings, kind, place string) *filecache.Cache {
 	if x == nil {
 		return nil
 	}
 	name := indexName(kind, place)
-	one := x.replace(set, name, nil)
+	storeIndex := x.openOrReplace(set, name, nil)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	key := name + " " + set.exclusions
@@ -101,7 +104,7 @@ func (x *Indexes) cache(set *settings, kind, place string) *filecache.Cache {
 	}
 	if x.caches[key] == nil {
 		x.caches[key] = filecache.New(func() []byte {
-			view, err := one.View()
+			view, err := storeIndex.View()
 			if err != nil {
 				return nil
 			}
@@ -114,17 +117,17 @@ func (x *Indexes) cache(set *settings, kind, place string) *filecache.Cache {
 	return x.caches[key]
 }
 
-// savedFor returns the beginning of cached values that are saved for some exclusions.
+// savedFor returns the line of exclusions before the cached values that an index keeps.
 func savedFor(exclusions string) []byte { return []byte(exclusions + "\n") }
 
-// Foreign returns the directory of the indexes that belongs to another user; empty for none. If there is one, nothing
-// is read and nothing kept: its owner could have put false messages there.
+// Foreign returns the directory of the indexes, or one above it, that belongs to another user; empty for none. Then no
+// index may be used: the owner of the directory could have put false messages there.
 func (x *Indexes) Foreign() string {
 	if x == nil {
 		return ""
 	}
-	all := filepath.Dir(x.dir)
-	for _, dir := range []string{filepath.Dir(all), all, x.dir} {
+	parent := filepath.Dir(x.dir)
+	for _, dir := range []string{filepath.Dir(parent), parent, x.dir} {
 		if safefile.OfAnother(dir) {
 			return dir
 		}
@@ -132,7 +135,7 @@ func (x *Indexes) Foreign() string {
 	return ""
 }
 
-// Close forgets all indexes. Their files are closed after their last use.
+// Close forgets all indexes. The files of an index are closed after its last use.
 func (x *Indexes) Close() {
 	if x != nil {
 		x.mu.Lock()
@@ -142,7 +145,7 @@ func (x *Indexes) Close() {
 	}
 }
 
-// Clear removes all indexes, also those of other formats.
+// Clear forgets all indexes, and removes their files, also those of other formats.
 func (x *Indexes) Clear() error {
 	x.Close()
 	if x == nil || x.dir == "" {
@@ -161,16 +164,16 @@ func (x *Indexes) Clear() error {
 }
 
 // removeOlder removes the caches of earlier versions of this program. Caches of later versions stay: both programs
-// may be in use. The next refresh tries again after an error.
+// may be in use. It ignores errors: the next refresh tries again.
 func (x *Indexes) removeOlder() {
-	all := filepath.Dir(x.dir)
-	entries, _ := os.ReadDir(all)
+	parent := filepath.Dir(x.dir)
+	entries, _ := os.ReadDir(parent)
 	for _, e := range entries {
 		number, isIndex := strings.CutPrefix(e.Name(), "v")
 		n, err := strconv.ParseUint(number, 10, 64)
 		first, _, _ := strings.Cut(e.Name(), "-") // the first version had caches for lists
 		if isIndex && err == nil && n < indexFormat || first == "facts" || first == "facts2" {
-			_ = os.RemoveAll(filepath.Join(all, e.Name()))
+			_ = os.RemoveAll(filepath.Join(parent, e.Name()))
 		}
 	}
 }
@@ -178,13 +181,13 @@ func (x *Indexes) removeOlder() {
 // indexNote is the note of an index about its store.
 type indexNote struct {
 	Store, Place string
-	// Version is the version of the store if all of it is indexed without problems; otherwise empty.
+	// Version is the version of the store if all its conversations are indexed without problems; otherwise empty.
 	Version string
 	// Listed is the Unix time when all of the store was listed last.
 	Listed int64 `json:",omitempty"`
-	// Exclusions are [settings.exclusions] when excluded conversations were removed last.
+	// Exclusions is the text of [settings.exclusions] from when excluded conversations were removed last.
 	Exclusions string `json:",omitempty"`
-	// Openers are left out of titles.
+	// Openers are the hashes of the beginnings of requests that are left out of titles.
 	Openers []string `json:",omitempty"`
 }
 
@@ -194,8 +197,8 @@ func noteOf(view *index.View) (note indexNote, ok bool) {
 	return note, err == nil
 }
 
-// removeUnused removes the caches of earlier versions, and indexes that nothing will use again. A library of one
-// project does not know these.
+// removeUnused removes the caches of earlier versions, and the indexes that nothing will use again. A library of one
+// project does not know which indexes these are, and removes only the caches.
 func (l *Library) removeUnused() error {
 	if l.indexes.dir == "" {
 		return nil
@@ -218,8 +221,8 @@ func (l *Library) removeUnused() error {
 	return err
 }
 
-// isUseless reports whether an index is of a store that is gone, excluded or switched off. An index that cannot be
-// read may be in the making by another process.
+// isUseless reports whether the index in a directory is of a store that is gone, excluded or switched off. It returns
+// false for an index that cannot be read: another process may be making it.
 func (l *Library) isUseless(dir string) bool {
 	x := index.Open(dir)
 	x.Language = l.settings.language

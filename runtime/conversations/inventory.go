@@ -21,12 +21,13 @@ type Inventory struct {
 	Project string
 	// Excluded is the path of the file or the setting that excludes the project; empty for none.
 	Excluded string
-	// Exclude are the directories that the user's settings exclude. Missing are the ones that do not exist, or for a
-	// pattern whose first directory does not.
+	// Exclude are the directories and patterns that the user's settings exclude. Missing are those that do not exist; of a
+	// pattern its first directory counts.
 	Exclude, Missing []string
 	// Remembered are the directories that a file excludes or has excluded.
 	Remembered []project.Exclusion
-	// Unremembered is the error of remembering them: some stay excluded only as long as their file exists.
+	// Unremembered is the error of remembering exclusions: some directories stay excluded only as long as their file
+	// exists.
 	Unremembered error
 	// Warnings are sentences about settings that nothing reads.
 	Warnings []string
@@ -44,18 +45,18 @@ type StoreReport struct {
 	// none is known.
 	Place string
 	Found bool // there is a store
-	Off   bool // the user switched this kind off, so that it was not looked for
+	Off   bool // the user switched this kind off, so that no store was looked for
 
 	Here          int       // conversations of the project
 	Conversations int       // of all projects, those of Here included
-	Projects      int       // that have conversations
-	Newest        time.Time // of all projects, the last use of the newest; zero if not known
+	Projects      int       // projects that have conversations
+	Newest        time.Time // the last use of a conversation of any project; zero if not known
 	// Unknown counts the records of the project's conversations that are damaged or of unknown type, and left out.
 	Unknown  int
 	Problems []Problem
 	Remarks  []string // of the store, for people
 	// Retention is the number of days after which the program deletes a session; 0 if it keeps sessions. Kept is the
-	// number of its conversations that have a copy, and Copies is set for the store of the copies.
+	// number of the conversations that have a copy, and Copies is set for the store of the copies.
 	Retention, Kept int
 	Copies          bool
 }
@@ -66,7 +67,7 @@ func (r *StoreReport) IsAbsent() bool { return !r.Found && !r.Off && len(r.Probl
 var errNothing = errors.New("there is nothing that the program recorded")
 
 // Inventory lists all conversations on this machine, and reads those of the project. It does not count excluded ones.
-// The error is a [*config.Error] for unusable settings, or that of the context.
+// The error is a [*config.Error] for unusable settings, or that of the context. Other errors are problems of a store.
 func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	set, err := readSettings(&o)
 	if err != nil {
@@ -85,18 +86,18 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 		}
 		isOff := slices.Contains(set.Off, k.name)
 		if len(places) == 0 {
-			places = []placed{{}}
+			places = []placed{{}} // so that the kind is in the result
 		}
-		for _, at := range places {
-			r := StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Place: at.place, Found: at.store != nil, Off: isOff}
-			_, r.Copies = at.store.(*copies.Store)
+		for _, placed := range places {
+			r := StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Place: placed.place, Found: placed.store != nil, Off: isOff}
+			_, r.Copies = placed.store.(*copies.Store)
 			if r.Found && !r.Copies {
-				r.Retention = retention(k.name, filepath.Dir(at.place))
+				r.Retention = retention(k.name, filepath.Dir(placed.place))
 			}
 			if r.Found {
-				err = r.take(ctx, o.env(), at.store, all, isHere)
-			} else if at.named {
-				r.Problems = []Problem{{Source: k.name, Path: at.place, Err: errNothing}}
+				err = r.addConversations(ctx, o.env(), placed.store, all, isHere)
+			} else if placed.named {
+				r.Problems = []Problem{{Source: k.name, Path: placed.place, Err: errNothing}}
 			}
 			if err != nil {
 				return Inventory{}, err
@@ -109,8 +110,9 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	return inventory, nil
 }
 
-// take fills in the conversations of a store, of all projects and of this one.
-func (r *StoreReport) take(ctx context.Context, getenv func(string) string, s store.Store, all *project.Project, isHere func(*store.Conversation) bool) error {
+// addConversations lists a store, and sets the numbers and problems of the report from its conversations, of all
+// projects and of this one. A store that cannot be listed is a problem. The error is that of the context.
+func (r *StoreReport) addConversations(ctx context.Context, getenv func(string) string, s store.Store, all *project.Project, isHere func(*store.Conversation) bool) error {
 	listing, err := s.List(ctx, everything)
 	if err != nil {
 		r.Problems = []Problem{{Source: r.Name, Path: r.Place, Err: err}}
@@ -141,11 +143,12 @@ func (r *StoreReport) take(ctx context.Context, getenv func(string) string, s st
 		r.Kept = copies.Count(getenv, r.Name, listing.Conversations)
 	}
 	r.Remarks, r.Here, r.Conversations, r.Projects = listing.Remarks, len(here), len(listing.Conversations), len(projects)
-	return r.read(ctx, here)
+	return r.readHere(ctx, here)
 }
 
-// read reads conversations to their end, and adds their problems.
-func (r *StoreReport) read(ctx context.Context, list []store.Conversation) error {
+// readHere reads the conversations of the project to their end, and adds the unknown records and the problems to the
+// report. The error is that of the context.
+func (r *StoreReport) readHere(ctx context.Context, list []store.Conversation) error {
 	totals := make([]store.Totals, len(list))
 	damage := make([]error, len(list))
 	parallel.Each(ctx, len(list), func(numbers iter.Seq[int]) {

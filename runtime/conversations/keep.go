@@ -14,10 +14,10 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Kept is the result of copying the conversations of a kind of store.
+// Kept has the numbers of conversations and the problems of copying the conversations of a kind of store.
 type Kept struct {
 	New, Updated, Unchanged int
-	Forgotten               int // that the user has forgotten, and that are not copied
+	Forgotten               int // not copied, because the user has forgotten them
 	Problems                []Problem
 }
 
@@ -28,8 +28,9 @@ func Keepable() []string {
 }
 
 // Keep copies the conversations of a kind of store, of all projects, into the user's data directory, for good. It does
-// not copy what the settings exclude. If dry is set, it only counts. progress is called with the number of
-// conversations that are done and of all.
+// not copy conversations that the settings exclude. If dry is set, it only counts. It calls progress with the number
+// of conversations of a store that are done, and the number of all. The error is that of the settings, of a store that
+// cannot be listed, or of the context; a conversation that cannot be copied is a problem of the result.
 func (o Options) Keep(ctx context.Context, source string, dry bool, progress func(done, all int)) (kept Kept, err error) {
 	set, err := readSettings(&o)
 	if err != nil {
@@ -43,20 +44,20 @@ func (o Options) Keep(ctx context.Context, source string, dry bool, progress fun
 	k := &kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == source })]
 	places, err := k.places(&o, set, set.project(&o, true))
 	seen := map[transcript.ID]bool{}
-	for _, at := range places {
-		if _, isCopies := at.store.(*copies.Store); at.store == nil || isCopies {
+	for _, placed := range places {
+		if _, isCopies := placed.store.(*copies.Store); placed.store == nil || isCopies {
 			continue
 		}
-		listing, err := at.store.List(ctx, everything)
+		listing, err := placed.store.List(ctx, everything)
 		if err != nil {
 			return kept, err
 		}
-		kept.Problems = append(kept.Problems, withSource(at.store, listing.Problems)...)
+		kept.Problems = append(kept.Problems, withSource(placed.store, listing.Problems)...)
 		for i := range listing.Conversations {
 			progress(i, len(listing.Conversations))
 			if c := &listing.Conversations[i]; !seen[c.ID] && ctx.Err() == nil {
 				seen[c.ID] = true
-				kept.put(ctx, w, c, set.forgotten[c.ID])
+				kept.copy(ctx, w, c, set.forgotten[c.ID])
 			}
 		}
 		listing.Close()
@@ -64,8 +65,8 @@ func (o Options) Keep(ctx context.Context, source string, dry bool, progress fun
 	return kept, errors.Join(err, ctx.Err())
 }
 
-// put copies a conversation, and counts it.
-func (k *Kept) put(ctx context.Context, w *copies.Writer, c *store.Conversation, isForgotten bool) {
+// copy copies a conversation with a writer, unless it is forgotten, and counts it or adds the problem.
+func (k *Kept) copy(ctx context.Context, w *copies.Writer, c *store.Conversation, isForgotten bool) {
 	if isForgotten {
 		k.Forgotten++
 		return
@@ -78,8 +79,8 @@ func (k *Kept) put(ctx context.Context, w *copies.Writer, c *store.Conversation,
 	*map[copies.Outcome]*int{copies.New: &k.New, copies.Updated: &k.Updated, copies.Unchanged: &k.Unchanged}[outcome]++
 }
 
-// Forget leaves conversations out of everything from now on: it removes their copies, and what the indexes have of
-// them. The files of the program that recorded them stay.
+// Forget makes all queries leave out some conversations from now on. It removes the copies of the conversations, and
+// purges the indexes of them. The files of the program that recorded them stay.
 func (l *Library) Forget(ctx context.Context, o Options, ids ...transcript.ID) error {
 	forgotten, err := copies.ReadForgotten(o.env())
 	if err != nil {
@@ -107,9 +108,10 @@ func (l *Library) Forget(ctx context.Context, o Options, ids ...transcript.ID) e
 	return nil
 }
 
-// purge removes conversations from the index of a store, with the cached titles of the store.
+// purge erases conversations from the index of a store, with the cached titles of the store. It does nothing if there
+// is no usable index or it has none of them. The next query lists the store.
 func (l *Library) purge(ctx context.Context, s store.Store, ids []transcript.ID) error {
-	x := l.indexes.of(l.settings, s)
+	x := l.indexes.ofStore(l.settings, s)
 	view, err := x.View()
 	isThere := func(id transcript.ID) bool { return view.Lookup(string(id)) != nil }
 	var damage *index.DamageError
@@ -129,7 +131,7 @@ func (l *Library) purge(ctx context.Context, s store.Store, ids []transcript.ID)
 	}
 	w.Purge()
 	note, _ := noteOf(view)
-	note.Version = ""
+	note.Version = "" // so that the store is listed
 	state, err := json.Marshal(note)
 	if err != nil {
 		return err
@@ -137,7 +139,7 @@ func (l *Library) purge(ctx context.Context, s store.Store, ids []transcript.ID)
 	return w.Commit(ctx, index.State{Note: string(state), Updated: l.now().Unix()}, nil)
 }
 
-// Remember takes back that conversations are forgotten, and returns those that were.
+// Remember takes back that conversations are forgotten, and returns those that were forgotten.
 func (o Options) Remember(ids ...transcript.ID) (known []transcript.ID, err error) {
 	forgotten, err := copies.ReadForgotten(o.env())
 	if err != nil {

@@ -33,10 +33,10 @@ import (
 type kind struct {
 	name    string // [store.Store.Name]
 	program string // that records the conversations, for people
-	// homes returns the directories of the program and of its variants, the usual one first; "" if the environment
-	// has none. JP has none: it keeps conversations in projects.
+	// homes returns the directories of the program and of its variants, the usual one first; "" for a directory that the
+	// environment does not have. It is nil for JP, which keeps conversations in projects.
 	homes func(getenv func(string) string) []string
-	// open returns the store in a home; false if there is none.
+	// open returns the store in a home; false if there is none. It is nil for JP.
 	open func(store.Options) (store.Store, bool)
 	// claims reports whether a text can only be an id of such a store, valid or not. A text that no kind claims is
 	// JP's.
@@ -47,7 +47,7 @@ type kind struct {
 	archive   bool // its conversations belong to no project
 }
 
-// kinds is the one list of kinds of stores.
+// kinds returns all kinds of stores.
 func kinds() []kind {
 	return []kind{
 		{jp.Name, "JP", nil, nil, nil, jp.ParseID, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}, false},
@@ -76,7 +76,7 @@ func only(home func(getenv func(string) string) string) func(getenv func(string)
 	return func(getenv func(string) string) []string { return []string{home(getenv)} }
 }
 
-// opens returns the open function of a kind for the function of a package.
+// opens returns the open function of a kind, from the function of a package that returns its own type of store.
 func opens[S store.Store](open func(store.Options) (S, bool)) func(store.Options) (store.Store, bool) {
 	return func(o store.Options) (store.Store, bool) { return open(o) }
 }
@@ -86,6 +86,7 @@ func archiveHome(getenv func(string) string) string {
 	return cmp.Or(postgres.Home(getenv), archive.Home(getenv))
 }
 
+// openArchive opens the archive on the server that the environment names, or else in the user's data directory.
 func openArchive(o store.Options) (store.Store, bool) {
 	if s, ok := postgres.Open(o); ok {
 		return s, ok
@@ -138,14 +139,14 @@ func IsProgram(source string) bool {
 	return !slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == source && k.archive })
 }
 
-// ProgramAt returns the name, for people, of the program whose sessions are in a directory, or "".
+// ProgramAt returns the name, for people, of the program whose home is a directory; "" if there is none.
 func ProgramAt(dir string, getenv func(string) string) string {
-	at := store.Options{Home: dir, Project: project.New(project.Options{Dir: dir, All: true}), Getenv: getenv}
+	options := store.Options{Home: dir, Project: project.New(project.Options{Dir: dir, All: true}), Getenv: getenv}
 	for _, k := range kinds() {
 		if k.open == nil || k.archive {
 			continue
 		}
-		if _, ok := k.open(at); ok {
+		if _, ok := k.open(options); ok {
 			return k.program
 		}
 	}

@@ -17,15 +17,15 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// List implements [Source].
+// List implements [Source]. With Sizes or File, it first updates the indexes.
 func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err error) {
 	asked, err := l.newQuery(&q.Filter, &listing.Omitted)
-	defer asked.end()
+	defer asked.closeLists()
 	if (q.Sizes && l.indexes.dir != "" && len(q.IDs) == 0 || q.File != "") && err == nil {
 		err = asked.refresh(ctx, &Omitted{}) // the list reports the same problems
 	}
 	if err == nil {
-		err = asked.pick(ctx)
+		err = asked.selectConversations(ctx)
 	}
 	if err != nil {
 		return listing, err
@@ -33,7 +33,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err e
 	entries := asked.entries(&q)
 	listing.Total = len(entries)
 	if q.Sort.needsEvents() {
-		fill(ctx, entries, q.Sizes, func(e *entry) bool { return e.LastEventAt.IsZero() || q.Sort == BySize })
+		fillAll(ctx, entries, q.Sizes, func(e *entry) bool { return e.LastEventAt.IsZero() || q.Sort == BySize })
 	}
 	sortBy(entries, q.Sort, q.Ascending, func(e *entry) *Listed { return &e.Listed })
 	entries = entries[min(q.Offset, len(entries)):]
@@ -41,7 +41,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err e
 		entries = entries[:min(q.Limit, len(entries))]
 	}
 	if q.Sizes || !q.NoEvents {
-		fill(ctx, entries, q.Sizes, func(e *entry) bool { return !e.isFilled })
+		fillAll(ctx, entries, q.Sizes, func(e *entry) bool { return !e.isFilled })
 	}
 	for _, e := range entries {
 		listing.Conversations = append(listing.Conversations, e.Listed)
@@ -55,19 +55,19 @@ type entry struct {
 	Listed
 	stored   *store.Conversation
 	in       *source
-	isFilled bool      // with values from the events
+	isFilled bool      // the values from the events are set
 	problems []Problem // with single fields
 }
 
-// entries returns the listed conversations of a query.
-func (q *query) entries(of *ListQuery) (entries []*entry) {
-	title := excerpt.Literal(of.TitleContains, true) // nil matches every title
+// entries returns the listed conversations with the title and the kind of store that a [ListQuery] asks for.
+func (q *query) entries(asked *ListQuery) (entries []*entry) {
+	title := excerpt.Literal(asked.TitleContains, true) // nil matches every title
 	for _, s := range q.sources {
 		for i := range s.list {
 			c := &s.list[i]
 			listed := Listed{Conversation: c.Conversation, LastEventAt: c.LastAt}
 			listed.Title = q.shownTitle(c.Title)
-			if (title == nil || title.IsIn([]byte(listed.Title))) && (!of.UserOnly || c.UserOnly) {
+			if (title == nil || title.IsIn([]byte(listed.Title))) && (!asked.UserOnly || c.UserOnly) {
 				entries = append(entries, &entry{Listed: listed, stored: c, in: s, problems: badFields(c)})
 			}
 		}
@@ -77,9 +77,9 @@ func (q *query) entries(of *ListQuery) (entries []*entry) {
 
 var errBadTime = errors.New("the time of its last event counts as missing: it cannot be read")
 
-// fill fills in the values that come from events, and the sizes, of the entries that need them: from the indexes if
-// they are current, otherwise by reading.
-func fill(ctx context.Context, entries []*entry, sizes bool, needs func(*entry) bool) {
+// fillAll sets the values that come from events in those entries for which needs returns true; with sizes also the
+// sizes.
+func fillAll(ctx context.Context, entries []*entry, sizes bool, needs func(*entry) bool) {
 	parallel.Each(ctx, len(entries), func(numbers iter.Seq[int]) {
 		for i := range numbers {
 			if e := entries[i]; needs(e) {
@@ -89,11 +89,13 @@ func fill(ctx context.Context, entries []*entry, sizes bool, needs func(*entry) 
 	})
 }
 
+// fill sets the values that come from events, with sizes also the size: from the index if it is current, and otherwise
+// by reading the conversation. If that fails it sets Damage.
 func (e *entry) fill(ctx context.Context, sizes bool) {
 	e.isFilled = true
-	f, err := e.in.known(ctx, e.stored), error(nil)
+	f, err := e.in.indexedFacts(ctx, e.stored), error(nil)
 	if f == nil {
-		f, err = tally(ctx, e.stored, sizes)
+		f, err = countEvents(ctx, e.stored, sizes)
 	}
 	if err != nil {
 		e.Damage = &Problem{ID: e.ID, Kind: Unreadable, Err: err}
@@ -111,8 +113,8 @@ func (e *entry) fill(ctx context.Context, sizes bool) {
 	}
 }
 
-// known returns the facts in the index if they are current; nil otherwise.
-func (s *source) known(ctx context.Context, c *store.Conversation) *facts {
+// indexedFacts returns the facts about a conversation in the index; nil if they are not current or not complete.
+func (s *source) indexedFacts(ctx context.Context, c *store.Conversation) *facts {
 	if s.view == nil {
 		return nil
 	}
@@ -127,9 +129,9 @@ func (s *source) known(ctx context.Context, c *store.Conversation) *facts {
 	return nil
 }
 
-// tally reads a conversation to its end, and counts characters if sizes is set. The error is one of reading, and not
-// of damage.
-func tally(ctx context.Context, c *store.Conversation, sizes bool) (*facts, error) {
+// countEvents reads a conversation to its end, and returns the facts; with sizes also those of the texts. The facts of
+// a damaged conversation are those of its readable part: the error is never of damage.
+func countEvents(ctx context.Context, c *store.Conversation, sizes bool) (*facts, error) {
 	var counts counting
 	var measure func(e *transcript.Event) bool
 	if sizes {
@@ -144,17 +146,17 @@ func tally(ctx context.Context, c *store.Conversation, sizes bool) (*facts, erro
 		return nil, err
 	}
 	f := facts{Conversation: c.Conversation}
-	f.count(&totals, &counts)
+	f.setCounts(&totals, &counts)
 	return &f, nil
 }
 
-// counting counts the events of a conversation.
+// counting counts the events of a conversation and the characters of their texts.
 type counting struct {
 	transcript.Numbering
 	Chars int // of the texts of numbered events
 }
 
-// next counts an event. It returns its number, or 0 for none.
+// next counts the next event, and returns the number of the event; 0 if it has none.
 func (c *counting) next(e *transcript.Event) int {
 	number := c.Next(e.Kind)
 	if number > 0 {
@@ -177,7 +179,7 @@ func SortNamed(name string) Sort { return Sort(max(slices.Index(sortNames[:], na
 // needsEvents reports whether the order needs values from the events.
 func (s Sort) needsEvents() bool { return s == ByActivity || s == ByUpdate || s == BySize }
 
-// ActiveAt returns the time of the last event, or else of the creation.
+// ActiveAt returns the time of the last event, or if it is not known the time of the creation.
 func (l *Listed) ActiveAt() time.Time {
 	if l.LastEventAt.IsZero() {
 		return l.CreatedAt
@@ -185,7 +187,7 @@ func (l *Listed) ActiveAt() time.Time {
 	return l.LastEventAt
 }
 
-// time returns the time of a conversation in an order by times.
+// time returns the time by which a conversation is sorted in an order by times.
 func (s Sort) time(l *Listed) time.Time {
 	switch s {
 	case ByActivity:
@@ -206,7 +208,7 @@ func (s Sort) time(l *Listed) time.Time {
 // compare compares conversations by an order. Missing values come last in both directions.
 func (s Sort) compare(a, b *Listed, ascending bool) int {
 	var order int
-	missing := [2]bool{}
+	missing := [2]bool{} // whether a and b have no value
 	switch s {
 	case ByID:
 		order = a.ID.Compare(b.ID)
@@ -216,9 +218,9 @@ func (s Sort) compare(a, b *Listed, ascending bool) int {
 		missing = [2]bool{a.Damage != nil, b.Damage != nil}
 		order = cmp.Compare(a.Events, b.Events)
 	default:
-		at, other := s.time(a), s.time(b)
-		missing = [2]bool{at.IsZero(), other.IsZero()}
-		order = at.Compare(other)
+		timeA, timeB := s.time(a), s.time(b)
+		missing = [2]bool{timeA.IsZero(), timeB.IsZero()}
+		order = timeA.Compare(timeB)
 	}
 	switch {
 	case missing[0] && missing[1]:
@@ -233,7 +235,8 @@ func (s Sort) compare(a, b *Listed, ascending bool) int {
 	return -order
 }
 
-// sortBy sorts conversations; equal ones by creation, then by id.
+// sortBy sorts a list by an order of conversations; equal ones by creation, then by id. listed returns the conversation
+// of an element.
 func sortBy[E any](list []E, by Sort, ascending bool, listed func(E) *Listed) {
 	slices.SortStableFunc(list, func(x, y E) int {
 		a, b := listed(x), listed(y)

@@ -19,12 +19,12 @@ import (
 
 // The kind of a message in an index is the kind of its event plus these numbers.
 const (
-	failedKind = 16 // a result that is marked as an error, or a call that runs a shell command
-	copiedKind = 32 // a copy of a message of another conversation
+	failedKind = 16 // for a result that is marked as an error, and for a call that runs a shell command
+	copiedKind = 32 // for a copy of a message of another conversation
 )
 
 // failedKinds are the kinds of results marked as errors, and commandKinds those of calls that run a command. toolKinds
-// are the kinds that may be of a tool of ours. All are without copies.
+// are the kinds that may be of a tool of ours. All three have the bit 1<<k for each kind k, without copies.
 const (
 	failedKinds  = 1 << (transcript.KindToolResult + failedKind)
 	commandKinds = 1 << (transcript.KindToolCall + failedKind)
@@ -37,7 +37,7 @@ func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (failedK
 func isOfTool(kind uint8) bool          { return toolKinds>>(kind&^copiedKind)&1 != 0 }
 func isFailed(kind uint8) bool          { return failedKinds>>(kind&^copiedKind)&1 != 0 }
 
-// messageKind returns the kind of an event's message. command is the one that it runs.
+// messageKind returns the kind of an event's message. command is the command that the event runs; empty for none.
 func messageKind(e *transcript.Event, command string) uint8 {
 	kind := uint8(e.Kind)
 	if e.Kind == transcript.KindToolResult && e.Failed || command != "" {
@@ -53,10 +53,10 @@ func messageKind(e *transcript.Event, command string) uint8 {
 type indexExtra struct {
 	secret bool   // the text has a secret
 	role   string // as recorded, if it is not the role of the kind
-	tool   string // that is called, or has the result
+	tool   string // the tool that is called, or whose result it is
 	turn   int    // as [transcript.Event.Turn]
-	// unnumbered is the number of events without a number before it. Counted so, it is the same in a store and in a
-	// copy of it.
+	// unnumbered is the number of events before the message that have no number. With it [Hit.Index] is the same for a
+	// store and a copy of it.
 	unnumbered int
 	// call is the number of the event whose call has this result; 0 if it is not known.
 	call int
@@ -71,10 +71,10 @@ func (e *indexExtra) fields() []any {
 	return []any{&e.secret, &e.turn, &e.unnumbered, &e.role, &e.tool, &e.call, &e.files, &e.command}
 }
 
-// hasSecret reports from the data of a message whether its text has a secret; true also if it cannot be told.
+// hasSecret reports whether the text of a message with extra data has a secret; true also if the data is empty.
 func hasSecret(extra []byte) bool { return len(extra) == 0 || extra[0] != 0 }
 
-// parseExtra decodes the data of a message of a kind.
+// parseExtra decodes the data of a message whose event is of a kind. Malformed data has only the role of the kind.
 func parseExtra(b []byte, kind transcript.Kind) (e indexExtra) {
 	if !filecache.ReadFields(b, e.fields()...) {
 		e = indexExtra{}
@@ -89,7 +89,7 @@ const maxToolName = 200
 // maxCommand is the number of characters of a command that an index keeps.
 const maxCommand = 1000
 
-// toolCall is a call of a tool, with the number of its event.
+// toolCall is a call of a tool, with the number of the call's event.
 type toolCall struct {
 	tool   string
 	number int
@@ -99,34 +99,34 @@ type toolCall struct {
 // have no result yet.
 type toolCalls map[string][]toolCall
 
-// of returns the call that an event with a number is, or that it is the result of; none for another event. It must get
-// all events of a conversation in order.
-func (c toolCalls) of(e *transcript.Event, number int) (call toolCall) {
+// callOf returns the call that an event with a number is, or that the event is the result of; the zero value for
+// another event. It must be called with all events of a conversation in order.
+func (c toolCalls) callOf(e *transcript.Event, number int) (call toolCall) {
 	open := c[e.CallID]
 	switch e.Kind {
 	case transcript.KindTurnStart, transcript.KindUser:
-		delete(c, "")
+		delete(c, "") // calls without an id have no more results
 	case transcript.KindToolCall:
 		call.tool, _, _ = text.Ends(e.Name, maxToolName, 0)
 		call.number = number
 		if e.CallID != "" {
-			open = nil
+			open = nil // the last call with an id counts
 		}
 		c[e.CallID] = append(open, call)
 	case transcript.KindToolResult:
 		if len(open) > 0 {
 			call = open[0]
 		}
-		if len(open) > 0 && e.CallID == "" {
+		if len(open) > 0 && e.CallID == "" { // results come in the order of the calls
 			c[""] = open[1:]
 		}
 	}
 	return call
 }
 
-// extra returns the data of an event's message: number is that of the event.
+// extra returns the data of the message of an event with a number. It must be called as callOf.
 func (c toolCalls) extra(e *transcript.Event, number int) indexExtra {
-	call := c.of(e, number)
+	call := c.callOf(e, number)
 	x := indexExtra{tool: call.tool, turn: e.Turn, unnumbered: e.Index + 1 - number}
 	if call.number != number {
 		x.call = call.number
@@ -142,17 +142,18 @@ func (c toolCalls) extra(e *transcript.Event, number int) indexExtra {
 // messageReader reads the messages of a conversation for an index.
 type messageReader struct {
 	conversation *store.Conversation
-	entry        *index.Conversation
-	version      string             // of the entry in the index
-	before       index.Conversation // the entry in the index; only later messages are returned
-	problem      *Problem           // set if it could not be read to its end
+	entry        *index.Conversation // the new entry, which is filled in
+	version      string              // for the new entry
+	before       index.Conversation  // the entry in the index; only messages after its messages are returned
+	problem      *Problem            // set if the conversation could not be read without a problem
 }
 
 // errRewritten is the error for a conversation that no longer begins with its messages in the index.
 var errRewritten = errors.New("the conversation does not begin with the messages in the index")
 
-// messages returns the messages that the index does not have, as far as they can be read, and fills in the entry at
-// the end. If earlier messages have changed, the error is [errRewritten], before any message.
+// messages yields the messages that the index does not have, as far as they can be read. After the last one it fills in
+// the entry and the problem. If the conversation does not begin with the messages in the index, it yields no message
+// but [errRewritten]. It yields the error of a context that is done.
 func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, error) bool) {
 	return func(yield func(*index.Message, error) bool) {
 		var counts counting
@@ -163,7 +164,7 @@ func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, 
 			number := counts.next(e)
 			x := calls.extra(e, number)
 			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
-				return true
+				return true // nothing of the event is searched
 			}
 			m := index.Message{Number: uint32(number), Kind: messageKind(e, x.command), Time: e.Time, Text: eventtext.Searched(e)} //nolint:gosec // a count
 			x.secret = secret.Has(m.Text)
@@ -182,20 +183,21 @@ func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, 
 			return !isStopped
 		})
 		switch {
-		case isStopped:
+		case isStopped: // the caller wants no more
 		case ctx.Err() != nil:
 			yield(nil, ctx.Err())
 		case isRewritten || read < r.before.Messages:
 			yield(nil, errRewritten)
 		default:
 			r.entry.Sum = sum.Sum(nil)
-			r.end(&counts, &totals, err)
+			r.finishEntry(&counts, &totals, err)
 		}
 	}
 }
 
-// end fills in the entry. err is that of reading the conversation.
-func (r *messageReader) end(counts *counting, totals *store.Totals, err error) {
+// finishEntry sets the version and the facts of the entry, and the problem. err is the error of reading the
+// conversation.
+func (r *messageReader) finishEntry(counts *counting, totals *store.Totals, err error) {
 	r.entry.Version = r.version
 	f := facts{Conversation: r.conversation.Conversation}
 	r.problem = problemOf(f.ID, totals)
@@ -203,7 +205,7 @@ func (r *messageReader) end(counts *counting, totals *store.Totals, err error) {
 		r.problem = unreadable(f.ID, err)
 	}
 	if p := r.problem; p == nil {
-		f.count(totals, counts)
+		f.setCounts(totals, counts)
 	} else {
 		f.Size.Turns, f.Kind, f.Event, f.Err = totals.Turns, int(p.Kind), p.Event, p.Err.Error()
 	}

@@ -59,7 +59,7 @@ func (o *Options) env() func(string) string {
 	return o.Getenv
 }
 
-// cache returns [store.Options.Cache].
+// cache returns the function for [store.Options.Cache].
 func (o *Options) cache(set *settings) func(kind, place string) *filecache.Cache {
 	return func(kind, place string) *filecache.Cache { return o.Indexes.cache(set, kind, place) }
 }
@@ -68,25 +68,26 @@ func (o *Options) cache(set *settings) func(kind, place string) *filecache.Cache
 // queries, except with [Options.Once].
 type Library struct {
 	stores   []store.Store
-	place    string
-	nowhere  *NoWorkspaceError // set if there is no workspace
+	place    string            // [Library.Place]
+	nowhere  *NoWorkspaceError // set if the project has no workspace of JP
 	now      func() time.Time
-	lists    *lists // nil to list anew for each query
+	lists    *lists // of all queries; nil if each query lists the stores anew
 	indexes  *Indexes
 	progress func(s store.Store, done, all int)
 	settings *settings
-	secrets  bool // are hidden
+	hides    bool // secrets are hidden
 
-	// Set by [Open].
+	// project and partial are set by [Open].
 	project *project.Project
-	partial bool // stores of programs have only the project's conversations
+	partial bool // the library has only the project's conversations of the stores of programs
 }
 
 var _ Source = (*Library)(nil)
 
-// New returns a library of the conversations in stores.
+// New returns a library of the conversations in stores. Its place is that of the first store. Without o.Indexes the
+// library has indexes of its own in memory.
 func New(o Options, stores ...store.Store) *Library {
-	l := &Library{stores: stores, now: o.Now, indexes: o.Indexes, progress: o.Progress, settings: &settings{memory: &project.Memory{}}, secrets: o.HideSecrets}
+	l := &Library{stores: stores, now: o.Now, indexes: o.Indexes, progress: o.Progress, settings: &settings{memory: &project.Memory{}}, hides: o.HideSecrets}
 	if len(stores) > 0 {
 		l.place = stores[0].Place()
 	}
@@ -102,18 +103,18 @@ func New(o Options, stores ...store.Store) *Library {
 	return l
 }
 
-// Open returns a library of the conversations of a project, or of all: by JP in its workspaces, and by other programs
-// on this machine, as the user's settings allow. If there is no workspace, a query that finds nothing else returns a
-// [*NoWorkspaceError]. The error is an [*ExcludedError] for an excluded project, and a [*config.Error] for unusable
-// settings.
+// Open returns a library of the conversations of a project, or of all projects, as far as the user's settings allow. JP
+// recorded them in its workspaces, and other programs elsewhere on this machine. The error is a [*config.Error] for
+// unusable settings, an [*ExcludedError] for an excluded project, and a [*NoWorkspaceError] if there is no store. If
+// there are stores but no workspace, a query that finds nothing returns the [*NoWorkspaceError].
 func Open(o Options) (*Library, error) {
 	set, err := readSettings(&o)
 	if err != nil {
 		return nil, err
 	}
-	all := o.AllProjects && o.Store == nil
-	p := set.project(&o, all)
-	if e := p.Excluded(); !all && e.By != "" {
+	isAll := o.AllProjects && o.Store == nil
+	p := set.project(&o, isAll)
+	if e := p.Excluded(); !isAll && e.By != "" {
 		return nil, &ExcludedError{Dir: o.Dir, By: e.By, Remembered: e.Dir}
 	}
 	if set.noIndex || o.Indexes.Foreign() != "" {
@@ -129,28 +130,29 @@ func Open(o Options) (*Library, error) {
 			continue
 		}
 		places, err := k.places(&o, set, p)
-		if err != nil && !errors.As(err, &nowhere) {
+		if err != nil && !errors.As(err, &nowhere) { // other kinds may have conversations without a workspace
 			return nil, err
 		}
-		for _, at := range places {
-			if at.store != nil {
-				stores = append(stores, at.store)
+		for _, placed := range places {
+			if placed.store != nil {
+				stores = append(stores, placed.store)
 			}
 		}
 	}
-	if len(stores) == 0 && nowhere != nil && len(set.Off) == 0 {
+	if len(stores) == 0 && nowhere != nil && len(set.Off) == 0 { // otherwise queries tell which kinds are switched off
 		return nil, nowhere
 	}
 	l := New(o, stores...)
-	l.secrets = o.HideSecrets && !set.showSecrets
+	l.hides = o.HideSecrets && !set.showSecrets
 	if l.lists != nil {
 		l.lists.forgotten = set.forgotten
 	}
-	l.settings, l.project, l.partial, l.nowhere, l.place = set, p, !all && o.Store == nil, nowhere, ""
+	l.settings, l.project, l.partial, l.nowhere = set, p, !isAll && o.Store == nil, nowhere
+	l.place = "" // of all projects
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
 	}
-	if len(stores) > 0 && !all {
+	if len(stores) > 0 && !isAll {
 		if w, ok := stores[0].(*jp.Workspace); ok {
 			l.place = w.Root()
 		}
@@ -158,16 +160,17 @@ func Open(o Options) (*Library, error) {
 	return l, nil
 }
 
-// placed is a place of a store.
+// placed is a place where a store is, or could be.
 type placed struct {
 	place string
 	store store.Store // nil if there is none
-	named bool        // the user named it
+	named bool        // the user's settings name the place
 }
 
-// places returns the places of stores of a kind: homes in the environment, and homes in the user's settings; for JP
-// its workspaces. It leaves out homes in the environment without a store, except that the usual one is returned if
-// there is no store at all.
+// places returns the places of stores of a kind. For JP these are its workspaces. For another kind these are the homes
+// in the environment that have a store, the homes in the user's settings, and at last the user's copies of
+// conversations. If there are no homes, the usual one comes in place of them. A kind that is switched off has no
+// places. The error is that of opening the workspace.
 func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, error) {
 	if slices.Contains(set.Off, k.name) {
 		return nil, nil
@@ -177,7 +180,7 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 	}
 	usual := k.homes(o.env())
 	usual = append(usual[:1], slices.DeleteFunc(usual[1:], func(home string) bool { return home == "" })...)
-	homes := append([]string{""}, usual[1:]...)
+	homes := append([]string{""}, usual[1:]...) // a store finds the usual home itself
 	var places []placed
 	for _, dir := range set.Directories[k.name] {
 		if !slices.Contains(usual, dir) && !slices.Contains(homes, dir) {
@@ -185,12 +188,12 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 		}
 	}
 	for i, home := range homes {
-		at := placed{place: home, named: i >= len(usual)}
+		found := placed{place: home, named: i >= len(usual)}
 		if s, ok := k.open(store.Options{Home: home, Project: p, Getenv: o.Getenv, Cache: o.cache(set), ProjectDatabases: o.ProjectDatabases}); ok {
-			at.store, at.place = s, s.Place()
+			found.store, found.place = s, s.Place()
 		}
-		if at.store != nil || at.named {
-			places = append(places, at)
+		if found.store != nil || found.named {
+			places = append(places, found)
 		}
 	}
 	if len(places) == 0 {
@@ -204,26 +207,26 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 	return places, nil
 }
 
-// workspaces returns the workspace of a project; for all projects, those that JP knows and those in the user's
-// settings.
+// workspaces returns the workspace of a project; the error is a [*NoWorkspaceError] if there is none. For all projects
+// it returns the workspaces that JP knows and those in the user's settings, each once and without excluded ones.
 func workspaces(o *Options, set *settings, p *project.Project) ([]placed, error) {
-	in := jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.cache(set)}
+	options := jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.cache(set)}
 	if !p.All() {
-		w, err := jp.Open(in)
+		w, err := jp.Open(options)
 		if err != nil {
 			return nil, err
 		}
 		return []placed{{place: w.Place(), store: w}}, nil
 	}
-	all := jp.All(in)
-	for _, in.Dir = range set.Directories[jp.Name] {
-		if w, err := jp.Open(in); err == nil {
-			all = append(all, w)
+	known := jp.All(options)
+	for _, options.Dir = range set.Directories[jp.Name] {
+		if w, err := jp.Open(options); err == nil {
+			known = append(known, w)
 		}
 	}
 	var places []placed
 	seen := map[string]bool{}
-	for _, w := range all {
+	for _, w := range known {
 		if p.Has(w.Root()) && !seen[w.Root()] {
 			seen[w.Root()] = true
 			places = append(places, placed{place: w.Place(), store: w})
@@ -234,13 +237,13 @@ func workspaces(o *Options, set *settings, p *project.Project) ([]placed, error)
 
 // shown returns a text as the library shows it: without secrets, if they are hidden.
 func (l *Library) shown(text []byte) []byte {
-	if l.secrets {
+	if l.hides {
 		return secret.Mask(text)
 	}
 	return text
 }
 
-// shownTitle is shown for a title.
+// shownTitle returns a title as the library shows it.
 func (l *Library) shownTitle(title string) string { return string(l.shown([]byte(title))) }
 
 // Place returns the directory of the project, for people; empty for all projects.
@@ -257,8 +260,8 @@ func (l *Library) Close() error {
 	return nil
 }
 
-// Nothing returns a [*NoWorkspaceError] for a project without a workspace and without other conversations; otherwise
-// nil.
+// Nothing returns a [*NoWorkspaceError] for a project without a workspace if the other stores have neither
+// conversations nor problems. If one of these cannot be listed, or in any other case, it returns nil.
 func (l *Library) Nothing(ctx context.Context) error {
 	if l.nowhere == nil {
 		return nil
@@ -269,7 +272,7 @@ func (l *Library) Nothing(ctx context.Context) error {
 		}
 		listing, err := s.List(ctx, everything)
 		if err != nil {
-			return nil
+			return nil // the store may have conversations
 		}
 		listing.Close()
 		if len(listing.Conversations)+len(listing.Problems) > 0 {
@@ -292,23 +295,23 @@ func (l *Library) Origins() (origins []StoreReport) {
 }
 
 // SearchSources returns the kinds of stores for a search over all conversations, as in [Filter.Sources], with
-// archives. If the environment names databases, these are only the databases and the kinds that the user's settings
-// switch on. The error is a [*config.Error].
+// archives. If the environment names a database, these are only the kind of the database and the kinds that the user's
+// settings switch on. Kinds that are switched off are left out. The error is a [*config.Error].
 func (o Options) SearchSources() ([]string, error) {
 	set, err := readSettings(&o)
 	if err != nil {
 		return nil, err
 	}
 	names := Sources()
-	named := ""
+	database := "" // the kind of store that the environment names
 	switch {
 	case chatgpt.Home(o.env()) != "":
-		named = chatgpt.Name
+		database = chatgpt.Name
 	case postgres.URL(o.env()) != "":
-		named = archive.Name
+		database = archive.Name
 	}
-	if named != "" && !slices.Contains(set.Off, named) {
-		names = append(slices.DeleteFunc(set.on, func(name string) bool { return name == named }), named)
+	if database != "" && !slices.Contains(set.Off, database) {
+		names = append(slices.DeleteFunc(set.on, func(name string) bool { return name == database }), database)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(set.Off, name) }), nil
 }
@@ -334,7 +337,7 @@ func (o Options) Register() (root, file string, err error) {
 	if slices.ContainsFunc(known, func(k *jp.Workspace) bool { return k.Root() == w.Root() }) {
 		return w.Root(), "", nil
 	}
-	file, err = o.add(jp.Name, w.Root())
+	file, err = o.addDirectory(jp.Name, w.Root())
 	return w.Root(), file, err
 }
 
@@ -345,16 +348,18 @@ func (o Options) RegisterDatabase(ctx context.Context, path string) (file string
 		return "", err
 	}
 	if s, ok := chatgpt.Open(store.Options{Home: path, Getenv: o.Getenv}); ok {
+		// A list of no conversation only tries to read the database.
 		listing, err := s.List(ctx, store.Scope{IDs: []transcript.ID{chatgpt.IDs().ID("none", "")}})
 		if err != nil {
 			return "", err
 		}
 		listing.Close()
 	}
-	return o.add(chatgpt.Name, path)
+	return o.addDirectory(chatgpt.Name, path)
 }
 
-// add adds a directory to the user's settings. It returns the name of the changed file; empty for no change.
-func (o Options) add(kind, dir string) (file string, err error) {
+// addDirectory adds a directory of a kind of store to the user's settings. It returns the name of the changed file;
+// empty for no change.
+func (o Options) addDirectory(kind, dir string) (file string, err error) {
 	return config.AddDirectory(o.env(), kind, dir)
 }

@@ -11,29 +11,30 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// outdatedError is the error for a database that is too large to copy, and answered from its index instead.
+// outdatedError is the error for a database that is too large to copy. Queries are answered from the index instead.
 type outdatedError struct {
 	*store.CopyTooLargeError
-	indexed time.Time
+	indexed time.Time // when all of the database was listed last
 }
 
 func (e *outdatedError) Error() string {
 	return fmt.Sprintf("%v; what it had at %s UTC is searched", e.CopyTooLargeError, e.indexed.Format(time.DateTime))
 }
 
-// ForModel returns the text for a model.
+// ForModel returns the text of the error for a model.
 func (e *outdatedError) ForModel() string { return e.Error() }
 
-// outdatedRecord is a conversation that is in an index and cannot be read.
+// outdatedRecord is a conversation that an index has, and that cannot be read.
 type outdatedRecord struct {
 	facts
 	err error
 }
 
-// Version implements [store.Record]. It returns an error, so that the index keeps what it has.
+// Version implements [store.Record]. It returns an error, so that the index keeps the conversation as it has it.
 func (r *outdatedRecord) Version(context.Context) (string, error) { return "", r.err }
 
-// Read implements [store.Record]. It counts the events and returns none.
+// Read implements [store.Record]. Without yield it returns the totals in the index. With yield it returns an error: the
+// events cannot be read.
 func (r *outdatedRecord) Read(_ context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	if yield != nil {
 		return store.Totals{}, r.err
@@ -41,13 +42,14 @@ func (r *outdatedRecord) Read(_ context.Context, yield func(*transcript.Event) b
 	return store.Totals{Turns: r.Size.Turns, Events: r.Events, LastAt: r.LastAt}, nil
 }
 
-// indexed returns the conversations of a scope that only the index of a store has, if one of the problems of listing
-// it is a database that is too large to copy. It adds the time of the index to that problem.
-func (q *query) indexed(s *source, scope store.Scope, listed []store.Conversation, problems []Problem) (list []store.Conversation) {
+// fromIndex returns the conversations in a scope that the index of a store has and its list has not. It returns none
+// unless one of the problems of listing the store is a database that is too large to copy. If there are any, it
+// replaces the error of that problem by an [outdatedError].
+func (q *query) fromIndex(s *source, scope store.Scope, listed []store.Conversation, problems []Problem) (list []store.Conversation) {
 	var large *store.CopyTooLargeError
-	at := slices.IndexFunc(problems, func(p Problem) bool { return errors.As(p.Err, &large) })
+	place := slices.IndexFunc(problems, func(p Problem) bool { return errors.As(p.Err, &large) })
 	note, ok := s.open()
-	if at < 0 || !ok {
+	if place < 0 || !ok {
 		return nil
 	}
 	err := &outdatedError{large, time.Unix(note.Listed, 0).UTC()}
@@ -64,7 +66,7 @@ func (q *query) indexed(s *source, scope store.Scope, listed []store.Conversatio
 		})
 	}
 	if len(list) > 0 {
-		problems[at].Err = err
+		problems[place].Err = err
 	}
 	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
 	return list

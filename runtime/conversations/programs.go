@@ -37,7 +37,7 @@ func resumes() map[string]string {
 // heldLabel is the label of a conversation of JP that was held with this program.
 const heldLabel = "convtools"
 
-// ownID returns the id that a program gave a session, of the id of the session or of a part of it.
+// ownID returns the id that a program gave a session, from the id here of the session or of a part of it.
 func ownID(id transcript.ID) string {
 	if own, isJP := strings.CutPrefix(string(id), "jp-c"); isJP {
 		return own
@@ -47,15 +47,16 @@ func ownID(id transcript.ID) string {
 	return own
 }
 
-// ResumeCommand returns the program that recorded a conversation, and the arguments with which it goes on; none if it
-// cannot be started with a session. A part of a session, such as the work of a sub-agent, goes on as the session.
+// ResumeCommand returns the name of the program that recorded a conversation, and the arguments with which the program
+// goes on with it; nil if the program cannot be started with a session. A part of a session, such as the work of a
+// sub-agent, goes on as the session.
 func ResumeCommand(c *transcript.Conversation) []string {
 	program, own := cmp.Or(SourceOf(c.ID), jp.Name), ownID(c.ID)
 	if _, isHeld := c.Labels[heldLabel]; isHeld && program == jp.Name {
 		program, own = sessions.Name, string(c.ID)
 	}
 	words := strings.Fields(resumes()[program])
-	if own == "" || own[0] == '-' || len(words) == 0 {
+	if own == "" || own[0] == '-' || len(words) == 0 { // the program would read '-' as a flag
 		return nil
 	}
 	last := &words[len(words)-1]
@@ -63,12 +64,14 @@ func ResumeCommand(c *transcript.Conversation) []string {
 	return words
 }
 
-// HowToDelete returns how a conversation is deleted in the program that has it in a place.
+// HowToDelete returns, for people, how to delete a conversation in the program that recorded it. place is the place of
+// the store.
 func HowToDelete(id transcript.ID, place string) string {
 	return "delete it in the program, or remove what has " + ownID(id) + " in its name or in its database, below " + place
 }
 
-// retention returns after how many days a program deletes its old sessions; 0 if it keeps them. home is its directory.
+// retention returns after how many days the program of a kind of store deletes a session; 0 if it keeps sessions. home
+// is the directory of the program.
 func retention(kind, home string) int {
 	const usual, most = 30, 1 << 20
 	switch kind {

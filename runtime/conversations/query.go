@@ -14,7 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// query is a query to the stores of a library in progress.
+// query is a query in progress, to the stores of a library.
 type query struct {
 	*Library
 	lists                   *lists
@@ -38,15 +38,16 @@ type source struct {
 	wanted map[string]*store.Conversation
 	unread map[transcript.ID]*Problem // conversations that could not be read just now
 	missed int                        // the number of conversations in list that could not be read at all
-	found  map[string]*Matched        // by their keys in the index
+	found  map[string]*Matched        // the results of matched, by the keys in the index
 }
 
-// newQuery begins a query. It reads nothing.
+// newQuery begins a query to the stores that the filter includes. It reads nothing. The error is a [*BadIDError] for an
+// id in the filter. The query is returned also then.
 func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
 	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{forgotten: l.settings.forgotten}), filter: f, omitted: omitted}
 	for _, s := range l.stores {
 		if f.includes(s.Name()) {
-			q.sources = append(q.sources, &source{Store: s, library: l, index: l.indexes.of(l.settings, s), found: map[string]*Matched{}})
+			q.sources = append(q.sources, &source{Store: s, library: l, index: l.indexes.ofStore(l.settings, s), found: map[string]*Matched{}})
 		}
 	}
 	var err1, err2, err3 error
@@ -56,14 +57,14 @@ func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
 	return q, cmp.Or(err1, err2, err3)
 }
 
-// end closes the lists of the query.
-func (q *query) end() {
+// closeLists closes the lists of stores, unless they are those of the library.
+func (q *query) closeLists() {
 	if q.lists != q.Library.lists {
 		q.lists.close()
 	}
 }
 
-// parseIDs returns ids, each once.
+// parseIDs returns the ids in texts, each once. The error is a [*BadIDError] for the first text that is no id.
 func (l *Library) parseIDs(texts []string) (ids []transcript.ID, err error) {
 	for _, text := range texts {
 		id, err := l.parseID(text)
@@ -77,7 +78,8 @@ func (l *Library) parseIDs(texts []string) (ids []transcript.ID, err error) {
 	return ids, nil
 }
 
-// parseID reads an id of a store in the library, or else of another kind of store.
+// parseID returns the id that the text is for a store in the library, or else for another kind of store. The error is a
+// [*BadIDError].
 func (l *Library) parseID(text string) (id transcript.ID, err error) {
 	err = &BadIDError{Text: text, Reason: "there is no store of conversations"}
 	for _, s := range l.stores {
@@ -91,9 +93,10 @@ func (l *Library) parseID(text string) (id transcript.ID, err error) {
 	return id, err
 }
 
-// pick lists the stores and keeps the conversations that the filter selects.
-func (q *query) pick(ctx context.Context) error {
-	if err := q.list(ctx); err != nil {
+// selectConversations lists the stores, and keeps in their lists the conversations that the filter selects. It notes
+// which it omits as hidden or excluded.
+func (q *query) selectConversations(ctx context.Context) error {
+	if err := q.listStores(ctx); err != nil {
 		return err
 	}
 	isNamed := len(q.ids) > 0
@@ -116,27 +119,28 @@ func (q *query) pick(ctx context.Context) error {
 			return false
 		})
 	}
-	return q.pickChanged(ctx)
+	return q.keepChanged(ctx)
 }
 
-// list lists the conversations of each store whose list is not complete yet: those with the ids of the filter, or
-// if it has none its live or archived ones. A home and a copy of it have the same conversations: only those of the
-// first store are kept. If a store cannot be listed, the problem is noted; the error is an [*UnavailableError] if
-// it is the only store.
-func (q *query) list(ctx context.Context) error {
+// listStores lists the stores, except those whose index is enough: their conversations with the ids of the filter, or
+// without ids their live or archived ones. Of two stores with the same conversation, such as a home and a copy of it,
+// the first one keeps it. A store that cannot be listed is a problem; if it is the only one, the error is an
+// [*UnavailableError]. Other errors are that of the context, a [*NotFoundError] for ids that no store has, and the
+// error of Nothing if nothing is listed.
+func (q *query) listStores(ctx context.Context) error {
 	problems, seen := q.switchedOff(), map[transcript.ID]bool{}
 	isNew := func(id transcript.ID) bool { return !seen[id] }
 	isNamed, isEmpty := len(q.ids) > 0, true
 	for _, s := range q.sources {
 		if s.isWhole {
 			isEmpty = false
-			continue
+			continue // the index is enough
 		}
 		scope := store.Scope{Set: q.filter.set(), IDs: filtered(q.ids, isNew)}
-		if isNamed && len(scope.IDs) == 0 {
+		if isNamed && len(scope.IDs) == 0 { // earlier stores have all of them
 			break
 		}
-		found, unread, err := q.lists.of(ctx, s.Store, scope)
+		found, unread, err := q.lists.list(ctx, s.Store, scope)
 		if err != nil && (len(q.sources) == 1 || ctx.Err() != nil) {
 			return &UnavailableError{Path: s.Place(), Err: err}
 		}
@@ -144,7 +148,7 @@ func (q *query) list(ctx context.Context) error {
 			unread = append(unread, Problem{Path: s.Place(), Err: err})
 		}
 		q.addTitles(ctx, s, found, !isNamed)
-		found = append(found, q.indexed(s, scope, found, unread)...)
+		found = append(found, q.fromIndex(s, scope, found, unread)...)
 		problems = append(problems, withSource(s, unread)...)
 		s.list = filtered(found, func(c store.Conversation) bool {
 			return isNew(c.ID) && (!isNamed || slices.Contains(scope.IDs, c.ID))
@@ -155,7 +159,7 @@ func (q *query) list(ctx context.Context) error {
 		isEmpty = isEmpty && len(s.list) == 0 && IsProgram(s.Name())
 	}
 	if isNamed {
-		return cmp.Or(q.named(ctx, filtered(q.ids, isNew), problems), ctx.Err())
+		return cmp.Or(q.checkNamed(ctx, filtered(q.ids, isNew), problems), ctx.Err())
 	}
 	q.omitted.Problems = append(q.omitted.Problems, problems...)
 	if isEmpty && len(q.omitted.Problems) == 0 {
@@ -164,7 +168,7 @@ func (q *query) list(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// filtered returns the values for which keep returns true.
+// filtered returns the values of a list for which keep returns true.
 func filtered[T any](list []T, keep func(T) bool) (kept []T) {
 	for _, v := range list {
 		if keep(v) {
@@ -174,18 +178,19 @@ func filtered[T any](list []T, keep func(T) bool) (kept []T) {
 	return kept
 }
 
-// switchedOff returns a problem for each kind of store in the query that the user has switched off.
-func (q *query) switchedOff() (off []Problem) {
+// switchedOff returns a problem for each kind of store that the filter names, itself or in an id, and that the user has
+// switched off.
+func (q *query) switchedOff() (problems []Problem) {
 	for _, name := range q.settings.Off {
 		isOf := func(id transcript.ID) bool { return cmp.Or(SourceOf(id), jp.Name) == name }
 		if slices.Contains(q.filter.Sources, name) || slices.ContainsFunc(q.ids, isOf) {
-			off = append(off, Problem{Source: name, Kind: SwitchedOff, Path: q.settings.file, Err: fmt.Errorf("%s is switched off", name)})
+			problems = append(problems, Problem{Source: name, Kind: SwitchedOff, Path: q.settings.file, Err: fmt.Errorf("%s is switched off", name)})
 		}
 	}
-	return off
+	return problems
 }
 
-// withSource returns problems with the name of their store.
+// withSource sets the source of problems to the name of their store, and returns them.
 func withSource(s store.Store, problems []Problem) []Problem {
 	for i := range problems {
 		problems[i].Source = s.Name()
@@ -196,9 +201,11 @@ func withSource(s store.Store, problems []Problem) []Problem {
 // maxNearest is the number of ids that an error suggests.
 const maxNearest = 20
 
-// named adds the problems of the named conversations, except those of single fields. The error is for missing
-// conversations; problems are those of looking for them.
-func (q *query) named(ctx context.Context, missing []transcript.ID, problems []Problem) error {
+// checkNamed adds the problems of the listed conversations to the omitted, except those of single fields. It returns
+// nil if no named conversation is missing. Otherwise the error is the first of the problems of listing the stores that
+// is about a missing conversation, or else that of the context, that of Nothing, or a [*NotFoundError] with similar
+// ids.
+func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problems []Problem) error {
 	for _, s := range q.sources {
 		for i := range s.list {
 			isWhole := func(p Problem) bool { return p.Kind != BadField }
@@ -214,13 +221,13 @@ func (q *query) named(ctx context.Context, missing []transcript.ID, problems []P
 			return fmt.Errorf("looking for conversation %s: %s: %w", p.ID, p.Path, p.Err)
 		}
 		if p.ID == "" {
-			e.Unread = append(e.Unread, p)
+			e.Unread = append(e.Unread, p) // the conversation may be there
 		}
 	}
 	for _, s := range q.sources {
-		all, _, _ := q.lists.of(ctx, s.Store, everything) // its error is among the problems
+		listed, _, _ := q.lists.list(ctx, s.Store, everything) // the error is among the problems
 		for _, id := range missing {
-			for _, near := range store.Nearest(id, all) {
+			for _, near := range store.Nearest(id, listed) {
 				if len(e.Nearest) < maxNearest && !slices.Contains(e.Nearest, near) {
 					e.Nearest = append(e.Nearest, near)
 				}
@@ -235,7 +242,7 @@ func badFields(c *store.Conversation) []Problem {
 	return filtered(c.Problems, func(p Problem) bool { return p.Kind == BadField })
 }
 
-// set returns the set of conversations of a filter.
+// set returns the set that a filter selects: live conversations, archived ones, or both.
 func (f *Filter) set() store.Set {
 	switch {
 	case f.Both:
@@ -246,13 +253,13 @@ func (f *Filter) set() store.Set {
 	return store.Live
 }
 
-// hasSource reports whether a filter selects conversations of a kind of store.
+// hasSource reports whether the sources of a filter select a kind of store.
 func (f *Filter) hasSource(source string) bool {
 	return len(f.Sources) == 0 || slices.Contains(f.Sources, source)
 }
 
-// includes reports whether a query with the filter looks into a kind of store. It looks into an archive only if that
-// is named, or one of its ids.
+// includes reports whether a query with the filter looks into a kind of store. It looks into an archive only if the
+// filter names the archive or an id of it.
 func (f *Filter) includes(source string) bool {
 	switch {
 	case len(f.IDs) == 0 && len(f.Sources) == 0:
@@ -265,6 +272,7 @@ func (f *Filter) includes(source string) bool {
 	return true
 }
 
+// hasLabels reports whether labels has all wanted ones.
 func hasLabels(labels map[string]string, wanted []Label) bool {
 	return !slices.ContainsFunc(wanted, func(l Label) bool {
 		value, ok := labels[l.Key]
@@ -272,28 +280,28 @@ func hasLabels(labels map[string]string, wanted []Label) bool {
 	})
 }
 
-// relatives returns the ancestors and descendants of conversations: their sub-agents, forks, and the ones that they
-// were begun or forked from.
-func relatives(all []store.Conversation, of []transcript.ID) map[transcript.ID]bool {
+// relatives returns the ancestors and the listed descendants of the conversations with some ids, without these. A fork
+// is a descendant of the conversation that it was forked from, and a sub-agent's of the one that began it.
+func relatives(list []store.Conversation, ids []transcript.ID) map[transcript.ID]bool {
 	found, parents := map[transcript.ID]bool{}, map[transcript.ID]transcript.ID{}
-	for i := range all {
-		parents[all[i].ID] = all[i].Parent
+	for i := range list {
+		parents[list[i].ID] = list[i].Parent
 	}
-	ancestors := func(id transcript.ID) (ids []transcript.ID) {
-		for at := parents[id]; at != "" && !slices.Contains(ids, at); at = parents[at] {
-			ids = append(ids, at)
+	ancestors := func(id transcript.ID) (above []transcript.ID) {
+		for parent := parents[id]; parent != "" && !slices.Contains(above, parent); parent = parents[parent] {
+			above = append(above, parent)
 		}
-		return ids
+		return above
 	}
-	for _, id := range of {
+	for _, id := range ids {
 		for _, ancestor := range ancestors(id) {
 			found[ancestor] = true
 		}
-		for i := range all {
-			found[all[i].ID] = found[all[i].ID] || slices.Contains(ancestors(all[i].ID), id)
+		for i := range list {
+			found[list[i].ID] = found[list[i].ID] || slices.Contains(ancestors(list[i].ID), id)
 		}
 	}
-	for _, id := range of {
+	for _, id := range ids {
 		delete(found, id)
 	}
 	return found
@@ -304,11 +312,11 @@ var everything = store.Scope{Set: store.Live | store.Archived}
 
 // lists are lists of stores, for one query or for several queries of one call.
 type lists struct {
-	forgotten copies.Forgotten // these are left out
+	forgotten copies.Forgotten // conversations that are left out
 
 	mu    sync.Mutex
-	whole map[listed]*store.Listing // of all conversations in a set
-	open  []*store.Listing
+	whole map[listed]*store.Listing // the lists of all conversations in a set
+	open  []*store.Listing          // all lists, to be closed
 }
 
 // listed is a set of the conversations of a store.
@@ -321,31 +329,32 @@ type listed struct {
 func (l *lists) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, one := range l.open {
-		one.Close()
+	for _, listing := range l.open {
+		listing.Close()
 	}
 	l.open, l.whole = nil, nil
 }
 
-// of returns the conversations of a scope, from an earlier list if there is one. The caller may change them.
-func (l *lists) of(ctx context.Context, s store.Store, scope store.Scope) ([]store.Conversation, []Problem, error) {
+// list returns the conversations of a store in a scope, without forgotten ones, and the problems of listing them. It
+// lists a scope without ids once. The caller may change the results.
+func (l *lists) list(ctx context.Context, s store.Store, scope store.Scope) ([]store.Conversation, []Problem, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key, isWhole := listed{s, scope.Set}, len(scope.IDs) == 0
-	list := l.whole[key]
-	if list == nil || !isWhole {
+	listing := l.whole[key]
+	if listing == nil || !isWhole {
 		var err error
-		if list, err = s.List(ctx, scope); err != nil {
+		if listing, err = s.List(ctx, scope); err != nil {
 			return nil, nil, err
 		}
-		l.open = append(l.open, list)
+		l.open = append(l.open, listing)
 	}
 	if l.whole == nil {
 		l.whole = map[listed]*store.Listing{}
 	}
 	if isWhole {
-		l.whole[key] = list
+		l.whole[key] = listing
 	}
 	isKnown := func(c store.Conversation) bool { return !l.forgotten[c.ID] }
-	return filtered(list.Conversations, isKnown), slices.Clone(list.Problems), nil
+	return filtered(listing.Conversations, isKnown), slices.Clone(listing.Problems), nil
 }

@@ -71,18 +71,18 @@ type ranking struct {
 	terms   *terms.Reader
 	phrases []string
 	words   []rankWord
-	asks    index.RankQuery // for every index, without its own parts
+	asks    index.RankQuery // the query for every index, without Filter and Holds
 }
 
-// rankWord is a term of a question, and the word there.
+// rankWord is a term of a question, and the word in the question that has it.
 type rankWord struct{ term, word string }
 
-// rank finds the best passages for the question.
+// rank adds the best passages for the question to the results, or the best commands if only commands are asked for.
 func (r *ranking) rank(ctx context.Context) error {
-	if err := r.weigh(); err != nil {
+	if err := r.setWeights(); err != nil {
 		return err
 	}
-	if err := r.findMissing(ctx); err != nil {
+	if err := r.clearMissing(ctx); err != nil {
 		return err
 	}
 	if r.query.Commands && r.query.Scopes == 0 && !r.query.Errors {
@@ -100,8 +100,8 @@ type ranked struct {
 	*Matched
 	in       *source
 	entry    *index.Conversation
-	covered  float64          // [index.Ranked.Covered]
-	messages []*rankedMessage // all, by their numbers
+	covered  float64          // as [index.Ranked.Covered]
+	messages []*rankedMessage // all but copied ones, by their numbers
 }
 
 // kindCounts returns the factor of the score of messages of a kind.
@@ -112,48 +112,49 @@ func kindCounts(kind uint8) float32 {
 	return 1
 }
 
-// conversations returns the conversations that rank highest.
+// conversations returns the lookAt conversations of all indexes that rank highest, best first.
 func (r *ranking) conversations(ctx context.Context) ([]*ranked, error) {
-	var all []*ranked
+	var found []*ranked
 	for _, s := range r.result.query.sources {
 		holding, err := r.holding(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		q := r.asks
-		q.Filter = r.query.inIndex(s)
+		q.Filter = r.query.indexFilter(s)
 		if holding != nil || r.query.Events != (EventRange{}) {
 			q.Holds = func(key string, number uint32) bool {
 				return r.inRange(number) && (holding == nil || holding[messageKey{key, number}])
 			}
 		}
-		found, err := s.view.Rank(ctx, q)
+		inIndex, err := s.view.Rank(ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		for i := range found {
-			all = append(all, r.ranked(s, &found[i]))
+		for i := range inIndex {
+			found = append(found, r.newRanked(s, &inIndex[i]))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *ranked) int {
+	slices.SortStableFunc(found, func(a, b *ranked) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), b.LastEventAt.Compare(a.LastEventAt), b.ID.Compare(a.ID))
 	})
-	return all[:min(len(all), lookAt)], nil
+	return found[:min(len(found), lookAt)], nil
 }
 
-// ranked returns a conversation of an index that ranks high.
-func (r *ranking) ranked(in *source, of *index.Ranked) *ranked {
-	c := &ranked{Matched: in.matched(of.Conversation), in: in, entry: of.Conversation, covered: float64(of.Covered)}
-	for _, m := range of.Messages {
+// newRanked returns the conversation of a source that its index ranked, without copied messages unless the query has
+// ids.
+func (r *ranking) newRanked(s *source, inIndex *index.Ranked) *ranked {
+	c := &ranked{Matched: s.matched(inIndex.Conversation), in: s, entry: inIndex.Conversation, covered: float64(inIndex.Covered)}
+	for _, m := range inIndex.Messages {
 		if m.Number > 0 && (m.Kind < copiedKind || len(r.query.IDs) > 0) {
-			c.messages = append(c.messages, &rankedMessage{Scored: m, of: c, place: len(c.messages), own: float64(m.Score)})
+			c.messages = append(c.messages, &rankedMessage{Scored: m, conversation: c, place: len(c.messages), own: float64(m.Score)})
 		}
 	}
 	c.Score = c.sum()
 	return c
 }
 
-// inRange reports whether an event with a number is in the query.
+// inRange reports whether an event with a number is in the range of the query.
 func (r *ranking) inRange(number uint32) bool {
 	return r.query.Events == EventRange{} || r.query.Events.Has(int(number))
 }
@@ -163,23 +164,23 @@ type messageKey struct {
 	number uint32
 }
 
-// holding returns the messages with all phrases; nil if there are no phrases.
-func (r *ranking) holding(ctx context.Context, s *source) (all map[messageKey]bool, err error) {
+// holding returns the messages of a source that have all phrases; nil if there are no phrases.
+func (r *ranking) holding(ctx context.Context, s *source) (holding map[messageKey]bool, err error) {
 	for _, phrase := range r.phrases {
 		p := excerpt.Literal(phrase, true)
 		found := map[messageKey]bool{}
-		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Filter: r.query.inIndex(s)}
+		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Filter: r.query.indexFilter(s)}
 		for hit, err := range s.view.Search(ctx, q) {
 			if err != nil {
 				return nil, err
 			}
-			if key := (messageKey{hit.Key, hit.Number}); all == nil || all[key] {
+			if key := (messageKey{hit.Key, hit.Number}); holding == nil || holding[key] {
 				found[key] = true
 			}
 		}
-		if all = found; len(all) == 0 {
+		if holding = found; len(holding) == 0 {
 			break
 		}
 	}
-	return all, nil
+	return holding, nil
 }

@@ -15,13 +15,13 @@ import (
 // rankedMessage is a message that may be shown.
 type rankedMessage struct {
 	index.Scored
-	of         *ranked
-	place      int     // index among the messages of the conversation
-	said       int     // index among the messages that are not of tools
-	own, score float64 // score includes the shares of the messages beside it
-	isRead     bool
-	asks       bool // the assistant ends with a question
-	hit        Hit
+	conversation *ranked
+	place        int     // the index among the messages of the conversation
+	saidPlace    int     // the index among the messages that are not of tools
+	own, score   float64 // score is own with the shares of the scores of other messages
+	isRead       bool    // asks and hit are set
+	asks         bool    // the message is of the assistant and ends with a question
+	hit          Hit
 }
 
 // Passages returns the best passages of a text for the question, in the order of the text: each of at most most
@@ -36,7 +36,8 @@ func (r *Results) Passages(text string, most, total int) (spans []excerpt.Span) 
 	return spans
 }
 
-// passages finds the passages in the conversations that rank highest.
+// passages adds the best passages in the found conversations to the results. It first reads the messages with the best
+// own scores, which can change these, then spreads the scores and reads the messages with the best scores.
 func (r *ranking) passages(ctx context.Context, found []*ranked) error {
 	var scored, candidates []*rankedMessage
 	for _, c := range found {
@@ -51,7 +52,7 @@ func (r *ranking) passages(ctx context.Context, found []*ranked) error {
 	}
 	for _, c := range found {
 		c.Score = c.sum()
-		c.spread()
+		c.spreadScores()
 		for _, m := range c.messages {
 			if m.score > 0 && r.shows(m) {
 				candidates = append(candidates, m)
@@ -62,7 +63,7 @@ func (r *ranking) passages(ctx context.Context, found []*ranked) error {
 	if err := r.readBest(ctx, candidates, func(m *rankedMessage) float64 { return m.score }); err != nil {
 		return err
 	}
-	kept := r.keep(candidates)
+	kept := r.keepDistinct(candidates)
 	for _, m := range kept {
 		beside := m.beside()
 		if beside == nil || slices.Contains(kept, beside) || len(kept) == r.query.Limit || !r.shows(beside) {
@@ -76,10 +77,10 @@ func (r *ranking) passages(ctx context.Context, found []*ranked) error {
 			kept = append(kept, beside)
 		}
 	}
-	return r.answer(found, kept)
+	return r.addResults(found, kept)
 }
 
-// sum returns the score of the conversation.
+// sum returns the score of the conversation from the own scores of its messages.
 func (c *ranked) sum() float64 {
 	var best index.Best
 	for _, m := range c.messages {
@@ -88,14 +89,15 @@ func (c *ranked) sum() float64 {
 	return float64(best.Sum()) + coverage*c.covered
 }
 
-// spread adds shares of the scores of messages to the messages beside them.
-func (c *ranked) spread() {
+// spreadScores sets the scores of the messages: the own score, with shares of the own scores of the messages beside it,
+// of its request if it is the answer, and of the best message. Scores of messages that are no outcome are lowered.
+func (c *ranked) spreadScores() {
 	best := 0.0
 	var said []*rankedMessage
 	for _, m := range c.messages {
 		best = max(best, m.own)
 		if m.score = m.own; !isOfTool(m.Kind) {
-			m.said = len(said)
+			m.saidPlace = len(said)
 			said = append(said, m)
 		}
 	}
@@ -106,13 +108,13 @@ func (c *ranked) spread() {
 				m.score += share * said[before].own
 			}
 		}
-		const reached = 2
-		if a := m.answer(); a != nil && a.said > i+reached {
+		const reached = 2 // messages after a request get shares already
+		if a := m.answer(); a != nil && a.saidPlace > i+reached {
 			a.score += answerShare * m.own
 		}
 	}
 	for _, m := range c.messages {
-		if m.score == 0 {
+		if m.score == 0 { // neither it nor one beside it has a word of the question
 			continue
 		}
 		m.score += conversationShare * best
@@ -122,12 +124,13 @@ func (c *ranked) spread() {
 	}
 }
 
-// answer returns the last message of the assistant before the next request; nil for none.
+// answer returns the last message of the assistant after a request and before the next one; nil if there is none, or if
+// m is no request.
 func (m *rankedMessage) answer() (answer *rankedMessage) {
 	if kindOf(m.Kind) != transcript.KindUser {
 		return nil
 	}
-	for _, next := range m.of.messages[m.place+1:] {
+	for _, next := range m.conversation.messages[m.place+1:] {
 		switch kindOf(next.Kind) {
 		case transcript.KindUser:
 			return answer
@@ -143,14 +146,14 @@ func (m *rankedMessage) isOutcome() bool {
 	isSaid := func(m *rankedMessage) bool {
 		return kindOf(m.Kind).Scope()&(transcript.ScopeUser|transcript.ScopeAssistant|transcript.ScopeStructured) != 0
 	}
-	rest := m.of.messages[m.place:]
+	rest := m.conversation.messages[m.place:]
 	return isSaid(m) && (kindOf(m.Kind) == transcript.KindUser || len(rest) == 1 || isSaid(rest[1]))
 }
 
 // beside returns the message that is shown with a message: the user's reply to a question of the assistant, or the
 // assistant's message before a short reply; nil for none.
 func (m *rankedMessage) beside() *rankedMessage {
-	all := m.of.messages
+	all := m.conversation.messages
 	if next := m.place + 1; m.asks && next < len(all) && kindOf(all[next].Kind) == transcript.KindUser {
 		return all[next]
 	}
@@ -168,21 +171,24 @@ func (m *rankedMessage) beside() *rankedMessage {
 	return nil
 }
 
-// isShort reports whether a message that was read has at most most bytes.
+// isShort reports whether the passage of a message is its whole text and has at most most bytes. The message must have
+// been read.
 func (m *rankedMessage) isShort(most int) bool {
 	p := m.hit.Passage
 	return len(p.Text) <= most && !p.Before && !p.After
 }
 
-// shows reports whether a message may be shown: a message beside a found one may be outside of the query.
+// shows reports whether the query selects a message, so that it may be shown. A message beside a found one may be
+// outside of the query.
 func (r *ranking) shows(m *rankedMessage) bool {
 	q := r.query
 	return r.inRange(m.Number) && q.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) && q.isIn(m.Time)
 }
 
-// keep returns the first candidates, each text once.
-func (r *ranking) keep(candidates []*rankedMessage) (kept []*rankedMessage) {
-	texts := map[string]*rankedMessage{"": nil}
+// keepDistinct returns the first candidates that were read, up to the limit, each text once. It sets their scores, and
+// adds to the first one with a text the other conversations with that text.
+func (r *ranking) keepDistinct(candidates []*rankedMessage) (kept []*rankedMessage) {
+	texts := map[string]*rankedMessage{"": nil} // an empty text is not kept
 	for _, m := range candidates {
 		if len(kept) == r.query.Limit || !m.isRead {
 			break
@@ -192,25 +198,25 @@ func (r *ranking) keep(candidates []*rankedMessage) (kept []*rankedMessage) {
 		if !ok {
 			texts[p.Text], p.Score = m, m.score
 			kept = append(kept, m)
-		} else if same != nil && same.of != m.of && !slices.Contains(same.hit.Also, m.of.ID) {
-			same.hit.Also = append(same.hit.Also, m.of.ID)
+		} else if same != nil && same.conversation != m.conversation && !slices.Contains(same.hit.Also, m.conversation.ID) {
+			same.hit.Also = append(same.hit.Also, m.conversation.ID)
 		}
 	}
 	return kept
 }
 
-// answer adds the found conversations to the results, best first, and then the kept messages, by their scores.
-func (r *ranking) answer(found []*ranked, kept []*rankedMessage) (err error) {
-	result, place := r.result, map[*ranked]int{}
+// addResults adds the found conversations, which are sorted, and the kept messages, by their scores, to the results.
+func (r *ranking) addResults(found []*ranked, kept []*rankedMessage) (err error) {
+	result, places := r.result, map[*ranked]int{}
 	for i, c := range found {
-		place[c] = i
+		places[c] = i
 		if c.Latest, err = r.latest(c); err != nil {
 			return err
 		}
 		result.Conversations = append(result.Conversations, c.Matched)
 	}
 	slices.SortFunc(kept, func(a, b *rankedMessage) int {
-		return cmp.Or(cmp.Compare(b.hit.Score, a.hit.Score), cmp.Compare(place[a.of], place[b.of]), cmp.Compare(a.Number, b.Number))
+		return cmp.Or(cmp.Compare(b.hit.Score, a.hit.Score), cmp.Compare(places[a.conversation], places[b.conversation]), cmp.Compare(a.Number, b.Number))
 	})
 	for _, m := range kept {
 		result.Hits = append(result.Hits, m.hit)
@@ -219,7 +225,8 @@ func (r *ranking) answer(found []*ranked, kept []*rankedMessage) (err error) {
 	return nil
 }
 
-// latest returns the last statement with nearly the best score; nil for none.
+// latest returns the last statement of a conversation with nearly the best own score, and reads it; nil if there is
+// none.
 func (r *ranking) latest(c *ranked) (*Hit, error) {
 	best := 0.0
 	for _, m := range c.messages {
@@ -233,7 +240,7 @@ func (r *ranking) latest(c *ranked) (*Hit, error) {
 	return nil, nil
 }
 
-// readBest sorts messages by score and reads the first ones.
+// readBest sorts messages by a score, best first, and reads the first readAt of them.
 func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score func(*rankedMessage) float64) error {
 	slices.SortFunc(messages, func(a, b *rankedMessage) int {
 		return cmp.Or(cmp.Compare(score(b), score(a)), b.Time.Compare(a.Time), cmp.Compare(a.Number, b.Number))
@@ -246,13 +253,14 @@ func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score
 	return nil
 }
 
-// read reads the text of a message, if it has none, and finds its best passage: for an assistant's message without a
-// word of the question its end, which has proposals and questions.
+// read reads the text of a message, unless it was read, and sets asks and hit with the best passage. An assistant's
+// message without a word of the question has its end as passage, where proposals and questions are. The own score grows
+// by that of adjacent words in the passage.
 func (r *ranking) read(m *rankedMessage) error {
 	if m.isRead {
 		return nil
 	}
-	text, extra, err := m.of.in.view.Read(m.Scored)
+	text, extra, err := m.conversation.in.view.Read(m.Scored)
 	if err != nil {
 		return err
 	}
@@ -260,7 +268,7 @@ func (r *ranking) read(m *rankedMessage) error {
 		_, size := utf8.DecodeLastRune(text[:readAhead])
 		text = text[:readAhead-size]
 	}
-	text = m.of.in.shown(text, extra)
+	text = m.conversation.in.shown(text, extra)
 	isAssistant := kindOf(m.Kind) == transcript.KindAssistant
 	best, wide := excerpt.BestPassage(r.terms, text, r.result.weights, r.query.MaxText, r.query.MaxWide)
 	if best.Value == 0 && isAssistant {
@@ -268,7 +276,7 @@ func (r *ranking) read(m *rankedMessage) error {
 	}
 	m.isRead, m.own = true, m.own+best.Beside*float64(kindCounts(m.Kind))
 	m.asks = isAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))
-	m.hit = m.of.in.hit(m.of.entry, m.Scored, extra)
+	m.hit = m.conversation.in.newHit(m.conversation.entry, m.Scored, extra)
 	m.hit.Passage = &Passage{Excerpt: best.Of(text), Wide: wide.Of(text), Outcome: m.isOutcome()}
 	if a := m.answer(); a != nil {
 		m.hit.Answer = int(a.Number)

@@ -19,7 +19,8 @@ const maxPhrases = 8
 // maxRankWords is the number of different terms of a question that are looked for.
 const maxRankWords = 64
 
-// newRanking parses the question. It may have no words.
+// newRanking begins a ranking: it finds the phrases and the words of the question. Function words are left out unless
+// there are no other words. There may be no words at all.
 func (l *Library) newRanking(q *SearchQuery, result *Results) *ranking {
 	r := &ranking{query: q, result: result, terms: terms.NewReader(l.settings.language)}
 	result.terms = r.terms
@@ -39,9 +40,9 @@ func (l *Library) newRanking(q *SearchQuery, result *Results) *ranking {
 	}
 	question := []byte(words.String() + rest)
 	seen := map[string]bool{}
-	for _, all := range []bool{false, true} {
+	for _, withFunctionWords := range []bool{false, true} {
 		r.terms.Each(question, func(term []byte, at int) {
-			if t := string(term); len(r.words) < maxRankWords && !seen[t] && (all || !r.terms.IsFunctionWord(t)) {
+			if t := string(term); len(r.words) < maxRankWords && !seen[t] && (withFunctionWords || !r.terms.IsFunctionWord(t)) {
 				seen[t] = true
 				r.words = append(r.words, rankWord{term: t, word: wordAt(question, at)})
 			}
@@ -53,7 +54,7 @@ func (l *Library) newRanking(q *SearchQuery, result *Results) *ranking {
 	return r
 }
 
-// wordAt returns the word that begins at an offset.
+// wordAt returns the word that begins at an offset, without punctuation after it.
 func wordAt(s []byte, at int) string {
 	word := string(s[at:])
 	if i := strings.IndexFunc(word, func(r rune) bool { return text.IsSpace(r) || strings.ContainsRune(`,;:!?()"`, r) }); i > 0 {
@@ -62,8 +63,8 @@ func wordAt(s []byte, at int) string {
 	return strings.TrimRight(word, ".'")
 }
 
-// weigh sets the weights of the words.
-func (r *ranking) weigh() error {
+// setWeights sets the weights of the words in the result, the words of the result, and the query for every index.
+func (r *ranking) setWeights() error {
 	terms := make([]string, len(r.words))
 	for i, w := range r.words {
 		terms[i] = w.term
@@ -95,14 +96,15 @@ func (r *ranking) weigh() error {
 			result.Words = append(result.Words, Word{Word: w.word, Term: w.term, Events: n, Rare: n*rare <= total.Messages || n <= 2})
 		}
 	}
-	for i := range r.asks.Terms {
+	for i := range r.asks.Terms { // if all terms are common, none counts as common
 		r.asks.Terms[i].Common = r.asks.Terms[i].Common && hasRare
 	}
 	return nil
 }
 
-// findMissing sets the number of events to 0 for words that no searched conversation has, even if others have them.
-func (r *ranking) findMissing(ctx context.Context) error {
+// clearMissing sets the number of events to 0 for each word of the result that no searched message has, even if other
+// messages have it.
+func (r *ranking) clearMissing(ctx context.Context) error {
 	q := r.asks
 	for i := range r.result.Words {
 		w, isThere := &r.result.Words[i], false
@@ -110,7 +112,7 @@ func (r *ranking) findMissing(ctx context.Context) error {
 			if w.Events == 0 || isThere {
 				break
 			}
-			q.Filter = r.query.inIndex(s)
+			q.Filter = r.query.indexFilter(s)
 			var err error
 			if isThere, err = s.view.Occurs(ctx, q, w.Term); err != nil {
 				return err

@@ -11,8 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Read implements [Source]. It reads the whole conversation first, because the selected turns may depend on their
-// number.
+// Read implements [Source]. It reads the whole conversation before it calls q.Opened, because the selected turns may
+// depend on the number of turns.
 func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) {
 	var f Filter
 	if q.ID != "" {
@@ -20,9 +20,9 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 	}
 	var omitted Omitted
 	asked, err := l.newQuery(&f, &omitted)
-	defer asked.end()
+	defer asked.closeLists()
 	if err == nil {
-		err = asked.list(ctx)
+		err = asked.listStores(ctx)
 	}
 	r.Problems = omitted.Problems
 	if err != nil {
@@ -35,9 +35,9 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 	r.Conversation = c.Conversation
 	r.Title = l.shownTitle(c.Title)
 	r.Problems = append(r.Problems, badFields(c)...)
-	events, err := r.read(ctx, c)
+	events, err := r.readEvents(ctx, c)
 	if err == nil {
-		events, err = r.choose(&q, events)
+		events, err = r.selectEvents(&q, events)
 	}
 	if err != nil {
 		return r, err
@@ -62,10 +62,10 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 	return r, ctx.Err()
 }
 
-// latest returns the listed conversation that was used last; nil if there is none. A hidden one counts only if it is
-// named.
+// latest returns the listed conversation that was used last; nil if there is none. Without ids in the filter it leaves
+// out hidden ones.
 func (q *query) latest() (latest *store.Conversation) {
-	var at time.Time
+	var latestUse time.Time
 	for _, s := range q.sources {
 		for i := range s.list {
 			c := &s.list[i]
@@ -73,16 +73,18 @@ func (q *query) latest() (latest *store.Conversation) {
 			if used.IsZero() {
 				used = c.LastAt // only JP records activations
 			}
-			if (!c.Hidden || len(q.ids) > 0) && (latest == nil || !used.Before(at)) {
-				latest, at = c, used
+			if (!c.Hidden || len(q.ids) > 0) && (latest == nil || !used.Before(latestUse)) {
+				latest, latestUse = c, used
 			}
 		}
 	}
 	return latest
 }
 
-// read reads all events and fills in the reading.
-func (r *Reading) read(ctx context.Context, c *store.Conversation) (events []Event, err error) {
+// readEvents returns all events of a conversation, and sets the numbers and problems of the reading. If the events end
+// in damage, it returns those before and sets Damage. The error is that of the context, a [*NotFoundError], or an
+// [*UnreadableError].
+func (r *Reading) readEvents(ctx context.Context, c *store.Conversation) (events []Event, err error) {
 	var numbering transcript.Numbering
 	totals, err := c.Read(ctx, func(recorded *transcript.Event) bool {
 		e := Event{Event: *recorded, Number: numbering.Next(recorded.Kind), Request: numbering.Requests}
@@ -112,8 +114,9 @@ func (r *Reading) read(ctx context.Context, c *store.Conversation) (events []Eve
 	return events, nil
 }
 
-// choose returns the selected events. The error is a [*RangeError].
-func (r *Reading) choose(q *ReadQuery, events []Event) ([]Event, error) {
+// selectEvents returns the events in the range or the turns of the query, and sets FirstTurn and LastTurn. The error is
+// a [*RangeError].
+func (r *Reading) selectEvents(q *ReadQuery, events []Event) ([]Event, error) {
 	if q.Events != (EventRange{}) {
 		if q.Events.First < 1 || q.Events.First > r.Events {
 			return nil, &RangeError{ID: r.ID, Events: true, N: q.Events.First, Of: r.Events}
@@ -128,7 +131,7 @@ func (r *Reading) choose(q *ReadQuery, events []Event) ([]Event, error) {
 	if q.Turns != nil {
 		first, last = q.Turns(r.Turns)
 	}
-	if last < first {
+	if last < first { // no turn is selected
 		return nil, nil
 	}
 	for _, turn := range []int{first, last} {

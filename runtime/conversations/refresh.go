@@ -17,19 +17,20 @@ import (
 // IndexReport is the result of updating the index of a store.
 type IndexReport struct {
 	Store, Place string
-	Changed      int // changed conversations, which were read
-	Removed      int
-	Err          error // if it could not be made or cannot be used
+	Changed      int   // conversations that were read because they had changed
+	Removed      int   // conversations that were removed from the index
+	Err          error // if the index could not be made or cannot be used
 	index.Info
 }
 
-// RefreshIndexes updates the indexes of all stores.
+// RefreshIndexes updates the indexes of all stores, and removes unused ones. It does nothing for indexes in memory. The
+// error is that of the context, or of removing; those of single indexes are in the reports.
 func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, err error) {
 	if l.indexes.dir == "" {
 		return nil, nil
 	}
 	q, err := l.newQuery(&Filter{Sources: Sources()}, &Omitted{})
-	defer q.end()
+	defer q.closeLists()
 	for _, s := range q.sources {
 		u := q.update(ctx, s)
 		if err = ctx.Err(); err != nil {
@@ -40,8 +41,9 @@ func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, er
 	return reports, errors.Join(err, l.removeUnused())
 }
 
-// refresh updates the indexes of the stores in the query. If one cannot be written, it is in memory while the library
-// is used. The error of a store that cannot be listed is left to the next one that lists it.
+// refresh updates the indexes of the stores in the query, and removes unused ones. It adds problems to omitted. An
+// index that cannot be written is replaced by one in memory. A store that cannot be listed is no problem here: the
+// query lists it again and has the same error. The error is that of the context.
 func (q *query) refresh(ctx context.Context, omitted *Omitted) error {
 	for _, s := range q.sources {
 		u := q.update(ctx, s)
@@ -67,10 +69,10 @@ type update struct {
 	IndexReport
 	*query
 	*source
-	before, note indexNote // of the existing and of the new index
-	list         []store.Conversation
-	versions     []string // of list in the index; empty for a conversation that cannot be read
-	isWhole      bool     // list has all that is in the store
+	before, note indexNote            // of the existing and of the new index
+	list         []store.Conversation // the conversations that the store lists
+	versions     []string             // by the place in list, for the index; empty if the conversation cannot be read
+	isWhole      bool                 // list has all that is in the store
 	writer       *index.Writer
 	isUnlisted   bool // the store cannot be listed
 }
@@ -80,7 +82,8 @@ func newUpdate(q *query, s *source) *update {
 	return &update{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, query: q, source: s}
 }
 
-// update updates the index of a store. It makes a damaged one anew.
+// update updates the index of a store, and sets the view of s to it. It makes a damaged index anew. The error is in the
+// result.
 func (q *query) update(ctx context.Context, s *source) (u *update) {
 	for range 2 {
 		u = newUpdate(q, s)
@@ -92,8 +95,9 @@ func (q *query) update(ctx context.Context, s *source) (u *update) {
 	return u
 }
 
-// open opens the index as it is.
-func (u *update) open() {
+// openView sets the view, the info and the note to those of the index as it is. Without an index they stay zero. If the
+// index is damaged, it sets Err.
+func (u *update) openView() {
 	var damage *index.DamageError
 	view, err := u.index.View()
 	switch {
@@ -110,18 +114,19 @@ func (u *update) cache() *filecache.Cache {
 	return u.indexes.cache(u.settings, u.Name(), u.source.Place())
 }
 
+// run updates the index, unless it is current. It returns the error of the index, or of listing the store.
 func (u *update) run(ctx context.Context) error {
 	version, _ := u.Version(ctx) // if it fails, listing fails too
-	if u.open(); version != "" && u.before.Version == version {
-		return nil
+	if u.openView(); version != "" && u.before.Version == version {
+		return nil // nothing has changed
 	}
-	list, problems, err := u.lists.of(ctx, u.source.Store, everything)
+	list, problems, err := u.lists.list(ctx, u.source.Store, everything)
 	if err != nil {
 		u.isUnlisted = true
 		return err
 	}
 	shared := openersOf(&u.before)
-	shared.add(list)
+	shared.addShared(list)
 	shared.setTitles(list)
 	u.list, u.isWhole = list, len(problems) == 0
 	u.setVersions(ctx)
@@ -136,14 +141,14 @@ func (u *update) run(ctx context.Context) error {
 	defer u.writer.Close()
 	defer limitMemory()()
 	u.note = u.before
-	u.note.Store, u.note.Place, u.note.Version, u.note.Openers = u.Name(), u.source.Place(), "", shared.list()
+	u.note.Store, u.note.Place, u.note.Version, u.note.Openers = u.Name(), u.source.Place(), "", shared.sorted()
 	if u.isWhole {
 		u.note.Listed = u.now().Unix()
 	}
 	if !u.isPart(u.Name()) {
-		u.remove(exclusions)
+		u.removeGone(exclusions)
 	}
-	isAll, err := u.put(ctx)
+	isAll, err := u.putChanged(ctx)
 	if err != nil {
 		return err
 	}
@@ -157,15 +162,16 @@ func (u *update) run(ctx context.Context) error {
 	if err := u.commit(ctx); err != nil {
 		return err
 	}
-	u.open()
+	u.openView()
 	return u.Err
 }
 
-// isPart reports whether the library has only the project's conversations of a kind of store.
+// isPart reports whether the library has only the project's conversations, and not all, of a kind of store.
 func (l *Library) isPart(store string) bool {
 	return l.partial && store != jp.Name && IsProgram(store)
 }
 
+// setVersions sets the versions of the listed conversations, and notes those that have none as unread.
 func (u *update) setVersions(ctx context.Context) {
 	u.versions = make([]string, len(u.list))
 	for i := range u.list {
@@ -178,7 +184,8 @@ func (u *update) setVersions(ctx context.Context) {
 	}
 }
 
-// isCurrent reports whether the index has all listed conversations as they are, and no others if the list is whole.
+// isCurrent reports whether the index has all listed conversations as they are. If the library has the whole store, the
+// exclusions must also be those of the index, and a complete list must have as many conversations as the index.
 func (u *update) isCurrent(exclusions string) bool {
 	if u.view == nil || !u.isPart(u.Name()) && (u.isWhole && u.Conversations != len(u.list) || exclusions != u.before.Exclusions) {
 		return false
@@ -192,12 +199,13 @@ func (u *update) isCurrent(exclusions string) bool {
 	return true
 }
 
-// remove removes conversations that the store no longer has, or that new exclusions exclude.
-func (u *update) remove(exclusions string) {
+// removeGone removes the conversations that are not in the list: the store no longer has them, or new exclusions
+// exclude them. It removes none if the list has problems and the exclusions are as before. It notes the exclusions.
+func (u *update) removeGone(exclusions string) {
 	isNew := exclusions != u.before.Exclusions
 	u.note.Exclusions = exclusions
 	if !u.isWhole && !isNew {
-		return
+		return // a conversation that is not listed may exist
 	}
 	isListed := map[string]bool{}
 	for i := range u.list {
@@ -210,15 +218,16 @@ func (u *update) remove(exclusions string) {
 		}
 	}
 	if isNew {
-		u.writer.Purge()
+		u.writer.Purge() // excluded texts must not stay on the disk
 	}
 }
 
 // commitEvery is the number of bytes of text that are read before they are committed.
 const commitEvery = 256 << 20
 
-// put adds changed conversations to the index. It reports whether the index then has all of them without problems.
-func (u *update) put(ctx context.Context) (isAll bool, err error) {
+// putChanged adds the changed conversations of the list to the index. It reports whether the index then has all listed
+// conversations without problems, and none is hidden. The error is that of the index or the context.
+func (u *update) putChanged(ctx context.Context) (isAll bool, err error) {
 	progress := func(done int) {
 		if u.progress != nil {
 			u.progress(u.source.Store, done, len(u.list))
@@ -233,7 +242,7 @@ func (u *update) put(ctx context.Context) (isAll bool, err error) {
 		old := u.writer.Lookup(string(c.ID))
 		isRead := false
 		switch {
-		case u.versions[i] == "": // it is gone or cannot be read
+		case u.versions[i] == "": // the conversation is gone or cannot be read
 		case old != nil && old.Version == u.versions[i]:
 			isRead = readFacts(old).Read
 		default:
@@ -255,13 +264,14 @@ func (u *update) put(ctx context.Context) (isAll bool, err error) {
 	return isAll, nil
 }
 
-// putOne adds a conversation to the index, and reports whether it could be read. old is its entry there; nil for
-// none. The index gets the readable messages of a damaged conversation, for rankings only. A damaged conversation is
-// read again after it has changed, and one with another error with the next query. The error is one of the index.
+// putOne adds a conversation to the index, and reports whether it could be read without a problem. old is its entry
+// there; nil for none. If the conversation begins with the messages of old, only the others are added. The index gets
+// the readable messages of a damaged conversation, for rankings only. A damaged conversation is read again when it has
+// changed; after another error it is read again with the next query. The error is one of the index or the context.
 func (u *update) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (isRead bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, entry: &entry, version: version}
-	err = errRewritten
+	err = errRewritten // unless the new messages can be appended
 	if old != nil && old.Order == c.Order && old.Messages > 0 {
 		reader.before = *old
 		err = u.writer.Append(ctx, &entry, old, reader.messages(ctx))
@@ -282,6 +292,7 @@ func (u *update) putOne(ctx context.Context, c *store.Conversation, old *index.C
 	return reader.problem == nil, nil
 }
 
+// commit makes the changes visible, with the note and the cached values of files.
 func (u *update) commit(ctx context.Context) error {
 	note, err := json.Marshal(u.note)
 	if err != nil {
@@ -289,14 +300,14 @@ func (u *update) commit(ctx context.Context) error {
 	}
 	exclusions := u.settings.hashExclusions()
 	saved := savedFor(exclusions)
-	if exclusions == u.settings.exclusions { // there are no new ones
+	if exclusions == u.settings.exclusions { // otherwise the values may be of excluded files
 		saved = u.cache().Append(saved)
 	}
 	return u.writer.Commit(ctx, index.State{Note: string(note), Updated: u.now().Unix()}, saved)
 }
 
 // limitMemory bounds the memory of this process while it makes an index, as far as the garbage collector can, and
-// returns a function that ends the bound. Without it there would be as much garbage as live data.
+// returns a function that ends the bound. Without the bound there would be as much garbage as live data.
 func limitMemory() (end func()) {
 	const most = 200 << 20
 	before := debug.SetMemoryLimit(-1)

@@ -36,8 +36,8 @@ type SearchQuery struct {
 	Since, Until time.Time
 	// Events, if not zero, selects numbered events; only with Relevance.
 	Events EventRange
-	// Own reports whether a recorded tool name is a tool of ours. Its calls and results are searched with OwnToo, in
-	// any scope; otherwise those in Scopes are only counted. Nil is for no tool.
+	// Own reports whether a recorded name is that of a tool of ours; nil if none is. With OwnToo the calls and results of
+	// our tools are searched in any scope. Otherwise those in Scopes that match are only counted.
 	Own    func(tool string) bool
 	OwnToo bool
 
@@ -49,7 +49,7 @@ type SearchQuery struct {
 	// position.
 	Limit int
 	After *Position
-	// MaxText is the most bytes of a passage, and MaxWide with more around it, with Relevance.
+	// MaxText is the most bytes of a passage, and MaxWide those of the passage with more around it; with Relevance.
 	MaxText, MaxWide int
 }
 
@@ -91,7 +91,7 @@ type Matched struct {
 	Listed
 	Matches int     // lines
 	Score   float64 // with Relevance
-	// Latest is the last statement in it with nearly the best score; nil for none, and without Relevance.
+	// Latest is the last statement in the conversation with nearly the best score; nil for none, and without Relevance.
 	Latest *Hit
 
 	order int64 // [store.Conversation.Order]
@@ -119,7 +119,7 @@ type Hit struct {
 // Passage is the best part of an event for a question.
 type Passage struct {
 	excerpt.Excerpt
-	Wide   excerpt.Excerpt // the same with more around it
+	Wide   excerpt.Excerpt // the same passage with more around it
 	Score  float64
 	Answer int // for a request, the number of its answer's event; 0 for none
 	// Outcome is set for a request, and for a statement that no work of the assistant follows.
@@ -133,8 +133,8 @@ type Passage struct {
 type Word struct {
 	Word   string // as in the question
 	Term   string // the common beginning of its forms, in lower case
-	Events int    // that have a form of it
-	Rare   bool   // few events have it
+	Events int    // the number of events that have a form of the word
+	Rare   bool   // few events have a form of the word
 }
 
 // Position is the position of an event among all: the newest first, events without a time last, and events with equal
@@ -146,8 +146,8 @@ type Position struct {
 	Event int // as [Event.Number]
 }
 
-// in returns the position for an index, which compares positions.
-func (p *Position) in() *index.Position {
+// inIndex returns the position as indexes have and compare it.
+func (p *Position) inIndex() *index.Position {
 	return &index.Position{Time: p.Time, Order: p.Order, Key: string(p.ID), Number: uint32(p.Event)} //nolint:gosec // a count
 }
 
@@ -156,7 +156,8 @@ func (h *Hit) Position() Position {
 	return Position{Time: h.Time, Order: h.Conversation.order, ID: h.Conversation.ID, Event: h.Number}
 }
 
-// Read returns the text of a hit. It is valid until the next call.
+// Read returns the text of a hit: the whole text of a message in an index, or else the passage, or else the title of
+// the conversation. The text is valid until the next call.
 func (r *Results) Read(h *Hit) ([]byte, error) {
 	switch {
 	case h.in != nil:
@@ -179,12 +180,13 @@ func (r *Results) Of(c *Matched) (hits []*Hit) {
 	return hits
 }
 
-// Search returns the matching events. It reads changed conversations first.
+// Search implements [Source]. It first updates the indexes with the changed conversations. With an error, the results
+// have only what was omitted.
 func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 	q.Both = q.Both || q.Order != ByConversation
 	r, err := l.search(ctx, &q)
 	var damage *index.DamageError
-	if errors.As(err, &damage) { // it is made anew
+	if errors.As(err, &damage) { // the index is made anew
 		r, err = l.search(ctx, &q)
 	}
 	if err != nil {
@@ -193,7 +195,7 @@ func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 	return r, nil
 }
 
-// search answers a query. It returns results also with an error.
+// search answers a query. It returns results also with an error. A question without words has no results.
 func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err error) {
 	r = &Results{}
 	var ranking *ranking
@@ -205,7 +207,7 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 	if r.query, err = l.newQuery(&q.Filter, &r.Omitted); err == nil {
 		err = r.query.prepare(ctx, q.Order == ByConversation)
 	}
-	r.query.end()
+	r.query.closeLists()
 	if err != nil {
 		return r, err
 	}
@@ -213,20 +215,20 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 	case Relevance:
 		err = ranking.rank(ctx)
 	case Newest:
-		err = r.newest(ctx, q)
+		err = r.findNewest(ctx, q)
 	default:
 		err = r.byConversation(ctx, q)
 	}
 	return r, cmp.Or(err, ctx.Err())
 }
 
-// kinds are the kinds of messages that may match.
+// kinds returns the kinds of messages that may match, with the bit 1<<k for each kind k in an index.
 func (q *SearchQuery) kinds() uint64 {
 	set := uint64(0)
 	for k := range transcript.Kind(failedKind) {
 		role := k.Role()
 		switch {
-		case q.Roles != 0 && (role == transcript.NoRole || !q.Roles.Has(role)), k.Scope() == 0:
+		case q.Roles != 0 && (role == transcript.NoRole || !q.Roles.Has(role)), k.Scope() == 0: // not searched
 		case q.isAsked(k):
 			set |= 1<<k | 1<<(k+failedKind)
 		case q.Errors && k == transcript.KindToolResult:
@@ -239,17 +241,17 @@ func (q *SearchQuery) kinds() uint64 {
 		set |= toolKinds
 	}
 	if len(q.IDs) > 0 {
-		set |= set << copiedKind // other searches find these in the other conversation
+		set |= set << copiedKind // other searches find a copied message in the conversation that it was copied from
 	}
 	return set
 }
 
-// isAsked reports whether events of a kind are searched.
+// isAsked reports whether all events of a kind are searched: the scopes have it, or nothing is selected.
 func (q *SearchQuery) isAsked(k transcript.Kind) bool {
 	return q.Scopes&k.Scope() != 0 || q.Scopes == 0 && !q.Errors && !q.OwnToo && !q.Commands
 }
 
-// isOwn reports whether a message of a kind is of a tool of ours.
+// isOwn reports whether a message in an index, with a kind and extra data, is of a tool of ours.
 func (q *SearchQuery) isOwn(kind uint8, extra []byte) bool {
 	if q.Own == nil || !isOfTool(kind) {
 		return false
@@ -258,24 +260,24 @@ func (q *SearchQuery) isOwn(kind uint8, extra []byte) bool {
 	return tool != "" && q.Own(tool)
 }
 
-// in returns the query for an index.
-func (q *SearchQuery) in(s *source) index.Query {
-	iq := index.Query{Filter: q.inIndex(s), TextOnly: q.Order != Newest}
+// forIndex returns the query for the index of a source.
+func (q *SearchQuery) forIndex(s *source) index.Query {
+	iq := index.Query{Filter: q.indexFilter(s), TextOnly: q.Order != Newest}
 	if q.Pattern != nil && q.Pattern.Required() != "" {
 		iq.Text, iq.Find = q.Pattern.Required(), q.Pattern.Find
 	}
 	if q.After != nil {
-		iq.After = q.After.in()
+		iq.After = q.After.inIndex()
 	}
 	return iq
 }
 
-// inIndex returns the filter for an index.
-func (q *SearchQuery) inIndex(s *source) index.Filter {
+// indexFilter returns the filter for the index of a source.
+func (q *SearchQuery) indexFilter(s *source) index.Filter {
 	return index.Filter{Kinds: q.kinds(), Since: q.Since, Until: q.Until, Wanted: s.filter()}
 }
 
-// isIn reports whether a time is between the bounds.
+// isIn reports whether a time is between the bounds of the query. The zero time is in them only if there are none.
 func (q *SearchQuery) isIn(t time.Time) bool {
 	if q.Since.IsZero() && q.Until.IsZero() {
 		return true

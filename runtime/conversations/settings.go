@@ -35,17 +35,17 @@ type settings struct {
 	memory      *project.Memory
 	// forgotten are the conversations that the user has forgotten.
 	forgotten copies.Forgotten
-	// exclusions is a text that changes with the exclusions; empty if there are none. It is that of the beginning: more
-	// are remembered when they are found.
+	// exclusions is a text that changes with the exclusions; empty if there are none. It is of the time when the settings
+	// were read: exclusions that are found later are not in it.
 	exclusions string
 }
 
-// readSettings reads the settings. The error is a [*config.Error] or a [*project.MemoryError]: no conversations are
-// read then, because the user may have excluded them.
+// readSettings reads the settings. With an error no conversations may be read, because the user may have excluded them.
+// It is a [*config.Error], that of reading which conversations are forgotten, or a [*project.MemoryError].
 func readSettings(o *Options) (*settings, error) {
 	c := config.Read(directory(o), o.env())
 	s := &settings{Stores: c.Stores, file: c.UserFile, language: terms.Language(c.Recall.Language)}
-	s.judge(c)
+	s.checkNames(c)
 	s.showSecrets = c.Recall.Secrets == showSecrets && c.Wrong("recall") == nil
 	if err := c.Wrong("stores"); err != nil {
 		return nil, err
@@ -79,6 +79,7 @@ func directory(o *Options) string {
 	return o.Dir
 }
 
+// openMemory opens the memory of exclusions in the user's state directory.
 func openMemory(o *Options) (*project.Memory, error) {
 	dir := config.StateDir(o.env())
 	if dir != "" {
@@ -87,19 +88,20 @@ func openMemory(o *Options) (*project.Memory, error) {
 	return project.OpenMemory(dir)
 }
 
-// judge checks the names of kinds of stores and the language.
-func (s *settings) judge(c *config.Config) {
+// checkNames adds a problem to the configuration for each unknown kind of store, language and value of secrets. It adds
+// the kinds that the user switched off or on by name to Off and on, and drops an unknown language.
+func (s *settings) checkNames(c *config.Config) {
 	kinds := Sources()
-	known := func(kind, table string, at ...any) {
+	checkKind := func(kind, table string, at ...any) {
 		if !slices.Contains(kinds, kind) {
 			c.Judge("unknown store "+text.Quote(kind)+" in ["+table+"]", meant(kind, kinds), at...)
 		}
 	}
 	for _, kind := range s.Off {
-		known(kind, "stores", "stores", "off")
+		checkKind(kind, "stores", "stores", "off")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.Directories)) {
-		known(kind, "stores.directories", "stores", "directories", kind)
+		checkKind(kind, "stores.directories", "stores", "directories", kind)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
 		switch on := s.Kinds[kind]; {
@@ -125,7 +127,7 @@ func (s *settings) judge(c *config.Config) {
 // The values of secrets in [recall].
 const showSecrets, hideSecrets = "show", "hide"
 
-// meant returns the hint for an unknown name.
+// meant returns the hint for an unknown name: a similar known name, or all known names.
 func meant(name string, known []string) string {
 	if near := near.Name(name, known); near != "" {
 		return "did you mean " + text.Quote(near) + "?"
@@ -138,7 +140,7 @@ func (s *settings) project(o *Options, all bool) *project.Project {
 	return project.New(project.Options{Dir: directory(o), All: all, Exclude: s.Exclude, Patterns: s.Patterns, Memory: s.memory})
 }
 
-// hashExclusions returns the value of exclusions now.
+// hashExclusions returns the text for exclusions, from the settings and the exclusions that are remembered now.
 func (s *settings) hashExclusions() string {
 	all := slices.Concat(s.Exclude, s.Patterns)
 	for _, e := range s.memory.Exclusions() {
@@ -152,7 +154,7 @@ func (s *settings) hashExclusions() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// missing returns the excluded directories that do not exist; for a pattern its first directory.
+// missing returns the excluded directories that do not exist, and the excluded patterns whose first directory does not.
 func (s *settings) missing() []string {
 	var missing []string
 	for _, dir := range s.Exclude {

@@ -30,8 +30,8 @@ const (
 	maxOpeners = 200
 )
 
-// opener returns the possible opener of a request of [store.Request], and the rest: the first line, or its part up to
-// a colon. Both are empty if there is none.
+// opener returns the part of a request of [store.Request] that can be an opener, and the rest. This part is the first
+// line, or the part of the line up to a colon. If the rest is empty or the part too long, it returns two empty texts.
 func opener(request string) (begin, rest string) {
 	line, more, _ := strings.Cut(request, "\n")
 	if part, after, ok := strings.Cut(line, ": "); ok && len(strings.Fields(part)) >= leastWords {
@@ -45,7 +45,7 @@ func opener(request string) (begin, rest string) {
 	return begin, rest
 }
 
-// openers are the openers that many requests share, by their hashes: an index keeps no text of them.
+// openers are the openers that many requests share, by the hash of the opener: an index does not keep their text.
 type openers map[string]bool
 
 // openersOf returns the openers of an index.
@@ -57,12 +57,14 @@ func openersOf(note *indexNote) openers {
 	return o
 }
 
+// openerKey returns the hash of an opener, in any case.
 func openerKey(begin string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(begin)))
 	return hex.EncodeToString(sum[:8])
 }
 
-// setTitles sets the titles of conversations without one.
+// setTitles sets the title of each conversation in a list that has none: its request without the opener, and without
+// secrets.
 func (o openers) setTitles(list []store.Conversation) {
 	for i := range list {
 		c := &list[i]
@@ -77,9 +79,9 @@ func (o openers) setTitles(list []store.Conversation) {
 	}
 }
 
-// add adds the openers that many conversations of a list share.
-func (o openers) add(list []store.Conversation) {
-	found := map[string][]string{} // the rests, by opener
+// addShared adds the openers that the requests of many conversations in a list share.
+func (o openers) addShared(list []store.Conversation) {
+	found := map[string][]string{} // the different rests of requests, by opener
 	for i := range list {
 		begin, rest := opener(list[i].Request)
 		if begin == "" || list[i].Title != "" {
@@ -95,22 +97,24 @@ func (o openers) add(list []store.Conversation) {
 	}
 }
 
-// list returns the openers for an index.
-func (o openers) list() []string {
-	all := slices.Sorted(maps.Keys(o))
-	return all[:min(len(all), maxOpeners)]
+// sorted returns the hashes of openers that an index keeps.
+func (o openers) sorted() []string {
+	keys := slices.Sorted(maps.Keys(o))
+	return keys[:min(len(keys), maxOpeners)]
 }
 
-// addTitles sets the titles of listed conversations without one. isWhole is set if these are not named ones.
+// addTitles sets the titles of listed conversations that have none, by the openers in the index and in the list. If
+// isWhole is false, the list has only named conversations; then, if there is no index, it lists the store for its
+// openers.
 func (q *query) addTitles(ctx context.Context, s *source, list []store.Conversation, isWhole bool) {
 	note, isIndexed := s.open()
 	shared := openersOf(&note)
 	if isWhole {
-		shared.add(list)
+		shared.addShared(list)
 	} else if !isIndexed && slices.ContainsFunc(list, func(c store.Conversation) bool { return c.Title == "" }) {
 		// If the store cannot be listed, a title has its opener.
-		all, _, _ := q.lists.of(ctx, s.Store, everything)
-		shared.add(all)
+		listed, _, _ := q.lists.list(ctx, s.Store, everything)
+		shared.addShared(listed)
 	}
 	shared.setTitles(list)
 }

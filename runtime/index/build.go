@@ -21,7 +21,7 @@ type builder struct {
 	limits
 	owners   []owner
 	messages []message
-	size     int // of all messages
+	size     int // bytes of the texts and the extra data of all messages
 }
 
 // owner is a part of a conversation with messages in the segment.
@@ -52,23 +52,23 @@ func (b *builder) full() bool {
 	return b.size >= b.limits.segment || max(len(b.messages), len(b.owners)) >= b.limits.messages
 }
 
-// write writes the segment and opens it. There must be a message.
+// write writes the segment with the messages of the builder, newest first, and opens it. There must be a message.
 func (b *builder) write(files directory, reader *terms.Reader) (*segment, error) {
 	slices.SortFunc(b.messages, func(m, n message) int {
-		of, other := b.owners[m.owner], b.owners[n.owner]
-		return cmp.Or(compareTimes(m.Time, n.Time), cmp.Compare(of.Order, other.Order), compareKeys(of.Key, other.Key), cmp.Compare(m.Number, n.Number))
+		c, d := b.owners[m.owner], b.owners[n.owner]
+		return cmp.Or(compareTimes(m.Time, n.Time), cmp.Compare(c.Order, d.Order), compareKeys(c.Key, d.Key), cmp.Compare(m.Number, n.Number))
 	})
-	ofGrams, ofTerms := b.newLists(), b.newLists()
+	gramLists, termLists := b.newLists(), b.newLists()
 	var making sync.WaitGroup
-	making.Go(func() { b.terms(ofTerms, reader) })
-	b.grams(ofGrams)
+	making.Go(func() { b.writeTerms(termLists, reader) })
+	b.writeGrams(gramLists)
 	f := fileBuilder{data: make([]byte, 0, b.size*3/2)}
 	b.addMessages(&f)
 	for _, o := range b.owners {
 		f.add(secOwners, binary.LittleEndian.AppendUint32(nil, o.part))
 	}
 	making.Wait()
-	writeLists(&f, ofGrams, ofTerms)
+	writeLists(&f, gramLists, termLists)
 	data, sum := f.finish()
 	n := named{rand.Uint64(), sum, int64(b.size)}
 	if err := files.write(n.file(), data); err != nil {
@@ -77,6 +77,7 @@ func (b *builder) write(files directory, reader *terms.Reader) (*segment, error)
 	return openSegment(files, n)
 }
 
+// addMessages adds the texts, the symbols, the extra data and the rows of the messages to a file.
 func (b *builder) addMessages(f *fileBuilder) {
 	var e encoder
 	e.train(b.samples())
@@ -93,7 +94,7 @@ func (b *builder) addMessages(f *fileBuilder) {
 	f.add(secRows, rows)
 }
 
-// samples returns pieces of texts from the whole segment.
+// samples returns pieces of texts from the whole segment; none if it is small.
 func (b *builder) samples() (samples [][]byte) {
 	const most, part, least = 64 << 10, 512, 1 << 10
 	if b.size < least {
@@ -103,7 +104,7 @@ func (b *builder) samples() (samples [][]byte) {
 		text := b.messages[i].Text
 		from := 0
 		if len(text) > part {
-			from = i * 7919 % (len(text) - part) // beginnings are not like the rest
+			from = i * 7919 % (len(text) - part) // anywhere: beginnings are not like the rest
 		}
 		samples = append(samples, text[from:min(len(text), from+part)])
 	}

@@ -34,7 +34,7 @@ type catalog struct {
 	size          int64
 }
 
-// contents is the catalog without the conversations.
+// contents are the part of a catalog that is stored as JSON.
 type contents struct {
 	Language terms.Language
 	Part     uint32 // the number of the next part
@@ -57,7 +57,7 @@ type named struct {
 
 func (n *named) file() string { return fmt.Sprintf("%016x", n.Number) + segmentExt }
 
-// readCatalog reads a catalog of an index in a language.
+// readCatalog reads the catalog of an index. The error is a [*DamageError], also if the catalog is of another language.
 func readCatalog(f *file, language terms.Language) (*catalog, error) {
 	c := &catalog{footer: f.footer, size: int64(f.content.Len())}
 	return c, guard(func() error {
@@ -81,7 +81,7 @@ func readCatalog(f *file, language terms.Language) (*catalog, error) {
 	})
 }
 
-// write replaces the catalog in a directory.
+// write replaces the catalog in a directory by one with the contents, the conversations and other data of the caller.
 func (c *contents) write(files directory, conversations map[string]*Conversation, kept []byte) error {
 	about, err := json.Marshal(c)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *contents) write(files directory, conversations map[string]*Conversation
 	return files.write(catalogFile, data)
 }
 
-// Lookup returns the conversation with a key, or nil. It is not to be changed.
+// Lookup returns the conversation with a key, or nil. The conversation must not be changed.
 func (c *catalog) Lookup(key string) *Conversation {
 	i, ok := sort.Find(len(c.Conversations), func(i int) int { return compareKeys(key, c.Conversations[i].Key) })
 	if !ok {

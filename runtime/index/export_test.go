@@ -15,7 +15,7 @@ func (x *Index) SetLimits(segment, messages int) {
 // Dead returns the number of removed parts of conversations in all segments.
 func (v *View) Dead() (n int) {
 	for _, s := range v.segments {
-		for _, c := range s.of {
+		for _, c := range s.conversations {
 			if c == nil {
 				n++
 			}
@@ -61,7 +61,7 @@ func RoundTrip(samples [][]byte, text []byte) (decoded []byte, codes int, ok boo
 // Differences writes a list of messages, and reads it again.
 func Differences(list []uint16, messages uint32) (read []uint16, ok bool) {
 	w := listWriter{documents: messages}
-	w.add(0, list)
+	w.addList(0, list)
 	return ReadDifferences(w.lists, uint32(len(list)), messages)
 }
 
@@ -71,10 +71,10 @@ func FooterSizes() (taken, is int) { return footerSize, binary.Size(footer{}) }
 // ReadDifferences reads a list of documents.
 func ReadDifferences(data []byte, count, documents uint32) (list []uint16, ok bool) {
 	err := guard(func() error {
-		c := cursor{at: noDocument, left: count, documents: documents, low: lowBits(count, documents), file: &file{}}
+		c := cursor{document: noDocument, left: count, documents: documents, low: lowBits(count, documents), file: &file{}}
 		c.data = append(data[:len(data):len(data)], make([]byte, afterLists)...)
-		for c.next(); c.at != noDocument; c.next() {
-			list = append(list, uint16(c.at))
+		for c.next(); c.document != noDocument; c.next() {
+			list = append(list, uint16(c.document))
 		}
 		return nil
 	})

@@ -52,8 +52,8 @@ var (
 	errLanguage = errors.New("its words are read in another language")
 )
 
-// guard calls a function that reads files, and returns the [*DamageError] that it panics with, if it does. So not
-// every number of a file needs an error.
+// guard calls a function that reads files. It returns the error of the function, or the [*DamageError] of its panic. So
+// a method that reads one number of a file needs no error result.
 func guard(read func() error) (err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -73,7 +73,7 @@ type fileBuilder struct {
 	data []byte
 }
 
-// add appends to a section, which must be a new one or the last one.
+// add appends data to a section: to a new one, or to the last one.
 func (b *fileBuilder) add(section int, data []byte) {
 	s := &b.Sections[section]
 	if s.Size == 0 {
@@ -83,7 +83,7 @@ func (b *fileBuilder) add(section int, data []byte) {
 	s.Size += uint64(len(data))
 }
 
-// finish returns the file and its checksum.
+// finish adds the checksums and the footer. It returns the whole file and the checksum in the footer.
 func (b *fileBuilder) finish() (data []byte, sum uint32) {
 	b.Sums, b.Magic = uint64(len(b.data)), magic
 	end := len(b.data)
@@ -101,8 +101,8 @@ type file struct {
 	footer
 	name    string
 	content content
-	sums    []byte
-	checked []atomic.Bool // by page
+	sums    []byte        // the checksums of pages
+	checked []atomic.Bool // by page: its checksum was verified
 }
 
 // openFile opens a file and reads its footer.
@@ -112,13 +112,14 @@ func openFile(files directory, name string) (*file, error) {
 		return nil, err
 	}
 	f := &file{name: name, content: content}
-	if err := guard(f.begin); err != nil {
+	if err := guard(f.readFooter); err != nil {
 		return nil, errors.Join(err, content.Close())
 	}
 	return f, nil
 }
 
-func (f *file) begin() error {
+// readFooter reads and verifies the footer and the checksums of pages.
+func (f *file) readFooter() error {
 	room := f.content.Len() - footerSize
 	if room < 0 {
 		return f.damage(errFormat)
@@ -146,7 +147,7 @@ func (f *file) damage(err error) error { return &DamageError{f.name, err} }
 // malformed panics with a [*DamageError] for guard.
 func (f *file) malformed() { panic(f.damage(errFormat)) }
 
-// read returns a part of the file without verifying it.
+// read returns size bytes of the file without verifying them.
 func (f *file) read(from, size uint64) []byte {
 	data := make([]byte, size)
 	if n, err := f.content.ReadAt(data, int64(from)); n < len(data) { //nolint:gosec // bounded by the size of the file
@@ -155,22 +156,23 @@ func (f *file) read(from, size uint64) []byte {
 	return data
 }
 
-// part returns a part of a section and verifies its pages.
+// part returns the bytes of a section from an offset to another one. It verifies the pages with these bytes, each page
+// once.
 func (f *file) part(section int, from, to uint64) []byte {
-	at := f.Sections[section]
-	if from > to || to > at.Size {
+	s := f.Sections[section]
+	if from > to || to > s.Size {
 		f.malformed()
 	}
 	if from == to {
 		return nil
 	}
-	from, to = from+at.Offset, to+at.Offset
+	from, to = from+s.Offset, to+s.Offset
 	first, end := from/pageSize, (to-1)/pageSize+1
-	known := true
+	verified := true
 	for page := first; page < end; page++ {
-		known = known && f.checked[page].Load()
+		verified = verified && f.checked[page].Load()
 	}
-	if known {
+	if verified {
 		return f.read(from, to-from)
 	}
 	begin := first * pageSize
@@ -185,7 +187,7 @@ func (f *file) part(section int, from, to uint64) []byte {
 	return data[from-begin : to-begin : to-begin]
 }
 
-// all returns a section.
+// all returns a whole section.
 func (f *file) all(section int) []byte { return f.part(section, 0, f.Sections[section].Size) }
 
 // count returns the number of records in a section, of each bytes each.

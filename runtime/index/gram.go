@@ -38,7 +38,7 @@ func hashOf(word []byte) uint64 {
 	return h
 }
 
-// keyOf returns the key of a term by its hash. It is never all ones, which end the lists.
+// keyOf returns the key of the term with a hash. The key is never 30 ones: the gram of all ones ends the lists.
 func keyOf(hash uint64) gram {
 	return min(gram(hash>>(64-termBits)), 1<<termBits-2) //nolint:gosec // 30 bits
 }
@@ -48,15 +48,16 @@ func termKey(term string) gram { return keyOf(hashOf([]byte(term))) }
 
 func trigram(a, b, c byte) gram { return gram(a)<<16 | gram(b)<<8 | gram(c) }
 
-// pairAt returns the pair around or at text[i], if there is one. If the text ends before the last byte of the pair,
-// it returns a range.
+// pairAt returns the pair around a space at text[i], or of the two runes from text[i] on; ok is false if there is no
+// pair there. First and last are both the pair. If the text ends before the last byte of the pair, they are the first
+// and the last of all possible pairs.
 func pairAt(text []byte, i int) (first, last gram, ok bool) {
 	const multiplier = 0x9E3779B97F4A7C15
 	const size = 6
 	switch b := text[i]; {
 	case b == ' ' && i >= 2 && i+2 < len(text):
-		i -= 2
-	case isThreeBytes(b) && i+5 <= len(text) && isThreeBytes(text[i+3]):
+		i -= 2 // the pair begins before the space
+	case isThreeBytes(b) && i+5 <= len(text) && isThreeBytes(text[i+3]): // the pair begins here
 	default:
 		return 0, 0, false
 	}
@@ -73,30 +74,31 @@ func pairAt(text []byte, i int) (first, last gram, ok bool) {
 // isThreeBytes reports whether b begins a rune of three bytes.
 func isThreeBytes(b byte) bool { return b&0xF0 == 0xE0 }
 
-// grams is a range of grams. A text has at least one of them.
-type grams struct{ first, last gram }
+// gramRange is a range of grams.
+type gramRange struct{ first, last gram }
 
-// mostGrams is the maximum number of places in a text that gramsOf uses.
-const mostGrams = 96
+// mostPlaces is the maximum number of places of a text at which gramRanges takes grams.
+const mostPlaces = 96
 
-// gramsOf returns grams that every message with the folded text has, each once, from all over the text. For up to
-// three bytes there is one range, and only messages with the text have a gram of it.
-func gramsOf(text []byte) (all []grams) {
+// gramRanges returns ranges of grams, sorted and each once. Every message with the folded text has a gram of each
+// range. A text of up to three bytes has one range, and only messages with the text have a gram of it. The ranges of a
+// longer text are from places all over it. An empty text has none.
+func gramRanges(text []byte) (ranges []gramRange) {
 	switch len(text) {
 	case 0:
 		return nil
 	case 1:
-		return []grams{{trigram(text[0], 0, 0), trigram(text[0], end, end)}}
+		return []gramRange{{trigram(text[0], 0, 0), trigram(text[0], end, end)}}
 	case 2:
-		return []grams{{trigram(text[0], text[1], 0), trigram(text[0], text[1], end)}}
+		return []gramRange{{trigram(text[0], text[1], 0), trigram(text[0], text[1], end)}}
 	}
-	for i := 0; i+3 <= len(text); i += 1 + len(text)/mostGrams {
+	for i := 0; i+3 <= len(text); i += 1 + len(text)/mostPlaces {
 		g := trigram(text[i], text[i+1], text[i+2])
-		all = append(all, grams{g, g})
+		ranges = append(ranges, gramRange{g, g})
 		if first, last, ok := pairAt(text, i); ok {
-			all = append(all, grams{first, last})
+			ranges = append(ranges, gramRange{first, last})
 		}
 	}
-	slices.SortFunc(all, func(a, b grams) int { return cmp.Compare(a.first, b.first) })
-	return slices.Compact(all)
+	slices.SortFunc(ranges, func(a, b gramRange) int { return cmp.Compare(a.first, b.first) })
+	return slices.Compact(ranges)
 }

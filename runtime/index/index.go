@@ -46,8 +46,8 @@ type View struct {
 // opened is a segment of a view.
 type opened struct {
 	*segment
-	of     []*Conversation // by part; nil if the conversation was removed
-	titles func() titles   // of these
+	conversations []*Conversation // by the place of an owner; nil if the conversation was removed
+	titles        func() titles   // of the conversations
 }
 
 // View returns the last committed state. The error is [fs.ErrNotExist] if nothing was committed, and a [*DamageError]
@@ -55,7 +55,7 @@ type opened struct {
 func (x *Index) View() (*View, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	const tries = 10 // other processes may remove segments meanwhile
+	const tries = 10 // another process may remove a segment after load has read the catalog that names it
 	var err error
 	for range tries {
 		if err = x.load(); !errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,8 @@ func (x *Index) View() (*View, error) {
 	return x.view, err
 }
 
-// load updates the view to the current catalog. It keeps segments open that it still needs.
+// load sets the view to that of the current catalog, and takes over the open segments that the catalog names. After an
+// error the view is as before.
 func (x *Index) load() error {
 	f, err := openFile(x.files, catalogFile)
 	if err != nil {
@@ -83,7 +84,7 @@ func (x *Index) load() error {
 		return err
 	}
 	v := &View{catalog: c, index: x}
-	of := ofParts(slices.Values(v.Conversations))
+	byPart := conversationsByPart(slices.Values(v.Conversations))
 	for _, n := range c.Segments {
 		s, err := x.segment(n)
 		if err != nil {
@@ -91,7 +92,7 @@ func (x *Index) load() error {
 		}
 		o := &opened{segment: s}
 		for _, part := range s.owners {
-			o.of = append(o.of, of[part])
+			o.conversations = append(o.conversations, byPart[part])
 		}
 		o.titles = sync.OnceValue(o.readTitles)
 		v.segments = append(v.segments, o)
@@ -100,18 +101,18 @@ func (x *Index) load() error {
 	return nil
 }
 
-// ofParts returns the conversations by their parts.
-func ofParts(conversations iter.Seq[*Conversation]) map[uint32]*Conversation {
-	of := map[uint32]*Conversation{}
+// conversationsByPart returns the conversations by their parts.
+func conversationsByPart(conversations iter.Seq[*Conversation]) map[uint32]*Conversation {
+	byPart := map[uint32]*Conversation{}
 	for c := range conversations {
 		for _, part := range c.parts {
-			of[part] = c
+			byPart[part] = c
 		}
 	}
-	return of
+	return byPart
 }
 
-// segment returns a segment, from the view if it is open there.
+// segment returns the open segment of the view with a name, or else opens it.
 func (x *Index) segment(n named) (*segment, error) {
 	if x.view != nil {
 		if i := slices.IndexFunc(x.view.segments, func(o *opened) bool { return o.named == n }); i >= 0 {
@@ -131,7 +132,7 @@ func (x *Index) discard() {
 	}
 }
 
-// guard calls the function guard. If a segment is damaged, the next writer makes the index anew.
+// guard returns the result of the function guard. After a [*DamageError] it discards the catalog.
 func (x *Index) guard(read func() error) error {
 	err := guard(read)
 	var damage *DamageError
@@ -145,11 +146,11 @@ func (x *Index) guard(read func() error) error {
 type Info struct {
 	State
 	Conversations, Messages int
-	Bytes                   int64 // of its files
+	Bytes                   int64 // of the files of the index
 	Segments                int
 }
 
-// Info describes the view. Removed messages count until their segment is merged.
+// Info returns the size and the state of the index in the view. Removed messages count until their segment is merged.
 func (v *View) Info() Info {
 	i := Info{State: v.State, Conversations: len(v.Conversations), Bytes: v.size, Segments: len(v.segments)}
 	for _, s := range v.segments {
@@ -159,15 +160,15 @@ func (v *View) Info() Info {
 	return i
 }
 
-// titles are the folded titles of conversations, each with a separator after it.
+// titles are the folded titles of the conversations of a segment, each with a separator after it.
 type titles struct {
 	text []byte
-	ends []int // by the place of a conversation
+	ends []int // by the place of a conversation: the end of its separator in text
 }
 
 // readTitles returns the titles of the conversations of a segment.
 func (o *opened) readTitles() (t titles) {
-	for _, c := range o.of {
+	for _, c := range o.conversations {
 		if c != nil {
 			t.text = fold.Append(t.text, []byte(c.Title))
 		}
@@ -177,7 +178,7 @@ func (o *opened) readTitles() (t titles) {
 	return t
 }
 
-// holding yields the places of the conversations with a folded text in their title.
+// holding yields the places of the conversations whose title has a folded text, each once.
 func (t *titles) holding(folded []byte) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for from := 0; ; {

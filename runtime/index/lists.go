@@ -38,10 +38,10 @@ type listWriter struct {
 	entries   []byte
 	lists     []byte
 	last      gram
-	written   int
+	written   int // the number of lists
 
-	word uint64 // bits that are not in lists yet, the first one is the lowest
-	used int
+	word uint64 // bits that are not in lists yet; the first one is the lowest
+	used int    // the number of these bits
 }
 
 type block struct {
@@ -49,8 +49,8 @@ type block struct {
 	entries, lists int // the offsets of the first ones
 }
 
-// add adds the list of a gram.
-func (w *listWriter) add(g gram, documents []uint16) {
+// addList adds the list of a gram with its documents, which are sorted.
+func (w *listWriter) addList(g gram, documents []uint16) {
 	if w.written%listsOfBlock == 0 {
 		w.blocks = append(w.blocks, block{g, len(w.entries), len(w.lists)})
 		w.last = g
@@ -62,15 +62,15 @@ func (w *listWriter) add(g gram, documents []uint16) {
 	for _, document := range documents {
 		d := uint32(document) - next
 		if high := d >> low; high < mostOnes {
-			w.bits(1<<high-1, int(high)+1)
-			w.bits(uint64(d)&(1<<low-1), low)
+			w.writeBits(1<<high-1, int(high)+1)
+			w.writeBits(uint64(d)&(1<<low-1), low)
 		} else {
-			w.bits(1<<mostOnes-1, mostOnes)
-			w.bits(uint64(d), 32)
+			w.writeBits(1<<mostOnes-1, mostOnes)
+			w.writeBits(uint64(d), 32)
 		}
 		next = uint32(document) + 1
 	}
-	for ; w.used > 0; w.used -= 8 {
+	for ; w.used > 0; w.used -= 8 { // the next list begins with a whole byte
 		w.lists = append(w.lists, byte(w.word))
 		w.word >>= 8
 	}
@@ -81,8 +81,8 @@ func (w *listWriter) add(g gram, documents []uint16) {
 	w.last = g
 }
 
-// bits writes at most 32 bits.
-func (w *listWriter) bits(value uint64, n int) {
+// writeBits writes the n lowest bits of a value, at most 32.
+func (w *listWriter) writeBits(value uint64, n int) {
 	w.word |= value << w.used
 	if w.used += n; w.used >= 32 {
 		w.lists = binary.LittleEndian.AppendUint32(w.lists, uint32(w.word)) //nolint:gosec // the lower half
@@ -91,13 +91,14 @@ func (w *listWriter) bits(value uint64, n int) {
 	}
 }
 
-// writeLists adds the lists of all writers to a segment, one writer after the other.
+// writeLists adds the entries, the lists and the blocks of all writers to a segment, one writer after the other. The
+// last block ends the table.
 func writeLists(b *fileBuilder, writers ...*listWriter) {
 	var blocks []byte
 	entries, lists := 0, 0
 	for _, w := range append(writers, &listWriter{blocks: []block{{first: math.MaxUint32}}}) {
-		for _, at := range w.blocks {
-			for _, n := range [...]int{int(at.first), entries + at.entries, lists + at.lists} {
+		for _, block := range w.blocks {
+			for _, n := range [...]int{int(block.first), entries + block.entries, lists + block.lists} {
 				blocks = binary.LittleEndian.AppendUint32(blocks, uint32(n)) //nolint:gosec // the segment is below 4 GB
 			}
 		}
@@ -121,24 +122,26 @@ type list struct {
 	from, to uint64
 }
 
-// lists returns the lists of a range of grams.
-func (t *texts) lists(of grams) iter.Seq[list] {
+// lists yields the lists of the grams in a range, in the order of the grams.
+func (t *texts) lists(grams gramRange) iter.Seq[list] {
 	return func(yield func(list) bool) {
+		// number returns the nth number of a block, and first its first gram.
 		number := func(block, n int) uint64 { return uint64(binary.LittleEndian.Uint32(t.blocks[block*blockSize+4*n:])) }
 		first := func(block int) gram { return gram(number(block, 0)) } //nolint:gosec // 32 bits
-		last := len(t.blocks)/blockSize - 1
-		for at := max(0, sort.Search(last, func(n int) bool { return first(n) > of.first })-1); at < last && first(at) <= of.last; at++ {
-			l := list{gram: first(at), to: number(at, 2)}
-			for r := (reader{t.part(secEntries, number(at, 1), number(at+1, 1)), true}); len(r.rest) > 0; {
+		end := len(t.blocks)/blockSize - 1                              // the block without entries
+		block := max(0, sort.Search(end, func(n int) bool { return first(n) > grams.first })-1)
+		for ; block < end && first(block) <= grams.last; block++ {
+			l := list{gram: first(block), to: number(block, 2)}
+			for r := (reader{t.part(secEntries, number(block, 1), number(block+1, 1)), true}); len(r.rest) > 0; {
 				l.gram += gram(r.number())   //nolint:gosec // a difference of grams
 				l.count = uint32(r.number()) //nolint:gosec // a count
 				l.from, l.to = l.to, l.to+r.number()
 				switch {
 				case !r.ok:
 					t.malformed()
-				case l.gram > of.last:
+				case l.gram > grams.last:
 					return
-				case l.gram >= of.first && !yield(l):
+				case l.gram >= grams.first && !yield(l):
 					return
 				}
 			}
@@ -148,18 +151,18 @@ func (t *texts) lists(of grams) iter.Seq[list] {
 
 // list returns the list of a gram; its count is 0 if there is none.
 func (t *texts) list(g gram) (found list) {
-	for found = range t.lists(grams{g, g}) {
+	for found = range t.lists(gramRange{g, g}) { // there is at most one
 	}
 	return found
 }
 
 // cursor reads the documents of a list in their order.
 type cursor struct {
-	at        uint32 // the current document; noDocument after the last one
+	document  uint32 // the current one; noDocument after the last one
 	left      uint32 // the number of documents after the current one
 	documents uint32 // of the segment
-	low       int    // as lowBits returns it
-	bit       int    // the place of the next document in data
+	low       int    // the result of lowBits for the list
+	bit       int    // the offset of the next document in data, in bits
 	data      []byte // of the list, and afterLists bytes more
 	file      *file
 }
@@ -168,7 +171,7 @@ const noDocument = math.MaxUint32
 
 // cursor returns a cursor at the first document of a list.
 func (t *texts) cursor(l list) cursor {
-	c := cursor{at: noDocument, left: l.count, documents: t.messages, low: lowBits(l.count, t.messages), file: t.file}
+	c := cursor{document: noDocument, left: l.count, documents: t.messages, low: lowBits(l.count, t.messages), file: t.file}
 	if l.count > 0 {
 		c.data = t.part(secLists, l.from, l.to+afterLists)
 	}
@@ -176,31 +179,31 @@ func (t *texts) cursor(l list) cursor {
 	return c
 }
 
-// next moves to the next document.
+// next moves the cursor to the next document.
 func (c *cursor) next() {
 	if c.left == 0 {
-		c.at = noDocument
+		c.document = noDocument
 		return
 	}
 	c.left--
 	word := c.word()
 	ones := bits.TrailingZeros64(^word)
 	difference := uint64(ones)<<c.low | word>>(ones+1)&(1<<c.low-1)
-	if ones < mostOnes {
+	if ones < mostOnes { // a Rice code
 		c.bit += ones + 1 + c.low
-	} else {
+	} else { // a number of 32 bits after the ones
 		c.bit += mostOnes
 		difference = c.word() & math.MaxUint32
 		c.bit += 32
 	}
-	at := uint64(c.at+1) + difference // noDocument + 1 is 0
-	if at >= uint64(c.documents) {
+	document := uint64(c.document+1) + difference // noDocument + 1 is 0
+	if document >= uint64(c.documents) {
 		c.file.malformed()
 	}
-	c.at = uint32(at) //nolint:gosec // a document
+	c.document = uint32(document) //nolint:gosec // a document
 }
 
-// word returns the next bits of the list, at least 57.
+// word returns at least the next 57 bits of the list; the first one is the lowest.
 func (c *cursor) word() uint64 {
 	if c.bit > 8*(len(c.data)-afterLists) {
 		c.file.malformed()

@@ -10,33 +10,35 @@ import (
 // mergeAt is the number of segments of similar size that are merged.
 const mergeAt = 4
 
-// merge merges segments of similar size, and rewrites segments if most of their conversations are removed.
+// merge merges segments of similar size until there are fewer than mergeAt. It rewrites a segment without the removed
+// messages if most of its parts are removed, or after Purge if any is.
 func (w *Writer) merge(ctx context.Context) error {
-	owners := ofParts(maps.Values(w.conversations))
+	owners := conversationsByPart(maps.Values(w.conversations))
 	for {
-		group := w.group(owners)
+		group := w.nextGroup(owners)
 		if len(group) == 0 {
 			return nil
 		}
 		err := w.index.guard(func() error {
 			for _, s := range group {
-				if err := w.copy(ctx, s, owners); err != nil {
+				if err := w.copyMessages(ctx, s, owners); err != nil {
 					return err
 				}
 			}
-			return w.write(ctx)
+			return w.writeSegment(ctx)
 		})
-		if w.failed = err; err != nil {
+		if w.failed = err; err != nil { // messages of the builder may be lost
 			return err
 		}
 		w.segments = slices.DeleteFunc(w.segments, func(s *segment) bool { return slices.Contains(group, s) })
 	}
 }
 
-// group returns the segments to merge next.
-func (w *Writer) group(owners map[uint32]*Conversation) []*segment {
+// nextGroup returns the segments to merge next, or one segment to rewrite; nil if there are none. owners are the
+// conversations by their parts.
+func (w *Writer) nextGroup(owners map[uint32]*Conversation) []*segment {
 	classes := map[int][]*segment{}
-	most := w.builder.limits
+	limits := w.builder.limits
 	for _, s := range w.segments {
 		gone := 0
 		for _, part := range s.owners {
@@ -47,38 +49,39 @@ func (w *Writer) group(owners map[uint32]*Conversation) []*segment {
 		switch {
 		case 2*gone > len(s.owners) || w.purge && gone > 0:
 			return []*segment{s}
-		case s.Text <= int64(most.segment)/2 && int(s.messages) <= most.messages/2:
-			class := bits.Len64(uint64(max(s.Text, int64(most.segment)/256))) / 2 //nolint:gosec // a size
+		case s.Text <= int64(limits.segment)/2 && int(s.messages) <= limits.messages/2:
+			// Sizes of a class differ at most by the factor four; the smallest are one class.
+			class := bits.Len64(uint64(max(s.Text, int64(limits.segment)/256))) / 2 //nolint:gosec // a size
 			classes[class] = append(classes[class], s)
 		}
 	}
 	for _, class := range slices.Sorted(maps.Keys(classes)) {
-		if all := classes[class]; len(all) >= mergeAt {
-			return all
+		if group := classes[class]; len(group) >= mergeAt {
+			return group
 		}
 	}
 	return nil
 }
 
-// copy adds the messages of a segment that are not removed to the builder.
-func (w *Writer) copy(ctx context.Context, s *segment, owners map[uint32]*Conversation) error {
+// copyMessages adds the messages of a segment that are not removed to the builder, part by part.
+func (w *Writer) copyMessages(ctx context.Context, s *segment, owners map[uint32]*Conversation) error {
 	t := s.texts()
-	of := map[uint32][]uint32{} // messages by part
+	byPart := map[uint32][]uint32{} // the messages by their parts
 	for n := range s.messages {
 		part := s.owners[t.owner(n)]
-		of[part] = append(of[part], n)
+		byPart[part] = append(byPart[part], n)
 	}
 	for _, part := range s.owners {
 		if owners[part] == nil {
-			continue
+			continue // the messages are removed
 		}
-		for _, n := range of[part] {
+		for _, n := range byPart[part] {
 			m := Message{t.rows.number(n), t.rows.kind(n), t.rows.time(n), t.read(n), t.extra(n)}
-			if err := w.add(ctx, part, owners[part], &m); err != nil {
+			if err := w.addMessage(ctx, part, owners[part], &m); err != nil {
 				return err
 			}
 		}
-		delete(of, part) // a merged segment can name a part twice
+		delete(byPart, part) // a merged segment can name a part twice
 	}
 	return nil
 }

@@ -24,14 +24,14 @@ type Conversation struct {
 	Title   string
 	Facts   []byte // other data of the caller
 
-	// Sum is a checksum of its messages. By it a caller finds that a conversation has only grown.
+	// Sum is a checksum of the messages. By it a caller finds that a conversation has only grown.
 	Sum []byte
 
-	// Messages is the number of its messages. The index sets it.
+	// Messages is the number of the messages. The index sets it.
 	Messages int
 
-	parts  []uint32 // of its messages
-	number uint32   // its place in a catalog
+	parts  []uint32 // the parts that have the messages
+	number uint32   // the index in the conversations of a catalog
 }
 
 // Position orders all messages: the newest first, and messages without a time last.
@@ -42,7 +42,7 @@ type Position struct {
 	Number uint32
 }
 
-// Compare orders positions.
+// Compare returns a negative number if p is before q, a positive one if it is after q, and 0 if they are the same.
 func (p *Position) Compare(q *Position) int {
 	return cmp.Or(compareTimes(p.Time, q.Time), cmp.Compare(p.Order, q.Order), compareKeys(p.Key, q.Key), cmp.Compare(p.Number, q.Number))
 }
@@ -76,17 +76,17 @@ func (c *Conversation) appendRecord(b []byte) []byte {
 	return b
 }
 
-// readRecord reads a record. The conversation shares memory with the reader.
+// readRecord reads a record of appendRecord. The conversation shares memory with the reader.
 func readRecord(r *reader) *Conversation {
 	c := &Conversation{Key: string(r.bytes()), Version: string(r.bytes()), Title: string(r.bytes()), Facts: r.bytes(), Sum: r.bytes()}
 	c.Order, c.Messages = int64(r.number()), int(r.number()) //nolint:gosec // the same bits, and a count
 	for n := r.number(); n > 0 && r.ok; n-- {
-		c.parts = append(c.parts, uint32(r.number())) //nolint:gosec // one
+		c.parts = append(c.parts, uint32(r.number())) //nolint:gosec // a part
 	}
 	return c
 }
 
-// reader reads numbers and bytes. After an error ok is false.
+// reader reads numbers and bytes from rest. After malformed data ok is false, and rest is empty.
 type reader struct {
 	rest []byte
 	ok   bool

@@ -9,12 +9,12 @@ import (
 
 // Filter selects messages.
 type Filter struct {
-	// Kinds has a bit for each kind.
+	// Kinds has the bit 1<<k for each kind k of messages to select.
 	Kinds uint64
 	// Since and Until, if not zero, are the first and the last time of messages. If one is set, messages without a
 	// time do not match.
 	Since, Until time.Time
-	// Wanted reports whether to search the conversation with the key. Nil means all of them.
+	// Wanted reports whether to search the conversation with the key. Nil means all conversations.
 	Wanted func(key string) bool
 }
 
@@ -38,8 +38,8 @@ type prepared struct {
 	*Query
 	index  *Index
 	folded []byte // the text
-	grams  []grams
-	exact  bool // the lists alone decide which messages match
+	grams  []gramRange
+	exact  bool // the text has at most three bytes: the lists alone decide which messages have it
 }
 
 // Hit is a message that was found. It is valid until the next one is returned.
@@ -54,7 +54,7 @@ type Hit struct {
 
 // hit returns the current message.
 func (s *scan) hit() *Hit {
-	return &Hit{*s.position(s.at), s.rows.kind(s.at), s.conversation(s.at), s, s.at}
+	return &Hit{*s.position(s.current), s.rows.kind(s.current), s.conversation(s.current), s, s.current}
 }
 
 // Read returns the text and the extra data of the message, which are valid until the next hit.
@@ -80,11 +80,11 @@ func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 	}
 }
 
-// search merges the messages of all segments. It reads a segment once the newest message of it
-// can be the next one.
+// search calls yield with the matching messages of all segments in the order of their positions, until yield returns
+// false. It reads a segment only when its newest message can be the next one.
 func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) error {
-	left := v.scans(q)
-	slices.SortFunc(left, func(a, b *scan) int { return compareTimes(a.newest, b.newest) })
+	unread := v.scans(q)
+	slices.SortFunc(unread, func(a, b *scan) int { return compareTimes(a.newest, b.newest) })
 	heads := map[*scan]*Hit{} // the current message of each segment that is read
 	for {
 		var next *Hit
@@ -95,11 +95,11 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 		}
 		var s *scan
 		switch {
-		case len(left) > 0 && (next == nil || compareTimes(left[0].newest, next.Time) <= 0):
-			s, left = left[0], left[1:]
+		case len(unread) > 0 && (next == nil || compareTimes(unread[0].newest, next.Time) <= 0):
+			s, unread = unread[0], unread[1:] // it may have a message before next
 		case next == nil || !yield(next):
-			return nil
-		default:
+			return nil // there are no more messages, or the caller stops
+		default: // next was yielded: go on in its segment
 			s = next.scan
 			delete(heads, s)
 		}

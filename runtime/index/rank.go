@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Spread has the numbers of messages with each of some terms.
+// Spread has the number and the size of messages, and of some terms the number of messages that have each.
 type Spread struct {
 	Messages int
 	Bytes    int64 // the size of the stored texts
-	With     []int // number of messages with each term
+	With     []int // number of messages with a term, in the order of the terms
 }
 
-// Add adds the spread of another index.
+// Add adds the spread of the same terms in another index.
 func (s *Spread) Add(other Spread) {
 	s.Messages, s.Bytes = s.Messages+other.Messages, s.Bytes+other.Bytes
 	for i, n := range other.With {
@@ -23,16 +23,16 @@ func (s *Spread) Add(other Spread) {
 	}
 }
 
-// Spread returns the numbers of messages with each of some terms. For statistics, it also counts messages of removed
-// conversations.
-func (v *View) Spread(found []string) (spread Spread, err error) {
-	spread.With = make([]int, len(found))
+// Spread returns the spread of terms in the index. It also counts the messages of removed conversations that are still
+// on the disk, which is exact enough for weights.
+func (v *View) Spread(terms []string) (spread Spread, err error) {
+	spread.With = make([]int, len(terms))
 	err = v.index.guard(func() error {
 		for _, s := range v.scans(&Query{}) {
 			s.prepare()
 			spread.Messages += int(s.messages)
 			spread.Bytes += int64(s.Sections[secTexts].Size) //nolint:gosec // of a file
-			for n, term := range found {
+			for n, term := range terms {
 				spread.With[n] += int(s.list(hasTerm | termKey(term)).count)
 			}
 		}
@@ -53,25 +53,25 @@ type RankQuery struct {
 	Average float64
 	// Counts returns the factor of the scores of messages of a kind.
 	Counts func(kind uint8) float32
-	// Excludes, if not nil, reports whether to score no message of a kind with some extra data.
+	// Excludes, if not nil, reports by its kind and its extra data whether a message gets no score.
 	Excludes func(kind uint8, extra []byte) bool
-	// Holds, if not nil, reports whether to score a message, by the key of its conversation and its number.
+	// Holds, if not nil, reports by the key of its conversation and its number whether a message may get a score.
 	Holds func(key string, number uint32) bool
 }
 
-// RankTerm is a term, as package terms returns it, with its weight. If it is Common it only adds to messages with a
-// term that is not.
+// RankTerm is a term, as package terms returns it, with its weight. A Common term gives no score to a message without a
+// term that is not Common.
 type RankTerm struct {
 	Text   string
 	Weight float64
 	Common bool
 }
 
-// Ranked is a conversation with a message that has a term.
+// Ranked is a conversation in the result of Rank: a message of it has a score.
 type Ranked struct {
 	*Conversation
 	Messages []Scored // all, by their numbers
-	// Covered is the sum of the weights of the terms that its messages have, each once.
+	// Covered is the sum of the weights of the terms that its messages with a score have, each term once.
 	Covered float32
 }
 
@@ -109,7 +109,7 @@ func (v *View) Extra(m Scored) (extra []byte, err error) {
 // Best has the best scores of a conversation, highest first. Each counts half as much as the one before.
 type Best [5]float32
 
-// Add adds a score.
+// Add inserts a score in its place, and drops the lowest one.
 func (b *Best) Add(score float32) {
 	for i := range b {
 		if score > b[i] {
@@ -150,7 +150,7 @@ func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err erro
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			r.segment(s)
+			r.scoreSegment(s)
 		}
 		ranked = r.messages(r.best())
 		return ctx.Err()
@@ -158,7 +158,8 @@ func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err erro
 	return ranked, err
 }
 
-// Occurs reports whether a message has a term and passes the filter of a query. It ignores Holds.
+// Occurs reports whether there is a message with a term that can get a score by the query. It ignores q.Terms and
+// q.Holds.
 func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool, err error) {
 	q.Holds = nil
 	err = v.index.guard(func() error {
@@ -167,8 +168,8 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 				return err
 			}
 			s.prepare()
-			for c := s.cursor(s.list(hasTerm | termKey(term))); c.at < s.to; c.next() {
-				if c.at >= s.next && s.ranks(&q, c.at) {
+			for c := s.cursor(s.list(hasTerm | termKey(term))); c.document < s.to; c.next() {
+				if c.document >= s.next && s.ranks(&q, c.document) {
 					found = true
 					return nil
 				}
@@ -179,7 +180,7 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 	return found, err
 }
 
-// ranks reports whether to score a message.
+// ranks reports whether a message may get a score, whatever its terms are.
 func (s *scan) ranks(q *RankQuery, n uint32) bool {
 	return s.passes(n) && (q.Holds == nil || q.Holds(s.conversation(n).Key, s.rows.number(n))) &&
 		(q.Excludes == nil || !q.Excludes(s.rows.kind(n), s.extra(n)))
@@ -196,58 +197,59 @@ type ranking struct {
 // standing is the result for a conversation.
 type standing struct {
 	Best
-	terms   uint64    // of its messages: a bit for each
-	newest  time.Time // of its messages with a score
-	covered float32   // [Ranked.Covered]; set by best, as is score
+	terms   uint64    // of its messages with a score: bit i is for the query's term i
+	newest  time.Time // of its messages with a score in the first segment that has one
+	covered float32   // [Ranked.Covered]; best sets covered and score
 	score   float32
 }
 
 // weighed has the terms of a message.
 type weighed struct {
-	once, often float32 // sums of the weights of the terms that it has once or twice, and often
-	terms       uint64  // a bit for each
+	once, often float32 // sums of the weights of the terms that the message has once or twice, and often
+	terms       uint64  // bit i is for the query's term i
 	rare        bool    // one of the terms is not common
 }
 
-// segment scores the messages of a segment.
-func (r *ranking) segment(s *scan) {
+// scoreSegment scores the messages of a segment, and adds the scores to the standings of their conversations.
+func (r *ranking) scoreSegment(s *scan) {
 	s.prepare()
 	isHere := func(term RankTerm) bool { return !term.Common && s.list(hasTerm|termKey(term.Text)).count > 0 }
 	if !slices.ContainsFunc(r.query.Terms, isHere) {
-		return
+		return // no message gets a score
 	}
 	messages, scores := r.weigh(s), make([]float32, s.messages)
 	r.scores[s.segment] = scores
 	for n := s.next; n < s.to; n++ {
-		has := &messages[n]
-		if !has.rare || !s.ranks(r.query, n) {
+		message := &messages[n]
+		if !message.rare || !s.ranks(r.query, n) {
 			continue
 		}
 		from, end := s.rows.text(n)
-		scores[n] = has.bm25(float32(end-from)/float32(r.query.Average)) * r.query.Counts(s.rows.kind(n))
-		of := &r.standings[s.conversation(n).number]
-		if of.Best[0] == 0 {
-			of.newest = s.rows.time(n)
+		scores[n] = message.bm25(float32(end-from)/float32(r.query.Average)) * r.query.Counts(s.rows.kind(n))
+		standing := &r.standings[s.conversation(n).number]
+		if standing.Best[0] == 0 { // a segment has the newest messages first
+			standing.newest = s.rows.time(n)
 		}
-		of.terms |= has.terms
-		of.Add(scores[n])
+		standing.terms |= message.terms
+		standing.Add(scores[n])
 	}
 }
 
-// weigh returns the terms of each message of a segment.
+// weigh returns the terms of each message of a segment; none for messages after the scan's range. A message that has a
+// term often is in both lists of the term: the weight moves from once to often.
 func (r *ranking) weigh(s *scan) []weighed {
 	messages := make([]weighed, s.messages)
 	for i, term := range r.query.Terms {
 		weight, key := float32(term.Weight), termKey(term.Text)
-		for c := s.cursor(s.list(hasTerm | key)); c.at < s.to; c.next() {
-			m := &messages[c.at]
+		for c := s.cursor(s.list(hasTerm | key)); c.document < s.to; c.next() {
+			m := &messages[c.document]
 			m.once += weight
 			m.terms |= 1 << i
 			m.rare = m.rare || !term.Common
 		}
-		for c := s.cursor(s.list(hasOften | key)); c.at < s.to; c.next() {
-			messages[c.at].once -= weight
-			messages[c.at].often += weight
+		for c := s.cursor(s.list(hasOften | key)); c.document < s.to; c.next() {
+			messages[c.document].once -= weight
+			messages[c.document].often += weight
 		}
 	}
 	return messages
@@ -259,11 +261,11 @@ func (w *weighed) bm25(length float32) float32 {
 	return w.once*(onceCounts*(bm25K1+1)/(onceCounts+norm)) + w.often*(oftenCounts*(bm25K1+1)/(oftenCounts+norm))
 }
 
-// best returns the numbers of the best conversations, best first.
+// best returns the numbers of at most [RankQuery.Most] conversations with a score, best first.
 func (r *ranking) best() (numbers []int) {
 	for n := range r.standings {
 		s := &r.standings[n]
-		if s.Best[0] == 0 {
+		if s.Best[0] == 0 { // no message has a score
 			continue
 		}
 		for i, term := range r.query.Terms {
@@ -273,8 +275,8 @@ func (r *ranking) best() (numbers []int) {
 		}
 		s.score = s.Sum() + r.query.Coverage*s.covered
 		at, _ := slices.BinarySearchFunc(numbers, n, func(a, b int) int {
-			of, other := &r.standings[a], &r.standings[b]
-			return cmp.Or(cmp.Compare(other.score, of.score), compareTimes(of.newest, other.newest), cmp.Compare(a, b))
+			first, second := &r.standings[a], &r.standings[b]
+			return cmp.Or(cmp.Compare(second.score, first.score), compareTimes(first.newest, second.newest), cmp.Compare(a, b))
 		})
 		if at < r.query.Most {
 			numbers = slices.Insert(numbers, at, n)
@@ -284,28 +286,28 @@ func (r *ranking) best() (numbers []int) {
 	return numbers
 }
 
-// messages returns conversations with all their messages.
+// messages returns the conversations with some numbers, in this order, with all their messages.
 func (r *ranking) messages(numbers []int) []Ranked {
 	ranked := make([]Ranked, len(numbers))
-	of := map[*Conversation]*Ranked{}
+	byConversation := map[*Conversation]*Ranked{}
 	for i, n := range numbers {
 		c := r.view.Conversations[n]
 		ranked[i].Conversation, ranked[i].Covered = c, r.standings[n].covered
-		of[c] = &ranked[i]
+		byConversation[c] = &ranked[i]
 	}
 	for _, s := range r.view.segments {
-		owners := make([]*Ranked, len(s.of))
-		for place, c := range s.of {
-			owners[place] = of[c]
+		owners := make([]*Ranked, len(s.conversations)) // nil for other conversations
+		for place, c := range s.conversations {
+			owners[place] = byConversation[c]
 		}
 		t := s.segment.texts()
 		for n := range s.messages {
-			if to := owners[t.owner(n)]; to != nil {
+			if owner := owners[t.owner(n)]; owner != nil {
 				m := t.scored(n)
 				if scores := r.scores[s.segment]; scores != nil {
 					m.Score = scores[n]
 				}
-				to.Messages = append(to.Messages, m)
+				owner.Messages = append(owner.Messages, m)
 			}
 		}
 	}

@@ -15,25 +15,25 @@ import (
 // scan is the search of a segment.
 type scan struct {
 	texts
-	of     []*Conversation // by the place of an owner; nil if it was removed
-	titles func() titles   // of these
-	query  *prepared
+	conversations []*Conversation // by the place of an owner; nil if the conversation was removed
+	titles        func() titles   // of the conversations
+	query         *prepared
 
 	next, to   uint32     // the range of messages that are not read yet
 	wanted     []bool     // by the place of an owner; nil before prepare
-	titled     []bool     // by the place of an owner: its title matches; nil before the first window
-	hasTitled  bool       // one of these is true
-	grams      []postings // of the text, the rarest first
+	titled     []bool     // by the place of an owner: the title matches; nil before the first window
+	hasTitled  bool       // one of titled is true
+	grams      []postings // of the grams of the text, the rarest first
 	candidates []uint32   // messages before next that may match
-	at         uint32     // the current message
+	current    uint32     // the message that advance found last
 }
 
 // scans returns a scan for each segment with messages in the times and after the position of a query.
 func (v *View) scans(q *Query) (scans []*scan) {
 	folded := fold.Append(nil, []byte(q.Text))
-	p := &prepared{q, v.index, folded, gramsOf(folded), len(folded) <= 3}
+	p := &prepared{q, v.index, folded, gramRanges(folded), len(folded) <= 3}
 	for _, o := range v.segments {
-		s := &scan{texts: texts{segment: o.segment}, of: o.of, titles: o.titles, query: p, to: o.messages}
+		s := &scan{texts: texts{segment: o.segment}, conversations: o.conversations, titles: o.titles, query: p, to: o.messages}
 		if s.bound(q); s.next < s.to {
 			scans = append(scans, s)
 		}
@@ -41,44 +41,45 @@ func (v *View) scans(q *Query) (scans []*scan) {
 	return scans
 }
 
-// bound limits the range of messages to the times and the position of a query.
+// bound limits the range of messages to the times of a query, and to those that can be after its position.
 func (s *scan) bound(q *Query) {
 	if q.Since.IsZero() && q.Until.IsZero() && (q.After == nil || compareTimes(s.newest, q.After.Time) > 0) {
-		return // true for most segments
+		return // the whole segment is in the bounds, as most are; it need not be read
 	}
 	s.prepare()
-	// first returns the first message at or after a time in the order of messages, or only after it if least is 1.
+	// Newer messages come first. first returns the first one that is not newer than t, or with least 1, is older than t.
 	first := func(t time.Time, least int) uint32 {
 		return uint32(sort.Search(int(s.to), func(n int) bool { return compareTimes(s.rows.time(uint32(n)), t) >= least })) //nolint:gosec // counts
 	}
 	if !q.Since.IsZero() {
 		s.to = first(q.Since, 1)
 	} else if !q.Until.IsZero() {
-		s.to = first(time.Time{}, 0)
+		s.to = first(time.Time{}, 0) // without the messages without a time, which come last
 	}
 	if !q.Until.IsZero() {
 		s.next = first(q.Until, 0)
 	}
 	if q.After != nil {
-		s.next = max(s.next, first(q.After.Time, 0))
+		s.next = max(s.next, first(q.After.Time, 0)) // matches compares positions of the same time
 	}
 }
 
-// prepare must be called before all other methods. Further calls do nothing.
+// prepare reads the tables of the segment, and sets the wanted conversations and the lists of the query. It must be
+// called before the other methods except bound. Further calls do nothing.
 func (s *scan) prepare() {
 	if s.wanted != nil {
 		return
 	}
 	s.texts = s.segment.texts()
-	s.wanted = make([]bool, len(s.of))
-	for place, c := range s.of {
+	s.wanted = make([]bool, len(s.conversations))
+	for place, c := range s.conversations {
 		s.wanted[place] = c != nil && (s.query.Wanted == nil || s.query.Wanted(c.Key))
 	}
 	s.grams = s.postings()
 }
 
-// conversation returns the conversation of a message; nil if it was removed.
-func (s *scan) conversation(n uint32) *Conversation { return s.of[s.owner(n)] }
+// conversation returns the conversation of a message; nil if the conversation was removed.
+func (s *scan) conversation(n uint32) *Conversation { return s.conversations[s.owner(n)] }
 
 // position returns the position of a message. Its conversation must exist.
 func (s *scan) position(n uint32) *Position {
@@ -91,17 +92,17 @@ func (s *scan) passes(n uint32) bool {
 	return s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.owner(n)]
 }
 
-// findTitles finds the conversations with a matching title. Only the first window needs them: most segments are not
-// read.
+// findTitles sets titled and hasTitled. No title matches an empty text, or a query for texts only. It is called before
+// the first window and not earlier, because most segments are never read.
 func (s *scan) findTitles() {
-	s.titled = make([]bool, len(s.of))
+	s.titled = make([]bool, len(s.conversations))
 	if len(s.query.folded) == 0 || s.query.TextOnly {
 		return
 	}
 	titles := s.titles()
 	for place := range titles.holding(s.query.folded) {
 		if s.wanted[place] {
-			start, _ := s.query.Find([]byte(s.of[place].Title))
+			start, _ := s.query.Find([]byte(s.conversations[place].Title))
 			s.titled[place] = start >= 0
 			s.hasTitled = s.hasTitled || start >= 0
 		}
@@ -111,7 +112,7 @@ func (s *scan) findTitles() {
 // isTitled reports whether the title of the conversation of a message matches.
 func (s *scan) isTitled(n uint32) bool { return s.hasTitled && s.titled[s.owner(n)] }
 
-// postings are the lists of a range of grams.
+// postings are the lists of the grams in a range.
 type postings struct {
 	lists   []list
 	count   int      // of documents in all lists
@@ -119,27 +120,27 @@ type postings struct {
 }
 
 // postings returns the postings of the grams of the query, the rarest first.
-func (s *scan) postings() (all []postings) {
+func (s *scan) postings() (sorted []postings) {
 	for _, g := range s.query.grams {
 		var p postings
 		for l := range s.lists(g) {
 			p.lists = append(p.lists, l)
 			p.count += int(l.count)
 		}
-		all = append(all, p)
+		sorted = append(sorted, p)
 	}
-	slices.SortStableFunc(all, func(a, b postings) int { return cmp.Compare(a.count, b.count) })
-	return all
+	slices.SortStableFunc(sorted, func(a, b postings) int { return cmp.Compare(a.count, b.count) })
+	return sorted
 }
 
-// window is a set of the messages from a first one on.
+// window is a set of messages among windowSize adjacent ones: bit n is for the nth of them.
 type window [windowSize / 64]uint64
 
 const windowSize = 1024
 
 func (w *window) add(n uint32) { w[n/64] |= 1 << (n % 64) }
 
-// and removes the messages that are not in another set, and returns the number of the others.
+// and removes the messages that are not in another set. It returns the number of messages that are left.
 func (w *window) and(other *window) (left int) {
 	for i := range w {
 		w[i] &= other[i]
@@ -148,8 +149,9 @@ func (w *window) and(other *window) (left int) {
 	return left
 }
 
-// find adds the messages of a window that are in the lists. It returns the number of documents that it read.
-func (s *scan) find(p *postings, w *window, from, to uint32) (read int) {
+// addListed adds to a window, which goes from from to to, the messages that are in the lists of p. It returns the
+// number of documents that it read. A later call for p must have a later window.
+func (s *scan) addListed(p *postings, w *window, from, to uint32) (read int) {
 	if p.cursors == nil {
 		for _, l := range p.lists {
 			p.cursors = append(p.cursors, s.cursor(l))
@@ -157,9 +159,9 @@ func (s *scan) find(p *postings, w *window, from, to uint32) (read int) {
 	}
 	for i := range p.cursors {
 		c := &p.cursors[i]
-		for ; c.at < to; c.next() {
-			if read++; c.at >= from {
-				w.add(c.at - from)
+		for ; c.document < to; c.next() {
+			if read++; c.document >= from {
+				w.add(c.document - from)
 			}
 		}
 	}
@@ -169,9 +171,9 @@ func (s *scan) find(p *postings, w *window, from, to uint32) (read int) {
 // readCost is the time that it takes to read a message, in units of the time for a document of a list.
 const readCost = 500
 
-// fill finds the candidates of the next window: the messages with a matching title, and those that have all grams
-// of the text. It omits grams when reading the messages costs less.
-func (s *scan) fill() {
+// findCandidates sets the candidates to those of the next window: the messages with a matching title, and those that
+// have the grams of the text. It stops comparing grams as soon as reading the messages that are left costs less.
+func (s *scan) findCandidates() {
 	if s.titled == nil {
 		s.findTitles()
 	}
@@ -184,13 +186,13 @@ func (s *scan) fill() {
 	for i := range s.grams {
 		g := &s.grams[i]
 		if i > 0 && left*readCost < g.count*windowSize/int(s.messages) {
-			break
+			break // the lists of this gram have more documents in a window than reading costs
 		}
 		var found window
-		read, before := s.find(g, &found, from, to), left
+		read, before := s.addListed(g, &found, from, to), left
 		left = w.and(&found)
 		if (before-left)*readCost < read {
-			break // the messages that are left probably match
+			break // the lists excluded few messages: those that are left probably match
 		}
 	}
 	if s.hasTitled {
@@ -210,7 +212,8 @@ func (s *scan) fill() {
 	}
 }
 
-// advance moves to the next message that matches, and reports whether there is one.
+// advance sets current to the next message that matches, and reports whether there is one. The error is that of the
+// context.
 func (s *scan) advance(ctx context.Context) (bool, error) {
 	s.prepare()
 	for {
@@ -218,10 +221,10 @@ func (s *scan) advance(ctx context.Context) (bool, error) {
 			if err := ctx.Err(); err != nil || s.next == s.to {
 				return false, err
 			}
-			s.fill()
+			s.findCandidates()
 			continue
 		}
-		s.at = s.candidates[0]
+		s.current = s.candidates[0]
 		s.candidates = s.candidates[1:]
 		if matches, err := s.matches(ctx); matches || err != nil {
 			return matches, err
@@ -229,19 +232,19 @@ func (s *scan) advance(ctx context.Context) (bool, error) {
 	}
 }
 
-// matches reports whether the current message matches.
+// matches reports whether the query selects the current message, by the filter, the position, and the title or text.
 func (s *scan) matches(ctx context.Context) (bool, error) {
 	switch after := s.query.After; {
-	case !s.passes(s.at):
+	case !s.passes(s.current):
 		return false, nil
-	case after != nil && s.position(s.at).Compare(after) <= 0:
+	case after != nil && s.position(s.current).Compare(after) <= 0:
 		return false, nil
-	case s.query.exact || s.isTitled(s.at):
+	case s.query.exact || s.isTitled(s.current):
 		return true, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	start, _ := s.query.Find(s.read(s.at))
+	start, _ := s.query.Find(s.read(s.current))
 	return start >= 0, nil
 }

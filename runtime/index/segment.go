@@ -44,10 +44,11 @@ func (r rows) number(n uint32) uint32 { return r.uint32(n, 12) }
 func (r rows) owner(n uint32) uint16  { return binary.LittleEndian.Uint16(r[int(n)*rowSize+24:]) }
 func (r rows) kind(n uint32) uint8    { return r[int(n)*rowSize+26] }
 
-// text and extra return the places of the text and the extra data of a message.
+// text and extra return the places of the text and the extra data of message n in their sections.
 func (r rows) text(n uint32) (from, to uint64)  { return r.between(n, 16) }
 func (r rows) extra(n uint32) (from, to uint64) { return r.between(n, 20) }
 
+// between returns the place of a value of message n, whose end is at an offset in each row. Values follow each other.
 func (r rows) between(n uint32, at int) (from, to uint64) {
 	if n > 0 {
 		from = uint64(r.uint32(n-1, at))
@@ -60,7 +61,7 @@ type segment struct {
 	*file
 	named
 	messages uint32    // at least one
-	newest   time.Time // of the first one
+	newest   time.Time // the time of the first message
 	owners   []uint32  // parts of conversations
 	load     func() *tables
 }
@@ -73,7 +74,7 @@ type tables struct {
 	symbols *symbols
 }
 
-// openSegment opens a segment.
+// openSegment opens the file of a segment, and checks that it is the one that the catalog names.
 func openSegment(files directory, n named) (*segment, error) {
 	f, err := openFile(files, n.file())
 	if err != nil {
@@ -107,8 +108,8 @@ func (s *segment) readTables() *tables {
 type texts struct {
 	*segment
 	*tables
-	message uint32 // of text
-	text    []byte // nil before the first one
+	message uint32 // the message that text is of
+	text    []byte // the text that was read last; nil before the first one
 }
 
 func (s *segment) texts() texts { return texts{segment: s, tables: s.load()} }
@@ -140,7 +141,7 @@ func (t *texts) extra(message uint32) []byte {
 	return t.extras[from:to:to]
 }
 
-// scored returns a message, without its score.
+// scored returns message n without its score.
 func (t *texts) scored(n uint32) Scored {
 	return Scored{Number: t.rows.number(n), Kind: t.rows.kind(n), Time: t.rows.time(n), segment: t.segment, message: n}
 }

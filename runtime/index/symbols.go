@@ -35,22 +35,22 @@ func (s *symbols) parse(data []byte) bool {
 	return err == nil && n == len(data) && slices.Max(s.Lengths[:]) <= maxLength
 }
 
-// decode appends the text of codes.
+// decode appends the text of codes to dst.
 func (s *symbols) decode(dst, codes []byte) []byte {
-	at := len(dst)
+	end := len(dst)
 	dst = slices.Grow(dst, maxLength*(len(codes)+1))
 	dst = dst[:cap(dst)]
 	for i := 0; i < len(codes); i++ {
 		c := codes[i]
 		if c != escape {
-			binary.LittleEndian.PutUint64(dst[at:at+8], s.Values[c])
-			at += int(s.Lengths[c])
+			binary.LittleEndian.PutUint64(dst[end:end+8], s.Values[c])
+			end += int(s.Lengths[c])
 		} else if i++; i < len(codes) {
-			dst[at] = codes[i]
-			at++
+			dst[end] = codes[i]
+			end++
 		}
 	}
-	return dst[:at]
+	return dst[:end]
 }
 
 // encoder encodes with symbols.
@@ -70,20 +70,20 @@ func hash3(word uint64) uint32 {
 
 func mask(length uint8) uint64 { return ^uint64(0) >> (64 - 8*length) }
 
-// match returns the code and the length of the longest symbol at the beginning of a word; escape and 1 if there is none.
-// Only the first bytes of the word, as many as text, are of the text.
-func (e *encoder) match(word uint64, text int) (code byte, length int) {
+// match returns the code and the length of a long symbol at the beginning of a word, or else of a short one; escape and
+// 1 if there is none. Only the first left bytes of the word are of the text.
+func (e *encoder) match(word uint64, left int) (code byte, length int) {
 	code = e.long[hash3(word)]
-	if code == escape || word&mask(e.Lengths[code]) != e.Values[code] || int(e.Lengths[code]) > text {
+	if code == escape || word&mask(e.Lengths[code]) != e.Values[code] || int(e.Lengths[code]) > left {
 		code = e.short[word&0xFFFF]
 	}
-	if code == escape || int(e.Lengths[code]) > text {
+	if code == escape || int(e.Lengths[code]) > left {
 		return escape, 1
 	}
 	return code, int(e.Lengths[code])
 }
 
-// append appends the codes of a text.
+// append appends the codes of a text to dst.
 func (e *encoder) append(dst, text []byte) []byte {
 	dst = slices.Grow(dst, 2*len(text))
 	for at := 0; at < len(text); {
@@ -104,7 +104,8 @@ func (e *encoder) append(dst, text []byte) []byte {
 	return dst
 }
 
-// set replaces the symbols. Of symbols with the same place in a table it takes the first.
+// set replaces the symbols by the first of the chosen ones. Of long symbols with the same place in their table it takes
+// the first. In the other table a symbol of two bytes comes before one of one byte.
 func (e *encoder) set(chosen []symbol) {
 	*e = encoder{}
 	for i := range e.short {
@@ -142,8 +143,8 @@ type symbol struct {
 	length uint8
 }
 
-// then returns the symbol for two in a row, cut at maxLength.
-func (s symbol) then(next symbol) symbol {
+// join returns the symbol for two in a row, cut at maxLength.
+func (s symbol) join(next symbol) symbol {
 	length := min(s.length+next.length, maxLength)
 	return symbol{(s.value | next.value<<(8*s.length)) & mask(length), length}
 }
@@ -160,21 +161,22 @@ func (e *encoder) train(samples [][]byte) {
 			codes = e.append(codes[:0], text)
 			var last symbol
 			for i := 0; i < len(codes); i++ {
-				here := symbol{e.Values[min(codes[i], maxSymbols-1)], e.Lengths[min(codes[i], maxSymbols-1)]}
+				code := min(codes[i], maxSymbols-1) // escape has no symbol
+				current := symbol{e.Values[code], e.Lengths[code]}
 				if codes[i] == escape {
 					i++
-					here = symbol{uint64(codes[i]), 1}
+					current = symbol{uint64(codes[i]), 1}
 				} else {
-					gains[symbol{here.value & 0xFF, 1}] += maxLength // so that a symbol can be split again
+					gains[symbol{current.value & 0xFF, 1}] += maxLength // so that a symbol can be split again
 				}
-				if gains[here] += int(here.length); here.length == 1 {
-					gains[here] += maxLength - 1 // an escaped byte takes two
+				if gains[current] += int(current.length); current.length == 1 {
+					gains[current] += maxLength - 1 // an escaped byte takes two
 				}
 				if last.length > 0 && last.length < maxLength {
-					joined := last.then(here)
+					joined := last.join(current)
 					gains[joined] += int(joined.length)
 				}
-				last = here
+				last = current
 			}
 		}
 		e.set(slices.SortedFunc(maps.Keys(gains), func(a, b symbol) int {

@@ -26,8 +26,8 @@ type Writer struct {
 	builder       *builder
 	terms         *terms.Reader
 	failed        error // the error of writing a segment: its messages are lost, and nothing can be committed
-	text          int64
-	purge         bool // the next commit rewrites segments with removed messages
+	text          int64 // bytes of the messages that were put
+	purge         bool  // the next commit rewrites segments with removed messages
 }
 
 // Write waits for the lock of the index, until ctx is done, and returns a writer. It makes the index anew if there is
@@ -78,25 +78,25 @@ func (w *Writer) Close() { w.unlock() }
 func (w *Writer) Lookup(key string) *Conversation { return w.conversations[key] }
 
 // Put adds a conversation with its messages, or replaces the one with its key. If messages yield an error, Put
-// returns it and the index stays as it was. It reads the facts of c after all messages.
+// returns it, and the conversation in the index stays as it was. Put reads the facts of c after all messages.
 func (w *Writer) Put(ctx context.Context, c *Conversation, messages iter.Seq2[*Message, error]) error {
 	return w.Append(ctx, c, &Conversation{}, messages)
 }
 
-// Append is Put for a conversation that has grown: messages has only the new ones. old is from Lookup and has the
-// same Order.
+// Append is Put for a conversation that has grown: messages has only the messages that old does not have. old is from
+// Lookup and has the same Order as c.
 func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter.Seq2[*Message, error]) error {
 	part := w.Part
 	w.Part++
 	c.Messages = old.Messages
-	to, mark := w.builder, len(w.builder.messages)
+	b, before := w.builder, len(w.builder.messages)
 	for m, err := range messages {
 		if err == nil {
-			err = w.add(ctx, part, c, m)
+			err = w.addMessage(ctx, part, c, m)
 		}
 		if err != nil {
-			if to == w.builder {
-				to.messages = to.messages[:mark]
+			if b == w.builder { // otherwise b is written, and the new messages there are invisible
+				b.messages = b.messages[:before]
 			}
 			return err
 		}
@@ -111,11 +111,11 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 	return nil
 }
 
-// add adds a message to the builder. It first writes the builder if that is full.
-func (w *Writer) add(ctx context.Context, part uint32, c *Conversation, m *Message) error {
+// addMessage adds a message of a part of c to the builder. If the builder is full, it is written first.
+func (w *Writer) addMessage(ctx context.Context, part uint32, c *Conversation, m *Message) error {
 	err := ctx.Err()
 	if err == nil && w.builder.full() {
-		err = w.write(ctx)
+		err = w.writeSegment(ctx)
 	}
 	if err == nil {
 		w.builder.add(part, c, m)
@@ -126,9 +126,9 @@ func (w *Writer) add(ctx context.Context, part uint32, c *Conversation, m *Messa
 // Delete removes the conversation with a key.
 func (w *Writer) Delete(key string) { delete(w.conversations, key) }
 
-// Commit makes the changes visible, and stores a state and other data of the caller with them.
+// Commit makes the changes visible, and stores a state and other data of the caller with them. It also merges segments.
 func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
-	if err := w.write(ctx); err != nil {
+	if err := w.writeSegment(ctx); err != nil {
 		return err
 	}
 	if err := w.merge(ctx); err != nil {
@@ -146,8 +146,9 @@ func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
 	return nil
 }
 
-// write writes the messages of the builder as a segment.
-func (w *Writer) write(ctx context.Context) error {
+// writeSegment writes the messages of the builder, if there are any, as a segment, and makes a new builder. After an
+// error of writing, further calls return the same error.
+func (w *Writer) writeSegment(ctx context.Context) error {
 	err := cmp.Or(w.failed, ctx.Err())
 	if err != nil || len(w.builder.messages) == 0 {
 		return err

@@ -29,8 +29,8 @@ const (
 	maxNotes = maxRemarks + 400
 )
 
-// around is the reading of one event, or a part of it, and with the first part
-// its partner and its neighbours.
+// around is a call of conversation_read for one event or a part of it. With the first part it shows the partner and the
+// neighbours of the event.
 type around struct {
 	*reading
 	number    int
@@ -39,15 +39,16 @@ type around struct {
 	most      int  // neighbours on each side
 	isSubject bool // passages on about are shown, and no parts
 
-	only    event
-	partner int     // the result of a call, the call of a result, or the answer to a request
+	only    event   // the one that is asked for
+	partner int     // its number: the result of a call, the call of a result, or the answer to a request; 0 for none
 	beside  []event // the partner, and the neighbours
 }
 
+// readEvent answers a call that asks for one event.
 func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	a := &around{reading: r, number: *r.params.Event, part: max(given(r.params.Part), 1), most: given(r.params.Around)}
 	if a.isSubject = r.params.About != nil && r.params.Part == nil; a.isSubject {
-		if err := r.rank(ctx, conversations.EventRange{First: a.number, Last: a.number}); err != nil {
+		if err := r.rankEvents(ctx, conversations.EventRange{First: a.number, Last: a.number}); err != nil {
 			return nil, err
 		}
 	}
@@ -56,7 +57,7 @@ func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, er
 		return nil, err
 	}
 	if a.part == 1 && (r.params.Around == nil || a.most > 0) {
-		a.choose(near)
+		a.chooseBeside(near)
 	}
 	return fit(len(a.beside), conversation.ReadMaxChars, a.answerWith), nil
 }
@@ -64,15 +65,15 @@ func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, er
 // errEnough ends the reading of events.
 var errEnough = errors.New("no more events are needed")
 
-// readNear reads the event, and returns those that may be shown beside it: of
-// a request all up to its answer.
+// readNear sets a.only to the part of the event that is asked for, and returns the events that may be shown beside it,
+// with answers marked: those within reach of it, and all others before the next request or turn.
 func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	reach := max(a.most, callReach)
 	calls := map[string]int{}
 	q := conversations.ReadQuery{ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1)}}
 	q.Event = func(recorded *conversations.Event) error {
 		e := newEvent(recorded)
-		e.joinCall(recorded, calls)
+		e.linkCall(recorded, calls)
 		switch {
 		case recorded.Number == a.number:
 			a.only = e
@@ -96,10 +97,11 @@ func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	return near, err
 }
 
-// choosePart sets the text to the part that is asked for, or to passages on about.
+// choosePart sets the text of a.only, whose whole text is given, to the passages on about, or to the part that is asked
+// for. It returns an error if there is no such part.
 func (a *around) choosePart(whole string) error {
 	if a.isSubject {
-		a.only = a.about(a.only, aboutWhole, aboutEvent)
+		a.only = a.cutToAbout(a.only, aboutEvent)
 		return nil
 	}
 	size := partChars
@@ -116,31 +118,32 @@ func (a *around) choosePart(whole string) error {
 	if a.parts > 1 {
 		a.only.shown.Part, a.only.shown.Parts = a.part, a.parts
 		a.only.shown.Chars = a.only.chars
-		a.only.hold(parts[a.part-1])
+		a.only.setText(parts[a.part-1])
 	}
 	return nil
 }
 
-// partsOf returns the parts of a text, one at least, of so many characters.
+// partsOf splits a text into parts of so many characters. There is at least one part, and the last may be shorter.
 func partsOf(s string, chars int) (parts []string) {
 	from, n := 0, 0
-	for at := range s {
+	for offset := range s {
 		if n == chars {
-			parts, from, n = append(parts, s[from:at]), at, 0
+			parts, from, n = append(parts, s[from:offset]), offset, 0
 		}
 		n++
 	}
 	return append(parts, s[from:])
 }
 
-// isTooLong reports whether an answer has no room for a text.
+// isTooLong reports whether an answer has no room for a text, as its writer escapes it.
 func isTooLong(s string) bool {
 	shown := strings.ReplaceAll(text.Visible(s), "]]>", "]]]]><![CDATA[>")
 	return utf8.RuneCountInString(shown) > conversation.ReadMaxChars-maxNotes
 }
 
-// choose chooses the events that are shown beside the event.
-func (a *around) choose(near []event) {
+// chooseBeside sets a.partner, and sets a.beside to the partner and then the neighbours that include asks for, all of
+// them shortened.
+func (a *around) chooseBeside(near []event) {
 	isRequest := a.only.kind == transcript.KindUser
 	a.partner = a.only.shown.Call
 	for _, e := range near {
@@ -154,7 +157,7 @@ func (a *around) choose(near []event) {
 		n := e.shown.Event
 		switch {
 		case n == a.partner && isRequest && a.isSubject:
-			a.beside = slices.Insert(a.beside, 0, a.about(e, aboutOne, aboutOne))
+			a.beside = slices.Insert(a.beside, 0, a.cutToAbout(e, aboutOne))
 		case n == a.partner && isRequest:
 			a.beside = slices.Insert(a.beside, 0, e.shortened(answerChars))
 		case n == a.partner:
@@ -170,29 +173,29 @@ func (a *around) answerWith(n int) *conversation.ReadEnvelope {
 	events := append(slices.Clone(a.beside[:n]), a.only)
 	slices.SortFunc(events, func(x, y event) int { return x.shown.Event - y.shown.Event })
 	e := a.page(turnsOf(events), events)
-	var says []string
+	var sentences []string
 	if a.part < a.parts {
-		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", a.number, a.part+1))
+		sentences = append(sentences, fmt.Sprintf("Next part: event=%d, part=%d.", a.number, a.part+1))
 	}
 	where := fmt.Sprintf("Event %d of %d", a.number, a.Events)
 	for i, name := range []string{"before", "after"} {
-		number := a.number - 1 + 2*i
+		number := a.number - 1 + 2*i // one less, then one more
 		if 1 <= number && number <= a.Events && !slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number }) {
 			where += fmt.Sprintf("; %s: event=%d", name, number)
 		}
 	}
-	says = append(says, where+".")
+	sentences = append(sentences, where+".")
 	last := &events[len(events)-1]
 	if a.isSubject {
-		says = append(says, a.subjectNote(events)...)
+		sentences = append(sentences, a.subjectNote(events)...)
 	} else if a.only.kind == transcript.KindUser && last.shown.Event == a.partner && last.isCut {
-		says = append(says, fmt.Sprintf("Of the answer: event=%d shows all, conversation_grep with ids, event=%d and context=3 one passage.", a.partner, a.partner))
+		sentences = append(sentences, fmt.Sprintf("Of the answer: event=%d shows all, conversation_grep with ids, event=%d and context=3 one passage.", a.partner, a.partner))
 	}
 	if omitted := len(a.beside) - n; omitted > 0 {
 		e.Truncated = true
-		says = append(says, text.Count(omitted, "neighbour", "neighbours")+" did not fit.")
+		sentences = append(sentences, text.Count(omitted, "neighbour", "neighbours")+" did not fit.")
 	}
-	e.Notes = append(append(e.Notes, strings.Join(says, " ")), a.damageNotes()...)
+	e.Notes = append(append(e.Notes, strings.Join(sentences, " ")), a.damageNotes()...)
 	return e
 }
 
@@ -210,8 +213,8 @@ const (
 // mostRelevant is how many events are ranked.
 const mostRelevant = 48
 
-// rank ranks events of the conversation by about.
-func (r *reading) rank(ctx context.Context, events conversations.EventRange) error {
+// rankEvents sets r.ranking: the events of a range of the conversation that answer about best, and their passages.
+func (r *reading) rankEvents(ctx context.Context, events conversations.EventRange) error {
 	ranking, err := r.source.Search(ctx, conversations.SearchQuery{
 		Filter:   conversations.Filter{IDs: []string{r.params.ID}},
 		Question: *r.params.About, Order: conversations.Relevance,
@@ -222,22 +225,22 @@ func (r *reading) rank(ctx context.Context, events conversations.EventRange) err
 	return err
 }
 
-// passages returns the passages of a text on about, of at most limit characters.
+// passages returns the passages on about in the beginning of a text, of at most limit characters together. There must
+// be a ranking.
 func (r *reading) passages(s string, limit int) []excerpt.Span {
 	first, _, _ := text.Ends(s, aboutAhead, 0)
 	return r.ranking.Passages(first, aboutPassage, limit)
 }
 
-// headings returns the headings of a text that have a word of about, from the
-// beginning of the text, as far as there is room.
-func (r *reading) headings(s string) (spans []excerpt.Span) {
-	at, room := 0, aboutHeadings
+// headings returns the headings of a text that aboutHeadings characters hold, with a mark for each.
+func headings(s string) (spans []excerpt.Span) {
+	start, room := 0, aboutHeadings
 	for line := range strings.Lines(s) {
-		end, cost := at+len(line), len(line)+maxMark
-		if cost <= room && isHeading(strings.TrimSpace(line)) && len(r.passages(line, aboutPassage)) > 0 {
-			spans, room = append(spans, excerpt.Span{Start: at, End: end}), room-cost
+		end, cost := start+len(line), len(line)+maxMark
+		if cost <= room && isHeading(strings.TrimSpace(line)) {
+			spans, room = append(spans, excerpt.Span{Start: start, End: end}), room-cost
 		}
-		at = end
+		start = end
 	}
 	return spans
 }
@@ -247,23 +250,22 @@ func (r *reading) hasWord(e event) bool {
 	return len(r.passages(e.text, aboutPassage)) > 0
 }
 
-// about returns an event with the passages on about, of limit characters in all,
-// in place of a text of more than whole characters, or with the ends of the text
-// where there is no passage.
-func (r *reading) about(e event, whole, limit int) event {
-	if utf8.RuneCountInString(e.text) <= whole {
+// cutToAbout returns an event with what its text says on about. A text of at most aboutWhole characters stays whole. Of
+// a longer one it has the headings and at most limit characters of passages, or without a passage both ends.
+func (r *reading) cutToAbout(e event, limit int) event {
+	if utf8.RuneCountInString(e.text) <= aboutWhole {
 		return e
 	}
 	spans := r.passages(e.text, limit)
 	if len(spans) == 0 {
 		return e.shortened(limit)
 	}
-	e.text, e.isCut = only(e.text, append(r.headings(e.text), spans...)), true
+	e.text, e.isCut = keepSpans(e.text, append(headings(e.text), spans...)), true
 	return e
 }
 
-// relevant returns the events that are asked for and say most on about, the
-// best one first.
+// relevant returns those of the events that are asked for that have a passage on about, cut to their passages, the best
+// one first. There are at most mostRelevant.
 func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	if len(r.asked) == 0 {
 		return nil, nil
@@ -272,20 +274,19 @@ func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	for _, e := range r.asked {
 		asked[e.shown.Event] = e
 	}
-	err = r.rank(ctx, conversations.EventRange{First: r.asked[0].shown.Event, Last: r.asked[len(r.asked)-1].shown.Event})
+	err = r.rankEvents(ctx, conversations.EventRange{First: r.asked[0].shown.Event, Last: r.asked[len(r.asked)-1].shown.Event})
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range r.ranking.Hits {
 		if e, isAsked := asked[h.Number]; isAsked && r.hasWord(e) {
-			events = append(events, r.about(e, aboutOne, aboutOne))
+			events = append(events, r.cutToAbout(e, aboutOne))
 		}
 	}
 	return events, nil
 }
 
-// readAbout returns the answer with the events that say most on about, one at
-// least.
+// readAbout returns the answer with as many of the relevant events as there is room for, at least one if there is any.
 func (r *reading) readAbout(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	relevant, err := r.relevant(ctx)
 	if err != nil {
@@ -303,8 +304,8 @@ func (r *reading) readAbout(ctx context.Context) (*conversation.ReadEnvelope, er
 	}), nil
 }
 
-// aboutNote says how many of the events that were asked for are shown, and
-// names the best of the others.
+// aboutNote says how many of the events that were asked for are shown, and names the best of the others, which are
+// relevant too. If none is shown it says which words occur nowhere.
 func (r *reading) aboutNote(shown int, others []event) string {
 	asked := text.Count(len(r.asked), "event", "events")
 	if shown == 0 {
@@ -325,7 +326,7 @@ func (r *reading) aboutNote(shown int, others []event) string {
 	return note
 }
 
-// nowhere names the words that occur nowhere; it is empty where there are none.
+// nowhere returns a sentence that names the words that no event has; "" if there is none.
 func nowhere(words []conversations.Word) string {
 	var missing []string
 	for _, w := range words {
@@ -339,7 +340,7 @@ func nowhere(words []conversations.Word) string {
 	return "Not found: " + bounded(missing, ", ", maxNames) + "."
 }
 
-// subjectNote says which parts of events are shown.
+// subjectNote returns a note if no event has a word of about, or if one is cut to its passages; nil otherwise.
 func (r *reading) subjectNote(events []event) []string {
 	isCut := func(e event) bool { return e.isCut }
 	switch {

@@ -21,18 +21,19 @@ const (
 	history    = "history"        // the name of the checks of what other programs recorded
 )
 
-// checking collects checks.
+// checking collects the results of checks.
 type checking struct {
 	*family
-	made []toolset.Check
+	results []toolset.Check
 }
 
+// add appends a result, and returns it to be completed before the next one is added.
 func (c *checking) add(status toolset.Status, name, detail, fix string) *toolset.Check {
-	c.made = append(c.made, toolset.Check{Name: name, Status: status, Detail: detail, Fix: fix})
-	return &c.made[len(c.made)-1]
+	c.results = append(c.results, toolset.Check{Name: name, Status: status, Detail: detail, Fix: fix})
+	return &c.results[len(c.results)-1]
 }
 
-// checks checks the workspace, the program that serves conversations, the
+// checks returns the checks of the workspace, the program that serves conversations, the
 // conversations, and what other programs recorded.
 func (f *family) checks(ctx context.Context) []toolset.Check {
 	c := &checking{family: f}
@@ -43,17 +44,17 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 		c.add(toolset.OK, "command line", fmt.Sprintf("%s (%s)", f.line(), f.setting), "")
 	}
 	if hasWorkspace {
-		c.conversations(ctx, &c.made[len(c.made)-1])
+		c.conversations(ctx, &c.results[len(c.results)-1])
 	}
 	if f.line() == "" {
 		c.histories(ctx)
 		c.search()
 	}
-	return c.made
+	return c.results
 }
 
-// workspace checks the workspace of JP, and reports whether there is one: a
-// program cannot be run without.
+// workspace adds what is known of the workspace of JP, or without one whether there are conversations all the same. It
+// reports whether there is a workspace: without one no external program can be run.
 func (c *checking) workspace(ctx context.Context) bool {
 	w, err := c.family.workspace(c.host.Dir)
 	if err == nil {
@@ -69,12 +70,12 @@ func (c *checking) workspace(ctx context.Context) bool {
 	missing, isMissing := errors.AsType[*conversations.NoWorkspaceError](err)
 	switch {
 	case !isMissing || missing.Missing:
-		detail := personal(err).Error()
+		detail := forPerson(err).Error()
 		if isMissing {
 			detail = missing.Dir + " does not exist"
 		}
 		c.add(toolset.Problem, "workspace", detail, "change to a project that has a .jp directory, or name one with --workspace DIR")
-	case c.nothing(ctx, c.host.Dir) == nil:
+	case c.whyNone(ctx, c.host.Dir) == nil:
 		c.add(toolset.OK, "conversations", "of this project, recorded by programs below", "")
 	default:
 		c.add(toolset.Off, "conversations", "none of this project yet: what you do here with an assistant can be recalled from its next session on", "")
@@ -82,9 +83,9 @@ func (c *checking) workspace(ctx context.Context) bool {
 	return false
 }
 
-// conversations counts the conversations, and names the damaged ones. Where a
-// program lists none, its check is the problem.
-func (c *checking) conversations(ctx context.Context, line *toolset.Check) {
+// conversations adds how many conversations there are, and which are damaged, or that they cannot be listed. If it is
+// an external program that cannot list them, its own result, commandLine, becomes the problem.
+func (c *checking) conversations(ctx context.Context, commandLine *toolset.Check) {
 	isProgram := c.line() != ""
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
@@ -96,11 +97,11 @@ func (c *checking) conversations(ctx context.Context, line *toolset.Check) {
 	}
 	switch {
 	case err != nil && isProgram && library != nil:
-		line.Status, line.Detail = toolset.Problem, line.Detail+": "+personal(err).Error()
-		line.Fix = fmt.Sprintf("try it: %s conversation ls --format=json; correct %s, or unset it to use the built-in one", c.line(), c.setting)
+		commandLine.Status, commandLine.Detail = toolset.Problem, commandLine.Detail+": "+forPerson(err).Error()
+		commandLine.Fix = fmt.Sprintf("try it: %s conversation ls --format=json; correct %s, or unset it to use the built-in one", c.line(), c.setting)
 		return
 	case err != nil:
-		c.add(toolset.Problem, "conversations", personal(err).Error(), "see what this says: convtools conversation ls --hidden")
+		c.add(toolset.Problem, "conversations", forPerson(err).Error(), "see what this says: convtools conversation ls --hidden")
 		return
 	}
 	archived := 0
@@ -128,13 +129,13 @@ func named(problems []conversations.Problem) string {
 	return bounded(texts, ", ", maxListed)
 }
 
-// histories checks what other programs recorded.
+// histories adds what is wrong with settings about other programs, and what each of these has recorded.
 func (c *checking) histories(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	inventory, err := conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now}.Inventory(ctx)
 	if err != nil {
-		c.add(toolset.Problem, history, personal(err).Error(), "see what this says: "+c.host.Name+" stores")
+		c.add(toolset.Problem, history, forPerson(err).Error(), "see what this says: "+c.host.Name+" stores")
 		return
 	}
 	for _, warning := range inventory.Warnings {
@@ -149,10 +150,10 @@ func (c *checking) histories(ctx context.Context) {
 	var absent []string
 	for i := range inventory.Stores {
 		switch s := &inventory.Stores[i]; {
-		case s.Name == jp.Name:
+		case s.Name == jp.Name: // workspace and conversations say it
 		case !s.IsAbsent():
 			c.history(s)
-		case !s.Archive:
+		case !s.Archive: // an archive that is not there is nothing to tell
 			absent = append(absent, s.Program)
 		}
 	}
@@ -164,7 +165,7 @@ func (c *checking) histories(ctx context.Context) {
 	}
 }
 
-// history checks what one program recorded.
+// history adds what one program has recorded, what of it cannot be read, and when the program deletes it.
 func (c *checking) history(s *conversations.StoreReport) {
 	if s.Off {
 		c.add(toolset.Off, history, s.Program+": switched off in your settings", "")
@@ -190,8 +191,8 @@ func (c *checking) history(s *conversations.StoreReport) {
 	}
 }
 
-// search checks what conversation_search reads. Settings that cannot be used are
-// a problem of histories.
+// search adds which stores conversation_search reads, and whether an index cannot be used. If the settings cannot be
+// used it adds nothing: histories says so.
 func (c *checking) search() {
 	o := c.options(c.host.Dir)
 	sources, err := o.SearchSources()

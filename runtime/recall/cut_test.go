@@ -109,7 +109,7 @@ func TestOnly(t *testing.T) {
 			at := strings.Index(tc.text, part)
 			spans = append(spans, excerpt.Span{Start: at, End: at + len(part)})
 		}
-		if got := only(tc.text, spans); got != tc.want {
+		if got := keepSpans(tc.text, spans); got != tc.want {
 			t.Errorf("%s:\n%q, want\n%q", tc.name, got, tc.want)
 		}
 	}
@@ -135,7 +135,7 @@ func TestOnlyKeepsOrder(t *testing.T) {
 				spans = append(spans, span)
 			}
 		}
-		got := only(said, spans)
+		got := keepSpans(said, spans)
 		checkKept(t, said, got)
 		for _, s := range spans {
 			part := strings.Trim(said[s.Start:s.End], "\n") // line breaks go beside marks

@@ -69,45 +69,46 @@ type event struct {
 	isCut bool   // text is not the whole text
 }
 
-// newEvent returns an event with its whole text.
+// newEvent returns a recorded event with its whole text. The answer to an inquiry counts as an inquiry.
 func newEvent(e *conversations.Event) event {
 	kind := e.Kind
 	if kind == transcript.KindInquiryResponse {
 		kind = transcript.KindInquiry
 	}
 	body := e.Body()
-	made := event{kind: kind, turn: e.Turn, request: e.Request, chars: utf8.RuneCount(body)}
-	made.shown.Event, made.shown.EventKind = e.Number, kind.String()
-	made.hold(string(body))
-	made.shown.IsError = e.Failed
+	result := event{kind: kind, turn: e.Turn, request: e.Request, chars: utf8.RuneCount(body)}
+	result.shown.Event, result.shown.EventKind = e.Number, kind.String()
+	result.setText(string(body))
+	result.shown.IsError = e.Failed
 	if kind == transcript.KindToolCall {
-		made.shown.Name = clip(e.Name, maxTitle)
+		result.shown.Name = clip(e.Name, maxTitle)
 	}
 	if e.Encoding != transcript.Plain {
-		made.shown.Encoding = e.Encoding.String()
+		result.shown.Encoding = e.Encoding.String()
 	}
 	if !e.Time.IsZero() {
-		made.at = e.Time.Truncate(time.Second)
+		result.at = e.Time.Truncate(time.Second)
 	}
-	return made
+	return result
 }
 
-// isBlank reports whether an event of the assistant has no text: its provider
-// did not return it.
+// isBlank reports whether an event is a statement or reasoning of the assistant without a text: its provider did not
+// return it.
 func isBlank(e *conversations.Event) bool {
 	says := isSaid(e.Kind) || e.Kind == transcript.KindReasoning
 	return says && len(bytes.TrimSpace(e.Body())) == 0
 }
 
-// hold sets the text. JSON is made visible by its writer, with escapes that
-// keep it JSON.
-func (e *event) hold(s string) {
+// setText sets the text, with visible control characters. The arguments of a call stay as they are: their writer
+// escapes them, so that they are still JSON.
+func (e *event) setText(s string) {
 	if e.kind != transcript.KindToolCall {
 		s = text.Visible(s)
 	}
 	e.text = s
 }
 
+// rank returns how much the reader needs the event.
 func (e *event) rank() rank {
 	switch {
 	case e.isAnswer || e.kind == transcript.KindUser:
@@ -131,26 +132,25 @@ func (e event) shortened(limit int) event {
 	room := limit - maxMark
 	last := room * tail / 100
 	first, end, _ := text.Ends(e.text, room-last, last)
-	e.text, e.isCut = without(first, n-room, end), true
+	e.text, e.isCut = joinMarked(first, n-room, end), true
 	return e
 }
 
 // shortened returns events with at most limit characters of each.
-func shortened(events []event, limit int) (all []event) {
+func shortened(events []event, limit int) (result []event) {
 	for _, e := range events {
-		all = append(all, e.shortened(limit))
+		result = append(result, e.shortened(limit))
 	}
-	return all
+	return result
 }
 
-// maxMark is how many characters the mark of [without] has at most, in a text
+// maxMark is how many characters the mark of [joinMarked] has at most, in a text
 // of less than 10 GB.
 const maxMark = len("\n[. 9999999999 chars .]\n")
 
-// without joins two parts of a text by a mark, on a line of its own, that
-// counts the characters between them. Line breaks beside the mark are left out
-// and counted too.
-func without(before string, missing int, after string) string {
+// joinMarked joins two parts of a text with a mark on a line of its own. The mark has the number of missing characters,
+// among them the line breaks beside it, which are left out.
+func joinMarked(before string, missing int, after string) string {
 	first := strings.TrimRight(before, "\n")
 	last := strings.TrimLeft(after, "\n")
 	missing += len(before) - len(first) + len(after) - len(last)
@@ -159,19 +159,19 @@ func without(before string, missing int, after string) string {
 	return strings.Join(lines, "\n")
 }
 
-// only returns the parts of a text that are in spans, with marks between them
-// that are not longer than what is missing.
-func only(s string, spans []excerpt.Span) string {
+// keepSpans returns the parts of a text that are in spans, which it sorts, with marks between them. A part that is
+// shorter than its mark is kept too.
+func keepSpans(s string, spans []excerpt.Span) string {
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return a.Start - b.Start })
-	kept, at := "", 0
+	kept, end := "", 0 // end is that of the spans before
 	for _, span := range append(spans, excerpt.Span{Start: len(s), End: len(s)}) {
-		missing := utf8.RuneCountInString(s[at:max(at, span.Start)])
+		missing := utf8.RuneCountInString(s[end:max(end, span.Start)])
 		if missing < maxMark {
-			kept += s[at:max(at, span.End)]
+			kept += s[end:max(end, span.End)]
 		} else {
-			kept = without(kept, missing, s[span.Start:span.End])
+			kept = joinMarked(kept, missing, s[span.Start:span.End])
 		}
-		at = max(at, span.End)
+		end = max(end, span.End)
 	}
 	return kept
 }

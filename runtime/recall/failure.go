@@ -32,15 +32,16 @@ const maxShown = 1000
 // shown makes a text from anywhere safe to show in a message.
 func shown(s string) string { return clip(text.Line(s), maxShown) }
 
-// failure returns err as a [*contract.Error]. Its Message is for a model and
-// names no path of the user's machine; its Detail is for people.
+// failure returns err as a [*contract.Error]. Its Message is for a model and names no path of the user's machine; its
+// Detail is for people. An error that has its words already comes first, then what an external program says, then the
+// end of ctx, and then the first error of the chain that is known here.
 func failure(ctx context.Context, err error) error {
 	if worded, ok := errors.AsType[*contract.Error](err); ok {
 		return worded
 	}
 	w := &contract.Error{Caller: true, Err: err}
 	if e, ok := errors.AsType[*command.Error](err); ok {
-		ofProgram(w, e)
+		setProgramMessage(w, e)
 		return w
 	}
 	if ctx.Err() != nil {
@@ -50,32 +51,32 @@ func failure(ctx context.Context, err error) error {
 		}
 		return w
 	}
-	for cause := err; cause != nil && w.Message == ""; cause = next(cause) {
-		ofLibrary(w, cause)
+	for cause := err; cause != nil && w.Message == ""; cause = wrapped(cause) {
+		setLibraryMessage(w, cause)
 	}
 	if w.Message == "" {
-		unknown(w, "The conversations cannot be looked up", err)
+		setUnknownMessage(w, "The conversations cannot be looked up", err)
 	}
 	return w
 }
 
-// next returns the error that err wraps, the first one of several.
-func next(err error) error {
+// wrapped returns the error that err wraps, the first one of several; nil if there is none.
+func wrapped(err error) error {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		return several.Unwrap()[0]
 	}
 	return errors.Unwrap(err)
 }
 
-// unknown sets a message that gives the cause to people only.
-func unknown(w *contract.Error, message string, cause error) {
+// setUnknownMessage sets a message, and for people also its cause. The caller is not at fault.
+func setUnknownMessage(w *contract.Error, message string, cause error) {
 	w.Message, w.Caller = message+".", false
 	w.Detail = message + ": " + shown(cause.Error()) + "."
 }
 
-// ofLibrary sets the message for an error of a library. It sets none for any
-// other error, or one that only wraps another.
-func ofLibrary(w *contract.Error, err error) {
+// setLibraryMessage sets the message for err itself, if it is an error of the conversation library or of its
+// configuration. For any other error it sets none, even if that wraps one.
+func setLibraryMessage(w *contract.Error, err error) {
 	switch e := err.(type) { //nolint:errorlint // failure walks the chain
 	case *chatgpt.MissingError:
 		message := "Database not found: the environment variable " + e.Variable + " names "
@@ -90,14 +91,14 @@ func ofLibrary(w *contract.Error, err error) {
 			w.Detail = w.Message + " " + shown(e.By) + " did that, and it stays so now that it is gone; convtools stores include " + shown(e.Remembered) + " takes it back."
 		}
 	case *config.Error:
-		unknown(w, "No conversations are looked up, because the user's settings about them cannot be used", e)
+		setUnknownMessage(w, "No conversations are looked up, because the user's settings about them cannot be used", e)
 	case *config.OutsideError:
 		const message = "The conversations of this workspace are not looked up: "
 		w.Message = message + "the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust]."
 		w.Detail = message + shown(e.Error()) + "."
 	case *conversations.UnavailableError:
 		if missing, ok := errors.AsType[*chatgpt.MissingError](e); ok {
-			ofLibrary(w, missing)
+			setLibraryMessage(w, missing)
 			return
 		}
 		w.Message = "What is recorded cannot be read" + because(e.Err) + "."
@@ -111,7 +112,7 @@ func ofLibrary(w *contract.Error, err error) {
 	case *conversations.BadIDError:
 		w.Message = sentence(badIDs(w.Err)) + otherIDs
 	case *conversations.NotFoundError:
-		notFound(w, e)
+		setNotFoundMessage(w, e)
 	case *conversations.RangeError:
 		w.Message = fmt.Sprintf("Turn %d out of range (conversation has %s). Turns count from 1; last=1 reads the last one.", e.N, text.Count(e.Of, "turn", "turns"))
 		if e.Events {
@@ -135,7 +136,8 @@ func badIDs(err error) string {
 	return bounded(texts, "; ", maxNames)
 }
 
-func notFound(w *contract.Error, e *conversations.NotFoundError) {
+// setNotFoundMessage says which conversations are not found, which ids are near, and what could not be read.
+func setNotFoundMessage(w *contract.Error, e *conversations.NotFoundError) {
 	what := either(len(e.IDs) > 1, "Conversations ", "Conversation ") + bounded(e.IDs, ", ", maxNames) + " not found in "
 	rest := "."
 	if len(e.Nearest) > 0 {
@@ -150,6 +152,7 @@ func notFound(w *contract.Error, e *conversations.NotFoundError) {
 	}
 }
 
+// noWorkspace says that there is no workspace, with dir as the name of its directory, and what to do.
 func noWorkspace(e *conversations.NoWorkspaceError, dir string) string {
 	const cannot = "Could not locate workspace: "
 	if e.Missing {
@@ -158,6 +161,7 @@ func noWorkspace(e *conversations.NoWorkspaceError, dir string) string {
 	return cannot + "no .jp directory in " + shown(dir) + " or above it, and no other program has recorded a conversation there; change to a project that has one, or name it with -w DIR."
 }
 
+// badPattern says why a pattern is refused.
 func badPattern(e *excerpt.PatternError) string {
 	if e.Err == nil {
 		return sentence(e.Error())
@@ -169,9 +173,9 @@ func badPattern(e *excerpt.PatternError) string {
 	return "Invalid pattern: " + shown(why) + ". The syntax is RE2, without look-around and back-references; leave out regex to search for the text as it is."
 }
 
-// ofProgram sets the message for the failure of an external program: what
-// the program said, and the setting that chose it.
-func ofProgram(w *contract.Error, e *command.Error) {
+// setProgramMessage sets the message for the failure of an external program: what failed, what the program said, and
+// the setting that names it.
+func setProgramMessage(w *contract.Error, e *command.Error) {
 	w.Transient, w.Caller = e.Transient, e.Exit == 1 || e.Exit == 2
 	said, blame := "", ""
 	if e.Said != "" {
@@ -203,13 +207,13 @@ func ofProgram(w *contract.Error, e *command.Error) {
 	w.Message += blame
 }
 
-// sentences makes sentences of the lines that a program wrote.
+// sentences returns the lines that a program wrote as sentences, on one line.
 func sentences(said string) string {
-	var all []string
+	var texts []string
 	for line := range strings.Lines(said) {
-		all = append(all, sentence(strings.TrimPrefix(strings.TrimSpace(line), "error: ")))
+		texts = append(texts, sentence(strings.TrimPrefix(strings.TrimSpace(line), "error: ")))
 	}
-	return strings.Join(strings.Fields(strings.Join(all, " ")), " ")
+	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
 }
 
 // sentence gives a text a capital and a full stop. A text that does not begin
@@ -244,8 +248,7 @@ func remarks(call contract.Call) []string {
 	return notes
 }
 
-// missedNotes returns a note about what could not be searched, or not to its
-// end; none where all was searched.
+// missedNotes returns a note about those problems that left something unsearched; nil if there is none.
 func missedNotes(problems []conversations.Problem) []string {
 	var missed []conversations.Problem
 	for _, p := range problems {
@@ -256,7 +259,7 @@ func missedNotes(problems []conversations.Problem) []string {
 	return problemNotes("Not searched: ", missed)
 }
 
-// problemNotes returns a note about problems; none where there are none.
+// problemNotes returns one note: opening, and the first of the problems. It returns nil if there are none.
 func problemNotes(opening string, problems []conversations.Problem) []string {
 	if len(problems) == 0 {
 		return nil
@@ -264,8 +267,7 @@ func problemNotes(opening string, problems []conversations.Problem) []string {
 	return []string{opening + listProblems(problems) + "."}
 }
 
-// listProblems names the first of some problems, without anything that is
-// recorded, and no path.
+// listProblems describes the first maxListed problems and counts the rest, without recorded text and paths.
 func listProblems(problems []conversations.Problem) string {
 	parts := make([]string, len(problems))
 	for i := range problems {
@@ -278,7 +280,7 @@ func listProblems(problems []conversations.Problem) string {
 func describe(p *conversations.Problem) string {
 	about, why := string(p.ID), ""
 	switch {
-	case about != "":
+	case about != "": // a conversation
 	case p.Source != "" && p.Source != jp.Name:
 		about = "some of " + p.Source
 	default:
@@ -313,7 +315,8 @@ func describe(p *conversations.Problem) string {
 	return about + " (" + why + ")"
 }
 
-// because returns the part of a cause that a model is told.
+// because returns a colon and the part of err that a model is told: no path and no recorded text. It is empty for most
+// errors.
 func because(err error) string {
 	var known interface{ ForModel() string }
 	switch {
@@ -330,7 +333,7 @@ func because(err error) string {
 // clip returns the first n characters of s, and an ellipsis where there are more.
 func clip(s string, n int) string { return text.Cut(s, n+1) }
 
-// join returns "a, b or c".
+// join returns words between commas, and last, such as "or", before the last word.
 func join(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -338,7 +341,7 @@ func join(words []string, last string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
 }
 
-// bounded joins the first of some texts, and counts the others.
+// bounded joins the first texts, at most so many, and counts the others.
 func bounded[T ~string](all []T, separator string, most int) string {
 	var texts []string
 	for i, s := range all {
@@ -359,7 +362,7 @@ func either(first bool, one, other string) string {
 	return other
 }
 
-// given returns the value of an optional parameter.
+// given returns the value of an optional parameter, zero if it is missing.
 func given[T any](p *T) (value T) {
 	if p != nil {
 		value = *p

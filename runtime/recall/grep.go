@@ -31,33 +31,33 @@ const (
 	// mostly tags.
 	usualLimit, usualChars, contextChars = 50, 2900, 6000
 
-	maxCounted    = 8               // words of a pattern that nothing matches
-	countWordsFor = 2 * time.Second // of a million events some words are in most
+	maxCounted    = 8               // words that are counted of a pattern without a match
+	countWordsFor = 2 * time.Second // for all words: one may be in most of a million events
 )
 
 // grepping is one call of conversation_grep.
 type grepping struct {
 	asking
 	params  conversation.GrepParams
-	context int // fewer lines than the parameter where these do not fit
+	context int // lines around a match; 0 where those of the parameter do not fit
 	pattern *excerpt.Pattern
-	words   []string // where nothing matches, with how many events have each
+	words   []string // of a pattern without a match: each with the number of events that have it
 
 	order []*match // of all pages
-	page  []*match
+	page  []*match // of the page that is asked for
 }
 
 // match is a matching line of an event, or of a title.
 type match struct {
 	hit    *conversations.Hit
 	near   *nearby  // of its event
-	place  int      // of its conversation, among those that match
-	at     int      // its index in nearby.lines
-	sum    uint64   // equal for equal lines
-	times  int      // how many equal lines the event has
-	more   int      // how many other matching lines of the event are in no match
+	place  int      // the index of its conversation among those with a hit
+	line   int      // the index of its line in near.lines
+	sum    uint64   // equal for equal lines in equal context
+	times  int      // how many equal lines it stands for; 1 unless one event alone is searched
+	more   int      // how many matching lines of the event no match stands for
 	round  int      // how many matches of its conversation are before it
-	others []*match // equal ones of other events
+	others []*match // equal matches of other events
 }
 
 // nearby is the lines of an event that match, and those around them,
@@ -74,14 +74,15 @@ type nearLine struct {
 	text string // as it is shown, on the page
 }
 
-// Grep answers conversation_grep.
+// Grep answers conversation_grep. It refuses the parameter event if there is not exactly one id, and then a pattern
+// that is too long, or invalid.
 func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.GrepParams) (*conversation.GrepEnvelope, error) {
 	if p.Event != nil && len(p.IDs) != 1 {
 		return nil, contract.Fixable(fmt.Sprintf(`event=%d is an event of one conversation: ids must name exactly that one, as in ids=["jp-c17648402467"], and names %d.`, *p.Event, len(p.IDs)))
 	}
 	pattern, err := excerpt.Compile(p.Pattern, given(p.Regex), p.IgnoreCase)
 	if utf8.RuneCountInString(p.Pattern) > maxPattern {
-		err = &excerpt.PatternError{Problem: "is too long; use a shorter one"}
+		err = &excerpt.PatternError{Problem: "is too long; use a shorter one"} // before what else is wrong with it
 	}
 	if err != nil {
 		return nil, failure(ctx, err)
@@ -95,7 +96,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 			Pattern: pattern, Scopes: scopesOf(p.Scopes), OwnToo: slices.Contains(p.Scopes, "recall"),
 		},
 	}
-	if err := g.search(ctx, t, g.choose); err != nil {
+	if err := g.search(ctx, t, g.choosePage); err != nil {
 		return nil, err
 	}
 	return g.answer(), nil
@@ -111,8 +112,9 @@ func scopesOf(names []string) (scopes transcript.Scopes) {
 	return scopes
 }
 
-// choose puts all lines that match in order, and reads those of the page.
-func (g *grepping) choose(ctx context.Context, source conversations.Source) error {
+// choosePage sets g.order and g.page from the hits, of which it first removes those outside of the parameter event. The
+// lines of the page get their texts. Without a hit it counts the words of the pattern.
+func (g *grepping) choosePage(ctx context.Context, source conversations.Source) error {
 	if n := g.params.Event; n != nil {
 		g.found.Total = 0
 		g.found.Hits = slices.DeleteFunc(g.found.Hits, func(h conversations.Hit) bool { return h.Number != *n })
@@ -123,7 +125,7 @@ func (g *grepping) choose(ctx context.Context, source conversations.Source) erro
 	if len(g.found.Hits) == 0 {
 		return g.countWords(ctx, source)
 	}
-	var all []*match
+	var matches []*match
 	place := 0
 	for i := range g.found.Hits {
 		h := &g.found.Hits[i]
@@ -136,25 +138,25 @@ func (g *grepping) choose(ctx context.Context, source conversations.Source) erro
 		}
 		for _, m := range g.matches(content, h) {
 			m.place = place
-			all = append(all, m)
+			matches = append(matches, m)
 		}
 	}
-	g.deal(all)
+	g.orderMatches(matches)
 	from := min(given(g.params.Offset), len(g.order))
 	g.page = g.order[from:min(from+g.params.Limit, len(g.order))]
 	return g.readPage()
 }
 
-// near returns the matching lines of an event that are looked at, and lines
-// around them.
-func (g *grepping) near(content []byte) *nearby {
+// linesNear returns the first matching lines of an event, and the lines around each. There are up to linesOfEach of
+// the former, or maxReach where one event alone is searched. Blank lines around them are left out.
+func (g *grepping) linesNear(content []byte) *nearby {
 	most := linesOfEach
 	if g.params.Event != nil {
 		most = maxReach
 	}
 	n := &nearby{chars: utf8.RuneCount(content)}
 	gap, number := false, 0
-	for l := range g.pattern.Lines(content, 2*g.context, most) {
+	for l := range g.pattern.Lines(content, 2*g.context, most) { // twice: some are blank
 		gap = gap || l.Number != number+1
 		number = l.Number
 		if l.IsMatch || len(bytes.TrimSpace(content[l.Start:l.End])) > 0 {
@@ -165,8 +167,8 @@ func (g *grepping) near(content []byte) *nearby {
 	return n
 }
 
-// inContext returns which lines are shown with the i-th one: up to most
-// before it, and after it.
+// inContext returns the range of the lines that are shown with the i-th one: up to most before it, and up to most after
+// it, without a gap.
 func (n *nearby) inContext(i, most int) (from, to int) {
 	from, to = i, i+1
 	for from > 0 && i-from < most && !n.lines[from].gap {
@@ -178,47 +180,47 @@ func (n *nearby) inContext(i, most int) (from, to int) {
 	return from, to
 }
 
-// matches returns the matching lines of an event, each of equal ones once.
-// Lines are equal where those around them that are shown are too.
-func (g *grepping) matches(content []byte, h *conversations.Hit) (all []*match) {
+// matches returns the matching lines of a hit, whose text is content. Of lines that are equal, and have equal context,
+// the first stands for the others.
+func (g *grepping) matches(content []byte, h *conversations.Hit) (matches []*match) {
 	const prime = 1099511628211
-	near := g.near(content)
+	near := g.linesNear(content)
 	bySum, more := map[uint64]*match{}, h.Lines
 	for i := range near.lines {
 		if !near.lines[i].IsMatch {
 			continue
 		}
 		from, to := near.inContext(i, g.context)
-		sum := uint64(i - from) //nolint:gosec // a count
+		sum := uint64(i - from) //nolint:gosec // a count, of the lines before it
 		for _, l := range near.lines[from:to] {
 			sum = sum*prime ^ excerpt.LineSum(content[l.Start:l.End])
 		}
 		m := bySum[sum]
 		switch {
 		case m == nil:
-			m = &match{hit: h, near: near, at: i, sum: sum}
-			bySum[sum], all = m, append(all, m)
-		case g.params.Event == nil:
+			m = &match{hit: h, near: near, line: i, sum: sum}
+			bySum[sum], matches = m, append(matches, m)
+		case g.params.Event == nil: // with event=N the reader sees it, and how often
 			continue
 		}
 		m.times++
 		more--
 	}
-	for _, m := range all {
+	for _, m := range matches {
 		m.more = more
 	}
-	return all
+	return matches
 }
 
-// deal puts matches in order: one of each conversation in turn, what was said
-// before the rest. Of equal ones the first is shown.
-func (g *grepping) deal(all []*match) {
-	slices.SortStableFunc(all, func(a, b *match) int {
+// orderMatches sets g.order: the first match of each conversation, then the second of each, and so on. Within a
+// conversation what was said comes before the rest. Of equal matches g.order has the first, which gets the others.
+func (g *grepping) orderMatches(matches []*match) {
+	slices.SortStableFunc(matches, func(a, b *match) int {
 		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(classOf(a.hit.Scope), classOf(b.hit.Scope)))
 	})
-	first := make(map[uint64]*match, len(all))
-	rounds := map[int]int{}
-	for _, m := range all {
+	first := make(map[uint64]*match, len(matches)) // by sum
+	rounds := map[int]int{}                        // by place
+	for _, m := range matches {
 		if equal := first[m.sum]; equal != nil {
 			equal.others = append(equal.others, m)
 			continue
@@ -231,8 +233,8 @@ func (g *grepping) deal(all []*match) {
 	slices.SortStableFunc(g.order, func(a, b *match) int { return cmp.Compare(a.round, b.round) })
 }
 
-// classOf returns the place of a scope in the order of a conversation: what
-// was said, the title, tools and all else, reasoning.
+// classOf returns the class of a scope, by which matches of a conversation are ordered: 0 for what was said, 1 for the
+// title, 2 for tools and all else, 3 for reasoning.
 func classOf(scope transcript.Scopes) int {
 	switch {
 	case scope&(transcript.ScopeUser|saidScopes) != 0:
@@ -245,10 +247,10 @@ func classOf(scope transcript.Scopes) int {
 	return 2
 }
 
-// readPage sets the text of the lines of the page, and of those around them.
+// readPage sets the texts of the lines near each match of the page.
 func (g *grepping) readPage() error {
 	for _, m := range g.page {
-		if m.near.isShown {
+		if m.near.isShown { // by another match of the event
 			continue
 		}
 		m.near.isShown = true
@@ -265,8 +267,9 @@ func (g *grepping) readPage() error {
 	return nil
 }
 
-// countWords counts the events that have each word of a text that no line has,
-// as long as there is time.
+// countWords sets g.words for a pattern of several words that no line matches. It does nothing for a regular
+// expression, or if one event alone or no conversation was searched. Words for which countWordsFor does not suffice are
+// left out.
 func (g *grepping) countWords(ctx context.Context, source conversations.Source) error {
 	words := strings.FieldsFunc(g.params.Pattern, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	if given(g.params.Regex) || g.params.Event != nil || g.found.Searched == 0 || len(words) < 2 {
@@ -279,12 +282,13 @@ func (g *grepping) countWords(ctx context.Context, source conversations.Source) 
 		query.Pattern = excerpt.Literal(word, g.params.IgnoreCase)
 		found, err := source.Search(counting, query)
 		if counting.Err() != nil {
-			return ctx.Err()
+			return ctx.Err() // nil if only the time for counting is over
 		}
 		if err != nil {
 			return err
 		}
-		n := len(slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number == 0 }))
+		isTitle := func(h conversations.Hit) bool { return h.Number == 0 }
+		n := len(slices.DeleteFunc(found.Hits, isTitle))
 		g.words = append(g.words, text.Quote(word)+" "+text.Count(n, "event", "events"))
 	}
 	return nil

@@ -26,8 +26,8 @@ const (
 // omission is shown in place of lines, or of a part of a text.
 const omission = "…"
 
-// answer returns the answer with as many lines of the page as there is room
-// for, one at least, and the conversations without one if there is room left.
+// answer returns the answer with as many matches of the page as there is room for, at least one. If that one does not
+// fit with its context, it has none. Where room is left, conversations without a shown match are named.
 func (g *grepping) answer() *conversation.GrepEnvelope {
 	limit := usualChars
 	switch {
@@ -49,8 +49,8 @@ func (g *grepping) answer() *conversation.GrepEnvelope {
 	return fit(maxUnshown, max(limit, chars(e)), func(named int) *conversation.GrepEnvelope { return g.envelope(n, named) })
 }
 
-// envelope returns the answer with the first n lines of the page, and some
-// conversations without a line.
+// envelope returns the answer with the first n matches of the page. Conversations that have no match there or on an
+// earlier page follow, without lines: as many as named says.
 func (g *grepping) envelope(n, named int) *conversation.GrepEnvelope {
 	offset := given(g.params.Offset)
 	e := &conversation.GrepEnvelope{
@@ -74,12 +74,13 @@ func (g *grepping) envelope(n, named int) *conversation.GrepEnvelope {
 	}
 	for _, c := range unshown {
 		row := g.conversation(c)
-		row.Turns = 0
+		row.Turns = 0 // only for those with lines
 		e.Conversations = append(e.Conversations, row)
 	}
 	return e
 }
 
+// conversation returns a conversation with the number of its matches, and without lines.
 func (g *grepping) conversation(m *conversations.Matched) conversation.GrepConversation {
 	c := conversation.GrepConversation{
 		ID: string(m.ID), Title: clip(text.Line(m.Title), maxGrepTitle),
@@ -91,12 +92,12 @@ func (g *grepping) conversation(m *conversations.Matched) conversation.GrepConve
 	return c
 }
 
-// conversations returns lines of the page by conversation and event. Turn and
-// day are shown where they change.
+// conversations returns matches of the page by conversation and event. An event has its turn and its time where turn or
+// day differ from those of the event before it.
 func (g *grepping) conversations(page []*match) (shown []conversation.GrepConversation) {
 	lines := slices.Clone(page)
 	slices.SortStableFunc(lines, func(a, b *match) int { return a.place - b.place })
-	unshown := map[string]int{} // matches, by conversation
+	unshown := map[string]int{} // matching lines, by conversation
 	place, turn, day := -1, 0, time.Time{}
 	for len(lines) > 0 {
 		h, near, n := lines[0].hit, lines[0].near, 1
@@ -114,7 +115,7 @@ func (g *grepping) conversations(page []*match) (shown []conversation.GrepConver
 		}
 		e := conversation.GrepEvent{Event: h.Number, Scope: h.Scope.String(), More: lines[0].more, Hits: g.hits(lines[:n])}
 		lines = lines[n:]
-		if h.Number == 0 {
+		if h.Number == 0 { // a title: its hits are those of the conversation
 			for i := range e.Hits {
 				e.Hits[i].Scope = e.Scope
 			}
@@ -127,30 +128,30 @@ func (g *grepping) conversations(page []*match) (shown []conversation.GrepConver
 		if chars := near.chars; chars > partChars || chars > aboutWhole && g.context == 0 {
 			e.Chars = chars
 		}
-		if today := h.Time.Truncate(24 * time.Hour); !today.Equal(day) {
-			e.Timestamp, day = h.Time.Truncate(time.Second), today
+		if date := h.Time.Truncate(24 * time.Hour); !date.Equal(day) {
+			e.Timestamp, day = h.Time.Truncate(time.Second), date
 		}
 		c.Events = append(c.Events, e)
 	}
 	for i := range shown {
 		if unshown[shown[i].ID] <= 0 {
-			shown[i].Matches = 0
+			shown[i].Matches = 0 // all are shown, and can be counted
 		}
 		if shown[i].Turns == 1 {
-			shown[i].Turns = 0
+			shown[i].Turns = 0 // it was needed above, and is not shown
 		}
 	}
 	return shown
 }
 
-// hits returns matching lines of an event. Up to mostBeside lines around a
-// match are in its hit; more are hits of their own.
-func (g *grepping) hits(lines []*match) (hits []conversation.GrepHit) {
-	near := lines[0].near
-	matches, isShown := map[int]*match{}, map[int]bool{}
-	for _, m := range lines {
-		matches[m.at] = m
-		from, to := near.inContext(m.at, g.context)
+// hits returns the lines of some matches of one event, and of their context. If the context has at most mostBeside
+// lines, it is in the hit of its match; otherwise each run of it is a hit of its own.
+func (g *grepping) hits(matches []*match) (hits []conversation.GrepHit) {
+	near := matches[0].near
+	byLine, isShown := map[int]*match{}, map[int]bool{}
+	for _, m := range matches {
+		byLine[m.line] = m
+		from, to := near.inContext(m.line, g.context)
 		for i := from; i < to; i++ {
 			isShown[i] = true
 		}
@@ -159,10 +160,10 @@ func (g *grepping) hits(lines []*match) (hits []conversation.GrepHit) {
 		if !isShown[i] {
 			continue
 		}
-		m, n := matches[i], len(hits)
+		m, n := byLine[i], len(hits) // m is nil for a line of context
 		isApart := n > 0 && (l.gap || !isShown[i-1])
 		joins := n > 0 && !isApart && g.context <= mostBeside
-		isContext := n > 0 && hits[n-1].IsMatch != nil
+		isContext := n > 0 && hits[n-1].IsMatch != nil // the hit before the line
 		if m == nil && isApart {
 			l.text = omission + "\n" + l.text
 		}
@@ -183,7 +184,7 @@ func (g *grepping) hits(lines []*match) (hits []conversation.GrepHit) {
 	return hits
 }
 
-// also names the other events that have the line.
+// also names up to maxAlso other events that have an equal match. "+N" stands for the rest, and for titles.
 func (m *match) also() string {
 	var names []string
 	more := 0
@@ -204,10 +205,10 @@ func (m *match) also() string {
 	return strings.Join(names, ",")
 }
 
-// notes returns at most three notes: what was found and which call shows more
-// of it; what was left out; what is not as it should be.
+// notes returns at most three notes: what was found, of which the first n matches of the page are shown, and which call
+// shows more; what was left out; what is not as it should be.
 func (g *grepping) notes(n int) (notes []string) {
-	found := g.shown(n)
+	found := g.shownNote(n)
 	if len(g.found.Hits) == 0 {
 		found = g.nothingFound()
 	}
@@ -219,28 +220,29 @@ func (g *grepping) notes(n int) (notes []string) {
 	return notes
 }
 
-// shown says how much of all that matches is shown, and which calls show more.
-func (g *grepping) shown(n int) (say []string) {
+// shownNote says what the first n matches of the page leave out, and which call shows that: other pages, other lines of
+// an event, and context. It is empty if they leave out nothing.
+func (g *grepping) shownNote(n int) (sentences []string) {
 	next := given(g.params.Offset) + n
 	more := slices.IndexFunc(g.page[:n], func(m *match) bool { return m.more > 0 && m.hit.Number > 0 })
 	switch {
 	case n == 0 && len(g.order) > 0:
-		say = append(say, fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", next, text.Count(len(g.order), "line", "lines"), len(g.order)-1))
+		sentences = append(sentences, fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", next, text.Count(len(g.order), "line", "lines"), len(g.order)-1))
 	case next < len(g.order):
-		say = append(say, fmt.Sprintf("%d of %d matches. offset=%d shows the next.", n, g.found.Total, next))
+		sentences = append(sentences, fmt.Sprintf("%d of %d matches. offset=%d shows the next.", n, g.found.Total, next))
 	case more >= 0 && g.params.Event != nil:
-		say = append(say, fmt.Sprintf("Only the first %s matching lines of the event are looked at: a longer pattern matches fewer.", text.Number(maxReach)))
+		sentences = append(sentences, fmt.Sprintf("Only the first %s matching lines of the event are looked at: a longer pattern matches fewer.", text.Number(maxReach)))
 	case more >= 0:
 		h := g.page[more].hit
-		say = append(say, fmt.Sprintf("more counts others of an event: ids=[%q], event=%d shows all %d.", h.Conversation.ID, h.Number, h.Lines))
+		sentences = append(sentences, fmt.Sprintf("more counts others of an event: ids=[%q], event=%d shows all %d.", h.Conversation.ID, h.Number, h.Lines))
 	}
 	if g.context < given(g.params.Context) {
-		say = append(say, "The lines around it are too long for an answer.")
+		sentences = append(sentences, "The lines around it are too long for an answer.")
 	}
-	return say
+	return sentences
 }
 
-// leftOut says what was left out of the search, and how to search it.
+// leftOut says what was left out of the search, and how to search it; nil if nothing was.
 func (g *grepping) leftOut() []string {
 	var left []string
 	if ids := g.found.Excluded; len(ids) > 0 {
@@ -259,8 +261,7 @@ func (g *grepping) leftOut() []string {
 	return left
 }
 
-// nothingFound says what was searched for and where, and what may find
-// something.
+// nothingFound says what was searched for and where, how often its words occur, and what may find something.
 func (g *grepping) nothingFound() []string {
 	p := g.params
 	if g.found.Searched == 0 {
@@ -274,22 +275,23 @@ func (g *grepping) nothingFound() []string {
 	case len(p.Scopes) > 0:
 		where = "scopes=" + coerce.JSON(p.Scopes)
 	}
-	say := []string{fmt.Sprintf("No line %s %s, %s, in %s of the %s searched.",
+	sentences := []string{fmt.Sprintf("No line %s %s, %s, in %s of the %s searched.",
 		either(isRegex, "matches the regular expression", "contains"), text.Quote(clip(p.Pattern, maxQuoted)),
 		either(p.IgnoreCase, "in any case", "in exactly this case"),
 		where, text.Count(g.found.Searched, "conversation", "conversations"))}
 	if len(g.words) > 0 {
-		say = append(say, "Of its words: "+strings.Join(g.words, ", ")+".")
+		sentences = append(sentences, "Of its words: "+strings.Join(g.words, ", ")+".")
 	}
 	if !isRegex && strings.ContainsAny(p.Pattern, `|*\^$`) {
-		say = append(say, "It is searched for as it is; regex=true takes it for a regular expression.")
+		sentences = append(sentences, "It is searched for as it is; regex=true takes it for a regular expression.")
 	}
 	if p.Event == nil {
-		say = append(say, "conversation_recall finds words apart and in other forms, in archived conversations too.")
+		sentences = append(sentences, "conversation_recall finds words apart and in other forms, in archived conversations too.")
 	}
-	return say
+	return sentences
 }
 
+// nothingSearched says that no conversation was searched. It says why, unless the note about problems does.
 func (g *grepping) nothingSearched() string {
 	why := ": there is no other live conversation" + either(len(g.params.Sources) > 0, " of these sources", "") + " here, hidden ones aside"
 	if len(g.params.IDs) > 0 {

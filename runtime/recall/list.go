@@ -36,7 +36,7 @@ type listing struct {
 	unread   []string  // conversations that have no outline because of an error
 }
 
-// List answers conversation_list.
+// List answers conversation_list. Outlines that cannot be read are named in a note; they are no error.
 func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
 	l := &listing{params: p}
 	q := conversations.ListQuery{
@@ -69,8 +69,8 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	return fit(len(l.Conversations), conversation.ListMaxChars, l.envelope), nil
 }
 
-// readOutlines reads outlines until there are more than fit. The current
-// conversation has none: it is in front of the model.
+// readOutlines sets l.outlines to the outlines of the first conversations, until there are more than fit. Conversations
+// whose outlines cannot be read are added to l.unread. The outline of the current one is empty: the model sees it.
 func (l *listing) readOutlines(ctx context.Context, source conversations.Source) error {
 	used := 0
 	for i := range l.Conversations {
@@ -92,8 +92,8 @@ func (l *listing) readOutlines(ctx context.Context, source conversations.Source)
 	return ctx.Err()
 }
 
-// outlined returns the answer with as many conversations as fit. Of an
-// outline that does not fit by itself the latest requests are shown.
+// outlined returns the answer with as many conversations and their outlines as fit. If not even the first outline fits,
+// the latest of its requests are shown.
 func (l *listing) outlined() *conversation.ListEnvelope {
 	e := fit(len(l.outlines), maxOutlines, l.envelope)
 	if e.Count > 0 || len(l.outlines) == 0 {
@@ -114,14 +114,14 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if next := l.params.Offset + n; n > 0 && next < l.Total {
 		e.HasMore, e.NextOffset = true, next
 	}
-	say := func(is bool, note string) {
-		if is {
+	noteIf := func(isTrue bool, note string) {
+		if isTrue {
 			e.Notes = append(e.Notes, note)
 		}
 	}
 	e.Notes = remarks(l.call)
 	page := l.pageNote(&e)
-	say(page != "", page)
+	noteIf(page != "", page)
 	var damaged []string
 	for i := range l.Conversations[:n] {
 		c := &l.Conversations[i]
@@ -137,15 +137,16 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if omitted := len(l.omitted); omitted > 0 {
 		first := &e.Conversations[0]
 		first.Omitted = omitted
-		say(true, fmt.Sprintf(`%s of %s left out before these: conversation_read id=%q include=["requests"] turn=N shows them, with N from 1 to %d.`,
+		noteIf(true, fmt.Sprintf(`%s of %s left out before these: conversation_read id=%q include=["requests"] turn=N shows them, with N from 1 to %d.`,
 			text.Count(omitted, "request", "requests"), first.ID, first.ID, l.omitted[omitted-1].Turn))
 	}
-	say(len(damaged) > 0, "Damaged, so that events_count and last_event_at are not known: "+bounded(damaged, ", ", maxListed)+".")
-	say(len(l.unread) > 0, "Without an outline, because they could not be read: "+bounded(l.unread, ", ", maxListed)+".")
+	noteIf(len(damaged) > 0, "Damaged, so that events_count and last_event_at are not known: "+bounded(damaged, ", ", maxListed)+".")
+	noteIf(len(l.unread) > 0, "Without an outline, because they could not be read: "+bounded(l.unread, ", ", maxListed)+".")
 	e.Notes = append(e.Notes, problemNotes("Not listed: ", l.Problems)...)
 	return &e
 }
 
+// row returns a conversation as a row of the answer, without an outline.
 func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 	id := string(c.ID)
 	row := conversation.ListConversation{
@@ -153,7 +154,7 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 		Current: id == l.call.Context.ConversationID, Hidden: c.Hidden, Pinned: !c.PinnedAt.IsZero(), Source: c.Source,
 		Title: clip(c.Title, maxTitle),
 	}
-	if c.Events >= 0 {
+	if c.Events >= 0 { // else it is not known
 		row.EventsCount = &c.Events
 	}
 	if c.Size != nil {
@@ -162,8 +163,8 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 	return row
 }
 
-// pageNote says which conversations are shown, unless these are all, and
-// names the calls for others.
+// pageNote says which conversations are shown, or why there are none, and which calls show others. It is empty if all
+// are shown and none is archived.
 func (l *listing) pageNote(e *conversation.ListEnvelope) (note string) {
 	p := l.params
 	what := either(p.Archived, "archived", "live") + " conversations" + either(len(p.Sources) > 0, " of these sources", "")
@@ -210,10 +211,10 @@ func readOutline(ctx context.Context, source conversations.Source, id string) (o
 	return outlineOf(events), err
 }
 
-// outlineOf returns the outline of events, which hold all requests and
-// answers. The answer to a request is the next one in its turn.
+// outlineOf returns the outline of events, which are in order and hold all requests and answers. The answer to a
+// request is the next one in its turn.
 func outlineOf(events []event) (o outline) {
-	var answer event
+	var answer event // the next one
 	for _, e := range slices.Backward(events) {
 		if e.isAnswer {
 			answer = e
@@ -234,8 +235,8 @@ func outlineOf(events []event) (o outline) {
 	return o
 }
 
-// rows returns the requests as the envelope shows them: the day where it
-// changes, the answer where it is not the next event, its size where it is long.
+// rows returns the requests as the envelope shows them. A request has its day where that changes. It has the event of
+// its answer unless that is short and the next event, and the size of a long answer.
 func (o outline) rows() outline {
 	rows := slices.Clone(o)
 	for i := range rows {
@@ -253,8 +254,8 @@ func (o outline) rows() outline {
 	return rows
 }
 
-// lines returns the latest requests, a line each, with about how many
-// characters a read of their turns returns.
+// lines returns the latest requests that fit into outlineChars, a line each. The first line of a turn has its size,
+// about how many characters a read of it returns, as sizes has it by turn.
 func (o outline) lines(sizes map[int]int) string {
 	form := func(omitted int) string {
 		var lines []string

@@ -26,8 +26,8 @@ import (
 type reading struct {
 	call    contract.Call
 	params  conversation.ReadParams
-	current bool
-	anyway  bool // too much is not refused
+	current bool // it reads the current conversation
+	anyway  bool // too much is shortened further, and not refused
 	source  conversations.Source
 	// answers and others are the scopes that are asked for: of answers, and of
 	// all other events.
@@ -37,7 +37,7 @@ type reading struct {
 	turns   []int                  // those that are asked for
 	events  []event                // of these turns, requests and answers among them
 	asked   []event                // those that are asked for
-	chars   int                    // recorded in these
+	chars   int                    // of the whole texts of asked
 	ranking *conversations.Results // of events, where the call has about
 }
 
@@ -46,8 +46,9 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 	return t.readAs(ctx, call, p, false)
 }
 
-// readAs reads as the parameters say. Where what they ask for is too
-// much, it is refused, unless anyway is true.
+// readAs reads what the parameters say from the project, or from all projects if the project has no such conversation.
+// An error about the parameters comes before one about the current conversation, and that before a refusal of too much.
+// With anyway, too much is not refused.
 func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.ReadParams, anyway bool) (e *conversation.ReadEnvelope, err error) {
 	id, number := splitID(p.ID)
 	if p.ID = id; number > 0 && p.Event == nil && p.Turn == nil && p.Last == nil {
@@ -72,16 +73,16 @@ func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.R
 		return err
 	}
 	if err = t.ask(ctx, call, conversations.Options{}, read); isElsewhere(err) {
-		found := t.ask(ctx, call, conversations.Options{AllProjects: true}, read)
-		if !isElsewhere(found) {
-			err = found
+		errElsewhere := t.ask(ctx, call, conversations.Options{AllProjects: true}, read)
+		if !isElsewhere(errElsewhere) {
+			err = errElsewhere
 		}
 	}
 	return e, err
 }
 
-// splitID returns the parts of the id of a message, such as jp-c17648402467:12: the id of its
-// conversation, and its number, 0 where the id has none.
+// splitID splits the id of a message, such as jp-c17648402467:12, into the id of its conversation and the number of its
+// event. An id without such a number is returned whole, with 0.
 func splitID(id string) (conversation string, number int) {
 	conversation, event, _ := strings.Cut(id, ":")
 	if n, err := strconv.ParseInt(event, 10, 32); err == nil && n > 0 {
@@ -90,8 +91,7 @@ func splitID(id string) (conversation string, number int) {
 	return id, 0
 }
 
-// isElsewhere reports whether a conversation that is not found may be
-// one of another project.
+// isElsewhere reports whether err leaves it possible that another project has the conversation.
 func isElsewhere(err error) bool {
 	var missing *conversations.NotFoundError
 	var bad *conversations.BadIDError // of a store that this project has none of
@@ -100,9 +100,9 @@ func isElsewhere(err error) bool {
 	return errors.As(err, &missing) || errors.As(err, &bad) || errors.As(err, &nowhere) || errors.As(err, &excluded)
 }
 
-// former returns a call of the tool that conversation_read has replaced with the
-// arguments of conversation_read: messages before and after one are neighbours.
-func former(call contract.Call) contract.Call {
+// translateAlias returns a call of the tool that conversation_read has replaced, by its old name, with arguments of
+// conversation_read: around in place of before and after. It returns any other call as it is.
+func translateAlias(call contract.Call) contract.Call {
 	var given map[string]json.RawMessage
 	if !slices.Contains(conversation.ReadTool().Aliases, call.Tool) || json.Unmarshal(call.Arguments, &given) != nil {
 		return call // the dispatcher refuses it
@@ -117,6 +117,7 @@ func former(call contract.Call) contract.Call {
 	return call
 }
 
+// read reads what the parameters select, and returns the answer: one event, the events on about, or all.
 func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	if r.params.Event != nil {
 		return r.readEvent(ctx)
@@ -132,7 +133,7 @@ func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) 
 	if r.events, r.Reading, err = readEvents(ctx, r.source, q); err != nil {
 		return nil, err
 	}
-	for n := max(r.FirstTurn, 1); n <= r.LastTurn; n++ {
+	for n := max(r.FirstTurn, 1); n <= r.LastTurn; n++ { // 0 is before the first turn
 		r.turns = append(r.turns, n)
 	}
 	for _, e := range r.events {
@@ -147,8 +148,7 @@ func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) 
 	return r.fitted()
 }
 
-// includes reports whether the call asks for events of a kind, which
-// are answers or not.
+// includes reports whether the call asks for an event of a kind, which is an answer or not.
 func (r *reading) includes(kind transcript.Kind, isAnswer bool) bool {
 	if isAnswer {
 		return kind.Scope()&r.answers != 0
@@ -156,13 +156,14 @@ func (r *reading) includes(kind transcript.Kind, isAnswer bool) bool {
 	return kind.Scope()&r.others != 0
 }
 
-// readEvents reads the events of a query that have a text.
+// readEvents returns the conversation of a query, and its events that are in a turn and not blank. Results of tools
+// name their calls, and answers are marked.
 func readEvents(ctx context.Context, source conversations.Source, q conversations.ReadQuery) (events []event, r conversations.Reading, err error) {
 	calls := map[string]int{}
 	q.Event = func(recorded *conversations.Event) error {
 		if recorded.Turn > 0 && !isBlank(recorded) {
 			e := newEvent(recorded)
-			e.joinCall(recorded, calls)
+			e.linkCall(recorded, calls)
 			events = append(events, e)
 		}
 		return ctx.Err()
@@ -172,10 +173,11 @@ func readEvents(ctx context.Context, source conversations.Source, q conversation
 	return events, r, err
 }
 
-// joinCall names the event of the call that an event is the result of.
-func (e *event) joinCall(recorded *conversations.Event, calls map[string]int) {
+// linkCall adds the event of a call to calls, by its call id. To a result it adds the event of its call, 0 if calls has
+// none.
+func (e *event) linkCall(recorded *conversations.Event, calls map[string]int) {
 	switch id := recorded.CallID; {
-	case id == "":
+	case id == "": // nothing says what belongs to it
 	case e.kind == transcript.KindToolCall:
 		calls[id] = e.shown.Event
 	case e.kind == transcript.KindToolResult:
@@ -183,20 +185,20 @@ func (e *event) joinCall(recorded *conversations.Event, calls map[string]int) {
 	}
 }
 
-// markAnswers marks the last that the assistant said before each next
-// request, or before the next turn.
+// markAnswers marks, in events, the last statement of the assistant before each request and at the end of each turn.
 func markAnswers(events []event) {
-	isNext, turn := true, 0
+	isLast, turn := true, 0 // no statement was seen yet after this event
 	for i, e := range slices.Backward(events) {
-		isNext = isNext || e.turn != turn || e.kind == transcript.KindUser
+		isLast = isLast || e.turn != turn || e.kind == transcript.KindUser
 		turn = e.turn
-		if isNext && isSaid(e.kind) {
-			events[i].isAnswer, isNext = true, false
+		if isLast && isSaid(e.kind) {
+			events[i].isAnswer, isLast = true, false
 		}
 	}
 }
 
-// damageNotes returns a note where the conversation has more than can be read.
+// damageNotes returns a note if the conversation is damaged, or has an event that is too large to be read; nil
+// otherwise.
 func (r *reading) damageNotes() []string {
 	if r.Damage != nil {
 		return []string{"This conversation is damaged and ends early: " + clip(text.Line(r.Damage.Err.Error()), maxReason) + ". What stands before the damage can be read."}
@@ -213,7 +215,8 @@ func (r *reading) damageNotes() []string {
 // that caps count.
 func chars(e any) int { return envelope.Chars(envelope.Document(e)) }
 
-// fit returns an envelope with as many of n items as there is room for.
+// fit returns the envelope that build makes of as many of n items as limit characters hold; of none, if one does not
+// fit.
 func fit[E any](n, limit int, build func(int) E) E {
 	omitted := sort.Search(n, func(k int) bool { return chars(build(n-k)) <= limit })
 	return build(n - omitted)
@@ -226,8 +229,8 @@ const (
 	maxRemarks = 600  // of the notes of a call
 )
 
-// fitted returns the answer with texts shortened as far as they must be.
-// Several turns that are too much are refused.
+// fitted returns the answer with all events that are asked for, each shortened to its usual length. If that is too
+// much, one turn is shortened further, and several are refused.
 func (r *reading) fitted() (*conversation.ReadEnvelope, error) {
 	most := eventChars
 	if len(r.turns) == 1 && len(r.asked) == 1 {
@@ -243,14 +246,13 @@ func (r *reading) fitted() (*conversation.ReadEnvelope, error) {
 	return r.answer(r.turns, r.asked, shown), nil
 }
 
-// fits reports whether an answer has room for the events that are shown of
-// some turns.
+// fits reports whether an answer has room for the events that are shown of all those of some turns.
 func (r *reading) fits(turns []int, all, shown []event) bool {
 	return cost(shown) <= conversation.ReadMaxChars && // which saves writing it
 		chars(r.answer(turns, all, shown)) <= conversation.ReadMaxChars
 }
 
-// cost returns about how many characters events take, and at least.
+// cost returns how many characters events take in an answer at least, and about.
 func cost(events []event) (n int) {
 	for i := range events {
 		n += leastFrame + utf8.RuneCountInString(events[i].text)
@@ -258,10 +260,10 @@ func cost(events []event) (n int) {
 	return n
 }
 
-// shrunk returns as much of the events as there is room for. Those of the
-// first rank are shortened most, and then left out, the earliest first.
+// shrunk returns as much of the events that are asked for as there is room for. Those of the first rank are shortened
+// most, and then left out, the earliest first; if it does not suffice to leave out all, those of the next rank too.
 func (r *reading) shrunk() (shown []event) {
-	for least := work; least <= outcome; least++ {
+	for least := work; least <= outcome; least++ { // events of a lower rank are left out
 		form := func(omitted int) (shown []event) {
 			for _, e := range r.asked {
 				switch rank := e.rank(); {
@@ -276,14 +278,14 @@ func (r *reading) shrunk() (shown []event) {
 			return shown
 		}
 		omitted := sort.Search(len(r.asked), func(n int) bool { return r.fits(r.turns, r.asked, form(n)) })
-		if shown = form(omitted); omitted < len(r.asked) {
+		if shown = form(omitted); omitted < len(r.asked) { // it fits
 			break
 		}
 	}
 	return shown
 }
 
-// latest returns the last n turns, and the events of these.
+// latest returns the last n turns, and those of events that are in them; none for 0.
 func (r *reading) latest(n int, events []event) ([]int, []event) {
 	turns := r.turns[len(r.turns)-n:]
 	from := sort.Search(len(events), func(i int) bool { return n > 0 && events[i].turn >= turns[0] })
@@ -297,25 +299,25 @@ func (r *reading) refusal() error {
 	if len(r.turns) < r.Reading.Turns {
 		message = fmt.Sprintf("The last %s of conversation %s are", text.Count(len(r.turns), "turn", "turns"), r.ID)
 	}
-	most := func(events []event) (n int, size string) {
+	mostTurns := func(events []event) (n int, size string) {
 		events = shortened(events, eventChars)
 		n = sort.Search(len(r.turns), func(n int) bool {
-			turns, some := r.latest(n+1, events)
-			return !r.fits(turns, some, some)
+			turns, latest := r.latest(n+1, events)
+			return !r.fits(turns, latest, latest)
 		})
-		turns, some := r.latest(n, events)
-		return n, short(chars(r.answer(turns, some, some)))
+		turns, latest := r.latest(n, events)
+		return n, short(chars(r.answer(turns, latest, latest)))
 	}
-	ways := []string{"event=N", "turn=N", "last=1"} // which is shortened
-	n, size := most(r.asked)
+	ways := []string{"event=N", "turn=N", "last=1"} // one turn is shortened until it fits
+	n, size := mostTurns(r.asked)
 	if n > 0 {
 		ways[2] = fmt.Sprintf("last=%d (%s)", n, size)
 	}
-	results := slices.DeleteFunc(slices.Clone(r.events), func(e event) bool { return e.rank() != outcome })
-	if more, size := most(results); more > n {
+	outcomes := slices.DeleteFunc(slices.Clone(r.events), func(e event) bool { return e.rank() != outcome })
+	if more, size := mostTurns(outcomes); more > n {
 		ways = append(ways, fmt.Sprintf(`last=%d, include=["requests","answers"] (%s)`, more, size))
 	}
-	sizes := map[int]int{}
+	sizes := map[int]int{} // by turn
 	for _, e := range shortened(r.asked, eventChars) {
 		sizes[e.turn] += cost([]event{e})
 	}
@@ -323,7 +325,7 @@ func (r *reading) refusal() error {
 		message, short(r.chars), conversation.ReadMaxChars, strings.Join(ways, "; "), outlineOf(r.events).lines(sizes)))
 }
 
-// answer shows some of the events of turns.
+// answer returns the answer with the events of turns that are shown, and with notes on what is missing of all of them.
 func (r *reading) answer(turns []int, all, shown []event) *conversation.ReadEnvelope {
 	e := r.page(turns, shown)
 	switch {
@@ -340,12 +342,12 @@ func (r *reading) answer(turns []int, all, shown []event) *conversation.ReadEnve
 	return e
 }
 
-// shortNote says what is missing of events in an answer, and which calls show
-// it; it is empty where nothing is.
+// shortNote says how many of all events are left out of those that are shown, how many of these are shortened, and
+// which calls show them whole. It is empty if none is.
 func shortNote(all, shown []event) string {
 	cut := slices.DeleteFunc(slices.Clone(shown), func(e event) bool { return !e.isCut })
 	if omitted := len(all) - len(shown); omitted > 0 {
-		i := 0
+		i := 0 // of the first that is left out
 		for i < len(shown) && all[i].shown.Event == shown[i].shown.Event {
 			i++
 		}
@@ -389,15 +391,15 @@ func (r *reading) page(turns []int, events []event) *conversation.ReadEnvelope {
 	return e
 }
 
-// isSubject reports whether an event is asked for, and not shown beside another.
+// isSubject reports whether an event is asked for. Others are shown beside the one event that is.
 func (r *reading) isSubject(e *event) bool {
 	return r.params.Event == nil || e.shown.Event == *r.params.Event
 }
 
-// lines returns the events of a turn as they are shown: request and time where
-// they change.
+// lines returns the events of a turn as they are shown. An event has its request where that changes, and its time where
+// a minute has passed; a single one that is asked for always has its time.
 func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
-	var at time.Time
+	var last time.Time // the last that is shown
 	request := 0
 	for i := range events {
 		e := &events[i]
@@ -413,19 +415,19 @@ func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
 		if e.request != request && events[0].request != events[len(events)-1].request {
 			line.Request, request = e.request, e.request
 		}
-		isLater := i == 0 || e.at.Sub(at).Abs() >= time.Minute
+		isLater := i == 0 || e.at.Sub(last).Abs() >= time.Minute
 		if r.isSubject(e) && !e.at.IsZero() && (isLater || r.params.Event != nil) {
-			line.Timestamp, at = e.at, e.at
+			line.Timestamp, last = e.at, e.at
 		}
 		if i > 0 && line.Call == line.Event-1 && line.Call == events[i-1].shown.Event {
-			line.Call = 0
+			line.Call = 0 // the event above it
 		}
 		lines = append(lines, line)
 	}
 	return lines
 }
 
-// turnsOf returns the turns of events, which are in order.
+// turnsOf returns the turns of events, which are in order, each turn once.
 func turnsOf(events []event) (turns []int) {
 	for i := range events {
 		turns = append(turns, events[i].turn)

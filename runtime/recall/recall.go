@@ -63,8 +63,8 @@ func New(open func(dir string) (conversations.Source, error)) *Tools {
 // question asks a source for what a call wants.
 type question func(context.Context, conversations.Source) error
 
-// ask opens the source for a call and asks it. The error is a [*contract.Error].
-func (t *Tools) ask(ctx context.Context, call contract.Call, scope conversations.Options, ask question) error {
+// ask opens the source for a call, calls use with it, and closes it. The error is a [*contract.Error].
+func (t *Tools) ask(ctx context.Context, call contract.Call, scope conversations.Options, use question) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	source, err := t.open(call.Context.Dir, scope)
@@ -72,7 +72,7 @@ func (t *Tools) ask(ctx context.Context, call contract.Call, scope conversations
 		if c, ok := source.(io.Closer); ok {
 			defer c.Close()
 		}
-		err = ask(ctx, source)
+		err = use(ctx, source)
 	}
 	if err != nil {
 		return failure(ctx, err)
@@ -90,7 +90,8 @@ type asking struct {
 	whole  bool   // the current conversation is searched too
 }
 
-// search searches, and uses what is found while the source is open.
+// search sets a.found to what the query finds outside of the current conversation, or with whole everywhere, and sets
+// the id of that conversation in a.call. Unless use is nil, it is called while the source is open.
 func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 	return t.ask(ctx, a.call, a.scope, func(ctx context.Context, source conversations.Source) (err error) {
 		var current current
@@ -111,7 +112,7 @@ func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 // current is the conversation that a call is made from.
 type current struct {
 	ids []string // its id, and after it those of others that it is a part of; empty where it is not known
-	kin bool     // its kin is left out of a search too
+	kin bool     // searches leave out its relatives too
 }
 
 // is reports whether id, in any spelling, is that of the current conversation.
@@ -120,10 +121,9 @@ func (c current) is(id string) bool {
 	return err == nil && len(c.ids) > 0 && string(parsed) == c.ids[0]
 }
 
-// locate sets the id of the current conversation in a call: the one that the
-// host names, or the one that the source recognizes. Where it is not known a
-// note says what is undone. A host may name an id of its own kind: that is no
-// error.
+// locate returns the current conversation: the one that the host names, or the one that the source recognizes. It also
+// returns the call with the id of that conversation. If it is not known, that id is empty, and a note of the call says
+// what is undone, unless undone is empty. A host may name an id of its own kind: that is no error.
 func locate(ctx context.Context, source conversations.Source, call contract.Call, undone string) (contract.Call, current) {
 	named, note := call.Context.ConversationID, ""
 	var c current
@@ -152,8 +152,7 @@ func locate(ctx context.Context, source conversations.Source, call contract.Call
 	return call, c
 }
 
-// isRecallTool returns a function that reports whether a recorded tool is one
-// of the conversation tools.
+// isRecallTool returns a function that reports whether the recorded name of a tool is one of the conversation tools.
 func isRecallTool() func(recorded string) bool {
 	var names []string
 	for _, tool := range declared() {
@@ -191,7 +190,7 @@ const (
 	// that instead of 46,700, and what was asked for as often. LoCoMo has no others.
 	shortPage = 2000
 	// The newest conversation is named if it is newer than all passages, and has
-	// leastNewest percent of the score of the best one: it may overturn them.
+	// leastNewest percent of the score of the best one: it may say otherwise.
 	leastNewest = 45
 	// maxRepeated is how many passages a note names the repeats of, and
 	// leastRepeated how many bytes these have: thanks are said everywhere.
@@ -202,9 +201,9 @@ const (
 type recalling struct {
 	asking
 	params conversation.RecallParams
-	poor   bool // none of the rare words occurs
-	page   map[*conversations.Hit]bool
-	wide   map[*conversations.Hit]bool
+	poor   bool                        // a word occurs nowhere, and no rare one occurs
+	page   map[*conversations.Hit]bool // passages that are shown
+	wide   map[*conversations.Hit]bool // those of them that are shown with more around them
 	// newest is newer than the passages on the page, and named; nil if there is none.
 	newest *conversations.Matched
 }
@@ -235,8 +234,8 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 // dates are problems with the dates of a call.
 type dates []contract.Problem
 
-// between returns the times that two parameters bound, zero for one that is not
-// given.
+// between returns the first moment of the date since and the last moment of the date until. A time is zero if its date
+// is not given, or cannot be parsed: then a problem with the parameter, which is called first or last, is added to d.
 func (d *dates) between(first string, since *string, last string, until *string) (from, to time.Time) {
 	from, to = d.parse(first, since).First, d.parse(last, until).Last
 	if given(since) != "" && from.IsZero() { // the year 1 is a bound: it leaves out events without a time
@@ -245,6 +244,8 @@ func (d *dates) between(first string, since *string, last string, until *string)
 	return from, to
 }
 
+// parse returns the span of a date, zero if it is blank. If it cannot be parsed, a problem with the parameter is added
+// to d.
 func (d *dates) parse(name string, value *string) (span iso8601.Span) {
 	date := strings.TrimFunc(given(value), text.IsSpace)
 	if date == "" {
@@ -260,8 +261,8 @@ func (d *dates) parse(name string, value *string) (span iso8601.Span) {
 // dateForms completes "start_date must …".
 const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W03-1 or 2024-W03, with or without a time of day after it, such as 2024-01-15T14:30, 2024-01-15 14:30:59 or 20240115T143059, and with or without an offset from UTC, such as Z, +02:00 or -0500"
 
-// answer fills the page: with the best passages, then with the latest statement
-// of the best conversation, and then with more around the best passages.
+// answer returns the answer with as much as there is room for: the best passages, then the latest statement of the best
+// conversation, then the name of a newer one, and then more around the passages.
 func (a *recalling) answer() *conversation.RecallEnvelope {
 	isNowhere := func(w conversations.Word) bool { return w.Events == 0 }
 	isRare := func(w conversations.Word) bool { return w.Events > 0 && w.Rare }
@@ -270,7 +271,7 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 	if a.poor {
 		most, limit = poorChars, min(limit, poorPassages)
 	}
-	add := func(to map[*conversations.Hit]bool, p *conversations.Hit, most int) {
+	addIfFits := func(to map[*conversations.Hit]bool, p *conversations.Hit, most int) {
 		to[p] = true
 		if chars(a.envelope()) > most {
 			delete(to, p)
@@ -278,9 +279,9 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 	}
 	show := func(p *conversations.Hit) {
 		if isShort := p.Outcome && !p.Wide.Before && !p.Wide.After; isShort {
-			add(a.page, p, most)
+			addIfFits(a.page, p, most)
 		} else {
-			add(a.page, p, min(most, shortPage))
+			addIfFits(a.page, p, min(most, shortPage))
 		}
 	}
 	for _, p := range a.passages() {
@@ -297,22 +298,22 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 		}
 		for _, p := range a.passages() {
 			if a.page[p] {
-				add(a.wide, p, shortPage)
+				addIfFits(a.wide, p, shortPage)
 			}
 		}
 	}
 	return a.envelope()
 }
 
-// passages returns the passages that are worth showing, the best one first.
-func (a *recalling) passages() (all []*conversations.Hit) {
+// passages returns the passages with a sufficient share of the best score, the best one first.
+func (a *recalling) passages() (passages []*conversations.Hit) {
 	for i := range a.found.Hits {
 		h := &a.found.Hits[i]
 		if h.Score*100 >= a.found.Hits[0].Score*leastScore && a.hasShare(h.Conversation, leastConversation) {
-			all = append(all, h)
+			passages = append(passages, h)
 		}
 	}
-	return all
+	return passages
 }
 
 // hasShare reports whether a conversation has so many percent of the score of
@@ -321,6 +322,7 @@ func (a *recalling) hasShare(c *conversations.Matched, percent float64) bool {
 	return c.Score*100 >= a.found.Conversations[0].Score*percent
 }
 
+// envelope returns the answer with what is on the page, and with the best of the other conversations.
 func (a *recalling) envelope() *conversation.RecallEnvelope {
 	e := &conversation.RecallEnvelope{Notes: a.notes()}
 	if a.poor {
@@ -335,6 +337,8 @@ func (a *recalling) envelope() *conversation.RecallEnvelope {
 	return e
 }
 
+// conversation returns a conversation with its passages on the page, or without one with the event of its latest
+// statement. The best conversation has its latest statement too, or the event of it.
 func (a *recalling) conversation(c *conversations.Matched, isBest bool) conversation.RecallConversation {
 	shown := conversation.RecallConversation{
 		ID: string(c.ID), Source: c.Source, Archived: c.Archived, Title: clip(text.Line(c.Title), recallTitle),
@@ -355,7 +359,7 @@ func (a *recalling) conversation(c *conversations.Matched, isBest bool) conversa
 	switch latest := c.Latest; {
 	case last == nil && latest != nil: // it is all that leads to the conversation
 		shown.Source, shown.Latest, shown.Day = "", latest.Number, day(latest.Time)
-	case last == nil:
+	case last == nil: // nothing is known but its title
 	case isBest && latest != nil && latest.Number > last.Number && a.page[latest]:
 		p := a.passage(latest)
 		p.Latest = true
@@ -374,6 +378,7 @@ func day(t time.Time) string {
 	return t.UTC().Format(time.DateOnly)
 }
 
+// passage returns a passage as it is shown, with its surroundings if there was room.
 func (a *recalling) passage(h *conversations.Hit) conversation.RecallPassage {
 	excerpt := h.Excerpt
 	if a.wide[h] {
@@ -382,7 +387,7 @@ func (a *recalling) passage(h *conversations.Hit) conversation.RecallPassage {
 	shown := conversation.RecallPassage{
 		Event: h.Number, Turn: h.Turn, Scope: h.Kind.Scope().String(), Failed: h.Failed, Runs: h.Runs, Failures: h.Failures,
 	}
-	if h.Answer != h.Number+1 {
+	if h.Answer != h.Number+1 { // the next event is where a reader looks first
 		shown.Answer = h.Answer
 	}
 	shown.Text = either(excerpt.Before, omission+" ", "") + strings.Trim(text.Visible(excerpt.Text), "\n") + either(excerpt.After, " "+omission, "")
@@ -400,7 +405,8 @@ func (a *recalling) notes() []string {
 	case len(a.found.Words) == 0:
 		notes = append(notes, "The question has no word to look for.")
 	case len(a.found.Conversations) == 0:
-		notes = append(notes, "Nothing was found. "+a.elsewhere())
+		quoted := either(strings.Count(a.query.Question, `"`) > 1, "No event has the text in quotes. ", "")
+		notes = append(notes, "Nothing was found. "+quoted+a.elsewhere())
 	case a.poor:
 		missing += " These passages only have the common words of the question. " + a.elsewhere()
 	}
@@ -408,7 +414,7 @@ func (a *recalling) notes() []string {
 		notes = append(notes, missing)
 	}
 	if c := a.newest; c != nil {
-		notes = append(notes, fmt.Sprintf("Newer, and may overturn these: %s of %s, event=%d.", c.ID, day(c.Latest.Time), c.Latest.Number))
+		notes = append(notes, fmt.Sprintf("Newest match: %s of %s, event=%d.", c.ID, day(c.Latest.Time), c.Latest.Number))
 	}
 	var repeated []string
 	for _, p := range a.passages() {

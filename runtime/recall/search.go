@@ -43,10 +43,10 @@ type message struct {
 	*conversations.Hit
 	Text  string // without white space around it
 	Cut   bool   // the end of the text is missing
-	Chars int    // of the whole text; of a passage, more than are shown
+	Chars int    // of the whole text; of a passage from a longer text, one more than the greatest number that is shown
 }
 
-// Search answers conversation_search.
+// Search answers conversation_search, for a model.
 func (t *Tools) Search(ctx context.Context, call contract.Call, p conversation.SearchParams) (string, error) {
 	s, err := t.search(ctx, call, p, maxMessage)
 	if err != nil {
@@ -55,7 +55,8 @@ func (t *Tools) Search(ctx context.Context, call contract.Call, p conversation.S
 	return inBlocks(blocksOf(s.shown, given(p.IDs)), s.notes()), nil
 }
 
-// search searches for messages, and cuts each at maxText characters.
+// search searches for messages in all projects, or in the kinds of stores that the parameters name. It cuts the text of
+// each at maxText characters. The error is a [*contract.Error].
 func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.SearchParams, maxText int) (*searching, error) {
 	q, problems := messageQuery(p)
 	if len(problems) > 0 {
@@ -73,7 +74,7 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	err := s.asking.search(ctx, t, func(context.Context, conversations.Source) error {
 		for i := range s.found.Hits {
 			m := message{Hit: &s.found.Hits[i]}
-			if err := m.read(s.found, maxText); err != nil {
+			if err := m.setText(s.found, maxText); err != nil {
 				return err
 			}
 			s.shown = append(s.shown, m)
@@ -83,11 +84,12 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	return s, err
 }
 
-// read sets the text: the passage that answers a question, or the first most characters.
-func (m *message) read(found *conversations.Results, most int) error {
+// setText sets the text, and what goes with it: the passage that answers a question, or the first most characters of
+// the event.
+func (m *message) setText(found *conversations.Results, most int) error {
 	if p := m.Passage; p != nil {
-		said := strings.TrimFunc(p.Text, text.IsSpace)
-		m.Text, m.Cut, m.Chars = either(p.Before, "...", "")+said, p.After, utf8.RuneCountInString(said)
+		passage := strings.TrimFunc(p.Text, text.IsSpace)
+		m.Text, m.Cut, m.Chars = either(p.Before, "...", "")+passage, p.After, utf8.RuneCountInString(passage)
 		if p.Before || p.After {
 			m.Chars = most + 1
 		}
@@ -102,7 +104,7 @@ func (m *message) read(found *conversations.Results, most int) error {
 	return err
 }
 
-// messageQuery returns the query of the parameters, and everything that is wrong with them.
+// messageQuery returns the query of the parameters, and all problems with them, nil if there are none.
 func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []contract.Problem) {
 	q := conversations.SearchQuery{Limit: p.Limit, Filter: conversations.Filter{Sources: p.Sources}, Order: conversations.Newest}
 	var problems dates
@@ -121,11 +123,11 @@ func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []con
 	}
 	q.Since, q.Until = problems.between("start_date", p.StartDate, "end_date", p.EndDate)
 	if after := given(p.Cursor); after != "" {
-		at, err := parseCursor(after)
+		position, err := parseCursor(after)
 		if err != nil {
 			problems = append(problems, contract.Mismatch("cursor", "be as a note of an earlier answer has it", after, ""))
 		}
-		q.After = &at
+		q.After = &position
 	}
 	if p.Order == "relevance" {
 		q.Order = conversations.Relevance
@@ -136,8 +138,8 @@ func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []con
 	return q, problems
 }
 
-// blocksOf returns messages as they are shown, with their places if withPlace is true. A text
-// with a missing end ends with three dots.
+// blocksOf returns a block for each message, with its place if withPlace is true, or one that says that there is no
+// message. A text whose end is missing ends with three dots.
 func blocksOf(messages []message, withPlace bool) (blocks []string) {
 	for i := range messages {
 		m := &messages[i]
@@ -157,7 +159,7 @@ func blocksOf(messages []message, withPlace bool) (blocks []string) {
 	return blocks
 }
 
-// inBlocks returns an answer, with notes in a block of their own.
+// inBlocks joins blocks to an answer, with the notes in a block of their own.
 func inBlocks(blocks, notes []string) string {
 	if len(notes) > 0 {
 		blocks = append(blocks, "[note] "+strings.Join(notes, "\n"))
@@ -165,7 +167,7 @@ func inBlocks(blocks, notes []string) string {
 	return strings.Join(blocks, separator)
 }
 
-// nameOf returns the title of a conversation on one line, or the beginning of its id.
+// nameOf returns the title of a conversation on one line, or the beginning of its id if it has none.
 func nameOf(c *transcript.Conversation) string {
 	if strings.TrimFunc(c.Title, text.IsSpace) != "" {
 		return clip(text.Line(c.Title), maxTitle)
@@ -195,12 +197,12 @@ func (m *message) place() string {
 	return fmt.Sprintf("id: %s event: %d", m.Conversation.ID, m.Number)
 }
 
-// cursor returns a position as callers hand it back.
+// cursor returns a position as text, which callers hand back to continue after it.
 func cursor(p *conversations.Position) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(coerce.JSON(p)))
 }
 
-// parseCursor returns the position of a cursor.
+// parseCursor returns the position of a cursor. The error says that cursor cannot have written it.
 func parseCursor(s string) (p conversations.Position, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err == nil {
@@ -212,7 +214,8 @@ func parseCursor(s string) (p conversations.Position, err error) {
 	return p, err
 }
 
-// notes say what is not shown; there is none where all that matches is shown, whole.
+// notes returns the notes of the call, and those on what is not shown: further messages, the ends of texts, calls and
+// results of these tools, and what could not be searched.
 func (s *searching) notes() []string {
 	notes := remarks(s.call)
 	f := s.found
@@ -244,8 +247,8 @@ func (s *searching) next() string {
 	if !s.found.More {
 		return ""
 	}
-	at := s.shown[len(s.shown)-1].Position()
-	return cursor(&at)
+	last := s.shown[len(s.shown)-1].Position()
+	return cursor(&last)
 }
 
 // structured answers conversation_search for programs.
@@ -307,7 +310,7 @@ type lettaRelevance struct {
 	SearchMode string `json:"search_mode"`
 }
 
-// ago returns how long something is ago, in the largest unit that it has one of.
+// ago returns a duration as a time in the past, in whole numbers of its largest unit: "3h ago".
 func ago(d time.Duration) string {
 	units := []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second}
 	for i, unit := range units {

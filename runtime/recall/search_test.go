@@ -169,7 +169,7 @@ func TestFormer(t *testing.T) {
 		{"conversation_context", `[]`, `[]`},
 		{"conversation_read", `{"id":"jp-c1","before":2}`, `{"id":"jp-c1","before":2}`},
 	} {
-		if got := former(contract.Call{Tool: tc.tool, Arguments: []byte(tc.arguments)}); string(got.Arguments) != tc.want {
+		if got := translateAlias(contract.Call{Tool: tc.tool, Arguments: []byte(tc.arguments)}); string(got.Arguments) != tc.want {
 			t.Errorf("%s %s: %s", tc.tool, tc.arguments, got.Arguments)
 		}
 	}

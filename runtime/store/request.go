@@ -11,11 +11,12 @@ const MaxRequest = 400
 
 // Request returns the beginning of a request in two lines: its first line, and the others joined. It
 // leaves out blank lines, repeated white space and the marks of headings.
-func Request(said string) string {
+func Request(request string) string {
+	const most = 8 * MaxRequest // bytes that are looked at
 	var lines []string
-	for line := range strings.Lines(said[:min(len(said), 8*MaxRequest)]) {
+	for line := range strings.Lines(request[:min(len(request), most)]) {
 		words := strings.Fields(line)
-		if len(words) > 1 && strings.Trim(words[0], "#") == "" {
+		if len(words) > 1 && strings.Trim(words[0], "#") == "" { // the mark of a heading
 			words = words[1:]
 		}
 		if len(words) > 0 {

@@ -27,7 +27,7 @@ const (
 
 // String returns a lower-case name such as "tool_call".
 func (k Kind) String() string {
-	return k.is().name
+	return k.properties().name
 }
 
 // kinds are the kinds of events, each with the scope and the role of its text.
@@ -53,7 +53,8 @@ type kind struct {
 	role  Role
 }
 
-func (k Kind) is() *kind {
+// properties returns the name, the scope and the role of a kind; those of KindUnknown for an undefined kind.
+func (k Kind) properties() *kind {
 	if int(k) < len(kinds) {
 		return &kinds[k]
 	}
@@ -61,10 +62,10 @@ func (k Kind) is() *kind {
 }
 
 // Role returns the role of events of the kind; NoRole if they are no messages.
-func (k Kind) Role() Role { return k.is().role }
+func (k Kind) Role() Role { return k.properties().role }
 
 // Scope returns the scope of the text of events of the kind; 0 if they have no text.
-func (k Kind) Scope() Scopes { return k.is().scope }
+func (k Kind) Scope() Scopes { return k.properties().scope }
 
 // Global reports whether events of the kind belong to no turn: config_delta,
 // compaction and unknown types. Their turn number is 0.
@@ -83,7 +84,8 @@ type Numbering struct {
 	Requests int // requests of the user so far
 }
 
-// Next returns the number of the next event, of kind k; 0 if it has no number.
+// Next counts the next event, which is of kind k. It returns the number of the event; 0 if events of the kind have
+// none.
 func (n *Numbering) Next(k Kind) int {
 	if k == KindUser {
 		n.Requests++

@@ -34,8 +34,8 @@ func RolesOf(roles ...Role) Roles {
 // Has reports whether r is in the set.
 func (s Roles) Has(r Role) bool { return s&(1<<r) != 0 }
 
-// RoleName returns the name of the role of a message: the recorded one if it has one,
-// otherwise that of its kind.
+// RoleName returns the name of the role of a message: of a system message the recorded
+// name, if there is one, and otherwise the name of the kind's role.
 func (e *Event) RoleName() string {
 	if e.Kind == KindSystem {
 		if name, _, _ := text.Ends(e.Name, maxRole, 0); name != "" {

@@ -22,8 +22,8 @@ const (
 	ScopeAll  = ScopeTitle | ScopeChat | ScopeTool | ScopeInquiry | ScopeSystem
 )
 
-// String returns the name of a single scope or of one of the named sets, and of
-// any other set the names of its scopes.
+// String returns the name of a single scope or of a named set. For any other set it
+// returns the names of the scopes, with commas.
 func (s Scopes) String() string {
 	for i, name := range singleScopes {
 		if s == 1<<i {
@@ -35,7 +35,7 @@ func (s Scopes) String() string {
 		if s == named.Scopes {
 			return named.Name
 		}
-		if one := named.Scopes; one&(one-1) == 0 && s&one != 0 {
+		if isSingle := named.Scopes&(named.Scopes-1) == 0; isSingle && s&named.Scopes != 0 {
 			parts = append(parts, named.Name)
 		}
 	}
@@ -53,9 +53,9 @@ type NamedScope struct {
 
 // NamedScopes returns the single scopes, then the named sets of them.
 func NamedScopes() []NamedScope {
-	var all []NamedScope
+	var scopes []NamedScope
 	for i, name := range singleScopes {
-		all = append(all, NamedScope{name, 1 << i})
+		scopes = append(scopes, NamedScope{name, 1 << i})
 	}
-	return append(all, NamedScope{"chat", ScopeChat}, NamedScope{"tool", ScopeTool}, NamedScope{"all", ScopeAll})
+	return append(scopes, NamedScope{"chat", ScopeChat}, NamedScope{"tool", ScopeTool}, NamedScope{"all", ScopeAll})
 }

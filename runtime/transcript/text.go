@@ -26,7 +26,7 @@ func (e Encoding) String() string {
 	return ""
 }
 
-// AppendUnescaped appends the text of a JSON string. raw is the string without
+// AppendUnescaped appends the text of a JSON string to dst. raw is the string without
 // its quotes. Lone surrogates and bytes that are not UTF-8 become U+FFFD; an
 // escape that JSON does not define is left unchanged.
 func AppendUnescaped(dst, raw []byte) []byte {
@@ -67,7 +67,8 @@ func appendEscape(dst, raw []byte) ([]byte, int) {
 	return utf8.AppendRune(dst, r), width
 }
 
-// unicodeEscape reads a \uXXXX escape at the start of raw.
+// unicodeEscape returns the value of the \uXXXX escape at the start of raw; false if there
+// is none.
 func unicodeEscape(raw []byte) (rune, bool) {
 	if len(raw) < 6 || raw[1] != 'u' || raw[0] != '\\' {
 		return 0, false
@@ -76,7 +77,7 @@ func unicodeEscape(raw []byte) (rune, bool) {
 	return rune(r), err == nil
 }
 
-// AppendValid appends text, with U+FFFD for every byte that is not UTF-8.
+// AppendValid appends text to dst, with U+FFFD for every byte that is not UTF-8.
 func AppendValid(dst, text []byte) []byte {
 	if utf8.Valid(text) {
 		return append(dst, text...)
@@ -87,7 +88,7 @@ func AppendValid(dst, text []byte) []byte {
 	return dst
 }
 
-// AppendQuoted appends text as a JSON string. It escapes only what JSON
+// AppendQuoted appends text to dst as a JSON string. It escapes only what JSON
 // requires: quote, backslash and control characters. Bytes that are not UTF-8
 // become U+FFFD.
 func AppendQuoted(dst, text []byte) []byte {
@@ -119,7 +120,7 @@ func CloseQuoted(dst []byte, start int) []byte {
 	return append(dst, '"')
 }
 
-// escaped are the characters with short escapes; letters are the letters of these
+// escaped are the characters with short escapes, and letters are the letters in these
 // escapes, in the same order.
 const (
 	escaped = "\"\\\b\f\n\r\t/"

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ParseTimestamp reads a recorded timestamp: "2006-01-02 15:04:05.999999999"
+// ParseTimestamp returns the time of a recorded timestamp: "2006-01-02 15:04:05.999999999"
 // without a zone, which means UTC, or RFC 3339. The fraction is optional;
 // digits beyond nanoseconds are dropped. The result is in UTC, in the years 0 to
 // 9999, which RFC 3339 can write.
@@ -26,13 +26,13 @@ func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	} else if !strings.ContainsAny(zone, "Z+-") {
 		b = append(b, 'Z')
 	}
-	var leap time.Duration // a second that time.Parse does not accept
+	var leap time.Duration // the part of a leap second, which time.Parse does not accept
 	if string(b[17:seconds]) == "60" {
 		copy(b[17:], "59")
 		leap = time.Second
 	}
 	t, err := time.Parse(time.RFC3339Nano, string(b))
-	if _, offset := t.Zone(); err != nil || offset <= -day || offset >= day {
+	if _, offset := t.Zone(); err != nil || offset <= -day || offset >= day { // time.Parse accepts a zone of 24 hours
 		return bad()
 	}
 	if t = t.Add(leap); InRange(t).IsZero() {

@@ -2,8 +2,8 @@ package transcript
 
 import "strings"
 
-// IsTool reports whether recorded, the name of a called tool, is one of names. Hosts
-// put the name of the server and a separator before it:
+// IsTool reports whether recorded, the name of a called tool, is one of names. A host
+// may put the name of the server and a separator before the name of the tool:
 // mcp__convtools__conversation_grep, convtools.conversation_grep.
 func IsTool(recorded string, names ...string) bool {
 	for _, name := range names {

@@ -36,19 +36,20 @@ func tryLock(name string) (unlock func(), err error) {
 	}
 	// The last owner of the lock may have removed this file, and somebody else may have made and locked another.
 	mine, err := f.Stat()
+	var there fs.FileInfo
 	if err == nil {
-		there, err := os.Stat(name)
-		if err != nil || !os.SameFile(mine, there) {
-			f.Close()
-			return nil, err
-		}
+		there, err = os.Stat(name)
+	}
+	if err != nil || !os.SameFile(mine, there) {
+		f.Close()
+		return nil, err
 	}
 	return func() {
 		// A process that is being started has a copy of every open file until it runs its program: closing this file
 		// alone would leave the lock with that process.
 		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
 		f.Close()
-	}, err
+	}, nil
 }
 
 // OfAnother reports whether a file or a directory, a link in its place, or the target of that link belongs to another user

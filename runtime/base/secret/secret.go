@@ -94,7 +94,7 @@ func newTable() *table {
 				t.add(text[1:4], literal{text, 1, c})
 				continue
 			}
-			for _, next := range "-_.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" {
+			for _, next := range "-_.~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" {
 				t.add(text[1:]+string(next), literal{text, 1, c})
 			}
 		}

@@ -40,6 +40,7 @@ func values() [][2]string {
 		{"Google OAuth token", "ya" + "29." + letters},
 		{"Azure key", "Account" + "Key=" + letters + letters[:18] + "=="},
 		{"Azure secret", letters[:3] + "8" + "Q~" + letters[:34]},
+		{"Azure secret", letters[:3] + "8" + "Q~" + "~" + letters[:33]},
 		{"Alibaba key", "LT" + "AI" + letters[:20]},
 		{"Tencent key", "AK" + "ID" + letters[:32]},
 		{"DigitalOcean token", "dop" + "_v1_" + hex[:64]},

@@ -17,7 +17,8 @@ type Weights map[string]float64
 // Passage is a part of a text.
 type Passage struct {
 	Start, End int // in bytes
-	// Value is the sum of the weights of its terms, each once, plus a share of the weights of adjacent terms.
+	// Value is the sum of the weights of the terms in the passage, each once, plus a share of the weights of adjacent
+	// terms.
 	Value float64
 	// Beside is the part of Value for adjacent terms.
 	Beside float64
@@ -27,13 +28,13 @@ type Passage struct {
 type sentence struct {
 	start, end int
 	terms      []string // in order; each as often as it occurs
-	value      float64  // of the terms, each once
-	opens      bool     // it ends with a colon: the next sentence belongs to it
+	value      float64  // the sum of the weights of the terms, each once
+	opens      bool     // the sentence ends with a colon: the next one belongs to it
 }
 
 // BestPassage returns the passage of at most most bytes whose terms weigh the most: whole sentences, or lines if
-// these are shorter. Of several it returns the shortest, then the first. wide is the same passage with more around
-// it, of at most wide bytes. A shorter text is one passage.
+// these are shorter. Of several equal ones it returns the shortest, then the first. wider is the same passage with more
+// around it, of at most wide bytes. Of a text that is not longer than the limit, the whole is the passage.
 func BestPassage(r *terms.Reader, text []byte, weights Weights, most, wide int) (best, wider Passage) {
 	sentences := divide(text, most)
 	readTerms(r, text, sentences, weights)
@@ -65,9 +66,10 @@ func LastPassage(text []byte, most int) Passage {
 	return p
 }
 
-// candidates returns the passages of at most most bytes that begin and end with a sentence with a term.
+// candidates returns for each sentence with a term the longest passage that begins there, ends with a sentence with a
+// term, and has at most most bytes, unless the sentence alone has more.
 func candidates(sentences []sentence, weights Weights, most int) []Passage {
-	var all []Passage
+	var passages []Passage
 	for first := range sentences {
 		if sentences[first].value == 0 {
 			continue
@@ -79,9 +81,9 @@ func candidates(sentences []sentence, weights Weights, most int) []Passage {
 		for last > first && sentences[last].value == 0 {
 			last--
 		}
-		all = append(all, passageOf(sentences[first:last+1], sentences[first].start, sentences[last].end, weights))
+		passages = append(passages, passageOf(sentences[first:last+1], sentences[first].start, sentences[last].end, weights))
 	}
-	return all
+	return passages
 }
 
 // maxCore is the most bytes of the part of a passage that is compared with others. The rest is added around it.
@@ -91,18 +93,16 @@ const maxCore = 2000
 const leastValue = 35
 
 // Several returns the best passages of a text that do not overlap, in the order of the text: each of at most most
-// bytes, all of at most total. It returns none without a term.
+// bytes, and together of at most total unless the best one alone has more. It returns none if the text has no term with
+// a weight.
 func Several(r *terms.Reader, text []byte, weights Weights, most, total int) []Passage {
 	sentences := divide(text, most)
 	readTerms(r, text, sentences, weights)
-	all := candidates(sentences, weights, most)
-	slices.SortStableFunc(all, func(p, q Passage) int { return cmp.Compare(q.Value, p.Value) })
+	found := candidates(sentences, weights, most)
+	slices.SortStableFunc(found, func(p, q Passage) int { return cmp.Compare(q.Value, p.Value) })
 	var kept []Passage
-	for _, p := range all {
-		if total <= 0 {
-			break
-		}
-		if p.Value*100 < all[0].Value*leastValue {
+	for _, p := range found {
+		if total <= 0 || p.Value*100 < found[0].Value*leastValue {
 			break
 		}
 		if slices.ContainsFunc(kept, func(k Passage) bool { return p.Start < k.End && k.Start < p.End }) {
@@ -111,7 +111,7 @@ func Several(r *terms.Reader, text []byte, weights Weights, most, total int) []P
 		if len(kept) > 0 && p.End-p.Start > total {
 			continue
 		}
-		p = widen(sentences, p, min(most, p.End-p.Start+most/2))
+		p = widen(sentences, p, min(most, p.End-p.Start+most/2)) // by at most a half of most
 		if size := p.End - p.Start; size <= total || len(kept) == 0 {
 			kept, total = append(kept, p), total-size
 		}
@@ -124,8 +124,8 @@ func Several(r *terms.Reader, text []byte, weights Weights, most, total int) []P
 	return kept
 }
 
-// widen adds the sentences after a passage, then those before it, as far as there is room: the sentences after
-// explain more often.
+// widen adds sentences to a passage, up to most bytes: first those after it, which explain it more often, then those
+// before it. The result does not end with a colon if that can be avoided.
 func widen(sentences []sentence, core Passage, most int) Passage {
 	p := core
 	for _, s := range sentences {
@@ -141,8 +141,9 @@ func widen(sentences []sentence, core Passage, most int) Passage {
 	return closed(sentences, core, p, most)
 }
 
-// closed moves a passage that ends with a colon, such as "because:", without cutting its core: it drops sentences
-// before it to have room for the next ones, or else ends earlier.
+// closed returns a widened passage changed so that it does not end with a colon, as in "because:". If there is room
+// when sentences before the core are dropped, it adds the next sentences. Otherwise it drops the last sentence, unless
+// that is in the core. A passage that does not end with a colon, or ends with the text, stays as it is.
 func closed(sentences []sentence, core, p Passage, most int) Passage {
 	last := slices.IndexFunc(sentences, func(s sentence) bool { return s.end == p.End })
 	if last < 0 || last+1 == len(sentences) || !sentences[last].opens {
@@ -151,7 +152,7 @@ func closed(sentences []sentence, core, p Passage, most int) Passage {
 	first := slices.IndexFunc(sentences, func(s sentence) bool { return s.start >= p.Start })
 	for from := first; sentences[from].start <= core.Start && from <= last; from++ {
 		if sentences[last+1].end-sentences[from].start > most {
-			continue
+			continue // drop this sentence too
 		}
 		p.Start = sentences[from].start
 		for _, s := range sentences[last+1:] {
@@ -167,23 +168,23 @@ func closed(sentences []sentence, core, p Passage, most int) Passage {
 	return p
 }
 
-// passageOf returns the passage of consecutive sentences.
+// passageOf returns the passage from start to end, with the value of its sentences.
 func passageOf(sentences []sentence, start, end int, weights Weights) Passage {
-	has, beside := map[string]bool{}, map[[2]string]bool{}
+	counted, countedPairs := map[string]bool{}, map[[2]string]bool{}
 	p := Passage{Start: start, End: end}
 	for _, s := range sentences {
 		last := ""
 		for _, t := range s.terms {
-			if t == "" {
+			if t == "" { // other words are between
 				last = ""
 				continue
 			}
-			if !has[t] {
-				has[t] = true
+			if !counted[t] {
+				counted[t] = true
 				p.Value += weights[t]
 			}
-			if pair := [2]string{last, t}; last != "" && last != t && !beside[pair] {
-				beside[pair] = true
+			if pair := [2]string{last, t}; last != "" && last != t && !countedPairs[pair] {
+				countedPairs[pair] = true
 				p.Beside += besideCounts * (weights[last] + weights[t])
 			}
 			last = t
@@ -193,12 +194,13 @@ func passageOf(sentences []sentence, start, end int, weights Weights) Passage {
 	return p
 }
 
-// besideCounts is the share of their weights that two adjacent terms add.
+// besideCounts is the share of the weights of two adjacent terms that their pair adds.
 const besideCounts = 0.2
 
-// readTerms finds the terms of sentences. An empty term is in place of terms without a weight.
+// readTerms sets the terms with a weight, and the value, of each sentence. After such a term, an empty one stands for
+// words without a weight; function words do not count.
 func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weights) {
-	var begins [256]bool // only words that may have a weight are stemmed
+	var begins [256]bool // the first bytes of terms with a weight: other ASCII words need not be stemmed
 	for term := range weights {
 		begins[term[0]] = true
 	}
@@ -229,10 +231,10 @@ func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weigh
 	}
 }
 
-// divide splits a text into sentences: at line ends, after a full stop, question mark or exclamation mark before
-// white space, and in a sentence of more than most bytes at white space, or between characters if there is none.
+// divide splits a text into sentences: at line ends, and after a full stop, question mark or exclamation mark before
+// white space. It splits a sentence of more than most bytes at white space, or between characters if there is none.
 func divide(text []byte, most int) []sentence {
-	var all []sentence
+	var sentences []sentence
 	for from := 0; from < len(text); {
 		line := len(text)
 		if i := bytes.IndexByte(text[from:], '\n'); i >= 0 {
@@ -245,18 +247,18 @@ func divide(text []byte, most int) []sentence {
 				begin++
 			}
 			if begin < end {
-				all = append(all, sentence{start: begin, end: end, opens: bytes.HasSuffix(bytes.TrimRight(text[begin:end], " \t\r"), []byte(":"))})
+				sentences = append(sentences, sentence{start: begin, end: end, opens: bytes.HasSuffix(bytes.TrimRight(text[begin:end], " \t\r"), []byte(":"))})
 			}
 			from = end
 		}
 		from = line + 1
 	}
-	return all
+	return sentences
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// sentenceEnd returns the end of the first sentence of a line.
+// sentenceEnd returns the end of the first sentence of a line, as divide describes it.
 func sentenceEnd(line []byte, most int) int {
 	space := 0 // after the last word that has room
 	for i := 0; i < len(line); {
@@ -280,7 +282,7 @@ func sentenceEnd(line []byte, most int) int {
 // Excerpt is a passage without white space around it.
 type Excerpt struct {
 	Text          string
-	Before, After bool // the text has more on that side
+	Before, After bool // whether the text has more than white space before and after the passage
 }
 
 // Of returns the text of the passage.

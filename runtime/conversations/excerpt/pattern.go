@@ -22,8 +22,8 @@ type Span struct{ Start, End int }
 
 // Pattern finds a text or the matches of a regular expression, line by line. It is safe for concurrent use.
 type Pattern struct {
-	// required is in every matching line: the whole literal, or a part of the regular expression if it has one;
-	// otherwise empty, and finder is nil.
+	// required is a text in every matching line: the whole literal, or a literal part of the regular expression. If the
+	// expression has no such part, required is empty and finder is nil.
 	required string
 	finder   *finder
 	regex    *regexp.Regexp // nil for a literal pattern
@@ -31,7 +31,7 @@ type Pattern struct {
 
 // PatternError is the error for an invalid pattern: for a regular expression, that of its parser.
 type PatternError struct {
-	Problem string // what the pattern is, has or contains that it must not; empty with Err
+	Problem string // the predicate of a sentence about the pattern, such as "is empty"; empty with Err
 	Err     error
 }
 
@@ -87,12 +87,13 @@ func Compile(text string, isRegex, ignoreCase bool) (*Pattern, error) {
 	return p, nil
 }
 
+// require sets required and the finder for it.
 func (p *Pattern) require(text string, ignoreCase bool) {
 	p.required, p.finder = text, newFinder(text, ignoreCase)
 }
 
-// requiredIn returns the longest text that is in every match of re, and whether its case is ignored; "" if there is
-// none.
+// requiredIn returns the longest literal among the parts of re that every match has, and whether its case is ignored;
+// "" if there is none. Every match contains this literal. Alternatives and the like count as no literal.
 func requiredIn(re *syntax.Regexp) (text string, fold bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -112,12 +113,12 @@ func requiredIn(re *syntax.Regexp) (text string, fold bool) {
 // Required returns a text that is in every match; empty if there is none.
 func (p *Pattern) Required() string { return p.required }
 
-// Find returns the first place of [Pattern.Required], or -1 and -1.
+// Find returns the first place of [Pattern.Required] in a text, or -1 and -1. It must not be called if that is empty.
 func (p *Pattern) Find(text []byte) (start, end int) { return p.finder.find(text) }
 
 // IsIn reports whether a line of a text matches.
 func (p *Pattern) IsIn(text []byte) bool {
-	_, _, ok := p.next(text, 0)
+	_, _, ok := p.nextMatch(text, 0)
 	return ok
 }
 
@@ -125,7 +126,7 @@ func (p *Pattern) IsIn(text []byte) bool {
 func (p *Pattern) Count(text []byte) int {
 	n := 0
 	for from := 0; ; n++ {
-		l, _, ok := p.next(text, from)
+		l, _, ok := p.nextMatch(text, from)
 		if !ok {
 			return n
 		}
@@ -151,11 +152,11 @@ func lineAt(text []byte, start int) line {
 	return l
 }
 
-// next returns the first matching line that begins at or after from, which is the beginning of a
-// line, and the first match in it.
-func (p *Pattern) next(text []byte, from int) (l line, m Span, ok bool) {
+// nextMatch returns the first matching line from an offset on, and the first match in it; false if there is none. from
+// is the beginning of a line.
+func (p *Pattern) nextMatch(text []byte, from int) (l line, m Span, ok bool) {
 	for from < len(text) {
-		if p.finder == nil {
+		if p.finder == nil { // try every line
 			l = lineAt(text, from)
 		} else {
 			start, end := p.finder.find(text[from:])
@@ -164,7 +165,7 @@ func (p *Pattern) next(text []byte, from int) (l line, m Span, ok bool) {
 			}
 			m = Span{from + start, from + end}
 			l = lineAt(text, from+bytes.LastIndexByte(text[from:m.Start], '\n')+1)
-			if p.regex == nil {
+			if p.regex == nil { // the literal is all of the pattern
 				return l, m, true
 			}
 		}
@@ -180,7 +181,7 @@ func (p *Pattern) next(text []byte, from int) (l line, m Span, ok bool) {
 // may have millions.
 const maxSpans = 10_000
 
-// Spans returns the matches that are not empty in a line, or in any text for a literal pattern, from left to right.
+// Spans yields the matches in a line, from left to right, except empty ones. For a literal pattern it takes any text.
 func (p *Pattern) Spans(content []byte) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		if p.regex != nil {
@@ -201,7 +202,8 @@ func (p *Pattern) Spans(content []byte) iter.Seq[Span] {
 	}
 }
 
-// Occurrences returns the places of a text in s, in any case, from left to right and without overlaps.
+// Occurrences yields the places of a text in s, in any case, from left to right and without overlaps; none for the
+// empty text.
 func Occurrences(s, text string) iter.Seq[Span] {
 	p := Literal(text, true)
 	if p == nil {
@@ -213,8 +215,8 @@ func Occurrences(s, text string) iter.Seq[Span] {
 // finder finds a text, with or without case as package fold has it. It is safe for concurrent use.
 type finder struct {
 	pattern []byte // folded if case is ignored
-	folds   bool   // it has a letter whose case is ignored
-	longest int    // the most bytes of a match
+	folds   bool   // case is ignored
+	longest int    // the most bytes of a match; 0 if case is not ignored
 }
 
 // window is the number of bytes that are folded at a time.
@@ -230,7 +232,8 @@ func newFinder(text string, ignoreCase bool) *finder {
 	return f
 }
 
-// find returns the first match, or -1, -1.
+// find returns the first match, or -1 and -1. If case is ignored, it folds pieces of the text, each with the beginning
+// of the next one, so that a match is in one of them.
 func (f *finder) find(text []byte) (start, end int) {
 	if !f.folds {
 		if start = bytes.Index(text, f.pattern); start < 0 {

@@ -33,7 +33,7 @@ func TestWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, m, ok := p.next(line, 0)
+		_, m, ok := p.nextMatch(line, 0)
 		if !ok {
 			continue
 		}
@@ -141,7 +141,7 @@ func FuzzPatternNext(f *testing.F) {
 			at = l.next
 		}
 		for at := 0; ; {
-			l, m, ok := p.next([]byte(recorded), at)
+			l, m, ok := p.nextMatch([]byte(recorded), at)
 			if !ok {
 				break
 			}

@@ -20,8 +20,9 @@ type Window struct {
 	Chars   int    // of the whole line; 0 if Text is all of it
 }
 
-// Window returns the part of a line around its first match, of at most most characters with ellipses. It returns the
-// whole line if that is not longer or most is 0; then it has no matches: [Pattern.Spans] has them.
+// Window returns the part of a line around its first match, of at most most characters with ellipses. The part of a
+// line that does not match is its beginning. A line that is not longer is returned whole and without Matches, and so is
+// any line if most is 0: [Pattern.Spans] has its matches.
 func (p *Pattern) Window(content []byte, most int, isMatch bool) Window {
 	total := utf8.RuneCount(content)
 	if most == 0 || total <= max(most, minWindow) {
@@ -29,7 +30,7 @@ func (p *Pattern) Window(content []byte, most int, isMatch bool) Window {
 	}
 	var first Span
 	for first = range p.spans(content, isMatch) {
-		break
+		break // first stays zero without a match
 	}
 	part := around(content, first, total, max(most, minWindow))
 	w := Window{Chars: total}
@@ -51,7 +52,7 @@ func (p *Pattern) Window(content []byte, most int, isMatch bool) Window {
 	return w
 }
 
-// spans returns [Pattern.Spans] of a matching line, and nothing for a line around it.
+// spans yields the matches of [Pattern.Spans] in a matching line; none in another line.
 func (p *Pattern) spans(content []byte, isMatch bool) iter.Seq[Span] {
 	if !isMatch {
 		return func(func(Span) bool) {}
@@ -59,8 +60,8 @@ func (p *Pattern) spans(content []byte, isMatch bool) iter.Seq[Span] {
 	return p.Spans(content)
 }
 
-// around returns the part of share characters, with room for ellipses, around a match in a line of total characters,
-// which are more.
+// around returns the part of a line around a match: share characters, less one for the ellipsis at each cut end. total
+// is the number of characters of the line, and greater than share.
 func around(content []byte, m Span, total, share int) Span {
 	before, width := utf8.RuneCount(content[:m.Start]), utf8.RuneCount(content[m.Start:m.End])
 	first := before - max((share-width)/2, 1) // one character for the ellipsis
@@ -76,7 +77,7 @@ func around(content []byte, m Span, total, share int) Span {
 	return Span{start, moveRunes(content, start, last-first)}
 }
 
-// moveRunes returns the offset n characters after another offset, or before it for a negative n.
+// moveRunes returns the offset n characters after another offset, or -n characters before it for a negative n.
 func moveRunes(text []byte, offset, n int) int {
 	for ; n > 0 && offset < len(text); n-- {
 		_, size := utf8.DecodeRune(text[offset:])
@@ -98,12 +99,14 @@ type Line struct {
 	Match   Span
 }
 
-// Lines returns the first most matching lines of a text, all if most is negative, each with around lines before and
-// after it, in order and each once. Later matching lines among them are lines around.
+// Lines yields the first most matching lines of a text, all if most is negative, and up to around lines before and
+// after each of them, in the order of the text. A line is yielded once. A matching line after the first most ones can
+// be among the lines around, and has no IsMatch.
 func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
-		at, number := 0, 1 // the next line to yield
-		upTo := func(end, n int) bool {
+		at, number := 0, 1 // the offset and the number of the next line
+		// yieldAround yields at most n lines before end, and reports whether to go on.
+		yieldAround := func(end, n int) bool {
 			for ; n > 0 && at < end; n-- {
 				l := lineAt(text, at)
 				if !yield(Line{Number: number, Span: Span{l.start, l.end}}) {
@@ -113,14 +116,14 @@ func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 			}
 			return true
 		}
-		for due := 0; ; due = around {
-			l, m, ok := p.next(text, at)
+		for due := 0; ; due = around { // the number of lines to yield after the last match
+			l, m, ok := p.nextMatch(text, at)
 			if most == 0 || !ok {
-				upTo(len(text), due)
+				yieldAround(len(text), due)
 				return
 			}
 			most--
-			if !upTo(l.start, due) {
+			if !yieldAround(l.start, due) {
 				return
 			}
 			from := l.start
@@ -129,7 +132,7 @@ func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 			}
 			number += bytes.Count(text[at:from], []byte{'\n'})
 			at = from
-			if !upTo(l.start, around) || !yield(Line{Number: number, Span: Span{l.start, l.end}, IsMatch: true, Match: m}) {
+			if !yieldAround(l.start, around) || !yield(Line{Number: number, Span: Span{l.start, l.end}, IsMatch: true, Match: m}) {
 				return
 			}
 			at, number = l.next, number+1

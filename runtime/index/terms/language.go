@@ -65,7 +65,8 @@ func languages() []language {
 	}
 }
 
-// stemmer returns the function that stems folded words of a language. For None it returns them unchanged.
+// stemmer returns the function that returns the stem of a folded word by the rules of a language. For None and unknown
+// languages it returns the word.
 func stemmer(name Language) func(word string) string {
 	all := languages()
 	i := slices.IndexFunc(all, func(l language) bool { return l.name == cmp.Or(name, English) })
@@ -83,7 +84,7 @@ func stemmer(name Language) func(word string) string {
 // words loses much without one of them.
 const englishFunction = "a an the and but or if than that this these those there then here so as am is are was were be been being do does doe did doing don have has had having can could should would will i me my myself we us our ours you your yours he him his she her hers it its they them their theirs who whom whose what when where which while why whi how at by for in into of on to with s t d ll m re ve"
 
-// functionWords returns the function words of a language other than English.
+// functionWords returns the function words of a language other than English, separated by spaces; "" if it has none.
 func functionWords(name Language) string {
 	switch name {
 	case "dutch":

@@ -13,19 +13,20 @@ import (
 	"github.com/convtools/convtools/runtime/base/fold"
 )
 
-// maxTerm is the longest term in bytes. Longer words are not searched for: base64, hashes, minified code.
+// maxTerm is the most bytes of a term. Longer words are no terms: they are base64, hashes or minified code.
 const maxTerm = 64
 
 // Reader finds the terms of texts. It is for one goroutine at a time.
 type Reader struct {
-	stem     func(word string) string // of a folded word
-	function map[string]bool          // terms of function words
-	folded   []byte
-	stemmed  []byte
-	stems    map[string]string // cache by word
+	stem     func(word string) string // returns the stem of a folded word
+	function map[string]bool          // the terms of function words
+	folded   []byte                   // the word that was yielded last
+	stemmed  []byte                   // the last result of Stem
+	stems    map[string]string        // a cache by word
 }
 
-// Yield receives a folded word, valid until it returns, its offset in the text, and whether it can be inflected.
+// Yield receives a folded word, its offset in the text, and whether the word can be inflected. The word is valid until
+// the function returns.
 type Yield func(word []byte, at int, inflected bool)
 
 // maxStems is the maximum size of the cache of stems.
@@ -46,9 +47,9 @@ func NewReader(l Language) *Reader {
 // language of the reader.
 func (r *Reader) IsFunctionWord(term string) bool { return r.function[term] }
 
-// Each calls yield with each term of a text, from left to right, as often as it occurs. For an identifier with
-// several parts it yields the parts, then the whole. A term is valid until yield returns. At is the offset of its
-// word.
+// Each calls yield with each term of a text, from left to right, as often as the term occurs. For an identifier with
+// several parts it yields the parts, then the whole. A term is valid until yield returns; at is the offset of the word
+// in the text.
 func (r *Reader) Each(text []byte, yield func(term []byte, at int)) {
 	r.Words(text, func(word []byte, at int, inflected bool) {
 		if inflected {
@@ -58,8 +59,8 @@ func (r *Reader) Each(text []byte, yield func(term []byte, at int)) {
 	})
 }
 
-// Stem returns the term of a folded word that can be inflected. If the word begins with an ASCII letter, so does the
-// term. It is valid until the next call.
+// Stem returns the stem of a folded word that can be inflected. The result is valid until the next call. The stem of a
+// word that begins with an ASCII letter begins with the same letter.
 func (r *Reader) Stem(word []byte) []byte {
 	stem, ok := r.stems[string(word)]
 	if !ok {
@@ -73,17 +74,17 @@ func (r *Reader) Stem(word []byte) []byte {
 	return r.stemmed
 }
 
-// Words calls yield with the folded words of a text, in the order of Each. The term of a word is its stem if it can
-// be inflected, and otherwise the word.
+// Words calls yield with the folded words of a text, in the order of Each. If a word can be inflected, its term is its
+// stem; otherwise the word is the term.
 func (r *Reader) Words(text []byte, yield Yield) {
 	for i := 0; i < len(text); {
 		switch c, size := classOf(text[i:]); c {
 		case unspaced:
-			i = r.unspaced(text, i, yield)
+			i = r.yieldPairs(text, i, yield)
 		case other, mark:
 			i += size
 		default:
-			i = r.identifier(text, i, yield)
+			i = r.yieldIdentifier(text, i, yield)
 		}
 	}
 }
@@ -129,14 +130,15 @@ func classOf(text []byte) (class, int) {
 	return other, size
 }
 
-// identifier yields the terms of the identifier at an offset, and returns its end.
-func (r *Reader) identifier(text []byte, from int, yield Yield) int {
-	begin, last := from, other // the begin of the part, and the class of the character before
+// yieldIdentifier yields the parts of the identifier that begins at an offset, and then the whole if it has several
+// parts. It returns the end of the identifier.
+func (r *Reader) yieldIdentifier(text []byte, from int, yield Yield) int {
+	begin, last := from, other // the beginning of the current part, and the class of the last character that is no mark
 	parts := 0
 	at := from
-	part := func(to int) {
+	yieldPart := func(to int) {
 		if to > begin {
-			r.word(text[begin:to], begin, yield)
+			r.yieldWord(text[begin:to], begin, yield)
 			parts++
 		}
 	}
@@ -147,30 +149,30 @@ scan:
 		case c == mark:
 			at += size
 			continue
-		case text[at] == '_' && last != other:
-			part(at)
+		case text[at] == '_' && last != other: // a second underscore ends the identifier
+			yieldPart(at)
 			at++
 			begin, last = at, other
 			continue
-		case text[at] == '\'' && last == lower && isSuffix(text[at+1:]):
-			part(at)
+		case text[at] == '\'' && last == lower && isSuffix(text[at+1:]): // skip the apostrophe and the suffix
+			yieldPart(at)
 			return at + 2
 		case c == other, c == unspaced:
 			break scan
 		case c == upper && (last == lower || last == digit):
-			part(at)
+			yieldPart(at)
 			begin = at
 		case c == lower && last == upper: // HTTPServer: the last capital begins a word
 			if _, capital := utf8.DecodeLastRune(text[begin:at]); at-capital > begin {
-				part(at - capital)
+				yieldPart(at - capital)
 				begin = at - capital
 			}
 		}
 		last = c
 		at += size
 	}
-	part(at)
-	r.whole(text, from, at, parts, yield)
+	yieldPart(at)
+	r.yieldWhole(text, from, at, parts, yield)
 	return at
 }
 
@@ -186,8 +188,9 @@ func isSuffix(text []byte) bool {
 	return c == other || c == unspaced
 }
 
-// whole yields an identifier of several parts as a whole, without underscores at its end.
-func (r *Reader) whole(text []byte, from, to, parts int, yield Yield) {
+// yieldWhole yields an identifier of several parts as a whole, without underscores at its end. It yields nothing if the
+// identifier has one part or is too long.
+func (r *Reader) yieldWhole(text []byte, from, to, parts int, yield Yield) {
 	if parts < 2 || to-from > maxTerm {
 		return
 	}
@@ -200,8 +203,9 @@ func (r *Reader) whole(text []byte, from, to, parts int, yield Yield) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// word yields a part of an identifier.
-func (r *Reader) word(word []byte, at int, yield Yield) {
+// yieldWord yields a part of an identifier, unless it is too long. A part that has a digit or at most two bytes cannot
+// be inflected.
+func (r *Reader) yieldWord(word []byte, at int, yield Yield) {
 	if len(word) > maxTerm {
 		return
 	}
@@ -222,9 +226,10 @@ func (r *Reader) word(word []byte, at int, yield Yield) {
 	yield(r.folded, at, len(r.folded) > 2 && !hasDigit)
 }
 
-// unspaced yields the pairs of adjacent characters in a run of a script without spaces, or its only character.
-func (r *Reader) unspaced(text []byte, from int, yield Yield) int {
-	previous, n := 0, 0
+// yieldPairs yields the pairs of adjacent characters in the run of a script without spaces that begins at an offset, or
+// its only character. It returns the end of the run.
+func (r *Reader) yieldPairs(text []byte, from int, yield Yield) int {
+	previous, n := 0, 0 // the size of the character before, and the number of characters so far
 	at := from
 	for at < len(text) {
 		c, size := classOf(text[at:])

@@ -44,19 +44,20 @@ were committed. FILE may be the end of a path, of a file that is gone too.`,
 		if q.Limit = int(*limit); q.Limit == 0 {
 			return misused("ask for 1 conversation or more", "there is nothing to print")
 		}
-		if err := c.target(ctx, args[0], &q); err != nil {
+		if err := c.setTarget(ctx, args[0], &q); err != nil {
 			return err
 		}
 		return c.blame(ctx, q)
 	})
 }
 
-// target sets the file of a query, and the line if the argument names one.
-func (c *commands) target(ctx context.Context, arg string, q *conversations.BlameQuery) error {
+// setTarget sets the file of a query. If the argument names a line, it also sets the text of that line, and the time at
+// which it was committed as the end of the search.
+func (c *commands) setTarget(ctx context.Context, arg string, q *conversations.BlameQuery) error {
 	file, n := arg, 0
-	if at := strings.LastIndexByte(arg, ':'); at > 0 {
-		if line, err := strconv.ParseUint(arg[at+1:], 10, 31); err == nil {
-			file, n = arg[:at], int(line)
+	if colon := strings.LastIndexByte(arg, ':'); colon > 0 {
+		if line, err := strconv.ParseUint(arg[colon+1:], 10, 31); err == nil {
+			file, n = arg[:colon], int(line)
 		}
 	}
 	path := file
@@ -83,7 +84,8 @@ func (c *commands) target(ctx context.Context, arg string, q *conversations.Blam
 // maxBlamed is the number of bytes of a file whose lines can be asked for.
 const maxBlamed = 64 << 20
 
-// lineOf returns a line of a file, counted from 1, without white space around it.
+// lineOf returns a line of a file, counted from 1, without white space around it. It returns an error if the file has
+// no such line, or if the line is blank.
 func lineOf(path string, n int) (string, error) {
 	f, _, err := safefile.Open(path)
 	if err != nil {
@@ -105,26 +107,26 @@ func lineOf(path string, n int) (string, error) {
 	return line, nil
 }
 
-// committed returns when a line of a file was committed, as git knows; zero if it was not, or cannot be told.
+// committed asks git when a line of a file was committed. The time is zero if it was not, or if git cannot tell.
 func committed(ctx context.Context, path string, n int) time.Time {
 	const timeLimit = 5 * time.Second
-	at := strconv.Itoa(n)
+	line := strconv.Itoa(n)
 	found, err := process.Exec{}.Run(ctx, process.Command{
 		Path: "git", Dir: filepath.Dir(path), Limits: process.Limits{Timeout: timeLimit},
-		Args: []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "blame", "--porcelain", "-L" + at + "," + at, "--", filepath.Base(path)},
+		Args: []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "blame", "--porcelain", "-L" + line + "," + line, "--", filepath.Base(path)},
 	})
-	if err != nil || found.ExitCode != 0 || strings.HasPrefix(string(found.Stdout), "0000000") {
+	if err != nil || found.ExitCode != 0 || strings.HasPrefix(string(found.Stdout), "0000000") { // no commit
 		return time.Time{}
 	}
 	_, after, _ := strings.Cut(string(found.Stdout), "\nauthor-time ")
 	seconds, _, _ := strings.Cut(after, "\n")
-	if at, err := strconv.ParseInt(seconds, 10, 64); err == nil {
-		return time.Unix(at, 0)
+	if unix, err := strconv.ParseInt(seconds, 10, 64); err == nil {
+		return time.Unix(unix, 0)
 	}
 	return time.Time{}
 }
 
-// blame prints the changes.
+// blame prints the changes of a file or a line, and notes where else to look if there are none or more of them.
 func (c *commands) blame(ctx context.Context, q conversations.BlameQuery) error {
 	library, err := c.open()
 	if err != nil {
@@ -162,7 +164,7 @@ func eventID(change *conversations.Change) string {
 // shortRequest is the number of characters of a request that says little without the title of its conversation.
 const shortRequest = 25
 
-// changeLine returns a change as a line whose first column has a width.
+// changeLine returns a change as a line: its event, in a column of this width, its day and its request.
 func (c *commands) changeLine(change *conversations.Change, width int) string {
 	day := "?         "
 	if !change.Time.IsZero() {
@@ -214,7 +216,7 @@ Commands that differ only in what shortens their output count as one.`,
 	}
 }
 
-// how prints the commands, or notes what to try if there are none.
+// how prints the commands that a query finds. If there are none it notes what to try, and try is a part of that.
 func (c *commands) how(ctx context.Context, q conversations.SearchQuery, try []string) error {
 	found, err := c.find(ctx, &q, "")
 	if err != nil {
@@ -222,7 +224,7 @@ func (c *commands) how(ctx context.Context, q conversations.SearchQuery, try []s
 	}
 	for i := range found.Hits {
 		h := &found.Hits[i]
-		c.out.add(either(i > 0, "\n", "")+c.ran(h), object{
+		c.out.add(either(i > 0, "\n", "")+c.describeRuns(h), object{
 			"command", h.Text, "runs", h.Runs, "failures", h.Failures, "last", timestamp(h.Time), "last_failed", h.Failed,
 			"id", h.Conversation.ID, "event", h.Number,
 		})
@@ -233,8 +235,8 @@ func (c *commands) how(ctx context.Context, q conversations.SearchQuery, try []s
 	return foundAny(len(found.Hits) > 0)
 }
 
-// ran describes a command, with its last run below it.
-func (c *commands) ran(h *conversations.Hit) string {
+// describeRuns returns a command, and below it how often it was run, and when and where last.
+func (c *commands) describeRuns(h *conversations.Hit) string {
 	failures := either(h.Failures == 0, "", fmt.Sprintf(", %d failed", h.Failures))
 	runs := text.Count(h.Runs, "run", "runs") + failures + ", last " + c.age(h.Time) + either(h.Failed, " without success", "")
 	command := strings.TrimRight(text.Visible(h.Text), "\n") + either(h.After, " …", "")

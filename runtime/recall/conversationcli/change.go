@@ -28,18 +28,19 @@ if there is no terminal to ask on, it needs --yes.`
 // change is a command that changes conversations.
 type change struct {
 	verb, done string // such as "archive" and "archived"; without done, one prints the result
-	nothing    string // why a conversation was not changed
+	nothing    string // what to say of a conversation that needs no change
 	warning    string // shown before; a change with a warning always asks
 	yes        bool   // it does not ask
 	dryRun     bool
-	wait       time.Duration
+	wait       time.Duration // for the lock of a conversation
 
 	choose func(ctx context.Context, args []string) ([]conversations.Listed, error)
 	// one changes one conversation, and reports whether there was something to change.
 	one func(context.Context, *jp.Writer, *conversations.Listed) (bool, error)
 }
 
-// changing completes a command that changes conversations.
+// changing completes a command that changes the conversations that ch chooses, with flags for how. Of each group of
+// flags at most one may be given.
 func (c *commands) changing(cmd *cobra.Command, ch *change, groups ...string) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&ch.dryRun, "dry-run", false, "only show what would be changed")
@@ -57,8 +58,8 @@ func (c *commands) changing(cmd *cobra.Command, ch *change, groups ...string) *c
 	}, groups...)
 }
 
-// change changes conversations, after a person has agreed. If one cannot be changed, the others
-// are.
+// change changes the conversations of a list, if a person agrees, and writes what was done. If one of several cannot be
+// changed, it reports that and goes on with the others. With dryRun it only writes what it would do.
 func (c *commands) change(ctx context.Context, ch *change, list []conversations.Listed) error {
 	workspace, err := c.workspace()
 	if err == nil && !ch.dryRun {
@@ -81,7 +82,7 @@ func (c *commands) change(ctx context.Context, ch *change, list []conversations.
 		case failed != nil:
 			cli.Report(c.host.Stderr, explained(failed))
 			err = cli.ErrFailed
-		case ch.done == "":
+		case ch.done == "": // ch.one has written the result
 		case !isChanged && !c.out.json:
 			c.note("%s: %s", l.ID, ch.nothing)
 		default:
@@ -96,11 +97,13 @@ func (c *commands) report(action string, l *conversations.Listed) {
 	c.out.add(acted(action, l)+"\n", about(l.ID, l.Title, "action", action))
 }
 
+// acted returns a line for an action on a conversation: the action, the id and the title.
 func acted(action string, l *conversations.Listed) string {
 	return strings.TrimRight(action+" "+string(l.ID)+"  "+shortTitle(l.Title), " ")
 }
 
-// agree asks a person to agree to a dangerous change.
+// agree asks a person to agree to a change, if it has a warning or is one of several conversations, of the active one
+// or of a pinned one. It returns an error if the person does not agree, or cannot be asked.
 func (c *commands) agree(ctx context.Context, ch *change, list []conversations.Listed) error {
 	active, err := c.active(ctx)
 	if err != nil {
@@ -145,7 +148,8 @@ func (c *commands) unarchiveCommand() *cobra.Command {
 	return c.archiving(cmd, &span{}, false, "it is not archived")
 }
 
-// archiving completes a command that moves conversations to the archive, or back.
+// archiving completes a command that moves conversations to the archive, or back if archived is false. The text nothing
+// is noted for a conversation that is there already.
 func (c *commands) archiving(cmd *cobra.Command, when *span, archived bool, nothing string) *cobra.Command {
 	return c.changing(cmd, &change{
 		verb: cmd.Name(), done: cmd.Name() + "d", nothing: nothing,
@@ -242,7 +246,7 @@ them: lists and searches leave them out, and they can still be read.`,
 	}, "title no-title", "hide unhide", "tmp no-tmp")
 }
 
-// addSwitch defines a flag that is true or false. It calls set if the flag is given.
+// addSwitch defines a flag that is true or false. It calls set with its value if the flag is given.
 func addSwitch(flags *pflag.FlagSet, name, usage string, set func(bool)) {
 	flags.BoolFunc(name, usage, func(given string) error {
 		is, err := strconv.ParseBool(given)
@@ -268,7 +272,7 @@ conversation is shown again, and a fork no longer has a parent.`,
 func (c *commands) labelling(cmd *cobra.Command, isAdding bool) *cobra.Command {
 	ids := cmd.Flags().StringSliceP("id", "i", nil, "the conversation with this `ID`, or . for the active one; repeatable")
 	complete(cmd, "id", c.completeIDs)
-	labels := map[string]*string{} // nil for one to remove
+	labels := map[string]*string{} // by key, nil for one to remove
 	return c.changing(cmd, &change{
 		verb: either(isAdding, "add labels to", "remove labels from"), done: "labelled", nothing: "its labels are like that already",
 		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
@@ -291,8 +295,9 @@ func (c *commands) labelling(cmd *cobra.Command, isAdding bool) *cobra.Command {
 	})
 }
 
-// relabelled returns the change that sets labels, or removes all if there are none. A
-// conversation whose label hidden is removed is shown again, also if only JP's metadata hides it.
+// relabelled returns the change that sets labels, and removes those that are nil. Without labels it removes all that
+// the conversation has now. If the label hidden is removed, the conversation is shown again, also if JP's metadata
+// hides it.
 func relabelled(now transcript.Conversation, labels map[string]*string) jp.Change {
 	to := jp.Change{Labels: maps.Clone(labels)}
 	for key := range now.Labels {
@@ -335,10 +340,10 @@ restore brings them back. It always asks first.`,
 	return c.changing(cmd, ch)
 }
 
-// withChildren returns conversations and what was forked from them.
+// withChildren returns conversations, and after them what was forked from them and from their forks.
 func (c *commands) withChildren(ctx context.Context, list []conversations.Listed) ([]conversations.Listed, error) {
 	all, err := c.all(ctx, conversations.Filter{Both: true, Hidden: true})
-	for i := 0; i < len(list); i++ {
+	for i := 0; i < len(list); i++ { // the list grows
 		for _, l := range all {
 			if l.Parent == list[i].ID && indexOf(list, l.ID) < 0 {
 				list = append(list, l)
@@ -348,8 +353,8 @@ func (c *commands) withChildren(ctx context.Context, list []conversations.Listed
 	return list, err
 }
 
-// trash returns the conversations that were removed, and when.
-func (c *commands) trash(ctx context.Context) (list []conversations.Listed, at []time.Time, err error) {
+// trash returns the conversations that were removed, and the time at which each was.
+func (c *commands) trash(ctx context.Context) (list []conversations.Listed, removedAt []time.Time, err error) {
 	if _, err := c.open(); err != nil {
 		return nil, nil, err // it fails for an excluded project
 	}
@@ -360,9 +365,9 @@ func (c *commands) trash(ctx context.Context) (list []conversations.Listed, at [
 	removed, err := w.Trash(ctx)
 	for _, r := range removed {
 		list = append(list, conversations.Listed{Conversation: r.Conversation})
-		at = append(at, r.At)
+		removedAt = append(removedAt, r.At)
 	}
-	return list, at, err
+	return list, removedAt, err
 }
 
 func (c *commands) restoreCommand() *cobra.Command {
@@ -382,10 +387,10 @@ func (c *commands) restoreCommand() *cobra.Command {
 	})
 }
 
-// fromTrash returns the conversations in the trash that arguments name. Without arguments it
-// writes what is in the trash.
+// fromTrash returns the conversations in the trash that arguments name, an error if one is not there. Without arguments
+// it writes what is in the trash, and returns none.
 func (c *commands) fromTrash(ctx context.Context, args []string) (list []conversations.Listed, err error) {
-	removed, at, err := c.trash(ctx)
+	removed, removedAt, err := c.trash(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -402,17 +407,17 @@ func (c *commands) fromTrash(ctx context.Context, args []string) (list []convers
 		list = append(list, *l)
 	}
 	if len(args) == 0 {
-		c.listTrash(removed, at)
+		c.listTrash(removed, removedAt)
 	}
 	return list, nil
 }
 
 // listTrash writes the conversations that can be restored.
-func (c *commands) listTrash(removed []conversations.Listed, at []time.Time) {
+func (c *commands) listTrash(removed []conversations.Listed, removedAt []time.Time) {
 	short := c.shortIDs(removed)
 	for i, l := range removed {
-		line := short(l.ID) + "  removed " + c.age(at[i]) + "  " + shortTitle(l.Title)
-		c.out.add(strings.TrimRight(line, " ")+"\n", about(l.ID, l.Title, "removed_at", at[i], "archived", l.Archived))
+		line := short(l.ID) + "  removed " + c.age(removedAt[i]) + "  " + shortTitle(l.Title)
+		c.out.add(strings.TrimRight(line, " ")+"\n", about(l.ID, l.Title, "removed_at", removedAt[i], "archived", l.Archived))
 	}
 	if len(removed) == 0 && !c.out.json {
 		c.note("nothing is in the trash")

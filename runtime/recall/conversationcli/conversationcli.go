@@ -4,8 +4,9 @@
 //
 // The commands read conversations from a [conversations.Library], and change them only through a
 // [jp.Writer]; a dangerous change asks first. A conversation that cannot be read is named in a
-// warning and never hides the others. The package starts no process but the user's pager, git to ask when a line was committed, and the program to resume a session with.
-// Recorded text never reaches a terminal in a form that could drive it.
+// warning and never hides the others. The package starts no process but the user's pager, git to ask when a line was
+// committed, and the program to resume a session with. Recorded text never reaches a terminal in a form that could
+// drive it.
 package conversationcli
 
 import (
@@ -46,7 +47,7 @@ func Command(host *toolset.Host) *cobra.Command {
 	return cmd
 }
 
-// formats returns the formats of all commands below "conversation".
+// formats returns the values of --format of all commands below "conversation".
 func formats() []string { return []string{"auto", "text", "text-pretty", "json", "json-pretty"} }
 
 // newCommand returns a command without flags. The aliases are separated by spaces, and the
@@ -78,8 +79,9 @@ type commands struct {
 // run does the work of a command.
 type run func(ctx context.Context, args []string) error
 
-// command completes a command that writes results to c.out. Of each group of flags, which are
-// separated by spaces, at most one may be given.
+// command completes a command with run, which writes results to c.out. If the command has a pager, that starts first.
+// Of each group of flags, separated by spaces, at most one may be given. What run has written is ended, also before
+// some errors; the error of run comes first, unless it is ErrFailed.
 func (c *commands) command(cmd *cobra.Command, run run, groups ...string) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if off, none := cmd.Flags().GetBool("no-pager"); none == nil && !off {
@@ -97,7 +99,7 @@ func (c *commands) command(cmd *cobra.Command, run run, groups ...string) *cobra
 			}
 		}
 		c.out = c.newOutput()
-		for _, set := range c.late {
+		for _, set := range c.late { // flags that need the library
 			err = cmp.Or(err, set(cmd.Context()))
 		}
 		if err == nil {
@@ -117,19 +119,19 @@ func (c *commands) reading(cmd *cobra.Command, run run, groups ...string) *cobra
 	return c.command(paged(cmd), run, groups...)
 }
 
-// paged has a pager show the output of a command on a terminal.
+// paged adds --no-pager to a command and returns it. The flag has command start a pager on a terminal.
 func paged(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().Bool("no-pager", false, "never start the pager, $PAGER or less, on a terminal")
 	return cmd
 }
 
-// options returns the options of the library.
+// options returns the options to open the library, which shows the progress of its indexes.
 func (c *commands) options() conversations.Options {
 	show := newProgress(cmp.Or(c.screen, c.host.Stderr), c.host.Now)
 	return conversations.Options{
 		Dir: c.host.Dir, AllProjects: c.allProjects, HideSecrets: c.hideSecrets, Getenv: c.host.Getenv, Now: c.host.Now,
 		Indexes:  conversations.OpenIndexes(c.host.Getenv),
-		Progress: func(of store.Store, done, all int) { show(indexed(of.Name(), done, all)) },
+		Progress: func(s store.Store, done, all int) { show(indexed(s.Name(), done, all)) },
 	}
 }
 
@@ -141,7 +143,7 @@ func indexed(name string, done, all int) string {
 	return fmt.Sprintf("reading %s: %s of %s conversations", name, text.Number(done), text.Number(all))
 }
 
-// open returns the library, which it opens once.
+// open returns the library. The first call opens it, and writes its warnings.
 func (c *commands) open() (_ *conversations.Library, err error) {
 	if c.library == nil {
 		if c.library, err = conversations.Open(c.options()); err != nil {
@@ -189,7 +191,7 @@ func misused(hint, format string, args ...any) error {
 	return cli.Hint(cli.Usagef(format, args...), hint)
 }
 
-// foundAny returns an error if a search found nothing.
+// foundAny returns the error of a search that found nothing, and nil if isFound is true.
 func foundAny(isFound bool) error {
 	if isFound {
 		return nil
@@ -197,7 +199,8 @@ func foundAny(isFound bool) error {
 	return cli.ErrFailed
 }
 
-// explained returns an error with the words and the advice that people need.
+// explained returns an error with words and advice for people, by the first error of its chain that is known here. It
+// returns any other error as it is.
 func explained(err error) error {
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		switch e := e.(type) {
@@ -245,14 +248,14 @@ const maxNamed = 20
 
 // joined joins the first maxNamed texts and counts the rest.
 func joined[T ~string](texts []T) string {
-	all := ""
+	result := ""
 	for i, text := range texts {
 		if i == maxNamed {
-			return all + fmt.Sprintf(", and %d more", len(texts)-i)
+			return result + fmt.Sprintf(", and %d more", len(texts)-i)
 		}
-		all += either(i > 0, ", ", "") + string(text)
+		result += either(i > 0, ", ", "") + string(text)
 	}
-	return all
+	return result
 }
 
 // plural returns a number of things, without commas between its digits.
@@ -291,6 +294,7 @@ func newProgress(stderr io.Writer, now func() time.Time) func(line string) {
 	return progress(terminal, now)
 }
 
+// progress returns the function of newProgress for a terminal.
 func progress(terminal io.Writer, now func() time.Time) func(line string) {
 	next, isShown := now().Add(showAfter), false
 	return func(line string) {

@@ -22,8 +22,8 @@ const selectHelp = `ID is the id of a conversation or the beginning that no othe
 without the program's name. It may be . or active for the active conversation of
 JP's session, recent for the one activated last, or - for ids on standard input.`
 
-// active returns the id of the conversation that is active in JP's session, without a session of the
-// one that calls; empty if there is none.
+// active returns the id of the conversation that was activated last in JP's session, of those that are still live.
+// Without a session it is the conversation that runs this program. The id is empty if there is none.
 func (c *commands) active(ctx context.Context) (transcript.ID, error) {
 	var history []transcript.ID
 	w, err := c.workspace()
@@ -54,7 +54,8 @@ func (c *commands) recent(ctx context.Context) (transcript.ID, error) {
 // maxStdin bounds the ids on standard input, in bytes.
 const maxStdin = 6 << 20
 
-// ids returns the ids that arguments select: an id, the beginning of one, or a word of selectHelp.
+// ids returns the ids of the conversations that arguments select. An argument is an id, the beginning of one, or a word
+// of selectHelp. The error is the first of an argument, and then that of resolve.
 func (c *commands) ids(ctx context.Context, args []string) (ids []string, err error) {
 	for _, arg := range args {
 		id := transcript.ID(arg)
@@ -82,8 +83,8 @@ func (c *commands) ids(ctx context.Context, args []string) (ids []string, err er
 	return c.resolve(ctx, ids)
 }
 
-// idsOrRecent is ids. Without arguments it returns the active conversation, or the one that was
-// activated last.
+// idsOrRecent returns the ids that arguments select, as ids does. Without arguments it returns the active conversation,
+// or else the one that was activated last.
 func (c *commands) idsOrRecent(ctx context.Context, args []string) ([]string, error) {
 	if len(args) == 0 {
 		active, _ := c.active(ctx)
@@ -105,8 +106,8 @@ func (c *commands) named(ctx context.Context, args []string) ([]conversations.Li
 	return c.all(ctx, conversations.Filter{IDs: ids})
 }
 
-// resolve replaces the beginning of an id by the whole id. The error is a
-// [*conversations.NotFoundError] if there is no conversation with an id.
+// resolve returns ids in place of texts: each is an id, or the beginning of the id that it is replaced by. The error
+// says that several ids begin with a text, or is a [*conversations.NotFoundError] if there is no conversation.
 func (c *commands) resolve(ctx context.Context, texts []string) ([]string, error) {
 	if _, err := c.all(ctx, conversations.Filter{IDs: texts}); err == nil || len(texts) == 0 {
 		return texts, nil
@@ -120,7 +121,7 @@ func (c *commands) resolve(ctx context.Context, texts []string) ([]string, error
 		list, _ := c.all(ctx, f)
 		if l, err := c.one(list, text); err != nil {
 			return nil, err
-		} else if l != nil {
+		} else if l != nil { // else the text stays, and is not found below
 			ids[i] = string(l.ID)
 		}
 	}
@@ -128,8 +129,8 @@ func (c *commands) resolve(ctx context.Context, texts []string) ([]string, error
 	return ids, err
 }
 
-// one returns the conversation of a list with an id, or the beginning of one; nil if there is
-// none. If there are several it shows them and returns an error.
+// one returns the conversation of a list whose id is given, or begins so; nil if there is none. If there are several it
+// notes which, and returns an error.
 func (c *commands) one(list []conversations.Listed, id string) (*conversations.Listed, error) {
 	found := withPrefix(list, id)
 	switch len(found) {
@@ -154,13 +155,13 @@ func withPrefix(list []conversations.Listed, text string) (found []conversations
 		}
 	}
 	session, part, _ := strings.Cut(strings.ToLower(text), ".")
-	begins := func(id string) bool {
+	hasPrefix := func(id string) bool {
 		ofSession, ofPart, _ := strings.Cut(strings.ToLower(id), ".")
 		return session != "" && strings.HasPrefix(ofSession, session) && strings.HasPrefix(ofPart, part)
 	}
 	isPart := func(l conversations.Listed) bool { return strings.Contains(string(l.ID), ".") }
 	for _, l := range list {
-		if _, own := splitID(l.ID); begins(own) || begins(string(l.ID)) {
+		if _, own := splitID(l.ID); hasPrefix(own) || hasPrefix(string(l.ID)) {
 			found = append(found, l)
 		}
 	}
@@ -187,9 +188,9 @@ func splitID(id transcript.ID) (program, own string) {
 // shortID is the least number of characters of an id on a terminal.
 const shortID = 8
 
-// shortIDs returns how a list shows ids. A terminal gets them without the program's name, and as
-// many characters of the session as no other session of all begins with. The ids of archives
-// keep the name, by which ids finds the archive.
+// shortIDs returns a function that shortens ids for a list on a terminal, and returns them whole otherwise. A short id
+// has no program's name, unless it is of an archive, and of the session so many characters that no other session in all
+// begins with them.
 func (c *commands) shortIDs(all []conversations.Listed) func(transcript.ID) string {
 	if !c.out.isTable() {
 		return func(id transcript.ID) string { return string(id) }
@@ -209,8 +210,8 @@ func (c *commands) shortIDs(all []conversations.Listed) func(transcript.ID) stri
 		program, own := splitID(id)
 		session := sessionOf(id)
 		length := min(shortID, len(session))
-		at, _ := slices.BinarySearch(sessions, session)
-		for _, other := range sessions[max(at-1, 0):min(at+2, len(sessions))] {
+		index, _ := slices.BinarySearch(sessions, session)
+		for _, other := range sessions[max(index-1, 0):min(index+2, len(sessions))] { // with the longest common beginnings
 			for other != session && length < len(session) && strings.HasPrefix(other, session[:length]) {
 				length++
 			}
@@ -229,8 +230,8 @@ func (c *commands) addSpan(cmd *cobra.Command, s *span) {
 	c.addTime(cmd, "until", "those begun before `TIME`", func(t iso8601.Span) { s.until = t.First })
 }
 
-// chosen returns the conversations in a span of those that arguments select; without arguments
-// of all live ones that are not hidden.
+// chosen returns the conversations in a span, of those that arguments select or, without arguments, of all live ones
+// that are not hidden. Without both it returns an error. It notes if there is none in the span.
 func (c *commands) chosen(ctx context.Context, args []string, s span) (list []conversations.Listed, err error) {
 	if s == (span{}) || len(args) > 0 {
 		list, err = c.named(ctx, args)
@@ -253,8 +254,8 @@ const (
 	completionColumn = 60 // columns of a title
 )
 
-// completeIDs offers the ids of conversations but those that are named already, the last used
-// first.
+// completeIDs offers the ids of live and archived conversations, the last used first, without those that are named
+// already.
 func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	list, _ := c.all(cmd.Context(), conversations.Filter{Both: true}) // nothing is offered if they cannot be listed
 	slices.SortFunc(list, func(a, b conversations.Listed) int {
@@ -264,8 +265,8 @@ func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) 
 	return offered(list, word)
 }
 
-// offered returns the ids that begin with a word, with their titles. They have the program's name
-// if the word has it.
+// offered returns the ids in a list that begin with a word, with their titles. An id that begins with it only without
+// the program's name is offered without.
 func offered(list []conversations.Listed, word string) (ids []cobra.Completion, directive cobra.ShellCompDirective) {
 	for _, l := range list {
 		id := string(l.ID)

@@ -156,8 +156,8 @@ func (c *client) answer(ctx context.Context, call contract.Call) (string, error)
 	switch {
 	case d.request.Destroy != nil:
 		return destroy(ctx, s, d.request.Destroy.ConversationID)
-	case d.task != "":
-		return output(waiting, s, d.task)
+	case d.task != nil:
+		return output(waiting, s, *d.task)
 	}
 	return c.submit(ctx, waiting, s, item)
 }
@@ -169,7 +169,7 @@ func (c *client) read(ctx context.Context, call session.Item) (string, error) {
 	if err == nil {
 		defer c.done(s)
 		state = s.State()
-	} else if busy := (*log.BusyError)(nil); errors.As(err, &busy) {
+	} else if busy := (*log.BusyError)(nil); errors.As(err, &busy) || errors.Is(err, fs.ErrExist) {
 		state, _, err = log.Load(c.project.Logs, c.new.ID)
 	}
 	if err != nil {

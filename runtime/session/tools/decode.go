@@ -35,8 +35,8 @@ const (
 type decoded struct {
 	tool    string // its canonical name
 	request session.Request
-	wait    *int   // milliseconds that a caller outside of the session waits; nil is the default
-	task    string // of conv.wait
+	wait    *int    // milliseconds that a caller outside of the session waits; nil is the default
+	task    *string // of conv.wait; nil for other tools
 
 	project  *Project
 	settings Settings // of the caller
@@ -93,7 +93,7 @@ func (d *decoded) take(call *contract.Call, tool *contract.Tool) (err error) {
 	default:
 		var a conv.WaitParams
 		a, err = coerce.Params[conv.WaitParams](call, tool)
-		d.task, d.wait = a.TaskID, a.WaitMs
+		d.task, d.wait = &a.TaskID, a.WaitMs
 	}
 	return err
 }

@@ -61,7 +61,7 @@ const Columns = "name, title, created, updated, archived, hash, last, id, native
 // positionBits is the number of bits of a message's id that have its position in the conversation.
 const positionBits = 32
 
-// queries returns the queries of the database, if its schema is known.
+// queries returns the queries of the database. The error is that of [CheckVersion] if its schema is not a known one.
 func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error) {
 	version, err := versionOf(ctx, db.DB)
 	if err = cmp.Or(err, CheckVersion(version, schemaVersion)); err != nil {
@@ -76,17 +76,17 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 	}, nil
 }
 
-// Read decodes a message of an archive.
-func Read(kind, name, text []byte) (is transcript.Kind, called string, said []byte) {
-	is = transcript.KindSystem
+// Read decodes a message of an archive. recorded is the name of its kind; others than these five count as system.
+func Read(recorded, name, text []byte) (kind transcript.Kind, validName string, validText []byte) {
+	kind = transcript.KindSystem
 	for _, k := range []transcript.Kind{
 		transcript.KindUser, transcript.KindAssistant, transcript.KindReasoning, transcript.KindToolCall, transcript.KindToolResult,
 	} {
-		if k.String() == string(kind) {
-			is = k
+		if k.String() == string(recorded) {
+			kind = k
 		}
 	}
-	return is, string(transcript.AppendValid(nil, name)), transcript.AppendValid(nil, text)
+	return kind, string(transcript.AppendValid(nil, name)), transcript.AppendValid(nil, text)
 }
 
 // versionOf returns the version of the schema; 0 if there is none.
@@ -145,12 +145,13 @@ func Create(ctx context.Context, dir string, dry bool) (*Writer, error) {
 			RETURNING id`,
 		Clear:   fmt.Sprintf("DELETE FROM messages WHERE id BETWEEN ?1 << %d AND (?1 + 1 << %d) - 1", positionBits, positionBits),
 		Delete:  "DELETE FROM conversations WHERE id = ?1",
-		Add:     add,
+		Add:     addMessages,
 		Failure: func(_ context.Context, err error) error { return err },
 	}, dry)
 }
 
-// connect opens the database, and makes its file. If it is dry and there is no file, the database is nil.
+// connect opens the database, and makes its file if there is none. If dry, it makes no file, and returns nil
+// if there is none.
 func connect(path string, dry bool) (*sql.DB, error) {
 	const busyTimeout = 30 * time.Second // writing some conversations takes as long
 	exists, err := exists(path)
@@ -175,10 +176,10 @@ func connect(path string, dry bool) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// exists reports whether the file of the database exists. It is an error if that or a file beside it is not a
-// regular file: SQLite would wait for a FIFO.
+// exists reports whether the file of the database exists. The error is that of a file that cannot be examined or
+// is not regular, the database or one beside it: SQLite would wait for a FIFO.
 func exists(path string) (found bool, err error) {
-	for _, suffix := range []string{"-shm", "-journal", "-wal", ""} {
+	for _, suffix := range []string{"-shm", "-journal", "-wal", ""} { // the database is last, for found
 		info, err := os.Stat(path + suffix)
 		found = err == nil
 		if found && !info.Mode().IsRegular() {
@@ -203,8 +204,8 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
-// add adds the messages of a conversation.
-func add(ctx context.Context, tx *sql.Tx, id int64, messages []Message) error {
+// addMessages adds the messages of a conversation to the database.
+func addMessages(ctx context.Context, tx *sql.Tx, id int64, messages []Message) error {
 	insert, err := tx.PrepareContext(ctx, "INSERT INTO messages (id, native, kind, name, time, active, text) VALUES (?, nullif(?, ''), ?, nullif(?, ''), ?, ?, ?)")
 	if err != nil {
 		return err

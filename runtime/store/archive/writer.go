@@ -131,21 +131,21 @@ func CheckVersion(version, known int) error {
 	return &VersionError{version, known}
 }
 
-// check returns [CheckVersion] of the schema.
-func (d *Database) check(ctx context.Context) error {
+// checkSchema returns the error of reading the version of the schema, or of [CheckVersion] for it.
+func (d *Database) checkSchema(ctx context.Context) error {
 	version, err := d.Version(ctx, d.DB)
 	return cmp.Or(err, CheckVersion(version, d.Known))
 }
 
-// create makes the schema, unless another process has made it meanwhile.
-func (d *Database) create(ctx context.Context) error {
+// createSchema makes the schema, unless another process has made it meanwhile.
+func (d *Database) createSchema(ctx context.Context) error {
 	tx, err := d.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // it does nothing after a commit
 	if _, err = tx.ExecContext(ctx, d.SchemaLock); err == nil {
-		err = d.check(ctx)
+		err = d.checkSchema(ctx)
 	}
 	if !errors.Is(err, messagedb.ErrAbsent) {
 		return err
@@ -166,30 +166,31 @@ type Writer struct {
 	dry bool
 }
 
-// NewWriter returns a writer to a database, which [Writer.Close] closes. It makes the schema if there is none.
-// If it is dry, it returns the outcomes and writes nothing.
+// NewWriter returns a writer to a database, which [Writer.Close] closes. It makes the schema if there is none. A
+// dry writer returns the outcomes and writes nothing.
 func NewWriter(ctx context.Context, to Database, dry bool) (*Writer, error) {
 	w := &Writer{to: to, dry: dry}
 	if to.DB == nil {
 		return w, nil
 	}
-	err := to.check(ctx)
+	err := to.checkSchema(ctx)
 	isAbsent := errors.Is(err, messagedb.ErrAbsent)
 	if isAbsent && !dry {
-		err = to.create(ctx)
+		err = to.createSchema(ctx)
 	}
 	if err == nil {
 		return w, nil
 	}
 	w.Close()
-	if isAbsent && dry {
+	if isAbsent && dry { // without an archive all conversations are new
 		w.to.DB = nil
 		return w, nil
 	}
 	return nil, fmt.Errorf("opening the archive %s: %w", to.Place, to.Failure(ctx, err))
 }
 
-// Put adds a conversation, or replaces the one with its id.
+// Put adds a conversation, or replaces the one with its id. A conversation that the user has forgotten is left
+// out, and one that the archive has already, or in a later version, is not replaced.
 func (w *Writer) Put(ctx context.Context, c *Conversation) (Outcome, error) {
 	if w.Forgotten != nil && w.Forgotten(c.ID()) {
 		return Left, nil
@@ -201,9 +202,10 @@ func (w *Writer) Put(ctx context.Context, c *Conversation) (Outcome, error) {
 	return outcome, nil
 }
 
+// put does the same for a conversation with a hash that is not forgotten. Errors are those of the database.
 func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome Outcome, err error) {
 	switch err = ctx.Err(); {
-	case err != nil || w.to.DB == nil:
+	case err != nil || w.to.DB == nil: // cancelled, or a dry writer without an archive
 		return New, err
 	case w.dry:
 		return compare(w.to.QueryRowContext(ctx, w.to.Find, []byte(c.name())), c, sum)
@@ -228,7 +230,8 @@ func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome 
 	return outcome, err
 }
 
-// compare returns the outcome of adding a conversation with a hash. found is the result of the query Find.
+// compare returns the outcome that adding a conversation with a hash has. found is the row that the query Find
+// selects for the conversation.
 func compare(found *sql.Row, c *Conversation, sum string) (Outcome, error) {
 	var id int64
 	var before string
@@ -245,6 +248,7 @@ func compare(found *sql.Row, c *Conversation, sum string) (Outcome, error) {
 	return Updated, err
 }
 
+// write adds or replaces the row of a conversation, and replaces its messages.
 func (w *Writer) write(ctx context.Context, tx *sql.Tx, c *Conversation, sum string) error {
 	var id int64
 	err := tx.QueryRowContext(ctx, w.to.Put, []byte(c.name()), []byte(c.Native), []byte(c.Title), Seconds(c.Created), Seconds(c.Updated), c.Archived,

@@ -88,8 +88,9 @@ func fromEnv(getenv func(string) string) (variable string, paths []string) {
 // databaseDir is the directory of a project that has databases, and extension ends their names.
 const databaseDir, extension = "db", ".db"
 
-// Open returns the store, and false if there is no database. A home is a database, or a directory of
-// which the newest database is read.
+// Open returns the store, and false if there is no database. The home of the options comes first: it is a
+// database, or a directory of which the newest database is read. Then come the databases in the environment,
+// and then the newest one in the directory "db" of a project that is not excluded.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	if o.Home != "" {
 		info, err := os.Stat(o.Home)
@@ -111,7 +112,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 			}
 			return all, problems
 		}), true
-	} else if variable != "" || o.Project.Excluded().By != "" {
+	} else if variable != "" || o.Project.Excluded().By != "" { // the variable names a server
 		return nil, false
 	}
 	for _, dir := range o.Project.Dirs() {
@@ -128,6 +129,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	return nil, false
 }
 
+// newStore returns the store of databases at a place, which is for people.
 func newStore(place string, databases func() ([]messagedb.Database, []store.Problem)) *messagedb.Store {
 	return &messagedb.Store{IDs: IDs(), Kind: Name, Path: place, Databases: databases}
 }
@@ -143,7 +145,8 @@ func newestIn(dir string, open func() (*os.Root, error)) ([]messagedb.Database, 
 	return nil, nil
 }
 
-// newest returns the name of the newest database of an export in a directory; "" if there is none.
+// newest returns the name of the newest database of an export in a directory; "" if there is none. The error is
+// that of opening or reading the directory.
 func newest(open func() (*os.Root, error)) (string, error) {
 	const most = 100 // databases that are examined
 	root, err := open()
@@ -169,8 +172,8 @@ func newest(open func() (*os.Root, error)) (string, error) {
 	return "", err
 }
 
-// isExport reports whether a file seems to be a database of an export, by its beginning and that of its log:
-// nobody has named the database, so it is not opened as one.
+// isExport reports whether a file seems to be a database of an export, by the beginnings of the file and of its
+// log. It does not open the file as a database: the user has not named it.
 func isExport(root *os.Root, name string) bool {
 	const most = 1 << 20
 	var begin []byte
@@ -199,9 +202,9 @@ func (c columns) column(name string) string {
 	return "NULL"
 }
 
-// tables returns the columns of the two tables. A view, a virtual table or a generated column is an error:
-// it would run what the author of the database wants. Even to look at the columns of a view can take
-// any time.
+// tables returns the columns of the two tables, by the names of the tables. The error is that of the query, or
+// says that one is a view or a virtual table, or has a generated column: these run what the author of the
+// database wants. Even to look at the columns of a view can take any time.
 func tables(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error) {
 	found := map[string]columns{}
 	err := db.Each(ctx, func(rows *sql.Rows) error {
@@ -219,7 +222,7 @@ func tables(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error) 
 	return found, err
 }
 
-// queries returns the queries of a database.
+// queries returns the queries of a database. The error is that of its tables, or says that it has none of an export.
 func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error) {
 	found, err := tables(ctx, db)
 	if err != nil {
@@ -256,8 +259,9 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 	return q, ctx.Err()
 }
 
-// listQuery returns the query for the conversations that have a row or messages. place is the expression for
-// the place of the first message, and condition one for the key, such as " = 1"; empty for all.
+// listQuery returns the query for the conversations that have a row or messages. place is an SQL expression: the
+// place of the first message. condition is the rest of an SQL expression after the key, such as " = 1", that
+// selects conversations; empty for all.
 func listQuery(conversations columns, place, condition string) string {
 	where := func(key string) string {
 		if condition == "" {
@@ -284,7 +288,7 @@ func read(role, _, content []byte) (kind transcript.Kind, name string, text []by
 		kind = transcript.KindAssistant
 	case "tool":
 		kind = transcript.KindToolResult
-	case "system":
+	case "system": // as set
 	default:
 		name = string(transcript.AppendValid(nil, role))
 		if strings.TrimSpace(name) == "" {

@@ -34,8 +34,8 @@ const (
 // from a shell: a server gets another one with --continue, and keeps the old one when its user
 // clears the conversation.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller) {
-	if use, ok := from.Meta[toolUseKey].(string); ok {
-		return store.Caller{Evidence: store.ByCall, IDs: s.caller(ctx, use)}
+	if useID, ok := from.Meta[toolUseKey].(string); ok {
+		return store.Caller{Evidence: store.ByCall, IDs: s.caller(ctx, useID)}
 	}
 	c.Evidence = s.Evidence(from, from.Client == "claude-code", "CLAUDECODE")
 	session := strings.ToLower(s.Getenv("CLAUDE_CODE_SESSION_ID"))
@@ -45,14 +45,14 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller)
 	return c
 }
 
-// caller returns the conversation with a call, and waits until that is recorded. After a sub-agent it
-// returns the session of that.
-func (s *Store) caller(ctx context.Context, use string) []transcript.ID {
-	if use == "" || len(use) > maxToolUse || !history.IsPlain(use) {
+// caller returns the conversation that made a call, and for a sub-agent then its session. It waits until the
+// call is recorded, for recordWait at most, and returns nil if it is not.
+func (s *Store) caller(ctx context.Context, useID string) []transcript.ID {
+	if useID == "" || len(useID) > maxToolUse || !history.IsPlain(useID) {
 		return nil
 	}
 	for range recordWait/recordInterval + 1 {
-		if e := s.calling(ctx, use); e != nil {
+		if e := s.calling(ctx, useID); e != nil {
 			return slices.Compact([]transcript.ID{id(e.session, e.agent), id(e.session, "")})
 		}
 		select {
@@ -64,8 +64,9 @@ func (s *Store) caller(ctx context.Context, use string) []transcript.ID {
 	return nil
 }
 
-// calling returns the transcript with a call: the newest one if copies have the call too.
-func (s *Store) calling(ctx context.Context, use string) *entry {
+// calling returns the transcript that has a call near its end, or nil. If several have it, since records were
+// copied, it returns the one that was written last.
+func (s *Store) calling(ctx context.Context, useID string) *entry {
 	root, err := s.Store.Open()
 	if err != nil {
 		return nil
@@ -77,16 +78,16 @@ func (s *Store) calling(ctx context.Context, use string) *entry {
 	}
 	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()) })
 	for _, e := range all[:min(len(all), maxCallers)] {
-		if ctx.Err() == nil && e.calls(root, use) {
+		if ctx.Err() == nil && e.calls(root, useID) {
 			return e
 		}
 	}
 	return nil
 }
 
-// calls reports whether a tool call is recorded near the end of a transcript. If the name of the file
-// does not have the session, the record has it.
-func (e *entry) calls(root *history.Root, use string) bool {
+// calls reports whether a tool call is recorded near the end of a transcript, in a session with a uuid. If the
+// name of the file does not have the session, it takes the session from the record of the call.
+func (e *entry) calls(root *history.Root, useID string) bool {
 	f, size, err := root.File(e.File)
 	if err != nil {
 		return false
@@ -95,12 +96,12 @@ func (e *entry) calls(root *history.Root, use string) bool {
 	tail := make([]byte, min(size, callerTail))
 	n, _ := f.ReadAt(tail, size-int64(len(tail))) // the file may have been cut
 	for line := range bytes.SplitSeq(tail[:n], []byte("\n")) {
-		if !bytes.Contains(line, []byte(strconv.Quote(use))) {
+		if !bytes.Contains(line, []byte(strconv.Quote(useID))) {
 			continue
 		}
 		r, whole := parse(line)
-		events, _ := r.events() // a quoted transcript has the id too
-		isCall := func(e transcript.Event) bool { return e.Kind == transcript.KindToolCall && e.CallID == use }
+		events, _ := r.events() // a text that quotes a transcript has the id too, and is no call
+		isCall := func(e transcript.Event) bool { return e.Kind == transcript.KindToolCall && e.CallID == useID }
 		if whole && slices.ContainsFunc(events, isCall) {
 			e.session = cmp.Or(e.session, strings.ToLower(jsontext.String(r.Session)))
 			return history.IsUUID(e.session)

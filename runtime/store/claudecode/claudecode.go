@@ -66,7 +66,7 @@ type entry struct {
 }
 
 // transcripts returns the transcripts in the folders that can contain sessions of the project, and
-// the folders that cannot be read.
+// problems for the folders that cannot be read.
 func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.Problem) {
 	files, problems := s.Walk(root, ".", func(dir string) bool {
 		folder, below, isBelow := strings.Cut(dir, "/")
@@ -78,11 +78,11 @@ func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.
 	})
 	form := regexp.MustCompile(fileForm)
 	for _, file := range files {
-		is := form.FindStringSubmatch(file)
-		if is == nil {
+		match := form.FindStringSubmatch(file)
+		if match == nil {
 			continue
 		}
-		e := &entry{session: cmp.Or(is[1], is[2]), agent: is[3]}
+		e := &entry{session: cmp.Or(match[1], match[2]), agent: match[3]}
 		if e.File = file; e.session != "" {
 			e.ID = id(e.session, e.agent)
 		}
@@ -111,8 +111,8 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	})
 }
 
-// complete finds the session of a sub-agent whose file is beside the sessions, and reports whether the
-// transcript has anything to read. Claude Code starts some sub-agents only to warm up: their files
+// complete sets the session and the id of a sub-agent whose path does not have them, and reports whether the
+// transcript has an id and anything to read. Claude Code starts some sub-agents only to warm up: their files
 // have one answer to no question.
 func (e *entry) complete() bool {
 	m := &e.Meta
@@ -126,7 +126,8 @@ func (e *entry) complete() bool {
 
 var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
 
-// unique leaves out the files with the id of another file that was written later.
+// unique returns the files without those that have the id of another file that was written later, and adds a
+// problem for each of them to the listing.
 func (s *Store) unique(all []*entry, l *store.Listing) []*entry {
 	slices.SortStableFunc(all, func(a, b *entry) int {
 		return cmp.Or(a.ID.Compare(b.ID), cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()))

@@ -76,16 +76,16 @@ type member struct {
 	first time.Time         // of the first message that no other session has; zero for none
 }
 
-// relate reads the files of a family, and adds the relations of its sessions by their files. A message that
-// several sessions have belongs to the first of them in this order: sessions with a message that no other
-// has, before sessions without; sessions whose file says nothing of a copy, before forks; the session whose
-// first such message is older; the session with more messages; the smaller id.
+// relate reads the files of a family, and sets relations[FILE] for each of its sessions. A message that several
+// sessions have belongs to the first of them in this order: sessions with a message that no other session has,
+// before sessions without; sessions whose file does not say that it begins with copies, before forks; the
+// session whose first message that no other has is older; the session with more messages; the smaller id.
 func relate(ctx context.Context, root *history.Root, family []*entry, relations map[string]relation) error {
 	holders := map[key]int{} // how many sessions have a message
 	var members []*member
 	for _, e := range family {
 		m := &member{entry: e, times: map[key]time.Time{}}
-		if err := m.read(ctx, root); err != nil {
+		if err := m.readTimes(ctx, root); err != nil {
 			return err // reading the conversation reports the error
 		}
 		for k := range m.times {
@@ -112,25 +112,25 @@ func relate(ctx context.Context, root *history.Root, family []*entry, relations 
 		var last time.Time // of a copied message
 		for k, at := range m.times {
 			switch owner, copied := owners[k]; {
-			case !copied:
+			case !copied: // m is the first in the order with this message
 				owners[k] = m.ID
 				if r.Hidden || at.Before(r.Own) {
 					r.Hidden, r.Own = false, at
 				}
-			case r.Origin == "" || cmp.Or(last.Compare(at), r.Origin.Compare(owner)) < 0:
+			case r.Origin == "" || cmp.Or(last.Compare(at), r.Origin.Compare(owner)) < 0: // the last copied message so far
 				r.Origin, last = owner, at
 			}
 		}
 		if r.Hidden {
-			r.Origin = "" // it is the continuation of this session
+			r.Origin = "" // the origin is a continuation of this session
 		}
 		relations[m.File] = r
 	}
 	return nil
 }
 
-// read reads the times of the messages in the file of a session.
-func (m *member) read(ctx context.Context, root *history.Root) error {
+// readTimes sets the times of the messages from the file of the session.
+func (m *member) readTimes(ctx context.Context, root *history.Root) error {
 	f, size, err := root.File(m.File)
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	wanted := func() bool { return m.Dir == "" || m.Messages == 0 || to.Request == "" }
 	m.Whole, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
 		r, _ := parse(line)
-		m.add(&r)
+		m.addRecord(&r)
 		if to.Request == "" {
 			to.Request = store.Request(r.command())
 		}
@@ -68,8 +68,8 @@ func (e *entry) description(root *history.Root) string {
 	return about.Description
 }
 
-// add adds the metadata in a record.
-func (m *metadata) add(r *record) {
+// addRecord adds what a record says of its transcript to the metadata.
+func (m *metadata) addRecord(r *record) {
 	const slack = time.Second // between a line about a prompt and the prompt
 	m.Dir = cmp.Or(m.Dir, jsontext.String(r.Cwd))
 	m.UUID = cmp.Or(m.UUID, strings.ToLower(jsontext.String(r.Session)))
@@ -89,8 +89,8 @@ func (m *metadata) add(r *record) {
 	if r.Key != 0 {
 		m.Keys = append(m.Keys, r.Key)
 		// A line that the program writes before it copies records has a later time than these.
-		isLater := m.Created.IsZero() && !r.At.IsZero() && m.Preamble.After(r.At.Add(slack))
-		m.Copied = m.Copied || isLater || r.Forked != nil && string(r.Forked) != "null"
+		preambleIsLater := m.Created.IsZero() && !r.At.IsZero() && m.Preamble.After(r.At.Add(slack))
+		m.Copied = m.Copied || preambleIsLater || r.Forked != nil && string(r.Forked) != "null"
 		if m.Created.IsZero() || !r.At.IsZero() && r.At.Before(m.Created) {
 			m.Created = r.At
 		}
@@ -110,7 +110,8 @@ func summaries(all []*entry) map[key]string {
 	return found
 }
 
-// title returns the title of a session, or "". A summary can be the error with which making it ended.
+// title returns the title of a session: that of the user, or else of the model, or else the last summary, or "".
+// A summary does not count if it is an error, with which making a summary ended.
 func (m *metadata) title(summaries map[key]string) string {
 	last := ""
 	for _, k := range m.Keys {

@@ -39,7 +39,7 @@ type record struct {
 	Forked      jsontext.Raw `json:"forkedFrom"`
 }
 
-// parse reads a line. It returns false if that is no JSON object, with the members up to the mistake.
+// parse decodes a line. If the line is no JSON object, it returns false, and the members before the mistake.
 func parse(line []byte) (r record, ok bool) {
 	ok = jsontext.Decode(line, &r)
 	return r, ok
@@ -103,12 +103,12 @@ type block struct {
 
 // blocks returns the blocks of a content, which can be a text alone.
 func blocks(content jsontext.Raw) []block {
-	return jsontext.Parts(content, func(said []byte) block { return block{Type: "text", Text: said} })
+	return jsontext.Parts(content, func(text []byte) block { return block{Type: "text", Text: text} })
 }
 
-// prompt returns the texts that a person wrote, from the blocks of the message. It returns false if a
-// person wrote none of it.
-func (r *record) prompt(parts []block) (said [][]byte, ok bool) {
+// prompt returns the texts that a person wrote, from the blocks of the message. It returns false if the
+// message is not one of a person. A prompt can be a picture alone.
+func (r *record) prompt(parts []block) (texts [][]byte, ok bool) {
 	for _, b := range parts {
 		switch b.Type {
 		case "tool_result":
@@ -117,11 +117,11 @@ func (r *record) prompt(parts []block) (said [][]byte, ok bool) {
 			ok = true
 		case "text":
 			if !isInjected(b.Text) {
-				said, ok = append(said, b.Text), true
+				texts, ok = append(texts, b.Text), true
 			}
 		}
 	}
-	return said, ok && r.mayBePrompt()
+	return texts, ok && r.mayBePrompt()
 }
 
 // mayBePrompt reports whether a person can have written the message.
@@ -131,27 +131,28 @@ func (r *record) mayBePrompt() bool {
 }
 
 // isInjected reports whether a text is one that the program writes in the name of the user.
-func isInjected(said []byte) bool {
-	return history.Begins(said,
+func isInjected(text []byte) bool {
+	return history.Begins(text,
 		"<command-", "<local-command-", "Caveat: The messages below", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
 		"<task-notification>", "<system-reminder>", "[Request interrupted by user")
 }
 
-// command returns the slash command that a person gave, with its arguments; "" if there are none.
+// command returns the slash command that a person gave, with its arguments. It returns "" if the record is no
+// command, or one without arguments.
 func (r *record) command() string {
 	if r.Type != "user" || r.Meta {
 		return ""
 	}
 	var m message
 	jsontext.Decode(r.Message, &m)
-	said := jsontext.String(m.Content)
-	if !strings.HasPrefix(strings.TrimSpace(said), "<command-") {
+	text := jsontext.String(m.Content)
+	if !strings.HasPrefix(strings.TrimSpace(text), "<command-") {
 		return ""
 	}
 	tagged := func(tag string) string {
-		_, text, _ := strings.Cut(said, "<"+tag+">")
-		text, _, _ = strings.Cut(text, "</"+tag+">")
-		return strings.TrimSpace(text)
+		_, rest, _ := strings.Cut(text, "<"+tag+">")
+		content, _, _ := strings.Cut(rest, "</"+tag+">")
+		return strings.TrimSpace(content)
 	}
 	arguments := tagged("command-args")
 	if arguments == "" {
@@ -179,15 +180,15 @@ func (r *record) events() (all []transcript.Event, unknown int) {
 	var m message
 	jsontext.Decode(r.Message, &m)
 	parts := blocks(m.Content)
-	if said, isPrompt := r.prompt(parts); isPrompt {
-		add(transcript.Event{Kind: transcript.KindUser, Text: history.Join(said)})
+	if texts, isPrompt := r.prompt(parts); isPrompt {
+		add(transcript.Event{Kind: transcript.KindUser, Text: history.Join(texts)})
 		return all, 0
 	}
 	for i := 0; i < len(parts) && m.Model != synthetic; i++ {
 		switch b := &parts[i]; {
 		case strings.HasSuffix(b.Type, "tool_result"):
 			add(r.result(b))
-		case r.Type == "user", b.Type == "redacted_thinking": // there is nothing to read
+		case r.Type == "user", b.Type == "redacted_thinking": // text of the program, or none
 		case b.Type == "text":
 			add(transcript.Event{Kind: transcript.KindAssistant, Text: b.Text})
 		case b.Type == "thinking":
@@ -210,7 +211,7 @@ func (r *record) result(b *block) transcript.Event {
 		}
 	}
 	if len(texts) == 1 && bytes.HasPrefix(texts[0], []byte("<persisted-output>")) {
-		// The program keeps the output in another file. The record has more of it than the message.
+		// The program keeps the output in another file. The record has more of the output than the message has.
 		var whole struct {
 			Stdout []byte `json:"stdout"`
 		}
@@ -222,14 +223,14 @@ func (r *record) result(b *block) transcript.Event {
 }
 
 // withoutReminders returns a text without the reminders that the program adds for the assistant.
-func withoutReminders(said []byte) (kept []byte) {
+func withoutReminders(text []byte) (kept []byte) {
 	for {
-		before, rest, begins := bytes.Cut(said, []byte("<system-reminder>"))
+		before, rest, begins := bytes.Cut(text, []byte("<system-reminder>"))
 		_, after, ends := bytes.Cut(rest, []byte("</system-reminder>"))
 		if !begins || !ends {
-			return append(kept, said...)
+			return append(kept, text...)
 		}
 		kept = append(kept, before...)
-		said = after
+		text = after
 	}
 }

@@ -104,15 +104,15 @@ func TestCallerSamples(t *testing.T) {
 	if !ok {
 		t.Fatal("there is no store")
 	}
-	for use, want := range map[string]string{
+	for useID, want := range map[string]string{
 		"toolu_01Fake0001180": "0185cb11-9b78-4a81-8182-c302aea35144", // before the session was gone on with
 		"toolu_01Fake0001200": "0185cb11-9b78-4a81-8182-c302aea35144",
 		"toolu_01Fake0000320": "9b4e5625-a34b-41de-8ec1-ef8e133ac480",
 		"toolu_01Fake0001150": "a8f93c43-5e4b-488f-904d-1f4401d9d19b", // after /clear
 		"toolu_01Fake0001050": "c18b3a47-92d1-41c8-b80d-2b3875795603",
 	} {
-		if got := s.Caller(t.Context(), calledBy(use)); got.Evidence != store.ByCall || len(got.IDs) != 1 || got.IDs[0] != "claude-"+transcript.ID(want) {
-			t.Errorf("%s: %+v, want %s", use, got, want)
+		if got := s.Caller(t.Context(), calledBy(useID)); got.Evidence != store.ByCall || len(got.IDs) != 1 || got.IDs[0] != "claude-"+transcript.ID(want) {
+			t.Errorf("%s: %+v, want %s", useID, got, want)
 		}
 	}
 }

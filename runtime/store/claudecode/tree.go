@@ -9,7 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// decode adds the events of a session or a sub-agent.
+// decode adds the events of the transcript to a recorder, without those of abandoned branches.
 func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	to.Agent, to.Inquiry = e.agent != "", inquiry
 	t, err := e.readTree(ctx, root, to)
@@ -17,14 +17,14 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 		return err
 	}
 	order := t.order()
-	t.abandon(order)
+	t.markAbandoned(order)
 	for _, n := range order {
 		if n.dead {
 			continue
 		}
 		to.Totals.Skipped += n.unknown
 		for _, x := range n.events {
-			to.Copied = !x.Time.IsZero() && x.Time.Before(e.Own)
+			to.Copied = !x.Time.IsZero() && x.Time.Before(e.Own) // a fork's copies are older than its first own message
 			to.Add(x)
 		}
 	}
@@ -58,7 +58,7 @@ func (e *entry) readTree(ctx context.Context, root *history.Root, to *history.Re
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r, ok := parse(line)
 		if position++; ok {
-			t.add(e, &r, position)
+			t.addRecord(e, &r, position)
 		}
 		return ok && r.isKnown()
 	})
@@ -77,8 +77,8 @@ func (e *entry) events(r *record) (all []transcript.Event, unknown int) {
 	return all, unknown
 }
 
-// add adds a record of an entry at a position in the file.
-func (t *tree) add(e *entry, r *record, position int) {
+// addRecord adds a record of an entry at a position in the file to the tree, or what it says of the live branch.
+func (t *tree) addRecord(e *entry, r *record, position int) {
 	if r.Type == "last-prompt" && r.Leaf != 0 {
 		t.touched[r.Leaf] = position
 		return
@@ -88,7 +88,9 @@ func (t *tree) add(e *entry, r *record, position int) {
 		n.parentKey = r.Logical
 	}
 	switch {
-	case n.key == 0 && !n.message && !r.isBoundary(), n.key != 0 && t.index[n.key] != nil: // a copy within the file
+	case n.key == 0 && !n.message && !r.isBoundary(): // not of the tree
+		return
+	case n.key != 0 && t.index[n.key] != nil: // a copy within the file
 		return
 	case n.key != 0:
 		t.index[n.key] = n
@@ -116,7 +118,7 @@ func (t *tree) order() []*node {
 			}
 			n = n.parent
 		}
-		if n != nil && slices.Contains(all[begin:], n) {
+		if n != nil && slices.Contains(all[begin:], n) { // the parents form a circle: keep only its beginning
 			for _, m := range all[begin+1:] {
 				m.placed = false
 			}
@@ -128,9 +130,9 @@ func (t *tree) order() []*node {
 	return all
 }
 
-// abandon marks the records of branches that the user abandoned: of two prompts after the same message,
-// the live one has the last line about it or its descendants.
-func (t *tree) abandon(order []*node) {
+// markAbandoned marks the records of branches that the user abandoned as dead. Of two prompts after the same
+// message, that one is live which has the last line about it or its descendants.
+func (t *tree) markAbandoned(order []*node) {
 	for k, position := range t.touched {
 		if n := t.index[k]; n != nil {
 			n.latest = max(n.latest, position)

@@ -92,7 +92,7 @@ type entry struct {
 	agent   string // name of a sub-agent; empty for a session or a task
 }
 
-// entries returns the files with messages, and the directories that cannot be read.
+// entries returns the files with messages, and problems for the directories that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	files, problems := s.Walk(root, ".", func(dir string) bool {
 		parent, name := path.Split(dir)

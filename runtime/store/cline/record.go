@@ -58,8 +58,9 @@ type block struct {
 	Success jsontext.Raw `json:"success"`
 }
 
+// blocks returns the blocks of a content, which can be one text.
 func blocks(content jsontext.Raw) []block {
-	return jsontext.Parts(content, func(said []byte) block { return block{Type: "text", Text: said} })
+	return jsontext.Parts(content, func(text []byte) block { return block{Type: "text", Text: text} })
 }
 
 // Peek implements [history.Listed].
@@ -69,7 +70,7 @@ func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int
 	if err != nil {
 		return "", err
 	}
-	e.add(to, data)
+	e.addMessages(to, data)
 	m.Note(to)
 	a := e.about(root)
 	m.Created = a.Started
@@ -85,10 +86,11 @@ func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int
 	return m.Dir, nil
 }
 
-// about returns what is recorded about the session or the task, in a file of its own or in the list of tasks.
+// about returns what is recorded about the session or the task, in a file of its own or in the list of tasks; the zero
+// value if nothing is.
 func (e *entry) about(root *history.Root) (found about) {
 	const most = 16 << 20
-	data, _ := root.ReadFile(e.About, most) // there need not be any
+	data, _ := root.ReadFile(e.About, most) // the file need not exist
 	if e.About != taskList {
 		jsontext.Decode(data, &found)
 		return found
@@ -102,7 +104,7 @@ func (e *entry) about(root *history.Root) (found about) {
 	return found
 }
 
-// workspaceIn returns the directory that the first text about the environment names, in the messages of a task.
+// workspaceIn returns the directory that the first text about the environment in the messages of a task names, or "".
 func workspaceIn(data []byte) string {
 	for _, title := range []string{"# Current Workspace Directory (", "# Current Working Directory ("} {
 		if _, rest, ok := bytes.Cut(data, []byte(title)); ok {
@@ -122,18 +124,18 @@ func timeOf(ms int64) time.Time {
 	return transcript.InRange(time.UnixMilli(ms).UTC())
 }
 
-// decode adds the events of a session or a task.
+// decode adds the events of the session or the task to a recorder.
 func (e *entry) decode(_ context.Context, root *history.Root, to *history.Recorder) error {
 	data, err := root.ReadFile(e.File, jsonl.MaxLine)
 	if err != nil {
 		return fmt.Errorf("reading its messages: %w", err)
 	}
-	e.add(to, data)
+	e.addMessages(to, data)
 	return nil
 }
 
-// add adds the events of the messages in a file, up to the first mistake.
-func (e *entry) add(to *history.Recorder, data []byte) {
+// addMessages adds the events of the messages in the data of a file to a recorder, up to the first mistake in the JSON.
+func (e *entry) addMessages(to *history.Recorder, data []byte) {
 	to.Agent, to.Inquiry = e.agent != "", "ask_question"
 	list := jsontext.Raw(bytes.TrimSpace(data))
 	if e.isTask() {
@@ -161,7 +163,7 @@ func (e *entry) add(to *history.Recorder, data []byte) {
 	}
 }
 
-// addAnswer adds the events of a message of the assistant.
+// addAnswer adds the texts, the thoughts and the calls of a message of the assistant to a recorder.
 func (m *message) addAnswer(to *history.Recorder) {
 	for _, b := range blocks(m.Content) {
 		switch e := (transcript.Event{Time: timeOf(m.At)}); b.Type {
@@ -184,38 +186,40 @@ func (m *message) addAnswer(to *history.Recorder) {
 	}
 }
 
-// addRequest adds the results of calls in a message in the name of the user, and what the user said.
+// addRequest adds the events of a message in the name of the user to a recorder: the results of calls, and then one
+// prompt with what the user said.
 func (m *message) addRequest(to *history.Recorder) {
 	isPrompt, isResult := false, false
-	var said [][]byte
+	var prompt [][]byte
 	for _, b := range blocks(m.Content) {
 		switch text, byPerson := unmarked(b.Text); {
 		case b.Type == "tool_result":
 			to.Add(b.result(m.At))
 		case b.Type == "image" || b.Type == "document" || b.Type == "file":
-			isPrompt = isPrompt || !isResult
+			isPrompt = isPrompt || !isResult // after the title of a result it is part of the result
 		case b.Type != "text":
 			to.Totals.Skipped++
 		case byPerson:
-			said, isPrompt = append(said, text), true
+			prompt, isPrompt = append(prompt, text), true
 		case isResultTitle(b.Text):
 			isResult = true
 			if _, rest, _ := bytes.Cut(b.Text, []byte("Result:")); len(bytes.TrimSpace(rest)) > 0 {
 				to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(m.At), Text: bytes.TrimSpace(rest)})
 			}
-		case history.Begins(b.Text, "<", "[TASK RESUMPTION]", "[ERROR]", "# "):
-		case isResult:
+		case history.Begins(b.Text, "<", "[TASK RESUMPTION]", "[ERROR]", "# "): // the program wrote it
+		case isResult: // of the title before
 			to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(m.At), Text: b.Text})
 		case len(bytes.TrimSpace(b.Text)) > 0:
-			said, isPrompt = append(said, b.Text), true
+			prompt, isPrompt = append(prompt, b.Text), true
 		}
 	}
 	if isPrompt {
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: timeOf(m.At), Text: history.Join(said)})
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: timeOf(m.At), Text: history.Join(prompt)})
 	}
 }
 
-// unmarked returns what a person said in a text, without the marks around that, and false if there is none.
+// unmarked returns the part of a text between marks that the program puts around what a person said. It returns false if
+// the text has no such marks.
 func unmarked(text []byte) (said []byte, ok bool) {
 	if history.Begins(text, "<environment_details>") {
 		return nil, false

@@ -76,8 +76,9 @@ type rollout struct {
 // nameForm is the form of the name of a rollout: a time, the thread, and a segment.
 const nameForm = `^rollout-.{19}-(` + history.UUID + `)(?:_(` + history.UUID + `))?\.jsonl(\.zst)?$`
 
-// rollouts finds the rollouts, one for each segment: of each thread the last one first. A live rollout
-// counts before an archived one, and a plain one before a compressed one.
+// rollouts returns one rollout for each segment, of each thread the last segment first, and problems for the
+// directories that cannot be read. Of several rollouts of a segment it prefers a live one to an archived one,
+// and a plain one to a compressed one.
 func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.Problem) {
 	form := regexp.MustCompile(nameForm)
 	for _, dir := range s.Moved {
@@ -86,8 +87,8 @@ func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.P
 		})
 		problems = append(problems, unread...)
 		for _, file := range files {
-			if is := form.FindStringSubmatch(strings.ToLower(path.Base(file))); is != nil {
-				r := &rollout{thread: is[1], segment: is[2], archived: dir == archiveDir, compressed: is[3] != ""}
+			if match := form.FindStringSubmatch(strings.ToLower(path.Base(file))); match != nil {
+				r := &rollout{thread: match[1], segment: match[2], archived: dir == archiveDir, compressed: match[3] != ""}
 				r.File, r.ID = file, id(r.thread)
 				all = append(all, r)
 			}
@@ -120,14 +121,15 @@ var (
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.rollouts, func(root *history.Root, all []*rollout, l *store.Listing) error {
 		threads := link(all)
-		names := names(root)
+		names := threadNames(root)
 		for _, r := range all {
 			h := &r.Meta.Header
 			if r.Meta.Begun && h.Thread != r.thread {
 				l.Problems = append(l.Problems, s.Problem(r.ID, store.BadMetadata, r.File, errBeginning))
 			}
 			isEmpty := r.Meta.Whole && !r.Meta.Readable && h.Base.Thread == ""
-			if r != threads[r.thread][0] || h.Thread != r.thread || isEmpty || !s.Project.Has(h.Cwd) {
+			isLast := r == threads[r.thread][0] // the last segment stands for the thread
+			if !isLast || h.Thread != r.thread || isEmpty || !s.Project.Has(h.Cwd) {
 				continue
 			}
 			l.Conversations = append(l.Conversations, s.conversation(r, names))
@@ -139,8 +141,8 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	})
 }
 
-// link finds the rollouts that others go on from, or begin with a copy of, and returns the rollouts of
-// each thread.
+// link sets the base and the original of each rollout that has one, and returns the rollouts by their threads,
+// in the order of all.
 func link(all []*rollout) map[string][]*rollout {
 	threads := map[string][]*rollout{}
 	for _, r := range all {
@@ -161,10 +163,10 @@ func link(all []*rollout) map[string][]*rollout {
 	return threads
 }
 
-// names returns the names of threads. The last line about a thread counts.
-func names(root *history.Root) map[string]string {
+// threadNames returns the names of threads from the index file. The last line about a thread counts.
+func threadNames(root *history.Root) map[string]string {
 	names := map[string]string{}
-	data, _ := root.ReadFile(indexFile, maxIndexSize) // there need not be any
+	data, _ := root.ReadFile(indexFile, maxIndexSize) // the file need not exist
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
 		var named struct {
 			Thread string `json:"id"`
@@ -177,7 +179,7 @@ func names(root *history.Root) map[string]string {
 	return names
 }
 
-// conversation returns the list's entry for a thread with this last rollout.
+// conversation returns the list's entry for the thread whose last rollout is r.
 func (s *Store) conversation(r *rollout, names map[string]string) store.Conversation {
 	var stamps []filecache.Stamp
 	begin := r // of the thread

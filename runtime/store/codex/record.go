@@ -72,7 +72,7 @@ func texts(content jsontext.Raw) (all [][]byte) {
 	type block struct {
 		Text []byte `json:"text"`
 	}
-	for _, b := range jsontext.Parts(content, func(said []byte) block { return block{said} }) {
+	for _, b := range jsontext.Parts(content, func(text []byte) block { return block{text} }) {
 		if b.Text != nil {
 			all = append(all, b.Text)
 		}
@@ -127,11 +127,12 @@ func (d *decoder) add(e transcript.Event) {
 	d.pending = append(d.pending, e)
 }
 
+// text adds an event with a text.
 func (d *decoder) text(kind transcript.Kind, at time.Time, text []byte) {
 	d.add(transcript.Event{Kind: kind, Time: at, Text: text})
 }
 
-// undo drops turns.
+// undo drops the pending events of the last turns. Each turn begins with a prompt.
 func (d *decoder) undo(turns int64) {
 	for i, e := range slices.Backward(d.pending) {
 		if turns > 0 && e.Kind == transcript.KindUser {
@@ -141,7 +142,7 @@ func (d *decoder) undo(turns int64) {
 	}
 }
 
-// flush passes on the pending events.
+// flush passes the pending events on to the recorder.
 func (d *decoder) flush() {
 	for _, e := range d.pending {
 		d.to.Copied = e.Copied
@@ -150,8 +151,8 @@ func (d *decoder) flush() {
 	d.pending = d.pending[:0]
 }
 
-// decode adds the events of a record.
-func (d *decoder) decode(r *record) {
+// record adds the events of a record, or drops those of the turns that the record takes back.
+func (d *decoder) record(r *record) {
 	x := r.item()
 	switch {
 	case r.bare:
@@ -169,20 +170,20 @@ func (d *decoder) decode(r *record) {
 		d.response(r.At, &x)
 	case r.Type == "compacted":
 		d.text(transcript.KindCompaction, r.At, nil)
-	case r.State != "":
+	case r.State != "": // a state of the program, without an event
 	default:
-		d.unknown(r.Type, headerType, "turn_context", "world_state", "token_usage_record")
+		d.skipUnknown(r.Type, headerType, "turn_context", "world_state", "token_usage_record")
 	}
 }
 
-// unknown counts a record as skipped, unless its type is one of the known ones.
-func (d *decoder) unknown(kind string, known ...string) {
+// skipUnknown counts a record as skipped, unless its type is one of the known ones.
+func (d *decoder) skipUnknown(kind string, known ...string) {
 	if !slices.Contains(known, kind) {
 		d.to.Totals.Skipped++
 	}
 }
 
-// shown adds an item that the program showed the user.
+// shown adds the event of an item that the program showed to the user. Other items have none.
 func (d *decoder) shown(at time.Time, x *item) {
 	switch x.Type {
 	case "user_message":
@@ -200,14 +201,16 @@ func (d *decoder) shown(at time.Time, x *item) {
 	}
 }
 
-// user adds a prompt of a person. It can be a picture alone.
+// user adds a prompt with the texts that a person wrote. It adds none if the program wrote all of the texts. Without
+// texts the prompt is a picture alone.
 func (d *decoder) user(at time.Time, texts [][]byte) {
 	if kept := byPerson(texts); len(kept) > 0 || len(texts) == 0 {
 		d.text(transcript.KindUser, at, history.Join(kept))
 	}
 }
 
-// response adds an item that the model was sent, or answered, unless the program showed it too.
+// response adds the event of an item that was sent to the model or came from it. Texts are left out if the program
+// showed them too: then they are added by shown.
 func (d *decoder) response(at time.Time, x *item) {
 	switch {
 	case x.Type == "message" && d.bare:
@@ -224,10 +227,11 @@ func (d *decoder) response(at time.Time, x *item) {
 	case strings.HasSuffix(x.Type, "_call"):
 		d.call(at, x)
 	case x.Type != "":
-		d.unknown(x.Type, "message", "reasoning")
+		d.skipUnknown(x.Type, "message", "reasoning") // the program showed these too
 	}
 }
 
+// call adds the event of a call.
 func (d *decoder) call(at time.Time, x *item) {
 	name := cmp.Or(x.Name, strings.TrimSuffix(x.Type, "_call"))
 	if strings.HasPrefix(x.Namespace, "mcp__") {
@@ -256,8 +260,9 @@ func object(text []byte) jsontext.Raw {
 	return text
 }
 
+// result adds the event of the result of a call.
 func (d *decoder) result(at time.Time, x *item) {
-	said, whole := texts(x.Output), x.Output
+	outputs, whole := texts(x.Output), x.Output
 	if text, ok := jsontext.Unquote(x.Output); ok && bytes.HasPrefix(text, []byte("{")) {
 		if inner := object(jsontext.Unescape(text)); inner != nil {
 			whole = inner
@@ -277,14 +282,14 @@ func (d *decoder) result(at time.Time, x *item) {
 	// An object with an exit code is an envelope; any other is the output itself.
 	switch {
 	case code != nil && envelope.Output != nil:
-		said = texts(envelope.Output)
-	case envelope.Content != nil && len(said) == 0:
-		said = texts(envelope.Content)
+		outputs = texts(envelope.Output)
+	case envelope.Content != nil && len(outputs) == 0:
+		outputs = texts(envelope.Content)
 	}
-	if len(said) > 0 && code == nil {
-		failed = failed || exitCode(said[0]) != 0
+	if len(outputs) > 0 && code == nil {
+		failed = failed || exitCode(outputs[0]) != 0
 	}
-	d.add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: x.CallID, Failed: failed, Text: history.Join(said)})
+	d.add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: x.CallID, Failed: failed, Text: history.Join(outputs)})
 }
 
 // exitCode returns the exit code in the header of the output of a shell; 0 if there is none.

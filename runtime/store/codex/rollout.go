@@ -91,20 +91,20 @@ func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, si
 		switch {
 		case !ok:
 			return
-		case d.to == nil:
+		case d.to == nil: // this is the first record
 			m.Header, m.Ordinal = parseHeader(&r), r.ordinal()
 			d = newDecoder(&m.Header, to)
 			return
 		case r.bare && m.Header.Cwd == "":
 			m.Header.Cwd = environmentDir(&r)
 		}
-		d.decode(&r)
+		d.record(&r)
 		d.flush()
 	})
 	m.Note(to)
 	m.Dir, m.Created = m.Header.Cwd, m.Header.Created
 	if f.cut {
-		m.Whole, m.Last = false, time.Time{}
+		m.Whole, m.Last = false, time.Time{} // the end was not read
 	}
 	return m.Dir, err
 }
@@ -131,7 +131,8 @@ func (r *rollout) sections() (all []*rollout) {
 	return all
 }
 
-// decode adds the events of the thread.
+// decode adds the events of the thread to a recorder. If the file of a section before the last is gone, the events of
+// the others are added.
 func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(&r.Meta.Header, to)
 	sections := r.sections()
@@ -148,8 +149,9 @@ func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Re
 	return nil
 }
 
-// section adds the events of a rollout before an ordinal. If copied, all of them are copies. Otherwise the records
-// with which the rollout begins are copies as long as they are equal, except for their times, to those of its original.
+// section adds the events of the records in a rollout with ordinals less than until. If copied, all of them are copies.
+// Otherwise the records at the beginning of the rollout are copies as long as they are equal, except for their times, to
+// those of its original.
 func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout, copied bool, until int64) error {
 	f, err := openFile(root, part.File)
 	if err != nil {
@@ -167,7 +169,7 @@ func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout
 	err = d.to.LinesOf(ctx, f, f.size, func(line []byte, _ int64) bool {
 		r, ok := parse(line)
 		if isPast = isPast || ok && r.ordinal() >= until; !ok || isPast {
-			return isPast
+			return isPast // a damaged line counts as skipped, unless it is past the section
 		}
 		if r.Type != headerType {
 			isCopy := len(originals) > 0 && originals[0] == sha256.Sum256(r.Payload)
@@ -177,7 +179,7 @@ func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout
 				originals = nil
 			}
 		}
-		d.decode(&r)
+		d.record(&r)
 		return true
 	})
 	d.flush()
@@ -188,7 +190,7 @@ func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout
 // headerType is the type of records that have the header of a rollout.
 const headerType = "session_meta"
 
-// payloads returns the hashes of the payloads of a rollout without its headers; none if it cannot be opened.
+// payloads returns the hashes of the payloads in a rollout, without those of headers; none if the file cannot be opened.
 func payloads(ctx context.Context, root *history.Root, name string) (sums [][sha256.Size]byte, err error) {
 	f, err := openFile(root, name)
 	if err != nil {
@@ -240,7 +242,7 @@ func openFile(root *history.Root, name string) (*file, error) {
 	return decompress(f, min(leastDecompressed+maxRatio*size, mostDecompressed))
 }
 
-// decompress reads up to most bytes of a compressed rollout.
+// decompress returns a file with up to most bytes of a compressed rollout, in memory.
 func decompress(f io.Reader, most int64) (*file, error) {
 	d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {

@@ -81,7 +81,8 @@ type output struct {
 	failure Error // without its Err
 }
 
-// run runs the program with a command.
+// run runs the program with a command. The error is an [*Error]: the program did not run to its end, or it returned an
+// exit code other than 0.
 func (s *Store) run(ctx context.Context, command string, args ...string) (output, error) {
 	words, err := process.SplitCommand(s.Line)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Store) run(ctx context.Context, command string, args ...string) (output
 	failure := Error{Program: words[0], Setting: s.Setting, Command: command, IsJP: isJP(words[0]), Exit: result.ExitCode, Err: err}
 	stderr := result.Stderr
 	var stopped *process.Error
-	if errors.As(err, &stopped) {
+	if errors.As(err, &stopped) { // result is empty then
 		stderr = stopped.Stderr
 		failure.Transient = stopped.Kind == process.Timeout || stopped.Kind == process.Canceled
 	}
@@ -108,32 +109,33 @@ func (s *Store) run(ctx context.Context, command string, args ...string) (output
 	return output{result.Stdout, failure}, nil
 }
 
-// wrong returns the error for output that is not what was asked for.
-func (o *output) wrong(format string, args ...any) error {
+// formError returns the [*Error] for output that has not the form that was asked for.
+func (o *output) formError(format string, args ...any) error {
 	failure := o.failure
 	failure.Output = fmt.Sprintf(format, args...)
 	return &failure
 }
 
-// records returns the JSON array of objects that is the output, or the member "data" of it.
+// records returns the JSON array of objects in the output: the whole output or, if that is an object, its member "data".
+// The error is that of [output.formError].
 func (o *output) records() ([]byte, error) {
 	c := jsontext.Cursor{Data: o.stdout}
 	ok := c.Space()
 	start := c.Pos
 	if !ok || !c.Value(1) {
-		return nil, o.wrong("%v, after %d bytes", c.Err(), c.Pos)
+		return nil, o.formError("%v, after %d bytes", c.Err(), c.Pos)
 	}
 	value := o.stdout[start:c.Pos]
 	if value[0] == '{' {
 		value = jsontext.Get(value, "data")
 	}
 	if c.Space() || len(value) == 0 || value[0] != '[' {
-		return nil, o.wrong("it is no array, and no object with one as data, or there is more behind it")
+		return nil, o.formError("it is no array, and no object with one as data, or there is more behind it")
 	}
 	n := 0
 	for element := range jsontext.Elements(value) {
 		if n++; element[0] != '{' {
-			return nil, o.wrong("record %d is no object", n)
+			return nil, o.formError("record %d is no object", n)
 		}
 	}
 	return value, nil

@@ -23,11 +23,13 @@ type record struct {
 	version string // of the element of the list
 }
 
+// digest returns a text that changes with data.
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16])
 }
 
+// print returns the output of the program for the events of the conversation.
 func (r *record) print(ctx context.Context) (output, error) {
 	out, err := r.store.run(ctx, "print", "--no-metadata", "--", string(r.id))
 	if err != nil {
@@ -60,7 +62,7 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 	records, err := out.records()
 	if err == nil {
 		_, _ = jpevents.Scan(records, func(e *jpevents.Event) bool { // records has checked the JSON
-			err = add(&events, &out, e)
+			err = addPrinted(&events, &out, e)
 			return err == nil && !events.Stopped
 		})
 	}
@@ -75,21 +77,22 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 	return totals, err
 }
 
-// add adds an event that the program printed, with its turn.
-func add(events *history.Recorder, out *output, e *jpevents.Event) error {
+// addPrinted adds an event that the program printed to a recorder, with its turn. A global event is only counted, as
+// skipped. The error is that of out for an event without a type, or with a turn that cannot follow the one before.
+func addPrinted(events *history.Recorder, out *output, e *jpevents.Event) error {
 	x := e.Printed()
 	switch turn, err := strconv.Atoi(string(e.InTurn)); {
 	case e.Type == "":
-		return out.wrong("record %d has no type", e.Index+1)
+		return out.formError("record %d has no type", e.Index+1)
 	case x.Kind.Global():
 		events.Totals.Skipped++
 		return nil
 	case err != nil || turn < max(events.Totals.Turns, 1):
-		return out.wrong("record %d: its turn, %s, is not that of the record before it, or one behind that", e.Index+1, text.Quote(string(e.InTurn)))
+		return out.formError("record %d: its turn, %s, is not that of the record before it, or one behind that", e.Index+1, text.Quote(string(e.InTurn)))
 	default:
 		x.Turn, events.Totals.Turns = turn, turn
 	}
-	if string(e.Content) == "null" {
+	if string(e.Content) == "null" { // it has no text
 		x.Arguments = nil
 	}
 	if e.Encoding == transcript.Base64.String() {

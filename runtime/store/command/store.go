@@ -42,7 +42,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	}
 	for _, set := range []store.Set{store.Live, store.Archived} {
 		if len(scope.IDs) == 0 && scope.Set&set == 0 || len(scope.IDs) > 0 && !slices.ContainsFunc(scope.IDs, isMissing) {
-			continue
+			continue // the set is not asked for, or all ids are found already
 		}
 		if err := s.list(ctx, l, set == store.Archived); err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return l, nil
 }
 
-// list adds the live or the archived conversations to a listing.
+// list adds the live or the archived conversations to a listing, and a problem for each that the program cannot read.
 func (s *Store) list(ctx context.Context, l *store.Listing, archived bool) error {
 	args := []string{"--summary", "--hidden"}
 	if archived {
@@ -81,7 +81,7 @@ func (s *Store) list(ctx context.Context, l *store.Listing, archived bool) error
 		}
 		c, err := s.conversation(&r, archived)
 		if err != nil {
-			return out.wrong("record %d: its id is not the id of a conversation", n)
+			return out.formError("record %d: its id is not the id of a conversation", n)
 		}
 		c.Record = &record{store: s, id: c.ID, listed: r, version: digest(raw)}
 		l.Conversations = append(l.Conversations, c)

@@ -77,13 +77,13 @@ type entry struct {
 
 // Peek implements [history.Listed].
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
-	isFirst := true
+	isEmpty := true
 	err = jsonl.Each(ctx, f, size, func(line []byte, _ int64) bool {
 		err = json.Unmarshal(line, &e.Meta)
-		isFirst = false
-		return false
+		isEmpty = false
+		return false // only the first line is needed
 	})
-	if isFirst || string(e.Meta.ID) != strings.TrimSuffix(e.File, extension) {
+	if isEmpty || string(e.Meta.ID) != strings.TrimSuffix(e.File, extension) {
 		err = errors.Join(err, errors.New("it does not begin as a copy of a conversation"))
 	}
 	return e.Meta.Dir, err
@@ -120,27 +120,27 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 // decode adds the events of the file to a recorder.
 func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	return to.Lines(ctx, root, e.File, func(line []byte, offset int64) bool {
-		var is event
-		if offset == 0 {
+		var x event
+		if offset == 0 { // the header
 			return true
 		}
-		if err := json.Unmarshal(line, &is); err != nil {
+		if err := json.Unmarshal(line, &x); err != nil {
 			return false
 		}
-		to.Totals.Turns = max(to.Totals.Turns, is.Turn)
+		to.Totals.Turns = max(to.Totals.Turns, x.Turn)
 		to.AddNumbered(transcript.Event{
-			Kind: is.Kind, Turn: is.Turn, Copied: is.Copied, Time: is.Time, Name: is.Name, CallID: is.CallID, Failed: is.Failed,
-			Text: []byte(is.Text), Arguments: []byte(is.Arguments), Encoding: is.Encoding,
+			Kind: x.Kind, Turn: x.Turn, Copied: x.Copied, Time: x.Time, Name: x.Name, CallID: x.CallID, Failed: x.Failed,
+			Text: []byte(x.Text), Arguments: []byte(x.Arguments), Encoding: x.Encoding,
 		})
 		return true
 	})
 }
 
-// Count returns how many conversations of a kind of store have a copy.
-func Count(getenv func(string) string, kind string, of []store.Conversation) (n int) {
+// Count returns how many of some conversations of a kind of store have a copy.
+func Count(getenv func(string) string, kind string, conversations []store.Conversation) (n int) {
 	w := &Writer{dir: filepath.Join(Home(getenv), kind)}
-	for i := range of {
-		if _, err := os.Lstat(w.path(of[i].ID)); err == nil {
+	for i := range conversations {
+		if _, err := os.Lstat(w.path(conversations[i].ID)); err == nil {
 			n++
 		}
 	}
@@ -180,8 +180,8 @@ func Create(getenv func(string) string, kind string, dry bool) (*Writer, error) 
 // path returns the path of the copy of a conversation.
 func (w *Writer) path(id transcript.ID) string { return filepath.Join(w.dir, string(id)+extension) }
 
-// Put copies a conversation, unless there is a copy of this version of it. It replaces one of another version. A
-// damaged conversation is copied as far as it can be read.
+// Put copies a conversation, unless there is a copy of its present version. A copy of another version is replaced, and so
+// is one that cannot be read. A damaged conversation is copied up to the damage.
 func (w *Writer) Put(ctx context.Context, c *store.Conversation) (Outcome, error) {
 	version, err := c.Version(ctx)
 	if err != nil {
@@ -209,7 +209,8 @@ func (w *Writer) Put(ctx context.Context, c *store.Conversation) (Outcome, error
 	return outcome, err
 }
 
-// encode returns the file of a conversation. The error is one of reading, and not of damage.
+// encode returns the content of the file of a conversation, up to the damage if it is damaged. The error is that of reading
+// the conversation, or else of encoding it.
 func encode(ctx context.Context, c *store.Conversation, version string) ([]byte, error) {
 	h := header{
 		Session: history.Session{Title: c.Title, Request: c.Request, Dir: c.Dir, Created: c.CreatedAt, Last: c.LastAt, Readable: true},

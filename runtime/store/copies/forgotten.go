@@ -25,7 +25,7 @@ func forgottenFile(getenv func(string) string) string {
 	return history.InData(getenv, "convtools", "forgotten")
 }
 
-// ReadForgotten returns the conversations that the user has forgotten.
+// ReadForgotten returns the conversations that the user has forgotten; none if there is no file of them.
 func ReadForgotten(getenv func(string) string) (Forgotten, error) {
 	file := forgottenFile(getenv)
 	if file == "" {

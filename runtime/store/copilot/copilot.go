@@ -68,13 +68,13 @@ type entry struct {
 	copies bool // it begins with events of a session that is listed too
 }
 
-// entries returns the files of all sessions, and the directories that cannot be read.
+// entries returns the files of all sessions, and problems for the directories that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	files, problems := s.Walk(root, ".", func(dir string) bool { return history.IsName(dir) })
 	for _, file := range files {
 		dir, name := path.Split(file)
 		session := path.Clean(dir)
-		if dir == "" {
+		if dir == "" { // as versions of 2025 wrote it
 			session = strings.TrimSuffix(name, extension)
 		} else if name != eventsFile {
 			continue
@@ -127,7 +127,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	wanted := func() bool { return to.Request == "" || m.IsFork && m.Parent == "" }
 	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
 		r, _ := parse(line)
-		m.add(&r)
+		m.addRecord(&r)
 		to.record(&r)
 	})
 	m.Note(to.Recorder)
@@ -137,8 +137,8 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	return m.Dir, err
 }
 
-// add adds the metadata in an event.
-func (m *metadata) add(r *record) {
+// addRecord adds what an event says of its session to the metadata.
+func (m *metadata) addRecord(r *record) {
 	d := &r.Data
 	switch r.Type {
 	case "session.start":
@@ -156,7 +156,7 @@ func (m *metadata) add(r *record) {
 // startup is longer than the program takes from the time of a session's start to its first event.
 const startup = time.Second
 
-// title returns the name of a session, from the file beside its events.
+// title returns the name of a session from the file beside its events; "" if there is no file or no name.
 func title(root *history.Root, about string) (string, error) {
 	data, err := root.ReadFile(about, maxAbout)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,7 +181,7 @@ func scalar(mapping []byte, key string) string {
 		return jsontext.String(jsontext.Raw(value))
 	case value[0] == '\'':
 		return strings.ReplaceAll(strings.TrimSuffix(value[1:], "'"), "''", "'")
-	case value[0] == '|' || value[0] == '>':
+	case value[0] == '|' || value[0] == '>': // the text is on the next lines
 		var lines []string
 		for line := range strings.Lines(rest) {
 			if strings.Trim(line, " \n") != "" && line[0] != ' ' {
@@ -195,12 +195,12 @@ func scalar(mapping []byte, key string) string {
 	}
 }
 
-// decode adds the events of a session.
+// decode adds the events of the session to a recorder.
 func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(to)
 	return to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r, ok := parse(line)
-		to.Copied = e.copies && r.At.Before(e.Meta.Created.Add(-startup))
+		to.Copied = e.copies && r.At.Before(e.Meta.Created.Add(-startup)) // copies are older than the fork
 		return ok && d.record(&r)
 	})
 }

@@ -90,7 +90,7 @@ func newDecoder(to *history.Recorder) *decoder {
 	return &decoder{Recorder: to, called: map[string]bool{}}
 }
 
-// record adds the events of a record, and returns false if its type is unknown.
+// record adds the events of a record to the recorder, and returns false if the type of the record is unknown.
 func (to *decoder) record(r *record) bool {
 	d := &r.Data
 	switch r.Type {
@@ -100,9 +100,9 @@ func (to *decoder) record(r *record) bool {
 			to.add(transcript.KindUser, r.At, d.Content)
 		}
 	case "assistant.reasoning":
-		to.think(r.At, d.Content)
+		to.addReasoning(r.At, d.Content)
 	case "assistant.message":
-		to.think(r.At, d.Reasoning)
+		to.addReasoning(r.At, d.Reasoning)
 		to.add(transcript.KindAssistant, r.At, d.Content)
 		for _, c := range d.Requests {
 			to.call(r.At, c.Name, c.Call, c.Arguments)
@@ -121,19 +121,20 @@ func (to *decoder) record(r *record) bool {
 	return true
 }
 
+// add adds an event with a text.
 func (to *decoder) add(kind transcript.Kind, at time.Time, text []byte) {
 	to.Add(transcript.Event{Kind: kind, Time: at, Text: text})
 }
 
-// think adds reasoning, unless it was added last.
-func (to *decoder) think(at time.Time, text []byte) {
+// addReasoning adds reasoning, unless it is the same as the reasoning that was added last.
+func (to *decoder) addReasoning(at time.Time, text []byte) {
 	if string(text) != to.reasoning {
 		to.reasoning = string(text)
 		to.add(transcript.KindReasoning, at, text)
 	}
 }
 
-// call adds a call, unless it was added. That of a free form has a text as its arguments.
+// call adds a call, unless a call with its id was added. The arguments of a call of a free form are a text.
 func (to *decoder) call(at time.Time, name, id string, arguments jsontext.Raw) {
 	if to.called[id] {
 		return
@@ -148,13 +149,13 @@ func (to *decoder) call(at time.Time, name, id string, arguments jsontext.Raw) {
 // isOfUser reports whether a person wrote the message.
 func (d *data) isOfUser() bool { return (d.Source == "" || d.Source == "user") && !d.Continues }
 
-// result returns the event of a result. A command that fails is a success with an exit code.
+// result returns the event of the result of a call. A command that fails is recorded as a success with an exit code.
 func (d *data) result(at time.Time) transcript.Event {
-	said := d.Result
-	if content := jsontext.Get(said, "content"); content != nil {
-		said = content
+	value := d.Result
+	if content := jsontext.Get(value, "content"); content != nil {
+		value = content
 	}
-	text, _ := jsontext.Unquote(said)
+	text, _ := jsontext.Unquote(value)
 	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: d.Call, Text: jsontext.Unescape(text)}
 	e.Failed = !d.Success || d.Shell.Exit != 0 || hasFailed(e.Text)
 	if !d.Success && len(e.Text) == 0 {

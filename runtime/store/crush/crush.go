@@ -69,7 +69,8 @@ func IDs() *history.IDs {
 // key of the session in which a title is made.
 const callMark, titlePrefix = "$$", "title-"
 
-// session implements the function of [sessiondb.Format].
+// session implements the function Key of [sessiondb.Format]. A key is the id of a session or, for a sub-agent, a
+// message, callMark and a call.
 func session(key string) (message, part string, ok bool) {
 	const most = 64 // characters
 	message, call, isAgent := strings.Cut(key, callMark)
@@ -83,7 +84,7 @@ func session(key string) (message, part string, ok bool) {
 	return message, part, history.IsName(message) && isAgent == (part != "") && !strings.HasPrefix(message, titlePrefix)
 }
 
-// databases returns the databases of the projects that are asked for.
+// databases returns the databases of the projects that are asked for, and the problem of reading the list of projects.
 func databases(s *history.Store) (all []sessiondb.Database, problems []store.Problem) {
 	var noted struct {
 		Projects []struct {
@@ -96,7 +97,7 @@ func databases(s *history.Store) (all []sessiondb.Database, problems []store.Pro
 			all = append(all, sessiondb.Database{Path: path, Dir: project})
 		}
 	}
-	add(filepath.Dir(s.Dir), s.Dir)
+	add(filepath.Dir(s.Dir), s.Dir) // the home can be the directory of a database
 	file := filepath.Join(s.Dir, projectsFile)
 	data, err := safefile.Read(file, maxProjects)
 	if err == nil {
@@ -111,12 +112,12 @@ func databases(s *history.Store) (all []sessiondb.Database, problems []store.Pro
 	return all, problems
 }
 
-// isOwn reports whether there is a database in a directory, and neither is a link: that could lead to the
+// isOwn reports whether a directory and the database in it exist and are no links. A link could lead to the
 // database of another project.
 func isOwn(dir, database string) bool {
-	at, err := os.Lstat(dir)
-	file, failed := os.Lstat(database)
-	return filepath.IsAbs(dir) && err == nil && at.IsDir() && failed == nil && file.Mode().IsRegular()
+	dirInfo, dirErr := os.Lstat(dir)
+	fileInfo, fileErr := os.Lstat(database)
+	return filepath.IsAbs(dir) && dirErr == nil && dirInfo.IsDir() && fileErr == nil && fileInfo.Mode().IsRegular()
 }
 
 // queries implements the function of [sessiondb.Format].
@@ -158,18 +159,18 @@ type part struct {
 	} `json:"data"`
 }
 
-// record implements the function of [sessiondb.Format].
+// record implements the function of [sessiondb.Format]. It adds the events of a message to a recorder.
 func record(to *history.Recorder, m *sessiondb.Message) {
-	if string(m.About) == "1" {
+	if string(m.About) == "1" { // the summary of the messages before it
 		to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: m.At})
 		return
 	}
-	var said [][]byte
+	var texts [][]byte // of the prompt
 	isPrompt := false
 	for _, p := range jsontext.Parts(m.Data, func([]byte) (none part) { return none }) {
 		switch {
 		case m.Role == "user" && p.Type == "text":
-			isPrompt, said = true, append(said, p.Data.Text)
+			isPrompt, texts = true, append(texts, p.Data.Text)
 		case m.Role == "user" && (p.Type == "binary" || p.Type == "image_url"):
 			isPrompt = true
 		default:
@@ -177,11 +178,11 @@ func record(to *history.Recorder, m *sessiondb.Message) {
 		}
 	}
 	if isPrompt {
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: history.Join(said)})
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: history.Join(texts)})
 	}
 }
 
-// record adds the events of a part that is no prompt.
+// record adds the events of a part that is no prompt to a recorder.
 func (p *part) record(to *history.Recorder, at time.Time) {
 	switch d := &p.Data; p.Type {
 	case "text":
@@ -195,7 +196,7 @@ func (p *part) record(to *history.Recorder, at time.Time) {
 	case "shell_command":
 		to.Add(history.Call(at, p.Type, "", history.Object("command", string(d.Command))))
 		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, Failed: d.Exit != 0, Text: d.Output})
-	case "finish", "binary", "image_url":
+	case "finish", "binary", "image_url": // no text to read
 	default:
 		to.Totals.Skipped++
 	}

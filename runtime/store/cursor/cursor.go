@@ -43,7 +43,8 @@ const (
 	maxAbout                           = 1 << 20
 )
 
-// Open returns the store in a home, and false if there is none: that of the editor, or of cursor-agent.
+// Open returns the store of the editor if the home has its database, or else the store of cursor-agent. It returns
+// false if the home has neither.
 func Open(o store.Options) (*sessiondb.Store, bool) {
 	base, _ := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "", IDs())
 	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: editorQueries, Record: recordBubble}}
@@ -59,8 +60,8 @@ func Open(o store.Options) (*sessiondb.Store, bool) {
 	return s, base.Dir != "" && store.IsThere(filepath.Join(base.Dir, chatsDir))
 }
 
-// Homes returns the directory User of the editor and the directory of cursor-agent, or "" if the environment
-// does not name them.
+// Homes returns the directory User of the editor and the directory of cursor-agent. An element is "" if the
+// environment does not name it.
 func Homes(getenv func(string) string) []string {
 	return []string{history.InSettings(getenv, "Cursor", "User"), cmp.Or(getenv("CURSOR_CONFIG_DIR"), history.InHome(getenv, ".cursor"))}
 }
@@ -70,7 +71,8 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "cursor-", Session: history.IsName, Example: "cursor-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// folders returns the folders of conversations, by their ids, as version 2 notes them: those of the project.
+// folders returns the folders of conversations, by the ids of the conversations, as version 2 notes them. It has
+// only the folders of the project.
 func folders(ctx context.Context, s *history.Store) map[string]string {
 	found := map[string]string{}
 	workspaces, _ := os.ReadDir(filepath.Join(s.Dir, workspacesDir)) // version 3 can do without
@@ -97,7 +99,7 @@ func folders(ctx context.Context, s *history.Store) map[string]string {
 	return found
 }
 
-// chats returns the databases of cursor-agent.
+// chats returns the databases of cursor-agent for the project, and problems for the directories that cannot be read.
 func chats(s *history.Store) (all []sessiondb.Database, problems []store.Problem) {
 	byHash := map[string]string{} // the directories of the project
 	for _, dir := range s.Project.Dirs() {

@@ -41,7 +41,7 @@ func (b *bubble) at() time.Time {
 	return cmp.Or(b.Created, sessiondb.Moment(max(0, int64(min(ms, 1<<52)))))
 }
 
-// recordBubble implements the function of [sessiondb.Format].
+// recordBubble implements the function Record of [sessiondb.Format] for the editor.
 func recordBubble(to *history.Recorder, m *sessiondb.Message) {
 	var b bubble
 	if !jsontext.Decode(m.Data, &b) {
@@ -55,15 +55,15 @@ func recordBubble(to *history.Recorder, m *sessiondb.Message) {
 		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: b.Thinking.Text})
 		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: b.Text})
 		if b.Tool.Name != "" {
-			b.call(to, at)
+			b.recordCall(to, at)
 		}
-	case b.Type != 1:
+	case b.Type != 1: // of neither the user nor the assistant
 		to.Totals.Skipped++
 	}
 }
 
-// call adds a call, and its result if it has one.
-func (b *bubble) call(to *history.Recorder, at time.Time) {
+// recordCall adds the call of the message to a recorder, and its result if it has one.
+func (b *bubble) recordCall(to *history.Recorder, at time.Time) {
 	t := &b.Tool
 	arguments := t.RawArgs
 	if len(arguments) == 0 {
@@ -82,7 +82,7 @@ func (b *bubble) call(to *history.Recorder, at time.Time) {
 	}
 }
 
-// output returns the text in the JSON of a result, and the exit code of a command.
+// output returns the text in the JSON of a result, or the JSON if there is none, and the exit code of a command.
 func output(result []byte) (text []byte, exit int64) {
 	var known struct {
 		Output   []byte `json:"output"`
@@ -110,7 +110,7 @@ type part struct {
 	Failed bool         `json:"isError"`
 }
 
-// recordMessage implements the function of [sessiondb.Format].
+// recordMessage implements the function Record of [sessiondb.Format] for cursor-agent.
 func recordMessage(to *history.Recorder, m *sessiondb.Message) {
 	var message struct {
 		Role    string       `json:"role"`
@@ -121,10 +121,10 @@ func recordMessage(to *history.Recorder, m *sessiondb.Message) {
 	}
 	for _, p := range jsontext.Parts(message.Content, func(text []byte) part { return part{Type: "text", Text: text} }) {
 		switch {
-		case message.Role == "system":
+		case message.Role == "system": // the program wrote it
 		case p.Type == "text" && message.Role == "user":
-			if said, ok := typed(p.Text); ok {
-				to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: said})
+			if prompt, ok := typed(p.Text); ok {
+				to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: prompt})
 			}
 		case p.Type == "text":
 			to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: m.At, Text: p.Text})
@@ -138,19 +138,19 @@ func recordMessage(to *history.Recorder, m *sessiondb.Message) {
 				e.Text = jsontext.Unescape(text)
 			}
 			to.Add(e)
-		case p.Type != "redacted-reasoning" && p.Type != "image" && p.Type != "file":
+		case p.Type != "redacted-reasoning" && p.Type != "image" && p.Type != "file": // a part of unknown type; those three have no text
 			to.Totals.Skipped++
 		}
 	}
 }
 
-// typed returns what a person typed, and false for what cursor-agent adds, which begins with a tag. What was
-// typed has a tag of its own in most versions.
+// typed returns what a person typed of a text, and false for a text that cursor-agent adds, which begins with a tag.
+// In most versions there is a tag of its own around what was typed.
 func typed(text []byte) ([]byte, bool) {
 	const begin, end = "<user_query>", "</user_query>"
 	if _, after, ok := bytes.Cut(text, []byte(begin)); ok {
-		said, _, _ := bytes.Cut(after, []byte(end))
-		return bytes.TrimSpace(said), true
+		query, _, _ := bytes.Cut(after, []byte(end))
+		return bytes.TrimSpace(query), true
 	}
 	return text, !history.Begins(text, "<user_info>", "<project_layout>", "<rules>", "<git_status>", "<system_reminder>", "<open_and_recently_viewed_files>", "<additional_data>", "<attached_files>", "<agent_transcripts>", "<timestamp>")
 }

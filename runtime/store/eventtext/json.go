@@ -75,7 +75,8 @@ func (w *writer) made() {
 	}
 }
 
-// recorded writes the members of the recorded object.
+// recorded writes the members of the recorded object, except those that AppendJSON adds or leaves out. It begins with a
+// timestamp that is null if none is recorded.
 func (w *writer) recorded(options transcript.JSONOptions) {
 	const decoded = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
 	e := w.event
@@ -85,7 +86,7 @@ func (w *writer) recorded(options transcript.JSONOptions) {
 		skipped["timestamp"] = true
 	}
 	members := slices.Collect(jsontext.Members(e.Object))
-	last := map[string]int{}
+	last := map[string]int{} // the index of the last member with a name
 	for i, m := range members {
 		last[string(jsontext.Unescape(m.Key))] = i
 	}
@@ -126,11 +127,13 @@ func (w *writer) string(name, text string) {
 	}
 }
 
+// null writes a member that is null.
 func (w *writer) null(name string) {
 	w.key(name)
 	w.dst = append(w.dst, "null"...)
 }
 
+// key writes a key, after a comma unless it is the first.
 func (w *writer) key(name string) {
 	if w.dst[len(w.dst)-1] != '{' { // no value ends with that
 		w.dst = append(w.dst, ',')

@@ -52,7 +52,7 @@ func ReadFields(data []byte, fields ...any) bool {
 	return len(data) == 0
 }
 
-// cutInt removes a number from the beginning of data. It is 0, and data is empty, if there is none.
+// cutInt removes a number from the beginning of data and returns it. If there is none, it returns 0 and empties data.
 func cutInt(data *[]byte) int64 {
 	n, size := binary.Varint(*data)
 	*data = (*data)[max(size, 0):]
@@ -62,7 +62,8 @@ func cutInt(data *[]byte) int64 {
 	return n
 }
 
-// cutBytes removes bytes with their length from the beginning of data.
+// cutBytes removes a length and so many bytes from the beginning of data, and returns the bytes: fewer if data has fewer.
+// If there is no length, it returns none and empties data.
 func cutBytes(data *[]byte) []byte {
 	n, size := binary.Uvarint(*data)
 	rest := (*data)[max(size, 0):]

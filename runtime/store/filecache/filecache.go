@@ -29,12 +29,13 @@ type value struct{ version, data []byte }
 // New returns a cache of the values that load returns, as [Cache.Append] appended them.
 func New(load func() []byte) *Cache { return &Cache{load: load} }
 
-// Get returns the value of a key if it was read from files with these stamps; otherwise nil. It must not be changed.
+// Get returns the value of a key if it was read from files with these stamps; otherwise nil. The caller must not change
+// the value.
 func (c *Cache) Get(key string, files ...Stamp) []byte {
 	if c == nil {
 		return nil
 	}
-	c.once.Do(c.read)
+	c.once.Do(c.loadSaved)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v, ok := c.used[key]
@@ -51,20 +52,21 @@ func (c *Cache) Get(key string, files ...Stamp) []byte {
 // maxValue is the most bytes of a value.
 const maxValue = 1 << 20
 
-// Put adds a value that was read from files with these stamps, which were taken before.
+// Put adds a value that was read from files with these stamps. The stamps were taken before the files were read. A value
+// is not added if it is too large, or if the stamp of a file is not known.
 func (c *Cache) Put(key string, data []byte, files ...Stamp) {
 	isKnown := !slices.ContainsFunc(files, func(s Stamp) bool { return !s.known })
 	if c == nil || !isKnown || len(key)+len(data) > maxValue {
 		return
 	}
-	c.once.Do(c.read)
+	c.once.Do(c.loadSaved)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.used[key] = value{[]byte(Version(files...)), data}
 	c.added++
 }
 
-// IsStale reports whether so many values are new that the cache is worth saving for them alone.
+// IsStale reports whether enough values are new to save the cache.
 func (c *Cache) IsStale() bool {
 	if c == nil {
 		return false
@@ -75,7 +77,7 @@ func (c *Cache) IsStale() bool {
 	return share*c.added > len(c.used)
 }
 
-// Append appends the values that were returned or added. Of others the files are gone.
+// Append appends the values that were returned or added. The files of other values are gone. IsStale then counts from 0.
 func (c *Cache) Append(b []byte) []byte {
 	if c == nil {
 		return b
@@ -92,8 +94,8 @@ func (c *Cache) Append(b []byte) []byte {
 	return b
 }
 
-// read decodes the saved values.
-func (c *Cache) read() {
+// loadSaved loads the saved values and decodes them.
+func (c *Cache) loadSaved() {
 	rest := c.load()
 	const usual = 128 // bytes of a value
 	c.saved, c.used = make(map[string]value, len(rest)/usual), map[string]value{}

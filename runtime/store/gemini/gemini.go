@@ -76,9 +76,9 @@ func (s *Store) folders() map[string]string {
 		Projects map[string]string `json:"projects"`
 	}
 	data, _ := safefile.Read(filepath.Join(filepath.Dir(s.Dir), projectsFile), maxProjects)
-	_ = json.Unmarshal(data, &list) // there need not be any
+	_ = json.Unmarshal(data, &list) // the file need not exist
 	dirs := map[string]string{}
-	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(list.Projects))) {
+	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(list.Projects))) { // of several with one slug the first counts
 		dirs[hash(dir)], dirs[list.Projects[dir]] = dir, dir
 	}
 	for _, dir := range s.Project.Dirs() {
@@ -102,13 +102,13 @@ type entry struct {
 // session returns the uuid of a session, or of the session that started a sub-agent.
 func (e *entry) session() string { return cmp.Or(e.parent, e.Meta.UUID) }
 
-// entries returns the files of the project, and the folders that cannot be read.
+// entries returns the files of the project, and problems for the folders that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	dirs := s.folders()
 	files, problems := s.Walk(root, ".", func(name string) bool {
 		below := strings.Split(name, "/")
 		switch len(below) {
-		case 1:
+		case 1: // the folder of a project
 			if data, err := root.ReadFile(path.Join(name, rootFile), maxPath); err == nil {
 				dirs[name] = string(bytes.TrimSpace(data))
 			}
@@ -116,12 +116,12 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		case 2:
 			return below[1] == chatsDir
 		}
-		return history.IsUUID(below[2])
+		return history.IsUUID(below[2]) // the directory of the sub-agents of a session
 	})
 	form := regexp.MustCompile(fileForm)
 	for _, file := range files {
-		if is := form.FindStringSubmatch(file); is != nil {
-			e := &entry{dir: dirs[is[1]], parent: is[2], agent: is[3]}
+		if match := form.FindStringSubmatch(file); match != nil {
+			e := &entry{dir: dirs[match[1]], parent: match[2], agent: match[3]}
 			e.File = file
 			all = append(all, e)
 		}
@@ -130,17 +130,17 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 }
 
 // List implements [store.Store]. A session that is resumed can leave another file, which is usually
-// empty.
+// empty. Of several files of a session that can be read, the one with the last name is read.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
-		best := map[transcript.ID]*entry{}
+		chosen := map[transcript.ID]*entry{}
 		for _, e := range all {
 			e.ID = id(e.session(), e.agent)
-			if other := best[e.ID]; history.IsUUID(e.session()) && e.Meta.Readable && (other == nil || path.Base(other.File) < path.Base(e.File)) {
-				best[e.ID] = e
+			if other := chosen[e.ID]; history.IsUUID(e.session()) && e.Meta.Readable && (other == nil || path.Base(other.File) < path.Base(e.File)) {
+				chosen[e.ID] = e
 			}
 		}
-		for _, e := range best {
+		for _, e := range chosen {
 			c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp)
 			if e.parent != "" {
 				c.Parent = id(e.parent, "")

@@ -32,12 +32,12 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 		wanted := func() bool { return to.Request == "" }
 		_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
 			r, _ := parse(line)
-			m.add(d, &r)
+			m.addRecord(d, &r)
 		})
 	} else {
 		var r record
 		r, m.Unsure, err = readObject(f, size)
-		m.add(d, &r)
+		m.addRecord(d, &r)
 	}
 	m.Note(&to)
 	if m.Unsure {
@@ -47,8 +47,8 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	return m.Dir, err
 }
 
-// readObject reads a file with one object. If a part of it is missing, it returns the messages before
-// that, and true.
+// readObject reads a file with one object. If the end of the object is missing, it returns the messages before
+// the end of the file, and true.
 func readObject(f io.ReaderAt, size int64) (r record, cut bool, err error) {
 	data := make([]byte, min(size, jsonl.MaxLine))
 	n, err := f.ReadAt(data, 0)
@@ -63,8 +63,8 @@ func readObject(f io.ReaderAt, size int64) (r record, cut bool, err error) {
 	return r, !whole, nil
 }
 
-// add adds the metadata in a record.
-func (m *metadata) add(d *decoder, r *record) {
+// addRecord adds what a record says of its session to the metadata, and its messages to the decoder's recorder.
+func (m *metadata) addRecord(d *decoder, r *record) {
 	list := r.Messages
 	switch {
 	case r.Set != nil:
@@ -73,7 +73,7 @@ func (m *metadata) add(d *decoder, r *record) {
 	case r.Rewind != nil:
 		m.Unsure = true
 	case r.ID != nil:
-		d.decode(r)
+		d.message(r)
 	case m.UUID == "": // the header is repeated where a session is resumed
 		m.UUID = strings.ToLower(r.Session)
 		m.Created, m.Title = r.Start, title(r.Summary)
@@ -84,7 +84,7 @@ func (m *metadata) add(d *decoder, r *record) {
 	}
 	last := d.To.Last
 	for _, r := range records(list) {
-		d.decode(&r)
+		d.message(&r)
 	}
 	if r.Set != nil && !last.IsZero() {
 		d.To.Last = last // a list has the time when it was written
@@ -116,7 +116,7 @@ type plan struct {
 	copies map[string][]int // messages that have no copy yet, by their identities
 }
 
-// decode adds the events of a session or a sub-agent.
+// decode adds the events of the session or the sub-agent to a recorder.
 func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	f, size, err := root.File(e.File)
 	if err != nil {
@@ -125,7 +125,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 	defer f.Close()
 	p := &plan{index: map[string]int{}, copies: map[string][]int{}}
 	if strings.HasSuffix(e.File, logExtension) {
-		err = to.LinesOf(ctx, f, size, func(line []byte, _ int64) bool { return p.line(bytes.Clone(line)) })
+		err = to.LinesOf(ctx, f, size, func(line []byte, _ int64) bool { return p.applyLine(bytes.Clone(line)) }) // messages keep parts of it
 	} else {
 		var r record
 		var cut bool
@@ -133,7 +133,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 		if cut && size > 0 {
 			to.Totals.Skipped++
 		}
-		p.list(r.Messages, true)
+		p.applyList(r.Messages, true)
 	}
 	if err != nil {
 		return err
@@ -141,24 +141,24 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 	d := newDecoder(to, e.agent != "")
 	for _, m := range p.items {
 		switch {
-		case m.dropped || m.noise:
+		case m.dropped || m.noise: // no events
 		case m.compaction:
 			d.Text(transcript.KindCompaction, m.At, nil)
 		default:
-			d.decode(&m.record)
+			d.message(&m.record)
 		}
 	}
 	return nil
 }
 
-// line applies a line, and returns false if it is no known record.
-func (p *plan) line(line []byte) bool {
+// applyLine applies the record in a line to the plan. It returns false if the line is no known record.
+func (p *plan) applyLine(line []byte) bool {
 	r, ok := parse(line)
 	switch {
 	case !ok:
 		return false
 	case r.Set != nil:
-		p.list(r.Set.Messages, false)
+		p.applyList(r.Set.Messages, false)
 	case r.Rewind != nil:
 		from := p.index[jsontext.String(r.Rewind)] // an unknown id drops all messages
 		for _, m := range p.items[from:] {
@@ -167,27 +167,28 @@ func (p *plan) line(line []byte) bool {
 	case r.ID != nil:
 		p.put(message{record: r, own: true})
 	case r.Messages != nil:
-		p.list(r.Messages, true)
+		p.applyList(r.Messages, true)
 	default:
-		return r.Session != ""
+		return r.Session != "" // the header
 	}
 	return true
 }
 
-// put adds a message, or puts it in the place of the one with its id.
+// put adds a message, or puts it in the place of the message with its id. That one stays if it is noise or a
+// compaction, or if the new one is of a list and does not change it or has less than it.
 func (p *plan) put(m message) {
 	m.identity = m.record.identity()
 	i, known := p.index[jsontext.String(m.ID)]
 	if !known {
 		i = p.append(&m)
-	} else if at := p.items[i]; at.noise || at.compaction || !m.own && (at.own || at.identity == m.identity) {
+	} else if old := p.items[i]; old.noise || old.compaction || !m.own && (old.own || old.identity == m.identity) {
 		return
 	}
 	p.items[i] = &m
 	p.copies[m.identity] = append(p.copies[m.identity], i)
 }
 
-// append adds a message, and returns its place. No later record refers to one without an id.
+// append adds a message, and returns its place. No later record refers to a message without an id.
 func (p *plan) append(m *message) int {
 	if id := jsontext.String(m.ID); id != "" {
 		p.index[id] = len(p.items)
@@ -196,9 +197,9 @@ func (p *plan) append(m *message) int {
 	return len(p.items) - 1
 }
 
-// list applies a list of messages. After the summary of what was compressed, messages have new ids,
-// though all of them except the first are copies of earlier ones.
-func (p *plan) list(messages jsontext.Raw, own bool) {
+// applyList applies a list of messages to the plan. After the summary of what was compressed, messages have new
+// ids, though all of them except the first are copies of earlier ones.
+func (p *plan) applyList(messages jsontext.Raw, own bool) {
 	compressed := false // by the message before
 	for _, r := range records(messages) {
 		m := message{record: r, own: own}
@@ -207,9 +208,9 @@ func (p *plan) list(messages jsontext.Raw, own bool) {
 		m.compaction = !known && !own && r.isSnapshot()
 		m.noise = compressed && r.Type == "gemini" // the model has read the summary
 		compressed = m.compaction
-		place := -1
+		place := -1 // of the message in the plan that m is a copy of
 		switch {
-		case known || own:
+		case known || own: // m is put under its id
 			m.noise = false
 		case m.compaction || m.noise:
 			place = p.append(&m)
@@ -224,7 +225,8 @@ func (p *plan) list(messages jsontext.Raw, own bool) {
 	}
 }
 
-// original returns the place of the last message with an identity that has no other copy, or -1.
+// original returns the place of the last message with an identity that has no copy yet, or -1. The message then
+// counts as one that has a copy.
 func (p *plan) original(identity string) int {
 	for same := p.copies[identity]; len(same) > 0; same = p.copies[identity] {
 		i := same[len(same)-1]

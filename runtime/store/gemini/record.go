@@ -41,7 +41,7 @@ type thought struct {
 	At          time.Time `json:"timestamp"`
 }
 
-// parse reads a line. It returns false if that is no JSON object, with the members up to the mistake.
+// parse decodes a line. If the line is no JSON object, it returns false, and the members before the mistake.
 func parse(line []byte) (r record, ok bool) {
 	ok = jsontext.Decode(line, &r)
 	return r, ok
@@ -86,8 +86,8 @@ func newDecoder(to *history.Recorder, agent bool) *decoder {
 	return &decoder{genai.NewDecoder(to)}
 }
 
-// decode adds the events of a message.
-func (d *decoder) decode(r *record) {
+// message adds the events of a message to the recorder.
+func (d *decoder) message(r *record) {
 	switch r.Type {
 	case "user":
 		if !r.isCommand() {
@@ -101,12 +101,12 @@ func (d *decoder) decode(r *record) {
 	}
 }
 
-// answer adds an answer of the assistant.
+// answer adds the thoughts, the texts, and the calls with their results of a message of the assistant.
 func (d *decoder) answer(r *record) {
 	for _, t := range r.Thoughts {
-		said := [][]byte{t.Subject, t.Description}
-		said = slices.DeleteFunc(said, func(text []byte) bool { return len(text) == 0 })
-		d.Text(transcript.KindReasoning, cmp.Or(t.At, r.At), history.Join(said))
+		texts := [][]byte{t.Subject, t.Description}
+		texts = slices.DeleteFunc(texts, func(text []byte) bool { return len(text) == 0 })
+		d.Text(transcript.KindReasoning, cmp.Or(t.At, r.At), history.Join(texts))
 	}
 	d.Answer(r.At, r.Content)
 	for i := range r.Calls {

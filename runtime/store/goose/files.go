@@ -67,7 +67,7 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	return m.Dir, err
 }
 
-// decode adds the events of a session.
+// decode adds the events of the session in the file to a recorder.
 func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	return to.Lines(ctx, root, e.File, func(data []byte, _ int64) bool {
 		var l line
@@ -75,7 +75,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 	})
 }
 
-// record decodes a line and adds its events to a recorder. It returns false if the line is damaged.
+// record decodes data into the line and adds its events to a recorder. It returns false if data is damaged.
 func (l *line) record(to *history.Recorder, data []byte) bool {
 	ok := jsontext.Decode(data, l)
 	if l.Role != "" {

@@ -43,7 +43,8 @@ func Open(o store.Options) (store.Store, bool) {
 	return s, ok
 }
 
-// Homes returns the data directories of Goose, or "" if the environment does not name them.
+// Homes returns the directories that can have the data of Goose, the usual one first. An element is "" if the
+// environment does not name it.
 func Homes(getenv func(string) string) []string {
 	if root := getenv("GOOSE_PATH_ROOT"); filepath.IsAbs(root) {
 		return []string{filepath.Join(root, "data")}
@@ -52,7 +53,7 @@ func Homes(getenv func(string) string) []string {
 	switch data := getenv("APPDATA"); {
 	case runtime.GOOS == "windows" && data != "":
 		return []string{filepath.Join(data, "Block", "goose", "data")}
-	case runtime.GOOS == "darwin":
+	case runtime.GOOS == "darwin": // data can be in the usual directory or in that of the system
 		return []string{usual, history.InHome(getenv, "Library", "Application Support", "Block", "goose")}
 	}
 	return []string{usual}
@@ -65,7 +66,7 @@ func IDs() *history.IDs {
 
 // queries implements the function of [sessiondb.Format].
 func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
-	// column returns a column, or a value if the version of the database has none.
+	// column returns the name of a column, or none, a value, if the version of the database does not have the column.
 	column := func(table, name, none string) string {
 		if has(table, name) {
 			return name
@@ -104,16 +105,16 @@ type part struct {
 	} `json:"toolResult"`
 }
 
-// record implements the function of [sessiondb.Format].
+// record implements the function of [sessiondb.Format]. It adds the events of a message to a recorder.
 func record(to *history.Recorder, m *sessiondb.Message) {
 	isForModel := string(jsontext.Get(m.About, "userVisible")) == "false"
-	var said [][]byte
+	var texts [][]byte // of the prompt
 	isPrompt := false
 	for _, p := range jsontext.Parts(m.Data, func(text []byte) part { return part{Type: "text", Text: text} }) {
 		switch {
-		case isForModel && p.Type != "toolRequest" && p.Type != "toolResponse":
+		case isForModel && p.Type != "toolRequest" && p.Type != "toolResponse": // hidden from the user
 		case m.Role == "user" && p.Type == "text":
-			isPrompt, said = true, append(said, p.Text)
+			isPrompt, texts = true, append(texts, p.Text)
 		case m.Role == "user" && p.Type == "image":
 			isPrompt = true
 		default:
@@ -121,11 +122,11 @@ func record(to *history.Recorder, m *sessiondb.Message) {
 		}
 	}
 	if isPrompt {
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: history.Join(said)})
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: history.Join(texts)})
 	}
 }
 
-// record adds the events of a part that is no prompt.
+// record adds the events of a part that is no prompt to a recorder.
 func (p *part) record(to *history.Recorder, at time.Time) {
 	switch p.Type {
 	case "text":
@@ -142,13 +143,13 @@ func (p *part) record(to *history.Recorder, at time.Time) {
 		to.Add(p.result(at))
 	case "conversationCompacted":
 		to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: at})
-	case "image", "redactedThinking", "toolConfirmationRequest", "actionRequired", "systemNotification":
+	case "image", "redactedThinking", "toolConfirmationRequest", "actionRequired", "systemNotification": // no text to read
 	default:
 		to.Totals.Skipped++
 	}
 }
 
-// result returns the event of a result.
+// result returns the event of the result of a call. Its text is that of the contents, or of the error without any.
 func (p *part) result(at time.Time) transcript.Event {
 	r := &p.Result
 	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: p.ID, Failed: r.Status == "error", Text: r.Error}

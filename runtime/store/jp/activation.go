@@ -39,19 +39,19 @@ func (w *Workspace) Activated() ([]transcript.ID, error) {
 	}
 	var ids []transcript.ID
 	for _, entry := range session.History {
-		if entry.ID >= 0 {
+		if entry.ID >= 0 { // no id is negative
 			ids = append(ids, entry.ID.id())
 		}
 	}
 	return ids, nil
 }
 
-// sessionFile returns the name of the file of JP's session of this process, or "": of a session that the environment names
-// or, if JP_SESSION is not set, of the session of the system.
+// sessionFile returns the name of the file of JP's session of this process, or "" if there is none. JP_SESSION comes
+// first, then the session of the system, then the variables of terminals.
 func sessionFile(getenv func(string) string) string {
 	kind, id := terminalSession()
 	for _, key := range []string{"JP_SESSION", "", "TMUX_PANE", "WEZTERM_PANE", "TERM_SESSION_ID", "ITERM_SESSION_ID"} {
-		if key == "" && id != "" {
+		if key == "" && id != "" { // the place of the session of the system
 			return kind + "-" + id + ".json"
 		}
 		if value := getenv(key); key != "" && value != "" {

@@ -25,13 +25,13 @@ type Model struct {
 // the model that was asked if JP has none. JP uses nothing but its defaults for what is missing in a base configuration.
 func (w *Workspace) baseConfig(asked Model) []byte {
 	configured := w.configured()
-	base := nested("ask", "conversation", "tools", "*", "run") // JP loads no conversation without it
+	base := nested("ask", "conversation", "tools", "*", "run") // JP loads no conversation without this rule
 	for _, key := range [][]string{{"assistant", "model"}, {"providers", "llm"}, {"conversation", "tools", "*"}} {
-		if part, ok := at(configured, key...).(map[string]any); ok {
+		if part, ok := lookUp(configured, key...).(map[string]any); ok {
 			overlay(base, nested(part, key...))
 		}
 	}
-	if at(base, "assistant", "model", "id") == nil {
+	if lookUp(base, "assistant", "model", "id") == nil {
 		overlay(base, asked.config())
 	}
 	return append(marshalIndent(base, ""), '\n')
@@ -56,27 +56,27 @@ func (m Model) config() map[string]any {
 // files that these extend, the environment, and files that cannot be read.
 func (w *Workspace) configured() map[string]any {
 	const maxSize = 1 << 20
-	all := map[string]any{}
-	add := func(root *os.Root, err error, name string) {
+	merged := map[string]any{}
+	merge := func(root *os.Root, err error, name string) {
 		if err != nil {
 			return // it may not exist
 		}
 		defer root.Close()
 		data, err := safefile.ReadIn(root, name, maxSize)
 		var file map[string]any
-		if err == nil && all["inherit"] != false && toml.Unmarshal(data, &file) == nil {
-			overlay(all, file)
+		if err == nil && merged["inherit"] != false && toml.Unmarshal(data, &file) == nil { // after inherit = false none is merged
+			overlay(merged, file)
 		}
 	}
 	global, err := safefile.OpenDir(globalConfigDir(w.getenv))
-	add(global, err, "config.toml")
+	merge(global, err, "config.toml")
 	storage, err := config.OpenDir(w.root, storageDir, w.getenv)
-	add(storage, err, "config.toml")
+	merge(storage, err, "config.toml")
 	root, err := safefile.OpenDir(w.root)
-	add(root, err, ".jp.toml")
+	merge(root, err, ".jp.toml")
 	user, err := safefile.OpenDir(w.user)
-	add(user, err, "config.toml")
-	return all
+	merge(user, err, "config.toml")
+	return merged
 }
 
 // globalConfigDir returns the directory of JP's configuration for all workspaces, or "" if the environment names none.
@@ -91,7 +91,7 @@ func globalConfigDir(getenv func(string) string) string {
 	return history.InSettings(getenv, "jp")
 }
 
-// overlay sets the values of one configuration in another one, table by table.
+// overlay sets the values of the configuration from in the configuration into. A table in both is merged in the same way.
 func overlay(into, from map[string]any) {
 	for key, value := range from {
 		table, isTable := into[key].(map[string]any)
@@ -111,8 +111,8 @@ func nested(value any, key ...string) map[string]any {
 	return value.(map[string]any)
 }
 
-// at returns the value under a key, or nil.
-func at(config map[string]any, key ...string) any {
+// lookUp returns the value under a key, or nil.
+func lookUp(config map[string]any, key ...string) any {
 	var value any = config
 	for _, k := range key {
 		table, _ := value.(map[string]any)

@@ -43,16 +43,16 @@ func CheckLabel(key string) error {
 	return nil
 }
 
-// apply changes the metadata of a conversation.
+// apply changes the metadata m of the conversation c. The error is that of the labels: [metadata.setLabels].
 func (change Change) apply(m metadata, c transcript.Conversation, now time.Time) error {
 	if change.Title != nil {
 		m.setText("title", *change.Title)
 	}
 	switch {
-	case change.Pinned == nil:
+	case change.Pinned == nil: // no change
 	case !*change.Pinned:
 		delete(m, "pinned_at")
-	case c.PinnedAt.IsZero():
+	case c.PinnedAt.IsZero(): // one that is pinned keeps the time of its pin
 		m.setTime("pinned_at", now)
 	}
 	if change.Expires != nil {
@@ -88,12 +88,12 @@ type Edited struct {
 // make. For a new title it renames the directory, as JP does. It writes no file that is not different.
 func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (e Edited, err error) {
 	err = wr.change(ctx, id, func(tx *transaction, copies []place) error {
-		title := ""
+		oldTitle := ""
 		e, err = tx.edit(copies, func(m metadata, before transcript.Conversation) error {
-			title = before.Title
+			oldTitle = before.Title
 			return decide(before).apply(m, before, wr.now())
 		})
-		if err == nil && e.Title != title {
+		if err == nil && e.Title != oldTitle {
 			tx.rename(copies, e.Title)
 		}
 		return err
@@ -101,8 +101,8 @@ func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transc
 	return e, err
 }
 
-// edit changes the metadata of a conversation in all of its places. The first is written first: the metadata in it counts
-// from then on.
+// edit changes the metadata of a conversation, and writes it to all places of the conversation in their order: once it is
+// in the first place it counts.
 func (tx *transaction) edit(copies []place, change func(metadata, transcript.Conversation) error) (Edited, error) {
 	e, err := tx.edited(copies, change)
 	if err != nil {
@@ -112,7 +112,8 @@ func (tx *transaction) edit(copies []place, change func(metadata, transcript.Con
 	return e, tx.err
 }
 
-// edited returns the metadata with a change, and writes nothing. A change without an effect keeps every byte.
+// edited returns the metadata after a change, and writes nothing. If the change has no effect, the metadata keeps every
+// byte. The error is that of reading the metadata or of change, or says that the result is too large.
 func (tx *transaction) edited(copies []place, change func(metadata, transcript.Conversation) error) (e Edited, err error) {
 	c := store.Conversation{Conversation: tx.conversation(copies)}
 	if e.data, err = tx.readMetadata(copies, &c); err != nil {

@@ -51,14 +51,15 @@ func (e *LockedError) Error() string {
 	return text
 }
 
-// lock takes a lock until the end of the transaction. It waits up to a time while another process holds it; the error is a
-// [*LockedError] then.
+// lock takes a lock until the end of the transaction. While another process holds the lock it tries again, for as long as
+// wait says; then the error is a [*LockedError].
 func (tx *transaction) lock(ctx context.Context, name string, wait time.Duration) error {
 	const interval = 10 * time.Millisecond
 	for deadline := time.Now().Add(wait); ; {
 		release, err := tx.wr.tryLock(name)
 		if err == nil {
 			tx.release = append(tx.release, release)
+			return nil
 		}
 		var locked *LockedError
 		if !errors.As(err, &locked) || !time.Now().Before(deadline) {
@@ -116,7 +117,7 @@ func (w *Workspace) lockRoot(name string) (*os.Root, error) {
 	return user, nil
 }
 
-// openLock opens a lock file and locks it.
+// openLock opens a lock file, or makes it, and locks it. The error is a [*LockedError] if another process holds the lock.
 func openLock(root *os.Root, name string) (f *os.File, err error) {
 	err = root.Mkdir(locksDir, newDirMode)
 	var opened fs.FileInfo
@@ -130,7 +131,7 @@ func openLock(root *os.Root, name string) (f *os.File, err error) {
 	if err == nil && !isLocked {
 		err = holder(f)
 	}
-	if now, statErr := root.Stat(name); err == nil && (statErr != nil || !os.SameFile(opened, now)) {
+	if current, statErr := root.Stat(name); err == nil && (statErr != nil || !os.SameFile(opened, current)) {
 		err = &LockedError{} // the holder has removed this file, and another process may have locked a new one
 	}
 	if err != nil {
@@ -140,13 +141,13 @@ func openLock(root *os.Root, name string) (f *os.File, err error) {
 	return f, nil
 }
 
-// holder returns the [*LockedError] with the content of a lock file.
+// holder returns the [*LockedError] with the content of a lock file, an empty one if the content cannot be read.
 func holder(f *os.File) error {
 	const maxSize = 4 << 10
-	var by LockedError
+	var locked LockedError
 	data, err := io.ReadAll(io.NewSectionReader(f, 0, maxSize))
-	if err != nil || json.Unmarshal(data, &by) != nil {
+	if err != nil || json.Unmarshal(data, &locked) != nil {
 		return &LockedError{}
 	}
-	return &by
+	return &locked
 }

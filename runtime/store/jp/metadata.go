@@ -39,8 +39,8 @@ func parseMetadata(data []byte) (m metadata, err error) {
 	return m, nil
 }
 
-// describe sets the fields of a conversation. A value that cannot be used counts as missing, and is added to the problems of
-// the conversation.
+// describe sets the fields of a conversation from its metadata. A value that cannot be used counts as missing, and the
+// conversation gets a problem for it.
 func (m metadata) describe(c *store.Conversation) {
 	read := func(name string, raw []byte, into any, expected string) bool {
 		err := parse(raw, into, expected)
@@ -79,7 +79,7 @@ func (m metadata) describe(c *store.Conversation) {
 	}
 }
 
-// parse parses a JSON value. It changes nothing for null, and for a value that is missing.
+// parse decodes a JSON value into a variable. A value that is null or missing leaves the variable as it is.
 func parse(raw []byte, into any, expected string) error {
 	if raw == nil {
 		return nil
@@ -120,7 +120,8 @@ func (m metadata) setTime(key string, at time.Time) {
 	}
 }
 
-// setLabels sets labels and removes those that are nil. Only the keys of labels that it sets are checked.
+// setLabels sets labels and removes those that are nil. The error is a [*BadLabelError] for the key of a label to be set,
+// or says that the labels of the metadata cannot be read.
 func (m metadata) setLabels(labels map[string]*string) error {
 	var before metadata
 	if len(labels) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// SetArchived moves a conversation to the archive or back, and reports whether it was elsewhere. After a crash the
+// SetArchived moves a conversation to the archive or back, and reports whether it moved anything. After a crash the
 // directory that a conversation is in decides whether it is archived.
 func (wr *Writer) SetArchived(ctx context.Context, id transcript.ID, archived bool) (moved bool, err error) {
 	err = wr.change(ctx, id, func(tx *transaction, copies []place) error {
@@ -20,14 +20,15 @@ func (wr *Writer) SetArchived(ctx context.Context, id transcript.ID, archived bo
 		if len(moving) == 0 {
 			return nil
 		}
-		moving = tx.newestFirst(moving, files()...) // live copies count: the newest one becomes live first, or archived last
-		var at time.Time
+		// While one copy is live and another archived, the live one counts: the newest becomes live first, or archived last.
+		moving = tx.newestFirst(moving, files()...)
+		var archivedAt time.Time // zero removes the key
 		if archived {
-			at = wr.now()
+			archivedAt = wr.now()
 			slices.Reverse(moving)
 		}
 		_, err := tx.edit(copies, func(m metadata, _ transcript.Conversation) error {
-			m.setTime("archived_at", at)
+			m.setTime("archived_at", archivedAt)
 			return nil
 		})
 		if err != nil {
@@ -72,7 +73,8 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 	return changed, err
 }
 
-// makeLocal moves a conversation of the project to the user's store.
+// makeLocal moves a conversation of the project to the user's store: it writes the files all there, and removes the
+// directory in the project. The name is for a new directory in the user's store.
 func (tx *transaction) makeLocal(copies []place, name string, all []file) error {
 	shared, users := copies[0], copies[1:]
 	if tx.w.user == "" {
@@ -93,7 +95,7 @@ func (tx *transaction) makeLocal(copies []place, name string, all []file) error 
 // onlyOurFiles returns an error if the directory of a conversation in the project has other files, which would be lost with
 // it, or if another directory of the project has the same id.
 func (tx *transaction) onlyOurFiles(p place) error {
-	for _, other := range tx.all { // all directories with the id
+	for _, other := range tx.all { // the directories with the id, in both stores
 		if other.store == p.store && other.dir != p.dir {
 			return about(p.number.id(), fmt.Errorf("it is also in %s; remove one of the two", tx.path(p.store, other.dir)))
 		}

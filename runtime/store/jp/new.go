@@ -53,10 +53,10 @@ func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value 
 	}
 	defer s.Close()
 	all, _, err := s.readDirs(ctx, liveDir, archiveDir)
-	at := numberAt(begun)
-	near, _ := s.group(slices.DeleteFunc(all, func(p place) bool { return p.number < at-most || p.number > at+most }))
+	first := numberAt(begun)
+	near, _ := s.group(slices.DeleteFunc(all, func(p place) bool { return p.number < first-most || p.number > first+most }))
 	for _, copies := range near {
-		c := s.look(ctx, copies)
+		c := s.readConversation(ctx, copies)
 		if unusable(c.Problems) == nil && c.Labels[label] == value {
 			return c.ID, nil
 		}
@@ -71,13 +71,13 @@ type ForkOptions struct {
 	Turns       Cut
 }
 
-// Fork makes a live conversation with the events of another one, its parent, and returns the new id. It has the title, the
-// labels and the pin of the other one, does not expire, and is in the same stores; one that is only in the project gets a
-// copy in the user's store too. The other one is not locked: its files are always replaced as a whole.
+// Fork makes a live conversation with the events of another one, its parent, and returns the new id. The fork has the title,
+// the labels and the pin of its parent, does not expire, and is in the same stores; if the parent is only in the project,
+// the fork is in the user's store too. The parent is not locked: its files are always replaced as a whole.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (made transcript.ID, err error) {
 	wr.w.makeStores()
 	err = wr.transact(ctx, "", func(tx *transaction) error {
-		source, _ := tx.group(of(id, tx.all))
+		source, _ := tx.group(placesOf(id, tx.all))
 		if len(source) == 0 {
 			return tx.notFound(id)
 		}
@@ -90,7 +90,7 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (ma
 			if err != nil {
 				return err
 			}
-			s.events = o.Turns.of(s.events)
+			s.events = o.Turns.chosenEvents(s.events)
 			made, err = tx.newConversation(ctx, wr.now(), copies[0].store == projectStore, e.Title, append(s.files(), file{MetadataFile, e.data}))
 			return err
 		})
@@ -110,7 +110,7 @@ func (o *ForkOptions) apply(m metadata, source transcript.Conversation, now time
 	change.Parent, change.Labels = &source.ID, map[string]*string{LabelSession: nil}
 	maps.Copy(change.Labels, o.Labels)
 	if change.Hidden == nil {
-		change.Hidden = new(bool)
+		change.Hidden = new(bool) // false: the fork of a hidden conversation is not hidden
 	}
 	return change.apply(m, source, now)
 }
@@ -144,7 +144,8 @@ func (tx *transaction) lockStage(ctx context.Context) error {
 	return tx.err
 }
 
-// freeNumber returns the last number up to a time that no conversation has, in the trash neither, and takes its lock.
+// freeNumber returns a number that no conversation has, not even one in the trash, and takes its lock. It is that of a time,
+// or the next lower one that is free.
 func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, error) {
 	removed, err := tx.trash(ctx)
 	if err != nil {
@@ -153,14 +154,14 @@ func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, er
 	for n := min(numberAt(at), numberAt(tx.wr.now())-aheadOfJP); ; n-- {
 		err := tx.lock(ctx, lockName(n), 0)
 		var locked *LockedError
-		if errors.As(err, &locked) {
+		if errors.As(err, &locked) { // another process may be making a conversation with this number
 			continue
 		}
 		if err != nil {
 			return 0, err
 		}
 		all, err := tx.placesIn(ctx, liveDir, archiveDir)
-		if err != nil || len(of(n.id(), append(all, removed...))) == 0 {
+		if err != nil || len(placesOf(n.id(), append(all, removed...))) == 0 {
 			return n, err
 		}
 	}
@@ -205,6 +206,6 @@ func (tx *transaction) newDirectory(i int, parent, name string, files []file) {
 // discard removes the directory of a conversation. It is renamed first, so that no reader finds a part of it.
 func (tx *transaction) discard(p place) {
 	tx.move(p.store, p.dir, stageDir)
-	tx.tidy(p)
+	tx.removeEmptyRemoval(p)
 	tx.removeAll(p.store, stageDir)
 }

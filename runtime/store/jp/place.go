@@ -31,14 +31,15 @@ const (
 	localityExternal  = "ext" // only in the project's store
 )
 
-// conversation returns a conversation without its metadata.
+// conversation returns what the places of a conversation say of it: its id and time, whether it is archived, and its
+// locality. [metadata.describe] sets the other fields.
 func (s *session) conversation(copies []place) transcript.Conversation {
 	p := copies[0]
 	c := transcript.Conversation{
 		ID: p.number.id(), CreatedAt: p.number.created(), Archived: p.archived, Locality: localityProjected, Dir: s.w.root,
 	}
 	switch {
-	case len(copies) > 1:
+	case len(copies) > 1: // in both stores, as c has it
 	case p.store == projectStore:
 		c.Locality = localityExternal
 	default:
@@ -55,8 +56,8 @@ func parentOf(archived bool) string {
 	return liveDir
 }
 
-// readDirs returns the places in directories of each store, in the order of their ids, live ones first, and what could not
-// be read.
+// readDirs returns the places in some directories of each store, in the order of their ids, live ones before archived ones.
+// The problems are directories that cannot be listed, and links. The error is that of the context.
 func (s *session) readDirs(ctx context.Context, parents ...string) (all []place, problems []store.Problem, err error) {
 	for _, parent := range parents {
 		for i := range s.stores {
@@ -107,7 +108,7 @@ func (s *session) group(all []place) (groups [][]place, duplicates []store.Probl
 			continue
 		}
 		if s.modified(p, EventsFile).After(s.modified(*used, EventsFile)) {
-			p, *used = *used, p
+			p, *used = *used, p // p is the one that is not used
 		}
 		if s.exists(p.store, p.dir) && p.dir != used.dir { // some systems list a directory twice that is renamed meanwhile
 			duplicates = append(duplicates, s.problem(p, store.Duplicate, fmt.Errorf("another directory has the same id; %s is used", path.Base(used.dir))))
@@ -117,7 +118,7 @@ func (s *session) group(all []place) (groups [][]place, duplicates []store.Probl
 }
 
 // of returns the places of a conversation.
-func of(id transcript.ID, all []place) []place {
+func placesOf(id transcript.ID, all []place) []place {
 	n, _ := numberOf(id)
 	return slices.DeleteFunc(slices.Clone(all), func(p place) bool { return p.number != n })
 }
@@ -157,7 +158,8 @@ func (s *session) modified(p place, files ...string) (last time.Time) {
 	return last
 }
 
-// readFirst reads a file of a conversation from the first of the copies that has it.
+// readFirst reads a file of a conversation from the first of the copies that has it. If none has it, the error is
+// errVanished if the directory of a copy is gone, or else says that the file is missing.
 func (s *session) readFirst(copies []place, file string, max int64) (data []byte, from place, err error) {
 	for _, p := range copies {
 		data, readErr := s.read(p.store, path.Join(p.dir, file), max)

@@ -47,7 +47,8 @@ func (w *Workspace) List(ctx context.Context, scope store.Scope) (*store.Listing
 	return l, nil
 }
 
-// unusable returns the problem of a conversation whose metadata cannot be read, or nil.
+// unusable returns the problem because of which the metadata of a conversation cannot be read: the first that is not about
+// a single field. It returns nil if there is none.
 func unusable(problems []store.Problem) *store.Problem {
 	i := slices.IndexFunc(problems, func(p store.Problem) bool { return p.Kind != store.BadField })
 	if i < 0 {
@@ -69,19 +70,19 @@ func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversa
 	}
 	found, duplicates := s.group(places)
 	found = slices.DeleteFunc(found, func(copies []place) bool { return !scope.Has(copies[0].number.id(), copies[0].archived) })
-	found = slices.CompactFunc(found, func(a, b []place) bool { return a[0].number == b[0].number })
+	found = slices.CompactFunc(found, func(a, b []place) bool { return a[0].number == b[0].number }) // keeps the live one
 	all := make([]store.Conversation, len(found))
 	parallel.Each(ctx, len(found), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			all[i] = s.look(ctx, found[i])
+			all[i] = s.readConversation(ctx, found[i])
 		}
 	})
 	isGone := func(c store.Conversation) bool { return c.ID == "" || !scope.Has(c.ID, c.Archived) }
 	return slices.DeleteFunc(all, isGone), append(problems, duplicates...), ctx.Err()
 }
 
-// follow calls do to read a conversation, and calls it again if the directory was renamed meanwhile. The error is a
-// [*store.NotFoundError] if the conversation was removed.
+// follow calls do with the copies of a conversation, to read it, and again with new ones as long as do returns errVanished:
+// a directory was renamed meanwhile. The error is a [*store.NotFoundError] if the conversation was removed.
 func (s *session) follow(ctx context.Context, copies []place, do func([]place) error) error {
 	const most = 10 // renames during one read
 	id := copies[0].number.id()
@@ -91,7 +92,7 @@ func (s *session) follow(ctx context.Context, copies []place, do func([]place) e
 		if listErr != nil {
 			return listErr
 		}
-		groups, _ := s.group(of(id, all))
+		groups, _ := s.group(placesOf(id, all))
 		if len(groups) == 0 {
 			return s.notFound(id)
 		}
@@ -100,8 +101,9 @@ func (s *session) follow(ctx context.Context, copies []place, do func([]place) e
 	return err
 }
 
-// look returns a conversation with its metadata, from the cache if that has it; the zero value if it was removed.
-func (s *session) look(ctx context.Context, copies []place) (c store.Conversation) {
+// readConversation returns a conversation with its metadata, which it takes from the cache if it is there. The result is the
+// zero value if the conversation was removed; other errors are problems of the conversation.
+func (s *session) readConversation(ctx context.Context, copies []place) (c store.Conversation) {
 	err := s.follow(ctx, copies, func(now []place) error {
 		stamps := s.stamps(now) // before the metadata is read
 		r := &record{s: s, copies: now, version: filecache.Version(stamps...) + parentOf(now[0].archived)}
@@ -130,8 +132,8 @@ func (s *session) look(ctx context.Context, copies []place) (c store.Conversatio
 	return c
 }
 
-// readMetadata reads metadata.json from the copy that counts, or from the other one if that is missing or broken, and
-// returns its content.
+// readMetadata sets the fields of c from metadata.json: of the copy that counts or, if its file is missing or broken, of the
+// other one. It returns the content of the file. If both fail, it returns the first error other than errVanished, if any.
 func (s *session) readMetadata(copies []place, c *store.Conversation) (data []byte, err error) {
 	for _, p := range s.byMetadata(copies) {
 		data, _, readErr := s.readFirst([]place{p}, MetadataFile, maxMetadataSize)
@@ -188,7 +190,8 @@ func (r *record) data(ctx context.Context) (data []byte, err error) {
 	return data, err
 }
 
-// stamps returns the stamps of the files that are read of a conversation, or decide which copy is read.
+// stamps returns the stamps of the files of a conversation that are read, or whose times decide which copy is read: only
+// then base_config.json is one of them.
 func (s *session) stamps(copies []place) (stamps []filecache.Stamp) {
 	for _, p := range copies {
 		for _, name := range files() {
@@ -220,8 +223,8 @@ func (w *Workspace) Path(ctx context.Context, id transcript.ID, file string) (st
 		copies = s.byMetadata(copies)
 	}
 	for _, p := range copies {
-		if at := path.Join(p.dir, file); s.exists(p.store, at) {
-			return s.path(p.store, at), nil
+		if name := path.Join(p.dir, file); s.exists(p.store, name) {
+			return s.path(p.store, name), nil
 		}
 	}
 	return "", fmt.Errorf("%s has no %s", id, file)

@@ -50,7 +50,8 @@ type opened struct {
 	root *os.Root // nil if it does not exist or cannot be opened
 }
 
-// open opens the stores, and returns problems for those that cannot be opened. It fails if there is no other store.
+// open opens the stores that exist, and returns a problem for each that cannot be opened. If none can be opened and one
+// exists, it returns an error instead.
 func (w *Workspace) open() (*session, []store.Problem, error) {
 	s := &session{w: w}
 	var problems []store.Problem

@@ -25,7 +25,8 @@ type stream struct {
 	base   []byte // nil if there is none
 }
 
-// stream reads the stream of a conversation. Damaged events are an error: JP moves such a conversation to the trash.
+// stream reads the stream of a conversation. If events are damaged, or cannot be used by JP, it returns an error: JP moves
+// such a conversation to the trash.
 func (tx *transaction) stream(copies []place) (s stream, err error) {
 	const maxBaseConfigSize = 16 << 20 // it has the whole configuration of JP
 	id := copies[0].number.id()
@@ -162,9 +163,9 @@ type Cut struct {
 	None        bool // no turns, and only the configuration of what is outside of turns
 }
 
-// of returns the events of the chosen turns, byte for byte, and those outside of turns. As in JP, compactions of turns that
-// are left out are left out too. The events are not damaged.
-func (t Cut) of(data []byte) []byte {
+// chosenEvents returns the events of the chosen turns, byte for byte, and those outside of turns. As in JP, compactions of
+// turns that are left out are left out too. The events in data must not be damaged.
+func (t Cut) chosenEvents(data []byte) []byte {
 	chosen := t.turns(data)
 	whole := slices.Index(chosen, false) // how many turns from the first are chosen
 	if whole < 0 && !t.None {
@@ -193,7 +194,7 @@ func (t Cut) of(data []byte) []byte {
 	return append(all, "\n]\n"...)
 }
 
-// turns reports for each turn whether it is chosen.
+// turns reports for each turn of the events in data whether it is chosen.
 func (t Cut) turns(data []byte) (chosen []bool) {
 	var within []int // the turns between From and Until
 	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {
@@ -205,7 +206,7 @@ func (t Cut) turns(data []byte) (chosen []bool) {
 		}
 		return true
 	})
-	first, last := len(within), 0
+	first, last := len(within), 0 // all of them
 	if t.First != nil || t.Last != nil {
 		first, last = *cmp.Or(t.First, new(int)), *cmp.Or(t.Last, new(int))
 	}

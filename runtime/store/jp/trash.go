@@ -68,9 +68,9 @@ func (w *Workspace) Trash(ctx context.Context) (list []Removed, err error) {
 			continue
 		}
 		seen[last.number] = true
-		copies := slices.DeleteFunc(of(last.number.id(), all), func(p place) bool { return path.Dir(p.dir) != path.Dir(last.dir) })
+		copies := slices.DeleteFunc(placesOf(last.number.id(), all), func(p place) bool { return path.Dir(p.dir) != path.Dir(last.dir) })
 		at, _ := removedAt(last.dir) // trash has parsed it
-		list = append(list, Removed{s.look(ctx, copies).Conversation, at})
+		list = append(list, Removed{s.readConversation(ctx, copies).Conversation, at})
 	}
 	return list, err
 }
@@ -93,7 +93,7 @@ func (wr *Writer) Delete(ctx context.Context, id transcript.ID) error {
 		if err = cmp.Or(err, tx.lockStage(ctx)); err != nil {
 			return err
 		}
-		all := append(of(id, tx.all), of(id, trash)...)
+		all := append(placesOf(id, tx.all), placesOf(id, trash)...)
 		if len(all) == 0 {
 			return tx.notFound(id)
 		}
@@ -104,8 +104,9 @@ func (wr *Writer) Delete(ctx context.Context, id transcript.ID) error {
 	})
 }
 
-// tidy removes the directory of a removal, and its archive, if it is empty.
-func (tx *transaction) tidy(p place) {
+// removeEmptyRemoval removes the directory in the trash that had a place, and the directory above it in the trash, if they
+// are empty. For a place outside of the trash it does nothing.
+func (tx *transaction) removeEmptyRemoval(p place) {
 	for dir := path.Dir(p.dir); strings.HasPrefix(dir, trashDir+"/"); dir = path.Dir(dir) {
 		if tx.stores[p.store].root.Remove(dir) != nil {
 			return
@@ -121,17 +122,17 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 		if err != nil {
 			return err
 		}
-		removed, existing := of(id, all), of(id, tx.all)
+		removed, existing := placesOf(id, all), placesOf(id, tx.all)
 		if len(removed) == 0 {
 			return tx.notFound(id)
 		}
-		err = about(id, ErrExists)
+		err = about(id, ErrExists)                   // unless a store takes it
 		for _, p := range slices.Backward(removed) { // the last removal of each store
 			if slices.ContainsFunc(existing, func(other place) bool { return other.store == p.store }) {
 				continue
 			}
 			tx.moveInto(p.store, p.dir, parentOf(p.archived), path.Base(p.dir))
-			tx.tidy(p)
+			tx.removeEmptyRemoval(p)
 			existing, err = append(existing, p), nil
 		}
 		return err

@@ -213,8 +213,9 @@ func userStores(userData, id string) (dirs []string) {
 }
 
 // chooseUserStore returns the user's store of a workspace, or "", and the stores with its id that JP has recorded for other
-// directories: the id is one of the project's files, so a clone has the id of its original. Checkouts under different names
-// may have several, which JP merges when it runs: the one with the name of the checkout is chosen, or else the last.
+// directories: the id is one of the project's files, so a clone has the id of its original. Checkouts of a workspace under
+// different names may have several stores, which JP merges when it runs: the one with the name of this checkout is chosen,
+// or else the last.
 func chooseUserStore(userData, root, id string) (chosen string, others []string) {
 	for _, dir := range userStores(userData, id) {
 		if !slices.ContainsFunc(recordedIn(dir), func(storage string) bool { return isOf(storage, root) }) {

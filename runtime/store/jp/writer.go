@@ -77,15 +77,15 @@ type transaction struct {
 	err     error   // the first error of a step; the steps after it do nothing
 }
 
-// transact opens the stores, takes the lock of a conversation, none for an empty id, and calls do. The error is that of do,
-// or else of a step.
+// transact opens the stores, takes the lock of a conversation, none for an empty id, lists all places, and calls do. If one
+// of these fails, transact returns its error, or else the first error of a step.
 func (wr *Writer) transact(ctx context.Context, id transcript.ID, do func(*transaction) error) error {
 	s, problems, err := wr.w.open()
 	if err != nil {
 		return err
 	}
 	tx := &transaction{session: s, wr: wr}
-	defer tx.end()
+	defer tx.releaseAll()
 	if len(problems) > 0 {
 		return &StoreError{Path: problems[0].Path, Err: problems[0].Err}
 	}
@@ -107,7 +107,8 @@ func (wr *Writer) transact(ctx context.Context, id transcript.ID, do func(*trans
 	return cmp.Or(err, tx.err)
 }
 
-func (tx *transaction) end() {
+// releaseAll releases the locks and closes the stores.
+func (tx *transaction) releaseAll() {
 	for _, release := range tx.release {
 		release()
 	}
@@ -125,11 +126,11 @@ func (s *session) placesIn(ctx context.Context, parents ...string) ([]place, err
 	return all, err
 }
 
-// change locks a conversation and calls do with its copies: the live ones, or else the archived ones. tx.all has the
-// places of both.
+// change locks a conversation, removes what a process that was killed left in its directories, and calls do with its copies:
+// the live ones, or else the archived ones. tx.all has the places of both.
 func (wr *Writer) change(ctx context.Context, id transcript.ID, do func(tx *transaction, copies []place) error) error {
 	return wr.transact(ctx, id, func(tx *transaction) error {
-		tx.all = of(id, tx.all)
+		tx.all = placesOf(id, tx.all)
 		if len(tx.all) == 0 {
 			return tx.notFound(id)
 		}
@@ -149,8 +150,8 @@ const (
 	newFileMode = 0o644
 )
 
-// do runs a step that changes a store, unless a step before it has failed.
-func (tx *transaction) do(i int, step, name string, do func(*os.Root) error) {
+// runStep calls do for a step that changes a store, unless a step before it has failed. It sets tx.err to the error.
+func (tx *transaction) runStep(i int, step, name string, do func(*os.Root) error) {
 	if tx.err != nil {
 		return
 	}
@@ -182,28 +183,28 @@ type file struct {
 	data []byte
 }
 
-// write replaces files in places, one after the other. It skips those that have the content already. All are written to
-// temporary files before the first is replaced, so that a full disk changes nothing.
+// write replaces files in each of the places, one after the other. It skips files that have the content already. All are
+// written to temporary files before the first is replaced, so that a full disk changes nothing.
 func (tx *transaction) write(places []place, files ...file) {
 	type staged struct {
 		store      int
 		temp, name string
 	}
-	var all []staged
+	var stagedFiles []staged
 	for _, p := range places {
 		for _, f := range files {
 			s := staged{store: p.store, name: path.Join(p.dir, f.name)}
 			if old, err := tx.read(p.store, s.name, int64(len(f.data))); err == nil && bytes.Equal(old, f.data) {
 				continue
 			}
-			tx.do(p.store, "stage", s.name, func(root *os.Root) (err error) {
+			tx.runStep(p.store, "stage", s.name, func(root *os.Root) (err error) {
 				s.temp, err = tx.wr.stage(root, s.name, f.data, newFileMode)
 				return err
 			})
-			all = append(all, s)
+			stagedFiles = append(stagedFiles, s)
 		}
 	}
-	for _, s := range all {
+	for _, s := range stagedFiles {
 		tx.move(s.store, s.temp, s.name)
 		if tx.err != nil && s.temp != "" {
 			tx.cleanUp(s.store, s.temp)
@@ -213,12 +214,12 @@ func (tx *transaction) write(places []place, files ...file) {
 
 // move renames a file or a directory in a store. A file replaces another one.
 func (tx *transaction) move(i int, from, to string) {
-	tx.do(i, "move", from, func(root *os.Root) error { return root.Rename(from, to) })
+	tx.runStep(i, "move", from, func(root *os.Root) error { return root.Rename(from, to) })
 }
 
 func (tx *transaction) removeAll(i int, name string) {
 	if tx.exists(i, name) {
-		tx.do(i, "remove", name, func(root *os.Root) error { return root.RemoveAll(name) })
+		tx.runStep(i, "remove", name, func(root *os.Root) error { return root.RemoveAll(name) })
 	}
 }
 
@@ -242,8 +243,8 @@ func (tx *transaction) sweep(i int, dir string) {
 	}
 }
 
-// moveInto moves a directory into another one, which it makes. Where the name is taken it uses another name with the same
-// id.
+// moveInto moves a directory into a parent, which it makes, under a name. If the name is taken, it uses another one with the
+// same id.
 func (tx *transaction) moveInto(i int, from, parent, name string) {
 	tx.makeDirs(i, parent)
 	to := path.Join(parent, name)
@@ -257,6 +258,6 @@ func (tx *transaction) moveInto(i int, from, parent, name string) {
 // makeDirs makes a directory and its parents.
 func (tx *transaction) makeDirs(i int, dir string) {
 	if !tx.exists(i, dir) {
-		tx.do(i, "make", dir, func(root *os.Root) error { return root.MkdirAll(dir, newDirMode) })
+		tx.runStep(i, "make", dir, func(root *os.Root) error { return root.MkdirAll(dir, newDirMode) })
 	}
 }

@@ -76,7 +76,7 @@ func (c *Cursor) string() bool {
 	return true
 }
 
-// Value moves past the value at c.Pos, which is inside depth containers.
+// Value moves past the value at c.Pos, which is inside depth arrays and objects.
 func (c *Cursor) Value(depth int) bool {
 	switch c.Data[c.Pos] {
 	case '{', '[':
@@ -89,6 +89,7 @@ func (c *Cursor) Value(depth int) bool {
 		word = word[:end]
 	}
 	ok := isScalar(word)
+	// A word at the end of the data may be cut, and is then no mistake.
 	isCut := c.Pos+len(word) == len(c.Data) && strings.IndexByte("-0123456789tfn", c.Data[c.Pos]) >= 0
 	if ok || isCut {
 		c.Pos += len(word)
@@ -109,9 +110,9 @@ func isScalar(word []byte) bool {
 	return json.Valid(word)
 }
 
-// Values moves past the array or object at c.Pos, which is inside depth containers. It calls see for
-// each value in it, with its key as it is quoted, or nil in an array, until see returns false. see
-// can be nil.
+// Values moves past the array or object at c.Pos, which is inside depth others. It calls see for each
+// value in it, with its key as it is quoted, or with a nil key in an array, until see returns false;
+// then Values fails. see can be nil.
 func (c *Cursor) Values(depth int, see func(key, value []byte) bool) bool {
 	opening := c.Data[c.Pos]
 	closing := opening + 2 // '{' and '}', '[' and ']' are two apart

@@ -25,7 +25,7 @@ func Decode(data []byte, into any) bool {
 	fields := fieldsOf(v.Type())
 	return c.Values(0, func(key, value []byte) bool {
 		if i, ok := fields[string(Unescape(key))]; ok {
-			decode(value, v.Field(i))
+			decodeValue(value, v.Field(i))
 		}
 		return true
 	}) && skipSpace(data, c.Pos) == len(data)
@@ -46,7 +46,7 @@ func Parts[T any](raw Raw, text func(text []byte) T) []T {
 		}
 		parts = append(parts, part)
 	}
-	add(raw)
+	add(raw) // one object or text alone; of an array it adds nothing
 	for element := range Elements(raw) {
 		add(element)
 	}
@@ -70,8 +70,9 @@ func fieldsOf(t reflect.Type) map[string]int {
 	return fields
 }
 
-// decode reads a value into a field. Of repeated members the last one counts.
-func decode(raw Raw, v reflect.Value) {
+// decodeValue sets a field or an element to a JSON value, or to its zero value if the JSON value is of another type.
+// Of repeated members the last one counts.
+func decodeValue(raw Raw, v reflect.Value) {
 	quoted, _ := Unquote(raw)
 	switch to := v.Addr().Interface().(type) {
 	case *Raw:
@@ -93,6 +94,7 @@ func decode(raw Raw, v reflect.Value) {
 	}
 }
 
+// decodeComposite is decodeValue for structs, pointers and slices. A pointer stays nil for null.
 func decodeComposite(raw Raw, v reflect.Value) {
 	v.SetZero()
 	switch v.Kind() {
@@ -101,12 +103,12 @@ func decodeComposite(raw Raw, v reflect.Value) {
 	case reflect.Pointer:
 		if raw[0] != 'n' {
 			v.Set(reflect.New(v.Type().Elem()))
-			decode(raw, v.Elem())
+			decodeValue(raw, v.Elem())
 		}
 	case reflect.Slice:
 		for element := range Elements(raw) {
 			v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
-			decode(element, v.Index(v.Len()-1))
+			decodeValue(element, v.Index(v.Len()-1))
 		}
 	default:
 	}

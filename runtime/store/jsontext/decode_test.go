@@ -58,7 +58,7 @@ func TestParts(t *testing.T) {
 	for raw, want := range map[string][]part{
 		``: nil, `7`: nil, `"a"`: {{"a"}}, `{"text":"a"}`: {{"a"}}, `[]`: nil, `["a",{"text":"b"},7,{}]`: {{"a"}, {"b"}, {}},
 	} {
-		got := jsontext.Parts(jsontext.Raw(raw), func(said []byte) part { return part{string(said)} })
+		got := jsontext.Parts(jsontext.Raw(raw), func(text []byte) part { return part{string(text)} })
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", raw, got, want)
 		}

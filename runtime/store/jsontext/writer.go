@@ -25,8 +25,8 @@ func (w *Writer) Append(dst, raw []byte) []byte {
 		switch b {
 		case '{', '[':
 			dst = append(dst, b)
-			if at := skipSpace(raw, i); at < len(raw) && raw[at] == b+2 { // '{' and '}', '[' and ']' are two apart
-				dst, i = append(dst, raw[at]), at+1
+			if next := skipSpace(raw, i); next < len(raw) && raw[next] == b+2 { // '{' and '}', '[' and ']' are two apart
+				dst, i = append(dst, raw[next]), next+1
 				continue
 			}
 			depth++
@@ -47,6 +47,7 @@ func (w *Writer) Append(dst, raw []byte) []byte {
 	return dst
 }
 
+// newline appends the end of a line and the indentation of the next one, if the value is indented.
 func (w *Writer) newline(dst []byte, depth int) []byte {
 	if !w.Indent {
 		return dst
@@ -62,7 +63,7 @@ func (w *Writer) newline(dst []byte, depth int) []byte {
 func (w *Writer) text(dst, raw []byte, open int) ([]byte, int) {
 	end := stringEnd(raw, open)
 	change := w.Text
-	if at := skipSpace(raw, end); change == nil || at < len(raw) && raw[at] == ':' {
+	if next := skipSpace(raw, end); change == nil || next < len(raw) && raw[next] == ':' {
 		change = transcript.AppendUnescaped
 	}
 	dst = append(dst, '"')

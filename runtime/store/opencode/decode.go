@@ -25,9 +25,9 @@ type times struct {
 	End      int64 `json:"end"`
 }
 
-// timeOf returns the first time that is recorded.
-func timeOf(all ...int64) time.Time {
-	for _, ms := range all {
+// timeOf returns the first of some times in milliseconds since 1970 that is not 0; zero if there is none.
+func timeOf(milliseconds ...int64) time.Time {
+	for _, ms := range milliseconds {
 		if ms != 0 {
 			return transcript.InRange(time.UnixMilli(ms).UTC())
 		}
@@ -94,7 +94,8 @@ type partList struct {
 	tooLarge int // parts that are left out
 }
 
-// add adds a part; nil data is too large. Nothing is kept of a file, such as a picture.
+// add adds a part to the list. It only counts a part that is too large: one with nil data, or for which the list has no
+// room. Of a file, such as a picture, it keeps no data.
 func (l *partList) add(id string, _ int64, data []byte) {
 	p := part{id: id}
 	p.damaged = !jsontext.Decode(data, &p)
@@ -124,7 +125,7 @@ func record(to *history.Recorder, m *message, parts []part) {
 			to.Totals.Skipped++
 		case p.Type == "file":
 			isPrompt = true
-		case p.Synthetic || p.Ignored:
+		case p.Synthetic || p.Ignored: // neither the user nor the assistant said it
 		case isUser && p.Type == "text":
 			isPrompt = true
 			texts = append(texts, p.Text)
@@ -148,7 +149,7 @@ func (p *part) isKnown() bool {
 	return false
 }
 
-// recordAnswer adds the events of a part of an answer.
+// recordAnswer adds the events of a part of an answer to a recorder.
 func recordAnswer(to *history.Recorder, m *message, p *part) {
 	s := &p.State
 	switch at := timeOf(p.Time.Start, m.created); p.Type {
@@ -164,7 +165,8 @@ func recordAnswer(to *history.Recorder, m *message, p *part) {
 	}
 }
 
-// result returns the result of a call. A shell command that failed has no error, but an exit code.
+// result returns the event of the result of a call. Its text is the answers of the user, if there are any, or the error,
+// or the output. A shell command that failed has no error, but an exit code.
 func (s *state) result(m *message, callID string) transcript.Event {
 	e := transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(s.Time.End, s.Time.Start, m.created), CallID: callID, Text: s.Output}
 	e.Failed = s.Status == "error" || s.Metadata.Exit != 0

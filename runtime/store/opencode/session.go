@@ -35,13 +35,13 @@ func (i *info) archived() bool { return i.Time.Archived != 0 }
 // forkMark is in the title of a fork, before its number.
 const forkMark = " (fork #"
 
-// origin returns the session from which this one was forked, one of all; nil if it is no fork. opencode
-// records no link: a fork begins with copies of messages, of the same times, and its title has a number
-// after that of the other session. If no title does, since it was changed, the first session with these
-// messages counts.
+// origin returns the session of all from which this one was forked; nil if it is no fork. opencode records no
+// link. A fork begins with copies of messages, with the same times, and its title is that of the other session
+// with the next number. If no other session has such a title, since it was changed, the first session with
+// these messages counts.
 func (i *info) origin(all []*info) (from *info) {
 	title, count, isFork := strings.Cut(i.Title, forkMark)
-	if !isFork || i.Begun == 0 || i.Begun >= i.Time.Created {
+	if !isFork || i.Begun == 0 || i.Begun >= i.Time.Created { // copies are older than the fork
 		return nil
 	}
 	if n, _ := strconv.Atoi(strings.TrimSuffix(count, ")")); n > 1 {
@@ -86,7 +86,8 @@ func (s *Store) open() *listing {
 	return l
 }
 
-// sessions returns the sessions of the project. A session in several sources is read from the first.
+// sessions returns the sessions of the project, and adds the problems of reading them to the listing. A session in
+// several sources is read from the first. The error is that of a source if none could be read.
 func (l *listing) sessions(ctx context.Context) (found []*info, err error) {
 	seen := map[string]bool{}
 	read := 0
@@ -129,17 +130,17 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return &l.Listing, nil
 }
 
-// conversation returns the list's entry for a session, one of all.
+// conversation returns the list's entry for a session. all are the sessions of the project, with this one.
 func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
 	from := i.origin(all)
 	c := &conversation{s, i, from != nil && (i.archived() || !from.archived())}
-	of := history.Session{Title: i.Title, Dir: i.Dir, Created: timeOf(i.Time.Created)}
+	meta := history.Session{Title: i.Title, Dir: i.Dir, Created: timeOf(i.Time.Created)}
 	if isDefaultTitle(i.Title) {
-		if of.Request = c.request(ctx); of.Request != "" {
-			of.Title = ""
+		if meta.Request = c.request(ctx); meta.Request != "" {
+			meta.Title = ""
 		}
 	}
-	entry := s.Conversation(s.ID(i.session, ""), &of, nil)
+	entry := s.Conversation(s.ID(i.session, ""), &meta, nil)
 	entry.Record = c
 	entry.LastActivatedAt = timeOf(i.Time.Updated)
 	entry.Archived, entry.ArchivedAt = i.archived(), timeOf(i.Time.Archived)
@@ -151,8 +152,8 @@ func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Co
 	return entry
 }
 
-// isDefaultTitle reports whether the program chose the title, before the model does, or that of a fork of such a
-// session.
+// isDefaultTitle reports whether a title is one that the program gives before the model chooses one, or that of a fork
+// of a session with such a title.
 func isDefaultTitle(title string) bool {
 	title, _, _ = strings.Cut(title, forkMark)
 	kind, at, _ := strings.Cut(title, " session - ")
@@ -203,7 +204,7 @@ func (c *conversation) request(ctx context.Context) string {
 	return to.Request
 }
 
-// record adds the events to a recorder.
+// record adds the events of the session to a recorder.
 func (c *conversation) record(ctx context.Context, to *history.Recorder) error {
 	// The user may have undone messages since the session was listed.
 	found, problems, err := c.source.sessions(ctx, c.session)
@@ -224,7 +225,7 @@ func (c *conversation) record(ctx context.Context, to *history.Recorder) error {
 	return err
 }
 
-// recordMessage adds the events of a message to a recorder, without those of a summary.
+// recordMessage adds the events of a message to a recorder; a summary has none.
 func (c *conversation) recordMessage(ctx context.Context, to *history.Recorder, m *message) error {
 	to.Agent, to.Inquiry = c.Parent != "", "question"
 	if m.Summary {
@@ -247,8 +248,8 @@ func (c *conversation) recordMessage(ctx context.Context, to *history.Recorder, 
 	return nil
 }
 
-// messages returns the messages that are not undone, in the order in which they are read: each one of the
-// user, followed by its answers.
+// messages returns the messages that are not undone, in the order in which a reader needs them: each message of the user
+// is followed by its answers.
 func (c *conversation) messages(ctx context.Context) (messages []message, err error) {
 	err = c.source.each(ctx, messageTable, c.session, func() { messages = nil }, func(id string, created int64, data []byte) {
 		messages = append(messages, newMessage(id, created, data))
@@ -269,13 +270,13 @@ func (c *conversation) messages(ctx context.Context) (messages []message, err er
 	for i := range messages {
 		m := &messages[i]
 		m.place = 2 * i
-		p, answers := place[m.Parent]
+		prompt, isAnswer := place[m.Parent]
 		switch {
-		case m.Role == "user":
-		case answers:
-			m.place = 2*p + 1
-			messages[p].isCompaction = messages[p].isCompaction || m.Summary && !m.failed()
-		case i > 0: // it follows the message before
+		case m.Role == "user": // it stays in its place
+		case isAnswer: // after its prompt, and before the next message
+			m.place = 2*prompt + 1
+			messages[prompt].isCompaction = messages[prompt].isCompaction || m.Summary && !m.failed()
+		case i > 0: // after the message before, among its answers
 			m.place = messages[i-1].place | 1
 		}
 	}

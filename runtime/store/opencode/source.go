@@ -151,8 +151,8 @@ func (*tree) Retain() {}
 
 func (*tree) Release() {}
 
-// in calls do with the open directory of the tree.
-func (t *tree) in(ctx context.Context, do func(root *history.Root) error) error {
+// withRoot calls do with the open directory of the tree. The error is that of opening it, of do, or of the context.
+func (t *tree) withRoot(ctx context.Context, do func(root *history.Root) error) error {
 	root, err := t.Open()
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func files(root *history.Root, table, of string) (found []string, err error) {
 
 func (t *tree) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
 	reset()
-	return t.in(ctx, func(root *history.Root) error {
+	return t.withRoot(ctx, func(root *history.Root) error {
 		found, err := files(root, table, of)
 		for i := 0; i < len(found) && ctx.Err() == nil; i++ {
 			data, failed := root.ReadFile(found[i], maxData)
@@ -197,7 +197,7 @@ func (t *tree) each(ctx context.Context, table, of string, reset func(), row fun
 }
 
 func (t *tree) sessions(ctx context.Context, session string) (all []*info, problems []store.Problem, err error) {
-	err = t.in(ctx, func(root *history.Root) error {
+	err = t.withRoot(ctx, func(root *history.Root) error {
 		found, unread := t.Walk(root, sessionTable, func(dir string) bool { return path.Dir(dir) == sessionTable })
 		problems = unread
 		for _, file := range found {
@@ -220,7 +220,7 @@ func (t *tree) sessions(ctx context.Context, session string) (all []*info, probl
 
 var errNoObject = errors.New("it is not a JSON object")
 
-// info reads the file of a session. It returns nil for a session without messages.
+// info returns the metadata in the file of a session; nil for a session without messages.
 func (t *tree) info(root *history.Root, file string) (*info, error) {
 	i := &info{source: t, session: idOf(file), file: file}
 	data, err := root.ReadFile(file, maxData)
@@ -239,13 +239,14 @@ func (t *tree) info(root *history.Root, file string) (*info, error) {
 	return i, nil
 }
 
-// version returns the number of the files of a session, and the latest time of a change.
+// version returns the number of the files of a session and the latest time of their changes; "" if there is no such
+// session.
 func (t *tree) version(ctx context.Context, session string) (version string, err error) {
 	found, _, err := t.sessions(ctx, session)
 	if err != nil || len(found) == 0 {
 		return "", err
 	}
-	err = t.in(ctx, func(root *history.Root) error {
+	err = t.withRoot(ctx, func(root *history.Root) error {
 		messages, err := files(root, messageTable, session)
 		all := append([]string{found[0].file}, messages...)
 		for _, message := range messages {

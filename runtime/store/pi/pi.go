@@ -48,7 +48,7 @@ func home(getenv func(string) string) string {
 	return cmp.Or(getenv("PI_CODING_AGENT_DIR"), history.InHome(getenv, ".pi", "agent"))
 }
 
-// Homes returns the directory of pi, and those of the agents of OpenClaw.
+// Homes returns the directory of pi, "" if the environment does not name it, and those of the agents of OpenClaw.
 func Homes(getenv func(string) string) []string {
 	homes := []string{home(getenv)}
 	state := cmp.Or(getenv("OPENCLAW_STATE_DIR"), history.InHome(getenv, ".openclaw"))
@@ -77,7 +77,7 @@ type entry struct {
 	isFork bool // of a session that lists show together with it
 }
 
-// entries returns the files of sessions, and the folders that cannot be read.
+// entries returns the files of sessions, and problems for the folders that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	files, problems := s.Walk(root, ".", func(dir string) bool { return !strings.Contains(dir, "/") })
 	for _, file := range files {
@@ -93,7 +93,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 // sessionIn returns the id of the session in the name of a file: pi's begin with the time, OpenClaw's do not. It
 // returns "" for other files, such as a trace of the same session.
 func sessionIn(file string) string {
-	const form = "2026-11-28T15-50-42-801Z_"
+	const form = "2026-11-28T15-50-42-801Z_" // an example of the time; all have its length
 	session, isLog := strings.CutSuffix(path.Base(file), ".jsonl")
 	if len(session) > len(form) && session[10] == 'T' && session[23:25] == "Z_" {
 		session = session[len(form):]
@@ -107,15 +107,15 @@ func sessionIn(file string) string {
 // List implements [store.Store]. Of several files of a session the one that was written last is read.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
-		best := map[transcript.ID]*entry{}
+		newest := map[transcript.ID]*entry{} // the file of each session that was written last
 		slices.SortFunc(all, func(a, b *entry) int { return cmp.Compare(a.Stamp.Modified(), b.Stamp.Modified()) })
 		for _, e := range all {
 			if e.Meta.Readable && s.Project.Has(e.Meta.Dir) {
-				best[e.ID] = e
+				newest[e.ID] = e
 			}
 		}
-		for _, e := range best {
-			origin := best[id(e.Meta.Origin)]
+		for _, e := range newest {
+			origin := newest[id(e.Meta.Origin)]
 			c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp)
 			if e.isFork = origin != nil && origin != e; e.isFork {
 				c.Parent = origin.ID

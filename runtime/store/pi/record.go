@@ -55,8 +55,9 @@ type part struct {
 	Arguments jsontext.Raw `json:"arguments"`
 }
 
+// parts returns the parts of the content, which can be one text.
 func (m *message) parts() []part {
-	return jsontext.Parts(m.Content, func(said []byte) part { return part{Type: "text", Text: said} })
+	return jsontext.Parts(m.Content, func(text []byte) part { return part{Type: "text", Text: text} })
 }
 
 // Peek implements [history.Listed].
@@ -72,35 +73,35 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 		case r.Type == "session_info" && r.Name != nil:
 			m.Title = *r.Name
 		}
-		decode(to, &r)
+		r.record(to)
 	})
 	m.Note(to)
 	return m.Dir, err
 }
 
-// decode adds the events of a session.
+// decode adds the events of the live branch of the session to a recorder. It returns the error of reading the file.
 func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	var branch history.Branch[*record]
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r := &record{}
-		ok := jsontext.Decode(bytes.Clone(line), r)
+		ok := jsontext.Decode(bytes.Clone(line), r) // r keeps parts of the line, whose bytes change with the next line
 		if r.Type != "session" {
 			branch.Add(r.ID, r.Parent, r)
 		}
 		return ok
 	})
 	for _, r := range branch.Live() {
-		to.Copied = e.isFork && r.At.Before(e.Meta.Created)
-		decode(to, r)
+		to.Copied = e.isFork && r.At.Before(e.Meta.Created) // a fork's file begins with copies, which are older
+		r.record(to)
 	}
 	return err
 }
 
-// decode adds the events of a record.
-func decode(to *history.Recorder, r *record) {
+// record adds the events of the record to a recorder.
+func (r *record) record(to *history.Recorder) {
 	switch r.Type {
 	case "message":
-		r.decodeMessage(to)
+		r.recordMessage(to)
 	case "compaction":
 		to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: r.At})
 	case "session", "session_info", "model_change", "thinking_level_change", "branch_summary", "label", "custom", "custom_message", "context_edit":
@@ -109,16 +110,16 @@ func decode(to *history.Recorder, r *record) {
 	}
 }
 
-// decodeMessage adds the events of a message.
-func (r *record) decodeMessage(to *history.Recorder) {
+// recordMessage adds the events of the message in the record to a recorder.
+func (r *record) recordMessage(to *history.Recorder) {
 	switch m := &r.Message; m.Role {
 	case "user":
 		to.Add(transcript.Event{Kind: transcript.KindUser, Time: r.At, Text: m.text()})
 	case "assistant":
-		r.decodeAnswer(to)
+		r.recordAnswer(to)
 	case "toolResult":
 		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: m.CallID, Failed: m.Failed, Text: m.text()})
-	case "bashExecution":
+	case "bashExecution": // a command that the user ran
 		arguments, err := json.Marshal(map[string]string{"command": m.Command})
 		if err == nil {
 			to.Add(transcript.Event{Kind: transcript.KindToolCall, Time: r.At, Name: "bash", CallID: r.ID, Arguments: arguments})
@@ -130,8 +131,8 @@ func (r *record) decodeMessage(to *history.Recorder) {
 	}
 }
 
-// decodeAnswer adds the events of an answer of the assistant.
-func (r *record) decodeAnswer(to *history.Recorder) {
+// recordAnswer adds the texts, the thoughts and the calls of a message of the assistant to a recorder.
+func (r *record) recordAnswer(to *history.Recorder) {
 	for _, p := range r.Message.parts() {
 		switch e := (transcript.Event{Time: r.At}); p.Type {
 		case "text", "thinking":

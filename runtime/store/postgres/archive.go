@@ -28,7 +28,8 @@ func (s *server) connect(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
-// openArchive opens the database for reading. Its schema is a known one.
+// openArchive opens the database for reading. The error is that of the connection, or says that the schema of the
+// database is not a known one.
 func (s *server) openArchive(ctx context.Context) (*sqlitefile.DB, error) {
 	db, err := s.connect(ctx)
 	if err != nil {
@@ -91,25 +92,25 @@ func Create(ctx context.Context, url string, dry bool) (*archive.Writer, error) 
 			RETURNING id`,
 		Clear:   "DELETE FROM convtools.messages WHERE owner = session_user::text AND conversation = $1",
 		Delete:  "DELETE FROM convtools.conversations WHERE owner = session_user::text AND id = $1",
-		Add:     add,
+		Add:     addMessages,
 		Failure: failure,
 	}, dry)
 }
 
-// add adds the messages of a conversation, as columns of the table: a statement for many rows takes the
-// server as long as one for a row.
-func add(ctx context.Context, tx *sql.Tx, id int64, messages []archive.Message) error {
+// addMessages adds the messages of a conversation, many with one statement, whose arguments are the columns of the
+// table: that takes the server as long as a statement for one row.
+func addMessages(ctx context.Context, tx *sql.Tx, id int64, messages []archive.Message) error {
 	const most, mostBytes = 2000, 2 << 20
-	for at := 0; at < len(messages); {
+	for next := 0; next < len(messages); {
 		var positions []int32
 		var natives, names, texts [][]byte
 		var kinds []string
 		var times []*float64
 		var active []bool
-		for size := 0; at < len(messages) && len(positions) < most && size < mostBytes; at++ {
-			m := &messages[at]
+		for size := 0; next < len(messages) && len(positions) < most && size < mostBytes; next++ {
+			m := &messages[next]
 			size += len(m.Text)
-			positions = append(positions, int32(at+1)) //nolint:gosec // a conversation in memory has fewer
+			positions = append(positions, int32(next+1)) //nolint:gosec // a conversation in memory has fewer
 			natives, names, texts = append(natives, []byte(m.Native)), append(names, []byte(m.Name)), append(texts, append([]byte{}, m.Text...))
 			kinds, times, active = append(kinds, m.Kind.String()), append(times, archive.Seconds(m.Time)), append(active, m.Active)
 		}

@@ -25,7 +25,8 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 )
 
-// URL returns the URL of the archive in the environment, or "".
+// URL returns the URL of the archive in the environment, or "" if the first variable that is set names
+// no server.
 func URL(getenv func(string) string) string {
 	for _, variable := range chatgpt.Variables() {
 		if value := strings.TrimSpace(getenv(variable)); value != "" {
@@ -119,7 +120,8 @@ func (e *Error) ForModel() string {
 	return fmt.Sprintf("the server has refused it (SQLSTATE %s)", e.Code)
 }
 
-// failure returns the error for an error of the driver, whose texts and errors have parts of the URL.
+// failure returns the error of the context if that is done, or else an error in place of err that has no part of
+// the URL: errors of the driver have.
 func failure(ctx context.Context, err error) error {
 	var known *Error
 	var other *archive.VersionError

@@ -20,8 +20,8 @@ type place struct {
 	claimed string
 }
 
-// is reports whether two places are of one project.
-func (p place) is(other place) bool {
+// isOfProject reports whether two places are of one project: of one repository or, without a repository, of one root.
+func (p place) isOfProject(other place) bool {
 	return same(p.common, other.common) && (p.common != "" || same(p.root, other.root))
 }
 
@@ -34,8 +34,8 @@ func identify(dir string) place {
 		case info.IsDir():
 			return place{root: d, common: git}
 		default:
-			if at, ok := linked(d, git); ok {
-				return at
+			if found, ok := linked(d, git); ok {
+				return found
 			}
 		}
 		if info, err := os.Stat(filepath.Join(d, ".jp")); err == nil && info.IsDir() {
@@ -48,23 +48,23 @@ func identify(dir string) place {
 // linked returns what is known of a directory with a .git file, and false if the file names no
 // directory. A submodule belongs to the repository around it, which has the files of the submodule
 // in its own directory.
-func linked(dir, file string) (at place, ok bool) {
+func linked(dir, file string) (found place, ok bool) {
 	own, common, believed := follow(file)
 	if believed || own == "" {
 		return place{root: dir, common: common}, believed
 	}
-	at = place{root: dir}
+	found = place{root: dir}
 	if parent := filepath.Dir(dir); parent != dir {
 		if around := identify(parent); around.common != "" && below(around.common, own) {
-			at = around
+			found = around
 		}
 	}
-	at.claimed = cmp.Or(common, at.claimed)
-	return at, true
+	found.claimed = cmp.Or(common, found.claimed)
+	return found, true
 }
 
-// follow reads a .git file. own is the directory that it names, and common that of the repository
-// if own is the directory of a worktree; empty if there is none.
+// follow reads a .git file. own is the directory that the file names; empty if it names none. common is the
+// directory of the repository if own has the name of a worktree's directory in it; empty if not.
 //
 // Anybody may have written these files. A worktree is believed if own is in the directory of the
 // repository, where only its owner writes, and names the file.
@@ -102,7 +102,7 @@ func worktrees(common string) (roots []string) {
 		return nil
 	}
 	add := func(root string) {
-		if at := identify(root); at.root == root && same(at.common, common) {
+		if found := identify(root); found.root == root && same(found.common, common) {
 			roots = append(roots, root)
 		}
 	}

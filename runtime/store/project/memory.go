@@ -113,8 +113,8 @@ func (m *Memory) Err() error {
 	return m.err
 }
 
-// of returns the exclusion of one of some directories; the zero value if none is excluded.
-func (m *Memory) of(dirs ...string) Exclusion {
+// find returns the first exclusion of one of some directories; the zero value if none is excluded.
+func (m *Memory) find(dirs ...string) Exclusion {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.all {
@@ -125,9 +125,10 @@ func (m *Memory) of(dirs ...string) Exclusion {
 	return Exclusion{}
 }
 
-// add adds the exclusion of a directory, unless it is excluded already.
+// add adds the exclusion of a directory to the memory, and writes its file, unless the directory is excluded
+// already. Err returns the error of writing.
 func (m *Memory) add(e Exclusion) {
-	if len(e.Dir) > maxDir || m.of(e.Dir) != (Exclusion{}) {
+	if len(e.Dir) > maxDir || m.find(e.Dir) != (Exclusion{}) {
 		return
 	}
 	m.mu.Lock()
@@ -165,8 +166,8 @@ type StillError struct{ Exclusion }
 func (e *StillError) Error() string { return fmt.Sprintf("%s is excluded by %s", e.Dir, e.By) }
 
 // Forget removes the exclusion of a directory, under its path or the path without links. The error
-// is a [*StillError] if the directory is still excluded, and a [*NotRememberedError] if the memory
-// does not have it.
+// is a [*StillError] if an existing file excludes the directory, or else a [*NotRememberedError] if
+// the memory does not have the directory, or that of removing the file of the exclusion.
 func (m *Memory) Forget(dir string) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -62,7 +62,7 @@ type recorded struct {
 	root     string
 }
 
-// New returns a project.
+// New returns the project of the options.
 func New(o Options) *Project {
 	p := &Project{
 		all: o.All, dir: resolve(o.Dir), spelled: o.Dir, memory: cmp.Or(o.Memory, &Memory{}), known: map[string]recorded{},
@@ -124,17 +124,18 @@ func (p *Project) Excluded() Exclusion {
 
 // Has reports whether a recorded directory belongs to the project. All projects have every
 // directory that is not excluded, known or not.
-func (p *Project) Has(dir string) bool { return p.look(dir).has }
+func (p *Project) Has(dir string) bool { return p.lookUp(dir).has }
 
 // Excludes reports whether a recorded directory is excluded: no conversation from there may be kept.
-func (p *Project) Excludes(dir string) bool { return p.look(dir).excluded }
+func (p *Project) Excludes(dir string) bool { return p.lookUp(dir).excluded }
 
 // Root returns the root of the project of a recorded directory: of a git repository its main
 // working tree.
-func (p *Project) Root(dir string) string { return p.look(dir).root }
+func (p *Project) Root(dir string) string { return p.lookUp(dir).root }
 
-func (p *Project) look(dir string) recorded {
-	if dir == "" || !filepath.IsAbs(dir) {
+// lookUp returns what is known of a recorded directory.
+func (p *Project) lookUp(dir string) recorded {
+	if dir == "" || !filepath.IsAbs(dir) { // it is not known
 		return recorded{has: p.all, root: dir}
 	}
 	p.mu.Lock()
@@ -144,14 +145,15 @@ func (p *Project) look(dir string) recorded {
 		real := resolve(dir)
 		at := identify(real)
 		r.excluded = p.excluded(real, filepath.Clean(dir), at).By != ""
-		r.has = !r.excluded && (p.all || at.is(p.at))
+		r.has = !r.excluded && (p.all || at.isOfProject(p.at))
 		r.root = cmp.Or(mainRoot(at.common), at.root)
 		p.known[dir] = r
 	}
 	return r
 }
 
-// excluded returns the exclusion of a directory, with a Dir if it comes from the memory.
+// excluded returns the exclusion of a directory, or the zero value. It has a Dir only if it comes from the memory.
+// spelled is another spelling of the directory, and at what is known of it.
 func (p *Project) excluded(dir, spelled string, at place) Exclusion {
 	for _, d := range at.with(dir) {
 		for _, e := range p.exclude {
@@ -167,17 +169,18 @@ func (p *Project) excluded(dir, spelled string, at place) Exclusion {
 		p.remember(file, dir, spelled, at)
 		return Exclusion{By: file}
 	}
-	return p.memory.of(append(at.with(dir), spelled)...)
+	return p.memory.find(append(at.with(dir), spelled)...)
 }
 
-// with returns the directories whose exclusion excludes a directory: itself, and the repository
-// that it is a worktree of, or claims to be one of.
+// with returns the directories whose exclusion excludes the directory dir: dir itself, the repository
+// that it is a worktree of, and the one that it claims to be a worktree of.
 func (p place) with(dir string) []string {
 	return slices.DeleteFunc([]string{dir, p.common, p.claimed}, func(d string) bool { return d == "" })
 }
 
-// remember adds the directories that a file excludes to the memory: its own, the worktrees of a
-// repository in it, and a link to it. Once they are gone, nothing else tells that they were excluded.
+// remember adds the directories that a file excludes to the memory: the directory of the file, the
+// worktrees of a repository in it, dir, and the link by which dir is spelled. Once they are gone, nothing
+// else tells that they were excluded.
 func (p *Project) remember(file, dir, spelled string, at place) {
 	top := filepath.Dir(file)
 	dirs := []string{top}

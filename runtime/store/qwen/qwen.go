@@ -66,11 +66,11 @@ type entry struct {
 	isFork   bool // of a session that lists show together with it
 }
 
-// entries returns the files of sessions and sub-agents, and the folders that cannot be read.
+// entries returns the files of sessions and sub-agents, and problems for the folders that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	files, problems := s.Walk(root, ".", func(dir string) bool {
 		switch below := strings.Split(dir, "/"); len(below) {
-		case 1:
+		case 1: // the folder of a project
 			return true
 		case 2:
 			return below[1] == "chats" || below[1] == "subagents"
@@ -116,17 +116,17 @@ func newEntry(file string) *entry {
 // several of these the one that was written last.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
-		best := map[transcript.ID]*entry{}
+		chosen := map[transcript.ID]*entry{} // the last in this order
 		slices.SortFunc(all, func(a, b *entry) int {
 			return cmp.Or(history.CompareBool(b.archived, a.archived), cmp.Compare(a.Stamp.Modified(), b.Stamp.Modified()))
 		})
 		for _, e := range all {
 			if e.Meta.Readable && s.Project.Has(e.Meta.Dir) {
-				best[e.ID] = e
+				chosen[e.ID] = e
 			}
 		}
-		for _, e := range best {
-			origin := best[id(e.Meta.Origin, "")]
+		for _, e := range chosen {
+			origin := chosen[id(e.Meta.Origin, "")]
 			e.isFork = origin != nil && (e.archived || !origin.archived)
 			l.Conversations = append(l.Conversations, s.conversation(e))
 		}

@@ -56,8 +56,8 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 			m.Created, m.Origin = r.At, r.Forked.Session
 		}
 		m.Dir, m.Title = cmp.Or(m.Dir, r.Dir), cmp.Or(r.Payload.Title, m.Title)
-		if d.decode(&r); r.Subtype == "rewind" {
-			to.Last = time.Time{} // that of an event which the user went back to
+		if d.record(&r); r.Subtype == "rewind" {
+			to.Last = time.Time{} // the last event is one that the user went back to, at an unknown time
 		}
 	})
 	m.Note(to)
@@ -73,17 +73,17 @@ func (e *entry) description(root *history.Root) string {
 	var about struct {
 		Description string `json:"description"`
 	}
-	data, _ := root.ReadFile(e.About, most) // there need not be one
+	data, _ := root.ReadFile(e.About, most) // the file need not exist
 	jsontext.Decode(data, &about)
 	return about.Description
 }
 
-// decode adds the events of a session or a sub-agent.
+// decode adds the events of the live branch of the session or the sub-agent to a recorder.
 func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	var branch history.Branch[*record]
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r := &record{}
-		ok := jsontext.Decode(bytes.Clone(line), r)
+		ok := jsontext.Decode(bytes.Clone(line), r) // r keeps parts of the line, whose bytes change with the next line
 		if r.UUID != "" {
 			branch.Add(r.UUID, r.Parent, r)
 		}
@@ -92,7 +92,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 	d := e.newDecoder(to)
 	for _, r := range branch.Live() {
 		to.Copied = e.isFork && r.Forked.Session != ""
-		d.decode(r)
+		d.record(r)
 	}
 	return err
 }
@@ -105,8 +105,8 @@ func (e *entry) newDecoder(to *history.Recorder) *decoder {
 	return &decoder{genai.NewDecoder(to)}
 }
 
-// decode adds the events of a record.
-func (d *decoder) decode(r *record) {
+// record adds the events of a record to the recorder.
+func (d *decoder) record(r *record) {
 	switch r.Type {
 	case "user":
 		if r.isPrompt() {
@@ -125,8 +125,8 @@ func (d *decoder) decode(r *record) {
 	}
 }
 
-// isPrompt reports whether a person wrote the message, also while the assistant works, or an assistant did
-// for a sub-agent. Others in the name of the user are of the program.
+// isPrompt reports whether a person wrote the message, also while the assistant works, or an assistant wrote it
+// for a sub-agent. Other messages in the name of the user are of the program.
 func (r *record) isPrompt() bool {
 	return (r.Provenance == "" || r.Provenance == "real_user") && (r.Subtype == "" || r.Subtype == "mid_turn_user_message")
 }

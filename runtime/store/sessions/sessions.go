@@ -114,7 +114,7 @@ type log struct {
 	project *project.Project
 }
 
-// find returns the logs.
+// find returns the logs of sessions, and problems for a directory that cannot be read.
 func (s *Store) find(root *history.Root) (all []*log, problems []store.Problem) {
 	files, problems := s.Walk(root, ".", func(string) bool { return false })
 	for _, file := range files {
@@ -142,8 +142,8 @@ func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64)
 				all = append(all, c)
 				c.Root = all[0].ID
 			}
-			if at := slices.IndexFunc(all, func(c *conversation) bool { return c.ID == e.Conversation }); at >= 0 {
-				all[at].add(e)
+			if n := slices.IndexFunc(all, func(c *conversation) bool { return c.ID == e.Conversation }); n >= 0 {
+				all[n].addEvent(e)
 			}
 		}
 		return true
@@ -159,8 +159,8 @@ func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64)
 	return dir, err
 }
 
-// add adds the metadata in an event.
-func (c *conversation) add(e *event) {
+// addEvent sets what an event says of its conversation: the last time, and the first request.
+func (c *conversation) addEvent(e *event) {
 	switch e.Type {
 	case "user_message", "agent_message", "tool_call", "tool_output", "calls_closed":
 		c.Last = e.At
@@ -189,8 +189,8 @@ func (s *Store) conversation(l *log, c *conversation) store.Conversation {
 	decode := func(ctx context.Context, root *history.Root, to *history.Recorder) error {
 		return c.decode(ctx, root, l.File, to)
 	}
-	of := history.Session{Title: c.Title, Request: c.Request, Dir: c.Settings.Dir, Created: c.Opened, Last: c.Last}
-	listed := s.Conversation(ID(c.Session, c.Root, c.ID), &of, decode, l.Stamp)
+	meta := history.Session{Title: c.Title, Request: c.Request, Dir: c.Settings.Dir, Created: c.Opened, Last: c.Last}
+	listed := s.Conversation(ID(c.Session, c.Root, c.ID), &meta, decode, l.Stamp)
 	listed.Hidden = c.Settings.Hidden
 	if c.Parent != "" {
 		listed.Parent = ID(c.Session, c.Root, c.Parent)
@@ -198,11 +198,11 @@ func (s *Store) conversation(l *log, c *conversation) store.Conversation {
 	return listed
 }
 
-// decode adds the events of the conversation.
+// decode adds the events of the conversation in a log to a recorder.
 func (c *conversation) decode(ctx context.Context, root *history.Root, file string, to *history.Recorder) error {
 	return to.Lines(ctx, root, file, func(data []byte, offset int64) bool {
 		if offset > 0 && !bytes.Contains(data, []byte(c.ID)) {
-			return true
+			return true // it has no event of this conversation
 		}
 		var x record
 		ok := jsontext.Decode(data, &x)
@@ -215,7 +215,7 @@ func (c *conversation) decode(ctx context.Context, root *history.Root, file stri
 	})
 }
 
-// addTo adds the event to a recorder, unless it is for the model only.
+// addTo adds the event to a recorder, unless it is for the model only, and then the outputs in it.
 func (e *event) addTo(to *history.Recorder) {
 	x := transcript.Event{Time: e.At, CallID: e.CallID, Name: e.Tool}
 	switch e.Type {

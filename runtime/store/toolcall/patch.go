@@ -13,13 +13,13 @@ const (
 	hunk        = "@@"
 )
 
-// patch returns the changes in a patch, one for each hunk; none for another text. path is the file if the patch names
-// none.
+// patch returns the changes in a patch, one for each hunk; none for a text that is no patch. path is the file of changes
+// for which the patch names none.
 func patch(text, path string) []Edit {
 	p := patching{path: path}
 	readLine := p.diffLine
 	switch {
-	case strings.Contains(text, patchBegin), strings.Contains(text, "\n"+fileAfter) && strings.Contains(text, "\n"+hunk):
+	case strings.Contains(text, patchBegin), strings.Contains(text, "\n"+fileAfter) && strings.Contains(text, "\n"+hunk): // a diff
 	case path != "" && strings.Contains(text, " SEARCH\n"):
 		readLine = p.replacementLine
 	default:
@@ -28,7 +28,7 @@ func patch(text, path string) []Edit {
 	for line := range strings.Lines(text) {
 		readLine(line)
 	}
-	p.end()
+	p.endEdit()
 	return p.edits
 }
 
@@ -40,17 +40,17 @@ type patching struct {
 	to            *[]byte // one of these in a list of replacements; nil outside of one
 }
 
-// end ends the current change.
-func (p *patching) end() {
+// endEdit adds the current change to the edits, if it changes anything and its file is known, and begins another one.
+func (p *patching) endEdit() {
 	if len(p.before)+len(p.after) > 0 && p.path != "" {
 		p.edits = append(p.edits, Edit{p.path, string(p.before), string(p.after)})
 	}
 	p.before, p.after = nil, nil
 }
 
-// file begins the changes of a file.
-func (p *patching) file(path string) {
-	p.end()
+// beginFile ends the current change and begins the changes of a file.
+func (p *patching) beginFile(path string) {
+	p.endEdit()
 	p.path = strings.TrimSpace(path)
 }
 
@@ -59,7 +59,7 @@ func (p *patching) diffLine(line string) {
 	for _, header := range []string{fileAdded, fileUpdated, fileMoved, fileAfter} {
 		if path, ok := strings.CutPrefix(line, header); ok {
 			path, _, _ = strings.Cut(path, "\t")
-			p.file(strings.TrimPrefix(path, "b/"))
+			p.beginFile(strings.TrimPrefix(path, "b/"))
 			return
 		}
 	}
@@ -73,8 +73,8 @@ func (p *patching) diffLine(line string) {
 	case ' ', '\r', '\n':
 		line = strings.TrimPrefix(line, " ")
 		p.before, p.after = append(p.before, line...), append(p.after, line...)
-	default:
-		p.end()
+	default: // such as the beginning of a hunk
+		p.endEdit()
 	}
 }
 
@@ -83,7 +83,7 @@ func (p *patching) diffLine(line string) {
 func (p *patching) replacementLine(line string) {
 	switch mark := strings.Trim(line, "-<>+\r\n"); {
 	case mark == " SEARCH":
-		p.end()
+		p.endEdit()
 		p.to = &p.before
 	case p.to == &p.before && strings.HasPrefix(line, "===") && strings.Trim(line, "=\r\n") == "":
 		p.to = &p.after

@@ -56,8 +56,8 @@ func Edits(e *transcript.Event) []Edit {
 	return edits(e.Arguments, "", maxDepth)
 }
 
-// edits returns the changes in an object of arguments, or in a text that is a patch. path is the file if they name
-// none, and depth the number of lists that may follow in each other.
+// edits returns the changes in a value: an object of arguments, or a text that is a patch. path is the file if the value
+// names none, and depth the number of lists in each other in which changes are looked for.
 func edits(value jsontext.Raw, path string, depth int) (all []Edit) {
 	if _, isText := jsontext.Unquote(value); isText {
 		return patch(jsontext.String(value), path)
@@ -93,7 +93,8 @@ func edits(value jsontext.Raw, path string, depth int) (all []Edit) {
 	return all
 }
 
-// Command returns the shell command that a call runs; empty for none, and for a change of files.
+// Command returns the shell command that a call runs. It is empty for a call that runs none or changes a file, and for
+// any other event.
 func Command(e *transcript.Event) string {
 	if e.Kind != transcript.KindToolCall {
 		return ""
@@ -113,7 +114,8 @@ func Command(e *transcript.Event) string {
 	return command
 }
 
-// commandOf returns a command that is a text, or a list of a program and its arguments: of a shell only its script.
+// commandOf returns a command as one text. It is recorded as a text, or as a list of a program and its arguments. Of the
+// list for a shell, such as sh -c SCRIPT, it returns only the script.
 func commandOf(raw jsontext.Raw) string {
 	var words []string
 	for element := range jsontext.Elements(raw) {

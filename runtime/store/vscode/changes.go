@@ -13,7 +13,7 @@ type change struct {
 	From  *int  `json:"i"` // of elements that are added: the array ends here before them
 }
 
-// apply applies a line, and returns false if it is no change, or one of a value that is not there.
+// apply applies a line to the value. It returns false if the line is no change, or changes a value that is not there.
 func (l *changes) apply(line []byte) bool {
 	var c change
 	if json.Unmarshal(line, &c) != nil {
@@ -38,18 +38,18 @@ func (l *changes) apply(line []byte) bool {
 	return false
 }
 
-// replace replaces the value at a path by the result of a function, and returns false if there is no place
-// for it. A new element follows the others of an array.
-func (l *changes) replace(path []any, by func(old any) any) bool {
-	at, put := l.state, func(value any) { l.state = value }
+// replace replaces the value at a path by the result of change, and returns false if there is no place for it. A
+// place after the last element of an array adds an element.
+func (l *changes) replace(path []any, change func(old any) any) bool {
+	old, set := l.state, func(value any) { l.state = value } // set puts a value in the place of old
 	for _, step := range path {
-		switch in := at.(type) {
+		switch in := old.(type) {
 		case map[string]any:
 			key, ok := step.(string)
 			if !ok {
 				return false
 			}
-			at, put = in[key], func(value any) { in[key] = value }
+			old, set = in[key], func(value any) { in[key] = value }
 		case []any:
 			n, ok := step.(float64)
 			i := int(n)
@@ -57,15 +57,15 @@ func (l *changes) replace(path []any, by func(old any) any) bool {
 			case !ok || n < 0 || n > float64(len(in)) || float64(i) != n:
 				return false
 			case i == len(in):
-				outer := put
-				at, put = nil, func(value any) { outer(append(in, value)) }
+				setArray := set
+				old, set = nil, func(value any) { setArray(append(in, value)) }
 			default:
-				at, put = in[i], func(value any) { in[i] = value }
+				old, set = in[i], func(value any) { in[i] = value }
 			}
 		default:
 			return false
 		}
 	}
-	put(by(at))
+	set(change(old))
 	return true
 }

@@ -82,7 +82,7 @@ type part struct {
 	} `json:"resultDetails"`
 }
 
-// record adds the events of the chat.
+// record adds the events of the chat to a recorder, without those of requests that the user took back.
 func (c *chat) record(to *history.Recorder) {
 	for i := range c.Requests {
 		r := &c.Requests[i]
@@ -91,16 +91,16 @@ func (c *chat) record(to *history.Recorder) {
 		}
 		to.Add(transcript.Event{Kind: transcript.KindUser, Time: sessiondb.Moment(r.At), Text: text(r.Message)})
 		if slices.ContainsFunc(r.Result.Metadata.Rounds, func(r round) bool { return len(r.Calls) > 0 }) {
-			r.rounds(to)
+			r.recordRounds(to)
 		} else {
-			r.parts(to)
+			r.recordParts(to)
 		}
 	}
 }
 
-// rounds adds the answer from the rounds, which have the arguments and the results of calls. The parts have
-// what VS Code shows of them.
-func (r *request) rounds(to *history.Recorder) {
+// recordRounds adds the events of the answer to a recorder, from its rounds. Rounds have the arguments and the
+// results of calls; parts have only what VS Code shows of calls.
+func (r *request) recordRounds(to *history.Recorder) {
 	results := map[string]jsontext.Raw{}
 	for m := range jsontext.Members(r.Result.Metadata.Results) {
 		results[string(jsontext.Unescape(m.Key))] = m.Value
@@ -118,13 +118,14 @@ func (r *request) rounds(to *history.Recorder) {
 	}
 }
 
-// parts adds the answer from its parts. References are parts in the middle of a text.
-func (r *request) parts(to *history.Recorder) {
+// recordParts adds the events of the answer to a recorder, from its parts. A text can be several parts: Markdown,
+// and references between.
+func (r *request) recordParts(to *history.Recorder) {
 	at := sessiondb.Moment(r.At)
-	var said []byte
-	end := func() {
-		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: said})
-		said = nil
+	var markdown []byte
+	endText := func() {
+		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: markdown})
+		markdown = nil
 	}
 	for raw := range jsontext.Elements(r.Response) {
 		var p part
@@ -134,29 +135,29 @@ func (r *request) parts(to *history.Recorder) {
 		jsontext.Decode(raw, &p)
 		switch p.Kind {
 		case "", "markdownContent", "markdownVuln":
-			said = append(append(said, text(p.Value)...), text(p.Content)...)
+			markdown = append(append(markdown, text(p.Value)...), text(p.Content)...)
 		case "inlineReference":
-			said = append(said, cmp.Or(p.Name, path.Base(pathOf(p.Reference)))...)
+			markdown = append(markdown, cmp.Or(p.Name, path.Base(pathOf(p.Reference)))...)
 		case "thinking":
-			end()
+			endText()
 			to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: text(p.Value)})
 		case "toolInvocationSerialized":
-			end()
-			p.call(to, at)
+			endText()
+			p.recordCall(to, at)
 		case "textEditGroup":
-			end()
+			endText()
 			to.Add(history.Call(at, p.Kind, "", history.Object("path", pathOf(p.URI), "new_text", string(text(p.Edits)))))
 		}
 	}
-	end()
+	endText()
 }
 
-// call adds a call and its result, as far as VS Code shows them.
-func (p *part) call(to *history.Recorder, at time.Time) {
+// recordCall adds a call and its result to a recorder, as far as VS Code shows them.
+func (p *part) recordCall(to *history.Recorder, at time.Time) {
 	d := &p.Specific
 	arguments := []byte(d.Input)
 	switch {
-	case arguments != nil:
+	case arguments != nil: // they are recorded
 	case cmp.Or(d.Command.Original, d.Old) != "":
 		arguments = history.Object("command", cmp.Or(d.Command.Original, d.Old))
 	case d.Prompt != "":
@@ -169,9 +170,9 @@ func (p *part) call(to *history.Recorder, at time.Time) {
 		return
 	}
 	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: p.Call, Failed: p.Details.IsError || d.State.Exit != 0}
-	for _, said := range [][]byte{text(d.Output), d.Result, text(p.Details.Output), text(p.Past)} {
+	for _, output := range [][]byte{text(d.Output), d.Result, text(p.Details.Output), text(p.Past)} {
 		if len(e.Text) == 0 {
-			e.Text = said
+			e.Text = output
 		}
 	}
 	to.Add(e)
@@ -187,6 +188,7 @@ func text(value jsontext.Raw) []byte {
 	return history.Join(texts(value, most))
 }
 
+// texts returns these texts, from up to most levels of arrays and objects.
 func texts(value jsontext.Raw, most int) (all [][]byte) {
 	if quoted, ok := jsontext.Unquote(value); ok {
 		return [][]byte{jsontext.Unescape(quoted)}

@@ -53,8 +53,8 @@ func Open(o store.Options) (*Store, bool) {
 	return &Store{s}, s.Dir != "" && store.IsThere(filepath.Join(s.Dir, workspacesDir))
 }
 
-// Homes returns the directories User of VS Code and its variants, or "" if the environment does not name
-// them.
+// Homes returns the directories User of VS Code and its variants. An element is "" if the environment does not
+// name it.
 func Homes(getenv func(string) string) []string {
 	var homes []string
 	for _, variant := range []string{"Code", "Code - Insiders", "VSCodium"} {
@@ -78,14 +78,14 @@ type entry struct {
 	isLog bool   // the file is a log of changes
 }
 
-// entries returns the files of the project, and the directories that cannot be read.
+// entries returns the files of the project, and problems for the directories that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	dirs := map[string]string{} // of projects, by their directories in the store
 	files, problems := s.Walk(root, workspacesDir, func(dir string) bool {
 		if parent, name := path.Split(dir); parent != workspacesDir+"/" {
 			return name == chatsDir
 		}
-		about, _ := root.ReadFile(dir+"/"+aboutFile, maxAbout) // there need not be any
+		about, _ := root.ReadFile(dir+"/"+aboutFile, maxAbout) // the file need not exist
 		dirs[dir] = history.WorkspaceDir(about)
 		return s.Project.Has(dirs[dir])
 	})
@@ -133,7 +133,7 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	return e.dir, err
 }
 
-// decode adds the events of a chat.
+// decode adds the events of the chat in the file to a recorder.
 func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	f, size, err := root.File(e.File)
 	if err == nil {
@@ -143,8 +143,8 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 	return err
 }
 
-// record adds the events of the chat in a file, and returns the chat. Lines and objects that are damaged count
-// as skipped.
+// record adds the events of the chat in an open file to a recorder, and returns the chat. Damaged lines and
+// objects count as skipped.
 func (e *entry) record(ctx context.Context, f io.ReaderAt, size int64, to *history.Recorder) (c chat, err error) {
 	if size > maxFile {
 		return c, &safefile.TooLargeError{Most: maxFile}

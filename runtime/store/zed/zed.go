@@ -40,7 +40,8 @@ func Open(o store.Options) (*sessiondb.Store, bool) {
 	return s, ok
 }
 
-// Homes returns the data directories of Zed, or "" if the environment does not name them.
+// Homes returns the data directories of Zed: the usual one, and on Linux that of Flatpak. An element is "" if the
+// environment does not name it.
 func Homes(getenv func(string) string) []string {
 	switch local := getenv("LOCALAPPDATA"); {
 	case runtime.GOOS == "windows" && local != "":
@@ -80,7 +81,8 @@ func dirs(recorded string) []string { return strings.Split(recorded, "\n") }
 // maxDocument is the largest document that is read, in bytes.
 const maxDocument = 128 << 20
 
-// document returns the JSON of a document, or nil if it is damaged or too large.
+// document returns the JSON of the document of a thread: data as it is for the form "json", else decompressed with
+// zstd. It returns nil if that fails or if the JSON is too large.
 func document(form string, data []byte) []byte {
 	if form == "json" {
 		return data
@@ -130,25 +132,27 @@ type content struct {
 	Redacted jsontext.Raw `json:"RedactedThinking"`
 }
 
+// call is a call of a tool.
 type call struct {
 	ID    string       `json:"id"`
 	Name  string       `json:"name"`
 	Input jsontext.Raw `json:"input"`
 }
 
-type result struct {
+// callResult is the result of a call.
+type callResult struct {
 	Call    string       `json:"tool_use_id"`
 	IsError bool         `json:"is_error"`
 	Content jsontext.Raw `json:"content"` // texts, or objects with one
 }
 
-// recorder adds the events of a thread.
+// recorder is a [history.Recorder] for the events of the thread in a row, which all have the time of the row.
 type recorder struct {
 	*history.Recorder
 	row *sessiondb.Message
 }
 
-// record implements the function of [sessiondb.Format].
+// record implements the function of [sessiondb.Format]. It adds the events of the thread in a row to a recorder.
 func record(to *history.Recorder, row *sessiondb.Message) {
 	var thread struct {
 		Messages jsontext.Raw `json:"messages"`
@@ -160,45 +164,47 @@ func record(to *history.Recorder, row *sessiondb.Message) {
 	for raw := range jsontext.Elements(thread.Messages) {
 		var m message
 		switch {
-		case jsontext.String(raw) == "Resume": // the agent goes on
+		case jsontext.String(raw) == "Resume": // the agent goes on, and there is no text
 		case !jsontext.Decode(raw, &m):
 			to.Totals.Skipped++
 		case m.User != nil:
-			r.user(m.User.Content)
+			r.addUser(m.User.Content)
 		case m.Agent != nil:
-			r.agent(m.Agent.Content, m.Agent.Results)
+			r.addAgent(m.Agent.Content, m.Agent.Results)
 		default:
-			r.old(&m)
+			r.addOld(&m)
 		}
 	}
 }
 
+// add adds an event with a text, at the time of the row.
 func (r *recorder) add(kind transcript.Kind, text []byte) {
 	r.Add(transcript.Event{Kind: kind, Time: r.row.At, Text: text})
 }
 
+// contents returns the parts of a message: list is an array of them, or one text.
 func contents(list jsontext.Raw) []content {
 	return jsontext.Parts(list, func(text []byte) content { return content{Text: text} })
 }
 
-// user adds what the user said.
-func (r *recorder) user(list jsontext.Raw) {
-	var said [][]byte
+// addUser adds one prompt with all texts of a message of the user.
+func (r *recorder) addUser(list jsontext.Raw) {
+	var texts [][]byte
 	for _, c := range contents(list) {
 		if c.Text != nil {
-			said = append(said, c.Text)
+			texts = append(texts, c.Text)
 		}
 	}
-	r.add(transcript.KindUser, bytes.Join(said, nil))
+	r.add(transcript.KindUser, bytes.Join(texts, nil))
 }
 
-// agent adds what the agent said and did, each call with its result.
-func (r *recorder) agent(list, results jsontext.Raw) {
-	byCall := map[string]result{}
+// addAgent adds the texts, the thoughts and the calls of a message of the agent, each call with its result.
+func (r *recorder) addAgent(list, results jsontext.Raw) {
+	byCall := map[string]callResult{}
 	for m := range jsontext.Members(results) {
-		var of result
-		jsontext.Decode(m.Value, &of)
-		byCall[string(jsontext.Unescape(m.Key))] = of
+		var result callResult
+		jsontext.Decode(m.Value, &result)
+		byCall[string(jsontext.Unescape(m.Key))] = result
 	}
 	for _, c := range contents(list) {
 		switch {
@@ -207,17 +213,17 @@ func (r *recorder) agent(list, results jsontext.Raw) {
 		case c.Thinking != nil:
 			r.add(transcript.KindReasoning, c.Thinking.Text)
 		case c.Call != nil:
-			r.call(c.Call, byCall)
-		case c.Image == nil && c.Mention == nil && c.Redacted == nil:
+			r.addCall(c.Call, byCall)
+		case c.Image == nil && c.Mention == nil && c.Redacted == nil: // a part of unknown type; those three have no text
 			r.Totals.Skipped++
 		}
 	}
 }
 
-// call adds a call, and its result if it has one.
-func (r *recorder) call(c *call, results map[string]result) {
+// addCall adds a call, and its result if results has one.
+func (r *recorder) addCall(c *call, results map[string]callResult) {
 	r.Add(history.Call(r.row.At, c.Name, c.ID, c.Input))
-	of, ok := results[c.ID]
+	result, ok := results[c.ID]
 	if !ok {
 		return
 	}
@@ -226,23 +232,24 @@ func (r *recorder) call(c *call, results map[string]result) {
 		Lower []byte `json:"text"` // of some versions
 	}
 	var texts [][]byte
-	for _, t := range jsontext.Parts(of.Content, func(said []byte) text { return text{Text: said} }) {
+	for _, t := range jsontext.Parts(result.Content, func(only []byte) text { return text{Text: only} }) {
 		if t.Text == nil {
 			t.Text = t.Lower
 		}
 		texts = append(texts, t.Text)
 	}
-	r.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.row.At, CallID: c.ID, Failed: of.IsError, Text: history.Join(texts)})
+	r.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.row.At, CallID: c.ID, Failed: result.IsError, Text: history.Join(texts)})
 }
 
-// old adds a message of a version before 0.3.0.
-func (r *recorder) old(m *message) {
-	kind := transcript.KindAssistant
+// addOld adds a message of a version before 0.3.0: its texts and thoughts, and its calls with their results.
+func (r *recorder) addOld(m *message) {
+	var kind transcript.Kind
 	switch m.Role {
 	case "user":
 		kind = transcript.KindUser
 	case "assistant":
-	case "system":
+		kind = transcript.KindAssistant
+	case "system": // the program wrote it
 		return
 	default:
 		r.Totals.Skipped++
@@ -256,11 +263,11 @@ func (r *recorder) old(m *message) {
 			r.add(transcript.KindReasoning, s.Text)
 		}
 	}
-	results := map[string]result{}
-	for _, of := range jsontext.Parts(m.Results, func([]byte) (none result) { return none }) {
-		results[of.Call] = of
+	results := map[string]callResult{}
+	for _, result := range jsontext.Parts(m.Results, func([]byte) callResult { return callResult{} }) {
+		results[result.Call] = result
 	}
 	for i := range m.Calls {
-		r.call(&m.Calls[i], results)
+		r.addCall(&m.Calls[i], results)
 	}
 }

@@ -49,7 +49,8 @@ var (
 	errNoMessages = errors.New("its messages are no array")
 )
 
-// read decodes a conversation of a kind of export.
+// read decodes a conversation of a kind of export. With an error the conversation has what could be decoded; that it
+// has no id comes before other errors.
 func (h *header) read(kind string) (*archive.Conversation, error) {
 	c := &archive.Conversation{
 		Kind: kind, Native: cmp.Or(h.Conversation, h.UUID, h.ID), Title: cmp.Or(h.Title, h.Name), Archived: h.Archived,
@@ -61,7 +62,7 @@ func (h *header) read(kind string) (*archive.Conversation, error) {
 	nodes, err := h.nodes(kind)
 	decode := map[string]func(jsontext.Raw) messages{ChatGPT: chatGPT, Claude: claude, Letta: letta}[kind]
 	for _, n := range order(nodes, cmp.Or(h.CurrentNode, h.CurrentLeaf)) {
-		first := len(c.Messages)
+		first := len(c.Messages) // of this node
 		for _, m := range decode(n.Message) {
 			last := len(c.Messages) - 1
 			if last >= first && m.Kind == transcript.KindUser && c.Messages[last].Kind == m.Kind { // several texts are one request
@@ -89,7 +90,7 @@ type node struct {
 	ordered  bool
 }
 
-// nodes returns the nodes of a conversation.
+// nodes returns the nodes of a conversation. The error says that what should have the nodes has another form.
 func (h *header) nodes(kind string) (nodes []*node, err error) {
 	list := map[string]jsontext.Raw{ChatGPT: h.Mapping, Claude: h.ChatMessages, Letta: h.Messages}[kind]
 	switch {
@@ -98,7 +99,7 @@ func (h *header) nodes(kind string) (nodes []*node, err error) {
 	case kind != ChatGPT && !bytes.HasPrefix(list, []byte("[")):
 		return nil, errNoMessages
 	}
-	for m := range jsontext.Members(list) {
+	for m := range jsontext.Members(list) { // of ChatGPT
 		n := &node{id: string(jsontext.Unescape(m.Key))}
 		var message struct {
 			Created moment `json:"create_time"`
@@ -129,10 +130,10 @@ func (h *header) nodes(kind string) (nodes []*node, err error) {
 	return nodes, nil
 }
 
-// order returns the nodes in the order in which they are read, each after its parent, and marks the active
-// path: to the current node, or if that does not exist to the newest one without children. The active
-// branch is the last one, and the others are in the order of their times. Links to missing nodes are
-// ignored.
+// order returns the nodes in the order in which they are read, each after its parent. It marks the path to the
+// current node as active or, if there is no such node, the path to the newest node without children. Of the
+// branches after a node the active one is last, and the others are in the order of their times. Links to missing
+// nodes are ignored.
 func order(nodes []*node, current string) (ordered []*node) {
 	byID := make(map[string]*node, len(nodes))
 	for _, n := range slices.Backward(nodes) { // the first of several with an id counts

@@ -96,7 +96,7 @@ func Import(ctx context.Context, name string, into *archive.Writer, o Options) (
 		i.progress.Total += f.size
 	}
 	for n := 0; n < len(files) && err == nil; n++ {
-		err = i.file(&files[n])
+		err = i.importFile(&files[n])
 	}
 	if err == nil && i.report.Recognised() == 0 {
 		err = &UnrecognisedError{Path: name, Failed: i.report.Failed}
@@ -113,7 +113,8 @@ type importing struct {
 	progress Progress
 }
 
-func (i *importing) problem(p Problem, err error) {
+// addProblem adds a problem with its reason to the report, and counts the conversation or file as skipped or failed.
+func (i *importing) addProblem(p Problem, err error) {
 	p.Err = err
 	p.Skipped = err == errEmpty || err == errOlder || err == errForgotten
 	if p.Skipped {
@@ -124,12 +125,13 @@ func (i *importing) problem(p Problem, err error) {
 	i.report.Problems = append(i.report.Problems, p)
 }
 
-// file imports the conversations of a file. An error ends the import.
-func (i *importing) file(f *file) error {
+// importFile imports the conversations of a file. Mistakes in the file are problems of the report. The error, which ends
+// the import, is that of the archive or the context.
+func (i *importing) importFile(f *file) error {
 	const maxOthers = 20 // values that are read until a file without conversations is left
 	in, err := f.open()
 	if err != nil {
-		i.problem(Problem{File: f.name}, err)
+		i.addProblem(Problem{File: f.name}, err)
 		return nil
 	}
 	defer in.Close()
@@ -142,7 +144,7 @@ func (i *importing) file(f *file) error {
 		kind, header, err := i.recognise(v.value)
 		if err == nil {
 			isExport = true
-			err = i.value(kind, header, p)
+			err = i.importValue(kind, header, p)
 			if err != nil {
 				return err
 			}
@@ -150,7 +152,7 @@ func (i *importing) file(f *file) error {
 		}
 		p.Err = err
 		if others = append(others, p); !isExport && len(others) >= maxOthers {
-			return nil
+			return nil // a file of something else
 		}
 	}
 	// A file of something else, such as settings, has not failed.
@@ -158,7 +160,7 @@ func (i *importing) file(f *file) error {
 		return i.ctx.Err()
 	}
 	for _, p := range others {
-		i.problem(p, p.Err)
+		i.addProblem(p, p.Err)
 	}
 	if err = v.err; err == io.EOF {
 		_, err = io.Copy(io.Discard, counted) // the checksum is verified at the end
@@ -167,7 +169,7 @@ func (i *importing) file(f *file) error {
 		err = ErrChecksum
 	}
 	if i.ctx.Err() == nil && err != nil {
-		i.problem(Problem{File: f.name, Offset: v.offset}, err)
+		i.addProblem(Problem{File: f.name, Offset: v.offset}, err)
 	}
 	return i.ctx.Err()
 }
@@ -190,7 +192,8 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// recognise returns the kind of export of a conversation, and its header.
+// recognise returns the kind of export that a value is of, and the header of the value. The error says that it is of no
+// known kind, or of another one than the options ask for.
 func (i *importing) recognise(raw []byte) (kind string, h *header, err error) {
 	h = &header{}
 	jsontext.Decode(raw, h)
@@ -210,8 +213,9 @@ func (i *importing) recognise(raw []byte) (kind string, h *header, err error) {
 	return kind, h, nil
 }
 
-// value imports a recognised value, which is at the place of a problem: a conversation, or the agents of Letta.
-func (i *importing) value(kind string, h *header, p Problem) error {
+// importValue imports a recognised value: a conversation, or all agents in a file of Letta. p has the place of the value,
+// for problems. The error ends the import.
+func (i *importing) importValue(kind string, h *header, p Problem) error {
 	if !slices.Contains(i.report.Kinds, kind) {
 		i.report.Kinds = append(i.report.Kinds, kind)
 	}
@@ -228,7 +232,8 @@ func (i *importing) value(kind string, h *header, p Problem) error {
 	return nil
 }
 
-// put adds a conversation. An error ends the import.
+// put adds the conversation of a header to the archive, and its outcome to the report. p has its place, for problems.
+// The error, which ends the import, is that of the archive.
 func (i *importing) put(kind string, h *header, p Problem) error {
 	c, err := h.read(kind)
 	i.progress.Conversations++
@@ -240,7 +245,7 @@ func (i *importing) put(kind string, h *header, p Problem) error {
 		err = errEmpty
 	}
 	if err != nil {
-		i.problem(p, err)
+		i.addProblem(p, err)
 		return nil
 	}
 	outcome, err := i.writer.Put(i.ctx, c)
@@ -254,9 +259,9 @@ func (i *importing) put(kind string, h *header, p Problem) error {
 	case outcome == archive.Unchanged:
 		i.report.Unchanged++
 	case outcome == archive.Older:
-		i.problem(p, errOlder)
+		i.addProblem(p, errOlder)
 	case outcome == archive.Left:
-		i.problem(p, errForgotten)
+		i.addProblem(p, errForgotten)
 	}
 	return nil
 }

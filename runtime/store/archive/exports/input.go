@@ -68,14 +68,15 @@ func open(name string) (files []file, closer io.Closer, err error) {
 	return find(archive), f, nil
 }
 
+// isZip reports whether a file begins as a zip.
 func isZip(f *os.File) bool {
 	head := make([]byte, len("PK"))
 	_, err := f.ReadAt(head, 0)
 	return err == nil && string(head) == "PK"
 }
 
-// find returns the files in a folder or a zip that can have conversations: shards in the order of their
-// numbers. It does not follow links, and ignores directories that cannot be read.
+// find returns the files in a folder or a zip that can have conversations, shorter names first: so shards are in
+// the order of their numbers. It does not follow links, and ignores directories that cannot be read.
 func find(in fs.FS) (files []file) {
 	_ = fs.WalkDir(in, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
@@ -95,6 +96,7 @@ func find(in fs.FS) (files []file) {
 	return files
 }
 
+// openIn opens a file of a folder or a zip. The error is errEncrypted for an encrypted one.
 func openIn(in fs.FS, name string, info fs.FileInfo) (io.ReadCloser, error) {
 	const encrypted = 1
 	if header, ok := info.Sys().(*zip.FileHeader); ok && header.Flags&encrypted != 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// messages are what a recorded message consists of.
+// messages are the messages that one recorded message consists of.
 type messages []archive.Message
 
 // add adds a message, unless the text is empty.
@@ -79,8 +79,8 @@ type reference struct {
 	Shown string `json:"alt"`
 }
 
-// resolved returns a text with the shown texts of references in place of their marks, which begin and end
-// with characters for private use: nothing for a citation that shows nothing. Unknown marks stay. Each
+// resolved returns a text with what references show in place of their marks. Marks begin and end with characters
+// for private use. The mark of a citation that shows nothing is removed, and an unknown mark stays. Each
 // reference is used once, as in exports, so that a text cannot grow by more than the references.
 func resolved(text []byte, references []reference) []byte {
 	const begin, end, cite = "\ue200", "\ue201", "\ue200cite\ue202"
@@ -101,7 +101,7 @@ func resolved(text []byte, references []reference) []byte {
 		case len(alts) > 0 || strings.HasPrefix(mark, cite):
 			found = nil
 		}
-		shown[mark] = alts[min(1, len(alts)):]
+		shown[mark] = alts[min(1, len(alts)):] // the first is used
 		return found
 	})
 }
@@ -153,7 +153,7 @@ func claude(raw jsontext.Raw) (all messages) {
 	return all
 }
 
-// addBlock adds a block of the content of a message.
+// addBlock adds the message of a block of the content. kind and name are those of texts.
 func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name string) {
 	var b struct {
 		Type     string       `json:"type"`

@@ -29,6 +29,7 @@ var (
 	errNotJSON = errors.New("it is not JSON from here on")
 )
 
+// newValues returns the values in a document, of up to most bytes each. An error of reading is that of next.
 func newValues(in io.Reader, most int64) *values {
 	const size, room = 256 << 10, 512 // room is for a byte order mark and white space
 	v := &values{in: &io.LimitedReader{R: in, N: most}, most: most}
@@ -64,7 +65,7 @@ func (v *values) next() bool {
 	case v.err == nil:
 		v.number++
 		v.offset -= int64(len(v.value))
-	case v.in.N <= 0:
+	case v.in.N <= 0: // the limit ended the value
 		v.err = errTooLarge
 	case errors.As(v.err, &syntax):
 		v.err = errNotJSON

@@ -11,8 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Parts returns the texts of a JSON array of parts, each on lines of its own, and reports whether raw is
-// such an array: a user can have written an array of numbers.
+// Parts returns the texts of a JSON array of parts, each on lines of its own. It returns false if raw is no such
+// array: a user can have written an array of numbers.
 func Parts(raw []byte) (text []byte, ok bool) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '[' {
@@ -46,9 +46,9 @@ func Content(raw []byte) (text []byte, contentType string) {
 		return AppendTexts(nil, raw, isForPeople), ""
 	}
 	for m := range jsontext.Members(raw) {
-		switch said, isText := jsontext.Unquote(m.Value); {
+		switch quoted, isText := jsontext.Unquote(m.Value); {
 		case isText && jsontext.KeyIs(m.Key, "content_type"):
-			contentType = string(jsontext.Unescape(said))
+			contentType = string(jsontext.Unescape(quoted))
 		case jsontext.KeyIs(m.Key, "parts") && len(m.Value) > 0 && m.Value[0] == '[':
 			text = appendParts(text, m.Value)
 		case isForPeople(string(m.Key), isText):
@@ -58,6 +58,7 @@ func Content(raw []byte) (text []byte, contentType string) {
 	return text, contentType
 }
 
+// appendParts appends the texts of an array of parts, each on lines of its own.
 func appendParts(dst, raw []byte) []byte {
 	for part := range jsontext.Elements(raw) {
 		if _, isText := jsontext.Unquote(part); isText {
@@ -96,7 +97,7 @@ func object(raw []byte) []byte {
 	return []byte("[" + word + "]")
 }
 
-// isForPeople reports whether a member of an object can have a text for people. Others are names of types,
+// isForPeople reports whether a member of an object can have a text for people. Other members are names of types,
 // pointers, and repetitions.
 func isForPeople(key string, _ bool) bool {
 	switch key {
@@ -107,8 +108,8 @@ func isForPeople(key string, _ bool) bool {
 	return true
 }
 
-// AppendTexts appends the texts in a JSON value in their order, each on lines of its own: of an object, those
-// in the members for which wanted returns true.
+// AppendTexts appends the texts in a JSON value in their order, each on lines of its own. Of an object it appends
+// only the texts in members for which wanted returns true.
 func AppendTexts(dst, raw []byte, wanted func(key string, isText bool) bool) []byte {
 	if text, ok := jsontext.Unquote(raw); ok {
 		return AppendLine(dst, transcript.AppendUnescaped(nil, text))

@@ -43,7 +43,7 @@ type Part struct {
 
 // Parts returns the parts of a content, which can be a text alone.
 func Parts(content jsontext.Raw) []Part {
-	return jsontext.Parts(content, func(said []byte) Part { return Part{Text: said} })
+	return jsontext.Parts(content, func(text []byte) Part { return Part{Text: text} })
 }
 
 // Decoder makes events of messages. Calls and their results can be recorded several times.
@@ -68,11 +68,11 @@ const (
 	filesEnd   = "--- End of content ---"
 )
 
-// User adds a prompt of a person, which can be a picture alone, and results that are recorded nowhere else.
-// It leaves out parts that begin with one of the prefixes in injected.
+// User adds the results of calls in a message of the user, and then one prompt with what a person wrote, if
+// there is any; it can be a picture alone. Texts that begin with one of the prefixes in injected are left out.
 func (d *Decoder) User(at time.Time, content jsontext.Raw, injected ...string) {
 	var texts [][]byte
-	said, inFiles := false, false
+	isPrompt, inFiles := false, false
 	for _, p := range Parts(content) {
 		switch {
 		case p.Response != nil:
@@ -81,16 +81,16 @@ func (d *Decoder) User(at time.Time, content jsontext.Raw, injected ...string) {
 			inFiles = true
 		case history.Begins(p.Text, filesEnd):
 			inFiles = false
-		case inFiles || p.Thought:
+		case inFiles || p.Thought: // no person wrote it
 		case p.Inline != nil || p.File != nil:
-			said = true
-		case len(p.Text) == 0 || history.Begins(p.Text, injected...):
+			isPrompt = true
+		case len(p.Text) == 0 || history.Begins(p.Text, injected...): // the same
 		default:
-			said = true
+			isPrompt = true
 			texts = append(texts, p.Text)
 		}
 	}
-	if said {
+	if isPrompt {
 		d.Text(transcript.KindUser, at, bytes.Join(texts, nil))
 	}
 }
@@ -111,33 +111,33 @@ func (d *Decoder) Answer(at time.Time, content jsontext.Raw) {
 	}
 }
 
-// first adds an id to a set, and reports whether it was not there. Nothing equals an empty id.
-func first(set map[string]bool, id string) bool {
-	again := set[id]
+// isNew adds an id to a set, and reports whether the set did not have it. An empty id is always new.
+func isNew(set map[string]bool, id string) bool {
+	had := set[id]
 	set[id] = id != ""
-	return !again
+	return !had
 }
 
-// Call adds a call, unless it was added.
+// Call adds a call, unless a call with its id was added.
 func (d *Decoder) Call(at time.Time, c *Call) {
-	if first(d.called, c.ID) {
+	if isNew(d.called, c.ID) {
 		d.To.Add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: c.Name, CallID: c.ID, Arguments: c.Args})
 	}
 }
 
-// Results adds the results in a content that were not added. They are those of a call.
-func (d *Decoder) Results(at time.Time, content jsontext.Raw, of *Call) {
+// Results adds the results of a call that are in a content, unless they were added.
+func (d *Decoder) Results(at time.Time, content jsontext.Raw, call *Call) {
 	for _, p := range Parts(content) {
 		if p.Response != nil {
-			d.response(at, p.Response, of)
+			d.response(at, p.Response, call)
 		}
 	}
 }
 
-// response adds the result of a call, unless it was added.
-func (d *Decoder) response(at time.Time, r *Response, of *Call) {
-	id := cmp.Or(r.ID, of.ID)
-	if !first(d.returned, id) {
+// response adds the result of a call, unless a result with its id was added. The call is empty if it is not known.
+func (d *Decoder) response(at time.Time, r *Response, call *Call) {
+	id := cmp.Or(r.ID, call.ID)
+	if !isNew(d.returned, id) {
 		return
 	}
 	var texts [][]byte
@@ -146,7 +146,7 @@ func (d *Decoder) response(at time.Time, r *Response, of *Call) {
 			texts = append(texts, unwrap(text))
 		}
 	}
-	failed := of.Status == "error" || r.Response.Error != nil
+	failed := call.Status == "error" || r.Response.Error != nil
 	d.To.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: id, Failed: failed, Text: history.Join(texts)})
 }
 

@@ -10,9 +10,9 @@ type Branch[R any] struct {
 	places  map[string]int // by their ids
 }
 
-// Add adds the next record of the log. One without a parent begins a branch; one without an id, or whose
-// parent is not in the log, comes after the record before it in the log. A second record with an id is left
-// out.
+// Add adds the next record of the log. A record with an id and no parent begins a branch. A record without an
+// id, or whose parent is not in the log, comes after the record before it in the log. Of several records with
+// the same id only the first is added.
 func (b *Branch[R]) Add(id, parent string, record R) {
 	place := len(b.records)
 	before := place - 1
@@ -24,8 +24,8 @@ func (b *Branch[R]) Add(id, parent string, record R) {
 			b.places = map[string]int{}
 		}
 		b.places[id] = place
-		if at, known := b.places[parent]; known && at != place {
-			before = at
+		if parentPlace, known := b.places[parent]; known && parentPlace != place {
+			before = parentPlace
 		} else if parent == "" {
 			before = -1
 		}

@@ -130,7 +130,8 @@ func (i *IDs) normal(text string) (string, bool) {
 	return text, IsUUID(text)
 }
 
-// Split returns the session and the part of an id. The case of prefix and uuid does not matter.
+// Split returns the session and the part of an id, and false for a text that is no id of this form. The case of prefix and
+// uuid does not matter.
 func (i *IDs) Split(text string) (session, part string, ok bool) {
 	rest, prefixed := CutPrefix(text, i.Prefix)
 	hasPart := false

@@ -25,7 +25,8 @@ type Session struct {
 	Readable       bool // it has events that can be read
 }
 
-// Note takes over the notes of a recorder.
+// Note sets what a recorder has found in the events of the session: the request, the time of the last event, and
+// whether any can be read.
 func (s *Session) Note(r *Recorder) { s.Request, s.Last, s.Readable = r.Request, r.Last, r.Readable }
 
 // Entry is a file of sessions.
@@ -49,9 +50,9 @@ type Listed[M any] interface {
 	Peek(ctx context.Context, root *Root, f *os.File, size int64) (dir string, err error)
 }
 
-// List lists the sessions in files: find returns the files and the problems of finding them, add adds
-// the conversations of those that could be read. Metadata is read only of files that have changed,
-// several at a time. That of excluded directories is not cached.
+// List lists the sessions in files. find returns the files, and the problems of finding them; add adds the
+// conversations of the files that could be read to the listing. Files are read several at a time, and only if
+// they have changed. Metadata of sessions in excluded directories is not cached.
 func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 	find func(root *Root) ([]E, []store.Problem), add func(root *Root, all []E, to *store.Listing) error,
 ) (*store.Listing, error) {
@@ -88,7 +89,8 @@ func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 // metadataForm begins the cache key of metadata. It changes when the form of any store's metadata does.
 const metadataForm = "metadata 2 "
 
-// Peek sets the stamp and the metadata of a file, from the cache if the file has not changed.
+// Peek sets the stamp and the metadata of a file. The metadata is from the cache if the file has not changed, or
+// else from the file.
 func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) error {
 	e := one.Base()
 	e.Stamp = root.Stamp(e.File)
@@ -100,8 +102,8 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 	if json.Unmarshal(root.Get(key, stamps...), &e.Meta) == nil {
 		return nil
 	}
-	var none M // decoding may have set a part
-	e.Meta = none
+	var none M
+	e.Meta = none // decoding may have set a part of it
 	f, size, err := root.File(e.File)
 	if err != nil {
 		return err
@@ -115,9 +117,9 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 }
 
 // Conversation returns the list's entry for a session. decode and stamps are those of its [Record].
-func (s *Store) Conversation(id transcript.ID, of *Session, decode Decode, stamps ...filecache.Stamp) store.Conversation {
+func (s *Store) Conversation(id transcript.ID, m *Session, decode Decode, stamps ...filecache.Stamp) store.Conversation {
 	return store.Conversation{
-		Conversation: transcript.Conversation{ID: id, Source: s.Kind, Title: of.Title, Dir: of.Dir, CreatedAt: of.Created},
-		Request:      of.Request, LastAt: of.Last, Record: &Record{s, id, stamps, decode},
+		Conversation: transcript.Conversation{ID: id, Source: s.Kind, Title: m.Title, Dir: m.Dir, CreatedAt: m.Created},
+		Request:      m.Request, LastAt: m.Last, Record: &Record{s, id, stamps, decode},
 	}
 }

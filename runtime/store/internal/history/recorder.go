@@ -93,9 +93,9 @@ func (r *Recorder) LinesOf(ctx context.Context, f io.ReaderAt, size int64, do fu
 	})
 }
 
-// Add adds an event as a program has recorded it, without numbers: a prompt of the user, which can be
-// a picture alone, a call, its result, which can be an answer to a question, or a text of the
-// assistant, unless it is empty.
+// Add numbers an event of a program's record and passes it on. A prompt begins a turn. A call of the inquiry
+// tool becomes an inquiry, and its result the answer. Texts of the assistant that are empty are left out; a
+// prompt can be empty, since it can be a picture alone.
 func (r *Recorder) Add(e transcript.Event) {
 	switch e.Kind {
 	case transcript.KindUser:
@@ -111,7 +111,7 @@ func (r *Recorder) Add(e transcript.Event) {
 			return
 		}
 	case transcript.KindToolCall:
-		r.ask(&e)
+		r.makeInquiry(&e)
 	case transcript.KindToolResult:
 		if r.asked[e.CallID] {
 			delete(r.asked, e.CallID)
@@ -130,8 +130,8 @@ func (r *Recorder) Add(e transcript.Event) {
 	r.AddNumbered(e)
 }
 
-// ask makes an inquiry of a call of the inquiry tool.
-func (r *Recorder) ask(e *transcript.Event) {
+// makeInquiry turns the event of a call into an inquiry, if it is a call of the inquiry tool with questions.
+func (r *Recorder) makeInquiry(e *transcript.Event) {
 	const most = 1000 // questions that wait for an answer
 	if e.Name == "" || e.Name != r.Inquiry {
 		return
@@ -141,13 +141,13 @@ func (r *Recorder) ask(e *transcript.Event) {
 		return
 	}
 	if r.asked == nil || len(r.asked) > most {
-		r.asked = map[string]bool{}
+		r.asked = map[string]bool{} // so many are never answered
 	}
 	r.asked[e.CallID] = true
 	*e = transcript.Event{Kind: transcript.KindInquiry, Time: e.Time, CallID: e.CallID, Text: []byte(questions)}
 }
 
-// AddNumbered adds an event that has a turn.
+// AddNumbered passes on an event that has a turn, with the next index, unless no more events are wanted.
 func (r *Recorder) AddNumbered(e transcript.Event) {
 	if r.Stopped {
 		return
@@ -159,7 +159,8 @@ func (r *Recorder) AddNumbered(e transcript.Event) {
 	r.Stopped = r.Yield != nil && !r.Yield(&r.event)
 }
 
-// End returns the totals, and the error with which reading ended.
+// End returns the totals, and the error for err, with which reading ended: no error if no more events were wanted. After
+// an error the totals count no events.
 func (r *Recorder) End(id transcript.ID, err error) (store.Totals, error) {
 	if err == nil || r.Stopped {
 		return r.Totals, nil
@@ -177,8 +178,7 @@ func (r *Recorder) End(id transcript.ID, err error) (store.Totals, error) {
 // Call returns the event of a call. Its arguments are a JSON object, or else a text.
 func Call(at time.Time, name, id string, arguments []byte) transcript.Event {
 	e := transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: id}
-	var any struct{}
-	if jsontext.Decode(arguments, &any) {
+	if jsontext.Decode(arguments, new(struct{})) {
 		e.Arguments = arguments
 	} else {
 		e.Text = arguments

@@ -84,8 +84,9 @@ func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// Walk returns the names of the files in a directory, in their order, and of those in its directories
-// for which enter returns true. Links are not entered. The problems are the directories that cannot be read.
+// Walk returns the names of the entries of a directory, in their order. In place of a directory for which enter
+// returns true it returns the entries of that, and so on. Links are not entered. The problems are the
+// directories that cannot be read.
 func (s *Store) Walk(r *Root, name string, enter func(dir string) bool) (files []string, problems []store.Problem) {
 	entries, err := r.ReadDir(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the program may have just deleted it

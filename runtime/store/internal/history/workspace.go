@@ -10,8 +10,9 @@ import (
 	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
-// WorkspaceDir returns the directory of the project that the workspace.json of VS Code or a program made of it
-// names, or "": that of a folder on this machine or in WSL, or that of a file with a list of folders.
+// WorkspaceDir returns the directory of the project that a workspace.json names, or "" if it names none on this
+// machine or in WSL. VS Code and programs made of it write such files. They name a folder, or a file with a list of
+// folders, whose directory is returned.
 func WorkspaceDir(about []byte) string {
 	var names struct {
 		Folder    string `json:"folder"`
@@ -23,12 +24,12 @@ func WorkspaceDir(about []byte) string {
 		_, file, _ := strings.Cut(inWSL, "/")
 		uri = "file:///" + file
 	}
-	at, err := url.Parse(uri)
-	if err != nil || at.Scheme != "file" {
+	parsed, err := url.Parse(uri)
+	if err != nil || parsed.Scheme != "file" {
 		return ""
 	}
-	dir := at.Path
-	if names.Folder == "" {
+	dir := parsed.Path
+	if names.Folder == "" { // the path is that of a file
 		dir = path.Dir(dir)
 	}
 	if len(dir) > 2 && dir[2] == ':' { // /c:/Users

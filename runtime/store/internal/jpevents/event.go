@@ -19,9 +19,9 @@ type Event struct {
 	Kind   transcript.Kind
 	// Turn is 0 for global kinds. A turn_start begins a turn, and so does the first typed event:
 	// old streams have no turn_start.
-	Turn int
-	Raw  []byte       // the recorded JSON object
-	said jsontext.Raw // the value of the text, the arguments or the result; nil for none
+	Turn      int
+	Raw       []byte       // the recorded JSON object
+	textValue jsontext.Raw // the value of the text, the arguments or the result; nil for none
 
 	// Recorded values. If a key occurs twice, the last one counts.
 	Type      string       `json:"type"`
@@ -42,37 +42,37 @@ type Event struct {
 	InTurn    jsontext.Raw `json:"turn"`     // the same
 }
 
-// interpret sets the kind of the event, and the value that has its text. A message and reasoning are texts, data is any
-// value.
+// interpret sets the kind of the event, and the value that has its text, from the recorded values. A message and reasoning
+// are texts; data is any value.
 func (e *Event) interpret() {
 	switch e.Type {
 	case "turn_start":
 		e.Kind = transcript.KindTurnStart
 	case "chat_request":
-		e.Kind, e.said = transcript.KindUser, e.Content
+		e.Kind, e.textValue = transcript.KindUser, e.Content
 	case "chat_response":
-		switch e.Kind, e.said = transcript.KindAssistant, e.Message; {
-		case isText(e.Message):
+		switch e.Kind, e.textValue = transcript.KindAssistant, e.Message; {
+		case isText(e.Message): // as set
 		case isText(e.Reasoning):
-			e.Kind, e.said = transcript.KindReasoning, e.Reasoning
+			e.Kind, e.textValue = transcript.KindReasoning, e.Reasoning
 		case e.Data != nil:
-			e.Kind, e.said = transcript.KindStructured, e.Data
+			e.Kind, e.textValue = transcript.KindStructured, e.Data
 		}
 	case "tool_call_request":
-		e.Kind, e.said = transcript.KindToolCall, e.Arguments
+		e.Kind, e.textValue = transcript.KindToolCall, e.Arguments
 	case "tool_call_response":
-		e.Kind, e.said = transcript.KindToolResult, e.Content
+		e.Kind, e.textValue = transcript.KindToolResult, e.Content
 	case "inquiry_request":
 		e.Kind = transcript.KindInquiry
 		for _, text := range [][]byte{e.Question, jsontext.Get(e.Question, "text")} {
 			if isText(text) {
-				e.said = text
+				e.textValue = text
 			}
 		}
 	case "inquiry_response":
-		e.Kind, e.said = transcript.KindInquiryResponse, e.Answer
+		e.Kind, e.textValue = transcript.KindInquiryResponse, e.Answer
 	case "system_message": // only in the output of a command line
-		e.Kind, e.said = transcript.KindSystem, e.Content
+		e.Kind, e.textValue = transcript.KindSystem, e.Content
 	case "config_delta":
 		e.Kind = transcript.KindConfigDelta
 	case "compaction":
@@ -91,10 +91,10 @@ func (e *Event) Time() time.Time {
 // Printed returns an event whose strings are not encoded, as a command line prints it. It refers to the scanned data.
 func (e *Event) Printed() transcript.Event {
 	p := transcript.Event{Index: e.Index, Turn: e.Turn, Kind: e.Kind, Time: e.Time(), Name: e.Name, CallID: e.ID, Failed: e.IsError}
-	if text, ok := jsontext.Unquote(e.said); ok {
+	if text, ok := jsontext.Unquote(e.textValue); ok {
 		p.Text = jsontext.Unescape(text)
 	} else {
-		p.Arguments = e.said
+		p.Arguments = e.textValue
 	}
 	return p
 }
@@ -104,11 +104,11 @@ func (e *Event) Decode() transcript.Event {
 	d := e.Printed()
 	d.Object = e.object()
 	switch {
-	case e.Kind == transcript.KindToolResult && isText(e.said):
+	case e.Kind == transcript.KindToolResult && isText(e.textValue):
 		d.Text, d.Encoding = AppendDecoded(nil, d.Text)
-	case e.said != nil && (e.Kind == transcript.KindToolResult || e.Kind == transcript.KindToolCall):
+	case e.textValue != nil && (e.Kind == transcript.KindToolResult || e.Kind == transcript.KindToolCall):
 		d.Text = nil
-		d.Arguments, d.Encoding = decodeStrings(e.said)
+		d.Arguments, d.Encoding = decodeStrings(e.textValue)
 	}
 	return d
 }

@@ -23,8 +23,8 @@ var ErrNoTimestamp = errors.New("the event has no timestamp")
 
 // Scan calls yield with the events of a file until it returns false, and returns their totals as
 // JP counts them: a file that is damaged, or has an event without a timestamp, counts as 0 events.
-// All events are the same value in turn. The error is a [*store.DamageError]; yield gets every
-// whole event before the damage.
+// Each call of yield gets a pointer to the same Event. The error is a [*store.DamageError]; yield gets
+// every whole event before the damage.
 //
 // Strings are not checked, so a control character or a wrong escape in one is not damage.
 func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
@@ -52,7 +52,7 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 		return !stopped
 	})
 	totals := store.Totals{Turns: turn, Uncounted: untimed}
-	if !(whole && !c.Space()) && !stopped {
+	if !(whole && !c.Space()) && !stopped { // the array is not whole, or more follows
 		damage := &store.DamageError{Event: count, Err: fmt.Errorf("damaged at byte %d (event %d): %w", c.Pos, count, c.Err())}
 		totals.Uncounted = cmp.Or[error](untimed, damage)
 		return totals, damage

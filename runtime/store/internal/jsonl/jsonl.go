@@ -22,6 +22,8 @@ func Each(ctx context.Context, file io.ReaderAt, size int64, do func(line []byte
 	return each(ctx, file, 0, size, chunk, MaxLine, func(line []byte, offset, _ int64) bool { return do(line, offset) })
 }
 
+// each is [Each] for the bytes of a file from one offset to another, with a buffer of chunk bytes, and with lines
+// of up to most bytes. next is the offset after the line.
 func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int, do func(line []byte, offset, next int64) bool) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(file, from, to-from), chunk)
 	var long []byte // a line that is longer than the buffer
@@ -43,7 +45,7 @@ func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int
 			return err
 		case size > most+len("\n"):
 			line = nil
-		case size > len(line):
+		case size > len(line): // this is the end of a long line
 			long = append(long, line...)
 			line = long
 		}
@@ -58,13 +60,14 @@ func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int
 // PeekSize is how many bytes [Peek] reads at least of the beginning and of the end of a file.
 const PeekSize = 32 << 10
 
-// Peek calls see for the lines at the beginning of the first size bytes of a file, and for as many more
-// as wanted returns true, then for those after them near the end. It reports whether these are all
-// lines. A line longer than [MaxLine] is nil.
+// Peek calls see for lines of the first size bytes of a file: first for those at the beginning, and for more as
+// long as wanted returns true, then for those near the end. It reports whether see got all lines. A line longer
+// than [MaxLine] is nil.
 func Peek(ctx context.Context, file io.ReaderAt, size int64, wanted func() bool, see func(line []byte)) (whole bool, err error) {
 	return peek(ctx, file, size, PeekSize, wanted, see)
 }
 
+// peek is [Peek] with another size than PeekSize.
 func peek(ctx context.Context, file io.ReaderAt, size int64, least int, wanted func() bool, see func(line []byte)) (whole bool, err error) {
 	end, whole := int64(0), true
 	err = each(ctx, file, 0, size, least, MaxLine, func(line []byte, _, next int64) bool {

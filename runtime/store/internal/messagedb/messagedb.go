@@ -103,8 +103,10 @@ func IDs(prefix string) *history.IDs {
 	return &history.IDs{Prefix: prefix, Session: isKey, Example: prefix + "c1"}
 }
 
+// hashMark begins a hash in place of a key, which has hashBytes bytes.
 const hashMark, hashBytes = ".", 16
 
+// isKey reports whether a text is a key that can be part of an id, or the hash of a key.
 func isKey(text string) bool {
 	hash, isHash := strings.CutPrefix(text, hashMark)
 	sum, err := hex.DecodeString(hash)
@@ -176,8 +178,8 @@ type database struct {
 	store *Store
 }
 
-// do calls do with the open database and its queries, again if its owner changes it.
-func (d *database) do(ctx context.Context, do func(*sqlitefile.DB, *Queries) error) error {
+// withQueries calls do with the open database and its queries, and again if its owner changes the database meanwhile.
+func (d *database) withQueries(ctx context.Context, do func(*sqlitefile.DB, *Queries) error) error {
 	return d.Shared.Do(ctx, func(db *sqlitefile.DB) error {
 		q, err := d.Queries(ctx, db)
 		if err != nil {
@@ -197,8 +199,8 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		}
 	}}
 	read := 0
-	for _, at := range databases {
-		d := &database{Database: at, Shared: sqlitefile.Shared{Open: at.Open}, store: s}
+	for _, known := range databases {
+		d := &database{Database: known, Shared: sqlitefile.Shared{Open: known.Open}, store: s}
 		d.Retain()
 		opened = append(opened, d)
 		found, err := d.list(ctx, scope.IDs)
@@ -209,7 +211,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		case err == nil:
 			read++
 		case !errors.Is(err, ErrAbsent):
-			l.Problems = append(l.Problems, history.Problem("", store.Unreadable, at.Path, err))
+			l.Problems = append(l.Problems, history.Problem("", store.Unreadable, known.Path, err))
 		}
 		l.Conversations = append(l.Conversations, found...)
 	}
@@ -223,16 +225,17 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return l, nil
 }
 
-// list returns the conversations of the database, or of those with some ids at least these.
+// list returns the conversations of the database. If there are ids, it needs to return only those with these ids, and
+// may return all.
 func (d *database) list(ctx context.Context, ids []transcript.ID) (found []store.Conversation, err error) {
-	err = d.do(ctx, func(db *sqlitefile.DB, q *Queries) error {
+	err = d.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
 		found = nil
 		scan := func(rows *sql.Rows) error {
 			c, err := d.scan(db, rows)
 			found = append(found, c)
 			return err
 		}
-		all := len(ids) == 0
+		needsAll := len(ids) == 0
 		for _, id := range ids {
 			key, isOurs := strings.CutPrefix(string(id), d.store.Prefix)
 			if !isOurs {
@@ -242,9 +245,9 @@ func (d *database) list(ctx context.Context, ids []transcript.ID) (found []store
 			if err := db.Each(ctx, scan, q.Conversation, key); err != nil {
 				return err
 			}
-			all = all || len(found) == before // the key may be no text, or the id may have its hash
+			needsAll = needsAll || len(found) == before // the key may be no text, or the id may have its hash
 		}
-		if !all {
+		if !needsAll {
 			return nil
 		}
 		found = nil
@@ -253,7 +256,7 @@ func (d *database) list(ctx context.Context, ids []transcript.ID) (found []store
 	return found, err
 }
 
-// scan returns the conversation in a row.
+// scan returns the conversation in a row of the query Conversations.
 func (d *database) scan(db *sqlitefile.DB, rows *sql.Rows) (c store.Conversation, err error) {
 	r := &record{database: d}
 	var title, version, native sql.NullString
@@ -297,14 +300,14 @@ func (r *record) Version(context.Context) (string, error) { return r.version, ni
 func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	t := history.Recorder{Yield: yield}
 	read := 0
-	err := r.database.do(ctx, func(db *sqlitefile.DB, q *Queries) error {
+	err := r.database.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
 		query := q.Messages
 		if read > 0 {
 			query += fmt.Sprintf(" LIMIT -1 OFFSET %d", read)
 		}
 		return db.Each(ctx, func(rows *sql.Rows) error {
 			read++
-			err := add(&t, q, rows)
+			err := addMessage(&t, q, rows)
 			if t.Stopped {
 				err = errStopped
 			}
@@ -319,8 +322,9 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 
 var errStopped = errors.New("no more messages are needed")
 
-// add adds the message in a row. Messages before the first one of the user are in the first turn.
-func add(t *history.Recorder, q *Queries, rows *sql.Rows) error {
+// addMessage adds the event of the message in a row to a recorder. A message of the user begins a turn, except the
+// first one: messages before it are in its turn.
+func addMessage(t *history.Recorder, q *Queries, rows *sql.Rows) error {
 	var role, name sql.RawBytes
 	var content []byte
 	var at any

@@ -98,8 +98,8 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	}}
 	seen := map[transcript.ID]bool{}
 	read := 0
-	for _, at := range databases {
-		d := s.open(at)
+	for _, known := range databases {
+		d := s.open(known)
 		opened = append(opened, d)
 		found, err := d.sessions(ctx)
 		switch {
@@ -109,7 +109,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		case err == nil:
 			read++
 		case !errors.Is(err, fs.ErrNotExist):
-			l.Problems = append(l.Problems, history.Problem("", store.Unreadable, at.Path, err))
+			l.Problems = append(l.Problems, history.Problem("", store.Unreadable, known.Path, err))
 		}
 		for _, r := range found {
 			c := &r.conversation
@@ -135,15 +135,16 @@ type database struct {
 }
 
 // open returns a database with one user.
-func (s *Store) open(at Database) *database {
-	d := &database{Database: at, store: s}
-	d.Open = func(ctx context.Context) (*sqlitefile.DB, error) { return sqlitefile.Open(ctx, at.Path) }
+func (s *Store) open(known Database) *database {
+	d := &database{Database: known, store: s}
+	d.Open = func(ctx context.Context) (*sqlitefile.DB, error) { return sqlitefile.Open(ctx, known.Path) }
 	d.Retain()
 	return d
 }
 
-// do calls do with the open database and its queries, again if its owner changes it.
-func (d *database) do(ctx context.Context, do func(db *sqlitefile.DB, sessions, messages string) error) error {
+// withQueries calls do with the open database and its queries, and again if its owner changes the database meanwhile.
+// The error is errForm if the database has other tables.
+func (d *database) withQueries(ctx context.Context, do func(db *sqlitefile.DB, sessions, messages string) error) error {
 	return d.Do(ctx, func(db *sqlitefile.DB) error {
 		columns, err := columns(ctx, db)
 		if err != nil {
@@ -158,7 +159,8 @@ func (d *database) do(ctx context.Context, do func(db *sqlitefile.DB, sessions, 
 	})
 }
 
-// columns returns the plain columns of plain tables, as TABLE.COLUMN. Views and virtual tables have no root page.
+// columns returns the plain columns of plain tables, as TABLE.COLUMN. It leaves out views and virtual tables, which have
+// no root page.
 func columns(ctx context.Context, db *sqlitefile.DB) (map[string]bool, error) {
 	found := map[string]bool{}
 	err := db.Each(ctx, func(rows *sql.Rows) error {
@@ -184,7 +186,7 @@ func (d *database) sessions(ctx context.Context) (found []*record, err error) {
 	if d.Dirs != nil {
 		dirs = d.Dirs(ctx)
 	}
-	err = d.do(ctx, func(db *sqlitefile.DB, sessions, _ string) error {
+	err = d.withQueries(ctx, func(db *sqlitefile.DB, sessions, _ string) error {
 		found = nil
 		var query strings.Builder
 		query.WriteString("SELECT agent, archived, " + plain("created") + ", " + plain("updated"))
@@ -242,20 +244,21 @@ func (s *Store) id(key string) transcript.ID {
 	return s.IDs.ID(session, part)
 }
 
+// isSession reports whether a key is the id of a session, in its normal spelling.
 func (s *Store) isSession(key string) bool {
 	session, part, ok := s.Split(s.Prefix + key)
 	return ok && session == key && part == ""
 }
 
-// dir returns the working directory of a session: of several, one that is excluded, or else one of the
-// project, or else the first.
+// dir returns the working directory in the column dir. Of several it is one that is excluded, or else one of the
+// project, or else the first; "" if there is none.
 func (s *Store) dir(recorded string) string {
 	if s.Dirs == nil {
 		return recorded
 	}
 	dirs := s.Dirs(recorded)
-	for _, is := range []func(string) bool{s.Project.Excludes, s.Project.Has} {
-		if i := slices.IndexFunc(dirs, is); i >= 0 {
+	for _, isWanted := range []func(string) bool{s.Project.Excludes, s.Project.Has} {
+		if i := slices.IndexFunc(dirs, isWanted); i >= 0 {
 			return dirs[i]
 		}
 	}
@@ -291,21 +294,21 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 
 var errStopped = errors.New("no more messages are needed")
 
-// messages adds the messages to a recorder. If the owner changes the database meanwhile, those that were
-// not added are read from its new state.
+// messages adds the events of the messages to a recorder, until it wants no more. If the owner changes the
+// database meanwhile, the messages that were not added are read from the new state of the database.
 func (r *record) messages(ctx context.Context, to *history.Recorder) error {
 	to.Agent, to.Inquiry = r.agent, r.database.store.Inquiry
 	added := 0
-	err := r.database.do(ctx, func(db *sqlitefile.DB, _, messages string) error {
+	err := r.database.withQueries(ctx, func(db *sqlitefile.DB, _, messages string) error {
 		query := fmt.Sprintf(`SELECT coalesce(CAST(role AS TEXT), ''), `+plain("at")+`, CAST(substr(about, 1, %d) AS BLOB),
 			CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END FROM (%s) WHERE data IS NOT NULL ORDER BY place`, maxText, maxData, messages)
 		seen := 0
 		return db.Each(ctx, func(rows *sql.Rows) error {
 			if seen++; seen <= added {
-				return nil
+				return nil // it was added before the database changed
 			}
 			added = seen
-			return r.add(to, rows)
+			return r.addMessage(to, rows)
 		}, query, r.key)
 	})
 	if errors.Is(err, errStopped) {
@@ -314,8 +317,9 @@ func (r *record) messages(ctx context.Context, to *history.Recorder) error {
 	return err
 }
 
-// add adds the message in a row.
-func (r *record) add(to *history.Recorder, rows *sql.Rows) error {
+// addMessage adds the events of the message in a row to a recorder. The error is errStopped if the recorder wants no
+// more.
+func (r *record) addMessage(to *history.Recorder, rows *sql.Rows) error {
 	var m Message
 	var at any
 	if err := rows.Scan(&m.Role, &at, &m.About, &m.Data); err != nil {

@@ -34,8 +34,8 @@ type part struct {
 	head string
 }
 
-// take examines the files of the database at a path.
-func take(path string) (*snapshot, error) {
+// takeSnapshot returns the state of the files of the database at a path. A file beside the database need not exist.
+func takeSnapshot(path string) (*snapshot, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
@@ -61,6 +61,7 @@ func take(path string) (*snapshot, error) {
 	return s, nil
 }
 
+// takePart returns the state of the file with a suffix beside a database, or of the database itself.
 func takePart(dir *os.Root, name, suffix string) (p part, err error) {
 	const headSize = 28
 	f, info, err := safefile.OpenIn(dir, name+suffix)
@@ -101,12 +102,13 @@ func (s *snapshot) stamp() string {
 	return b.String()
 }
 
+// isSame reports whether two states of a file are equal.
 func isSame(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// isMerged reports whether copies of the files have the whole content, if later is the state after
-// copying: a log can have grown, and the database can have got what is in the log.
+// isMerged reports whether copies of the files have the whole content of the database. later is the state after
+// copying. Meanwhile a log can have grown, and what is in it can have been written to the database.
 func (s *snapshot) isMerged(later *snapshot) bool {
 	before, after := s.hot(), later.hot()
 	return after != nil && before.suffix == after.suffix && before.head == after.head && os.SameFile(before.info, after.info) &&
@@ -121,7 +123,8 @@ const (
 	tempPrefix = "convtools-sqlite-"
 )
 
-// copy copies the files of a database, as its owner last committed it, to a temporary directory.
+// copy copies the files of a database, as its owner last committed it, to a temporary directory, and sets db.dir.
+// The error is a [*store.CopyTooLargeError], or [ErrChanged] if the copies do not have the whole content.
 func (db *DB) copy(ctx context.Context, s *snapshot) (err error) {
 	var size int64
 	for _, p := range s.files {
@@ -143,7 +146,7 @@ func (db *DB) copy(ctx context.Context, s *snapshot) (err error) {
 			}
 		}
 	}
-	later, err := take(s.path)
+	later, err := takeSnapshot(s.path)
 	if err == nil && !s.isMerged(later) {
 		err = ErrChanged
 	}
@@ -161,7 +164,8 @@ func removeLeft() {
 	}
 }
 
-// copyFile copies a file. The system shares its blocks if it can.
+// copyFile copies a file; the system lets the copy share its blocks if it can. The error is [ErrChanged] if the file is
+// gone or shorter than it was, and [ErrJoint] for a journal that names another file.
 func copyFile(ctx context.Context, from, to string) error {
 	in, info, err := safefile.Open(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,8 +194,8 @@ func copyFile(ctx context.Context, from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// namesOther reports whether a journal names another file, which SQLite would open wherever it is: then the
-// mark of a journal is at its end, https://www.sqlite.org/fileformat2.html#the_rollback_journal.
+// namesOther reports whether a journal names another file, which SQLite would open wherever it is. Such a journal
+// ends with the mark of a journal: https://www.sqlite.org/fileformat2.html#the_rollback_journal.
 func namesOther(journal io.ReaderAt, size int64) bool {
 	const mark = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 	end := make([]byte, len(mark))

@@ -52,7 +52,7 @@ type DB struct {
 // [ErrChanged] if it has just been changed, and a [*store.CopyTooLargeError] if it is too large for
 // the copy that is needed.
 func Open(ctx context.Context, path string) (*DB, error) {
-	s, err := take(path)
+	s, err := takeSnapshot(path)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 
 // Version returns a text that changes when the database at a path does. It reads a few bytes.
 func Version(path string) (string, error) {
-	s, err := take(path)
+	s, err := takeSnapshot(path)
 	if err != nil {
 		return "", err
 	}
@@ -102,7 +102,7 @@ func URI(path string, options url.Values) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: options.Encode()}).String()
 }
 
-// Close closes the database, and removes a copy.
+// Close closes the database, and removes its copy if there is one.
 func (db *DB) Close() {
 	if db.dir != "" {
 		os.RemoveAll(db.dir)       // first, so that SQLite does not merge what nobody reads
@@ -140,8 +140,8 @@ func (db *DB) isChanged() bool {
 	return err != nil || !isSame(info, db.original.database)
 }
 
-// failure returns the error with which a query ended: err, or the reason for it. What a query returned
-// of a changed file can be wrong without an error.
+// failure returns the error with which a query ended: err, or the reason for err. It is [ErrChanged] also if err
+// is nil: what a query returned of a changed file can be wrong without an error.
 func (db *DB) failure(ctx context.Context, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -217,7 +217,7 @@ func (s *Shared) Do(ctx context.Context, do func(*DB) error) error {
 	var changed *DB
 	const most = 13
 	for attempt := 1; ; attempt++ {
-		db, err := s.use(ctx, changed)
+		db, err := s.openLatest(ctx, changed)
 		if err == nil {
 			err = do(db)
 			changed = db
@@ -234,11 +234,12 @@ func (s *Shared) Do(ctx context.Context, do func(*DB) error) error {
 	}
 }
 
-// use returns the open database. If changed is its latest state, it is opened again.
-func (s *Shared) use(ctx context.Context, changed *DB) (*DB, error) {
+// openLatest returns the latest state of the database. It opens the database if that was not done, or if changed, with
+// which reading ended, is the latest state.
+func (s *Shared) openLatest(ctx context.Context, changed *DB) (*DB, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.latest == changed { // also if both are nil
+	if s.latest == changed { // both are nil before the first use
 		db, err := s.Open(ctx)
 		if err != nil {
 			return nil, err

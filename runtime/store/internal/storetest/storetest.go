@@ -34,6 +34,7 @@ func List(t testing.TB, s store.Store, set store.Set) ([]store.Conversation, []s
 	return list(t, s, store.Scope{Set: set})
 }
 
+// list returns the conversations of a scope and the problems of a store.
 func list(t testing.TB, s store.Store, scope store.Scope) ([]store.Conversation, []store.Problem) {
 	t.Helper()
 	listing, err := s.List(t.Context(), scope)
@@ -74,7 +75,8 @@ func Object(value any) string {
 	return string(data)
 }
 
-// Find returns the conversation with an id.
+// Find returns the conversation with an id. The error is the first problem with that id, or else a
+// [*store.NotFoundError].
 func Find(t testing.TB, s store.Store, id transcript.ID) (store.Conversation, error) {
 	t.Helper()
 	found, problems := list(t, s, store.Scope{IDs: []transcript.ID{id}})
@@ -222,8 +224,8 @@ func CheckReading(t testing.TB, c store.Conversation) {
 	}
 }
 
-// CheckLongLine checks that a line over the size limit is left out alone, in the only conversation of a
-// store, which is in a file of lines.
+// CheckLongLine adds a line over the size limit to the file of the only conversation of a store, and checks
+// that nothing but this line is left out.
 func CheckLongLine(t testing.TB, s store.Store, file string) {
 	t.Helper()
 	before := Said(t, Only(t, s))

@@ -99,6 +99,7 @@ func (c *Conversation) Event(kind string, members ...any) *Conversation {
 	return c.add(nil, kind, members...)
 }
 
+// add adds an event at a time or, without one, eventStep after the event before. The members are keys and values in turn.
 func (c *Conversation) add(at []time.Time, kind string, members ...any) *Conversation {
 	happened := append(at, c.clock.Add(eventStep))[0]
 	members = append([]any{"timestamp", Timestamp(happened), "type", kind}, members...)
