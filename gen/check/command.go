@@ -162,7 +162,7 @@ func (c *checker) reportNonScalars(t *ir.Tool, f spec.Field[string], parts []com
 	}
 }
 
-// arg checks an entry of args. The result is false if it has neither an option nor a value, or if its value is malformed.
+// arg checks an entry of args. The result is false if it has neither option nor value, or if its value is malformed.
 func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 	out := commandline.Arg{Option: a.Option.Value, When: a.When.Value, Unless: a.Unless.Value, Empty: a.Empty.Value}
 	if !a.Value.Set && len(a.Option.Value) == 0 {
