@@ -36,51 +36,54 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 	return contract, c.diags
 }
 
+// checker holds a project and its diagnostics. A method that is named after a part of a project, such as command or
+// param, reports the problems of that part, and returns or sets the same part of the contract.
 type checker struct {
 	project *spec.Project
 	diags   diag.List
-	specs   map[string]*spec.Tool        // by file name
-	names   map[string]map[string]string // by file: each declared Go name and its origin
+	specs   map[string]*spec.Tool        // by file name; set by families
+	names   map[string]map[string]string // by file name: the field declared after its tool was checked; set by families
 
 	// Set while one tool is checked:
 	spec     *spec.Tool
-	declared map[string]string // Go name to the thing it is for
+	declared map[string]string // by Go name: what the tool declares under it, in words
 	unsound  map[string]bool   // parameters whose possible values are unknown because of an error
 }
 
-func (c *checker) report(at spec.Place, rule, message, hint string) {
-	c.reportAt(at, at.Span(), rule, message, hint)
+func (c *checker) report(place spec.Place, rule, message, hint string) {
+	c.reportAt(place, place.Span(), rule, message, hint)
 }
 
-func (c *checker) reportf(at spec.Place, rule, hint, format string, args ...any) {
-	c.report(at, rule, fmt.Sprintf(format, args...), hint)
+func (c *checker) reportf(place spec.Place, rule, hint, format string, args ...any) {
+	c.report(place, rule, fmt.Sprintf(format, args...), hint)
 }
 
-// reportName reports a problem at the name of a table, when the name is the key itself.
-func (c *checker) reportName(at spec.Place, rule, hint, format string, args ...any) {
-	c.reportAt(at, at.KeySpan(), rule, fmt.Sprintf(format, args...), hint)
+// reportName reports a problem at the key of a place, such as NAME of [cli.NAME], instead of at its value.
+func (c *checker) reportName(place spec.Place, rule, hint, format string, args ...any) {
+	c.reportAt(place, place.KeySpan(), rule, fmt.Sprintf(format, args...), hint)
 }
 
-func (c *checker) reportAt(at spec.Place, span diag.Span, rule, message, hint string) {
-	c.diags = append(c.diags, diag.Diagnostic{File: at.FileName(), Span: span, Rule: rule, Message: message, Hint: hint})
+func (c *checker) reportAt(place spec.Place, span diag.Span, rule, message, hint string) {
+	c.diags = append(c.diags, diag.Diagnostic{File: place.FileName(), Span: span, Rule: rule, Message: message, Hint: hint})
 }
 
-// known returns the parameter with the given name, or nil. It reports an unknown name, unless the parameter may be in
-// a part of the spec that could not be read.
-func (c *checker) known(t *ir.Tool, at spec.Place, rule, name string) *ir.Param {
+// knownParam returns the parameter of t with the given name, or nil if t has none. It reports an unknown name under the
+// given rule, unless the parameter may be in a part of the spec that could not be read.
+func (c *checker) knownParam(t *ir.Tool, place spec.Place, rule, name string) *ir.Param {
 	p := t.Param(name)
 	if p == nil && !c.spec.At.Key("parameters").Doubtful() {
-		hint := suggest(name, "parameters", paramNames(t))
+		hint := nameSuggestion(name, "parameters", paramNames(t))
 		if rule == "CT015" && near.Name(name, paramNames(t)) == "" {
 			hint = strings.TrimPrefix(hint+"; text in braces is written {{"+name+"}}", "; ")
 		}
-		c.reportf(at, rule, hint, "there is no parameter %q", name)
+		c.reportf(place, rule, hint, "there is no parameter %q", name)
 	}
 	return p
 }
 
-// suggest returns the hint for a name that is not in allowed.
-func suggest(name, what string, allowed []string) string {
+// nameSuggestion returns the hint for a name that is not in allowed: the allowed name that was probably meant;
+// otherwise all allowed names, after the word what; or "" if no name is allowed.
+func nameSuggestion(name, what string, allowed []string) string {
 	if meant := near.Name(name, allowed); meant != "" {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}
@@ -90,8 +93,8 @@ func suggest(name, what string, allowed []string) string {
 	return what + ": " + strings.Join(allowed, ", ")
 }
 
-// choice checks a key that takes one of a list of values. It returns "" for any other value, so that later checks
-// skip it.
+// choice returns the value of a key that takes one of the allowed values, or "" if the key is not set. It reports any
+// other value and returns "" for it, so that later checks skip the key.
 func (c *checker) choice(f spec.Field[string], key string, allowed ...string) string {
 	if !f.Set {
 		return ""
@@ -107,7 +110,7 @@ func (c *checker) choice(f spec.Field[string], key string, allowed ...string) st
 	return f.Value
 }
 
-// commandLines checks the command lines of the project, and returns them all, also the wrong ones.
+// commandLines reports the problems of the project's command lines. It returns them all, also those with problems.
 func (c *checker) commandLines() commandline.Lines {
 	var lines commandline.Lines
 	for _, s := range c.project.CLIs {
@@ -140,7 +143,7 @@ func (c *checker) commandLines() commandline.Lines {
 	return lines
 }
 
-// accepted checks the breaking changes that the project accepts.
+// accepted reports problems of the [[accepted]] tables. It returns all of them, also those with problems.
 func (c *checker) accepted() []ir.Accepted {
 	var rules []string
 	for _, r := range lock.Rules() {
@@ -167,37 +170,39 @@ func (c *checker) accepted() []ir.Accepted {
 	return accepted
 }
 
-// families groups tools by the folder of their specs. Tools that do not fit into a family are checked too.
+// families checks every tool, and adds to the contract a family for each folder of specs. A family leaves out tools
+// without a name, tools in a folder with an invalid name, and a tool whose name another one has already. Last, families
+// reports families with the same Go package, or with the Go package of a target.
 func (c *checker) families(contract *ir.Contract) {
-	owner := map[string]string{} // tool name to the file that declares it
+	declaredBy := map[string]string{} // by tool name: the file that declares it
 	byName := map[string]*ir.Family{}
-	type judged struct {
-		checker
-		name string
-		fits bool
-		tool ir.Tool
+	type checkedTool struct {
+		checker   // of this tool alone, because tools are checked in parallel
+		family    string
+		validName bool // of the family
+		tool      ir.Tool
 	}
-	all := make([]judged, len(c.project.Tools))
-	parallel.Each(len(all), func(i int) {
-		one, t := &all[i], c.project.Tools[i]
+	checked := make([]checkedTool, len(c.project.Tools))
+	parallel.Each(len(checked), func(i int) {
+		one, t := &checked[i], c.project.Tools[i]
 		one.checker = checker{project: c.project, spec: t, unsound: map[string]bool{}}
-		one.name, one.fits = one.family(t)
-		one.tool = one.checker.tool(t, one.name)
+		one.family, one.validName = one.checker.family(t)
+		one.tool = one.checker.tool(t, one.family)
 		one.deliverable(&contract.Targets, &one.tool)
 	})
 	for i, t := range c.project.Tools {
-		one := &all[i]
+		one := &checked[i]
 		c.specs[t.File.Name], c.names[t.File.Name] = t, one.declared
 		c.diags = append(c.diags, one.diags...)
-		name, tool := one.name, one.tool
-		if !t.Name.Set || !one.fits {
+		name, tool := one.family, one.tool
+		if !t.Name.Set || !one.validName {
 			continue
 		}
-		if before, taken := owner[tool.Name]; taken {
+		if before, taken := declaredBy[tool.Name]; taken {
 			c.reportf(t.Name.At, "CT001", "", "%s declares a tool %q already", before, tool.Name)
 			continue
 		}
-		owner[tool.Name] = t.File.Name
+		declaredBy[tool.Name] = t.File.Name
 		family := byName[name]
 		if family == nil {
 			pkg := strings.ReplaceAll(name, "_", "")
@@ -212,7 +217,7 @@ func (c *checker) families(contract *ir.Contract) {
 		contract.Families = append(contract.Families, *family)
 	}
 	sort.Slice(contract.Families, func(i, j int) bool { return contract.Families[i].Name < contract.Families[j].Name })
-	packages := map[string]string{}
+	packages := map[string]string{} // by Go package: the name of its family
 	for i := range contract.Families {
 		family := &contract.Families[i]
 		if before, taken := packages[family.Package]; taken {
@@ -232,13 +237,13 @@ func (c *checker) families(contract *ir.Contract) {
 // toolNames reports a name that can call two tools on some target. A tool's names are its name, the name without its
 // dot, the name of its group, and its former names in both forms.
 func (c *checker) toolNames(contract *ir.Contract) {
-	owner := map[string]string{}
+	owner := map[string]string{} // by name: the tool or group that the name calls
 	for _, t := range contract.Tools() {
 		owner[t.Name] = t.Name
 	}
-	claim := func(at spec.Place, name, tool, why string) {
+	claim := func(place spec.Place, name, tool, why string) {
 		if before, taken := owner[name]; taken && before != tool {
-			c.reportf(at, "CT034", "rename one of them", "%s, which is %s, is a name of %s already", name, why, before)
+			c.reportf(place, "CT034", "rename one of them", "%s, which is %s, is a name of %s already", name, why, before)
 			return
 		}
 		owner[name] = tool
@@ -267,14 +272,16 @@ func (c *checker) toolNames(contract *ir.Contract) {
 	}
 }
 
+// skills reports skills of JP whose file is the definition of a tool, and tools in them that do not exist or are listed
+// twice. It reports no unknown tool if the name of some tool could not be read.
 func (c *checker) skills(contract *ir.Contract) {
-	unknown := slices.ContainsFunc(c.project.Sources, func(f *spec.File) bool { return f.Unread }) || !c.project.At.Key("specs").Sound()
+	unreadNames := slices.ContainsFunc(c.project.Sources, func(f *spec.File) bool { return f.Unread }) || !c.project.At.Key("specs").Sound()
 	var names []string
 	for _, t := range c.project.Tools {
 		names = append(names, t.Name.Value)
-		unknown = unknown || !t.Name.Set
+		unreadNames = unreadNames || !t.Name.Set
 	}
-	definitions := map[string]string{} // by file, in lower case: some file systems ignore case
+	definitions := map[string]string{} // by file, in lower case because some file systems ignore case: the tool
 	for _, t := range contract.Tools() {
 		definitions[strings.ToLower(path.Join(contract.Targets.JPTools, t.Family, t.Short+".toml"))] = t.Name
 	}
@@ -283,15 +290,15 @@ func (c *checker) skills(contract *ir.Contract) {
 			c.reportf(s.File.At, "CT027", "give the skill a folder of its own, such as .jp/config/skill", "the definition of %s is written to %q", tool, s.File.Value)
 		}
 		for i, name := range s.Tools.Value {
-			at := s.Tools.At.Elem(i)
+			place := s.Tools.At.Elem(i)
 			switch {
 			case !slices.Contains(names, name):
-				if unknown {
-					break
+				if unreadNames {
+					break // the tool may exist
 				}
-				c.reportf(at, "CT028", suggest(name, "tools", names), "there is no tool %q", name)
+				c.reportf(place, "CT028", nameSuggestion(name, "tools", names), "there is no tool %q", name)
 			case slices.Contains(s.Tools.Value[:i], name):
-				c.reportf(at, "CT028", "", "%s is named twice", name)
+				c.reportf(place, "CT028", "", "%s is named twice", name)
 			}
 		}
 	}

@@ -11,50 +11,55 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
+// command checks a [command] table and returns the command. An argument that could not be read is left out.
 func (c *checker) command(t *ir.Tool, s *spec.Command) *commandline.Command {
 	out := &commandline.Command{Line: s.CLI.Value}
-	var known []string
-	var ends []string
+	var declared []string
+	var ends []string // the arguments after which the program of s reads no options
 	for _, cli := range c.project.CLIs {
-		known = append(known, cli.Name)
+		declared = append(declared, cli.Name)
 		if cli.Name == s.CLI.Value {
 			ends = cli.EndOfOptions.Value
 		}
 	}
-	if s.CLI.Set && !slices.Contains(known, s.CLI.Value) && !c.project.At.Key("cli").Doubtful() {
-		c.reportf(s.CLI.At, "CT014", suggest(s.CLI.Value, "declared", known), "%s declares no command line %q", spec.ProjectFile, s.CLI.Value)
+	if s.CLI.Set && !slices.Contains(declared, s.CLI.Value) && !c.project.At.Key("cli").Doubtful() {
+		c.reportf(s.CLI.At, "CT014", nameSuggestion(s.CLI.Value, "declared", declared), "%s declares no command line %q", spec.ProjectFile, s.CLI.Value)
 	}
 	c.exits(out, s)
 	c.surroundings(t, out, s)
-	free := false // after the end of options
+	optionsEnded := false // by an argument in every call
 	for i := range s.Args {
 		arg, ok := c.arg(t, &s.Args[i])
 		if !ok {
 			continue
 		}
-		arg.Free = free && len(arg.Value) > 0 && arg.Value[0].Value != ""
+		arg.Free = optionsEnded && len(arg.Value) > 0 && arg.Value[0].Value != ""
 		out.Args = append(out.Args, arg)
+		// An end of options counts only if the argument is always passed and consists of nothing else.
 		alone := arg.When == "" && arg.Unless == "" && (len(arg.Option) == 0 && len(arg.Value) == 1 || len(arg.Option) == 1 && len(arg.Value) == 0)
-		free = free || alone && slices.ContainsFunc(ends, func(end string) bool {
+		optionsEnded = optionsEnded || alone && slices.ContainsFunc(ends, func(end string) bool {
 			return slices.Contains(arg.Option, end) || len(arg.Value) == 1 && arg.Value[0].Text == end
 		})
 	}
 	return out
 }
 
-// exits sets the meaning of each exit code, and reports codes with two meanings.
+// exits sets the exit codes of out: those of an answer (0 by default, unless it is an empty_exit), those of an answer
+// without records, which are among the former too, and those of failures. It reports codes with two meanings, numbers
+// that are no exit codes, and failures without a code or with an unfit reason.
 func (c *checker) exits(out *commandline.Command, s *spec.Command) {
 	meaning := map[int]string{}
-	codes := func(f spec.Field[[]int64], means string) []int {
+	// claimCodes gives the codes in f a meaning. It returns those that had none before.
+	claimCodes := func(f spec.Field[[]int64], means string) []int {
 		var list []int
 		for i, code := range f.Value {
-			at := f.At.Elem(i)
+			place := f.At.Elem(i)
 			switch before, taken := meaning[int(code)]; {
 			case code < 0 || code > 255:
-				c.reportf(at, "CT007", "", "%d is not an exit code", code)
+				c.reportf(place, "CT007", "", "%d is not an exit code", code)
 				continue
 			case taken:
-				c.reportf(at, "CT040", "", "the exit code %d is %s already", code, before)
+				c.reportf(place, "CT040", "", "the exit code %d is %s already", code, before)
 				continue
 			}
 			meaning[int(code)] = means
@@ -62,15 +67,15 @@ func (c *checker) exits(out *commandline.Command, s *spec.Command) {
 		}
 		return list
 	}
-	out.OKExit = codes(s.OKExit, "one of an answer")
+	out.OKExit = claimCodes(s.OKExit, "one of an answer")
 	if !s.OKExit.Set {
 		out.OKExit, meaning[0] = []int{0}, "one of an answer"
 		if slices.Contains(s.EmptyExit.Value, 0) {
-			out.OKExit = nil
+			out.OKExit = nil // empty_exit claims 0 below
 			delete(meaning, 0)
 		}
 	}
-	out.EmptyExit = codes(s.EmptyExit, "one of an answer without records")
+	out.EmptyExit = claimCodes(s.EmptyExit, "one of an answer without records")
 	if s.OKExit.Set && len(s.OKExit.Value) == 0 {
 		c.report(s.OKExit.At, "CT040", "no exit code is one of an answer", "leave ok_exit out for 0")
 	}
@@ -79,7 +84,7 @@ func (c *checker) exits(out *commandline.Command, s *spec.Command) {
 	slices.Sort(out.EmptyExit)
 	for _, f := range s.Failures {
 		failure := commandline.ExitFailure{
-			Exit: codes(f.Exit, "one of another failure"), Reason: strings.TrimSpace(f.Reason.Value), Caller: f.Caller.Value, Transient: f.Transient.Value,
+			Exit: claimCodes(f.Exit, "one of another failure"), Reason: strings.TrimSpace(f.Reason.Value), Caller: f.Caller.Value, Transient: f.Transient.Value,
 		}
 		if f.Exit.Set && len(f.Exit.Value) == 0 {
 			c.report(f.Exit.At, "CT040", "the failure has no exit code", "")
@@ -99,12 +104,13 @@ const longestReason = 300
 // longestTimeout is the maximum running time of a command, in seconds. Nobody waits longer for an answer.
 const longestTimeout = 3600
 
-// surroundings sets a command's standard input, folder, timeout and environment. Callers cannot choose these freely.
+// surroundings sets the standard input, folder, timeout and environment of out. It reports those that a caller could
+// choose freely or that no command can have.
 func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Command) {
 	if s.Stdin.Set {
 		out.Stdin = c.template(t, s.Stdin)
-		if len(out.Stdin) > 1 {
-			c.scalars(t, s.Stdin, out.Stdin)
+		if len(out.Stdin) > 1 { // one parameter alone may be an array or an object: it is written as JSON
+			c.reportNonScalars(t, s.Stdin, out.Stdin)
 		}
 	}
 	if s.Dir.Set {
@@ -112,7 +118,7 @@ func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Com
 		switch {
 		case strings.ContainsAny(s.Dir.Value, "{}"):
 			c.report(s.Dir.At, "CT039", "a caller cannot choose where a command runs", "write a folder, or run the command with a flag that takes one")
-		case !isClean(s.Dir.Value) || strings.IndexFunc(s.Dir.Value, unusual) >= 0:
+		case !isClean(s.Dir.Value) || strings.IndexFunc(s.Dir.Value, isUnusual) >= 0:
 			c.reportf(s.Dir.At, "CT039", "a relative path with slashes, such as docs/notes", "%q is no folder below the one that a call comes from", s.Dir.Value)
 		}
 	}
@@ -122,7 +128,7 @@ func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Com
 			c.reportf(s.Timeout.At, "CT039", "", "a command may run 1 to %d seconds", longestTimeout)
 		}
 	}
-	var names []string
+	var names []string // in upper case
 	for _, v := range s.Env {
 		switch {
 		case !isEnvName(v.Name):
@@ -135,8 +141,9 @@ func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Com
 			c.report(v.Value.At, "CT018", "no environment variable can hold a NUL", "")
 		}
 		parts := c.template(t, v.Value)
-		c.scalars(t, v.Value, parts)
+		c.reportNonScalars(t, v.Value, parts)
 		for _, part := range parts {
+			// A string without constraints lets the caller choose any value.
 			if p := t.Param(part.Value); p != nil && !c.unsound[p.Name] && p.Kind == ir.String && len(p.Enum) == 0 && p.Pattern == "" && p.Format == "" {
 				c.reportf(v.Value.At, "CT039", "give it an enum, a pattern or a format, or pass it as an argument", "%s is any text, and programs run what some variables name", p.Name)
 			}
@@ -145,15 +152,17 @@ func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Com
 	}
 }
 
-// scalars reports arrays and objects among parts: only one text, number or boolean is allowed.
-func (c *checker) scalars(t *ir.Tool, at spec.Field[string], parts []commandline.Part) {
+// reportNonScalars reports each part that is an array or an object. The text of f, which was split into parts, takes
+// strings, numbers and booleans alone.
+func (c *checker) reportNonScalars(t *ir.Tool, f spec.Field[string], parts []commandline.Part) {
 	for _, part := range parts {
 		if p := t.Param(part.Value); p != nil && (p.Kind == ir.Array || p.Kind == ir.Object) {
-			c.reportf(at.At, "CT017", "an array or an object goes to the standard input alone, as JSON", "%s has the type %s, which is not allowed here", p.Name, p.Kind)
+			c.reportf(f.At, "CT017", "an array or an object goes to the standard input alone, as JSON", "%s has the type %s, which is not allowed here", p.Name, p.Kind)
 		}
 	}
 }
 
+// arg checks an entry of args. The result is false if it has neither option nor value, or if its value is malformed.
 func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 	out := commandline.Arg{Option: a.Option.Value, When: a.When.Value, Unless: a.Unless.Value, Empty: a.Empty.Value}
 	if !a.Value.Set && len(a.Option.Value) == 0 {
@@ -178,9 +187,9 @@ func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 		if !f.Set {
 			continue
 		}
-		p := c.known(t, f.At, "CT017", f.Value)
+		p := c.knownParam(t, f.At, "CT017", f.Value)
 		switch {
-		case p == nil, p.Kind == "":
+		case p == nil, p.Kind == "": // reported elsewhere
 		case p.Kind != ir.Boolean || p.Pointer():
 			c.reportf(f.At, "CT017", "it needs type = \"boolean\" and a default", "%s does not always say yes or no", f.Value)
 		}
@@ -191,30 +200,31 @@ func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 	return out, out.Value != nil || !a.Value.Set
 }
 
-// argValues checks the values in an argument.
+// argValues reports parameters in the value of an argument that cannot be written there: objects, nested arrays, a
+// second array, and one that would be read as part of an option's name.
 func (c *checker) argValues(t *ir.Tool, a *spec.Arg, arg commandline.Arg) {
-	lists := 0
+	arrays := 0
 	for i, part := range arg.Value {
 		p := t.Param(part.Value)
-		if p == nil || p.Kind == "" {
+		if p == nil || p.Kind == "" { // literal text, a value of the context, or an unknown type
 			continue
 		}
 		if p.Kind == ir.Array {
-			lists++
+			arrays++
 		}
 		switch {
-		case p.Kind == ir.Object || p.Kind == ir.Array && !flat(p):
+		case p.Kind == ir.Object || p.Kind == ir.Array && !hasScalarItems(p):
 			c.reportf(a.Value.At, "CT017", `pass it on standard input, as JSON: stdin = "{`+p.Name+`}"`, "%s cannot be written as an argument", p.Name)
-		case lists > 1:
+		case arrays > 1:
 			c.reportf(a.Value.At, "CT017", "write an argument for each", "%s is the second array in one argument", p.Name)
-		case i > 0 && arg.Value[i-1].Value == "" && choosesOption(prefix(arg.Value[:i])) && !listed(p):
+		case i > 0 && arg.Value[i-1].Value == "" && choosesOption(literalPrefix(arg.Value[:i])) && !isClosed(p):
 			c.reportf(a.Value.At, "CT016", `end the option's name with =, such as "--name={`+p.Name+`}", or write { option = "--name", value = "{`+p.Name+`}" }`, "%s would choose the option", p.Name)
 		}
 	}
 }
 
-// prefix returns the literal text of parts, or "" if a placeholder is among them.
-func prefix(parts []commandline.Part) string {
+// literalPrefix returns the literal text of parts, or "" if a placeholder is among them.
+func literalPrefix(parts []commandline.Part) string {
 	if len(parts) != 1 {
 		return ""
 	}
@@ -236,16 +246,17 @@ func choosesOption(begin string) bool {
 	return size < len(name) && (last == '-' || unicode.IsLetter(last) || unicode.IsDigit(last))
 }
 
-// listed reports whether the values of p are an enumeration or only digits.
-func listed(p *ir.Param) bool {
+// isClosed reports whether every value of p, or every item if p is an array, is one of an enum, a boolean, or digits
+// without a sign.
+func isClosed(p *ir.Param) bool {
 	if p.Kind == ir.Array {
 		p = p.Item()
 	}
 	return len(p.Enum) > 0 || p.Kind == ir.Boolean || p.Kind == ir.Integer && p.Minimum != nil && *p.Minimum >= 0
 }
 
-// template splits text into literal parts and placeholders. {{ and }} are literal braces. It returns nil if the text
-// is malformed.
+// template splits the text of f into literal parts and placeholders. {{ and }} are literal braces. It reports a
+// malformed placeholder or an unknown name, and returns nil.
 func (c *checker) template(t *ir.Tool, f spec.Field[string]) []commandline.Part {
 	var parts []commandline.Part
 	var text strings.Builder
@@ -256,41 +267,42 @@ func (c *checker) template(t *ir.Tool, f spec.Field[string]) []commandline.Part 
 		}
 	}
 	for rest := f.Value; rest != ""; {
-		at := strings.IndexAny(rest, "{}")
-		if at < 0 {
+		brace := strings.IndexAny(rest, "{}")
+		if brace < 0 {
 			text.WriteString(rest)
 			break
 		}
-		text.WriteString(rest[:at])
-		if doubled := rest[at : at+1]; strings.HasPrefix(rest[at+1:], doubled) {
-			text.WriteString(doubled)
-			rest = rest[at+2:]
+		text.WriteString(rest[:brace])
+		if char := rest[brace : brace+1]; strings.HasPrefix(rest[brace+1:], char) {
+			text.WriteString(char)
+			rest = rest[brace+2:]
 			continue
 		}
-		name, after, closed := strings.Cut(rest[at+1:], "}")
-		if rest[at] == '}' || !closed || strings.Contains(name, "{") {
+		name, following, closed := strings.Cut(rest[brace+1:], "}")
+		if rest[brace] == '}' || !closed || strings.Contains(name, "{") {
 			c.reportf(f.At, "CT015", `{name} stands for a parameter, and {{ and }} for braces, such as "--limit={limit}" or "%{{http_code}}"`, "the placeholder in %q is malformed", f.Value)
 			return nil
 		}
 		flush()
-		if !c.source(t, f, name) {
+		if !c.knownPlaceholder(t, f, name) {
 			return nil
 		}
 		parts = append(parts, commandline.Part{Value: name})
-		rest = after
+		rest = following
 	}
 	flush()
 	return parts
 }
 
-// source reports whether a placeholder names a parameter or a known value of the context.
-func (c *checker) source(t *ir.Tool, at spec.Field[string], name string) bool {
-	field, ok := strings.CutPrefix(name, "ctx.")
-	if !ok {
-		return c.known(t, at.At, "CT015", name) != nil
+// knownPlaceholder reports whether a placeholder in f names a parameter or a known value of a call's context. It adds a
+// diagnostic if not, except where the parameter may be in a part of the spec that could not be read.
+func (c *checker) knownPlaceholder(t *ir.Tool, f spec.Field[string], name string) bool {
+	field, ofContext := strings.CutPrefix(name, "ctx.")
+	if !ofContext {
+		return c.knownParam(t, f.At, "CT015", name) != nil
 	}
 	if name != commandline.CallingConversation {
-		c.reportf(at.At, "CT015", "there is: "+commandline.CallingConversation, "a call's context has no %q", field)
+		c.reportf(f.At, "CT015", "there is: "+commandline.CallingConversation, "a call's context has no %q", field)
 	}
 	return name == commandline.CallingConversation
 }

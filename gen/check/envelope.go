@@ -10,7 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// answer checks the form of a tool's answer.
+// answer sets the maximum length of a tool's answer and how it is shortened. It reports tables and keys of the spec
+// that do not go with the form of the answer.
 func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 	command := tool.Handler == ir.HandlerCommand
 	doubtful := t.At.Key("answer").Doubtful() || t.At.Key("handler").Doubtful()
@@ -33,7 +34,7 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 	if t.Result != nil && tool.Answer == ir.JSONAnswer && command && !doubtful {
 		c.reportName(t.Result.At, "CT031", "drop the table", "an answer in JSON of a command is what that prints, and has no result")
 	}
-	c.cut(tool, t)
+	c.shortening(tool, t)
 	if t.Result != nil && tool.Answer != ir.JSONAnswer && tool.Answer != "" && !doubtful {
 		c.reportName(t.Result.At, "CT031", `add answer = "json", or drop the table`, "only an answer in JSON has a result")
 	}
@@ -50,15 +51,16 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 // usualChars is the default maximum length, in characters, of a command's answer.
 const usualChars = 20_000
 
-// cut checks how a spec shortens an answer, and whether programs get it too.
-func (c *checker) cut(tool *ir.Tool, t *spec.Tool) {
+// shortening sets the parameter with which callers ask for less, and whether hosts get the answer as structured content
+// too. It reports narrow and structured where they do not go with the tool.
+func (c *checker) shortening(tool *ir.Tool, t *spec.Tool) {
 	tool.Narrow, tool.Structured = t.Narrow.Value, t.Structured.Value
 	switch {
 	case !t.Narrow.Set:
 	case tool.Handler == ir.HandlerGo:
 		c.reportName(t.Narrow.At, "CT031", "drop it", "the handler in Go says how to ask for less")
 	default:
-		c.known(tool, t.Narrow.At, "CT031", t.Narrow.Value)
+		c.knownParam(tool, t.Narrow.At, "CT031", t.Narrow.Value)
 	}
 	if t.Structured.Value && tool.Answer != ir.JSONAnswer {
 		c.reportName(t.Structured.At, "CT031", `add answer = "json", or drop it`, "only an answer in JSON is for programs")
@@ -78,13 +80,15 @@ func plainEnvelope(t *ir.Tool) ir.Envelope {
 	}}
 }
 
+// envelope checks an [envelope] table. It returns the elements with the root first, without those that have no name or
+// a name that another one has already.
 func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	out := ir.Envelope{Root: s.Root.Value}
 	var names []string
 	for i := range s.Elements {
 		e := &s.Elements[i]
 		switch {
-		case !e.Name.Set:
+		case !e.Name.Set: // reported already
 			continue
 		case slices.Contains(names, e.Name.Value):
 			c.reportf(e.Name.At, "CT019", "", "the element %q is declared twice", e.Name.Value)
@@ -97,16 +101,16 @@ func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	root := s.Element(s.Root.Value)
 	switch {
 	case root != nil:
-		used := map[string]bool{}
-		c.reach(s, root, nil, used)
+		reached := map[string]bool{}
+		c.markReached(s, root, nil, reached)
 		for _, name := range names {
-			if !used[name] && s.At.Sound() {
+			if !reached[name] && s.At.Sound() {
 				c.reportf(s.Element(name).Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
 			}
 		}
 		names = slices.Concat([]string{s.Root.Value}, slices.DeleteFunc(names, func(n string) bool { return n == s.Root.Value }))
-	case s.Root.Set && named(s):
-		c.reportf(s.Root.At, "CT019", suggest(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
+	case s.Root.Set && allNamed(s):
+		c.reportf(s.Root.At, "CT019", nameSuggestion(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
 	}
 	for _, name := range names {
 		out.Elements = append(out.Elements, c.element(t, s, s.Element(name)))
@@ -114,34 +118,34 @@ func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	return out
 }
 
-// named reports whether the names of all elements are known.
-func named(s *spec.Envelope) bool {
+// allNamed reports whether the names of all elements are known.
+func allNamed(s *spec.Envelope) bool {
 	return !s.At.Key("elements").Doubtful() && !slices.ContainsFunc(s.Elements, func(e spec.Element) bool { return !e.Name.Set })
 }
 
-// reach walks the elements from the root and reports loops and undeclared elements. It marks reached elements in
-// used.
-func (c *checker) reach(s *spec.Envelope, e *spec.Element, above []string, used map[string]bool) {
+// markReached sets reached for the names of e and of every element below it. It reports children that are not declared,
+// and children that are e itself or one of the elements above it.
+func (c *checker) markReached(s *spec.Envelope, e *spec.Element, above []string, reached map[string]bool) {
 	name := e.Name.Value
-	used[name] = true
+	reached[name] = true
 	for i, child := range e.Children.Value {
-		at := e.Children.At.Elem(i)
+		place := e.Children.At.Elem(i)
 		childName, _, _ := splitChild(child)
 		next := s.Element(childName)
 		switch {
 		case next == nil:
-			if !named(s) {
-				break
+			if !allNamed(s) {
+				break // the child may be declared
 			}
 			var names []string
 			for _, element := range s.Elements {
 				names = append(names, element.Name.Value)
 			}
-			c.reportf(at, "CT019", suggest(childName, "elements", names), "the element %q is not declared", childName)
+			c.reportf(place, "CT019", nameSuggestion(childName, "elements", names), "the element %q is not declared", childName)
 		case childName == name || slices.Contains(above, childName):
-			c.reportf(at, "CT019", "", "the element %q would contain itself", childName)
-		case !used[childName]:
-			c.reach(s, next, append(above, name), used)
+			c.reportf(place, "CT019", "", "the element %q would contain itself", childName)
+		case !reached[childName]:
+			c.markReached(s, next, append(above, name), reached)
 		}
 	}
 }
@@ -157,6 +161,8 @@ func splitChild(child string) (name string, many, optional bool) {
 	return child, false, false
 }
 
+// element checks an [[envelope.elements]] table and returns the element. In a generated struct for the element, the
+// body, the separator, the attributes and the children are fields, whose Go names have to differ.
 func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) ir.Element {
 	root := s.Name.Value == envelope.Root.Value
 	e := ir.Element{
@@ -186,18 +192,18 @@ func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) 
 	if s.Separator.Set && !isMarkup(s.Separator.Value) {
 		c.reportf(s.Separator.At, "CT020", nameHint(s.Separator.Value, longestOther), "%q is not an element name", s.Separator.Value)
 	}
-	fields := map[string]string{}
-	claim := func(at spec.Place, name, what string) {
+	fields := map[string]string{} // by Go name: what the field holds
+	claimField := func(place spec.Place, name, what string) {
 		if before, taken := fields[name]; taken {
-			c.reportf(at, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, what, name)
+			c.reportf(place, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, what, name)
 		}
 		fields[name] = what
 	}
-	keys := map[string]bool{}
-	read := func(f spec.Field[string]) {
+	keys := map[string]bool{} // the keys of a record that fill a part of the element
+	claimKey := func(f spec.Field[string]) {
 		switch {
 		case !f.Set:
-		case t.Command == nil && c.spec.At.Key("command").Doubtful():
+		case t.Command == nil && c.spec.At.Key("command").Doubtful(): // whether records are JSON is unknown
 		case !isSource(t, f.Value):
 			c.reportf(f.At, "CT021", pathHint, "%q is not a key of a JSON object that can be read here", f.Value)
 		case keys[f.Value] && !root: // the root is not read from JSON
@@ -205,28 +211,28 @@ func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) 
 		}
 		keys[f.Value] = true
 	}
-	read(s.TextFrom)
+	claimKey(s.TextFrom)
 	if e.Body != ir.NoBody {
-		claim(s.At, "Text", "the body")
+		claimField(s.At, "Text", "the body")
 	}
 	if e.Separator != "" {
-		claim(s.At, ir.GoName(e.Separator)+"Before", "the separator")
+		claimField(s.At, ir.GoName(e.Separator)+"Before", "the separator")
 	}
 	for i := range s.Attributes {
 		a := c.attribute(t, &s.Attributes[i], root)
 		a.GoName = countName(a, s.Children.Value)
 		switch {
-		case !s.Attributes[i].Name.Set:
+		case !s.Attributes[i].Name.Set: // reported already
 		case slices.ContainsFunc(e.Attributes, func(b ir.Attribute) bool { return a.Name == b.Name }):
 			c.reportf(s.Attributes[i].Name.At, "CT020", "", "the attribute %q is there twice", a.Name)
-		case a.Fixed == "":
-			claim(s.Attributes[i].Name.At, a.GoName, "the attribute "+a.Name)
+		case a.Fixed == "": // a constant needs no field
+			claimField(s.Attributes[i].Name.At, a.GoName, "the attribute "+a.Name)
 		}
-		read(s.Attributes[i].From)
+		claimKey(s.Attributes[i].From)
 		e.Attributes = append(e.Attributes, a)
 	}
 	for i, child := range s.Children.Value {
-		at := s.Children.At.Elem(i)
+		place := s.Children.At.Elem(i)
 		name, many, optional := splitChild(child)
 		ch := ir.Child{Element: name, Many: many, Optional: optional, GoName: ir.GoName(name)}
 		if many {
@@ -236,22 +242,23 @@ func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) 
 			if many {
 				ch.From = target.From.Value
 			} else if target.From.Value == "records" {
-				c.reportf(at, "CT021", "write it as "+name+"*", "%s is made from records, of which there may be any number", name)
+				c.reportf(place, "CT021", "write it as "+name+"*", "%s is made from records, of which there may be any number", name)
 			}
 			if isBare(target) && target.TextFrom.Set {
-				read(target.TextFrom)
+				claimKey(target.TextFrom)
 			}
-			claim(at, ch.GoName, "the child "+name)
+			claimField(place, ch.GoName, "the child "+name)
 		}
 		e.Children = append(e.Children, ch)
 	}
 	return e
 }
 
-// isSource reports whether records can have a value at key, which is a key or a path.
+// isSource reports whether the records of t's command can have a value at key. The key is a path if the records are
+// JSON, and a name otherwise.
 func isSource(t *ir.Tool, key string) bool {
 	if t.ReadsPaths() {
-		return steps(key) != nil && !strings.HasPrefix(key, everyItem)
+		return pathSteps(key) != nil && !strings.HasPrefix(key, everyItem)
 	}
 	return isKey(key)
 }
@@ -261,6 +268,8 @@ func isBare(s *spec.Element) bool {
 	return s.Body.Value != "" && len(s.Attributes) == 0 && len(s.Children.Value) == 0
 }
 
+// attribute checks an entry of an element's attributes and returns the attribute. root is true for an attribute of the
+// root element, which alone can count records and repeat parameters.
 func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribute {
 	a := ir.Attribute{
 		Name: s.Name.Value, GoName: ir.GoName(s.Name.Value), Summary: c.summary(s.Summary, parameterSummary),
@@ -295,10 +304,10 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 		c.report(s.Fixed.At, "CT021", "a fixed value is one line of text", "")
 	}
 	if s.Param.Set {
-		p := c.known(t, s.Param.At, "CT021", s.Param.Value)
+		p := c.knownParam(t, s.Param.At, "CT021", s.Param.Value)
 		want := map[ir.AttributeType]ir.Kind{ir.TextAttribute: ir.String, ir.IntegerAttribute: ir.Integer, ir.BooleanAttribute: ir.Boolean}[a.Type]
 		switch {
-		case p == nil, a.Type == "", p.Kind == "", c.unsound[p.Name], !c.spec.Envelope.Root.Set:
+		case p == nil, a.Type == "", p.Kind == "", c.unsound[p.Name], !c.spec.Envelope.Root.Set: // reported already
 		case !root || p.Pointer() || p.Kind != want || p.Kind == ir.String && len(p.Enum) == 0:
 			c.reportf(s.Param.At, "CT021", "param is for the root, and for parameters of the same type that always have a value; strings need an enum", "%s cannot be shown here", s.Param.Value)
 		}
@@ -306,8 +315,8 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 	return a
 }
 
-// countName returns the Go name of an attribute. An integer attribute that would have the name of a repeated child's
-// field gets the suffix Count instead.
+// countName returns the Go name of an attribute. An integer attribute whose name is the plural of a repeated child,
+// which is the name of the child's field, is named after one child, with the suffix Count: notes becomes NoteCount.
 func countName(a ir.Attribute, children []string) string {
 	for _, child := range children {
 		name, many, _ := splitChild(child)
@@ -318,9 +327,9 @@ func countName(a ir.Attribute, children []string) string {
 	return a.GoName
 }
 
-// filled reports parts of an answer that generated code cannot fill. It has only the parameters, the records, their
-// number, and notes.
-func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
+// reportUnfilled reports parts of the envelope s that generated code cannot fill. The code has only the parameters, the
+// records, the number of records, and notes. reportUnfilled also reports a root without records or notes.
+func (c *checker) reportUnfilled(t *ir.Tool, s *spec.Envelope) {
 	root := s.Element(s.Root.Value)
 	for i := range root.Attributes {
 		a := &root.Attributes[i]
@@ -337,7 +346,7 @@ func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
 		case e == nil:
 		case many && e.From.Value == "records":
 			records++
-			c.filledRecord(s, e)
+			c.reportUnfilledRecord(s, e)
 		case many && name == "note" && isBare(e):
 			notes = true
 		default:
@@ -352,7 +361,8 @@ func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
 	}
 }
 
-func (c *checker) filledRecord(s *spec.Envelope, e *spec.Element) {
+// reportUnfilledRecord reports parts of e, the element that is written for each record, which no key of a record fills.
+func (c *checker) reportUnfilledRecord(s *spec.Envelope, e *spec.Element) {
 	hint := "name a key of the command's JSON with from or text_from, or use handler = \"go\""
 	if e.Body.Set && !isBare(e) && !e.TextFrom.Set {
 		c.reportf(e.Body.At, "CT023", hint, "nothing fills the body of %s", e.Name.Value)

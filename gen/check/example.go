@@ -16,8 +16,9 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// example returns the arguments of an example as JSON, in the order of the parameters.
-func example(t *ir.Tool, e *spec.Example) string {
+// exampleJSON returns the arguments of an example as JSON: those of parameters in the order of the parameters, then
+// those of unknown names, sorted.
+func exampleJSON(t *ir.Tool, e *spec.Example) string {
 	given := e.Arguments.Value
 	order := slices.DeleteFunc(paramNames(t), func(name string) bool { _, ok := given[name]; return !ok })
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -27,30 +28,30 @@ func example(t *ir.Tool, e *spec.Example) string {
 	}
 	var members []string
 	for _, name := range order {
-		members = append(members, ir.JSON(name)+": "+ir.JSON(plain(given[name])))
+		members = append(members, ir.JSON(name)+": "+ir.JSON(jsonValue(given[name])))
 	}
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// plain converts a TOML value to one that JSON has: dates, infinities and NaN become strings.
-func plain(v any) any {
+// jsonValue converts a TOML value to one that JSON has: dates, infinities and NaN become strings.
+func jsonValue(v any) any {
 	switch v := v.(type) {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = plain(v[i])
+			out[i] = jsonValue(v[i])
 		}
 		return out
 	case []map[string]any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = plain(v[i])
+			out[i] = jsonValue(v[i])
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, value := range v {
-			out[name] = plain(value)
+			out[name] = jsonValue(value)
 		}
 		return out
 	case float64:
@@ -65,14 +66,15 @@ func plain(v any) any {
 	}
 }
 
-// judgeExamples checks each example as a call, and reports defaults that the command would refuse.
-func (c *checker) judgeExamples(t *ir.Tool, s *spec.Tool) {
-	judge := &commandline.Tool{Tool: *table.Arguments(t)}
+// checkExamples reports defaults that the command would refuse, and examples that the tool would refuse as calls. It
+// leaves out problems that follow from another mistake in the spec, which is reported already.
+func (c *checker) checkExamples(t *ir.Tool, s *spec.Tool) {
+	tool := &commandline.Tool{Tool: *table.Arguments(t)}
 	if t.Command != nil {
-		judge.Command = *t.Command
-		for _, problem := range judge.Problems(nil) {
+		tool.Command = *t.Command
+		for _, problem := range tool.Problems(nil) { // nil: no argument is given, so the defaults are checked
 			i := slices.IndexFunc(s.Params, func(p spec.Param) bool { return p.Name == firstName(problem.Path) })
-			c.refused(inside(s.Params[i].Default.At, strings.TrimPrefix(problem.Path, s.Params[i].Name)), problem)
+			c.reportDefault(placeBelow(s.Params[i].Default.At, strings.TrimPrefix(problem.Path, s.Params[i].Name)), problem)
 		}
 	}
 	for i := range s.Examples {
@@ -80,50 +82,52 @@ func (c *checker) judgeExamples(t *ir.Tool, s *spec.Tool) {
 		if !arguments.Set {
 			continue
 		}
-		problems, misspelt := refusals(judge, t.Examples[i].Arguments), map[string]bool{}
+		problems := refusals(tool, t.Examples[i].Arguments)
+		misspelt := map[string]bool{} // the parameters for which unknown names were probably meant
 		for _, p := range problems {
 			misspelt[p.Nearest] = misspelt[p.Nearest] || p.Code == contract.CodeUnknown
 		}
 		for _, p := range problems {
-			at := inside(arguments.At, p.Path)
-			span, name := at.Span(), firstName(p.Path)
+			place := placeBelow(arguments.At, p.Path)
+			span, name := place.Span(), firstName(p.Path)
 			if p.Code == contract.CodeUnknown {
-				span = at.KeySpan()
+				span = place.KeySpan()
 			}
 			absent := p.Path == name && (p.Code == contract.CodeUnknown || p.Code == contract.CodeMissing)
 			_, given := arguments.Value[name]
 			switch {
-			case absent && p.Code == contract.CodeMissing && misspelt[name]:
-			case absent && p.Code == contract.CodeUnknown && s.At.Key("parameters").Doubtful():
+			case absent && p.Code == contract.CodeMissing && misspelt[name]: // the unknown name is reported
+			case absent && p.Code == contract.CodeUnknown && s.At.Key("parameters").Doubtful(): // it may be declared
 			case p.Relation, absent, given && !c.unsound[name]:
-				c.reportAt(at, span, "CT024", "this example is not accepted: "+p.Message, "")
+				c.reportAt(place, span, "CT024", "this example is not accepted: "+p.Message, "")
 			}
 		}
 	}
 }
 
-// judgeDefault checks the default of a parameter or member against its own constraints.
-func (c *checker) judgeDefault(s *spec.Param, p ir.Param) {
-	judge := &commandline.Tool{Tool: *table.Arguments(&ir.Tool{Params: []ir.Param{p}})}
-	for _, problem := range refusals(judge, ir.JSON(map[string]any{p.Name: p.Default})) {
-		c.refused(inside(s.Default.At, strings.TrimPrefix(problem.Path, p.Name)), problem)
+// checkDefault reports a default that breaks the constraints of its own parameter or member p, which s declares.
+func (c *checker) checkDefault(s *spec.Param, p ir.Param) {
+	tool := &commandline.Tool{Tool: *table.Arguments(&ir.Tool{Params: []ir.Param{p}})}
+	for _, problem := range refusals(tool, ir.JSON(map[string]any{p.Name: p.Default})) {
+		c.reportDefault(placeBelow(s.Default.At, strings.TrimPrefix(problem.Path, p.Name)), problem)
 	}
 }
 
-// refused reports a default that a call would be refused for.
-func (c *checker) refused(at spec.Place, problem contract.Problem) {
-	c.report(at, "CT008", "the default is not accepted: "+strings.TrimSuffix(problem.Message, "."), "")
+// reportDefault reports a default, or the part of a default at place, that has the given problem.
+func (c *checker) reportDefault(place spec.Place, problem contract.Problem) {
+	c.report(place, "CT008", "the default is not accepted: "+strings.TrimSuffix(problem.Message, "."), "")
 }
 
-// refusals returns the problems that a call with the arguments would be refused for. Messages have no full stop.
-func refusals(judge *commandline.Tool, arguments string) []contract.Problem {
+// refusals returns the problems for which tool would refuse a call with the arguments: those of the parameters, or else
+// those of the command. Their messages have no full stop.
+func refusals(tool *commandline.Tool, arguments string) []contract.Problem {
 	object, _, err := coerce.DecodeObject([]byte(arguments))
 	if err != nil {
 		return []contract.Problem{{Message: err.Error()}}
 	}
-	problems := coerce.Problems(&judge.Tool, object)
+	problems := coerce.Problems(&tool.Tool, object)
 	if problems == nil {
-		problems = judge.Problems(object)
+		problems = tool.Problems(object)
 	}
 	for i := range problems {
 		problems[i].Message = strings.TrimSuffix(problems[i].Message, ".")
@@ -139,14 +143,14 @@ func firstName(path string) string {
 	return path
 }
 
-// inside returns the place of path below at.
-func inside(at spec.Place, path string) spec.Place {
+// placeBelow returns the place that a path such as items[1].text leads to from the given place.
+func placeBelow(place spec.Place, path string) spec.Place {
 	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("[].", r) }) {
 		if i, err := strconv.Atoi(step); err == nil {
-			at = at.Elem(i)
+			place = place.Elem(i)
 		} else {
-			at = at.Key(step)
+			place = place.Key(step)
 		}
 	}
-	return at
+	return place
 }

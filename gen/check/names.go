@@ -23,7 +23,7 @@ const (
 	longestTag   = 64
 )
 
-// nameHint returns the hint for a name that [isSnake] refuses.
+// nameHint returns the hint for a name that [isSnake] or [isMarkup] refuses: the first reason that applies.
 func nameHint(name string, longest int) string {
 	if len(name) > longest {
 		return fmt.Sprintf("it has %d characters; %d are allowed", len(name), longest)
@@ -40,6 +40,7 @@ func isToolName(s string) bool {
 	return len(s) <= longestTool && isSnake(before, longestTool) && (!dotted || isSnake(after, longestTool))
 }
 
+// isSnake reports whether s is a snake_case name of at most longest bytes, which begins with a letter.
 func isSnake(s string, longest int) bool {
 	if s == "" || len(s) > longest || s[0] < 'a' || s[0] > 'z' || s[len(s)-1] == '_' || strings.Contains(s, "__") {
 		return false
@@ -55,10 +56,12 @@ func isSnake(s string, longest int) bool {
 // isMarkup reports whether s can name an element or an attribute. XML reserves names that begin with xml.
 func isMarkup(s string) bool { return isSnake(s, longestOther) && !strings.HasPrefix(s, "xml") }
 
+// isTag reports whether s can be the tag of a skill's section.
 func isTag(s string) bool {
 	return len(s) <= longestTag && regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`).MatchString(s)
 }
 
+// isVariable reports whether s can name the environment variable of a command line: it is upper-case.
 func isVariable(s string) bool { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`).MatchString(s) }
 
 // isEnvName reports whether s can name an environment variable.
@@ -70,7 +73,7 @@ func isKey(s string) bool {
 	return s != "" && strings.Contains(first, s[:1]) && strings.Trim(s, first+".-") == ""
 }
 
-// plural returns the name of the field that holds many elements.
+// plural returns the plural of an element's name. It names the field that holds many such elements.
 func plural(name string) string {
 	switch {
 	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "x"), strings.HasSuffix(name, "ch"), strings.HasSuffix(name, "sh"):
@@ -93,7 +96,8 @@ func singular(name string) string {
 	return name + "Item"
 }
 
-// family returns the folder of a spec, which names a Go package, and reports whether the name is valid.
+// family returns the name of the folder of a spec, which names a Go package, and whether the name is valid. It adds a
+// diagnostic if not.
 func (c *checker) family(t *spec.Tool) (string, bool) {
 	name := path.Base(path.Dir(t.File.Name))
 	pkg := strings.ReplaceAll(name, "_", "")
@@ -113,8 +117,8 @@ func (c *checker) family(t *spec.Tool) (string, bool) {
 	return name, false
 }
 
-// toolName checks that the file and the identifiers named after a tool are valid: specs/note/list.toml declares
-// note_list, which becomes list.go and List.
+// toolName reports a tool whose name is invalid, or from which an invalid file name or Go identifier would be made.
+// short is the part after the folder: specs/note/list.toml declares note_list, which becomes list.go and List.
 func (c *checker) toolName(t *spec.Tool, short string) {
 	name := t.Name.Value
 	switch {
@@ -135,6 +139,7 @@ func isGoFile(name string) bool {
 	if strings.HasSuffix(name, "_test.go") {
 		return false
 	}
+	// A build context of no known system: a file for some platforms only does not match it.
 	nowhere := build.Context{GOOS: "nowhere", GOARCH: "nothing", Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader("package p\n")), nil
 	}}
@@ -142,8 +147,8 @@ func isGoFile(name string) bool {
 	return err == nil && matches
 }
 
-// declare returns a Go name for a declaration of the tool: name, with ending appended if the tool already has that
-// name.
+// declare returns a Go name for a declaration of the tool, and marks the Go name as declared for what. The result is
+// name, with ending appended until the tool does not declare it yet.
 func (c *checker) declare(name, ending, what string) string {
 	for c.declared[name] != "" {
 		name += ending
@@ -152,7 +157,7 @@ func (c *checker) declare(name, ending, what string) string {
 	return name
 }
 
-// declareTool declares the Go names that every tool has.
+// declareTool makes c.declared hold only the Go names that every tool with that form of answer has.
 func (c *checker) declareTool(t *ir.Tool) {
 	c.declared = map[string]string{}
 	endings := []string{"Tool", "Params", "MaxChars"}
@@ -168,25 +173,26 @@ func (c *checker) declareTool(t *ir.Tool) {
 	}
 }
 
-// familyNames reports Go names that two tools of one package declare.
+// familyNames reports tools of one family with the same Go name, tools that declare a Go name which another tool or the
+// package has already, and a tool whose file would be the family's own.
 func (c *checker) familyNames(family *ir.Family) {
 	owner := map[string]string{"Handler": "the handler interface", "Call": "the dispatcher"}
-	tools := map[string]string{}
+	tools := map[string]string{} // by Go name: the name of the tool
 	for i := range family.Tools {
 		t := &family.Tools[i]
-		at := c.specs[t.Source].Name.At
+		place := c.specs[t.Source].Name.At
 		if before, taken := tools[t.GoName]; taken {
-			c.reportf(at, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, t.Name, t.GoName)
+			c.reportf(place, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, t.Name, t.GoName)
 			continue
 		}
 		tools[t.GoName] = t.Name
 		if t.Short == family.Package {
-			c.reportf(at, "CT026", "give the tool another name, such as "+family.Name+"_list", "%s would be written to %s.go, which is the family's own file", t.Name, t.Short)
+			c.reportf(place, "CT026", "give the tool another name, such as "+family.Name+"_list", "%s would be written to %s.go, which is the family's own file", t.Name, t.Short)
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.names[t.Source])) {
 			what := c.names[t.Source][name]
 			if before, taken := owner[name]; taken {
-				c.reportf(at, "CT026", "rename one of them", "%s needs the Go name %s, which %s has already", what, name, before)
+				c.reportf(place, "CT026", "rename one of them", "%s needs the Go name %s, which %s has already", what, name, before)
 				continue
 			}
 			owner[name] = what

@@ -10,8 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// output checks how a command prints its records. The default is text for the default envelope, JSON for an answer in
-// JSON, and a JSON array otherwise.
+// output checks how a command prints its records, and returns it. Without [command.output], the output is any JSON for
+// an answer in JSON, text for a tool without an [envelope], and a JSON array otherwise.
 func (c *checker) output(t *ir.Tool, s *spec.Tool) commandline.Output {
 	o := s.Command.Output
 	switch {
@@ -33,9 +33,9 @@ func (c *checker) output(t *ir.Tool, s *spec.Tool) commandline.Output {
 	if out.Form == commandline.Delimited {
 		out.Separator, out.End = "\t", "\n"
 	}
-	for key, f := range map[string]struct {
+	for key, f := range map[string]struct { // the forms of output that each key belongs to
 		set   bool
-		at    spec.Place
+		place spec.Place
 		forms []string
 	}{
 		"path": {o.Path.Set, o.Path.At, []string{"json", "json_object"}}, "may_be_absent": {o.MayBeAbsent.Set, o.MayBeAbsent.At, []string{"json", "json_object"}},
@@ -43,11 +43,11 @@ func (c *checker) output(t *ir.Tool, s *spec.Tool) commandline.Output {
 		"fields": {o.Fields.Set, o.Fields.At, []string{"delimited"}}, "separator": {o.Separator.Set, o.Separator.At, []string{"delimited"}}, "end": {o.End.Set, o.End.At, []string{"delimited"}},
 	} {
 		if f.set && !slices.Contains(f.forms, out.Form) && out.Form != "" {
-			c.reportf(f.at, "CT038", "", "%s is of the form %s", key, strings.Join(f.forms, " or "))
+			c.reportf(f.place, "CT038", "", "%s is of the form %s", key, strings.Join(f.forms, " or "))
 		}
 	}
 	if o.Path.Set {
-		out.Path = steps(o.Path.Value)
+		out.Path = pathSteps(o.Path.Value)
 		switch {
 		case out.Path == nil:
 			c.reportf(o.Path.At, "CT038", pathHint, "%q is no path in JSON", o.Path.Value)
@@ -61,11 +61,11 @@ func (c *checker) output(t *ir.Tool, s *spec.Tool) commandline.Output {
 		c.report(o.Skip.At, "CT038", "skip would pass over everything", "such as ^total [0-9]+$")
 	}
 	for _, f := range []struct {
-		field spec.Field[string]
-		to    *string
+		field  spec.Field[string]
+		target *string
 	}{{o.Separator, &out.Separator}, {o.End, &out.End}} {
 		if f.field.Set {
-			*f.to = f.field.Value
+			*f.target = f.field.Value
 			if f.field.Value == "" {
 				c.report(f.field.At, "CT038", "nothing cannot part fields or records", "")
 			}
@@ -83,49 +83,51 @@ const everyItem = commandline.EveryItem
 
 const pathHint = "names and numbers with dots between them, such as data.items or commits.0.hash; [] after a name is every item of an array: labels[].name"
 
-// steps splits a JSON path. It returns nil if the path is malformed.
-func steps(path string) []string {
+// pathSteps splits a JSON path into keys, indexes and [everyItem]. It returns nil if the path is malformed.
+func pathSteps(path string) []string {
 	for i, part := range strings.Split(path, ".") {
 		name, each := strings.CutSuffix(part, everyItem)
-		if (name != "" || i > 0 || !each) && !isKey(name) {
+		if (name != "" || i > 0 || !each) && !isKey(name) { // [] alone may begin a path: the record is an array
 			return nil
 		}
 	}
 	return ir.Steps(path)
 }
 
-// paths checks the paths that select values below the top level of a JSON record.
+// paths reports paths into a JSON record that select the items of an array although the part that they fill, such as an
+// attribute, has room for one value.
 func (c *checker) paths(s *spec.Tool) {
 	e := recordElement(s)
 	if e == nil {
 		return
 	}
-	use := func(f spec.Field[string], many bool) {
-		if path := steps(f.Value); slices.Contains(path, everyItem) && path[0] != everyItem && !many {
+	reportMany := func(f spec.Field[string], many bool) {
+		if path := pathSteps(f.Value); slices.Contains(path, everyItem) && path[0] != everyItem && !many {
 			c.reportf(f.At, "CT038", "an element that repeats holds many: name it with * among the children", "%s has as many values as there are items", f.Value)
 		}
 	}
-	use(e.TextFrom, false)
+	reportMany(e.TextFrom, false)
 	for i := range e.Attributes {
-		use(e.Attributes[i].From, false)
+		reportMany(e.Attributes[i].From, false)
 	}
 	for _, child := range e.Children.Value {
 		name, many, _ := splitChild(child)
 		if target := s.Envelope.Element(name); target != nil {
-			use(target.TextFrom, many)
+			reportMany(target.TextFrom, many)
 		}
 	}
 }
 
-// outputFields sets the fields of records that are not JSON, or that are read at paths.
+// outputFields sets the fields of delimited records that become more than a text. For each form of output it reports
+// fields, patterns and paths that are invalid or do not fit the record's element.
 func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *commandline.Output) {
 	var names []string
-	at := o.At
+	place := o.At // of the names
 	switch out.Form {
 	case "delimited":
 		names = o.Fields.Value
 		if o.Fields.Set {
-			at = o.Fields.At
+			place = o.Fields.At
 		}
 		for i, name := range names {
 			if !isKey(name) || slices.Contains(names[:i], name) {
@@ -136,7 +138,7 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *co
 		re, err := regexp.Compile(out.Pattern)
 		switch {
 		case o.At.Key("pattern").Doubtful():
-			return
+			return // reported already
 		case !o.Pattern.Set:
 			c.report(o.At, "CT038", "the form regexp needs a pattern", "")
 			return
@@ -144,7 +146,7 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *co
 			c.reportf(o.Pattern.At, "CT038", "", "the pattern is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 			return
 		}
-		names, at = slices.DeleteFunc(re.SubexpNames(), func(name string) bool { return name == "" }), o.Pattern.At
+		names, place = slices.DeleteFunc(re.SubexpNames(), func(name string) bool { return name == "" }), o.Pattern.At
 		if len(names) == 0 {
 			c.report(o.Pattern.At, "CT038", "the pattern has no named groups", `such as (?P<name>[^ ]+): they are the fields of a record`)
 			return
@@ -154,17 +156,17 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *co
 	case "json", "json_object", "json_lines":
 		c.paths(s)
 		return
-	default:
+	default: // an unknown form
 		return
 	}
 	if record := recordElement(s); record != nil && isBare(record) {
 		// A record that consists only of a body is text.
 		if len(names) > 0 && out.Form != "text" && record.At.Sound() {
-			c.reportf(at, "CT038", "give the element a text_from beside attributes, or print records without fields", "%s is a text and has no fields", record.Name.Value)
+			c.reportf(place, "CT038", "give the element a text_from beside attributes, or print records without fields", "%s is a text and has no fields", record.Name.Value)
 		}
 		return
 	}
-	c.readFields(s, names, at)
+	c.readFields(s, names, place)
 	if out.Form == commandline.Delimited {
 		out.Fields = names
 	}
@@ -183,8 +185,9 @@ func recordElement(s *spec.Tool) *spec.Element {
 	return nil
 }
 
-// readFields reports parts of a record that read an undeclared field.
-func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) {
+// readFields reports parts of the record's element that read a field which is not among names, children that repeat,
+// and an element with several parts if there are no names. place is the place of the names.
+func (c *checker) readFields(s *spec.Tool, names []string, place spec.Place) {
 	e := recordElement(s)
 	if e == nil {
 		return
@@ -193,24 +196,24 @@ func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) {
 		if s.Command.Output.At.Key("fields").Doubtful() {
 			return
 		}
-		c.reportf(at, "CT038", "name the fields of a record", "without fields a record is a text, and %s is more", e.Name.Value)
+		c.reportf(place, "CT038", "name the fields of a record", "without fields a record is a text, and %s is more", e.Name.Value)
 		return
 	}
-	use := func(f spec.Field[string]) {
+	reportUnknown := func(f spec.Field[string]) {
 		if f.Set && !slices.Contains(names, f.Value) && s.Command.Output.At.Sound() {
-			c.reportf(f.At, "CT038", suggest(f.Value, "fields", names), "the command prints no field %q", f.Value)
+			c.reportf(f.At, "CT038", nameSuggestion(f.Value, "fields", names), "the command prints no field %q", f.Value)
 		}
 	}
-	use(e.TextFrom)
+	reportUnknown(e.TextFrom)
 	for i := range e.Attributes {
-		use(e.Attributes[i].From)
+		reportUnknown(e.Attributes[i].From)
 	}
 	for i, child := range e.Children.Value {
 		name, many, _ := splitChild(child)
 		if many {
 			c.reportf(e.Children.At.Elem(i), "CT038", "only JSON holds lists in a record", "nothing fills the elements %s", name)
 		} else if target := s.Envelope.Element(name); target != nil {
-			use(target.TextFrom)
+			reportUnknown(target.TextFrom)
 		}
 	}
 }

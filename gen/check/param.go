@@ -11,11 +11,12 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// deepest is the maximum depth of nested values below a parameter. Models fill deeper values badly, and clients show
+// maxDepth is the maximum depth of nested values below a parameter. Models fill deeper values badly, and clients show
 // them badly.
-const deepest = 4
+const maxDepth = 4
 
-// params checks the parameters of a tool, or the members of an object. The Go names of nested types begin with owner.
+// params checks the parameters of a tool, the fields of a result, or the members of an object, and returns them. The Go
+// names of nested types begin with owner. depth is the number of values around them. At depth 0 params sets c.unsound.
 func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param {
 	names := map[string]string{}
 	var out []ir.Param
@@ -34,13 +35,14 @@ func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param 
 	return out
 }
 
-// sound reports whether the possible values of s are known: no diagnostic since before is about them.
+// sound reports whether the values that s allows are known: s could be read, and c.diags[before:] is not about them.
 func (c *checker) sound(s *spec.Param, before int) bool {
 	return s.At.Sound() && !slices.ContainsFunc(c.diags[before:], func(d diag.Diagnostic) bool {
 		return slices.Contains([]string{"CT002", "CT006", "CT007", "CT010", "CT011", "CT032", "CT033"}, d.Rule)
 	})
 }
 
+// param checks the table of a parameter, a field or a member, and returns it. See params for owner and depth.
 func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 	switch {
 	case !isSnake(s.Name, longestOther):
@@ -53,7 +55,7 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 		Kind: ir.Kind(c.choice(s.Type, "type", kinds()...)), Required: s.Required.Value,
 	}
 	before := len(c.diags)
-	c.within(s, &p, owner+p.GoName, depth)
+	c.valueAndNested(s, &p, owner+p.GoName, depth)
 	if s.OfResult {
 		c.presence(s, &p, depth)
 		return p
@@ -64,7 +66,7 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 		}
 		p.Default = c.defaultValue(s, &p)
 		if p.Default != nil && c.sound(s, before) {
-			c.judgeDefault(s, p)
+			c.checkDefault(s, p)
 		}
 	}
 	c.oneOrMany(s, &p)
@@ -73,7 +75,8 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 	return p
 }
 
-// presence sets when a field of a result is written.
+// presence sets whether the field p of a result is always written, and whether it may be null. It reports a field that
+// the generator writes itself.
 func (c *checker) presence(s *spec.Param, p *ir.Param, depth int) {
 	presence := ir.Always
 	if s.Presence.Set {
@@ -85,12 +88,13 @@ func (c *checker) presence(s *spec.Param, p *ir.Param, depth int) {
 	}
 }
 
-// within checks the constraints of a value and its nested values. The Go names of nested types begin with name.
-func (c *checker) within(s *spec.Param, p *ir.Param, name string, depth int) {
+// valueAndNested sets the constraints of the value p, and its items, members or variants. s declares the value. The Go
+// names of nested types begin with name. Values nested too deep are reported and not checked.
+func (c *checker) valueAndNested(s *spec.Param, p *ir.Param, name string, depth int) {
 	p.Nullable = s.Nullable.Value
 	p.Constraints = c.constraints(s, p.Kind)
-	if depth > deepest {
-		c.reportName(s.At, "CT032", "", "values are nested more than %d levels deep here", deepest)
+	if depth > maxDepth {
+		c.reportName(s.At, "CT032", "", "values are nested more than %d levels deep here", maxDepth)
 		return
 	}
 	switch {
@@ -100,7 +104,7 @@ func (c *checker) within(s *spec.Param, p *ir.Param, name string, depth int) {
 			c.reportName(s.Items.At, "CT006", "", "%s is no array and has no items", s.Name)
 		}
 	case p.Kind == ir.Array:
-		p.Items = &ir.Param{Kind: ir.String}
+		p.Items = &ir.Param{Kind: ir.String} // the default
 	}
 	c.members(s, p, name, depth+1)
 }
@@ -115,11 +119,12 @@ func (c *checker) items(s *spec.Param, name string, depth int) *ir.Param {
 	if s.Items.Summary.Set {
 		p.Summary = c.summary(s.Items.Summary, parameterSummary)
 	}
-	c.within(s.Items, p, singular(name), depth)
+	c.valueAndNested(s.Items, p, singular(name), depth)
 	return p
 }
 
-// members checks the members of an object, or the variants that a key selects.
+// members sets the members of an object, or the variants that a key selects, and the Go name of the object. It reports
+// values of other types that have members, a key or variants.
 func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	if p.Kind != ir.Object {
 		switch {
@@ -150,7 +155,7 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	case len(s.Variants) < 2 && s.At.Sound():
 		c.reportf(s.Key.At, "CT032", "add another, or make it an object with members", "there is nothing to tell apart: the object needs two variants")
 	}
-	names := map[string]string{"": ""}
+	names := map[string]string{"": ""} // by Go name: the variant
 	for i := range s.Variants {
 		v := &s.Variants[i]
 		variant := ir.Variant{Value: v.Name, GoName: ir.GoName(v.Name), Summary: c.summary(v.Summary, parameterSummary)}
@@ -172,10 +177,11 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	}
 }
 
-// oneOrMany checks a parameter that takes one item as well as an array.
+// oneOrMany sets whether p takes one string as well as an array of strings. It reports one_or_many with another type,
+// with nullable, and with bounds that one item does not keep.
 func (c *checker) oneOrMany(s *spec.Param, p *ir.Param) {
 	p.OneOrMany = s.OneOrMany.Value && p.Texts()
-	least, most := s.Constraints["min_items"], s.Constraints["max_items"]
+	minItems, maxItems := s.Constraints["min_items"], s.Constraints["max_items"]
 	switch {
 	case !s.OneOrMany.Set:
 	case p.Kind != ir.Array && p.Kind != "":
@@ -185,13 +191,15 @@ func (c *checker) oneOrMany(s *spec.Param, p *ir.Param) {
 	case !p.OneOrMany:
 	case p.Nullable:
 		c.report(s.OneOrMany.At, "CT006", "one_or_many reads null as not given, so that nullable means nothing", "drop one of the two")
-	case least.Set && least.Value.(float64) > 1:
-		c.reportf(least.At, "CT007", "drop one of the two", "one_or_many takes one item, and min_items asks for %v", least.Value)
-	case most.Set && most.Value.(float64) == 0:
-		c.report(most.At, "CT007", "one_or_many takes one item, and max_items allows none", "drop one of the two")
+	case minItems.Set && minItems.Value.(float64) > 1:
+		c.reportf(minItems.At, "CT007", "drop one of the two", "one_or_many takes one item, and min_items asks for %v", minItems.Value)
+	case maxItems.Set && maxItems.Value.(float64) == 0:
+		c.report(maxItems.At, "CT007", "one_or_many takes one item, and max_items allows none", "drop one of the two")
 	}
 }
 
+// defaultValue returns the default in s with the type of p, or nil if the default has another type, or if a parameter
+// such as p can have none. It reports both, unless the type of an array's items is unknown.
 func (c *checker) defaultValue(s *spec.Param, p *ir.Param) any {
 	wants := "a " + string(p.Kind)
 	switch p.Kind {
@@ -202,7 +210,7 @@ func (c *checker) defaultValue(s *spec.Param, p *ir.Param) any {
 		wants = "an integer"
 	case ir.Array:
 		wants = "an array of " + string(p.Item().Kind) + "s"
-		if !flat(p) {
+		if !hasScalarItems(p) {
 			c.reportf(s.Default.At, "CT008", "an array of scalars can have one", "%s cannot have a default", s.Name)
 			return nil
 		}
@@ -212,19 +220,20 @@ func (c *checker) defaultValue(s *spec.Param, p *ir.Param) any {
 		return v
 	}
 	if p.Kind == ir.Array && (p.Item().Kind == "" || s.At.Key("items").Doubtful()) {
-		return nil
+		return nil // the type of the items is unknown
 	}
 	c.reportf(s.Default.At, "CT008", "", "the default of %s must be %s", s.Name, wants)
 	return nil
 }
 
-// flat reports whether the items of an array are scalars that cannot be null.
-func flat(p *ir.Param) bool {
+// hasScalarItems reports whether the items of an array are scalars that cannot be null.
+func hasScalarItems(p *ir.Param) bool {
 	item := p.Item()
 	return item.Kind != ir.Array && item.Kind != ir.Object && !item.Nullable
 }
 
-// typed returns a value of a spec in the form of a default in the model, or nil if it has another type.
+// typed returns the value v of a spec as a default of p: a string, bool, int64, float64, []string or []any. It returns
+// nil if v does not have the type of p.
 func typed(v any, p *ir.Param) any {
 	switch v := v.(type) {
 	case string:
@@ -254,6 +263,8 @@ func typed(v any, p *ir.Param) any {
 	return nil
 }
 
+// typedList returns list as a default of the array p: []string for texts, otherwise []any. It returns nil if an item
+// does not have the type of p's items.
 func typedList(list []any, p *ir.Param) any {
 	values, texts := make([]any, 0, len(list)), make([]string, 0, len(list))
 	for _, item := range list {
@@ -272,10 +283,10 @@ func typedList(list []any, p *ir.Param) any {
 	return values
 }
 
-// constraints checks the constraints of a value of the given type.
+// constraints checks the constraints of a value, and returns them. kind is the value's type, or "" if it is unknown.
 func (c *checker) constraints(s *spec.Param, kind ir.Kind) ir.Constraints {
 	var out ir.Constraints
-	var low spec.Field[any] // the lower bound, which comes right before its upper bound
+	var low spec.Field[any] // the last lower bound: in the table, its upper bound follows
 	for _, row := range ir.ConstraintTable() {
 		f := s.Constraints[row.Key]
 		if f.Set {
@@ -302,11 +313,12 @@ func (c *checker) constraints(s *spec.Param, kind ir.Kind) ir.Constraints {
 	return out
 }
 
-// largest is the greatest integer that every JSON reader keeps exactly. Readers that use floating point lose digits
+// maxExact is the greatest integer that every JSON reader keeps exactly. Readers that use floating point lose digits
 // above it.
-const largest = 1<<53 - 1
+const maxExact = 1<<53 - 1
 
-// bound checks one bound.
+// bound reports a bound that no value of the given type can have: a negative size, an infinity, a fraction for an
+// integer, or an integer that not every JSON reader keeps.
 func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 	if !f.Set {
 		return
@@ -317,16 +329,16 @@ func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 		c.report(f.At, "CT007", "a size cannot be negative", "")
 	case math.IsNaN(n) || math.IsInf(n, 0):
 		c.report(f.At, "CT007", "JSON has no such number", "")
-	case kind == ir.Number, kind == "":
+	case kind == ir.Number, kind == "": // any number will do
 	case n != math.Trunc(n):
 		c.reportf(f.At, "CT007", `write a whole number, or type = "number"`, "an integer cannot have the bound %v", n)
-	case math.Abs(n) > largest:
-		c.reportf(f.At, "CT007", "", "this is beyond the integers that every JSON reader keeps exact, which end at %d", largest)
+	case math.Abs(n) > maxExact:
+		c.reportf(f.At, "CT007", "", "this is beyond the integers that every JSON reader keeps exact, which end at %d", maxExact)
 	}
 }
 
-// others reports whether a string has constraints beside the given ones.
-func others(c ir.Constraints, kind ir.Kind, but ...string) bool {
+// hasOthers reports whether c has constraints for values of the given type beside those with the keys in but.
+func hasOthers(c ir.Constraints, kind ir.Kind, but ...string) bool {
 	for _, row := range ir.ConstraintTable() {
 		if row.Applies(kind) && row.Form != ir.Remark && !slices.Contains(but, row.Key) && row.Of(&c) != nil {
 			return true
@@ -335,6 +347,7 @@ func others(c ir.Constraints, kind ir.Kind, but ...string) bool {
 	return false
 }
 
+// enum reports an enum that is empty, has a value twice or one that is hard to type, or is not the only constraint.
 func (c *checker) enum(s *spec.Param, out ir.Constraints) {
 	f := s.Constraints["enum"]
 	if !f.Set {
@@ -351,11 +364,13 @@ func (c *checker) enum(s *spec.Param, out ir.Constraints) {
 			c.reportf(f.At.Elem(i), "CT010", "", "%q is in the enum twice", v)
 		}
 	}
-	if others(out, ir.String, "enum") {
+	if hasOthers(out, ir.String, "enum") {
 		c.report(f.At, "CT010", "an enum says all there is to say: no other constraint goes with it", "drop the other one")
 	}
 }
 
+// pattern reports a pattern that is not portable, lacks pattern_says or has not_blank or single_line beside it, and a
+// pattern_says that is empty or has no pattern.
 func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 	says, pattern := s.Constraints["pattern_says"], s.Constraints["pattern"]
 	switch {
@@ -382,6 +397,7 @@ func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 	}
 }
 
+// format reports an unknown format, and a format with constraints beside it that it does not allow.
 func (c *checker) format(s *spec.Param, out ir.Constraints) {
 	f := s.Constraints["format"]
 	if !f.Set {
@@ -392,18 +408,19 @@ func (c *checker) format(s *spec.Param, out ir.Constraints) {
 		names = append(names, format.Name)
 	}
 	c.choice(spec.Field[string]{Value: out.Format, Set: true, At: f.At}, "format", names...)
-	if others(out, ir.String, "format", "max_length", "enum") {
+	if hasOthers(out, ir.String, "format", "max_length", "enum") {
 		c.report(f.At, "CT033", "a format says all there is to say: only max_length goes with it", "drop the other one")
 	}
 }
 
-// clamp returns the bounds that integers are clamped to, or nil.
+// clamp returns the bounds to which the repair clamp changes the integers of p. It returns nil if the spec gives none
+// or if they are not valid, which it reports.
 func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 	if !s.Clamp.Set {
 		return nil
 	}
 	bounds := s.Clamp.Value
-	n, isNumber := p.Default.(int64)
+	n, hasDefault := p.Default.(int64)
 	switch {
 	case p.Kind != ir.Integer:
 		c.report(s.Clamp.At, "CT012", "only an integer is put between bounds", "drop clamp")
@@ -411,7 +428,7 @@ func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 		c.report(s.Clamp.At, "CT012", "clamp excludes minimum and maximum", "drop these, or clamp")
 	case len(bounds) != 2 || bounds[0] >= bounds[1]:
 		c.report(s.Clamp.At, "CT012", "clamp is the least and the greatest number", "such as clamp = [1, 200]")
-	case isNumber && (n < bounds[0] || n > bounds[1]):
+	case hasDefault && (n < bounds[0] || n > bounds[1]):
 		c.reportf(s.Default.At, "CT012", "choose one within them", "the default %d is not between the bounds of clamp", n)
 	case !slices.Contains(s.Repairs.Value, string(contract.ToBounds)):
 		c.report(s.Clamp.At, "CT012", "clamp is given, and repairs does not list it", `add repairs = ["clamp"]`)
@@ -421,6 +438,7 @@ func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 	return nil
 }
 
+// repairs returns the repairs of p that fit its type and constraints. It reports the others, and those listed twice.
 func (c *checker) repairs(s *spec.Param, p *ir.Param) []contract.Repair {
 	fits := map[contract.Repair]bool{
 		contract.FromString:  p.Kind != ir.String && !p.OneOrMany,
@@ -431,17 +449,17 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []contract.Repair {
 	}
 	var out []contract.Repair
 	for i, name := range s.Repairs.Value {
-		at := s.Repairs.At.Elem(i)
-		repair := contract.Repair(c.choice(spec.Field[string]{Value: name, Set: true, At: at}, "a repair",
+		place := s.Repairs.At.Elem(i)
+		repair := contract.Repair(c.choice(spec.Field[string]{Value: name, Set: true, At: place}, "a repair",
 			"from_string", "from_integer", "from_scalar", "clamp", "spelling"))
 		switch {
-		case repair == "", p.Kind == "", !fits[repair] && !s.At.Sound():
+		case repair == "", p.Kind == "", !fits[repair] && !s.At.Sound(): // unknown, or it may fit what could not be read
 		case !fits[repair] && p.OneOrMany && (repair == contract.FromString || repair == contract.FromScalar):
-			c.reportf(at, "CT012", "leave it out: one_or_many takes a string, and an array inside of one, as they are", "%s has nothing to repair in %s", name, s.Name)
+			c.reportf(place, "CT012", "leave it out: one_or_many takes a string, and an array inside of one, as they are", "%s has nothing to repair in %s", name, s.Name)
 		case !fits[repair]:
-			c.reportf(at, "CT012", unfit(repair), "%s cannot repair %s", name, s.Name)
+			c.reportf(place, "CT012", repairHint(repair), "%s cannot repair %s", name, s.Name)
 		case slices.Contains(out, repair):
-			c.reportf(at, "CT012", "", "%s is listed twice", name)
+			c.reportf(place, "CT012", "", "%s is listed twice", name)
 		default:
 			out = append(out, repair)
 		}
@@ -449,8 +467,8 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []contract.Repair {
 	return out
 }
 
-// unfit describes the parameters that a repair applies to.
-func unfit(r contract.Repair) string {
+// repairHint returns the hint for a repair that does not fit its parameter: what the repair does.
+func repairHint(r contract.Repair) string {
 	switch r {
 	case contract.FromString:
 		return "it reads numbers, booleans, arrays and objects from strings"

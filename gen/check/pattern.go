@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// notPortable returns why a pattern is refused, or "". A pattern must mean the same in RE2 and in ECMA-262 with the
-// flag u, which JSON Schema uses: no shorthand classes, flags, lookaround or named groups, and no dot, which excludes
-// other characters in each.
+// notPortable returns why a pattern is refused, as the end of a sentence about the pattern, or "". A pattern must mean
+// the same in RE2 and in ECMA-262 with the flag u, which JSON Schema uses: no shorthand classes, flags, lookaround or
+// named groups, and no dot, which excludes other characters in each.
 func notPortable(pattern string) string {
 	if pattern == "" {
 		return "is empty, and matches everything"
@@ -17,9 +17,9 @@ func notPortable(pattern string) string {
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return "is not a regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	}
-	counted := regexp.MustCompile(`^\{[0-9]+(,[0-9]*)?\}`)
-	inClass := false
-	anchor := false // the last token was ^ or $
+	repetition := regexp.MustCompile(`^\{[0-9]+(,[0-9]*)?\}`)
+	inClass := false // between [ and ]
+	anchor := false  // the last token was ^ or $
 	for i := 0; i < len(pattern); i++ {
 		rest := pattern[i:]
 		b := pattern[i]
@@ -30,7 +30,7 @@ func notPortable(pattern string) string {
 			return "has characters outside printable ASCII"
 		case b == '\\':
 			i++
-			escaped := pattern[i]
+			escaped := pattern[i] // there is one, as the pattern was parsed
 			if !strings.ContainsRune(`\/.*+?()[]{}|^$nrt`, rune(escaped)) && (escaped != '-' || !inClass) {
 				return fmt.Sprintf("uses \\%c, which regular expression dialects read differently", escaped)
 			}
@@ -52,7 +52,7 @@ func notPortable(pattern string) string {
 		case wasAnchor && strings.IndexByte("*+?{", b) >= 0:
 			return "repeats an anchor"
 		case b == '{':
-			match := counted.FindString(rest)
+			match := repetition.FindString(rest)
 			if match == "" {
 				return `has a "{" that is no repetition; write \{`
 			}

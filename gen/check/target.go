@@ -22,13 +22,14 @@ const longestWhen = 300
 // conversation.
 const longestSkill = 8192
 
+// targets checks the module and the [targets] of tools.toml and returns the targets.
 func (c *checker) targets() ir.Targets {
 	p := c.project
-	t := ir.Targets{Module: p.Module.Value, Generated: p.Go.Dir.Value, JPTools: p.JP.Tools.Value, JPCommand: p.JP.Command.Value}
-	if p.Module.Set && (!isClean(p.Module.Value) || !importPath(p.Module.Value)) {
+	out := ir.Targets{Module: p.Module.Value, Generated: p.Go.Dir.Value, JPTools: p.JP.Tools.Value, JPCommand: p.JP.Command.Value}
+	if p.Module.Set && (!isClean(p.Module.Value) || !isImportPath(p.Module.Value)) {
 		c.reportf(p.Module.At, "CT027", "the module line of go.mod says it", "%q is not a Go module path", p.Module.Value)
 	}
-	if c.inside(p.Go.Dir) && (!importPath(p.Go.Dir.Value) || !token.IsIdentifier(path.Base(p.Go.Dir.Value))) {
+	if c.insideProject(p.Go.Dir) && (!isImportPath(p.Go.Dir.Value) || !token.IsIdentifier(path.Base(p.Go.Dir.Value))) {
 		c.reportf(p.Go.Dir.At, "CT027", "its last folder names a Go package, such as generated", "%q cannot be a folder of Go packages", p.Go.Dir.Value)
 	}
 	for _, tool := range p.Tools {
@@ -37,14 +38,14 @@ func (c *checker) targets() ir.Targets {
 			break
 		}
 	}
-	t.Made = c.made()
-	c.inside(p.JP.Tools)
+	out.Made = c.madeTargets()
+	c.insideProject(p.JP.Tools)
 	if p.JP.Command.Set && (!oneLine(p.JP.Command.Value) || !strings.Contains(p.JP.Command.Value, "{{context}}") || !strings.Contains(p.JP.Command.Value, "{{tool}}")) {
 		c.report(p.JP.Command.At, "CT030", "the command does not pass on the call", `such as "convtools jp-tool {{context}} {{tool}}"`)
 	}
 	files := map[string]bool{}
 	for _, s := range p.JP.Skills {
-		if c.inside(s.File) {
+		if c.insideProject(s.File) {
 			name := strings.ToLower(s.File.Value) // some file systems ignore case
 			switch {
 			case path.Ext(name) != ".toml":
@@ -57,26 +58,26 @@ func (c *checker) targets() ir.Targets {
 		if s.Tag.Set && !isTag(s.Tag.Value) {
 			c.reportf(s.Tag.At, "CT020", "use letters, digits, - and _, beginning with a letter", "%q is not a tag", s.Tag.Value)
 		}
-		t.Skills = append(t.Skills, ir.Skill{
+		out.Skills = append(out.Skills, ir.Skill{
 			File: s.File.Value, Tag: s.Tag.Value, Title: c.summary(s.Title, toolSummary),
 			Content: c.prose(s.Content, "content", longestSkill, "say when to use the tools, and how"), Tools: s.Tools.Value,
 		})
 	}
-	t.Plugin = c.plugin()
-	return t
+	out.Plugin = c.plugin()
+	return out
 }
 
-// plugin returns the plugin of the project; nil if it has none.
+// plugin checks [targets.plugin] and returns the plugin, or nil if the project has none.
 func (c *checker) plugin() *ir.Plugin {
 	p := c.project.Plugin
 	if p.At.File == nil {
 		return nil
 	}
-	c.inside(p.Dir)
-	if p.Skill.Set && !skillName(p.Skill.Value) {
+	c.insideProject(p.Dir)
+	if p.Skill.Set && !isSkillName(p.Skill.Value) {
 		c.reportf(p.Skill.At, "CT020", "use lower-case letters, digits and single hyphens, at most 64", "%q is not the name of a skill", p.Skill.Value)
 	}
-	if p.Version.Set && !semver(p.Version.Value) {
+	if p.Version.Set && !isSemver(p.Version.Value) {
 		c.reportf(p.Version.At, "CT020", "write three numbers, such as 1.2.0", "%q is not a version", p.Version.Value)
 	}
 	return &ir.Plugin{
@@ -85,43 +86,45 @@ func (c *checker) plugin() *ir.Plugin {
 	}
 }
 
-// skillName reports whether a text is the name of a skill by https://agentskills.io/specification.
-func skillName(s string) bool {
+// isSkillName reports whether a text is the name of a skill by https://agentskills.io/specification.
+func isSkillName(s string) bool {
 	return len(s) <= 64 && regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`).MatchString(s)
 }
 
-// semver reports whether a text is a version of three numbers, which may have a pre-release.
-func semver(s string) bool {
+// isSemver reports whether a text is a version of three numbers, which may have a pre-release.
+func isSemver(s string) bool {
 	return regexp.MustCompile(`^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$`).MatchString(s)
 }
 
-// made returns the names of the targets that a project generates. JP and the plugin need settings and are made only if their tables
-// are present. The others are all made, unless the project lists some.
-func (c *checker) made() []string {
-	var made, free []string
+// madeTargets returns the names of the targets that the project generates. The targets jp and plugin need settings and
+// are made if their tables are present. The others are all made, unless the project lists some in only. madeTargets
+// reports listed names that are not among the latter.
+func (c *checker) madeTargets() []string {
+	var names, optional []string
 	for _, target := range targets.All() {
 		switch {
 		case !target.Settings:
-			free = append(free, target.Name)
+			optional = append(optional, target.Name)
 		case target.Name == "jp" && c.project.JP.At.File != nil, target.Name == "plugin" && c.project.Plugin.At.File != nil:
-			made = append(made, target.Name)
+			names = append(names, target.Name)
 		}
 	}
 	only := c.project.Only
 	if !only.Set {
-		return append(made, free...)
+		return append(names, optional...)
 	}
 	for i, name := range only.Value {
-		at := only.At.Elem(i)
-		if name = c.choice(spec.Field[string]{Value: name, Set: true, At: at}, "a target", free...); name != "" {
-			made = append(made, name)
+		place := only.At.Elem(i)
+		if name = c.choice(spec.Field[string]{Value: name, Set: true, At: place}, "a target", optional...); name != "" {
+			names = append(names, name)
 		}
 	}
-	return made
+	return names
 }
 
-// inside reports whether the generator may write to the path in f. It adds a diagnostic if not.
-func (c *checker) inside(f spec.Field[string]) bool {
+// insideProject reports whether f is set to a path to which the generator may write. It adds a diagnostic if f is set
+// to another path.
+func (c *checker) insideProject(f spec.Field[string]) bool {
 	if !f.Set {
 		return false
 	}
@@ -129,15 +132,15 @@ func (c *checker) inside(f spec.Field[string]) bool {
 		c.reportf(f.At, "CT027", "give it another name", "Windows keeps the name %q for a device", device)
 		return false
 	}
-	if isClean(f.Value) && strings.IndexFunc(f.Value, unusual) < 0 {
+	if isClean(f.Value) && strings.IndexFunc(f.Value, isUnusual) < 0 {
 		return true
 	}
 	c.reportf(f.At, "CT027", "write it relative to tools.toml, with slashes, such as generated/conversation", "%q does not name a place inside the project", f.Value)
 	return false
 }
 
-// windowsDevice returns the first part of a path that Windows takes for a device, whatever follows its first dot, or
-// "". Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+// windowsDevice returns the first part of a path that Windows takes for a device, or "" if there is none. Windows
+// ignores what follows the first dot of a part. Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 func windowsDevice(p string) string {
 	for part := range strings.SplitSeq(p, "/") {
 		name, _, _ := strings.Cut(strings.ToLower(part), ".")
@@ -154,9 +157,9 @@ func windowsDevice(p string) string {
 	return ""
 }
 
-// unusual reports whether a character is special to a shell, a file system or a file pattern, or must be quoted in
+// isUnusual reports whether a character is special to a shell, a file system or a file pattern, or must be quoted in
 // TOML.
-func unusual(r rune) bool {
+func isUnusual(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
 }
 
@@ -173,8 +176,8 @@ func isClean(p string) bool {
 	return true
 }
 
-// importPath reports whether the go command finds packages in a folder of that name.
-func importPath(p string) bool {
+// isImportPath reports whether the go command finds packages in a folder with the path p.
+func isImportPath(p string) bool {
 	if !regexp.MustCompile(`^[A-Za-z0-9._~/-]+$`).MatchString(p) {
 		return false
 	}
@@ -186,22 +189,23 @@ func importPath(p string) bool {
 	return true
 }
 
-// deliverable reports what a target would refuse of a tool, unless a problem with the same part was reported before.
-func (c *checker) deliverable(made *ir.Targets, t *ir.Tool) {
+// deliverable reports the problems that the wanted targets would have with a tool's name, description and parameters.
+// It leaves out a problem with a part that another diagnostic is about.
+func (c *checker) deliverable(wanted *ir.Targets, t *ir.Tool) {
 	for _, target := range targets.All() {
-		if target.Lower == nil || !made.Makes(target.Name) {
+		if target.Lower == nil || !wanted.Makes(target.Name) {
 			continue
 		}
 		for _, problem := range lower.Brief(*target.Lower, t).Problems {
-			at := c.spec.Name.At
+			place := c.spec.Name.At
 			if strings.Contains(problem, "description") {
-				at = c.spec.Description.At
+				place = c.spec.Description.At
 			}
-			reported := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == at.Span() && d.Rule != "CT029" })
-			inside := strings.Contains(problem, ": "+t.Name+".")
-			known := c.spec.Name.Set && c.spec.Description.Set
-			if !reported && known && (!inside || len(c.unsound) == 0) {
-				c.report(at, "CT029", problem, "")
+			reported := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == place.Span() && d.Rule != "CT029" })
+			ofParameter := strings.Contains(problem, ": "+t.Name+".")
+			textsRead := c.spec.Name.Set && c.spec.Description.Set
+			if !reported && textsRead && (!ofParameter || len(c.unsound) == 0) {
+				c.report(place, "CT029", problem, "")
 			}
 		}
 	}

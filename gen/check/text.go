@@ -16,11 +16,11 @@ const (
 	longestKeywords    = 200
 )
 
-// summary checks a text that is shown in lists and tables.
+// summary checks a text for lists and tables, and returns it as it is. longest is its maximum length in characters.
 func (c *checker) summary(f spec.Field[string], longest int) string {
 	s := f.Value
 	switch {
-	case !f.Set:
+	case !f.Set: // a missing key is reported by the loader if it is required
 	case strings.TrimSpace(s) == "":
 		c.report(f.At, "CT003", "the summary is empty", "say in one line what it is")
 	case !oneLine(s):
@@ -33,7 +33,8 @@ func (c *checker) summary(f spec.Field[string], longest int) string {
 	return s
 }
 
-// prose checks a text of paragraphs, and returns it unwrapped. longest is its maximum length in characters.
+// prose checks a text of paragraphs, and returns it with unwrapped lines. what names the text in messages, and hint
+// says what to write if it is empty. longest is its maximum length in characters.
 func (c *checker) prose(f spec.Field[string], what string, longest int, hint string) string {
 	prose := paragraphs(f.Value)
 	switch {
@@ -77,6 +78,7 @@ func paragraphs(prose string) string {
 	return out.String()
 }
 
+// startsItem reports whether a line begins an item of a list: with -, * or a number and a dot.
 func startsItem(line string) bool {
 	if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") {
 		return true

@@ -11,6 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
+// tool checks a spec and returns its tool. family is the name of the spec's folder.
 func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	short := strings.TrimPrefix(strings.TrimPrefix(t.Name.Value, family+"."), family+"_")
 	short = ir.Flat(short)
@@ -40,7 +41,7 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	tool.Params = c.params(t.Params, tool.GoName, 0)
 	for _, r := range t.Rules {
 		before := len(c.diags)
-		if rule := c.rule(&tool, r); len(c.diags) == before && r.At.Sound() {
+		if rule := c.rule(&tool, r); len(c.diags) == before && r.At.Sound() { // it has no problems
 			tool.Rules = append(tool.Rules, rule)
 		}
 	}
@@ -58,20 +59,21 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	} else if tool.Command != nil && tool.Answer == ir.EnvelopeAnswer {
 		tool.Envelope = plainEnvelope(&tool)
 	}
-	sound := len(c.diags) == before
+	soundEnvelope := len(c.diags) == before
 	for i := range t.Examples {
 		e := &t.Examples[i]
-		tool.Examples = append(tool.Examples, ir.Example{Summary: c.summary(e.Summary, toolSummary), Arguments: example(&tool, e)})
+		tool.Examples = append(tool.Examples, ir.Example{Summary: c.summary(e.Summary, toolSummary), Arguments: exampleJSON(&tool, e)})
 	}
-	if t.Command != nil { // generated as a table only
+	if t.Command != nil { // it is generated as a table: none of the types above is written
 		c.declared = map[string]string{tool.GoName + "Tool": "the tool " + tool.Name}
 	}
-	c.works(&tool, t, sound)
-	c.unused(&tool, t)
-	c.judgeExamples(&tool, t)
+	c.completeness(&tool, t, soundEnvelope)
+	c.reportUnused(&tool, t)
+	c.checkExamples(&tool, t)
 	return tool
 }
 
+// aliases reports former names and dates that are not valid, and returns all aliases.
 func (c *checker) aliases(t *spec.Tool) []ir.Alias {
 	var aliases []ir.Alias
 	for _, a := range t.Aliases {
@@ -86,25 +88,25 @@ func (c *checker) aliases(t *spec.Tool) []ir.Alias {
 	return aliases
 }
 
-// result checks the fields and codes of an answer in JSON.
+// result checks a [result] table. It returns its fields, and its codes without those that it reports.
 func (c *checker) result(t *ir.Tool, s *spec.Result) ir.Result {
 	out := ir.Result{Fields: c.params(s.Fields, t.GoName+"Result", 0), Plain: s.Plain.Value}
 	if out.Plain && !slices.ContainsFunc(out.Fields, func(p ir.Param) bool { return p.Required }) {
 		c.report(s.Plain.At, "CT036", "a success may have nothing in it, as no field is always there", "leave plain out")
 	}
-	names := map[string]string{}
+	names := map[string]string{} // by Go name: the code
 	for i, code := range s.Codes.Value {
-		at := s.Codes.At.Elem(i)
+		place := s.Codes.At.Elem(i)
 		name := ir.GoName(code)
 		switch before, taken := names[name]; {
 		case !isSnake(code, longestOther):
-			c.reportf(at, "CT036", nameHint(code, longestOther), "%q is not a code", code)
+			c.reportf(place, "CT036", nameHint(code, longestOther), "%q is not a code", code)
 		case slices.Contains([]string{"invalid_arguments", "too_large", "failed"}, code):
-			c.reportf(at, "CT036", "leave it out", "every tool that answers in JSON has the code %s", code)
+			c.reportf(place, "CT036", "leave it out", "every tool that answers in JSON has the code %s", code)
 		case before == code:
-			c.reportf(at, "CT036", "", "%s is listed twice", code)
+			c.reportf(place, "CT036", "", "%s is listed twice", code)
 		case taken:
-			c.reportf(at, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, code, name)
+			c.reportf(place, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, code, name)
 		default:
 			out.Codes = append(out.Codes, code)
 		}
@@ -113,30 +115,33 @@ func (c *checker) result(t *ir.Tool, s *spec.Result) ir.Result {
 	return out
 }
 
+// kinds returns the names of the types that a value can have.
 func kinds() []string {
 	return []string{string(ir.String), string(ir.Integer), string(ir.Number), string(ir.Boolean), string(ir.Array), string(ir.Object)}
 }
 
+// rule returns a rule between parameters of t. It reports a rule that does not make exactly one demand, and names in
+// the rule as ruleParam does.
 func (c *checker) rule(t *ir.Tool, r spec.Rule) ir.Rule {
 	lists := []spec.Field[[]string]{r.Exclusive, r.AtLeastOne, r.ExactlyOne, r.Requires}
-	set := 0
+	demands := 0
 	for i, list := range lists {
 		if !list.Set {
 			continue
 		}
-		set++
-		if least := 2; len(list.Value) < least && i < 3 {
+		demands++
+		if demandsTwo := i < 3; demandsTwo && len(list.Value) < 2 { // all but requires
 			c.report(list.At, "CT013", "a rule needs two parameters", "")
 		}
 		for j, name := range list.Value {
-			c.ruled(t, list.At.Elem(j), name, slices.Contains(list.Value[:j], name))
+			c.ruleParam(t, list.At.Elem(j), name, slices.Contains(list.Value[:j], name))
 		}
 	}
 	switch {
-	case !r.At.Sound():
-	case set == 0:
+	case !r.At.Sound(): // a part of the rule could not be read
+	case demands == 0:
 		c.report(r.At, "CT013", "the rule demands nothing", "one of: exclusive, at_least_one, exactly_one, or given with requires")
-	case set > 1:
+	case demands > 1:
 		c.report(r.At, "CT013", "a rule demands one thing", "write a [[rules]] table for each")
 	case r.Requires.Set != r.Given.Set:
 		c.reportf(r.At, "CT013", `such as given = "page", requires = ["size"]`, "given and requires go together")
@@ -144,7 +149,7 @@ func (c *checker) rule(t *ir.Tool, r spec.Rule) ir.Rule {
 		c.report(r.Requires.At, "CT013", "the rule demands nothing", "")
 	}
 	if r.Given.Set {
-		c.ruled(t, r.Given.At, r.Given.Value, slices.Contains(r.Requires.Value, r.Given.Value))
+		c.ruleParam(t, r.Given.At, r.Given.Value, slices.Contains(r.Requires.Value, r.Given.Value))
 	}
 	return ir.Rule{
 		Exclusive: r.Exclusive.Value, AtLeastOne: r.AtLeastOne.Value, ExactlyOne: r.ExactlyOne.Value,
@@ -152,38 +157,38 @@ func (c *checker) rule(t *ir.Tool, r spec.Rule) ir.Rule {
 	}
 }
 
-// ruled checks one name in a rule.
-func (c *checker) ruled(t *ir.Tool, at spec.Place, name string, twice bool) {
-	switch p := c.known(t, at, "CT013", name); {
-	case p == nil:
+// ruleParam reports a name in a rule that is no parameter of t, is in the rule twice, or has a value in every call.
+func (c *checker) ruleParam(t *ir.Tool, place spec.Place, name string, twice bool) {
+	switch p := c.knownParam(t, place, "CT013", name); {
+	case p == nil: // reported by knownParam
 	case p.Required || p.Default != nil:
-		c.reportf(at, "CT013", "", "%s always has a value, so no rule can depend on whether it is given", name)
+		c.reportf(place, "CT013", "", "%s always has a value, so no rule can depend on whether it is given", name)
 	case twice:
-		c.reportf(at, "CT013", "", "%s is named twice", name)
+		c.reportf(place, "CT013", "", "%s is named twice", name)
 	}
 }
 
-// unused reports parameters that the command does not use. It reports nothing if a part of the spec could not be
-// read.
-func (c *checker) unused(t *ir.Tool, s *spec.Tool) {
+// reportUnused reports parameters of a tool with a command that neither the command nor the envelope uses. It reports
+// nothing if a use may be in a part of the spec that could not be read, or in a placeholder that was reported.
+func (c *checker) reportUnused(t *ir.Tool, s *spec.Tool) {
 	misnamed := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return slices.Contains([]string{"CT015", "CT017", "CT021"}, d.Rule) })
 	if t.Command == nil || t.Handler == ir.HandlerGo || misnamed || !s.Command.At.Sound() || !s.At.Key("envelope").Sound() {
 		return
 	}
 	used := map[string]bool{}
-	use := func(parts []commandline.Part) {
+	markUsed := func(parts []commandline.Part) {
 		for _, part := range parts {
 			used[part.Value] = true
 		}
 	}
 	for _, arg := range t.Command.Args {
 		used[arg.When], used[arg.Unless] = true, true
-		use(arg.Value)
+		markUsed(arg.Value)
 	}
 	for _, v := range t.Command.Env {
-		use(v.Value)
+		markUsed(v.Value)
 	}
-	use(t.Command.Stdin)
+	markUsed(t.Command.Stdin)
 	for _, e := range t.Envelope.Elements {
 		for _, a := range e.Attributes {
 			used[a.Param] = true
@@ -196,6 +201,7 @@ func (c *checker) unused(t *ir.Tool, s *spec.Tool) {
 	}
 }
 
+// paramNames returns the names of a tool's parameters, in their order.
 func paramNames(t *ir.Tool) []string {
 	names := make([]string, 0, len(t.Params))
 	for _, p := range t.Params {
@@ -204,9 +210,9 @@ func paramNames(t *ir.Tool) []string {
 	return names
 }
 
-// works reports a tool that has neither a command nor a handler, and a command's answer that cannot be made from its
-// records alone. It checks the answer only if the envelope is sound.
-func (c *checker) works(tool *ir.Tool, t *spec.Tool, sound bool) {
+// completeness reports a tool that has a required parameter and no example, one with both a command and a handler or
+// neither, and, if soundEnvelope is true, an envelope that a command cannot fill.
+func (c *checker) completeness(tool *ir.Tool, t *spec.Tool, soundEnvelope bool) {
 	required := slices.ContainsFunc(tool.Params, func(p ir.Param) bool { return p.Required })
 	if required && len(t.Examples) == 0 && !t.At.Key("examples").Doubtful() {
 		c.reportf(t.Name.At, "CT025", "add an [[examples]] table", "the tool has a required parameter and no example")
@@ -220,7 +226,7 @@ func (c *checker) works(tool *ir.Tool, t *spec.Tool, sound bool) {
 	if tool.Handler != ir.HandlerCommand || tool.Answer != ir.EnvelopeAnswer || t.Envelope == nil {
 		return
 	}
-	if sound && t.Envelope.At.Sound() && tool.Envelope.Element(tool.Envelope.Root) != nil {
-		c.filled(tool, t.Envelope)
+	if soundEnvelope && t.Envelope.At.Sound() && tool.Envelope.Element(tool.Envelope.Root) != nil {
+		c.reportUnfilled(tool, t.Envelope)
 	}
 }

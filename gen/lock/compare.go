@@ -31,7 +31,8 @@ func (c Change) String() string {
 // Breaks reports whether the change breaks callers and is not accepted.
 func (c Change) Breaks() bool { return c.Rule.Class == Breaking && c.Accepted == nil }
 
-// Accept marks the accepted changes, and returns the acceptances that match no breaking change.
+// Accept sets Accepted of each breaking change whose rule and subject are accepted. It returns the acceptances that
+// match no breaking change.
 func Accept(changes []Change, accepted []ir.Accepted) (unused []ir.Accepted) {
 	for i := range accepted {
 		a, used := &accepted[i], false
@@ -47,7 +48,8 @@ func Accept(changes []Change, accepted []ir.Accepted) (unused []ir.Accepted) {
 	return unused
 }
 
-// Summary returns the number of changes of each class as a sentence, or "" if there are none.
+// Summary returns the number of changes of each class as a sentence, or "" if there are no changes. Accepted changes
+// are counted apart.
 func Summary(changes []Change) string {
 	counts := map[Class]int{}
 	accepted := 0
@@ -60,8 +62,8 @@ func Summary(changes []Change) string {
 	}
 	var parts []string
 	for _, part := range []struct {
-		count    int
-		one, all string
+		count     int
+		one, many string
 	}{
 		{counts[Breaking], "1 change breaks callers", "%d changes break callers"},
 		{accepted, "1 breaking change is accepted", "%d breaking changes are accepted"},
@@ -72,30 +74,32 @@ func Summary(changes []Change) string {
 		case part.count == 1:
 			parts = append(parts, part.one)
 		case part.count > 1:
-			parts = append(parts, fmt.Sprintf(part.all, part.count))
+			parts = append(parts, fmt.Sprintf(part.many, part.count))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// Compare returns the changes from one contract to another. A former name may be removed after its sunset, that is,
-// when today (YYYY-MM-DD) is later. The changes are sorted: breaking, risky, safe, then by subject and rule.
-func Compare(old, after Contract, today string) []Change {
-	before, now := &node{facts: old}, &node{facts: after}
+// Compare returns the changes from the contract before to the contract after. Removing a former name is safe if today
+// (YYYY-MM-DD) is later than the day until which the name was promised. The changes are sorted: breaking, risky, safe,
+// then by subject and rule.
+func Compare(before, after Contract, today string) []Change {
+	oldRoot, newRoot := &node{facts: before}, &node{facts: after}
 	c := comparison{rules: map[string]Rule{}, today: today}
 	for _, r := range Rules() {
 		c.rules[r.ID] = r
 	}
-	for _, p := range renamed(pairs(before, now, "tool")) {
+	for _, p := range joinRenamed(pairs(oldRoot, newRoot, "tool")) {
 		c.tool(p)
 	}
-	for _, p := range pairs(before, now, "error") {
-		c.cameOrWent(p, "error-code-added", "error-code-removed")
+	for _, p := range pairs(oldRoot, newRoot, "error") {
+		c.addedOrRemoved(p, "error-code-added", "error-code-removed")
 	}
 	sort.SliceStable(c.changes, func(i, j int) bool { return compareChanges(c.changes[i], c.changes[j]) < 0 })
 	return c.changes
 }
 
+// compareChanges orders changes by class, subject, rule and detail.
 func compareChanges(a, b Change) int {
 	classes := []Class{Breaking, Risky, Safe}
 	if d := slices.Index(classes, a.Rule.Class) - slices.Index(classes, b.Rule.Class); d != 0 {
@@ -110,33 +114,38 @@ func compareChanges(a, b Change) int {
 	return strings.Compare(a.Detail, b.Detail)
 }
 
+// comparison collects the changes between two contracts. A method that is named after an item, such as tool or
+// parameter, adds the changes of the item and of all items in it.
 type comparison struct {
-	rules   map[string]Rule
-	today   string
+	rules   map[string]Rule // by id
+	today   string          // YYYY-MM-DD
 	changes []Change
 }
 
-func (c *comparison) add(rule string, at *node, format string, args ...any) {
-	c.changes = append(c.changes, Change{Rule: c.rules[rule], Subject: at.subject, Detail: fmt.Sprintf(format, args...)})
+// addChange adds a change of an item, with the rule of the given id.
+func (c *comparison) addChange(rule string, item *node, format string, args ...any) {
+	c.changes = append(c.changes, Change{Rule: c.rules[rule], Subject: item.subject, Detail: fmt.Sprintf(format, args...)})
 }
 
-// cameOrWent reports whether p exists in one contract only, and if so adds the change.
-func (c *comparison) cameOrWent(p pair, added, removed string) bool {
+// addedOrRemoved reports whether the item p exists in one contract only. If so, it adds the change with the rule added
+// or removed.
+func (c *comparison) addedOrRemoved(p pair, added, removed string) bool {
 	switch {
 	case p.before == nil:
-		c.add(added, p.after, "added")
+		c.addChange(added, p.after, "added")
 	case p.after == nil:
-		c.add(removed, p.before, "removed")
+		c.addChange(removed, p.before, "removed")
 	default:
 		return false
 	}
 	return true
 }
 
-// renamed joins a removed tool and the added tool that has its name as an alias into one pair.
-func renamed(tools []pair) []pair {
+// joinRenamed returns the pairs of tools. A removed tool and the added tool that has the former's name as an alias
+// become one pair, with the former's name.
+func joinRenamed(tools []pair) []pair {
 	var out []pair
-	taken := map[string]bool{} // names of added tools that were joined
+	joined := map[string]bool{} // by name: the added tools that are in the pair of a removed tool
 	for _, p := range tools {
 		if p.after != nil {
 			continue
@@ -144,13 +153,13 @@ func renamed(tools []pair) []pair {
 		for _, q := range tools {
 			if q.before == nil && q.after.children("alias")[p.name] != nil {
 				p.after = q.after
-				taken[q.name] = true
+				joined[q.name] = true
 			}
 		}
 		out = append(out, p)
 	}
 	for _, p := range tools {
-		if p.after != nil && !taken[p.name] {
+		if p.after != nil && !joined[p.name] {
 			out = append(out, p)
 		}
 	}
@@ -158,21 +167,21 @@ func renamed(tools []pair) []pair {
 }
 
 func (c *comparison) tool(p pair) {
-	if c.cameOrWent(p, "tool-added", "tool-removed") {
+	if c.addedOrRemoved(p, "tool-added", "tool-removed") {
 		return
 	}
 	before, after := p.before, p.after
 	if before.subject != after.subject {
-		c.add("tool-renamed", before, "it is %s now", after.subject)
+		c.addChange("tool-renamed", before, "it is %s now", after.subject)
 	}
 	for _, q := range pairs(before, after, "alias") {
 		switch {
-		case q.before == nil && "tool "+q.name != before.subject:
-			c.add("alias-added", q.after, "added")
+		case q.before == nil && "tool "+q.name != before.subject: // not the old name of a renamed tool
+			c.addChange("alias-added", q.after, "added")
 		case q.after == nil && q.before.text("until") < c.today:
-			c.add("alias-expired", q.before, "removed")
+			c.addChange("alias-expired", q.before, "removed")
 		case q.after == nil:
-			c.add("alias-removed", q.before, "removed, and it is promised until %s", q.before.text("until"))
+			c.addChange("alias-removed", q.before, "removed, and it is promised until %s", q.before.text("until"))
 		}
 	}
 	if was, is := before.text("effect"), after.text("effect"); was != is {
@@ -180,7 +189,7 @@ func (c *comparison) tool(p pair) {
 		if is == string(ir.Write) {
 			rule = "effect-became-write"
 		}
-		c.add(rule, after, "the effect was %s and is %s", was, is)
+		c.addChange(rule, after, "the effect was %s and is %s", was, is)
 	}
 	for _, q := range pairs(before, after, "parameter") {
 		c.parameter(q)
@@ -188,7 +197,7 @@ func (c *comparison) tool(p pair) {
 	c.relations(before, after)
 	c.changed(before, after, "max_chars", "max-chars-changed", "the limit of characters")
 	if was, is := answer(before), answer(after); was != is {
-		c.add("answer-changed", after, "the answer was %s and is %s", was, is)
+		c.addChange("answer-changed", after, "the answer was %s and is %s", was, is)
 		return // only envelopes have elements to compare
 	}
 	c.changed(before, after, "root", "root-changed", "the root element")
@@ -197,11 +206,11 @@ func (c *comparison) tool(p pair) {
 	}
 	c.fields(before, after)
 	for _, q := range pairs(before, after, "code") {
-		c.cameOrWent(q, "result-code-added", "result-code-removed")
+		c.addedOrRemoved(q, "result-code-added", "result-code-removed")
 	}
 }
 
-// answer returns the form of a tool's answer in words.
+// answer returns the form of a tool's answer in words. The lock file has no answer for an envelope.
 func answer(tool *node) string {
 	switch tool.text("answer") {
 	case string(ir.TextAnswer):
@@ -214,16 +223,16 @@ func answer(tool *node) string {
 	return "an envelope"
 }
 
-// relations compares rules. Exclusive rules are compared by pairs of parameters: "at most one of three" equals three
-// rules about two. An exactly_one rule also counts as an at_least_one rule.
+// relations adds the changes of the rules between parameters. Exclusive rules are compared by pairs of parameters: "at
+// most one of three" equals three rules about two. An exactly_one rule is an exclusive and an at_least_one rule.
 func (c *comparison) relations(before, after *node) {
 	for _, rule := range []struct {
-		name string
-		of   func(*node) [][]string
-		says func([]string) string
+		name     string
+		groups   func(tool *node) [][]string // the names in each rule of a tool
+		describe func(names []string) string
 	}{
 		{
-			"exclusive", excluded,
+			"exclusive", exclusivePairs,
 			func(names []string) string { return names[0] + " and " + names[1] + " exclude each other" },
 		},
 		{
@@ -235,67 +244,68 @@ func (c *comparison) relations(before, after *node) {
 			func(names []string) string { return names[0] + " has to be given together with " + names[1] },
 		},
 	} {
-		was, is := rule.of(before), rule.of(after)
+		was, is := rule.groups(before), rule.groups(after)
 		for _, names := range without(is, was) {
-			c.add(rule.name+"-added", after, "%s", rule.says(names))
+			c.addChange(rule.name+"-added", after, "%s", rule.describe(names))
 		}
 		for _, names := range without(was, is) {
-			c.add(rule.name+"-removed", after, "no longer: %s", rule.says(names))
+			c.addChange(rule.name+"-removed", after, "no longer: %s", rule.describe(names))
 		}
 	}
 }
 
-// without returns the lists that are not in others.
+// without returns those of lists that are not in others.
 func without(lists, others [][]string) [][]string {
 	return slices.DeleteFunc(slices.Clone(lists), func(list []string) bool {
 		return slices.ContainsFunc(others, func(other []string) bool { return slices.Equal(list, other) })
 	})
 }
 
-// lists returns those values of keys that are lists of two or more names.
+// lists returns the lists of names under the given keys of a tool's facts. It leaves out lists of fewer than two names.
 func lists(tool *node, keys ...string) [][]string {
-	var all [][]string
+	var result [][]string
 	for _, key := range keys {
 		values, _ := tool.facts[key].([]any)
 		for _, value := range values {
 			if names := texts(value); len(names) > 1 {
-				all = append(all, names)
+				result = append(result, names)
 			}
 		}
 	}
-	return all
+	return result
 }
 
-// excluded returns the pairs of mutually exclusive parameters.
-func excluded(tool *node) [][]string {
-	var all [][]string
+// exclusivePairs returns each pair of mutually exclusive parameters once, with the names of a pair sorted.
+func exclusivePairs(tool *node) [][]string {
+	var pairs [][]string
 	for _, names := range lists(tool, "exclusive", "exactly_one") {
 		sort.Strings(names)
 		for i, a := range names {
 			for _, b := range names[i+1:] {
-				all = append(all, without([][]string{{a, b}}, all)...)
+				pairs = append(pairs, without([][]string{{a, b}}, pairs)...)
 			}
 		}
 	}
-	return all
+	return pairs
 }
 
+// parameter adds the changes of a parameter or of a member of an object.
 func (c *comparison) parameter(p pair) {
 	before, after := p.before, p.after
 	switch {
 	case before == nil && after.value("required") != "":
-		c.add("required-parameter-added", after, "added, and required")
+		c.addChange("required-parameter-added", after, "added, and required")
 		return
-	case c.cameOrWent(p, "optional-parameter-added", "parameter-removed"):
+	case c.addedOrRemoved(p, "optional-parameter-added", "parameter-removed"):
 		return
 	}
 	if was, is := typeOf(before), typeOf(after); was != is {
-		if was != "integer" || is != "number" {
+		if was != "integer" || is != "number" { // a number takes every integer
 			// Constraints and defaults of different types cannot be compared.
-			c.add("parameter-type-changed", after, "the type was %s and is %s", was, is)
+			c.addChange("parameter-type-changed", after, "the type was %s and is %s", was, is)
 			return
 		}
-		c.add("constraint-relaxed", after, "the type was %s and is %s", was, is)
+		c.addChange("constraint-relaxed", after, "the type was %s and is %s", was, is)
 	}
 	c.flag(before, after, "one_or_many",
 		"one-or-many-added", "one item is accepted in the place of an array",
@@ -306,12 +316,13 @@ func (c *comparison) parameter(p pair) {
 	switch was, is := before.value("default"), after.value("default"); {
 	case was == is:
 	case was == "":
-		c.add("default-added", after, "there was no default, it is %s", is)
+		c.addChange("default-added", after, "there was no default, it is %s", is)
 	case is == "":
-		c.add("default-removed", after, "the default was %s, there is none", was)
+		c.addChange("default-removed", after, "the default was %s, there is none", was)
 	default:
-		c.add("default-changed", after, "the default was %s and is %s", was, is)
+		c.addChange("default-changed", after, "the default was %s and is %s", was, is)
 	}
+	// The constraints of the parameter, then those of its items, then those of the items of these.
 	for prefix := ""; strings.Count(prefix, ".") <= strings.Count(typeOf(after), "array"); prefix += "items." {
 		c.constraints(before, after, prefix)
 	}
@@ -320,7 +331,7 @@ func (c *comparison) parameter(p pair) {
 		c.parameter(q)
 	}
 	for _, q := range pairs(before, after, "variant") {
-		if !c.cameOrWent(q, "variant-added", "variant-removed") {
+		if !c.addedOrRemoved(q, "variant-added", "variant-removed") {
 			for _, m := range pairs(q.before, q.after, "member") {
 				c.parameter(m)
 			}
@@ -341,26 +352,28 @@ func typeOf(p *node) string {
 	return words
 }
 
-// absorbed reports whether the values that a removed repair produced are now accepted unchanged.
+// absorbed reports whether value is a repair whose removal makes no difference, because one_or_many now accepts what
+// the repair corrected. key is the key of value.
 func absorbed(after *node, key, value string) bool {
 	return key == "repair" && after.value("one_or_many") != "" &&
 		(value == ir.JSON(contract.FromString) || value == ir.JSON(contract.FromScalar))
 }
 
-// values compares a key with many values.
+// values adds a change for each value of key that only one of the items has. added and removed are ids of rules.
 func (c *comparison) values(before, after *node, key, added, removed string) {
 	for _, v := range after.values(key) {
 		if !slices.Contains(before.values(key), v) {
-			c.add(added, after, "%s %s is added", key, v)
+			c.addChange(added, after, "%s %s is added", key, v)
 		}
 	}
 	for _, v := range before.values(key) {
 		if !slices.Contains(after.values(key), v) && !absorbed(after, key, v) {
-			c.add(removed, after, "%s %s is removed", key, v)
+			c.addChange(removed, after, "%s %s is removed", key, v)
 		}
 	}
 }
 
+// constraints adds the changes of the constraints, nullable and key, whose keys in the facts begin with prefix.
 func (c *comparison) constraints(before, after *node, prefix string) {
 	for _, row := range ir.ConstraintTable() {
 		key := prefix + row.Key
@@ -368,27 +381,27 @@ func (c *comparison) constraints(before, after *node, prefix string) {
 		switch row.Form {
 		case ir.List:
 			c.list(before, after, key, row)
-		case ir.Remark:
+		case ir.Remark: // not among the facts
 		case ir.Least, ir.Most:
 			if was == is {
 				continue
 			}
-			old, had := before.number(key)
-			bound, has := after.number(key)
+			oldBound, had := before.number(key)
+			newBound, has := after.number(key)
 			rule := "constraint-relaxed"
-			if has && (!had || (bound > old) == (row.Form == ir.Least)) {
+			if has && (!had || (newBound > oldBound) == (row.Form == ir.Least)) {
 				rule = row.Narrowed
 			}
-			c.add(rule, after, "%s was %s and is %s", key, orNone(was), orNone(is))
+			c.addChange(rule, after, "%s was %s and is %s", key, orNone(was), orNone(is))
 		case ir.Text:
 			switch {
 			case was == is:
 			case was == "":
-				c.add(row.Narrowed, after, "%s is %s", key, is)
+				c.addChange(row.Narrowed, after, "%s is %s", key, is)
 			case is == "":
-				c.add("constraint-relaxed", after, "%s was %s and is none", key, was)
+				c.addChange("constraint-relaxed", after, "%s was %s and is none", key, was)
 			default:
-				c.add(row.Key+"-changed", after, "%s was %s and is %s", key, was, is)
+				c.addChange(row.Key+"-changed", after, "%s was %s and is %s", key, was, is)
 			}
 		case ir.Flag:
 			c.flag(before, after, key, row.Narrowed, key+" is demanded", "constraint-relaxed", key+" is no longer demanded")
@@ -399,35 +412,37 @@ func (c *comparison) constraints(before, after *node, prefix string) {
 	c.changed(before, after, prefix+"key", "key-changed", prefix+"key")
 }
 
-// list compares a constraint that is a list of accepted values.
+// list adds the changes of a constraint that is a list of accepted values. Without the list, all values are accepted.
 func (c *comparison) list(before, after *node, key string, row ir.Constraint) {
 	switch had, has := len(before.values(key)) > 0, len(after.values(key)) > 0; {
 	case !had && has:
-		c.add(row.Narrowed, after, "%s: only %s are accepted", key, strings.Join(after.values(key), ", "))
+		c.addChange(row.Narrowed, after, "%s: only %s are accepted", key, strings.Join(after.values(key), ", "))
 	case had && !has:
-		c.add("enum-removed", after, "%s: all strings are accepted", key)
+		c.addChange("enum-removed", after, "%s: all strings are accepted", key)
 	default:
 		c.values(before, after, key, "enum-value-added", "enum-value-removed")
 	}
 }
 
-// flag reports a boolean fact that was added or removed.
+// flag adds a change if a boolean fact became true, with the rule came and the detail cameSays, or false, with went and
+// wentSays.
 func (c *comparison) flag(before, after *node, key, came, cameSays, went, wentSays string) {
 	switch was, is := before.value(key) != "", after.value(key) != ""; {
 	case is && !was:
-		c.add(came, after, "%s", cameSays)
+		c.addChange(came, after, "%s", cameSays)
 	case was && !is:
-		c.add(went, after, "%s", wentSays)
+		c.addChange(went, after, "%s", wentSays)
 	}
 }
 
-// changed reports a changed word or number.
+// changed adds a change with the given rule if a word or number differs. what names the fact in the detail.
 func (c *comparison) changed(before, after *node, key, rule, what string) {
 	if was, is := before.word(key), after.word(key); was != is {
-		c.add(rule, after, "%s was %s and is %s", what, orNone(was), orNone(is))
+		c.addChange(rule, after, "%s was %s and is %s", what, orNone(was), orNone(is))
 	}
 }
 
+// orNone returns v, or "none" if v is empty.
 func orNone(v string) string {
 	if v == "" {
 		return "none"

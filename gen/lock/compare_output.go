@@ -8,7 +8,7 @@ import (
 )
 
 func (c *comparison) element(p pair) {
-	if c.cameOrWent(p, "element-added", "element-removed") {
+	if c.addedOrRemoved(p, "element-added", "element-removed") {
 		return
 	}
 	before, after := p.before, p.after
@@ -24,20 +24,21 @@ func (c *comparison) element(p pair) {
 	c.order(before, after, "children", "child-order-changed")
 }
 
-// order compares the order of the names in both lists. Added and removed names are reported elsewhere.
+// order adds a change if the names that are in both lists under key have another order. Other names are added and
+// removed elsewhere.
 func (c *comparison) order(before, after *node, key, rule string) {
 	was, is := before.list(key), after.list(key)
-	common := func(names, other []string) []string {
+	keepCommon := func(names, other []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(other, n) })
 	}
-	w, i := common(was, is), common(is, was)
-	if !slices.Equal(w, i) {
-		c.add(rule, after, "the order was %s and is %s", strings.Join(w, ", "), strings.Join(i, ", "))
+	was, is = keepCommon(was, is), keepCommon(is, was)
+	if !slices.Equal(was, is) {
+		c.addChange(rule, after, "the order was %s and is %s", strings.Join(was, ", "), strings.Join(is, ", "))
 	}
 }
 
 func (c *comparison) attribute(p pair) {
-	if c.cameOrWent(p, "attribute-added", "attribute-removed") {
+	if c.addedOrRemoved(p, "attribute-added", "attribute-removed") {
 		return
 	}
 	before, after := p.before, p.after
@@ -49,39 +50,39 @@ func (c *comparison) attribute(p pair) {
 		if slices.Index(presences, is) < slices.Index(presences, was) {
 			rule = "attribute-became-optional"
 		}
-		c.add(rule, after, "the presence was %s and is %s", was, is)
+		c.addChange(rule, after, "the presence was %s and is %s", was, is)
 	}
 	switch was, is := before.value("fixed"), after.value("fixed"); {
 	case was == is:
 	case was == "":
-		c.add("attribute-value-fixed", after, "the value is always %s", is)
+		c.addChange("attribute-value-fixed", after, "the value is always %s", is)
 	default:
-		c.add("attribute-value-changed", after, "the value was always %s and is %s", was, orNone(is))
+		c.addChange("attribute-value-changed", after, "the value was always %s and is %s", was, orNone(is))
 	}
 }
 
-// fields compares the fields of a result, or of an object in it.
+// fields adds the changes of the fields of a result, or of an object in a result.
 func (c *comparison) fields(before, after *node) {
 	for _, p := range pairs(before, after, "field") {
-		if c.cameOrWent(p, "field-added", "field-removed") {
+		if c.addedOrRemoved(p, "field-added", "field-removed") {
 			continue
 		}
 		if was, is := p.before.text("type"), p.after.text("type"); was != is {
-			c.add("field-type-changed", p.after, "the type was %s and is %s", was, is)
+			c.addChange("field-type-changed", p.after, "the type was %s and is %s", was, is)
 			continue
 		}
 		c.changed(p.before, p.after, "key", "field-type-changed", "the key of its variants")
 		if was, is := p.before.text("presence"), p.after.text("presence"); was != is {
-			// A null field is present, but readers that expect a value fail on both.
+			// Readers that expect a value fail on a null field as on an absent one.
 			rule := "field-became-optional"
 			if is == string(ir.Always) {
 				rule = "field-became-certain"
 			}
-			c.add(rule, p.after, "the presence was %s and is %s", was, is)
+			c.addChange(rule, p.after, "the presence was %s and is %s", was, is)
 		}
 		c.fields(p.before, p.after)
 		for _, q := range pairs(p.before, p.after, "variant") {
-			if !c.cameOrWent(q, "field-variant-added", "field-variant-removed") {
+			if !c.addedOrRemoved(q, "field-variant-added", "field-variant-removed") {
 				c.fields(q.before, q.after)
 			}
 		}
@@ -90,16 +91,16 @@ func (c *comparison) fields(before, after *node) {
 }
 
 func (c *comparison) child(p pair) {
-	if c.cameOrWent(p, "child-added", "child-removed") {
+	if c.addedOrRemoved(p, "child-added", "child-removed") {
 		return
 	}
 	was, is := p.before.text("occurs"), p.after.text("occurs")
 	if was == is {
 		return
 	}
-	add := func(rule string) { c.add(rule, p.after, "it occurred %s and occurs %s", was, is) }
+	add := func(rule string) { c.addChange(rule, p.after, "it occurred %s and occurs %s", was, is) }
 	switch {
-	case was == once: // optional and many can both be none
+	case was == once: // what is optional or many may occur no time
 		add("child-became-optional")
 	case is == once && was == optional:
 		add("child-became-certain")

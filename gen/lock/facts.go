@@ -19,7 +19,7 @@ import (
 // File is the base name of the file with the facts.
 const File = "contract.lock"
 
-// Emit returns generated/contract.lock.
+// Emit returns the file contract.lock in the folder of generated files.
 func Emit(c *ir.Contract) ([]emit.File, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -31,8 +31,9 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 	return []emit.File{{Path: path.Join(c.Targets.Generated, File), Data: b.Bytes()}}, nil
 }
 
-// Facts returns the facts that callers depend on. Input: names, types, defaults, constraints, repairs, rules and
-// error codes. Output: elements, attributes and their order. Wording is not among them.
+// Facts returns the facts that callers depend on, as [Parse] returns them from the file that [Emit] writes. Of the
+// input they are names, types, defaults, constraints, repairs, rules and error codes; of the output they are elements,
+// attributes, fields and their order. They have no wording.
 func Facts(c *ir.Contract) (Contract, error) {
 	files, err := Emit(c)
 	if err != nil {
@@ -41,10 +42,11 @@ func Facts(c *ir.Contract) (Contract, error) {
 	return Parse(files[0].Data)
 }
 
-// facts are the facts of an item, and of the items in it by kind and name.
+// facts are the facts of an item: values by key, and the facts of the items in it by kind and name. The methods other
+// than set and addItem add the facts of their arguments.
 type facts map[string]any
 
-// set adds a fact, unless it is empty or false.
+// set adds a fact, unless its value is empty or false.
 func (f facts) set(key string, value any) {
 	switch v := value.(type) {
 	case string:
@@ -63,21 +65,22 @@ func (f facts) set(key string, value any) {
 	f[key] = value
 }
 
-// in adds an item to f and returns its facts.
-func (f facts) in(kind, name string) facts {
-	group, ok := f[kind].(facts)
+// addItem adds an item without facts to f, under its kind and name, and returns its facts for the caller to set.
+func (f facts) addItem(kind, name string) facts {
+	items, ok := f[kind].(facts)
 	if !ok {
-		group = facts{}
-		f[kind] = group
+		items = facts{}
+		f[kind] = items
 	}
-	inner := facts{}
-	group[name] = inner
-	return inner
+	item := facts{}
+	items[name] = item
+	return item
 }
 
+// factsOf returns the facts of a contract: every error code, and the tools.
 func factsOf(c *ir.Contract) facts {
-	// The list has every code. A tool that can no longer fail with a code is no loss to its callers, but a renamed
-	// code is.
+	// Codes are not listed by tool. Callers lose nothing if a tool no longer fails with a code, but they do if a code
+	// is renamed.
 	var codes []string
 	for _, code := range ir.ErrorCodes() {
 		codes = append(codes, string(code.Code))
@@ -85,7 +88,7 @@ func factsOf(c *ir.Contract) facts {
 	slices.Sort(codes)
 	f := facts{"error": codes}
 	for _, t := range c.Tools() {
-		f.in("tool", t.Name).tool(t)
+		f.addItem("tool", t.Name).tool(t)
 	}
 	return f
 }
@@ -93,7 +96,7 @@ func factsOf(c *ir.Contract) facts {
 func (f facts) tool(t *ir.Tool) {
 	f.set("effect", string(t.Effect))
 	for _, a := range t.Aliases {
-		f.in("alias", a.Name).set("until", a.Until)
+		f.addItem("alias", a.Name).set("until", a.Until)
 	}
 	f.parameters("parameter", t.Params)
 	f.rules(t.Rules)
@@ -112,19 +115,19 @@ func (f facts) tool(t *ir.Tool) {
 	}
 	for i := range t.Envelope.Elements {
 		e := &t.Envelope.Elements[i]
-		f.in("element", e.Name).element(e)
+		f.addItem("element", e.Name).element(e)
 	}
 }
 
 // plainJSON is the form of an answer in JSON without ok on success.
 const plainJSON = "json, plain"
 
-// fields adds the facts of the fields of a result. Callers depend on the order of fields.
+// fields adds the facts of the fields of a result or of an object in it, and the order of the fields.
 func (f facts) fields(fields []ir.Param) {
 	var names []string
 	for i := range fields {
 		p := &fields[i]
-		field := f.in("field", p.Name)
+		field := f.addItem("field", p.Name)
 		names = append(names, p.Name)
 		presence := ir.Always
 		switch {
@@ -135,19 +138,19 @@ func (f facts) fields(fields []ir.Param) {
 		}
 		field.set("type", fieldType(p))
 		field.set("presence", string(presence))
-		for p.Items != nil {
+		for p.Items != nil { // the key, members and variants are those of the innermost items
 			p = p.Items
 		}
 		field.set("key", p.Key)
 		field.fields(p.Members)
 		for _, v := range p.Variants {
-			field.in("variant", v.Value).fields(v.Members)
+			field.addItem("variant", v.Value).fields(v.Members)
 		}
 	}
 	f.set("fields", names)
 }
 
-// fieldType returns the type of a field, with the type of an array's items.
+// fieldType returns the type of a field in words, with the type of an array's items.
 func fieldType(p *ir.Param) string {
 	if p.Kind != ir.Array {
 		return string(p.Kind)
@@ -162,12 +165,12 @@ func fieldType(p *ir.Param) string {
 func (f facts) rules(rules []ir.Rule) {
 	add := func(key string, names []string) {
 		if len(names) > 0 {
-			all, _ := f[key].([][]string)
-			f[key] = append(all, names)
+			lists, _ := f[key].([][]string)
+			f[key] = append(lists, names)
 		}
 	}
 	for _, r := range rules {
-		// Callers do not depend on the order of names.
+		// Names are sorted, because callers do not depend on their order.
 		add("exclusive", slices.Sorted(slices.Values(r.Exclusive)))
 		add("at_least_one", slices.Sorted(slices.Values(r.AtLeastOne)))
 		add("exactly_one", slices.Sorted(slices.Values(r.ExactlyOne)))
@@ -177,11 +180,11 @@ func (f facts) rules(rules []ir.Rule) {
 	}
 }
 
-// parameters adds the facts of parameters or of members.
+// parameters adds the facts of parameters or of members, as kind says.
 func (f facts) parameters(kind string, params []ir.Param) {
 	for i := range params {
 		p := &params[i]
-		parameter := f.in(kind, p.Name)
+		parameter := f.addItem(kind, p.Name)
 		parameter.set("type", string(p.Kind))
 		parameter.set("one_or_many", p.OneOrMany)
 		parameter.set("required", p.Required)
@@ -195,8 +198,8 @@ func (f facts) parameters(kind string, params []ir.Param) {
 	}
 }
 
-// value adds the constraints of a value and its nested values. The items of an array are part of the same item, with
-// a prefix for their keys; items that are strings have no type.
+// value adds the constraints of the value p and of the values in it. For the items of an array it adds facts to f
+// itself, whose keys have one more "items." as prefix. It adds no type for items that are strings.
 func (f facts) value(prefix string, p *ir.Param) {
 	if prefix != "" && p.Kind != ir.String {
 		f.set(prefix+"type", string(p.Kind))
@@ -213,7 +216,7 @@ func (f facts) value(prefix string, p *ir.Param) {
 	}
 	f.parameters("member", p.Members)
 	for i := range p.Variants {
-		f.in("variant", p.Variants[i].Value).parameters("member", p.Variants[i].Members)
+		f.addItem("variant", p.Variants[i].Value).parameters("member", p.Variants[i].Members)
 	}
 }
 
@@ -223,14 +226,14 @@ func (f facts) element(e *ir.Element) {
 	var attributes, children []string
 	for _, a := range e.Attributes {
 		attributes = append(attributes, a.Name)
-		attribute := f.in("attribute", a.Name)
+		attribute := f.addItem("attribute", a.Name)
 		attribute.set("type", string(a.Type))
 		attribute.set("presence", string(a.Presence))
 		attribute.set("fixed", a.Fixed)
 	}
 	for _, c := range e.Children {
 		children = append(children, c.Element)
-		f.in("child", c.Element).set("occurs", occurrence(c))
+		f.addItem("child", c.Element).set("occurs", occurrence(c))
 	}
 	f.set("attributes", attributes)
 	f.set("children", children)
@@ -243,6 +246,7 @@ const (
 	many     = "many"
 )
 
+// occurrence returns how often a child occurs: once, optional or many.
 func occurrence(c ir.Child) string {
 	switch {
 	case c.Many:

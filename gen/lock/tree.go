@@ -16,7 +16,8 @@ import (
 // Contract is the facts of a contract, as decoded from JSON.
 type Contract map[string]any
 
-// Parse parses a contract.lock. Releases up to 0.1 wrote one fact a line. The error names the line.
+// Parse parses a contract.lock: JSON, or the text with one fact a line that releases up to 0.1 wrote. An error names
+// the line.
 func Parse(data []byte) (Contract, error) {
 	if text := bytes.TrimSpace(data); len(text) == 0 || text[0] != '{' {
 		return parseLines(string(data))
@@ -29,12 +30,12 @@ func Parse(data []byte) (Contract, error) {
 		err = errors.New("there is more text after the contract")
 	}
 	if err != nil {
-		at := dec.InputOffset()
+		offset := dec.InputOffset()
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			at = syntax.Offset
+			offset = syntax.Offset
 		}
-		return nil, fmt.Errorf("line %d: %w", bytes.Count(data[:at], []byte("\n"))+1, err)
+		return nil, fmt.Errorf("line %d: %w", bytes.Count(data[:offset], []byte("\n"))+1, err)
 	}
 	return c, nil
 }
@@ -43,7 +44,8 @@ func Parse(data []byte) (Contract, error) {
 //
 //	tool conversation_grep, parameter limit: maximum = 200
 //
-// Each line names its item. If the fact is more than the existence of the item, a key and a JSON value follow.
+// Each line names an item, which exists then. A key and a JSON value may follow: they are a fact of the item. Empty
+// lines and lines that begin with # are skipped.
 func parseLines(text string) (Contract, error) {
 	c := Contract{}
 	for i, line := range strings.Split(text, "\n") {
@@ -58,15 +60,17 @@ func parseLines(text string) (Contract, error) {
 	return c, nil
 }
 
+// addLine adds the item and the fact of a line to c. It returns an error for an unknown kind of item, for a value that
+// is not JSON, and for a second value of a key that has one value.
 func (c Contract) addLine(line string) error {
 	subject, property, hasProperty := strings.Cut(line, ": ")
-	at := map[string]any(c)
+	item := map[string]any(c)
 	for part := range strings.SplitSeq(subject, ", ") {
 		kind, name, ok := strings.Cut(part, " ")
 		if !ok || !slices.Contains(kinds(), kind) {
 			return fmt.Errorf("no %q is known here", part)
 		}
-		at = within(within(at, kind), name)
+		item = subobject(subobject(item, kind), name)
 	}
 	if !hasProperty {
 		return nil
@@ -78,13 +82,13 @@ func (c Contract) addLine(line string) error {
 	if err := dec.Decode(&value); err != nil {
 		return err
 	}
-	if has, there := at[key]; isMany(key) {
-		list, _ := has.([]any)
-		value = append(list, value)
-	} else if there && ir.JSON(has) != ir.JSON(value) {
-		return fmt.Errorf("%s is %s already", key, ir.JSON(has))
+	if before, exists := item[key]; isSet(key) {
+		values, _ := before.([]any)
+		value = append(values, value)
+	} else if exists && ir.JSON(before) != ir.JSON(value) {
+		return fmt.Errorf("%s is %s already", key, ir.JSON(before))
 	}
-	at[key] = value
+	item[key] = value
 	return nil
 }
 
@@ -93,8 +97,8 @@ func kinds() []string {
 	return []string{"tool", "error", "alias", "parameter", "member", "variant", "element", "attribute", "child", "field", "code"}
 }
 
-// within returns a member that is an object, and creates it if it does not exist.
-func within(object map[string]any, name string) map[string]any {
+// subobject returns the object in the member name of object. It makes an empty one if the member is no object.
+func subobject(object map[string]any, name string) map[string]any {
 	inner, ok := object[name].(map[string]any)
 	if !ok {
 		inner = map[string]any{}
@@ -103,8 +107,8 @@ func within(object map[string]any, name string) map[string]any {
 	return inner
 }
 
-// isMany reports whether a key has several values in no particular order.
-func isMany(key string) bool {
+// isSet reports whether a key has several values in no particular order.
+func isSet(key string) bool {
 	return slices.Contains([]string{"exclusive", "at_least_one", "exactly_one", "requires", "repair"}, key) || key[strings.LastIndex(key, ".")+1:] == "enum"
 }
 
@@ -114,39 +118,40 @@ type node struct {
 	facts   map[string]any
 }
 
-// pair is an item before and after; before is nil if it was added, and after is nil if it was removed.
+// pair is an item in the old and in the new contract. before is nil if the item was added, and after is nil if it was
+// removed.
 type pair struct {
 	name          string
 	before, after *node
 }
 
-// pairs matches the items of a kind in before and after by name, sorted by name.
+// pairs returns a pair for each name of an item of the given kind in before, in after or in both, sorted by name.
 func pairs(before, after *node, kind string) []pair {
-	was, is := before.children(kind), after.children(kind)
-	names := slices.Collect(maps.Keys(was))
-	for name := range is {
-		if was[name] == nil {
+	oldItems, newItems := before.children(kind), after.children(kind)
+	names := slices.Collect(maps.Keys(oldItems))
+	for name := range newItems {
+		if oldItems[name] == nil {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	all := make([]pair, len(names))
+	result := make([]pair, len(names))
 	for i, name := range names {
-		all[i] = pair{name, was[name], is[name]}
+		result[i] = pair{name, oldItems[name], newItems[name]}
 	}
-	return all
+	return result
 }
 
-// children returns the items of a kind by name. Items without facts are a list of names.
+// children returns the items of a kind in n by name. In the file, items without facts are a list of names.
 func (n *node) children(kind string) map[string]*node {
-	all := map[string]*node{}
+	items := map[string]*node{}
 	add := func(name string, facts any) {
 		subject := kind + " " + name
 		if n.subject != "" {
 			subject = n.subject + ", " + subject
 		}
-		inner, _ := facts.(map[string]any)
-		all[name] = &node{subject, inner}
+		object, _ := facts.(map[string]any) // nil for a name in a list
+		items[name] = &node{subject, object}
 	}
 	switch group := n.facts[kind].(type) {
 	case map[string]any:
@@ -160,10 +165,10 @@ func (n *node) children(kind string) map[string]*node {
 			}
 		}
 	}
-	return all
+	return items
 }
 
-// value returns the JSON of a fact, or "".
+// value returns the JSON of the fact key of n, or "" if n has none.
 func (n *node) value(key string) string {
 	if n.facts[key] == nil {
 		return ""
@@ -171,7 +176,7 @@ func (n *node) value(key string) string {
 	return ir.JSON(n.facts[key])
 }
 
-// values returns the JSON of each value of a key with several values, sorted.
+// values returns the JSON of each value in the array under key, sorted and without repetitions.
 func (n *node) values(key string) []string {
 	list, _ := n.facts[key].([]any)
 	values := make([]string, len(list))
@@ -187,7 +192,7 @@ func (n *node) text(key string) string {
 	return s
 }
 
-// word returns a fact as text, or as JSON if it is not a string.
+// word returns the fact key of n as text, as JSON if it is not a string, or as "" if n has none.
 func (n *node) word(key string) string { return cmp.Or(n.text(key), n.value(key)) }
 
 func (n *node) number(key string) (float64, bool) {
@@ -198,13 +203,14 @@ func (n *node) number(key string) (float64, bool) {
 
 func (n *node) list(key string) []string { return texts(n.facts[key]) }
 
+// texts returns the strings in value, if it is an array.
 func texts(value any) []string {
 	list, _ := value.([]any)
-	var all []string
+	var result []string
 	for _, item := range list {
 		if s, ok := item.(string); ok {
-			all = append(all, s)
+			result = append(result, s)
 		}
 	}
-	return all
+	return result
 }
