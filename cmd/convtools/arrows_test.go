@@ -297,7 +297,7 @@ func arrows() []arrow {
 		{
 			from: list("runtime/web/document"),
 			to:   list("runtime/base/...", "runtime/conversations", "runtime/store/toolcall", "runtime/transcript", "github.com/yuin/goldmark/...", "github.com/rogpeppe/go-internal/diff"),
-			why:  "it turns events into HTML and Markdown, for whoever has read them",
+			why:  "it turns events that its caller has read into HTML and Markdown",
 		},
 		{
 			from: list("runtime/app"),

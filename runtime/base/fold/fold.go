@@ -8,9 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// Version changes when the result for a text may change: with the tables of Unicode, and with the choice of a rune.
-const Version = "1-" + unicode.Version
-
 // Append appends text to dst, each rune replaced by [Rune] of it. Bytes that are not UTF-8 stay.
 //
 // A folded text contains another, byte for byte, exactly where the texts match rune for rune.

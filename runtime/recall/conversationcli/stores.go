@@ -97,7 +97,6 @@ func (c *commands) stores(ctx context.Context) error {
 	if found.Excluded != "" {
 		c.out.write("Excluded by " + c.shortPath(found.Excluded) + ": none of its conversations are read.\n")
 	}
-	c.out.write("\n")
 	rows := [][]string{{"STORE", "HERE", "ALL", "PROJECTS", "NEWEST", "PLACE"}}
 	var absent, remarks []string
 	for i := range found.Stores {
@@ -110,6 +109,7 @@ func (c *commands) stores(ctx context.Context) error {
 		remarks = append(remarks, c.storeRemarks(s)...)
 	}
 	if len(rows) > 1 {
+		c.out.write("\n")
 		c.out.table(true, rows, 1, 2, 3)
 	}
 	if len(absent) > 0 {

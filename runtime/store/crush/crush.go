@@ -69,11 +69,11 @@ func IDs() *history.IDs {
 // key of the session in which a title is made.
 const callMark, titlePrefix = "$$", "title-"
 
-// session implements the function Key of [sessiondb.Format]. A key is the id of a session or, for a sub-agent, a
-// message, callMark and a call.
-func session(key string) (message, part string, ok bool) {
+// session implements the function Key of [sessiondb.Format]. A key is the id of a session. That of a sub-agent is the id
+// of a message, callMark and the id of a call.
+func session(key string) (id, part string, ok bool) {
 	const most = 64 // characters
-	message, call, isAgent := strings.Cut(key, callMark)
+	id, call, isAgent := strings.Cut(key, callMark)
 	part = strings.Map(func(c rune) rune {
 		if !history.IsPlain(string(c)) {
 			return '-'
@@ -81,7 +81,7 @@ func session(key string) (message, part string, ok bool) {
 		return c
 	}, call)
 	part = part[:min(len(part), most)]
-	return message, part, history.IsName(message) && isAgent == (part != "") && !strings.HasPrefix(message, titlePrefix)
+	return id, part, history.IsName(id) && isAgent == (part != "") && !strings.HasPrefix(id, titlePrefix)
 }
 
 // databases returns the databases of the projects that are asked for, and the problem of reading the list of projects.

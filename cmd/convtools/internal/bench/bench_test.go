@@ -16,7 +16,7 @@ import (
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	ours, theirs := times{50 * time.Millisecond, 3 * time.Millisecond, 4 * time.Millisecond}, times{2 * time.Millisecond}
-	got := beside("some work", "a peer", ours.fastest(), theirs.fastest(), 1.2)
+	got := compared("some work", "a peer", ours.fastest(), theirs.fastest(), 1.2)
 	want := table.Row{
 		Name: "some work", Result: "1.50x of a peer", Bound: "at most 1.2x", Missed: true, Detail: "3.00 ms; 2.00 ms",
 	}

@@ -37,8 +37,8 @@ func (b *bench) start(ctx context.Context) error {
 		return err
 	}
 	empty, version, call := results[0].fastest(), results[1].fastest(), results[2].fastest()
-	b.table.Add(beside("start: convtools version", "an empty Go program", version, empty, startBound))
-	b.table.Add(beside("start: convtools call conversation_list, on the sample", "convtools version", call, version, 0))
+	b.table.Add(compared("start: convtools version", "an empty Go program", version, empty, startBound))
+	b.table.Add(compared("start: convtools call conversation_list, on the sample", "convtools version", call, version, 0))
 	return nil
 }
 
@@ -72,7 +72,7 @@ func (b *bench) list(ctx context.Context) error {
 	}
 	name := fmt.Sprintf("ls of %d conversations, %s", b.size.conversations, megabytes(b.size.bytes))
 	if len(results) > 1 {
-		b.table.Add(beside(name+", without an index", "cat of the same files", results[1].fastest(), results[2].fastest(), listBound))
+		b.table.Add(compared(name+", without an index", "cat of the same files", results[1].fastest(), results[2].fastest(), listBound))
 	}
 	b.table.Add(within(name+", indexed", results[0].fastest(), listIndexedBound, "median "+milliseconds(results[0].median())))
 	return os.RemoveAll(dir)
@@ -167,7 +167,7 @@ func (b *bench) serveBeside(ctx context.Context, name string, programs ...progra
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	b.table.Add(beside("convgen serve: from the start to the first answer", name, first[0].fastest(), first[1].fastest(), firstBound))
-	b.table.Add(beside("convgen serve: a call of git log", name, call[0].median(), call[1].median(), callBound))
+	b.table.Add(compared("convgen serve: from the start to the first answer", name, first[0].fastest(), first[1].fastest(), firstBound))
+	b.table.Add(compared("convgen serve: a call of git log", name, call[0].median(), call[1].median(), callBound))
 	return nil
 }

@@ -224,7 +224,7 @@ func (s search) class(ctx context.Context, class class) error {
 	}
 	s.table.Add(within("search: "+class.name, all.slowest(), searchBound, "the slowest; median "+milliseconds(all.median())))
 	if len(theirs) > 0 {
-		s.table.Add(beside("search: "+class.name, "FTS5", ours.median(), theirs.median(), searchOfFTSBound))
+		s.table.Add(compared("search: "+class.name, "FTS5", ours.median(), theirs.median(), searchOfFTSBound))
 	}
 	return nil
 }
@@ -250,7 +250,7 @@ func (s search) recall(ctx context.Context, corpus *corpus) error {
 		ours, theirs = append(ours, results[0].fastest()), append(theirs, results[1].fastest())
 	}
 	s.table.Add(within("recall: six words", ours.median(), recallBound, "median; the slowest "+milliseconds(ours.slowest())))
-	s.table.Add(beside("recall: six words", "FTS5 with bm25", ours.median(), theirs.median(), recallOfFTSBound))
+	s.table.Add(compared("recall: six words", "FTS5 with bm25", ours.median(), theirs.median(), recallOfFTSBound))
 	return nil
 }
 

@@ -100,8 +100,8 @@ func inTurn(n int, runs ...run) ([]times, error) {
 	return results, nil
 }
 
-// beside returns a row with a time beside that of a peer. A bound of 0 is none.
-func beside(name, peer string, ours, theirs time.Duration, bound float64) table.Row {
+// compared returns a row with a time and its ratio to the time of a peer. The ratio has no bound if bound is 0.
+func compared(name, peer string, ours, theirs time.Duration, bound float64) table.Row {
 	ratio := ours.Seconds() / theirs.Seconds()
 	row := table.Row{
 		Name: name, Result: fmt.Sprintf("%.2fx of %s", ratio, peer),

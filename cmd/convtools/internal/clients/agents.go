@@ -134,8 +134,8 @@ func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, toolSear
 	return err
 }
 
-// respond answers for all models: that of the agent, that which gives its
-// session a title, and that of conversations.
+// respond answers a request to any of three models: the agent's, the one that
+// writes the titles of its sessions, and the one of the conv tools.
 func (w *worker) respond(e modeltest.Exchange) modeltest.Answer {
 	switch {
 	case e.Model == innerModel:
