@@ -67,7 +67,7 @@ func ResumeCommand(c *transcript.Conversation) []string {
 // HowToDelete returns, for people, how to delete a conversation in the program that recorded it. place is the place of
 // the store.
 func HowToDelete(id transcript.ID, place string) string {
-	return "delete it in the program, or remove what has " + ownID(id) + " in its name or in its database, below " + place
+	return "use that program, or remove the files and rows of " + ownID(id) + " below " + place
 }
 
 // retention returns after how many days the program of a kind of store deletes a session; 0 if it keeps sessions. home

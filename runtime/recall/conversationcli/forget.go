@@ -72,7 +72,7 @@ func (c *commands) forget(ctx context.Context, args []string) error {
 		l := &list[i]
 		how := ""
 		if program := programOf(l); conversations.IsProgram(program) {
-			how = "; if " + program + " still has it: " + conversations.HowToDelete(l.ID, c.shortPath(places[program]))
+			how = ". To delete it in " + program + " too, " + conversations.HowToDelete(l.ID, c.shortPath(places[program]))
 		}
 		c.out.write(text.Line(fmt.Sprintf("%s is forgotten%s", l.ID, how)) + "\n")
 	}
