@@ -566,8 +566,9 @@ func TestDecompressedToMore(t *testing.T) { // not parallel: it counts allocatio
 			t.Errorf("reading it %d times: %s, %+v, %v", n+1, b.String(), totals, err)
 		}
 		runtime.ReadMemStats(&after)
-		// A buffer that doubles until it has 256 MB allocates twice as much.
-		if grown := after.TotalAlloc - before.TotalAlloc; grown > 640<<20 {
+		// Buffers grow to 128 MB of text and to a line of 64 MB: with all that they leave, 600 MB, and half
+		// as much again with the race detector.
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<30 {
 			t.Errorf("reading it %d times took %d MB", n+1, grown>>20)
 		}
 	}
