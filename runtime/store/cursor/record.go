@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -38,11 +38,11 @@ type bubble struct {
 // at returns the time of the message; versions 1 and 2 record only that of its beginning, and not always.
 func (b *bubble) at() time.Time {
 	ms, _ := strconv.ParseFloat(string(b.Timing.Start), 64)
-	return cmp.Or(b.Created, sessiondb.Moment(max(0, int64(min(ms, 1<<52)))))
+	return cmp.Or(b.Created, messagedb.Moment(max(0, int64(min(ms, 1<<52)))))
 }
 
-// recordBubble implements the function Record of [sessiondb.Format] for the editor.
-func recordBubble(to *history.Recorder, m *sessiondb.Message) {
+// recordBubble adds the events of a message of the editor to a recorder.
+func recordBubble(to *history.Recorder, m *messagedb.Message) {
 	var b bubble
 	if !jsontext.Decode(m.Data, &b) {
 		to.Totals.Skipped++
@@ -110,8 +110,8 @@ type part struct {
 	Failed bool         `json:"isError"`
 }
 
-// recordMessage implements the function Record of [sessiondb.Format] for cursor-agent.
-func recordMessage(to *history.Recorder, m *sessiondb.Message) {
+// recordMessage adds the events of a message of cursor-agent to a recorder.
+func recordMessage(to *history.Recorder, m *messagedb.Message) {
 	var message struct {
 		Role    string       `json:"role"`
 		Content jsontext.Raw `json:"content"`

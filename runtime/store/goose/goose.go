@@ -23,7 +23,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -38,9 +38,8 @@ func Open(o store.Options) (store.Store, bool) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return &files{base}, ok
 	}
-	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: queries, Record: record}}
-	s.Databases = func() ([]sessiondb.Database, []store.Problem) { return []sessiondb.Database{{Path: path}}, nil }
-	return s, ok
+	databases := func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{{Path: path}}, nil }
+	return &messagedb.Store{Store: base, Databases: databases, Queries: messagedb.Tables(queries), Record: record}, ok
 }
 
 // Homes returns the directories that can have the data of Goose, the usual one first. An element is "" if the
@@ -64,7 +63,7 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "goose-", Session: history.IsName, Example: "goose-20260501_2"}
 }
 
-// queries implements the function of [sessiondb.Format].
+// queries implements the function of [messagedb.Tables].
 func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
 	// column returns the name of a column, or none, a value, if the version of the database does not have the column.
 	column := func(table, name, none string) string {
@@ -105,8 +104,8 @@ type part struct {
 	} `json:"toolResult"`
 }
 
-// record implements the function of [sessiondb.Format]. It adds the events of a message to a recorder.
-func record(to *history.Recorder, m *sessiondb.Message) {
+// record adds the events of a message to a recorder.
+func record(to *history.Recorder, m *messagedb.Message) {
 	isForModel := string(jsontext.Get(m.About, "userVisible")) == "false"
 	var texts [][]byte // of the prompt
 	isPrompt := false

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -89,7 +89,7 @@ func (c *chat) record(to *history.Recorder) {
 		if r.Removed != nil && string(r.Removed) != "null" {
 			continue
 		}
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: sessiondb.Moment(r.At), Text: text(r.Message)})
+		to.Add(transcript.Event{Kind: transcript.KindUser, Time: messagedb.Moment(r.At), Text: text(r.Message)})
 		if slices.ContainsFunc(r.Result.Metadata.Rounds, func(r round) bool { return len(r.Calls) > 0 }) {
 			r.recordRounds(to)
 		} else {
@@ -106,7 +106,7 @@ func (r *request) recordRounds(to *history.Recorder) {
 		results[string(jsontext.Unescape(m.Key))] = m.Value
 	}
 	for _, round := range r.Result.Metadata.Rounds {
-		at := sessiondb.Moment(cmp.Or(round.At, r.At))
+		at := messagedb.Moment(cmp.Or(round.At, r.At))
 		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: text(round.Thinking.Text)})
 		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: text(round.Response)})
 		for _, c := range round.Calls {
@@ -121,7 +121,7 @@ func (r *request) recordRounds(to *history.Recorder) {
 // recordParts adds the events of the answer to a recorder, from its parts. A text can be several parts: Markdown,
 // and references between.
 func (r *request) recordParts(to *history.Recorder) {
-	at := sessiondb.Moment(r.At)
+	at := messagedb.Moment(r.At)
 	var markdown []byte
 	endText := func() {
 		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: markdown})
