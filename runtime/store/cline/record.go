@@ -124,8 +124,8 @@ func timeOf(ms int64) time.Time {
 	return transcript.InRange(time.UnixMilli(ms).UTC())
 }
 
-// decode adds the events of the session or the task to a recorder.
-func (e *entry) decode(_ context.Context, root *history.Root, to *history.Recorder) error {
+// Decode implements [history.File].
+func (e *entry) Decode(_ context.Context, root *history.Root, to *history.Recorder) error {
 	data, err := root.ReadFile(e.File, jsonl.MaxLine)
 	if err != nil {
 		return fmt.Errorf("reading its messages: %w", err)

@@ -41,7 +41,7 @@ const (
 // Open returns the store, and false if Crush has recorded nothing. A home can also be the directory of a
 // database.
 func Open(o store.Options) (*messagedb.Store, bool) {
-	base, ok := history.Open(o, Name, Home, "", IDs())
+	base, ok := history.Open(o, Name, Home(o.Env()), "", IDs())
 	s := &messagedb.Store{Store: base, Queries: messagedb.Tables(queries), IDOf: idOf, Record: record}
 	s.Databases = func() ([]messagedb.Database, []store.Problem) { return databases(&s.Store) }
 	found, problems := s.Databases()

@@ -46,7 +46,7 @@ const (
 // Open returns the store of the editor if the home has its database, or else the store of cursor-agent. It returns
 // false if the home has neither.
 func Open(o store.Options) (*messagedb.Store, bool) {
-	base, _ := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "", IDs())
+	base, _ := history.Open(o, Name, Homes(o.Env())[0], "", IDs())
 	s := &messagedb.Store{Store: base, Queries: messagedb.Tables(editorQueries), Record: recordBubble}
 	state := filepath.Join(base.Dir, globalDir, stateFile)
 	s.Databases = func() ([]messagedb.Database, []store.Problem) {

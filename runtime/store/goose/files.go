@@ -44,14 +44,7 @@ func (s *files) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		}
 		return all, problems
 	}
-	return history.List(ctx, &s.Store, scope, find, func(_ *history.Root, all []*entry, l *store.Listing) error {
-		for _, e := range all {
-			if e.Meta.Readable && s.Project.Has(e.Meta.Dir) {
-				l.Conversations = append(l.Conversations, s.Conversation(e.ID, &e.Meta, e.decode, e.Stamp))
-			}
-		}
-		return nil
-	})
+	return history.ListFiles(ctx, &s.Store, scope, find, nil, nil)
 }
 
 // Peek implements [history.Listed].
@@ -67,8 +60,8 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	return m.Dir, err
 }
 
-// decode adds the events of the session in the file to a recorder.
-func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+// Decode implements [history.File].
+func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	return to.Lines(ctx, root, e.File, func(data []byte, _ int64) bool {
 		var l line
 		return l.record(to, data)

@@ -1,9 +1,8 @@
 // Package goose reads the conversations that Goose recorded for a project, from its database or, of versions
 // before 1.10, from its files. The form is that of the sources of 2025 and 2026; no version was run here.
 //
-// The database is sessions/sessions.db in ~/.local/share/goose, on Windows in %APPDATA%\Block\goose\data, on
-// macOS also in ~/Library/Application Support/Block/goose, and below WSL in the Linux home; GOOSE_PATH_ROOT
-// names another place. Goose imported the files sessions/ID.jsonl when it made the database. A session
+// The database is sessions/sessions.db in ~/.local/share/goose, on macOS too, on Windows in
+// %APPDATA%\Block\goose\data, and below WSL in the Linux home; GOOSE_PATH_ROOT names another place. Goose imported the files sessions/ID.jsonl when it made the database. A session
 // belongs to a project by its working directory. It grows by rows of its messages, or by lines; after a
 // compaction all are written again.
 //
@@ -33,7 +32,7 @@ const Name = "goose"
 
 // Open returns the store, and false if Goose has recorded nothing. Files are read where there is no database.
 func Open(o store.Options) (store.Store, bool) {
-	base, ok := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "sessions", IDs())
+	base, ok := history.Open(o, Name, Home(o.Env()), "sessions", IDs())
 	path := filepath.Join(base.Dir, "sessions.db")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return &files{base}, ok
@@ -42,20 +41,15 @@ func Open(o store.Options) (store.Store, bool) {
 	return &messagedb.Store{Store: base, Databases: databases, Queries: messagedb.Tables(queries), Record: record}, ok
 }
 
-// Homes returns the directories that can have the data of Goose, the usual one first. An element is "" if the
-// environment does not name it.
-func Homes(getenv func(string) string) []string {
+// Home returns the directory with the data of Goose, or "" if the environment does not name it.
+func Home(getenv func(string) string) string {
 	if root := getenv("GOOSE_PATH_ROOT"); filepath.IsAbs(root) {
-		return []string{filepath.Join(root, "data")}
+		return filepath.Join(root, "data")
 	}
-	usual := history.InData(getenv, "goose")
-	switch data := getenv("APPDATA"); {
-	case runtime.GOOS == "windows" && data != "":
-		return []string{filepath.Join(data, "Block", "goose", "data")}
-	case runtime.GOOS == "darwin": // data can be in the usual directory or in that of the system
-		return []string{usual, history.InHome(getenv, "Library", "Application Support", "Block", "goose")}
+	if data := getenv("APPDATA"); runtime.GOOS == "windows" && data != "" {
+		return filepath.Join(data, "Block", "goose", "data")
 	}
-	return []string{usual}
+	return history.InData(getenv, "goose")
 }
 
 // IDs returns the form of ids: a day and the number of a session on it.

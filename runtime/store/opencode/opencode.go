@@ -52,7 +52,7 @@ type Store struct {
 // Open returns the store, and false if the program has recorded nothing. A database in the environment is read
 // together with those of the home in the environment.
 func (p Program) Open(o store.Options) (*Store, bool) {
-	base, _ := history.Open(o, string(p), p.Home, "", p.IDs())
+	base, _ := history.Open(o, string(p), p.Home(o.Env()), "", p.IDs())
 	s := &Store{Store: base, program: p}
 	if s.Dir == "" {
 		return nil, false

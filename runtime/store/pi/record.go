@@ -79,8 +79,8 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	return m.Dir, err
 }
 
-// decode adds the events of the live branch of the session to a recorder. It returns the error of reading the file.
-func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+// Decode implements [history.File]. It adds the events of the live branch.
+func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	var branch history.Branch[*record]
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r := &record{}

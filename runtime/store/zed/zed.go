@@ -31,7 +31,7 @@ const Name = "zed"
 
 // Open returns the store, and false if Zed has recorded nothing.
 func Open(o store.Options) (*messagedb.Store, bool) {
-	base, ok := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "threads", IDs())
+	base, ok := history.Open(o, Name, Homes(o.Env())[0], "threads", IDs())
 	databases := func() ([]messagedb.Database, []store.Problem) {
 		return []messagedb.Database{{Path: filepath.Join(base.Dir, "threads.db")}}, nil
 	}
