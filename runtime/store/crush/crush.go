@@ -168,30 +168,27 @@ func record(to *history.Recorder, m *messagedb.Message) {
 		to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: m.At})
 		return
 	}
-	var texts [][]byte // of the prompt
-	isPrompt := false
+	var prompt [][]byte
 	for _, p := range jsontext.Parts(m.Data, func([]byte) (none part) { return none }) {
 		switch {
 		case m.Role == "user" && p.Type == "text":
-			isPrompt, texts = true, append(texts, p.Data.Text)
+			prompt = append(prompt, p.Data.Text)
 		case m.Role == "user" && (p.Type == "binary" || p.Type == "image_url"):
-			isPrompt = true
+			prompt = append(prompt, nil)
 		default:
 			p.record(to, m.At)
 		}
 	}
-	if isPrompt {
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: history.Join(texts)})
-	}
+	to.AddPrompt(m.At, prompt)
 }
 
 // record adds the events of a part that is no prompt to a recorder.
 func (p *part) record(to *history.Recorder, at time.Time) {
 	switch d := &p.Data; p.Type {
 	case "text":
-		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: d.Text})
+		to.AddText(transcript.KindAssistant, at, d.Text)
 	case "reasoning":
-		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: d.Thinking})
+		to.AddText(transcript.KindReasoning, at, d.Thinking)
 	case "tool_call":
 		to.Add(history.Call(at, d.Name, d.ID, d.Input))
 	case "tool_result":

@@ -38,7 +38,7 @@ type bubble struct {
 // at returns the time of the message; versions 1 and 2 record only that of its beginning, and not always.
 func (b *bubble) at() time.Time {
 	ms, _ := strconv.ParseFloat(string(b.Timing.Start), 64)
-	return cmp.Or(b.Created, messagedb.Moment(max(0, int64(min(ms, 1<<52)))))
+	return cmp.Or(b.Created, history.Moment(max(0, int64(min(ms, 1<<52)))))
 }
 
 // recordBubble adds the events of a message of the editor to a recorder.
@@ -50,10 +50,10 @@ func recordBubble(to *history.Recorder, m *messagedb.Message) {
 	at := b.at()
 	switch {
 	case b.Type == 1 && (len(b.Text) > 0 || len(b.Images) > 0 && !jsontext.IsEmpty(b.Images)):
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: at, Text: b.Text})
+		to.AddText(transcript.KindUser, at, b.Text)
 	case b.Type == 2:
-		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: b.Thinking.Text})
-		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: b.Text})
+		to.AddText(transcript.KindReasoning, at, b.Thinking.Text)
+		to.AddText(transcript.KindAssistant, at, b.Text)
 		if b.Tool.Name != "" {
 			b.recordCall(to, at)
 		}
@@ -124,12 +124,12 @@ func recordMessage(to *history.Recorder, m *messagedb.Message) {
 		case message.Role == "system": // the program wrote it
 		case p.Type == "text" && message.Role == "user":
 			if prompt, ok := typed(p.Text); ok {
-				to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: prompt})
+				to.AddText(transcript.KindUser, m.At, prompt)
 			}
 		case p.Type == "text":
-			to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: m.At, Text: p.Text})
+			to.AddText(transcript.KindAssistant, m.At, p.Text)
 		case p.Type == "reasoning":
-			to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: m.At, Text: p.Text})
+			to.AddText(transcript.KindReasoning, m.At, p.Text)
 		case p.Type == "tool-call":
 			to.Add(history.Call(m.At, p.Tool, p.Call, p.Args))
 		case p.Type == "tool-result":

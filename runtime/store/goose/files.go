@@ -54,7 +54,7 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 		var l line
 		l.record(to, data)
 		m.Dir, m.Title = cmp.Or(m.Dir, l.Dir), cmp.Or(m.Title, l.Description)
-		m.Created = cmp.Or(m.Created, messagedb.Moment(l.Created))
+		m.Created = cmp.Or(m.Created, history.Moment(l.Created))
 	})
 	m.Note(to)
 	return m.Dir, err
@@ -72,7 +72,7 @@ func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Reco
 func (l *line) record(to *history.Recorder, data []byte) bool {
 	ok := jsontext.Decode(data, l)
 	if l.Role != "" {
-		record(to, &messagedb.Message{Role: l.Role, At: messagedb.Moment(l.Created), About: l.Metadata, Data: l.Content})
+		record(to, &messagedb.Message{Role: l.Role, At: history.Moment(l.Created), About: l.Metadata, Data: l.Content})
 	}
 	return ok
 }

@@ -101,31 +101,28 @@ type part struct {
 // record adds the events of a message to a recorder.
 func record(to *history.Recorder, m *messagedb.Message) {
 	isForModel := string(jsontext.Get(m.About, "userVisible")) == "false"
-	var texts [][]byte // of the prompt
-	isPrompt := false
+	var prompt [][]byte
 	for _, p := range jsontext.Parts(m.Data, func(text []byte) part { return part{Type: "text", Text: text} }) {
 		switch {
 		case isForModel && p.Type != "toolRequest" && p.Type != "toolResponse": // hidden from the user
 		case m.Role == "user" && p.Type == "text":
-			isPrompt, texts = true, append(texts, p.Text)
+			prompt = append(prompt, p.Text)
 		case m.Role == "user" && p.Type == "image":
-			isPrompt = true
+			prompt = append(prompt, nil)
 		default:
 			p.record(to, m.At)
 		}
 	}
-	if isPrompt {
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: history.Join(texts)})
-	}
+	to.AddPrompt(m.At, prompt)
 }
 
 // record adds the events of a part that is no prompt to a recorder.
 func (p *part) record(to *history.Recorder, at time.Time) {
 	switch p.Type {
 	case "text":
-		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: p.Text})
+		to.AddText(transcript.KindAssistant, at, p.Text)
 	case "thinking":
-		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: p.Thinking})
+		to.AddText(transcript.KindReasoning, at, p.Thinking)
 	case "toolRequest", "frontendToolRequest":
 		c := &p.Call.Value
 		if c.Name == "" { // what the model wrote was no call

@@ -152,7 +152,7 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 // opencode that was killed run for ever.
 func (p *part) isRunning(from caller.Caller) bool {
 	return p.Type == "tool" && transcript.IsTool(p.Tool, from.Tool) && p.State.Status == "running" &&
-		!timeOf(p.State.Time.Start).Before(from.Started.Truncate(time.Millisecond)) && isSameJSON(p.State.Input, from.Arguments)
+		!history.Moment(p.State.Time.Start).Before(from.Started.Truncate(time.Millisecond)) && isSameJSON(p.State.Input, from.Arguments)
 }
 
 // isSameJSON reports whether two JSON texts have the same value. An empty text is an empty object.

@@ -118,7 +118,7 @@ func (d *decoder) record(r *record) {
 		d.Results(r.At, r.Message.Parts, &genai.Call{ID: r.Result.CallID, Status: r.Result.Status})
 	case "system":
 		if r.Subtype == "chat_compression" {
-			d.Text(transcript.KindCompaction, r.At, nil)
+			d.To.AddText(transcript.KindCompaction, r.At, nil)
 		}
 	default:
 		d.To.Totals.Skipped++

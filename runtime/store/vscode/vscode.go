@@ -28,7 +28,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
@@ -117,7 +116,7 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	to, m := &history.Recorder{}, &e.Meta
 	c, err := e.record(ctx, f, size, to)
 	m.Note(to)
-	m.Title, m.Created, m.Dir = strings.ToValidUTF8(c.Title, "\ufffd"), messagedb.Moment(c.Created), e.dir
+	m.Title, m.Created, m.Dir = strings.ToValidUTF8(c.Title, "\ufffd"), history.Moment(c.Created), e.dir
 	return e.dir, err
 }
 

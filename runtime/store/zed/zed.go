@@ -172,11 +172,6 @@ func record(to *history.Recorder, row *messagedb.Message) {
 	}
 }
 
-// add adds an event with a text, at the time of the row.
-func (r *recorder) add(kind transcript.Kind, text []byte) {
-	r.Add(transcript.Event{Kind: kind, Time: r.row.At, Text: text})
-}
-
 // contents returns the parts of a message: list is an array of them, or one text.
 func contents(list jsontext.Raw) []content {
 	return jsontext.Parts(list, func(text []byte) content { return content{Text: text} })
@@ -190,7 +185,7 @@ func (r *recorder) addUser(list jsontext.Raw) {
 			texts = append(texts, c.Text)
 		}
 	}
-	r.add(transcript.KindUser, bytes.Join(texts, nil))
+	r.AddText(transcript.KindUser, r.row.At, bytes.Join(texts, nil))
 }
 
 // addAgent adds the texts, the thoughts and the calls of a message of the agent, each call with its result.
@@ -204,9 +199,9 @@ func (r *recorder) addAgent(list, results jsontext.Raw) {
 	for _, c := range contents(list) {
 		switch {
 		case c.Text != nil:
-			r.add(transcript.KindAssistant, c.Text)
+			r.AddText(transcript.KindAssistant, r.row.At, c.Text)
 		case c.Thinking != nil:
-			r.add(transcript.KindReasoning, c.Thinking.Text)
+			r.AddText(transcript.KindReasoning, r.row.At, c.Thinking.Text)
 		case c.Call != nil:
 			r.addCall(c.Call, byCall)
 		case c.Image == nil && c.Mention == nil && c.Redacted == nil: // a part of unknown type; those three have no text
@@ -253,9 +248,9 @@ func (r *recorder) addOld(m *message) {
 	for _, s := range m.Segments {
 		switch s.Type {
 		case "text":
-			r.add(kind, s.Text)
+			r.AddText(kind, r.row.At, s.Text)
 		case "thinking":
-			r.add(transcript.KindReasoning, s.Text)
+			r.AddText(transcript.KindReasoning, r.row.At, s.Text)
 		}
 	}
 	results := map[string]callResult{}

@@ -50,7 +50,7 @@ type Database struct {
 	Version func(context.Context) (string, error)
 }
 
-// Queries are the queries of a database. Their columns are not NULL, unless this says so. Times are as [Moment]
+// Queries are the queries of a database. Their columns are not NULL, unless this says so. Times are as [history.Moment]
 // reads them, or NULL.
 type Queries struct {
 	// Conversations selects the key, the key of the parent or '', whether a sub-agent is recorded, the title, the
@@ -220,7 +220,7 @@ func (d *database) scan(rows *sql.Rows, dirs map[string]string) (*record, error)
 		c.Parent = d.store.idOf(parent)
 	}
 	c.Title = strings.ToValidUTF8(text.Cut(c.Title, maxTitle), "\ufffd")
-	c.CreatedAt, c.LastActivatedAt, c.LastAt = Moment(created), Moment(updated), Moment(last)
+	c.CreatedAt, c.LastActivatedAt, c.LastAt = history.Moment(created), history.Moment(updated), history.Moment(last)
 	c.Dir = d.store.chooseDir(strings.Split(cmp.Or(dir, dirs[key], d.Dir), "\n"))
 	return r, nil
 }
@@ -306,7 +306,7 @@ func (r *record) addMessage(to *history.Recorder, rows *sql.Rows) error {
 		to.Totals.TooLarge++
 		return nil
 	}
-	m.At = Moment(at)
+	m.At = history.Moment(at)
 	if r.database.store.Record(to, &m); to.Stopped {
 		return errStopped
 	}

@@ -128,12 +128,12 @@ func TestMoment(t *testing.T) {
 	t.Parallel()
 	want := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	for _, value := range []any{int64(1_777_629_600), int64(1_777_629_600_000), "2026-05-01 10:00:00", "2026-05-01T10:00:00+00:00", []byte("2026-05-01T10:00:00Z")} {
-		if got := messagedb.Moment(value); !got.Equal(want) {
+		if got := history.Moment(value); !got.Equal(want) {
 			t.Errorf("%v is %v", value, got)
 		}
 	}
 	for _, value := range []any{"x", int64(0), nil} {
-		if got := messagedb.Moment(value); !got.IsZero() {
+		if got := history.Moment(value); !got.IsZero() {
 			t.Errorf("%v is %v", value, got)
 		}
 	}
