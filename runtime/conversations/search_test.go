@@ -137,7 +137,7 @@ func recordedEvents(t *testing.T, l *conversations.Library, id transcript.ID) (a
 	t.Helper()
 	ids := map[string]bool{}
 	var unnamed []bool
-	r, err := l.Read(t.Context(), conversations.ReadQuery{ID: string(id), Event: func(e *conversations.Event) error {
+	r, err := readEach(t.Context(), l, conversations.ReadQuery{ID: string(id)}, func(e *conversations.Event) error {
 		if e.Kind == transcript.KindUser || e.Kind == transcript.KindTurnStart {
 			unnamed = nil
 		}
@@ -181,7 +181,7 @@ func recordedEvents(t *testing.T, l *conversations.Library, id transcript.ID) (a
 		}
 		all = append(all, r)
 		return nil
-	}})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,12 +106,12 @@ func TestSeveralStores(t *testing.T) {
 	if found.Total != 2 || !slices.Equal(lines, []string{"memory-a a needle", "memory-c needle"}) {
 		t.Errorf("%q, %+v, %v", lines, found, err)
 	}
-	r, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-c", Turns: func(of int) (int, int) { return of, of }})
+	r, _, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-c", Turns: func(of int) (int, int) { return of, of }})
 	if err != nil || r.Turns != 3 || r.FirstTurn != 3 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	var notFound *conversations.NotFoundError
-	if _, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-z"}); !errors.As(err, &notFound) || len(notFound.Unread) != 1 {
+	if _, _, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-z"}); !errors.As(err, &notFound) || len(notFound.Unread) != 1 {
 		t.Errorf("%v", err)
 	}
 	var unavailable *conversations.UnavailableError

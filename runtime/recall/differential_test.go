@@ -118,34 +118,27 @@ func TestSearchesAgree(t *testing.T) {
 	}
 }
 
-// read hands over what a reading does.
+// readOver is what a reading returns.
 type readOver struct {
-	Opened, Result conversations.Reading
-	Events         []conversations.Event
+	Result conversations.Reading
+	Events []conversations.Event
 }
 
 func readAll(t *testing.T, source conversations.Source, q conversations.ReadQuery) readOver {
 	t.Helper()
-	var r readOver
-	q.Opened = func(opened *conversations.Reading) error {
-		r.Opened = *opened
-		return nil
+	result, events, err := source.Read(t.Context(), q)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
 	}
-	q.Event = func(e *conversations.Event) error {
+	r := readOver{Result: result}
+	for e := range events {
 		event := *e
 		event.Text, event.Arguments = e.Body(), nil
 		r.Events = append(r.Events, event)
-		return nil
-	}
-	var err error
-	if r.Result, err = source.Read(t.Context(), q); err != nil {
-		t.Fatalf("%+v: %v", q, err)
 	}
 	// The rest of the metadata is in no summary.
-	for _, reading := range []*conversations.Reading{&r.Opened, &r.Result} {
-		c := &reading.Conversation
-		*c = transcript.Conversation{ID: c.ID, Title: c.Title, CreatedAt: c.CreatedAt, Archived: c.Archived, Hidden: c.Hidden}
-	}
+	c := &r.Result.Conversation
+	*c = transcript.Conversation{ID: c.ID, Title: c.Title, CreatedAt: c.CreatedAt, Archived: c.Archived, Hidden: c.Hidden}
 	return r
 }
 
@@ -241,25 +234,21 @@ func TestRangesAgree(t *testing.T) {
 	t.Parallel()
 	library, program := both(t)
 	const id = "jp-c17737387251"
-	whole, err := library.Read(t.Context(), conversations.ReadQuery{ID: id})
+	whole, _, err := library.Read(t.Context(), conversations.ReadQuery{ID: id})
 	if err != nil {
 		t.Fatal(err)
-	}
-	nothing := func(*conversations.Event) error {
-		t.Error("an event is handed over")
-		return nil
 	}
 	for name, source := range map[string]conversations.Source{"library": library, "program": program} {
 		for _, n := range []int{-1, whole.Turns + 1} {
 			only := func(int) (first, last int) { return n, n }
-			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: only, Event: nothing})
+			r, _, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: only})
 			var outside *conversations.RangeError
 			if !errors.As(err, &outside) || *outside != (conversations.RangeError{ID: id, N: n, Of: whole.Turns}) || r.Title != whole.Title {
 				t.Errorf("%s, turn %d: %+v, %v", name, n, r, err)
 			}
 		}
 		for _, n := range []int{-1, whole.Events + 1} {
-			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Events: conversations.EventRange{First: n}, Event: nothing})
+			r, _, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Events: conversations.EventRange{First: n}})
 			var outside *conversations.RangeError
 			if !errors.As(err, &outside) || *outside != (conversations.RangeError{ID: id, Events: true, N: n, Of: whole.Events}) || r.Title != whole.Title {
 				t.Errorf("%s, event %d: %+v, %v", name, n, r, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
@@ -38,20 +39,20 @@ func (s *library) List(_ context.Context, q conversations.ListQuery) (conversati
 	return conversations.Listing{Conversations: s.conversations[from:min(from+q.Limit, len(s.conversations))], Total: len(s.conversations)}, nil
 }
 
-func (s *library) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
+func (s *library) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, iter.Seq[*conversations.Event], error) {
 	id := transcript.ID(q.ID)
-	for i := range s.requests[id] {
-		asked := &s.requests[id][i]
-		if err := q.Event(asked); err != nil {
-			return conversations.Reading{}, err
-		}
-		if number, ok := s.answers[asked.Number]; ok {
-			if err := q.Event(&conversations.Event{Event: transcript.Event{Turn: asked.Turn, Kind: transcript.KindAssistant, Text: []byte(strings.Repeat("Yes.", max(1, s.chars[number]/4)))}, Number: number, Request: asked.Request}); err != nil {
-				return conversations.Reading{}, err
+	return conversations.Reading{}, func(yield func(*conversations.Event) bool) {
+		for i := range s.requests[id] {
+			asked := &s.requests[id][i]
+			if !yield(asked) {
+				return
+			}
+			number, ok := s.answers[asked.Number]
+			if ok && !yield(&conversations.Event{Event: transcript.Event{Turn: asked.Turn, Kind: transcript.KindAssistant, Text: []byte(strings.Repeat("Yes.", max(1, s.chars[number]/4)))}, Number: number, Request: asked.Request}) {
+				return
 			}
 		}
-	}
-	return conversations.Reading{}, s.err[id]
+	}, s.err[id]
 }
 
 // add adds a conversation with these requests, one to a turn.

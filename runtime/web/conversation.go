@@ -88,7 +88,11 @@ func (s *Server) read(r *http.Request, library *conversations.Library, p *conver
 	}
 	p.First = max(p.First, 1)
 	var shown []conversations.Event
-	reading, err := library.Read(r.Context(), conversations.ReadQuery{ID: string(p.Row.ID), Event: func(e *conversations.Event) error {
+	reading, events, err := library.Read(r.Context(), conversations.ReadQuery{ID: string(p.Row.ID)})
+	if err != nil {
+		return err
+	}
+	for e := range events {
 		if e.Number >= p.First && e.Number < p.First+perPart {
 			shown = append(shown, *e)
 			p.Last = e.Number
@@ -99,10 +103,6 @@ func (s *Server) read(r *http.Request, library *conversations.Library, p *conver
 				IsHere: e.Number >= p.First && e.Number < p.First+perPart,
 			})
 		}
-		return nil
-	}})
-	if err != nil {
-		return err
 	}
 	p.Events = reading.Events
 	if reading.Damage != nil {
@@ -147,13 +147,13 @@ func (s *Server) wholeEvent(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer library.Close()
-	_, err = library.Read(r.Context(), conversations.ReadQuery{
-		ID: r.PathValue("id"), Events: conversations.EventRange{First: number, Last: number},
-		Event: func(e *conversations.Event) error {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			_, _ = io.WriteString(w, text.Visible(string(e.Body()))) // a browser that is gone needs no answer
-			return nil
-		},
-	})
-	return err
+	_, events, err := library.Read(r.Context(), conversations.ReadQuery{ID: r.PathValue("id"), Events: conversations.EventRange{First: number, Last: number}})
+	if err != nil {
+		return err
+	}
+	for e := range events {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, text.Visible(string(e.Body()))) // a browser that is gone needs no answer
+	}
+	return nil
 }

@@ -178,12 +178,21 @@ func (p *printing) print(ctx context.Context, args []string) error {
 		return misused("print each into a file of its own", "%s is for one conversation", p.format)
 	}
 	for _, id := range ids {
-		r, err := p.library.Read(ctx, conversations.ReadQuery{
-			ID: id, Turns: p.turns, Events: p.events, Kinds: p.shows, Opened: p.begin, Event: p.add,
-		})
-		switch {
-		case err != nil:
+		r, events, err := p.library.Read(ctx, conversations.ReadQuery{ID: id, Turns: p.turns, Events: p.events, Kinds: p.shows})
+		if err == nil {
+			err = p.begin(&r)
+		}
+		if err != nil {
 			return err
+		}
+		for e := range events {
+			if err := p.add(e); err != nil {
+				return err
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case p.document:
 			p.out.keep(p.write(&r))
 		case p.out.json && p.several:
