@@ -114,12 +114,12 @@ func TestList(t *testing.T) {
 	if !slices.Equal(got.Excluded, []transcript.ID{"jp-c17600000000"}) || got.Hidden != 1 {
 		t.Errorf("aside %+v", got.Omitted)
 	}
-	if p := got.Problems; len(p) != 1 || p[0].ID != "jp-c17660000000" || p[0].Kind != conversations.BadMetadata {
+	if p := got.Problems; len(p) != 1 || p[0].ID != "jp-c17660000000" || p[0].Kind != store.BadMetadata {
 		t.Errorf("problems %+v", p)
 	}
 	for _, c := range got.Conversations {
 		damaged := c.ID == "jp-c17640000000"
-		if damaged != (c.Damage != nil) || damaged && (c.Damage.Kind != conversations.DamagedEvents || c.Events != 0 || !c.LastEventAt.IsZero()) {
+		if damaged != (c.Damage != nil) || damaged && (c.Damage.Kind != store.DamagedEvents || c.Events != 0 || !c.LastEventAt.IsZero()) {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -193,7 +193,7 @@ func TestProblemsRepeatNothingRecorded(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	}
-	for _, kind := range []store.ProblemKind{conversations.BadMetadata, conversations.BadField, conversations.DamagedEvents, conversations.Duplicate} {
+	for _, kind := range []store.ProblemKind{store.BadMetadata, store.BadField, store.DamagedEvents, store.Duplicate} {
 		if !kinds[kind] {
 			t.Errorf("no problem of kind %d", kind)
 		}
@@ -212,8 +212,8 @@ func TestTimesOutOfRange(t *testing.T) {
 		w.Conversation("17620000000", "event").Title("Event").
 			File(jptest.EventsFile, []byte(`[{"timestamp":"9999-12-31T23:59:59-01:00","type":"chat_request","content":"needle"}]`))
 	})
-	store := filepath.Join(l.Place(), ".jp", "conversations")
-	if err := os.Rename(filepath.Join(store, "17630000000-number"), filepath.Join(store, "999999999999999999-number")); err != nil {
+	dir := filepath.Join(l.Place(), ".jp", "conversations")
+	if err := os.Rename(filepath.Join(dir, "17630000000-number"), filepath.Join(dir, "999999999999999999-number")); err != nil {
 		t.Fatal(err)
 	}
 	inRange := func(name string, times ...time.Time) {
@@ -231,7 +231,7 @@ func TestTimesOutOfRange(t *testing.T) {
 		}
 		var notes []string
 		for _, p := range listing.Problems {
-			if p.Kind != conversations.BadField {
+			if p.Kind != store.BadField {
 				t.Errorf("sort %d: %+v", by, p)
 			}
 			notes = append(notes, string(p.ID)+" "+p.Field)
@@ -376,7 +376,7 @@ func TestReadDamaged(t *testing.T) {
 		events++
 		return nil
 	})
-	if err != nil || r.Damage == nil || r.Damage.Kind != conversations.DamagedEvents || r.Damage.Event != 1 || events != 1 || r.Turns != 1 {
+	if err != nil || r.Damage == nil || r.Damage.Kind != store.DamagedEvents || r.Damage.Event != 1 || events != 1 || r.Turns != 1 {
 		t.Errorf("%d events, %+v, %v", events, r, err)
 	}
 }

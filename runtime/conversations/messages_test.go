@@ -142,7 +142,7 @@ func naive(q *messageQuery, stores []*messageStore) (all []aMessage, own int) {
 				}
 				switch role := e.kind.Role(); {
 				case role == transcript.NoRole, e.copied && len(q.IDs) == 0,
-					q.Roles != 0 && !q.Roles.Has(role),
+					q.Scopes != 0 && q.Scopes&e.kind.Scope() == 0,
 					(!q.Since.IsZero() || !q.Until.IsZero()) && e.at.IsZero(),
 					e.at.Before(q.Since), !q.Until.IsZero() && e.at.After(q.Until),
 					!expr.MatchString(searched) && !expr.MatchString(c.Title):
@@ -224,7 +224,7 @@ func randomMessageQuery(rng *rand.Rand) messageQuery {
 		q.Until = instant()
 	}
 	if rng.IntN(3) == 0 {
-		q.Roles = transcript.RolesOf(transcript.Role(1+rng.IntN(4)), transcript.Role(1+rng.IntN(4)))
+		q.Scopes = transcript.Role(1+rng.IntN(4)).Scopes() | transcript.Role(1+rng.IntN(4)).Scopes()
 	}
 	if rng.IntN(2) == 0 {
 		q.Own = ownTool
@@ -419,7 +419,7 @@ func TestMessagesBesideProblems(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %d %v", p.ID, p.Kind, p.Err))
 	}
 	slices.Sort(got)
-	want := []string{fmt.Sprintf(" %d locked", conversations.Unreadable), fmt.Sprintf(" %d no", conversations.Unreadable), fmt.Sprintf("memory-1 %d cut", conversations.DamagedEvents)}
+	want := []string{fmt.Sprintf(" %d locked", store.Unreadable), fmt.Sprintf(" %d no", store.Unreadable), fmt.Sprintf("memory-1 %d cut", store.DamagedEvents)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

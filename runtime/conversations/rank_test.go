@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -291,7 +292,7 @@ func TestRankDamaged(t *testing.T) {
 		if got := first(r); got != "jp-c17000000001:1" {
 			t.Errorf("the best passage is %q", got)
 		}
-		if p := r.Problems; len(p) != 1 || p[0].ID != "jp-c17000000001" || p[0].Kind != conversations.DamagedEvents {
+		if p := r.Problems; len(p) != 1 || p[0].ID != "jp-c17000000001" || p[0].Kind != store.DamagedEvents {
 			t.Errorf("problems: %+v", p)
 		}
 	}

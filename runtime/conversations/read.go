@@ -95,7 +95,7 @@ func (r *Reading) readEvents(ctx context.Context, c *store.Conversation) (events
 	case errors.As(err, &notFound):
 		return nil, notFound
 	case err != nil:
-		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == Unreadable {
+		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == store.Unreadable {
 			return nil, &UnreadableError{*r.Damage}
 		}
 	default:

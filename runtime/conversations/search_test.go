@@ -368,7 +368,7 @@ func TestSearchOmits(t *testing.T) {
 		for _, p := range found.Problems {
 			kinds[p.Kind] = p.ID
 		}
-		if want := map[store.ProblemKind]transcript.ID{conversations.BadMetadata: "jp-c17660000000", conversations.DamagedEvents: "jp-c17640000000"}; !maps.Equal(kinds, want) {
+		if want := map[store.ProblemKind]transcript.ID{store.BadMetadata: "jp-c17660000000", store.DamagedEvents: "jp-c17640000000"}; !maps.Equal(kinds, want) {
 			t.Errorf("problems %v, want %v", kinds, want)
 		}
 	}

@@ -87,7 +87,7 @@ func TestSeveralStores(t *testing.T) {
 	if err != nil || listing.Total != 3 || listing.Conversations[0].ID != "memory-a" || listing.Conversations[2].Events != 3 {
 		t.Errorf("%+v, %v", listing, err)
 	}
-	if p := listing.Problems; len(p) != 1 || p[0].ID != "" || p[0].Kind != conversations.Unreadable {
+	if p := listing.Problems; len(p) != 1 || p[0].ID != "" || p[0].Kind != store.Unreadable {
 		t.Errorf("problems %+v", p)
 	}
 	var lines []string

@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -179,7 +180,7 @@ func (c *checking) history(s *conversations.StoreReport) {
 	if len(s.Problems) > 0 {
 		check.Detail += "; not read: " + named(s.Problems)
 	}
-	if slices.ContainsFunc(s.Problems, func(p conversations.Problem) bool { return p.Kind != conversations.Unnamed }) {
+	if slices.ContainsFunc(s.Problems, func(p conversations.Problem) bool { return p.Kind != store.Unnamed }) {
 		check.Status, check.Fix = toolset.Warning, "make it readable, or leave it: the others are read"
 	}
 	if s.Retention > 0 && s.Conversations > 0 {

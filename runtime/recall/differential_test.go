@@ -109,7 +109,7 @@ func TestSearchesAgree(t *testing.T) {
 		"test":   {Filter: conversations.Filter{Hidden: true}},
 		"a":      {Filter: conversations.Filter{IDs: []string{"17737387251", "jp-c17768655336"}, Exclude: []string{"jp-c17768655336"}}},
 		"\u00a0": {Order: conversations.Newest, Limit: 20},
-		"i":      {Order: conversations.Newest, Limit: 20, Roles: transcript.RolesOf(transcript.RoleUser)},
+		"i":      {Order: conversations.Newest, Limit: 20, Scopes: transcript.ScopeUser},
 	} {
 		q.Pattern = excerpt.Literal(pattern, true)
 		if diff := cmp.Diff(searchOf(t, library, q), searchOf(t, program, q)); diff != "" {

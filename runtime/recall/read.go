@@ -19,6 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -206,7 +207,7 @@ func (r *reading) damageNotes() []string {
 		return []string{"This conversation is damaged and ends early: " + clip(text.Line(r.Damage.Err.Error()), maxReason) + ". What stands before the damage can be read."}
 	}
 	for _, p := range r.Problems {
-		if p.Kind == conversations.TooLarge {
+		if p.Kind == store.TooLarge {
 			return []string{"Not all of it is here: " + p.Err.Error() + "."}
 		}
 	}

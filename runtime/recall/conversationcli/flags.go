@@ -1,7 +1,6 @@
 package conversationcli
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -105,47 +104,22 @@ func kindOf(f *conversations.Filter) string {
 	return either(f.Archived, "archived", "live")
 }
 
-// firstYear is the first year of a date or an id: 17721231 and jp-c1772 begin the id of a
-// conversation.
-const firstYear = 2000
-
-// addTime defines a flag for a time. It calls set before the command runs.
+// addTime defines a flag for a time: a date in ISO 8601, an age, or a whole id of JP for the time at which that
+// conversation began.
 func (c *commands) addTime(cmd *cobra.Command, name, usage string, set func(iso8601.Span)) {
+	const firstYear = 2000 // jp-c1772 is no whole id
 	cmd.Flags().Func(name, usage, func(given string) error {
-		c.late = append(c.late, func(ctx context.Context) error { // -w may follow
-			span, err := c.parseTime(ctx, name, given)
-			set(span)
-			return err
-		})
-		return nil
+		span, err := iso8601.Parse(given)
+		began := jp.CreatedAt(transcript.ID(given))
+		if age, notAge := parseAge(given); notAge == nil {
+			began = c.host.Now().Add(-age)
+		}
+		if began.Year() >= firstYear {
+			span, err = iso8601.Span{First: began, Last: began}, nil
+		}
+		set(span)
+		return err
 	})
-}
-
-// parseTime parses the value of a flag: a date in ISO 8601, an age, or the id of a conversation for
-// the time at which it began.
-func (c *commands) parseTime(ctx context.Context, flag, given string) (iso8601.Span, error) {
-	date, notDate := iso8601.Parse(given)
-	began := jp.CreatedAt(transcript.ID(given))
-	if age, err := parseAge(given); err == nil {
-		began = c.host.Now().Add(-age)
-	}
-	switch {
-	case began.Year() >= firstYear:
-		return iso8601.Span{First: began, Last: began}, nil
-	case date.First.Year() >= firstYear:
-		return date, nil
-	}
-	list, err := c.named(ctx, []string{given})
-	_, isBadID := errors.AsType[*conversations.BadIDError](err)
-	switch {
-	case err == nil:
-		return iso8601.Span{First: list[0].CreatedAt, Last: list[0].CreatedAt}, nil
-	case notDate == nil:
-		return date, nil
-	case isBadID:
-		return date, misused(notDate.Error(), "--%s cannot be %q", flag, given)
-	}
-	return date, err
 }
 
 // unit is a unit of time.

@@ -254,11 +254,11 @@ func lineObject(hit *conversations.Hit, line excerpt.Line, shown string, chars i
 }
 
 // countWords returns the words of a text with the number of events that have a form of each,
-// at any time and of any role.
+// at any time.
 func (c *commands) countWords(ctx context.Context, q conversations.SearchQuery, text string) ([]conversations.Word, error) {
 	q.Question = strings.ReplaceAll(text, `"`, " ") // no phrases
 	q.Order, q.Limit, q.Pattern = conversations.Relevance, 1, nil
-	q.Since, q.Until, q.Roles = time.Time{}, time.Time{}, 0
+	q.Since, q.Until = time.Time{}, time.Time{}
 	found, err := c.library.Search(ctx, q)
 	return found.Words, err
 }

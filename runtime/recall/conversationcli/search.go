@@ -26,7 +26,7 @@ type searching struct {
 	commands
 	family               *toolset.Family
 	query                string
-	roles                transcript.Roles
+	scopes               transcript.Scopes
 	since, until         time.Time
 	sources              []string
 	oldest               bool
@@ -62,7 +62,7 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 	flags := cmd.Flags()
 	roles := map[string]transcript.Role{"user": transcript.RoleUser, "assistant": transcript.RoleAssistant, "tool": transcript.RoleTool}
 	anyOf(cmd, flags, "role", "", "only messages of this `ROLE`; repeatable", []string{"user", "assistant", "tool"}, func(role string) {
-		s.roles |= transcript.RolesOf(roles[role])
+		s.scopes |= roles[role].Scopes()
 	})
 	s.addTime(cmd, "since", "only messages from this `DATE` on, inclusive", func(at iso8601.Span) { s.since = at.First })
 	s.addTime(cmd, "until", "only messages up to this `DATE`, inclusive", func(at iso8601.Span) { s.until = at.Last })
@@ -92,7 +92,7 @@ const (
 // search prints the messages that match: blocks on a terminal, or a line for each.
 func (s *searching) search(ctx context.Context, try []string) error {
 	q := conversations.SearchQuery{
-		Since: s.since, Until: s.until, Roles: s.roles, Own: isToolOf(s.family), Pattern: excerpt.Literal(s.query, true),
+		Since: s.since, Until: s.until, Scopes: s.scopes, Own: isToolOf(s.family), Pattern: excerpt.Literal(s.query, true),
 	}
 	q.Both, q.Sources = true, s.sources
 	if len(q.Sources) == 0 {
@@ -119,6 +119,7 @@ func (s *searching) search(ctx context.Context, try []string) error {
 	if len(shown) > 0 {
 		return nil
 	}
+	q.Scopes = 0
 	words, err := s.countWords(ctx, q, s.query)
 	if err == nil {
 		s.explainWords(words, append(try, either(s.query == "", "", "fewer words"), "recall --all-projects, which finds words apart and in other forms")...)
@@ -176,7 +177,7 @@ func classOf(h *conversations.Hit) int {
 		return 3
 	case h.Index < 0:
 		return 1
-	case transcript.RolesOf(transcript.RoleTool).Has(h.Kind.Role()):
+	case h.Kind.Role() == transcript.RoleTool:
 		return 2
 	}
 	return 0

@@ -51,21 +51,10 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 		}
 	})
 	m.Note(&to)
-	m.Description = e.description(root)
-	return m.Dir, err
-}
-
-// description returns the task of a sub-agent, from the file beside its transcript.
-func (e *entry) description(root *history.Root) string {
-	const most = 64 << 10
-	var about struct {
-		Description string `json:"description"`
-	}
 	if e.About != "" {
-		data, _ := root.ReadFile(e.About, most) // older versions write none
-		jsontext.Decode(data, &about)
+		m.Description = root.Description(e.About)
 	}
-	return about.Description
+	return m.Dir, err
 }
 
 // addRecord adds what a record says of its transcript to the metadata.

@@ -62,20 +62,9 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	})
 	m.Note(to)
 	if e.agent != "" {
-		m.Title = e.description(root)
+		m.Title = root.Description(e.About)
 	}
 	return m.Dir, err
-}
-
-// description returns the task of a sub-agent, from the file beside its log.
-func (e *entry) description(root *history.Root) string {
-	const most = 64 << 10
-	var about struct {
-		Description string `json:"description"`
-	}
-	data, _ := root.ReadFile(e.About, most) // the file need not exist
-	jsontext.Decode(data, &about)
-	return about.Description
 }
 
 // Decode implements [history.File]. It adds the events of the live branch.
