@@ -85,6 +85,10 @@ page: ## Look at the page of convtools web in Chromium, and take pictures of it;
 release: ## Build the release of this commit's tag in dist, install its packages and use them; uploads nothing
 release-snapshot: ## The same for a commit without a tag
 release-snapshot: SNAPSHOT = --snapshot
+# Goreleaser takes nothing from a checkout without a remote.
+release release-snapshot: export GIT_CONFIG_COUNT = 1
+release release-snapshot: export GIT_CONFIG_KEY_0 = remote.origin.url
+release release-snapshot: export GIT_CONFIG_VALUE_0 = https://github.com/convtools/convtools
 release release-snapshot:
 	@GOBIN="$(CURDIR)/bin/tools" $(GO) install $(GORELEASER) && GOBIN="$(CURDIR)/bin/tools" $(GO) install $(CYCLONEDX)
 	bin/tools/goreleaser check
