@@ -63,7 +63,7 @@ func kinds() []kind {
 		{vscode.Name, "VS Code", vscode.Homes, opens(vscode.Open), vscode.IDs().Claims, vscode.IDs().ParseID, []string{"XDG_CONFIG_HOME"}, false},
 		{cursor.Name, "Cursor", cursor.Homes, opens(cursor.Open), cursor.IDs().Claims, cursor.IDs().ParseID, []string{"CURSOR_CONFIG_DIR", "XDG_CONFIG_HOME"}, false},
 		{crush.Name, "Crush", only(crush.Home), opens(crush.Open), crush.IDs().Claims, crush.IDs().ParseID, []string{"CRUSH_GLOBAL_DATA", "XDG_DATA_HOME"}, false},
-		{goose.Name, "Goose", goose.Homes, goose.Open, goose.IDs().Claims, goose.IDs().ParseID, []string{"GOOSE_PATH_ROOT", "XDG_DATA_HOME"}, false},
+		{goose.Name, "Goose", only(goose.Home), goose.Open, goose.IDs().Claims, goose.IDs().ParseID, []string{"GOOSE_PATH_ROOT", "XDG_DATA_HOME"}, false},
 		{zed.Name, "Zed", zed.Homes, opens(zed.Open), zed.IDs().Claims, zed.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
 		{sessions.Name, "convtools", only(sessions.Home), opens(sessions.Open), sessions.IDs().Claims, sessions.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
 		{chatgpt.Name, "ChatGPT", only(chatgpt.Home), opens(chatgpt.Open), chatgpt.IDs().Claims, chatgpt.IDs().ParseID, chatgpt.Variables(), true},

@@ -226,7 +226,7 @@ func lastAnswer(dir, id string) (last session.Event, result session.Result, err 
 		case e.Kind == session.AgentMessage:
 			last = e
 		}
-		result.Note(e)
+		result.Apply(e)
 	}
 	return last, result, nil
 }

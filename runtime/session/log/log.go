@@ -43,20 +43,22 @@ const (
 	version   = 2
 )
 
-// beforeEvents returns the beginning of a record, up to its events.
+// beforeEvents returns the beginning of a record, up to its events, with the checksum of their JSON.
 func beforeEvents(events []byte) []byte {
 	sum := crc32.Checksum(events, crc32.MakeTable(crc32.Castagnoli))
 	return fmt.Appendf(nil, `{"crc32c":"%08x","events":`, sum)
 }
 
-// recordOf returns the line of a record.
+// recordOf returns the line of a record with its line break.
 func recordOf(events []session.Event) ([]byte, error) {
 	text, err := model.JSON(events)
 	return slices.Concat(beforeEvents(text), text, []byte("}\n")), err
 }
 
-// eventsIn returns the events of a line that recordOf made.
+// eventsIn returns the events in a line with its line break. It is an error if recordOf did not make the line, or if the
+// record has no events.
 func eventsIn(line []byte) (events []session.Event, err error) {
+	// The part before the events always has the same length.
 	text, whole := bytes.CutSuffix(line[min(len(line), len(beforeEvents(nil))):], []byte("}\n"))
 	if !whole || !bytes.HasPrefix(line, beforeEvents(text)) {
 		return nil, errors.New("the line is not a whole record, or not as its checksum says")
@@ -67,8 +69,8 @@ func eventsIn(line []byte) (events []session.Event, err error) {
 	return nil, errors.New("the record has no events")
 }
 
-// pieces reports whether a record is written without a sync.
-func pieces(events []session.Event) bool {
+// onlyDeltas reports whether a record has nothing but pieces of messages. Such a record is written without a sync.
+func onlyDeltas(events []session.Event) bool {
 	return !slices.ContainsFunc(events, func(e session.Event) bool { return e.Kind != session.AgentMessageDelta })
 }
 
@@ -97,15 +99,15 @@ type File interface {
 type Log struct {
 	// File is where Append writes. Tests and measurements replace it before the first Append.
 	File  File
-	State session.State // when the log was opened
+	State session.State // the state when the log was opened; Append does not change it
 	Torn  *Torn         // what Open cut off; nil if the log was whole
 
 	unlock func()
 	err    error // why Append writes no more
 }
 
-// path returns the path of the log of a session. The error is a [*NotFoundError] if the id is no plain file name.
-func path(dir, id string) (string, error) {
+// logPath returns the path of the log of a session. The error is a [*NotFoundError] if the id is no plain file name.
+func logPath(dir, id string) (string, error) {
 	name := id + extension
 	if id == "" || !filepath.IsLocal(name) || filepath.Base(name) != name || id[0] == '.' {
 		return "", &NotFoundError{Session: id, Dir: dir}
@@ -114,9 +116,10 @@ func path(dir, id string) (string, error) {
 }
 
 // Create creates the log of a new session, and its directory if that is missing, with the events of [session.Start].
+// The error is an [fs.ErrExist] if the session has a log.
 func Create(dir string, events []session.Event) (*Log, error) {
 	id := events[0].Session
-	name, err := path(dir, id)
+	name, err := logPath(dir, id)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +148,8 @@ func Create(dir string, events []session.Event) (*Log, error) {
 	return Open(dir, id)
 }
 
-// Open opens the log of a session for writing, and cuts off what a crash left at its end. The error may be a [*BusyError],
-// a [*NotFoundError] or a [*DamagedError].
+// Open opens the log of a session for writing, and cuts off what a crash left at its end. The error may be a
+// [*BusyError], a [*NotFoundError] or a [*DamagedError].
 func Open(dir, id string) (*Log, error) {
 	unlock, err := lock(dir, id, lockTime)
 	if err != nil {
@@ -154,7 +157,7 @@ func Open(dir, id string) (*Log, error) {
 	}
 	l := &Log{unlock: unlock}
 	if l.State, l.Torn, err = Load(dir, id); err == nil {
-		err = l.open(filepath.Join(dir, id+extension))
+		err = l.openFile(filepath.Join(dir, id+extension))
 	}
 	if err != nil {
 		unlock()
@@ -163,8 +166,9 @@ func Open(dir, id string) (*Log, error) {
 	return l, nil
 }
 
-// open opens the file for writing. It syncs what is there: the last process may have been killed before it did.
-func (l *Log) open(name string) error {
+// openFile opens the file of the log for writing and cuts off what is torn. It syncs the rest: the last process may have
+// been killed before it did.
+func (l *Log) openFile(name string) error {
 	f, _, err := safefile.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
 		return err
@@ -179,12 +183,13 @@ func (l *Log) open(name string) error {
 	return nil
 }
 
-// lockTime is how long to wait for a lock: Follow takes it for a moment.
+// lockTime is how long to wait for the lock of a log: Follow takes the lock for a moment.
 const lockTime = 100 * time.Millisecond
 
-// lock locks the log of a session. Errors are those of [Open].
+// lock locks the log of a session, and waits for at most wait while another process has the lock. Errors are those of
+// [Open] but for [*DamagedError].
 func lock(dir, id string, wait time.Duration) (unlock func(), err error) {
-	name, err := path(dir, id)
+	name, err := logPath(dir, id)
 	if err != nil {
 		return nil, err
 	}
@@ -200,8 +205,8 @@ func lock(dir, id string, wait time.Duration) (unlock func(), err error) {
 	return unlock, err
 }
 
-// Append writes a record. When it returns, the events are on disk, except for pieces of messages. After an error, which may
-// leave half a record, it writes no more.
+// Append writes a record. When it returns nil, the events are on disk, except for pieces of messages. After an error,
+// which may leave half a record, Append writes no more and returns the same error.
 func (l *Log) Append(events []session.Event) error {
 	if l.err != nil {
 		return l.err
@@ -210,7 +215,7 @@ func (l *Log) Append(events []session.Event) error {
 	if err == nil {
 		_, err = l.File.Write(line)
 	}
-	if err == nil && !pieces(events) {
+	if err == nil && !onlyDeltas(events) {
 		err = l.File.Sync()
 	}
 	if err != nil {
@@ -219,7 +224,7 @@ func (l *Log) Append(events []session.Event) error {
 	return l.err
 }
 
-// Close closes the log, and unlocks it for others.
+// Close closes the log, and unlocks it for other processes.
 func (l *Log) Close() error {
 	if l.err == nil {
 		l.err = fs.ErrClosed

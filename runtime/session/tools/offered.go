@@ -27,7 +27,7 @@ func (p *Project) Offered(ctx context.Context, c *session.Conversation) []model.
 		tools = append(tools, model.Tool{Name: t.Name, Description: t.Text(), Parameters: json.RawMessage(t.InputSchema)})
 	}
 	for _, tool := range declared() {
-		if c.Internal[session.ConvTools] && session.Own(tool.Name) {
+		if c.Internal[session.ConvTools] && session.IsOwnTool(tool.Name) {
 			tool.InputSchema = withoutWait(tool.InputSchema)
 			add(tool)
 		}
@@ -83,7 +83,7 @@ func (p *Project) catalogue(ctx context.Context) map[string][]string {
 
 // Prepare validates a call of a conversation and reads the files that it names.
 func (p *Project) Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
-	if session.Own(call.Name) {
+	if session.IsOwnTool(call.Name) {
 		return p.decode(SettingsOf(c.Context), call.Name, []byte(call.Arguments)).request
 	}
 	_, _, err := p.registry.Lookup(call.Name)

@@ -47,16 +47,22 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	if _, err := os.Stat(path); dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, false
 	}
+	return NewStore(messagedb.Database{Path: path}, queries), true
+}
+
+// NewStore returns the archive in a database.
+func NewStore(in messagedb.Database, queries func(context.Context, *sqlitefile.DB) (*messagedb.Queries, error)) *messagedb.Store {
 	return &messagedb.Store{
-		IDs: IDs(), Kind: Name, Path: path,
-		Databases: func() ([]messagedb.Database, []store.Problem) {
-			return []messagedb.Database{messagedb.File(path, queries)}, nil
-		},
-	}, true
+		Store:     history.Store{IDs: IDs(), Kind: Name, Dir: in.Path},
+		Databases: func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{in}, nil },
+		Queries:   queries,
+		IDOf:      func(key string) transcript.ID { return messagedb.ID(IDs(), key) },
+		Record:    record,
+	}
 }
 
 // Columns are the columns of a table of conversations that [messagedb.Queries] selects.
-const Columns = "name, title, created, updated, archived, hash, last, id, native"
+const Columns = "name, '', FALSE, coalesce(title, ''), '', created, updated, archived, hash, last, id, native"
 
 // positionBits is the number of bits of a message's id that have its position in the conversation.
 const positionBits = 32
@@ -67,26 +73,28 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 	if err = cmp.Or(err, CheckVersion(version, schemaVersion)); err != nil {
 		return nil, err
 	}
-	const conversations = "SELECT " + Columns + " FROM conversations"
 	return &messagedb.Queries{
-		Conversations: conversations, Conversation: conversations + " WHERE name = ?1", Read: Read,
-		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
+		Conversations: "SELECT " + Columns + " FROM conversations",
+		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, CASE WHEN octet_length(m.text) <= %d THEN m.text END
 			FROM conversations AS c, messages AS m
 			WHERE c.name = ?1 AND m.id BETWEEN c.id << %d AND (c.id + 1 << %d) - 1 ORDER BY m.id`, messagedb.MaxMessage, positionBits, positionBits),
 	}, nil
 }
 
-// Read decodes a message of an archive. recorded is the name of its kind; others than these five count as system.
-func Read(recorded, name, text []byte) (kind transcript.Kind, validName string, validText []byte) {
-	kind = transcript.KindSystem
+// record adds a message to a recorder. Its role is the name of a kind; others than these five count as system.
+func record(to *history.Recorder, m *messagedb.Message) {
+	e := transcript.Event{
+		Kind: transcript.KindSystem, Time: m.At,
+		Name: string(transcript.AppendValid(nil, m.About)), Text: transcript.AppendValid(nil, m.Data),
+	}
 	for _, k := range []transcript.Kind{
 		transcript.KindUser, transcript.KindAssistant, transcript.KindReasoning, transcript.KindToolCall, transcript.KindToolResult,
 	} {
-		if k.String() == string(recorded) {
-			kind = k
+		if k.String() == m.Role {
+			e.Kind = k
 		}
 	}
-	return kind, string(transcript.AppendValid(nil, name)), transcript.AppendValid(nil, text)
+	messagedb.AddMessage(to, e)
 }
 
 // versionOf returns the version of the schema; 0 if there is none.

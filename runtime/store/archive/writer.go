@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -119,12 +120,12 @@ func (e *VersionError) Error() string {
 // ForModel returns the text for a model.
 func (e *VersionError) ForModel() string { return e.Error() }
 
-// CheckVersion returns a [*VersionError] for a version other than the known one, and [messagedb.ErrAbsent] if
+// CheckVersion returns a [*VersionError] for a version other than the known one, and [fs.ErrNotExist] if
 // there is no schema yet.
 func CheckVersion(version, known int) error {
 	switch version {
 	case 0:
-		return messagedb.ErrAbsent
+		return fs.ErrNotExist
 	case known:
 		return nil
 	}
@@ -147,7 +148,7 @@ func (d *Database) createSchema(ctx context.Context) error {
 	if _, err = tx.ExecContext(ctx, d.SchemaLock); err == nil {
 		err = d.checkSchema(ctx)
 	}
-	if !errors.Is(err, messagedb.ErrAbsent) {
+	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if _, err = tx.ExecContext(ctx, d.Schema); err != nil {
@@ -174,7 +175,7 @@ func NewWriter(ctx context.Context, to Database, dry bool) (*Writer, error) {
 		return w, nil
 	}
 	err := to.checkSchema(ctx)
-	isAbsent := errors.Is(err, messagedb.ErrAbsent)
+	isAbsent := errors.Is(err, fs.ErrNotExist)
 	if isAbsent && !dry {
 		err = to.createSchema(ctx)
 	}

@@ -98,7 +98,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 			if err == nil && info.IsDir() {
 				return newestIn(o.Home, func() (*os.Root, error) { return safefile.OpenDir(o.Home) })
 			}
-			return []messagedb.Database{messagedb.File(o.Home, queries)}, nil
+			return []messagedb.Database{{Path: o.Home}}, nil
 		}), !errors.Is(err, fs.ErrNotExist)
 	}
 	if variable, paths := fromEnv(o.Env()); len(paths) > 0 {
@@ -107,7 +107,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 				if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 					problems = append(problems, store.Problem{Path: path, Err: &MissingError{variable, path}})
 				} else {
-					all = append(all, messagedb.File(path, queries))
+					all = append(all, messagedb.Database{Path: path})
 				}
 			}
 			return all, problems
@@ -131,14 +131,17 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 
 // newStore returns the store of databases at a place, which is for people.
 func newStore(place string, databases func() ([]messagedb.Database, []store.Problem)) *messagedb.Store {
-	return &messagedb.Store{IDs: IDs(), Kind: Name, Path: place, Databases: databases}
+	return &messagedb.Store{
+		Store: history.Store{IDs: IDs(), Kind: Name, Dir: place}, Databases: databases, Queries: queries,
+		IDOf: func(key string) transcript.ID { return messagedb.ID(IDs(), key) }, Record: record,
+	}
 }
 
 // newestIn returns the newest database of an export in a directory, or the problem of reading the directory.
 func newestIn(dir string, open func() (*os.Root, error)) ([]messagedb.Database, []store.Problem) {
 	switch name, err := newest(open); {
 	case name != "":
-		return []messagedb.Database{messagedb.File(filepath.Join(dir, name), queries)}, nil
+		return []messagedb.Database{{Path: filepath.Join(dir, name)}}, nil
 	case err != nil:
 		return nil, []store.Problem{history.Problem("", store.Unreadable, dir, err)}
 	}
@@ -241,17 +244,14 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 	case slices.Contains(messages, "create_time"):
 		order = []string{"CAST(create_time AS REAL)", "create_time"} // times in text are not in the order of the text
 	}
-	place := "NULL"
+	place := "0"
 	noRow := func(*sql.Rows) error { return nil }
 	if db.Each(ctx, noRow, "SELECT rowid FROM messages LIMIT 0") == nil && !slices.Contains(messages, "rowid") { // some tables have none
 		order = append(order, "rowid")
 		place = "min(rowid)"
 	}
-	q := &messagedb.Queries{
-		Conversations: listQuery(conversations, place, ""),
-		Conversation:  listQuery(conversations, place, " IS ?1"), Read: read,
-	}
-	q.Messages = fmt.Sprintf(`SELECT CAST(%s AS TEXT), NULL, %s, coalesce(octet_length(content), 0), CASE WHEN octet_length(content) <= %d THEN CAST(content AS TEXT) END
+	q := &messagedb.Queries{Conversations: listQuery(conversations, place)}
+	q.Messages = fmt.Sprintf(`SELECT coalesce(CAST(%s AS TEXT), ''), NULL, %s, CASE WHEN coalesce(octet_length(content), 0) <= %d THEN coalesce(CAST(content AS TEXT), '') END
 		FROM messages WHERE conversation_id IS ?1`, messages.column("role"), messages.column("create_time"), messagedb.MaxMessage)
 	if len(order) > 0 {
 		q.Messages += " ORDER BY " + strings.Join(order, ", ")
@@ -260,46 +260,41 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 }
 
 // listQuery returns the query for the conversations that have a row or messages. place is an SQL expression: the
-// place of the first message. condition is the rest of an SQL expression after the key, such as " = 1", that
-// selects conversations; empty for all.
-func listQuery(conversations columns, place, condition string) string {
-	where := func(key string) string {
-		if condition == "" {
-			return ""
-		}
-		return " WHERE " + key + condition
-	}
-	const noRow = "SELECT m.k, NULL, NULL, NULL, FALSE, NULL, NULL, m.first, NULL FROM m"
-	query := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages%s GROUP BY conversation_id) ", place, where("conversation_id"))
+// place of the first message.
+func listQuery(conversations columns, place string) string {
+	const noRow = "SELECT m.k, '', FALSE, '', '', NULL, NULL, FALSE, '', NULL, m.first, coalesce(CAST(m.k AS TEXT), '') FROM m"
+	query := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages GROUP BY conversation_id) ", place)
 	if !slices.Contains(conversations, "id") {
 		return query + noRow
 	}
-	return query + fmt.Sprintf(`SELECT +c.id, substr(CAST(%s AS TEXT), 1, %d), %s, %s, FALSE, NULL, NULL, m.first, NULL
-		FROM conversations AS c LEFT JOIN m ON m.k = c.id%s UNION ALL `, conversations.column("title"), messagedb.MaxText,
-		conversations.column("create_time"), conversations.column("update_time"), where("c.id")) + noRow + " LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
+	return query + fmt.Sprintf(`SELECT +c.id, '', FALSE, coalesce(substr(CAST(%s AS TEXT), 1, %d), ''), '', %s, %s, FALSE, '', NULL, coalesce(m.first, 0), coalesce(CAST(c.id AS TEXT), '')
+		FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL `, conversations.column("title"), messagedb.MaxText,
+		conversations.column("create_time"), conversations.column("update_time")) + noRow + " LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
 }
 
-// read decodes a message. The name of an unknown role is the name of the message.
-func read(role, _, content []byte) (kind transcript.Kind, name string, text []byte) {
-	switch kind, name = transcript.KindSystem, ""; string(role) {
+// record adds a message to a recorder. The name of an unknown role is the name of the message.
+func record(to *history.Recorder, m *messagedb.Message) {
+	e := transcript.Event{Kind: transcript.KindSystem, Time: m.At}
+	switch m.Role {
 	case "user":
-		kind = transcript.KindUser
+		e.Kind = transcript.KindUser
 	case "assistant":
-		kind = transcript.KindAssistant
+		e.Kind = transcript.KindAssistant
 	case "tool":
-		kind = transcript.KindToolResult
+		e.Kind = transcript.KindToolResult
 	case "system": // as set
 	default:
-		name = string(transcript.AppendValid(nil, role))
-		if strings.TrimSpace(name) == "" {
-			name = "unknown"
+		e.Name = string(transcript.AppendValid(nil, []byte(m.Role)))
+		if strings.TrimSpace(e.Name) == "" {
+			e.Name = "unknown"
 		}
 	}
-	if string(content) == "null" { // which the exporter writes for a message without parts
-		return kind, name, nil
+	parts, ok := chatgptcontent.Parts(m.Data)
+	switch {
+	case ok:
+		e.Text = parts
+	case string(m.Data) != "null": // which the exporter writes for a message without parts
+		e.Text = transcript.AppendValid(nil, m.Data)
 	}
-	if parts, ok := chatgptcontent.Parts(content); ok {
-		return kind, name, parts
-	}
-	return kind, name, transcript.AppendValid(nil, content)
+	messagedb.AddMessage(to, e)
 }

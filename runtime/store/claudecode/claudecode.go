@@ -32,7 +32,7 @@ type Store struct{ history.Store }
 
 // Open returns the store, and false if Claude Code has recorded nothing.
 func Open(o store.Options) (*Store, bool) {
-	s, ok := history.Open(o, Name, Home, "projects", IDs())
+	s, ok := history.Open(o, Name, Home(o.Env()), "projects", IDs())
 	return &Store{s}, ok
 }
 
@@ -103,7 +103,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		all = s.unique(all, l)
 		err := relateAll(ctx, root, all)
 		for _, e := range all {
-			if !e.Hidden || slices.Contains(scope.IDs, e.ID) {
+			if !e.Repeated || slices.Contains(scope.IDs, e.ID) {
 				l.Conversations = append(l.Conversations, s.conversation(e, titles))
 			}
 		}

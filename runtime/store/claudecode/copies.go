@@ -17,15 +17,15 @@ import (
 // one was forked from the other or, by versions before 2.0, continued. A fork begins with copies of the
 // messages of its origin, with the same keys and times.
 type relation struct {
-	Hidden bool          // other sessions have all of its messages
-	Origin transcript.ID // the session to which the last copied message belongs; empty if none is copied
-	Own    time.Time     // of the first message that is not copied
+	Repeated bool          // other sessions have all of its messages
+	Origin   transcript.ID // the session to which the last copied message belongs; empty if none is copied
+	Own      time.Time     // of the first message that is not copied
 }
 
 // relateAll sets the relations of all sessions. It reads the files of a family if one has changed.
 func relateAll(ctx context.Context, root *history.Root, all []*entry) error {
 	for _, family := range families(all) {
-		name, stamps := "family 2", []filecache.Stamp{}
+		name, stamps := "family 3", []filecache.Stamp{}
 		for _, e := range family {
 			name += "\x00" + e.File
 			stamps = append(stamps, e.Stamp)
@@ -108,20 +108,20 @@ func relate(ctx context.Context, root *history.Root, family []*entry, relations 
 	})
 	owners := map[key]transcript.ID{}
 	for _, m := range members {
-		r := relation{Hidden: true}
+		r := relation{Repeated: true}
 		var last time.Time // of a copied message
 		for k, at := range m.times {
 			switch owner, copied := owners[k]; {
 			case !copied: // m is the first in the order with this message
 				owners[k] = m.ID
-				if r.Hidden || at.Before(r.Own) {
-					r.Hidden, r.Own = false, at
+				if r.Repeated || at.Before(r.Own) {
+					r.Repeated, r.Own = false, at
 				}
 			case r.Origin == "" || cmp.Or(last.Compare(at), r.Origin.Compare(owner)) < 0: // the last copied message so far
 				r.Origin, last = owner, at
 			}
 		}
-		if r.Hidden {
+		if r.Repeated {
 			r.Origin = "" // the origin is a continuation of this session
 		}
 		relations[m.File] = r

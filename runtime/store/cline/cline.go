@@ -35,7 +35,7 @@ type Store struct{ history.Store }
 
 // Open returns the store, and false if a home has neither sessions nor tasks.
 func Open(o store.Options) (*Store, bool) {
-	s, ok := history.Open(o, Name, home, "", IDs())
+	s, ok := history.Open(o, Name, home(o.Env()), "", IDs())
 	return &Store{s}, ok && (store.IsThere(filepath.Join(s.Dir, sessionsDir)) || store.IsThere(filepath.Join(s.Dir, tasksDir)))
 }
 
@@ -108,7 +108,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		case kind == sessionsDir+"/" && isMessages && history.IsName(agent):
 			e.About = dir + session + ".json"
 			if agent != session {
-				e.agent = agent
+				e.agent, e.Parent = agent, id(session, "")
 			}
 		case kind == tasksDir+"/" && name == taskFile:
 			if e.About = dir + aboutTask; root.Stamp(e.About) == filecache.Missing() {
@@ -128,16 +128,5 @@ func (e *entry) isTask() bool { return strings.HasPrefix(e.File, tasksDir+"/") }
 
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
-		for _, e := range all {
-			if e.Meta.Readable && s.Project.Has(e.Meta.Dir) {
-				c := s.Conversation(e.ID, &e.Meta, e.decode, e.Stamp)
-				if e.agent != "" {
-					c.Parent = id(e.session, "")
-				}
-				l.Conversations = append(l.Conversations, c)
-			}
-		}
-		return nil
-	})
+	return history.ListFiles(ctx, &s.Store, scope, s.entries, nil, nil)
 }

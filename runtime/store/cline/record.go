@@ -76,7 +76,7 @@ func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int
 	m.Created = a.Started
 	if milliseconds, _, _ := strings.Cut(e.session, "_"); m.Created.IsZero() {
 		if ms, err := strconv.ParseInt(milliseconds, 10, 64); err == nil {
-			m.Created = timeOf(ms)
+			m.Created = history.Moment(ms)
 		}
 	}
 	if e.agent == "" && a.Metadata.Title != a.Prompt {
@@ -116,16 +116,8 @@ func workspaceIn(data []byte) string {
 	return ""
 }
 
-// timeOf returns a time from milliseconds since 1970; zero for 0.
-func timeOf(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return transcript.InRange(time.UnixMilli(ms).UTC())
-}
-
-// decode adds the events of the session or the task to a recorder.
-func (e *entry) decode(_ context.Context, root *history.Root, to *history.Recorder) error {
+// Decode implements [history.File].
+func (e *entry) Decode(_ context.Context, root *history.Root, to *history.Recorder) error {
 	data, err := root.ReadFile(e.File, jsonl.MaxLine)
 	if err != nil {
 		return fmt.Errorf("reading its messages: %w", err)
@@ -166,19 +158,15 @@ func (e *entry) addMessages(to *history.Recorder, data []byte) {
 // addAnswer adds the texts, the thoughts and the calls of a message of the assistant to a recorder.
 func (m *message) addAnswer(to *history.Recorder) {
 	for _, b := range blocks(m.Content) {
-		switch e := (transcript.Event{Time: timeOf(m.At)}); b.Type {
+		switch at := history.Moment(m.At); b.Type {
 		case "text":
-			e.Kind, e.Text = transcript.KindAssistant, b.Text
-			to.Add(e)
+			to.AddText(transcript.KindAssistant, at, b.Text)
 		case "thinking":
-			e.Kind, e.Text = transcript.KindReasoning, b.Thinking
-			to.Add(e)
+			to.AddText(transcript.KindReasoning, at, b.Thinking)
 		case "reasoning": // of Roo
-			e.Kind, e.Text = transcript.KindReasoning, b.Text
-			to.Add(e)
+			to.AddText(transcript.KindReasoning, at, b.Text)
 		case "tool_use":
-			e.Kind, e.Name, e.CallID, e.Arguments = transcript.KindToolCall, b.Name, b.ID, b.Input
-			to.Add(e)
+			to.Add(history.Call(at, b.Name, b.ID, b.Input))
 		case "redacted_thinking", "thoughtSignature": // there is nothing to read
 		default:
 			to.Totals.Skipped++
@@ -189,33 +177,33 @@ func (m *message) addAnswer(to *history.Recorder) {
 // addRequest adds the events of a message in the name of the user to a recorder: the results of calls, and then one
 // prompt with what the user said.
 func (m *message) addRequest(to *history.Recorder) {
-	isPrompt, isResult := false, false
+	isResult := false
 	var prompt [][]byte
 	for _, b := range blocks(m.Content) {
 		switch text, byPerson := unmarked(b.Text); {
 		case b.Type == "tool_result":
 			to.Add(b.result(m.At))
 		case b.Type == "image" || b.Type == "document" || b.Type == "file":
-			isPrompt = isPrompt || !isResult // after the title of a result it is part of the result
+			if !isResult { // after the title of a result it is part of the result
+				prompt = append(prompt, nil)
+			}
 		case b.Type != "text":
 			to.Totals.Skipped++
 		case byPerson:
-			prompt, isPrompt = append(prompt, text), true
+			prompt = append(prompt, text)
 		case isResultTitle(b.Text):
 			isResult = true
 			if _, rest, _ := bytes.Cut(b.Text, []byte("Result:")); len(bytes.TrimSpace(rest)) > 0 {
-				to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(m.At), Text: bytes.TrimSpace(rest)})
+				to.AddText(transcript.KindToolResult, history.Moment(m.At), bytes.TrimSpace(rest))
 			}
 		case history.Begins(b.Text, "<", "[TASK RESUMPTION]", "[ERROR]", "# "): // the program wrote it
 		case isResult: // of the title before
-			to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(m.At), Text: b.Text})
+			to.AddText(transcript.KindToolResult, history.Moment(m.At), b.Text)
 		case len(bytes.TrimSpace(b.Text)) > 0:
-			prompt, isPrompt = append(prompt, b.Text), true
+			prompt = append(prompt, b.Text)
 		}
 	}
-	if isPrompt {
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: timeOf(m.At), Text: history.Join(prompt)})
-	}
+	to.AddPrompt(history.Moment(m.At), prompt)
 }
 
 // unmarked returns the part of a text between marks that the program puts around what a person said. It returns false if
@@ -247,7 +235,7 @@ func isResultTitle(text []byte) bool {
 
 // result returns the event for the result of a call, which can have several results.
 func (b *block) result(ms int64) transcript.Event {
-	e := transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(ms), CallID: b.ToolUseID, Failed: b.Failed}
+	e := transcript.Event{Kind: transcript.KindToolResult, Time: history.Moment(ms), CallID: b.ToolUseID, Failed: b.Failed}
 	var texts [][]byte
 	for _, part := range blocks(b.Content) {
 		for _, text := range [][]byte{part.Text, part.Result, part.Error} {

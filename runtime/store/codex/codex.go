@@ -34,7 +34,7 @@ type Store struct{ history.Store }
 
 // Open returns the store, and false if Codex has recorded nothing.
 func Open(o store.Options) (*Store, bool) {
-	s, ok := history.Open(o, Name, Home, "", IDs())
+	s, ok := history.Open(o, Name, Home(o.Env()), "", IDs())
 	s.Moved = []string{sessionsDir, archiveDir}
 	return &Store{s}, ok && slices.ContainsFunc(s.Moved, func(dir string) bool { return store.IsThere(filepath.Join(s.Dir, dir)) })
 }

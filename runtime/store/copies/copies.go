@@ -39,7 +39,7 @@ type Store struct {
 
 // Open returns the copies of conversations of a kind of store, and false if there are none. parseID is that of the kind.
 func Open(o store.Options, kind string, parseID func(text string) (transcript.ID, error)) (*Store, bool) {
-	s, ok := history.Open(o, kind, Home, kind, nil)
+	s, ok := history.Open(o, kind, Home(o.Env()), kind, nil)
 	return &Store{s, parseID}, ok
 }
 
@@ -103,22 +103,15 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		}
 		return all, problems
 	}
-	return history.List(ctx, &s.Store, scope, find, func(_ *history.Root, all []*entry, l *store.Listing) error {
+	return history.ListFiles(ctx, &s.Store, scope, find, nil, func(all map[transcript.ID]*entry) {
 		for _, e := range all {
-			m := &e.Meta
-			if !s.Project.Has(m.Dir) {
-				continue
-			}
-			c := s.Conversation(e.ID, &m.Session, e.decode, e.Stamp)
-			c.Parent, c.Archived, c.Hidden = m.Parent, m.Archived, m.Hidden
-			l.Conversations = append(l.Conversations, c)
+			e.Parent, e.Archived, e.Hidden = e.Meta.Parent, e.Meta.Archived, e.Meta.Hidden
 		}
-		return nil
 	})
 }
 
-// decode adds the events of the file to a recorder.
-func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+// Decode implements [history.File].
+func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	return to.Lines(ctx, root, e.File, func(line []byte, offset int64) bool {
 		var x event
 		if offset == 0 { // the header

@@ -41,7 +41,7 @@ type Store struct{ history.Store }
 
 // Open returns the store, and false if Copilot CLI has recorded nothing.
 func Open(o store.Options) (*Store, bool) {
-	s, ok := history.Open(o, Name, Home, "session-state", IDs())
+	s, ok := history.Open(o, Name, Home(o.Env()), "session-state", IDs())
 	return &Store{s}, ok
 }
 
@@ -93,24 +93,13 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
-		listed := map[transcript.ID]bool{}
+	return history.ListFiles(ctx, &s.Store, scope, s.entries, nil, func(all map[transcript.ID]*entry) {
 		for _, e := range all {
-			m := &e.Meta
-			if !m.Readable || !s.Project.Has(m.Dir) || listed[e.ID] {
-				continue
+			if history.IsName(e.Meta.Parent) {
+				e.Parent = id(e.Meta.Parent)
 			}
-			listed[e.ID] = true
-			c := s.Conversation(e.ID, &m.Session, e.decode, e.Stamp)
-			if history.IsName(m.Parent) {
-				c.Parent = id(m.Parent)
-			}
-			l.Conversations = append(l.Conversations, c)
+			e.copies = e.Meta.IsFork && all[e.Parent] != nil
 		}
-		for _, e := range all {
-			e.copies = e.Meta.IsFork && listed[id(e.Meta.Parent)]
-		}
-		return nil
 	})
 }
 
@@ -195,8 +184,8 @@ func scalar(mapping []byte, key string) string {
 	}
 }
 
-// decode adds the events of the session to a recorder.
-func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+// Decode implements [history.File].
+func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(to)
 	return to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r, ok := parse(line)

@@ -97,13 +97,13 @@ func (to *decoder) record(r *record) bool {
 	case "user.message":
 		isSaid := len(d.Content) > 0 || len(d.Attachments) > 0 && !jsontext.IsEmpty(d.Attachments)
 		if isSaid && d.isOfUser() && r.Agent == "" {
-			to.add(transcript.KindUser, r.At, d.Content)
+			to.AddText(transcript.KindUser, r.At, d.Content)
 		}
 	case "assistant.reasoning":
 		to.addReasoning(r.At, d.Content)
 	case "assistant.message":
 		to.addReasoning(r.At, d.Reasoning)
-		to.add(transcript.KindAssistant, r.At, d.Content)
+		to.AddText(transcript.KindAssistant, r.At, d.Content)
 		for _, c := range d.Requests {
 			to.call(r.At, c.Name, c.Call, c.Arguments)
 		}
@@ -113,7 +113,7 @@ func (to *decoder) record(r *record) bool {
 		to.Add(d.result(r.At))
 	case "session.compaction_complete":
 		if d.Success && r.Agent == "" {
-			to.add(transcript.KindCompaction, r.At, nil)
+			to.AddText(transcript.KindCompaction, r.At, nil)
 		}
 	default:
 		return isSilent(r.Type)
@@ -121,16 +121,11 @@ func (to *decoder) record(r *record) bool {
 	return true
 }
 
-// add adds an event with a text.
-func (to *decoder) add(kind transcript.Kind, at time.Time, text []byte) {
-	to.Add(transcript.Event{Kind: kind, Time: at, Text: text})
-}
-
 // addReasoning adds reasoning, unless it is the same as the reasoning that was added last.
 func (to *decoder) addReasoning(at time.Time, text []byte) {
 	if string(text) != to.reasoning {
 		to.reasoning = string(text)
-		to.add(transcript.KindReasoning, at, text)
+		to.AddText(transcript.KindReasoning, at, text)
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -40,10 +40,10 @@ const (
 
 // Open returns the store, and false if Crush has recorded nothing. A home can also be the directory of a
 // database.
-func Open(o store.Options) (*sessiondb.Store, bool) {
-	base, ok := history.Open(o, Name, Home, "", IDs())
-	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: queries, Key: session, Record: record}}
-	s.Databases = func() ([]sessiondb.Database, []store.Problem) { return databases(&s.Store) }
+func Open(o store.Options) (*messagedb.Store, bool) {
+	base, ok := history.Open(o, Name, Home(o.Env()), "", IDs())
+	s := &messagedb.Store{Store: base, Queries: messagedb.Tables(queries), IDOf: idOf, Record: record}
+	s.Databases = func() ([]messagedb.Database, []store.Problem) { return databases(&s.Store) }
 	found, problems := s.Databases()
 	return s, ok && len(found)+len(problems) > 0
 }
@@ -69,23 +69,26 @@ func IDs() *history.IDs {
 // key of the session in which a title is made.
 const callMark, titlePrefix = "$$", "title-"
 
-// session implements the function Key of [sessiondb.Format]. A key is the id of a session. That of a sub-agent is the id
-// of a message, callMark and the id of a call.
-func session(key string) (id, part string, ok bool) {
+// idOf returns the id here of the session with a key, or "". A key is the program's id of a session. That of a sub-agent
+// is the id of a message, callMark and the id of a call.
+func idOf(key string) transcript.ID {
 	const most = 64 // characters
-	id, call, isAgent := strings.Cut(key, callMark)
-	part = strings.Map(func(c rune) rune {
+	session, call, isAgent := strings.Cut(key, callMark)
+	part := strings.Map(func(c rune) rune {
 		if !history.IsPlain(string(c)) {
 			return '-'
 		}
 		return c
 	}, call)
 	part = part[:min(len(part), most)]
-	return id, part, history.IsName(id) && isAgent == (part != "") && !strings.HasPrefix(id, titlePrefix)
+	if !history.IsName(session) || isAgent == (part == "") || strings.HasPrefix(session, titlePrefix) {
+		return ""
+	}
+	return IDs().ID(session, part)
 }
 
 // databases returns the databases of the projects that are asked for, and the problem of reading the list of projects.
-func databases(s *history.Store) (all []sessiondb.Database, problems []store.Problem) {
+func databases(s *history.Store) (all []messagedb.Database, problems []store.Problem) {
 	var noted struct {
 		Projects []struct {
 			Path    string `json:"path"`
@@ -94,7 +97,7 @@ func databases(s *history.Store) (all []sessiondb.Database, problems []store.Pro
 	}
 	add := func(project, data string) {
 		if path := filepath.Join(data, databaseFile); s.Project.Has(project) && isOwn(data, path) {
-			all = append(all, sessiondb.Database{Path: path, Dir: project})
+			all = append(all, messagedb.Database{Path: path, Dir: project})
 		}
 	}
 	add(filepath.Dir(s.Dir), s.Dir) // the home can be the directory of a database
@@ -120,7 +123,7 @@ func isOwn(dir, database string) bool {
 	return filepath.IsAbs(dir) && dirErr == nil && dirInfo.IsDir() && fileErr == nil && fileInfo.Mode().IsRegular()
 }
 
-// queries implements the function of [sessiondb.Format].
+// queries implements the function of [messagedb.Tables].
 func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
 	isSummary := "0"
 	if has("messages", "is_summary_message") {
@@ -159,36 +162,33 @@ type part struct {
 	} `json:"data"`
 }
 
-// record implements the function of [sessiondb.Format]. It adds the events of a message to a recorder.
-func record(to *history.Recorder, m *sessiondb.Message) {
+// record adds the events of a message to a recorder.
+func record(to *history.Recorder, m *messagedb.Message) {
 	if string(m.About) == "1" { // the summary of the messages before it
 		to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: m.At})
 		return
 	}
-	var texts [][]byte // of the prompt
-	isPrompt := false
+	var prompt [][]byte
 	for _, p := range jsontext.Parts(m.Data, func([]byte) (none part) { return none }) {
 		switch {
 		case m.Role == "user" && p.Type == "text":
-			isPrompt, texts = true, append(texts, p.Data.Text)
+			prompt = append(prompt, p.Data.Text)
 		case m.Role == "user" && (p.Type == "binary" || p.Type == "image_url"):
-			isPrompt = true
+			prompt = append(prompt, nil)
 		default:
 			p.record(to, m.At)
 		}
 	}
-	if isPrompt {
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: history.Join(texts)})
-	}
+	to.AddPrompt(m.At, prompt)
 }
 
 // record adds the events of a part that is no prompt to a recorder.
 func (p *part) record(to *history.Recorder, at time.Time) {
 	switch d := &p.Data; p.Type {
 	case "text":
-		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: d.Text})
+		to.AddText(transcript.KindAssistant, at, d.Text)
 	case "reasoning":
-		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: d.Thinking})
+		to.AddText(transcript.KindReasoning, at, d.Thinking)
 	case "tool_call":
 		to.Add(history.Call(at, d.Name, d.ID, d.Input))
 	case "tool_result":

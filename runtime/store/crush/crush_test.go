@@ -9,7 +9,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/crush"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/store/project"
 )
@@ -64,7 +64,7 @@ func (l lab) note(t testing.TB, dir string) {
 	}
 }
 
-func (l lab) open(t testing.TB) *sessiondb.Store {
+func (l lab) open(t testing.TB) *messagedb.Store {
 	t.Helper()
 	s, ok := crush.Open(store.Options{Home: l.home, Project: project.New(project.Options{Dir: l.project})})
 	if !ok {

@@ -28,7 +28,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 )
@@ -45,18 +45,18 @@ const (
 
 // Open returns the store of the editor if the home has its database, or else the store of cursor-agent. It returns
 // false if the home has neither.
-func Open(o store.Options) (*sessiondb.Store, bool) {
-	base, _ := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "", IDs())
-	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: editorQueries, Record: recordBubble}}
+func Open(o store.Options) (*messagedb.Store, bool) {
+	base, _ := history.Open(o, Name, Homes(o.Env())[0], "", IDs())
+	s := &messagedb.Store{Store: base, Queries: messagedb.Tables(editorQueries), Record: recordBubble}
 	state := filepath.Join(base.Dir, globalDir, stateFile)
-	s.Databases = func() ([]sessiondb.Database, []store.Problem) {
-		return []sessiondb.Database{{Path: state, Dirs: func(ctx context.Context) map[string]string { return folders(ctx, &s.Store) }}}, nil
+	s.Databases = func() ([]messagedb.Database, []store.Problem) {
+		return []messagedb.Database{{Path: state, Dirs: func(ctx context.Context) map[string]string { return folders(ctx, &s.Store) }}}, nil
 	}
 	if _, err := os.Stat(state); base.Dir != "" && err == nil {
 		return s, true
 	}
-	s.Format = sessiondb.Format{Queries: agentQueries, Record: recordMessage}
-	s.Databases = func() ([]sessiondb.Database, []store.Problem) { return chats(&s.Store) }
+	s.Queries, s.Record = messagedb.Tables(agentQueries), recordMessage
+	s.Databases = func() ([]messagedb.Database, []store.Problem) { return chats(&s.Store) }
 	return s, base.Dir != "" && store.IsThere(filepath.Join(base.Dir, chatsDir))
 }
 
@@ -100,7 +100,7 @@ func folders(ctx context.Context, s *history.Store) map[string]string {
 }
 
 // chats returns the databases of cursor-agent for the project, and problems for the directories that cannot be read.
-func chats(s *history.Store) (all []sessiondb.Database, problems []store.Problem) {
+func chats(s *history.Store) (all []messagedb.Database, problems []store.Problem) {
 	byHash := map[string]string{} // the directories of the project
 	for _, dir := range s.Project.Dirs() {
 		sum := md5.Sum([]byte(dir))
@@ -125,13 +125,13 @@ func chats(s *history.Store) (all []sessiondb.Database, problems []store.Problem
 		jsontext.Decode(data, &about)
 		dir := cmp.Or(about.Dir, byHash[filepath.Base(filepath.Dir(filepath.Clean(chat)))])
 		if s.Project.Has(dir) {
-			all = append(all, sessiondb.Database{Path: path, Dir: dir})
+			all = append(all, messagedb.Database{Path: path, Dir: dir})
 		}
 	}
 	return all, problems
 }
 
-// editorQueries implements the function of [sessiondb.Format].
+// editorQueries implements the function of [messagedb.Tables].
 func editorQueries(has func(table, column string) bool) (sessions, messages string, ok bool) {
 	const composers, valid = "composerData:", "CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) END"
 	sessions = `WITH composers AS MATERIALIZED (SELECT substr(key, length('` + composers + `') + 1) AS id, ` + valid + ` AS data
@@ -155,7 +155,7 @@ func editorQueries(has func(table, column string) bool) (sessions, messages stri
 	return sessions, messages, has("cursorDiskKV", "value") && has("ItemTable", "value")
 }
 
-// agentQueries implements the function of [sessiondb.Format]. The metadata is JSON in hexadecimal digits. The
+// agentQueries implements the function of [messagedb.Tables]. The metadata is JSON in hexadecimal digits. The
 // ids of the messages begin the root, in order, as fields of Protocol Buffers: each is 32 bytes after two.
 func agentQueries(has func(table, column string) bool) (sessions, messages string, ok bool) {
 	const about = `about AS MATERIALIZED (SELECT CASE WHEN json_valid(CAST(unhex(value) AS TEXT)) THEN CAST(unhex(value) AS TEXT) END AS data FROM meta WHERE key = '0')`

@@ -12,7 +12,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/cursor"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/store/project"
 )
@@ -76,7 +76,7 @@ func newLab(t testing.TB, rows ...[][]any) lab {
 	return l
 }
 
-func (l lab) open(t testing.TB, all bool) *sessiondb.Store {
+func (l lab) open(t testing.TB, all bool) *messagedb.Store {
 	t.Helper()
 	s, ok := cursor.Open(store.Options{Home: l.home, Project: project.New(project.Options{Dir: l.project, All: all})})
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -38,11 +38,11 @@ type bubble struct {
 // at returns the time of the message; versions 1 and 2 record only that of its beginning, and not always.
 func (b *bubble) at() time.Time {
 	ms, _ := strconv.ParseFloat(string(b.Timing.Start), 64)
-	return cmp.Or(b.Created, sessiondb.Moment(max(0, int64(min(ms, 1<<52)))))
+	return cmp.Or(b.Created, history.Moment(max(0, int64(min(ms, 1<<52)))))
 }
 
-// recordBubble implements the function Record of [sessiondb.Format] for the editor.
-func recordBubble(to *history.Recorder, m *sessiondb.Message) {
+// recordBubble adds the events of a message of the editor to a recorder.
+func recordBubble(to *history.Recorder, m *messagedb.Message) {
 	var b bubble
 	if !jsontext.Decode(m.Data, &b) {
 		to.Totals.Skipped++
@@ -50,10 +50,10 @@ func recordBubble(to *history.Recorder, m *sessiondb.Message) {
 	at := b.at()
 	switch {
 	case b.Type == 1 && (len(b.Text) > 0 || len(b.Images) > 0 && !jsontext.IsEmpty(b.Images)):
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: at, Text: b.Text})
+		to.AddText(transcript.KindUser, at, b.Text)
 	case b.Type == 2:
-		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: b.Thinking.Text})
-		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: b.Text})
+		to.AddText(transcript.KindReasoning, at, b.Thinking.Text)
+		to.AddText(transcript.KindAssistant, at, b.Text)
 		if b.Tool.Name != "" {
 			b.recordCall(to, at)
 		}
@@ -110,8 +110,8 @@ type part struct {
 	Failed bool         `json:"isError"`
 }
 
-// recordMessage implements the function Record of [sessiondb.Format] for cursor-agent.
-func recordMessage(to *history.Recorder, m *sessiondb.Message) {
+// recordMessage adds the events of a message of cursor-agent to a recorder.
+func recordMessage(to *history.Recorder, m *messagedb.Message) {
 	var message struct {
 		Role    string       `json:"role"`
 		Content jsontext.Raw `json:"content"`
@@ -124,12 +124,12 @@ func recordMessage(to *history.Recorder, m *sessiondb.Message) {
 		case message.Role == "system": // the program wrote it
 		case p.Type == "text" && message.Role == "user":
 			if prompt, ok := typed(p.Text); ok {
-				to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: prompt})
+				to.AddText(transcript.KindUser, m.At, prompt)
 			}
 		case p.Type == "text":
-			to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: m.At, Text: p.Text})
+			to.AddText(transcript.KindAssistant, m.At, p.Text)
 		case p.Type == "reasoning":
-			to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: m.At, Text: p.Text})
+			to.AddText(transcript.KindReasoning, m.At, p.Text)
 		case p.Type == "tool-call":
 			to.Add(history.Call(m.At, p.Tool, p.Call, p.Args))
 		case p.Type == "tool-result":

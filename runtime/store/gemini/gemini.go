@@ -36,7 +36,7 @@ type Store struct{ history.Store }
 
 // Open returns the store, and false if Gemini CLI has recorded nothing.
 func Open(o store.Options) (*Store, bool) {
-	s, ok := history.Open(o, Name, Home, "tmp", IDs())
+	s, ok := history.Open(o, Name, Home(o.Env()), "tmp", IDs())
 	return &Store{s}, ok
 }
 

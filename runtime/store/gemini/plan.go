@@ -143,7 +143,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 		switch {
 		case m.dropped || m.noise: // no events
 		case m.compaction:
-			d.Text(transcript.KindCompaction, m.At, nil)
+			d.To.AddText(transcript.KindCompaction, m.At, nil)
 		default:
 			d.message(&m.record)
 		}

@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/internal/genai"
@@ -104,9 +103,7 @@ func (d *decoder) message(r *record) {
 // answer adds the thoughts, the texts, and the calls with their results of a message of the assistant.
 func (d *decoder) answer(r *record) {
 	for _, t := range r.Thoughts {
-		texts := [][]byte{t.Subject, t.Description}
-		texts = slices.DeleteFunc(texts, func(text []byte) bool { return len(text) == 0 })
-		d.Text(transcript.KindReasoning, cmp.Or(t.At, r.At), history.Join(texts))
+		d.To.AddText(transcript.KindReasoning, cmp.Or(t.At, r.At), history.Join([][]byte{t.Subject, t.Description}))
 	}
 	d.Answer(r.At, r.Content)
 	for i := range r.Calls {

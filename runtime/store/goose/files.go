@@ -9,7 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
@@ -44,14 +44,7 @@ func (s *files) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		}
 		return all, problems
 	}
-	return history.List(ctx, &s.Store, scope, find, func(_ *history.Root, all []*entry, l *store.Listing) error {
-		for _, e := range all {
-			if e.Meta.Readable && s.Project.Has(e.Meta.Dir) {
-				l.Conversations = append(l.Conversations, s.Conversation(e.ID, &e.Meta, e.decode, e.Stamp))
-			}
-		}
-		return nil
-	})
+	return history.ListFiles(ctx, &s.Store, scope, find, nil, nil)
 }
 
 // Peek implements [history.Listed].
@@ -61,14 +54,14 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 		var l line
 		l.record(to, data)
 		m.Dir, m.Title = cmp.Or(m.Dir, l.Dir), cmp.Or(m.Title, l.Description)
-		m.Created = cmp.Or(m.Created, sessiondb.Moment(l.Created))
+		m.Created = cmp.Or(m.Created, history.Moment(l.Created))
 	})
 	m.Note(to)
 	return m.Dir, err
 }
 
-// decode adds the events of the session in the file to a recorder.
-func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+// Decode implements [history.File].
+func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	return to.Lines(ctx, root, e.File, func(data []byte, _ int64) bool {
 		var l line
 		return l.record(to, data)
@@ -79,7 +72,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 func (l *line) record(to *history.Recorder, data []byte) bool {
 	ok := jsontext.Decode(data, l)
 	if l.Role != "" {
-		record(to, &sessiondb.Message{Role: l.Role, At: sessiondb.Moment(l.Created), About: l.Metadata, Data: l.Content})
+		record(to, &messagedb.Message{Role: l.Role, At: history.Moment(l.Created), About: l.Metadata, Data: l.Content})
 	}
 	return ok
 }

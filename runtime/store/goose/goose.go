@@ -1,9 +1,8 @@
 // Package goose reads the conversations that Goose recorded for a project, from its database or, of versions
 // before 1.10, from its files. The form is that of the sources of 2025 and 2026; no version was run here.
 //
-// The database is sessions/sessions.db in ~/.local/share/goose, on Windows in %APPDATA%\Block\goose\data, on
-// macOS also in ~/Library/Application Support/Block/goose, and below WSL in the Linux home; GOOSE_PATH_ROOT
-// names another place. Goose imported the files sessions/ID.jsonl when it made the database. A session
+// The database is sessions/sessions.db in ~/.local/share/goose, on macOS too, on Windows in
+// %APPDATA%\Block\goose\data, and below WSL in the Linux home; GOOSE_PATH_ROOT names another place. Goose imported the files sessions/ID.jsonl when it made the database. A session
 // belongs to a project by its working directory. It grows by rows of its messages, or by lines; after a
 // compaction all are written again.
 //
@@ -23,7 +22,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -33,30 +32,24 @@ const Name = "goose"
 
 // Open returns the store, and false if Goose has recorded nothing. Files are read where there is no database.
 func Open(o store.Options) (store.Store, bool) {
-	base, ok := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "sessions", IDs())
+	base, ok := history.Open(o, Name, Home(o.Env()), "sessions", IDs())
 	path := filepath.Join(base.Dir, "sessions.db")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return &files{base}, ok
 	}
-	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: queries, Record: record}}
-	s.Databases = func() ([]sessiondb.Database, []store.Problem) { return []sessiondb.Database{{Path: path}}, nil }
-	return s, ok
+	databases := func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{{Path: path}}, nil }
+	return &messagedb.Store{Store: base, Databases: databases, Queries: messagedb.Tables(queries), Record: record}, ok
 }
 
-// Homes returns the directories that can have the data of Goose, the usual one first. An element is "" if the
-// environment does not name it.
-func Homes(getenv func(string) string) []string {
+// Home returns the directory with the data of Goose, or "" if the environment does not name it.
+func Home(getenv func(string) string) string {
 	if root := getenv("GOOSE_PATH_ROOT"); filepath.IsAbs(root) {
-		return []string{filepath.Join(root, "data")}
+		return filepath.Join(root, "data")
 	}
-	usual := history.InData(getenv, "goose")
-	switch data := getenv("APPDATA"); {
-	case runtime.GOOS == "windows" && data != "":
-		return []string{filepath.Join(data, "Block", "goose", "data")}
-	case runtime.GOOS == "darwin": // data can be in the usual directory or in that of the system
-		return []string{usual, history.InHome(getenv, "Library", "Application Support", "Block", "goose")}
+	if data := getenv("APPDATA"); runtime.GOOS == "windows" && data != "" {
+		return filepath.Join(data, "Block", "goose", "data")
 	}
-	return []string{usual}
+	return history.InData(getenv, "goose")
 }
 
 // IDs returns the form of ids: a day and the number of a session on it.
@@ -64,7 +57,7 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "goose-", Session: history.IsName, Example: "goose-20260501_2"}
 }
 
-// queries implements the function of [sessiondb.Format].
+// queries implements the function of [messagedb.Tables].
 func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
 	// column returns the name of a column, or none, a value, if the version of the database does not have the column.
 	column := func(table, name, none string) string {
@@ -105,34 +98,31 @@ type part struct {
 	} `json:"toolResult"`
 }
 
-// record implements the function of [sessiondb.Format]. It adds the events of a message to a recorder.
-func record(to *history.Recorder, m *sessiondb.Message) {
+// record adds the events of a message to a recorder.
+func record(to *history.Recorder, m *messagedb.Message) {
 	isForModel := string(jsontext.Get(m.About, "userVisible")) == "false"
-	var texts [][]byte // of the prompt
-	isPrompt := false
+	var prompt [][]byte
 	for _, p := range jsontext.Parts(m.Data, func(text []byte) part { return part{Type: "text", Text: text} }) {
 		switch {
 		case isForModel && p.Type != "toolRequest" && p.Type != "toolResponse": // hidden from the user
 		case m.Role == "user" && p.Type == "text":
-			isPrompt, texts = true, append(texts, p.Text)
+			prompt = append(prompt, p.Text)
 		case m.Role == "user" && p.Type == "image":
-			isPrompt = true
+			prompt = append(prompt, nil)
 		default:
 			p.record(to, m.At)
 		}
 	}
-	if isPrompt {
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: m.At, Text: history.Join(texts)})
-	}
+	to.AddPrompt(m.At, prompt)
 }
 
 // record adds the events of a part that is no prompt to a recorder.
 func (p *part) record(to *history.Recorder, at time.Time) {
 	switch p.Type {
 	case "text":
-		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: p.Text})
+		to.AddText(transcript.KindAssistant, at, p.Text)
 	case "thinking":
-		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: p.Thinking})
+		to.AddText(transcript.KindReasoning, at, p.Thinking)
 	case "toolRequest", "frontendToolRequest":
 		c := &p.Call.Value
 		if c.Name == "" { // what the model wrote was no call

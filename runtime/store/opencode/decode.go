@@ -3,7 +3,6 @@ package opencode
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/jsontext"
@@ -23,16 +22,6 @@ type times struct {
 	Archived int64 `json:"archived"`
 	Start    int64 `json:"start"`
 	End      int64 `json:"end"`
-}
-
-// timeOf returns the first of some times in milliseconds since 1970 that is not 0; zero if there is none.
-func timeOf(milliseconds ...int64) time.Time {
-	for _, ms := range milliseconds {
-		if ms != 0 {
-			return transcript.InRange(time.UnixMilli(ms).UTC())
-		}
-	}
-	return time.Time{}
 }
 
 // message is a recorded message.
@@ -117,27 +106,23 @@ func record(to *history.Recorder, m *message, parts []part) {
 		to.Totals.Skipped++
 		return
 	}
-	isPrompt := false
-	var texts [][]byte
+	var prompt [][]byte
 	for i := range parts {
 		switch p := &parts[i]; {
 		case p.damaged || !p.isKnown():
 			to.Totals.Skipped++
-		case p.Type == "file":
-			isPrompt = true
+		case p.Type == "file" && isUser:
+			prompt = append(prompt, nil)
 		case p.Synthetic || p.Ignored: // neither the user nor the assistant said it
 		case isUser && p.Type == "text":
-			isPrompt = true
-			texts = append(texts, p.Text)
+			prompt = append(prompt, p.Text)
 		case isUser && p.Type == "compaction" && m.isCompaction:
-			to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: timeOf(m.created)})
+			to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: history.Moment(m.created)})
 		case !isUser:
 			recordAnswer(to, m, p)
 		}
 	}
-	if isUser && isPrompt {
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: timeOf(m.created), Text: history.Join(texts)})
-	}
+	to.AddPrompt(history.Moment(m.created), prompt)
 }
 
 // isKnown reports whether versions up to 1.18 write parts of this type.
@@ -152,13 +137,13 @@ func (p *part) isKnown() bool {
 // recordAnswer adds the events of a part of an answer to a recorder.
 func recordAnswer(to *history.Recorder, m *message, p *part) {
 	s := &p.State
-	switch at := timeOf(p.Time.Start, m.created); p.Type {
+	switch at := history.Moment(cmp.Or(p.Time.Start, m.created)); p.Type {
 	case "text":
-		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: p.Text})
+		to.AddText(transcript.KindAssistant, at, p.Text)
 	case "reasoning":
-		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: p.Text})
+		to.AddText(transcript.KindReasoning, at, p.Text)
 	case "tool":
-		to.Add(transcript.Event{Kind: transcript.KindToolCall, Time: timeOf(s.Time.Start, m.created), Name: p.Tool, CallID: p.CallID, Arguments: s.Input})
+		to.Add(transcript.Event{Kind: transcript.KindToolCall, Time: history.Moment(cmp.Or(s.Time.Start, m.created)), Name: p.Tool, CallID: p.CallID, Arguments: s.Input})
 		if s.Status == "completed" || s.Status == "error" {
 			to.Add(s.result(m, p.CallID))
 		}
@@ -168,7 +153,7 @@ func recordAnswer(to *history.Recorder, m *message, p *part) {
 // result returns the event of the result of a call. Its text is the answers of the user, if there are any, or the error,
 // or the output. A shell command that failed has no error, but an exit code.
 func (s *state) result(m *message, callID string) transcript.Event {
-	e := transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(s.Time.End, s.Time.Start, m.created), CallID: callID, Text: s.Output}
+	e := transcript.Event{Kind: transcript.KindToolResult, Time: history.Moment(cmp.Or(s.Time.End, s.Time.Start, m.created)), CallID: callID, Text: s.Output}
 	e.Failed = s.Status == "error" || s.Metadata.Exit != 0
 	if e.Failed && s.Error != nil {
 		e.Text = s.Error

@@ -52,7 +52,7 @@ type Store struct {
 // Open returns the store, and false if the program has recorded nothing. A database in the environment is read
 // together with those of the home in the environment.
 func (p Program) Open(o store.Options) (*Store, bool) {
-	base, _ := history.Open(o, string(p), p.Home, "", p.IDs())
+	base, _ := history.Open(o, string(p), p.Home(o.Env()), "", p.IDs())
 	s := &Store{Store: base, program: p}
 	if s.Dir == "" {
 		return nil, false
@@ -152,7 +152,7 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 // opencode that was killed run for ever.
 func (p *part) isRunning(from caller.Caller) bool {
 	return p.Type == "tool" && transcript.IsTool(p.Tool, from.Tool) && p.State.Status == "running" &&
-		!timeOf(p.State.Time.Start).Before(from.Started.Truncate(time.Millisecond)) && isSameJSON(p.State.Input, from.Arguments)
+		!history.Moment(p.State.Time.Start).Before(from.Started.Truncate(time.Millisecond)) && isSameJSON(p.State.Input, from.Arguments)
 }
 
 // isSameJSON reports whether two JSON texts have the same value. An empty text is an empty object.

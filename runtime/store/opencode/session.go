@@ -134,7 +134,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
 	from := i.origin(all)
 	c := &conversation{s, i, from != nil && (i.archived() || !from.archived())}
-	meta := history.Session{Title: i.Title, Dir: i.Dir, Created: timeOf(i.Time.Created)}
+	meta := history.Session{Title: i.Title, Dir: i.Dir, Created: history.Moment(i.Time.Created)}
 	if isDefaultTitle(i.Title) {
 		if meta.Request = c.request(ctx); meta.Request != "" {
 			meta.Title = ""
@@ -142,8 +142,8 @@ func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Co
 	}
 	entry := s.Conversation(s.ID(i.session, ""), &meta, nil)
 	entry.Record = c
-	entry.LastActivatedAt = timeOf(i.Time.Updated)
-	entry.Archived, entry.ArchivedAt = i.archived(), timeOf(i.Time.Archived)
+	entry.LastActivatedAt = history.Moment(i.Time.Updated)
+	entry.Archived, entry.ArchivedAt = i.archived(), history.Moment(i.Time.Archived)
 	if isSession(i.Parent) {
 		entry.Parent = s.ID(i.Parent, "")
 	} else if from != nil {

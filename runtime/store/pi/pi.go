@@ -19,7 +19,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/caller"
@@ -36,7 +35,7 @@ type Store struct{ history.Store }
 
 // Open returns the store, and false if nothing is recorded in the home.
 func Open(o store.Options) (*Store, bool) {
-	s, ok := history.Open(o, Name, home, "sessions", IDs())
+	s, ok := history.Open(o, Name, home(o.Env()), "sessions", IDs())
 	return &Store{s}, ok
 }
 
@@ -106,23 +105,15 @@ func sessionIn(file string) string {
 
 // List implements [store.Store]. Of several files of a session the one that was written last is read.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
-		newest := map[transcript.ID]*entry{} // the file of each session that was written last
-		slices.SortFunc(all, func(a, b *entry) int { return cmp.Compare(a.Stamp.Modified(), b.Stamp.Modified()) })
+	return history.ListFiles(ctx, &s.Store, scope, s.entries, func(a, b *entry) int {
+		return cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified())
+	}, func(all map[transcript.ID]*entry) {
 		for _, e := range all {
-			if e.Meta.Readable && s.Project.Has(e.Meta.Dir) {
-				newest[e.ID] = e
-			}
-		}
-		for _, e := range newest {
-			origin := newest[id(e.Meta.Origin)]
-			c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp)
+			origin := all[id(e.Meta.Origin)]
 			if e.isFork = origin != nil && origin != e; e.isFork {
-				c.Parent = origin.ID
+				e.Parent = origin.ID
 			}
-			l.Conversations = append(l.Conversations, c)
 		}
-		return nil
 	})
 }
 

@@ -3,7 +3,6 @@ package pi
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"strings"
 	"time"
@@ -79,8 +78,8 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	return m.Dir, err
 }
 
-// decode adds the events of the live branch of the session to a recorder. It returns the error of reading the file.
-func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+// Decode implements [history.File]. It adds the events of the live branch.
+func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	var branch history.Branch[*record]
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r := &record{}
@@ -114,17 +113,14 @@ func (r *record) record(to *history.Recorder) {
 func (r *record) recordMessage(to *history.Recorder) {
 	switch m := &r.Message; m.Role {
 	case "user":
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: r.At, Text: m.text()})
+		to.AddText(transcript.KindUser, r.At, m.text())
 	case "assistant":
 		r.recordAnswer(to)
 	case "toolResult":
 		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: m.CallID, Failed: m.Failed, Text: m.text()})
 	case "bashExecution": // a command that the user ran
-		arguments, err := json.Marshal(map[string]string{"command": m.Command})
-		if err == nil {
-			to.Add(transcript.Event{Kind: transcript.KindToolCall, Time: r.At, Name: "bash", CallID: r.ID, Arguments: arguments})
-			to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: r.ID, Failed: m.ExitCode != 0, Text: m.Output})
-		}
+		to.Add(history.Call(r.At, "bash", r.ID, history.Object("command", m.Command)))
+		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: r.ID, Failed: m.ExitCode != 0, Text: m.Output})
 	case "system", "custom", "hookMessage", "branchSummary", "compactionSummary": // no person has written them
 	default:
 		to.Totals.Skipped++
@@ -134,16 +130,13 @@ func (r *record) recordMessage(to *history.Recorder) {
 // recordAnswer adds the texts, the thoughts and the calls of a message of the assistant to a recorder.
 func (r *record) recordAnswer(to *history.Recorder) {
 	for _, p := range r.Message.parts() {
-		switch e := (transcript.Event{Time: r.At}); p.Type {
-		case "text", "thinking":
-			e.Kind, e.Text = transcript.KindAssistant, p.Text
-			if p.Type == "thinking" {
-				e.Kind, e.Text = transcript.KindReasoning, p.Thinking
-			}
-			to.Add(e)
+		switch p.Type {
+		case "text":
+			to.AddText(transcript.KindAssistant, r.At, p.Text)
+		case "thinking":
+			to.AddText(transcript.KindReasoning, r.At, p.Thinking)
 		case "toolCall":
-			e.Kind, e.Name, e.CallID, e.Arguments = transcript.KindToolCall, p.Name, p.ID, p.Arguments
-			to.Add(e)
+			to.Add(history.Call(r.At, p.Name, p.ID, p.Arguments))
 		default:
 			to.Totals.Skipped++
 		}

@@ -46,10 +46,9 @@ func (s *server) openArchive(ctx context.Context) (*sqlitefile.DB, error) {
 // queries returns the queries. Each asks for the rows of the owner, for roles that are exempt from row-level
 // security.
 func queries(context.Context, *sqlitefile.DB) (*messagedb.Queries, error) {
-	const conversations = "SELECT " + archive.Columns + " FROM convtools.conversations WHERE owner = session_user::text"
 	return &messagedb.Queries{
-		Conversations: conversations, Conversation: conversations + " AND name = $1::bytea", Read: archive.Read,
-		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
+		Conversations: "SELECT " + archive.Columns + " FROM convtools.conversations WHERE owner = session_user::text",
+		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, CASE WHEN octet_length(m.text) <= %d THEN m.text END
 			FROM convtools.conversations AS c JOIN convtools.messages AS m ON m.owner = c.owner AND m.conversation = c.id
 			WHERE c.owner = session_user::text AND c.name = $1::bytea ORDER BY m.position`, messagedb.MaxMessage),
 	}, nil

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"strings"
@@ -54,11 +55,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 		return nil, false
 	}
 	s := parse(text)
-	database := messagedb.Database{Path: s.place, Version: s.version, Open: s.openArchive, Queries: queries}
-	return &messagedb.Store{
-		IDs: archive.IDs(), Kind: archive.Name, Path: s.place,
-		Databases: func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{database}, nil },
-	}, true
+	return archive.NewStore(messagedb.Database{Path: s.place, Version: s.version, Open: s.openArchive}, queries), true
 }
 
 // server is a database on a server.
@@ -133,7 +130,7 @@ func failure(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &known), errors.As(err, &other), errors.Is(err, messagedb.ErrAbsent):
+	case errors.As(err, &known), errors.As(err, &other), errors.Is(err, fs.ErrNotExist):
 		return err
 	case errors.As(err, &answer):
 		return &Error{Code: answer.Code, Reason: answer.Message}

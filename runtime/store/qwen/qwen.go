@@ -15,7 +15,6 @@ import (
 	"cmp"
 	"context"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/caller"
@@ -32,7 +31,7 @@ type Store struct{ history.Store }
 
 // Open returns the store, and false if Qwen Code has recorded nothing.
 func Open(o store.Options) (*Store, bool) {
-	s, ok := history.Open(o, Name, Home, "projects", IDs())
+	s, ok := history.Open(o, Name, Home(o.Env()), "projects", IDs())
 	return &Store{s}, ok
 }
 
@@ -60,10 +59,9 @@ func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 // entry is a file of a session or a sub-agent.
 type entry struct {
 	history.Entry[metadata]
-	session  string // uuid; of a sub-agent that of the session that started it
-	agent    string // name of a sub-agent; empty for a session
-	archived bool
-	isFork   bool // of a session that lists show together with it
+	session string // uuid; of a sub-agent that of the session that started it
+	agent   string // name of a sub-agent; empty for a session
+	isFork  bool   // of a session that lists show together with it
 }
 
 // entries returns the files of sessions and sub-agents, and problems for the folders that cannot be read.
@@ -97,13 +95,14 @@ func newEntry(file string) *entry {
 	case !isLog || len(below) < 3:
 		return nil
 	case below[1] == "chats":
-		e.session, e.archived = name, len(below) == 4
+		e.session, e.Archived = name, len(below) == 4
 	default:
 		agent, isAgent := strings.CutPrefix(name, "agent-")
 		if !isAgent || !history.IsName(agent) || len(below) != 4 {
 			return nil
 		}
 		e.session, e.agent, e.About = below[2], agent, strings.TrimSuffix(file, ".jsonl")+".meta.json"
+		e.Parent = id(e.session, "")
 	}
 	if !history.IsUUID(e.session) {
 		return nil
@@ -115,36 +114,16 @@ func newEntry(file string) *entry {
 // List implements [store.Store]. Of several files of a session the one that is not archived is read, of
 // several of these the one that was written last.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
-		chosen := map[transcript.ID]*entry{} // the last in this order
-		slices.SortFunc(all, func(a, b *entry) int {
-			return cmp.Or(history.CompareBool(b.archived, a.archived), cmp.Compare(a.Stamp.Modified(), b.Stamp.Modified()))
-		})
+	return history.ListFiles(ctx, &s.Store, scope, s.entries, func(a, b *entry) int {
+		return cmp.Or(history.CompareBool(a.Archived, b.Archived), cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()))
+	}, func(all map[transcript.ID]*entry) {
 		for _, e := range all {
-			if e.Meta.Readable && s.Project.Has(e.Meta.Dir) {
-				chosen[e.ID] = e
+			origin := all[id(e.Meta.Origin, "")]
+			if e.isFork = origin != nil && (e.Archived || !origin.Archived); e.isFork && e.agent == "" {
+				e.Parent = origin.ID
 			}
 		}
-		for _, e := range chosen {
-			origin := chosen[id(e.Meta.Origin, "")]
-			e.isFork = origin != nil && (e.archived || !origin.archived)
-			l.Conversations = append(l.Conversations, s.conversation(e))
-		}
-		return nil
 	})
-}
-
-// conversation returns the list's entry for a session or a sub-agent.
-func (s *Store) conversation(e *entry) store.Conversation {
-	c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp)
-	c.Archived = e.archived
-	switch {
-	case e.agent != "":
-		c.Parent = id(e.session, "")
-	case e.isFork:
-		c.Parent = id(e.Meta.Origin, "")
-	}
-	return c
 }
 
 // Caller implements [store.Recognizer]. Qwen Code names the calling session in the environment of a shell

@@ -78,8 +78,8 @@ func (e *entry) description(root *history.Root) string {
 	return about.Description
 }
 
-// decode adds the events of the live branch of the session or the sub-agent to a recorder.
-func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+// Decode implements [history.File]. It adds the events of the live branch.
+func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	var branch history.Branch[*record]
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r := &record{}
@@ -118,7 +118,7 @@ func (d *decoder) record(r *record) {
 		d.Results(r.At, r.Message.Parts, &genai.Call{ID: r.Result.CallID, Status: r.Result.Status})
 	case "system":
 		if r.Subtype == "chat_compression" {
-			d.Text(transcript.KindCompaction, r.At, nil)
+			d.To.AddText(transcript.KindCompaction, r.At, nil)
 		}
 	default:
 		d.To.Totals.Skipped++

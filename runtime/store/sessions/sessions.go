@@ -48,7 +48,7 @@ type Store struct{ history.Store }
 
 // Open returns the store, and false if the directory has no logs of sessions.
 func Open(o store.Options) (*Store, bool) {
-	s, ok := history.Open(o, Name, Home, "", IDs())
+	s, ok := history.Open(o, Name, Home(o.Env()), "", IDs())
 	if entries, err := os.ReadDir(s.Dir); ok && err == nil {
 		ok = slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 			session, isLog := strings.CutSuffix(e.Name(), ".jsonl")

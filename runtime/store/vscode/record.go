@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -89,7 +88,7 @@ func (c *chat) record(to *history.Recorder) {
 		if r.Removed != nil && string(r.Removed) != "null" {
 			continue
 		}
-		to.Add(transcript.Event{Kind: transcript.KindUser, Time: sessiondb.Moment(r.At), Text: text(r.Message)})
+		to.AddText(transcript.KindUser, history.Moment(r.At), text(r.Message))
 		if slices.ContainsFunc(r.Result.Metadata.Rounds, func(r round) bool { return len(r.Calls) > 0 }) {
 			r.recordRounds(to)
 		} else {
@@ -106,9 +105,9 @@ func (r *request) recordRounds(to *history.Recorder) {
 		results[string(jsontext.Unescape(m.Key))] = m.Value
 	}
 	for _, round := range r.Result.Metadata.Rounds {
-		at := sessiondb.Moment(cmp.Or(round.At, r.At))
-		to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: text(round.Thinking.Text)})
-		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: text(round.Response)})
+		at := history.Moment(cmp.Or(round.At, r.At))
+		to.AddText(transcript.KindReasoning, at, text(round.Thinking.Text))
+		to.AddText(transcript.KindAssistant, at, text(round.Response))
 		for _, c := range round.Calls {
 			to.Add(history.Call(at, c.Name, c.ID, text(c.Arguments)))
 			if result, ok := results[c.ID]; ok {
@@ -121,10 +120,10 @@ func (r *request) recordRounds(to *history.Recorder) {
 // recordParts adds the events of the answer to a recorder, from its parts. A text can be several parts: Markdown,
 // and references between.
 func (r *request) recordParts(to *history.Recorder) {
-	at := sessiondb.Moment(r.At)
+	at := history.Moment(r.At)
 	var markdown []byte
 	endText := func() {
-		to.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: markdown})
+		to.AddText(transcript.KindAssistant, at, markdown)
 		markdown = nil
 	}
 	for raw := range jsontext.Elements(r.Response) {
@@ -140,7 +139,7 @@ func (r *request) recordParts(to *history.Recorder) {
 			markdown = append(markdown, cmp.Or(p.Name, path.Base(pathOf(p.Reference)))...)
 		case "thinking":
 			endText()
-			to.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: text(p.Value)})
+			to.AddText(transcript.KindReasoning, at, text(p.Value))
 		case "toolInvocationSerialized":
 			endText()
 			p.recordCall(to, at)

@@ -23,15 +23,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Name is the name of this kind of store.
@@ -49,7 +46,7 @@ const (
 
 // Open returns the store, and false if VS Code has recorded nothing.
 func Open(o store.Options) (*Store, bool) {
-	s, _ := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "", IDs())
+	s, _ := history.Open(o, Name, Homes(o.Env())[0], "", IDs())
 	return &Store{s}, s.Dir != "" && store.IsThere(filepath.Join(s.Dir, workspacesDir))
 }
 
@@ -109,19 +106,9 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 // List implements [store.Store]. A chat can be in several files: a log counts before an object, and the chat
 // of a project before that of an empty window, which it is a copy of.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
-		slices.SortStableFunc(all, func(a, b *entry) int {
-			return cmp.Or(history.CompareBool(a.dir == "", b.dir == ""), history.CompareBool(b.isLog, a.isLog))
-		})
-		listed := map[transcript.ID]bool{}
-		for _, e := range all {
-			if e.Meta.Readable && !listed[e.ID] {
-				listed[e.ID] = true
-				l.Conversations = append(l.Conversations, s.Conversation(e.ID, &e.Meta, e.decode, e.Stamp))
-			}
-		}
-		return nil
-	})
+	return history.ListFiles(ctx, &s.Store, scope, s.entries, func(a, b *entry) int {
+		return cmp.Or(history.CompareBool(a.dir == "", b.dir == ""), history.CompareBool(b.isLog, a.isLog))
+	}, nil)
 }
 
 // Peek implements [history.Listed].
@@ -129,12 +116,12 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	to, m := &history.Recorder{}, &e.Meta
 	c, err := e.record(ctx, f, size, to)
 	m.Note(to)
-	m.Title, m.Created, m.Dir = strings.ToValidUTF8(c.Title, "\ufffd"), sessiondb.Moment(c.Created), e.dir
+	m.Title, m.Created, m.Dir = strings.ToValidUTF8(c.Title, "\ufffd"), history.Moment(c.Created), e.dir
 	return e.dir, err
 }
 
-// decode adds the events of the chat in the file to a recorder.
-func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+// Decode implements [history.File].
+func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	f, size, err := root.File(e.File)
 	if err == nil {
 		defer f.Close()

@@ -16,13 +16,12 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -31,13 +30,12 @@ import (
 const Name = "zed"
 
 // Open returns the store, and false if Zed has recorded nothing.
-func Open(o store.Options) (*sessiondb.Store, bool) {
-	base, ok := history.Open(o, Name, func(getenv func(string) string) string { return Homes(getenv)[0] }, "threads", IDs())
-	s := &sessiondb.Store{Store: base, Format: sessiondb.Format{Queries: queries, Dirs: dirs, Record: record}}
-	s.Databases = func() ([]sessiondb.Database, []store.Problem) {
-		return []sessiondb.Database{{Path: filepath.Join(base.Dir, "threads.db")}}, nil
+func Open(o store.Options) (*messagedb.Store, bool) {
+	base, ok := history.Open(o, Name, Homes(o.Env())[0], "threads", IDs())
+	databases := func() ([]messagedb.Database, []store.Problem) {
+		return []messagedb.Database{{Path: filepath.Join(base.Dir, "threads.db")}}, nil
 	}
-	return s, ok
+	return &messagedb.Store{Store: base, Databases: databases, Queries: messagedb.Tables(queries), Record: record}, ok
 }
 
 // Homes returns the data directories of Zed: the usual one, and on Linux that of Flatpak. An element is "" if the
@@ -57,7 +55,7 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "zed-", Session: history.IsName, Example: "zed-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// queries implements the function of [sessiondb.Format].
+// queries implements the function of [messagedb.Tables].
 func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
 	const table = "threads"
 	// column returns a column, or NULL if the version of the database has none.
@@ -74,9 +72,6 @@ func queries(has func(table, column string) bool) (sessions, messages string, ok
 	messages = "SELECT data_type AS role, updated_at AS at, NULL AS about, data, 0 AS place FROM threads WHERE id = ?1"
 	return sessions, messages, has(table, "summary") && has(table, "data_type") && has(table, "data")
 }
-
-// dirs implements the function of [sessiondb.Format].
-func dirs(recorded string) []string { return strings.Split(recorded, "\n") }
 
 // maxDocument is the largest document that is read, in bytes.
 const maxDocument = 128 << 20
@@ -149,11 +144,11 @@ type callResult struct {
 // recorder is a [history.Recorder] for the events of the thread in a row, which all have the time of the row.
 type recorder struct {
 	*history.Recorder
-	row *sessiondb.Message
+	row *messagedb.Message
 }
 
-// record implements the function of [sessiondb.Format]. It adds the events of the thread in a row to a recorder.
-func record(to *history.Recorder, row *sessiondb.Message) {
+// record adds the events of the thread in a row to a recorder.
+func record(to *history.Recorder, row *messagedb.Message) {
 	var thread struct {
 		Messages jsontext.Raw `json:"messages"`
 	}
@@ -177,11 +172,6 @@ func record(to *history.Recorder, row *sessiondb.Message) {
 	}
 }
 
-// add adds an event with a text, at the time of the row.
-func (r *recorder) add(kind transcript.Kind, text []byte) {
-	r.Add(transcript.Event{Kind: kind, Time: r.row.At, Text: text})
-}
-
 // contents returns the parts of a message: list is an array of them, or one text.
 func contents(list jsontext.Raw) []content {
 	return jsontext.Parts(list, func(text []byte) content { return content{Text: text} })
@@ -195,7 +185,7 @@ func (r *recorder) addUser(list jsontext.Raw) {
 			texts = append(texts, c.Text)
 		}
 	}
-	r.add(transcript.KindUser, bytes.Join(texts, nil))
+	r.AddText(transcript.KindUser, r.row.At, bytes.Join(texts, nil))
 }
 
 // addAgent adds the texts, the thoughts and the calls of a message of the agent, each call with its result.
@@ -209,9 +199,9 @@ func (r *recorder) addAgent(list, results jsontext.Raw) {
 	for _, c := range contents(list) {
 		switch {
 		case c.Text != nil:
-			r.add(transcript.KindAssistant, c.Text)
+			r.AddText(transcript.KindAssistant, r.row.At, c.Text)
 		case c.Thinking != nil:
-			r.add(transcript.KindReasoning, c.Thinking.Text)
+			r.AddText(transcript.KindReasoning, r.row.At, c.Thinking.Text)
 		case c.Call != nil:
 			r.addCall(c.Call, byCall)
 		case c.Image == nil && c.Mention == nil && c.Redacted == nil: // a part of unknown type; those three have no text
@@ -258,9 +248,9 @@ func (r *recorder) addOld(m *message) {
 	for _, s := range m.Segments {
 		switch s.Type {
 		case "text":
-			r.add(kind, s.Text)
+			r.AddText(kind, r.row.At, s.Text)
 		case "thinking":
-			r.add(transcript.KindReasoning, s.Text)
+			r.AddText(transcript.KindReasoning, r.row.At, s.Text)
 		}
 	}
 	results := map[string]callResult{}

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/store/zed"
@@ -58,7 +58,7 @@ func agent(content ...object) object {
 	return object{"Agent": object{"content": content, "tool_results": object{}}}
 }
 
-func open(t testing.TB, statements ...[]any) *sessiondb.Store {
+func open(t testing.TB, statements ...[]any) *messagedb.Store {
 	t.Helper()
 	home := t.TempDir()
 	storetest.Database(t, filepath.Join(home, "threads", "threads.db"), statements...)

@@ -11,7 +11,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -193,7 +192,7 @@ func newestLeaf(nodes []*node, parent func(*node) *node) (leaf *node) {
 	return leaf
 }
 
-// moment is a time in any form that [messagedb.Moment] reads.
+// moment is a time in any form that [history.Moment] reads.
 type moment struct{ time.Time }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -201,6 +200,6 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 	if text, ok := jsontext.Unquote(raw); ok {
 		raw = text
 	}
-	m.Time = messagedb.Moment(raw)
+	m.Time = history.Moment(raw)
 	return nil
 }

@@ -138,7 +138,7 @@ func TestOracle(t *testing.T) {
 			if rapid.IntRange(0, 5).Draw(r, "has a message") > 0 {
 				m := object{"author": object{"role": rapid.SampledFrom([]string{"user", "assistant", "system"}).Draw(r, "role")}, "create_time": nil}
 				if rapid.Bool().Draw(r, "has a time") {
-					m["create_time"] = float64(rapid.IntRange(0, 3).Draw(r, "time"))
+					m["create_time"] = float64(rapid.IntRange(1, 3).Draw(r, "time"))
 				}
 				parts := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("ab\n\"\\ é天🎉")), 0, 4, -1), 0, 3).Draw(r, "parts")
 				m["content"] = object{"content_type": "text", "parts": append(parts, fmt.Sprint(i))}

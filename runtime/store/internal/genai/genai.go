@@ -57,11 +57,6 @@ func NewDecoder(to *history.Recorder) *Decoder {
 	return &Decoder{to, map[string]bool{}, map[string]bool{}}
 }
 
-// Text adds an event with a text.
-func (d *Decoder) Text(kind transcript.Kind, at time.Time, text []byte) {
-	d.To.Add(transcript.Event{Kind: kind, Time: at, Text: text})
-}
-
 // The lines between which a program puts the files that a prompt mentions.
 const (
 	filesBegin = "--- Content from referenced files ---"
@@ -72,7 +67,7 @@ const (
 // there is any; it can be a picture alone. Texts that begin with one of the prefixes in injected are left out.
 func (d *Decoder) User(at time.Time, content jsontext.Raw, injected ...string) {
 	var texts [][]byte
-	isPrompt, inFiles := false, false
+	inFiles := false
 	for _, p := range Parts(content) {
 		switch {
 		case p.Response != nil:
@@ -83,15 +78,14 @@ func (d *Decoder) User(at time.Time, content jsontext.Raw, injected ...string) {
 			inFiles = false
 		case inFiles || p.Thought: // no person wrote it
 		case p.Inline != nil || p.File != nil:
-			isPrompt = true
+			texts = append(texts, nil)
 		case len(p.Text) == 0 || history.Begins(p.Text, injected...): // the same
 		default:
-			isPrompt = true
 			texts = append(texts, p.Text)
 		}
 	}
-	if isPrompt {
-		d.Text(transcript.KindUser, at, bytes.Join(texts, nil))
+	if len(texts) > 0 {
+		d.To.AddText(transcript.KindUser, at, bytes.Join(texts, nil))
 	}
 }
 
@@ -104,9 +98,9 @@ func (d *Decoder) Answer(at time.Time, content jsontext.Raw) {
 		case p.Response != nil:
 			d.response(at, p.Response, &Call{})
 		case p.Thought:
-			d.Text(transcript.KindReasoning, at, p.Text)
+			d.To.AddText(transcript.KindReasoning, at, p.Text)
 		default:
-			d.Text(transcript.KindAssistant, at, p.Text)
+			d.To.AddText(transcript.KindAssistant, at, p.Text)
 		}
 	}
 }

@@ -5,12 +5,12 @@
 // in package conversations:
 //
 //   - Store embeds [Store]. Home returns the directory of the program, and IDs the form of its ids.
-//   - List calls [List] with a function that finds the files ([Store.Walk]), and one that makes
-//     conversations of them. Links between sessions, such as forks and sub-agents, belong to the second.
+//   - List calls [ListFiles] with a function that finds the files ([Store.Walk]), or [List] if a file is
+//     not one session. Links between sessions, such as forks and sub-agents, are found there.
 //   - A type that embeds [Entry] has the method Peek, which reads the metadata of a file from its
 //     beginning and its end ([jsonl.Peek]), with the working directory: it decides which project the
 //     session belongs to.
-//   - A function decodes a file: it reads each line ([Recorder.Lines]) into a struct with JSON tags
+//   - Its method Decode reads each line ([Recorder.Lines]) into a struct with JSON tags
 //     ([jsontext.Decode]), makes a [transcript.Event] of each record that has a text, and adds it to the
 //     [Recorder]. A record of an unknown type is counted in [store.Totals] as skipped, never shown.
 //
@@ -49,10 +49,10 @@ type Store struct {
 	Moved   []string         // directories in Dir that can be links to other places
 }
 
-// Open returns a store of a kind in a directory of a program's home, which the options or else the
-// environment names. It returns false if there is no such directory.
-func Open(o store.Options, kind string, home func(getenv func(string) string) string, dir string, ids *IDs) (Store, bool) {
-	s := Store{IDs: ids, Kind: kind, Dir: cmp.Or(o.Home, home(o.Env())), Project: o.Project, Getenv: o.Env()}
+// Open returns a store of a kind in a directory of a program's home: that of the options, or else the usual one, which
+// is empty if it is not known. It returns false if there is no such directory.
+func Open(o store.Options, kind, usual, dir string, ids *IDs) (Store, bool) {
+	s := Store{IDs: ids, Kind: kind, Dir: cmp.Or(o.Home, usual), Project: o.Project, Getenv: o.Env()}
 	if s.Dir == "" {
 		return s, false
 	}

@@ -25,6 +25,8 @@ type Session struct {
 	Readable       bool // it has events that can be read
 }
 
+func (s Session) session() Session { return s }
+
 // Note sets what a recorder has found in the events of the session: the request, the time of the last event, and
 // whether any can be read.
 func (s *Session) Note(r *Recorder) { s.Request, s.Last, s.Readable = r.Request, r.Last, r.Readable }
@@ -37,6 +39,10 @@ type Entry[M any] struct {
 	Stamp filecache.Stamp
 	Meta  M // the metadata
 	err   error
+
+	// for ListFiles
+	Parent           transcript.ID // as in [transcript.Conversation]
+	Archived, Hidden bool
 }
 
 // Base returns the entry itself, from a type that embeds it.
@@ -48,6 +54,44 @@ type Listed[M any] interface {
 	// Peek reads the metadata from the open file, and returns the working directory of the session; of
 	// several, one that is excluded if there is any.
 	Peek(ctx context.Context, root *Root, f *os.File, size int64) (dir string, err error)
+}
+
+// File is a [Listed] file with one session.
+type File[M any] interface {
+	Listed[M]
+	// Decode is that of [Record].
+	Decode(ctx context.Context, root *Root, to *Recorder) error
+}
+
+// ListFiles lists the sessions of the project that can be read, each in a file. find is that of [List]. Of several files
+// with an id the first by compare is read; nil is the order of find. link, if not nil, sets the links between sessions.
+func ListFiles[E File[M], M interface{ session() Session }](ctx context.Context, s *Store, scope store.Scope,
+	find func(root *Root) ([]E, []store.Problem), compare func(a, b E) int, link func(all map[transcript.ID]E),
+) (*store.Listing, error) {
+	return List(ctx, s, scope, find, func(_ *Root, all []E, l *store.Listing) error {
+		if compare != nil {
+			slices.SortStableFunc(all, compare)
+		}
+		listed := map[transcript.ID]E{}
+		for _, one := range all {
+			e := one.Base()
+			m := e.Meta.session()
+			if _, again := listed[e.ID]; !again && m.Readable && s.Project.Has(m.Dir) {
+				listed[e.ID] = one
+			}
+		}
+		if link != nil {
+			link(listed)
+		}
+		for id, one := range listed {
+			e := one.Base()
+			m := e.Meta.session()
+			c := s.Conversation(id, &m, one.Decode, e.Stamp)
+			c.Parent, c.Archived, c.Hidden = e.Parent, e.Archived, e.Hidden
+			l.Conversations = append(l.Conversations, c)
+		}
+		return nil
+	})
 }
 
 // List lists the sessions in files. find returns the files, and the problems of finding them; add adds the

@@ -130,6 +130,18 @@ func (r *Recorder) Add(e transcript.Event) {
 	r.AddNumbered(e)
 }
 
+// AddText adds an event with a text.
+func (r *Recorder) AddText(kind transcript.Kind, at time.Time, text []byte) {
+	r.Add(transcript.Event{Kind: kind, Time: at, Text: text})
+}
+
+// AddPrompt adds one prompt with all texts; none without texts. An empty text stands for a picture or a file.
+func (r *Recorder) AddPrompt(at time.Time, texts [][]byte) {
+	if len(texts) > 0 {
+		r.AddText(transcript.KindUser, at, Join(texts))
+	}
+}
+
 // makeInquiry turns the event of a call into an inquiry, if it is a call of the inquiry tool with questions.
 func (r *Recorder) makeInquiry(e *transcript.Event) {
 	const most = 1000 // questions that wait for an answer
@@ -229,8 +241,11 @@ func questions(arguments jsontext.Raw) string {
 	return strings.TrimSuffix(lines.String(), "\n")
 }
 
-// Join returns texts, each on lines of its own.
-func Join(texts [][]byte) []byte { return bytes.Join(texts, []byte("\n")) }
+// Join returns the texts that are not empty, each on lines of its own.
+func Join(texts [][]byte) []byte {
+	texts = slices.DeleteFunc(slices.Clone(texts), func(text []byte) bool { return len(text) == 0 })
+	return bytes.Join(texts, []byte("\n"))
+}
 
 // Begins reports whether a text begins with one of some prefixes, after white space.
 func Begins(said []byte, prefixes ...string) bool {

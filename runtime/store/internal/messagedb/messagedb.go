@@ -1,26 +1,21 @@
-// Package messagedb is a store of conversations in databases with a table of messages: it lists
-// them with one query, and reads the messages of one with another. The packages that use it define the
-// queries, and decode the messages.
+// Package messagedb is a store of conversations in databases: it lists them with one query, and reads the messages of
+// one with another. A package that uses it says where the databases are, defines the queries, and decodes a message.
 //
-// It only reads. It reads SQLite databases through package sqlitefile, takes no lock and waits for no
-// writer.
+// It only reads, and bounds every value. It reads SQLite databases through package sqlitefile: it takes no lock, waits
+// for no writer and leaves no trace.
 package messagedb
 
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
+	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -28,165 +23,81 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Store is the conversations in databases. It implements [store.Store].
+// Store is the conversations in databases. It implements [store.Store]. Without a project it has all of them.
 type Store struct {
-	*history.IDs
-	Kind string // its name
-	Path string // for people
-	// Databases returns the databases, and the problems of those that cannot be read. A conversation in
-	// several databases is read from the first.
+	history.Store
+	// Databases returns the databases, and the problems of finding them. A conversation in several databases
+	// is read from the first.
 	Databases func() ([]Database, []store.Problem)
+	// Queries returns the queries of an open database.
+	Queries func(context.Context, *sqlitefile.DB) (*Queries, error)
+	// IDOf returns the id of the conversation with a key; "" for one that is left out. If it is nil, the key is
+	// the program's own id.
+	IDOf func(key string) transcript.ID
+	// Record adds the events of a message.
+	Record func(to *history.Recorder, m *Message)
 }
 
 // Database is a database of a store.
 type Database struct {
-	Path string // for people
-	// Version returns a text that changes when the database does.
+	Path string // of a file; of a server for people
+	Dir  string // the working directory of its conversations for which it has none; may be empty
+	// Dirs returns more working directories, by the keys of conversations. It can be nil.
+	Dirs func(context.Context) map[string]string
+	// Open opens a database on a server, and Version returns a text that changes when that does. They are nil for
+	// a file. The error is [fs.ErrNotExist] for a database that does not exist.
+	Open    func(context.Context) (*sqlitefile.DB, error)
 	Version func(context.Context) (string, error)
-	// Open opens the database. The error is [ErrAbsent] if it does not exist.
-	Open func(context.Context) (*sqlitefile.DB, error)
-	// Queries returns the queries of the open database.
-	Queries func(context.Context, *sqlitefile.DB) (*Queries, error)
 }
 
-// File returns the SQLite database at a path.
-func File(path string, queries func(context.Context, *sqlitefile.DB) (*Queries, error)) Database {
-	return Database{
-		Path:    path,
-		Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
-		Open:    func(ctx context.Context) (*sqlitefile.DB, error) { return sqlitefile.Open(ctx, path) },
-		Queries: queries,
-	}
-}
-
-// ErrAbsent is the error for a database that does not exist.
-var ErrAbsent = errors.New("there is no such database")
-
-// Queries are the queries of a database. Times in their results are seconds since 1970, as numbers or
-// as text, or ISO 8601.
+// Queries are the queries of a database. Their columns are not NULL, unless this says so. Times are as [history.Moment]
+// reads them, or NULL.
 type Queries struct {
-	// Conversations selects key, title, time of creation, time of the last change, whether it is archived,
-	// a text that changes when the conversation does or NULL, time of the last message or NULL,
-	// place in the database, and the id in the export or NULL if that is the key.
+	// Conversations selects the key, the key of the parent or '', whether a sub-agent is recorded, the title, the
+	// working directories, each on a line, the times of creation and of the last change, whether it is archived,
+	// a text that changes when the conversation does or '', the time of the last message, the place in the
+	// database, and the id in an export or ''.
 	Conversations string
-	// Conversation is the same query for the conversations with the key ?1, a text.
-	Conversation string
-	// Messages selects role, name, time, size of the content in bytes, and content of the messages of the
-	// conversation with the key ?1, in order. A content over [MaxMessage] is NULL.
+	// Messages selects role, more about the message or NULL, time and data of the messages of the conversation with
+	// the key ?1, in order. Data over [MaxMessage] is NULL.
 	Messages string
-	// Read decodes a message.
-	Read func(role, name, content []byte) (kind transcript.Kind, called string, text []byte)
+}
+
+// Message is a row of a table of messages.
+type Message struct {
+	Role  string
+	About []byte // more about the message
+	At    time.Time
+	Data  []byte
 }
 
 const (
-	// MaxMessage is the largest content of a message that is read, in bytes.
+	// MaxMessage is the largest data of a message that is read, in bytes.
 	MaxMessage = 64 << 20
-	// MaxText is the largest number of characters of a title that are read.
-	MaxText = 4 << 10
+	// MaxText is the largest number of characters of other values that are read.
+	MaxText  = 64 << 10
+	maxTitle = 4 << 10 // characters
 )
-
-// IsURL reports whether the name of a database is the URL of one on a PostgreSQL server.
-func IsURL(name string) bool {
-	scheme, _, ok := strings.Cut(strings.TrimSpace(name), "://")
-	return ok && (scheme == "postgres" || scheme == "postgresql")
-}
-
-// Name implements [store.Store].
-func (s *Store) Name() string { return s.Kind }
-
-// Place implements [store.Store].
-func (s *Store) Place() string { return s.Path }
-
-// IDs returns the form of the ids of a store: a prefix and the key of a conversation, or the hash of a
-// key that cannot be part of an id.
-func IDs(prefix string) *history.IDs {
-	return &history.IDs{Prefix: prefix, Session: isKey, Example: prefix + "c1"}
-}
-
-// hashMark begins a hash in place of a key, which has hashBytes bytes.
-const hashMark, hashBytes = ".", 16
-
-// isKey reports whether a text is a key that can be part of an id, or the hash of a key.
-func isKey(text string) bool {
-	hash, isHash := strings.CutPrefix(text, hashMark)
-	sum, err := hex.DecodeString(hash)
-	return history.IsName(text) || isHash && err == nil && hex.EncodeToString(sum) == hash && len(sum) == hashBytes
-}
-
-// ID returns the id of the conversation with a key.
-func ID(ids *history.IDs, key string) transcript.ID {
-	if !history.IsName(key) {
-		sum := sha256.Sum256([]byte(key))
-		key = hashMark + hex.EncodeToString(sum[:hashBytes])
-	}
-	return ids.ID(key, "")
-}
 
 // Version implements [store.Store].
 func (s *Store) Version(ctx context.Context) (string, error) {
 	databases, problems := s.Databases()
 	var b strings.Builder
 	for _, d := range databases {
-		version, err := d.Version(ctx)
-		if err != nil {
+		version := func(context.Context) (string, error) { return sqlitefile.Version(d.Path) }
+		if d.Version != nil {
+			version = d.Version
+		}
+		now, err := version(ctx)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		fmt.Fprintf(&b, "%s %s\n", d.Path, version)
+		fmt.Fprintln(&b, d.Path, now)
 	}
 	for _, p := range problems {
-		fmt.Fprintf(&b, "%s %v\n", p.Path, p.Err)
+		fmt.Fprintln(&b, p.Path, p.Err)
 	}
 	return b.String(), nil
-}
-
-// Moment returns the time that is recorded as seconds since 1970, a number or a text, or in ISO 8601. It
-// is zero for other values, and for times outside the years 0 to 9999.
-func Moment(value any) time.Time {
-	const maxTime = 64 // bytes
-	switch v := value.(type) {
-	case int64:
-		return seconds(float64(v))
-	case float64:
-		return seconds(v)
-	case []byte:
-		return Moment(string(v))
-	case string:
-		text := strings.TrimSpace(v)
-		if n, err := strconv.ParseFloat(text, 64); err == nil {
-			return seconds(n)
-		}
-		if span, err := iso8601.Parse(text[:min(len(text), maxTime)]); err == nil {
-			return transcript.InRange(span.First)
-		}
-	}
-	return time.Time{}
-}
-
-// seconds returns a time from seconds since 1970, rounded to microseconds: a float64 is not more exact.
-func seconds(n float64) time.Time {
-	const most = 1 << 38 // after the year 9999
-	if !(math.Abs(n) < most) {
-		return time.Time{}
-	}
-	return transcript.InRange(time.UnixMicro(int64(math.Round(n * 1e6))).UTC())
-}
-
-// database is an open database of a listing.
-type database struct {
-	Database
-	sqlitefile.Shared
-	store *Store
-}
-
-// withQueries calls do with the open database and its queries, and again if its owner changes the database meanwhile.
-func (d *database) withQueries(ctx context.Context, do func(*sqlitefile.DB, *Queries) error) error {
-	return d.Shared.Do(ctx, func(db *sqlitefile.DB) error {
-		q, err := d.Queries(ctx, db)
-		if err != nil {
-			return err
-		}
-		return do(db, q)
-	})
 }
 
 // List implements [store.Store].
@@ -198,152 +109,206 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 			d.Release()
 		}
 	}}
+	seen := map[transcript.ID]bool{}
 	read := 0
 	for _, known := range databases {
-		d := &database{Database: known, Shared: sqlitefile.Shared{Open: known.Open}, store: s}
-		d.Retain()
+		d := s.open(known)
 		opened = append(opened, d)
-		found, err := d.list(ctx, scope.IDs)
+		found, err := d.conversations(ctx)
 		switch {
 		case ctx.Err() != nil:
 			l.Close()
 			return nil, ctx.Err()
 		case err == nil:
 			read++
-		case !errors.Is(err, ErrAbsent):
+		case !errors.Is(err, fs.ErrNotExist):
 			l.Problems = append(l.Problems, history.Problem("", store.Unreadable, known.Path, err))
 		}
-		l.Conversations = append(l.Conversations, found...)
+		for _, r := range found {
+			c := &r.conversation
+			isHere := s.Project == nil || s.Project.Has(c.Dir)
+			if !seen[c.ID] && isHere && scope.Has(c.ID, c.Archived) {
+				l.Conversations = append(l.Conversations, r.listed(ctx))
+			}
+			seen[c.ID] = true
+		}
 	}
 	if p := l.Problems; read == 0 && len(p) > 0 && p[0].Kind != store.Unnamed {
 		l.Close()
 		return nil, fmt.Errorf("opening the conversations in %s: %w", p[0].Path, p[0].Err)
 	}
-	slices.SortStableFunc(l.Conversations, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	l.Conversations = slices.CompactFunc(l.Conversations, func(a, b store.Conversation) bool { return a.ID == b.ID })
 	l.Keep(scope)
 	return l, nil
 }
 
-// list returns the conversations of the database. If there are ids, it needs to return only those with these ids, and
-// may return all.
-func (d *database) list(ctx context.Context, ids []transcript.ID) (found []store.Conversation, err error) {
-	err = d.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
-		found = nil
-		scan := func(rows *sql.Rows) error {
-			c, err := d.scan(db, rows)
-			found = append(found, c)
+// database is an open database of a listing.
+type database struct {
+	Database
+	sqlitefile.Shared
+	store *Store
+}
+
+// open returns a database with one user.
+func (s *Store) open(known Database) *database {
+	d := &database{Database: known, store: s}
+	if d.Shared.Open = known.Open; known.Open == nil {
+		d.Shared.Open = func(ctx context.Context) (*sqlitefile.DB, error) { return sqlitefile.Open(ctx, known.Path) }
+	}
+	d.Retain()
+	return d
+}
+
+// withQueries calls do with the open database and its queries, and again if its owner changes the database meanwhile.
+func (d *database) withQueries(ctx context.Context, do func(*sqlitefile.DB, *Queries) error) error {
+	return d.Do(ctx, func(db *sqlitefile.DB) error {
+		q, err := d.store.Queries(ctx, db)
+		if err != nil {
 			return err
 		}
-		needsAll := len(ids) == 0
-		for _, id := range ids {
-			key, isOurs := strings.CutPrefix(string(id), d.store.Prefix)
-			if !isOurs {
-				continue
-			}
-			before := len(found)
-			if err := db.Each(ctx, scan, q.Conversation, key); err != nil {
-				return err
-			}
-			needsAll = needsAll || len(found) == before // the key may be no text, or the id may have its hash
-		}
-		if !needsAll {
-			return nil
-		}
+		return do(db, q)
+	})
+}
+
+// conversations returns the conversations of the database.
+func (d *database) conversations(ctx context.Context) (found []*record, err error) {
+	var dirs map[string]string
+	if d.Dirs != nil {
+		dirs = d.Dirs(ctx)
+	}
+	err = d.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
 		found = nil
-		return db.Each(ctx, scan, q.Conversations)
+		return db.Each(ctx, func(rows *sql.Rows) error {
+			r, err := d.scan(rows, dirs)
+			if r.version = cmp.Or(r.version, db.Stamp); r.conversation.ID != "" {
+				found = append(found, r)
+			}
+			return err
+		}, q.Conversations)
 	})
 	return found, err
 }
 
-// scan returns the conversation in a row of the query Conversations.
-func (d *database) scan(db *sqlitefile.DB, rows *sql.Rows) (c store.Conversation, err error) {
-	r := &record{database: d}
-	var title, version, native sql.NullString
-	var created, updated, last any
-	var order sql.NullInt64
-	if err := rows.Scan(&r.key, &title, &created, &updated, &c.Archived, &version, &last, &order, &native); err != nil {
-		return c, err
-	}
-	name := ""
-	switch key := r.key.(type) {
-	case nil:
-	case []byte:
-		name = string(key)
-	default:
-		name = fmt.Sprint(key)
-	}
-	r.version = cmp.Or(version.String, db.Stamp)
-	r.id = ID(d.store.IDs, name)
-	c.ID, c.Source, c.Record, c.NativeID = r.id, d.store.Kind, r, name
-	if native.Valid {
-		c.NativeID = native.String
-	}
-	c.Title = strings.ToValidUTF8(text.Cut(title.String, MaxText), "\ufffd")
-	c.CreatedAt, c.LastActivatedAt, c.LastAt, c.Order = Moment(created), Moment(updated), Moment(last), order.Int64
-	return c, nil
-}
-
 // record is a conversation in a database. It implements [store.Record].
 type record struct {
-	database *database
-	id       transcript.ID
-	key      any
-	version  string
+	database     *database
+	key          any
+	version      string
+	agent        bool
+	conversation store.Conversation // without its first request
+}
+
+// scan returns the conversation in a row.
+func (d *database) scan(rows *sql.Rows, dirs map[string]string) (*record, error) {
+	r := &record{database: d}
+	c := &r.conversation
+	var created, updated, last any
+	var parent, dir string
+	err := rows.Scan(&r.key, &parent, &r.agent, &c.Title, &dir, &created, &updated, &c.Archived, &r.version, &last, &c.Order, &c.NativeID)
+	if err != nil {
+		return r, err
+	}
+	key := ""
+	switch k := r.key.(type) {
+	case nil:
+	case []byte:
+		key = string(k)
+	default:
+		key = fmt.Sprint(k)
+	}
+	c.ID, c.Source, c.Record = d.store.idOf(key), d.store.Kind, r
+	if parent != "" && parent != key {
+		c.Parent = d.store.idOf(parent)
+	}
+	c.Title = strings.ToValidUTF8(text.Cut(c.Title, maxTitle), "\ufffd")
+	c.CreatedAt, c.LastActivatedAt, c.LastAt = history.Moment(created), history.Moment(updated), history.Moment(last)
+	c.Dir = d.store.chooseDir(strings.Split(cmp.Or(dir, dirs[key], d.Dir), "\n"))
+	return r, nil
+}
+
+// idOf returns the id of the conversation with a key; "" for none.
+func (s *Store) idOf(key string) transcript.ID {
+	if s.IDOf != nil {
+		return s.IDOf(key)
+	}
+	if session, part, ok := s.Split(s.Prefix + key); !ok || session != key || part != "" { // it is no id in its normal spelling
+		return ""
+	}
+	return s.ID(key, "")
+}
+
+// chooseDir returns one of several working directories: one that is excluded, or else one of the project, or else the
+// first.
+func (s *Store) chooseDir(dirs []string) string {
+	if s.Project == nil {
+		return ""
+	}
+	for _, isWanted := range []func(string) bool{s.Project.Excludes, s.Project.Has} {
+		if i := slices.IndexFunc(dirs, isWanted); i >= 0 {
+			return dirs[i]
+		}
+	}
+	return dirs[0]
+}
+
+// listed returns the list's entry of a conversation. Of a project's conversation without a title it has the first request.
+func (r *record) listed(ctx context.Context) store.Conversation {
+	c := r.conversation
+	if strings.TrimSpace(c.Title) == "" && r.database.store.Project != nil {
+		var to history.Recorder
+		to.Yield = func(*transcript.Event) bool { return to.Request == "" }
+		_ = r.addMessages(ctx, &to) // reading the conversation reports the error
+		c.Title, c.Request = "", to.Request
+	}
+	return c
 }
 
 // Version implements [store.Record]. It is the version at the time of the listing.
 func (r *record) Version(context.Context) (string, error) { return r.version, nil }
 
-// Read implements [store.Record]. If the owner changes the database meanwhile, the rest of the messages is
-// read from its new state.
+// Read implements [store.Record].
 func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
-	t := history.Recorder{Yield: yield}
-	read := 0
-	err := r.database.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
-		query := q.Messages
-		if read > 0 {
-			query += fmt.Sprintf(" LIMIT -1 OFFSET %d", read)
-		}
-		return db.Each(ctx, func(rows *sql.Rows) error {
-			read++
-			err := addMessage(&t, q, rows)
-			if t.Stopped {
-				err = errStopped
-			}
-			return err
-		}, query, r.key)
-	})
+	to := &history.Recorder{Yield: yield}
+	err := r.addMessages(ctx, to)
 	if errors.Is(err, sqlitefile.ErrCorrupt) {
 		err = &store.DamageError{Err: err}
 	}
-	return t.End(r.id, err)
+	return to.End(r.conversation.ID, err)
 }
 
 var errStopped = errors.New("no more messages are needed")
 
-// addMessage adds the event of the message in a row to a recorder. A message of the user begins a turn, except the
-// first one: messages before it are in its turn.
-func addMessage(t *history.Recorder, q *Queries, rows *sql.Rows) error {
-	var role, name sql.RawBytes
-	var content []byte
+// addMessages adds the events of the messages to a recorder. The error is errStopped if it wants no more. If the owner
+// changes the database meanwhile, the messages that were not added are read from the new state of the database.
+func (r *record) addMessages(ctx context.Context, to *history.Recorder) error {
+	to.Agent = r.agent
+	added := 0
+	return r.database.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
+		seen := 0
+		return db.Each(ctx, func(rows *sql.Rows) error {
+			if seen++; seen <= added {
+				return nil // it was added before the database changed
+			}
+			added = seen
+			return r.addMessage(to, rows)
+		}, q.Messages, r.key)
+	})
+}
+
+// addMessage adds the events of the message in a row to a recorder. The error is errStopped if it wants no more.
+func (r *record) addMessage(to *history.Recorder, rows *sql.Rows) error {
+	var m Message
 	var at any
-	var size int
-	if err := rows.Scan(&role, &name, &at, &size, &content); err != nil {
+	if err := rows.Scan(&m.Role, &m.About, &at, &m.Data); err != nil {
 		return err
 	}
-	if size > MaxMessage {
-		t.Totals.Skipped++
-		t.Totals.TooLarge++
+	if m.Data == nil {
+		to.Totals.Skipped++
+		to.Totals.TooLarge++
 		return nil
 	}
-	e := transcript.Event{Time: Moment(at)}
-	e.Kind, e.Name, e.Text = q.Read(role, name, content)
-	if e.Kind == transcript.KindUser && t.Readable || t.Totals.Turns == 0 {
-		t.Totals.Turns++
+	m.At = history.Moment(at)
+	if r.database.store.Record(to, &m); to.Stopped {
+		return errStopped
 	}
-	t.Readable = t.Readable || e.Kind == transcript.KindUser // the turn has a message of the user
-	e.Turn = t.Totals.Turns
-	t.AddNumbered(e)
 	return nil
 }

@@ -1,4 +1,4 @@
-package sessiondb_test
+package messagedb_test
 
 import (
 	"database/sql"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sessiondb"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -20,24 +20,22 @@ import (
 const tables = "CREATE TABLE s (id TEXT, dir TEXT); CREATE TABLE m (s TEXT, said TEXT)"
 
 // newStore returns a store of databases in a directory, each with the sessions of /project.
-func newStore(names ...string) func(dir string) *sessiondb.Store {
-	return func(dir string) *sessiondb.Store {
+func newStore(names ...string) func(dir string) *messagedb.Store {
+	return func(dir string) *messagedb.Store {
 		ids := &history.IDs{Prefix: "x-", Session: history.IsName}
 		base := history.Store{IDs: ids, Kind: "x", Dir: dir, Project: project.New(project.Options{Dir: "/project"})}
-		return &sessiondb.Store{
+		return &messagedb.Store{
 			Store: base,
-			Format: sessiondb.Format{
-				Queries: func(has func(table, column string) bool) (sessions, messages string, ok bool) {
-					return "SELECT id AS key, NULL AS parent, 0 AS agent, NULL AS title, dir, NULL AS created, NULL AS updated, 0 AS archived, NULL AS version FROM s",
-						"SELECT 'user' AS role, NULL AS at, NULL AS about, said AS data, rowid AS place FROM m WHERE s = ?1", has("s", "id") && has("m", "said")
-				},
-				Record: func(to *history.Recorder, m *sessiondb.Message) {
-					to.Add(transcript.Event{Kind: transcript.KindUser, Text: m.Data})
-				},
+			Queries: messagedb.Tables(func(has func(table, column string) bool) (sessions, messages string, ok bool) {
+				return "SELECT id AS key, NULL AS parent, 0 AS agent, NULL AS title, dir, NULL AS created, NULL AS updated, 0 AS archived, NULL AS version FROM s",
+					"SELECT 'user' AS role, NULL AS at, NULL AS about, said AS data, rowid AS place FROM m WHERE s = ?1", has("s", "id") && has("m", "said")
+			}),
+			Record: func(to *history.Recorder, m *messagedb.Message) {
+				to.Add(transcript.Event{Kind: transcript.KindUser, Text: m.Data})
 			},
-			Databases: func() (all []sessiondb.Database, _ []store.Problem) {
+			Databases: func() (all []messagedb.Database, _ []store.Problem) {
 				for _, name := range names {
-					all = append(all, sessiondb.Database{Path: filepath.Join(dir, name)})
+					all = append(all, messagedb.Database{Path: filepath.Join(dir, name)})
 				}
 				return all, nil
 			},
@@ -130,12 +128,12 @@ func TestMoment(t *testing.T) {
 	t.Parallel()
 	want := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	for _, value := range []any{int64(1_777_629_600), int64(1_777_629_600_000), "2026-05-01 10:00:00", "2026-05-01T10:00:00+00:00", []byte("2026-05-01T10:00:00Z")} {
-		if got := sessiondb.Moment(value); !got.Equal(want) {
+		if got := history.Moment(value); !got.Equal(want) {
 			t.Errorf("%v is %v", value, got)
 		}
 	}
 	for _, value := range []any{"x", int64(0), nil} {
-		if got := sessiondb.Moment(value); !got.IsZero() {
+		if got := history.Moment(value); !got.IsZero() {
 			t.Errorf("%v is %v", value, got)
 		}
 	}

@@ -1,0 +1,56 @@
+package messagedb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
+)
+
+// errForm is the error for a database with other tables.
+var errForm error = store.StateError("its tables have another form, which may be that of a later version")
+
+// Tables returns the function Queries of a store of a program's SQLite databases, of which it reads only plain tables
+// without generated columns.
+//
+// The function queries returns two queries. The first selects the sessions that have messages, in columns called key,
+// parent, agent, title, dir, created, updated, archived and version, as in [Queries]. The second selects the messages of
+// the session with the key ?1, in columns called role, at, about, data and place (by which they are ordered). Columns
+// can have any value. has reports whether there is a column. ok is false if a necessary one is missing.
+func Tables(queries func(has func(table, column string) bool) (sessions, messages string, ok bool)) func(context.Context, *sqlitefile.DB) (*Queries, error) {
+	text := func(column string) string {
+		return fmt.Sprintf("coalesce(substr(CAST(%s AS TEXT), 1, %d), '')", column, MaxText)
+	}
+	return func(ctx context.Context, db *sqlitefile.DB) (*Queries, error) {
+		columns, err := columns(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		sessions, messages, ok := queries(func(table, column string) bool { return columns[table+"."+column] })
+		if !ok {
+			return nil, errForm
+		}
+		// The driver converts plain columns by their declared types, and expressions not.
+		return &Queries{
+			Conversations: fmt.Sprintf("SELECT %s, %s, agent, %s, %s, coalesce(created, NULL), coalesce(updated, NULL), archived, %s, NULL, 0, '' FROM (%s)",
+				text("key"), text("parent"), text("title"), text("dir"), text("version"), sessions),
+			Messages: fmt.Sprintf(`SELECT coalesce(CAST(role AS TEXT), ''), CAST(substr(about, 1, %d) AS BLOB), coalesce(at, NULL),
+				CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END FROM (%s) WHERE data IS NOT NULL ORDER BY place`, MaxText, MaxMessage, messages),
+		}, nil
+	}
+}
+
+// columns returns the plain columns of plain tables, as TABLE.COLUMN. It leaves out views and virtual tables, which have
+// no root page.
+func columns(ctx context.Context, db *sqlitefile.DB) (map[string]bool, error) {
+	found := map[string]bool{}
+	err := db.Each(ctx, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		found[name] = true
+		return err
+	}, "SELECT t.name || '.' || c.name FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden = 0")
+	return found, err
+}
