@@ -243,13 +243,14 @@ func awaitOutput(waiting context.Context, s *Session, callID string) (string, er
 		return string(data), err
 	case err != nil:
 		return "", err
-	case output == nil: // there is no such call either
+	case output == nil: // and no target: there is no such call
 		return "", &session.Refusal{Code: session.CodeNotFound, Field: "task_id", Reason: "there is no such task in this session"}
 	}
 	return answerOf(output.Output, !output.Failed)
 }
 
-// outcomeOf returns the output of a call of the root, the target of one that still waits, or neither if there is no call.
+// outcomeOf returns the output of a call of the root. If the call still waits for it, outcomeOf returns the call's target
+// instead, and if there is no such call, neither.
 func outcomeOf(s session.State, callID string) (target string, output *session.Item) {
 	for _, queued := range s.Queue() {
 		if queued.Call != nil && queued.Call.CallID == callID {
