@@ -11,8 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/app"
 )
 
-// version is the version of this tree.
-const version = "0.1.0"
+// version is the version of this tree. A release is built with that of its tag.
+var version = "0.1.0"
 
 func main() { app.Main(convtools()) }
 

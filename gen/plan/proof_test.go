@@ -28,7 +28,7 @@ import (
 func TestProof(t *testing.T) {
 	t.Parallel()
 	projects := map[string]fs.FS{"repository": os.DirFS(repository), "positive": os.DirFS(positiveDir), "shapes": os.DirFS(positiveDir + "/../shapes")}
-	for seed := range cases.Of(uint64(50)) {
+	for seed := range cases.Of(uint64(20)) {
 		r := random{rand.New(rand.NewPCG(seed, 2))}
 		projects[fmt.Sprintf("random %d", seed)] = r.project()
 	}

@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/convtools/convtools/gen/plan"
+	"github.com/convtools/convtools/runtime/base/cases"
 )
 
 // TestCheckedSpecsAreEmitted generates random projects from few words, so that names clash in many ways. Every
@@ -20,7 +21,8 @@ import (
 // and emitters only use them.
 func TestCheckedSpecsAreEmitted(t *testing.T) {
 	t.Parallel()
-	const projects, compiled = 300, 6
+	projects := cases.Of(100)
+	const compiled = 6
 	accepted := 0
 	rules := map[string]int{}
 	module := t.TempDir()

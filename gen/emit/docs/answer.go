@@ -10,7 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// answer writes the envelope: the elements as a tree, then each of them.
+// answer writes the section about the answer, which is text, JSON or an envelope. It shows the elements of an envelope
+// as a tree, and then describes each. An envelope without elements has no section.
 func (p *page) answer() {
 	limit := strconv.Itoa(p.tool.MaxChars)
 	if p.tool.Answer == ir.TextAnswer {
@@ -62,20 +63,22 @@ func (p *page) result() {
 		"Codes: " + codes(append([]string{"invalid_arguments", "too_large", "failed"}, p.tool.Result.Codes...)) + ".")
 }
 
+// fields writes a row for each field of an object in the result, and for all values nested in it. prefix is the path of
+// the object and a dot, or "" for the result itself.
 func (p *page) fields(prefix string, fields []ir.Param) {
 	for i := range fields {
 		f := &fields[i]
 		path := prefix + f.Name
-		there := "always"
+		written := "always"
 		switch {
 		case f.Nullable:
-			there = "always; may be null"
+			written = "always; may be null"
 		case !f.Required:
-			there = "left out where there is none"
+			written = "left out where there is none"
 		}
 		bare := *f
-		bare.Nullable = false
-		p.WriteString(markdown.Row(markdown.Code(path), kind(&bare), there, markdown.Inline(f.Summary)))
+		bare.Nullable = false // the next column says it
+		p.WriteString(markdown.Row(markdown.Code(path), kind(&bare), written, markdown.Inline(f.Summary)))
 		for f.Items != nil {
 			f, path = f.Items, path+"[]"
 		}
@@ -87,8 +90,8 @@ func (p *page) fields(prefix string, fields []ir.Param) {
 	}
 }
 
-// outline writes an element and its children, indented by two more spaces. It does not expand an element inside
-// itself.
+// outline writes a line with the named element, indented by two spaces for each ancestor, and then its descendants.
+// occurs says how often the element occurs in its parent. The children of an element inside itself are left out.
 func outline(b *strings.Builder, e *ir.Envelope, name, occurs string, ancestors []string) {
 	fmt.Fprintf(b, "%s<%s>%s\n", strings.Repeat("  ", len(ancestors)), name, occurs)
 	for _, a := range ancestors {
@@ -106,6 +109,7 @@ func outline(b *strings.Builder, e *ir.Envelope, name, occurs string, ancestors 
 	}
 }
 
+// occurrence says how often a child occurs in its parent.
 func occurrence(c ir.Child) string {
 	switch {
 	case c.Many:
@@ -116,6 +120,7 @@ func occurrence(c ir.Child) string {
 	return "once"
 }
 
+// element writes the section about an element: its attributes and its content.
 func (p *page) element(element *ir.Element) {
 	root := element.Name == p.tool.Envelope.Root
 	p.line("\n### " + markdown.Code("<"+element.Name+">") + "\n")
@@ -138,6 +143,7 @@ func (p *page) element(element *ir.Element) {
 	}
 }
 
+// attributeType returns the type of an attribute in words.
 func attributeType(t ir.AttributeType) string {
 	switch t {
 	case ir.IntegerAttribute:
@@ -151,6 +157,7 @@ func attributeType(t ir.AttributeType) string {
 	return "string"
 }
 
+// presence says when an attribute is written.
 func presence(a ir.Attribute) string {
 	switch a.Presence {
 	case ir.Nullable:
@@ -171,6 +178,7 @@ func presence(a ir.Attribute) string {
 	return "always"
 }
 
+// meaning returns the summary of an attribute, and its value if it is constant.
 func meaning(a ir.Attribute) string {
 	text := markdown.Inline(a.Summary)
 	if a.Fixed != "" {
@@ -179,6 +187,7 @@ func meaning(a ir.Attribute) string {
 	return text
 }
 
+// content describes the body of an element or, if it has no body, its children.
 func content(e *ir.Element) string {
 	switch e.Body {
 	case ir.InlineBody:
@@ -201,6 +210,7 @@ func content(e *ir.Element) string {
 	return "Holds, in this order: " + strings.Join(names, ", ") + "."
 }
 
+// errors writes the section about the failures of a call.
 func (p *page) errors() {
 	p.line("\n## Errors\n")
 	p.line("Wrong arguments are reported all at once, with a corrected call. Each problem has one of these codes:\n")
@@ -222,7 +232,7 @@ func (p *page) errors() {
 	}
 }
 
-// remedy returns how a caller can fix a failure of a command, or "".
+// remedy says which call can succeed after a failure of a command. It returns "" if none is known.
 func remedy(f commandline.ExitFailure) string {
 	var ways []string
 	if f.Caller {

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+//go:embed convtools.js
+var launcher []byte
+
+// platforms are the platforms of a release, in the words of Go and of Node.js.
+var platforms = []struct{ goos, goarch, os, cpu string }{
+	{"darwin", "amd64", "darwin", "x64"},
+	{"darwin", "arm64", "darwin", "arm64"},
+	{"linux", "amd64", "linux", "x64"},
+	{"linux", "arm64", "linux", "arm64"},
+	{"windows", "amd64", "win32", "x64"},
+	{"windows", "arm64", "win32", "arm64"},
+}
+
+// npmPackage is a package of npm: its package.json, and its files beside that. There is one with the program for each
+// platform, and one that depends on all of them, of which npm installs the one for its platform.
+type npmPackage struct {
+	Name                 string            `json:"name"`
+	Version              string            `json:"version"`
+	Description          string            `json:"description"`
+	Homepage             string            `json:"homepage"`
+	Repository           string            `json:"repository"`
+	License              string            `json:"license"`
+	Files                []string          `json:"files"`
+	OS                   []string          `json:"os,omitempty"`
+	CPU                  []string          `json:"cpu,omitempty"`
+	Bin                  map[string]string `json:"bin,omitempty"`
+	Engines              map[string]string `json:"engines,omitempty"`
+	OptionalDependencies map[string]string `json:"optionalDependencies,omitempty"`
+
+	content map[string][]byte
+}
+
+// file returns the name of the file that npm packs the package into.
+func (p npmPackage) file() string {
+	return strings.ReplaceAll(strings.TrimPrefix(p.Name, "@"), "/", "-") + "-" + p.Version + ".tgz"
+}
+
+// packages returns the packages of the release. The last one depends on the others.
+func (r *release) packages() (all []npmPackage, err error) {
+	readme, err1 := os.ReadFile(filepath.Join(r.root, "README.md"))
+	license, err2 := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+	err = errors.Join(err1, err2)
+	about, _ := r.manifest["description"].(string)
+	common := npmPackage{
+		Version: r.version, License: "Apache-2.0", Description: about, Files: []string{"bin"},
+		Homepage: "https://github.com/convtools/convtools", Repository: "github:convtools/convtools",
+	}
+	main := common
+	main.Name = "convtools"
+	main.Bin, main.Engines = map[string]string{"convtools": "bin/convtools.js"}, map[string]string{"node": ">=18"}
+	main.OptionalDependencies = map[string]string{}
+	main.content = map[string][]byte{"bin/convtools.js": launcher, "README.md": readme, "LICENSE": license}
+	for _, platform := range platforms {
+		program, readErr := r.program(platform.goos, platform.goarch)
+		err = errors.Join(err, readErr)
+		name := "bin/convtools"
+		if platform.goos == "windows" {
+			name += ".exe"
+		}
+		p := common
+		p.Name, p.OS, p.CPU = "@convtools/"+platform.os+"-"+platform.cpu, []string{platform.os}, []string{platform.cpu}
+		p.Description = "The program of the package convtools for this platform"
+		p.content = map[string][]byte{name: program, "LICENSE": license}
+		all = append(all, p)
+		main.OptionalDependencies[p.Name] = p.Version
+	}
+	return append(all, main), err
+}
+
+// writePackages has npm pack the packages, and returns the files.
+func (r *release) writePackages(ctx context.Context) (files []string, err error) {
+	packages, err := r.packages()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"pack", "--ignore-scripts", "--silent", "--pack-destination", r.dist}
+	for _, p := range packages {
+		dir := filepath.Join(r.dist, "npm", filepath.FromSlash(p.Name))
+		if err := p.write(dir); err != nil {
+			return nil, err
+		}
+		args = append(args, dir)
+		files = append(files, filepath.Join(r.dist, p.file()))
+	}
+	_, err = repository.Output(ctx, process.Command{
+		Path: "npm", Args: args, Env: os.Environ(), Limits: process.Limits{Timeout: 5 * time.Minute},
+	})
+	return files, err
+}
+
+// write writes the package into a directory.
+func (p npmPackage) write(dir string) error {
+	var manifest bytes.Buffer
+	lines := json.NewEncoder(&manifest)
+	lines.SetEscapeHTML(false)
+	lines.SetIndent("", "  ")
+	if err := lines.Encode(p); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
+		return err
+	}
+	err := os.WriteFile(filepath.Join(dir, "package.json"), manifest.Bytes(), 0o644)
+	for name, data := range p.content {
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(name, "bin/") {
+			mode = 0o755
+		}
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), data, mode))
+	}
+	return err
+}
