@@ -56,8 +56,7 @@ func (d *decision) startSubmission(q Submission) {
 	d.awaitModelOrEnd()
 }
 
-// resumeCaller starts the task that continues the caller of a batch. The frames have their results, and the model gets
-// the outputs of all calls.
+// resumeCaller starts the task that continues the caller of a batch, with the outputs made from the frames' results.
 func (d *decision) resumeCaller(b batch) {
 	continues := &Continuation{Task: b.task}
 	for _, f := range b.frames {
@@ -70,8 +69,8 @@ func (d *decision) resumeCaller(b batch) {
 	d.awaitModelOrEnd()
 }
 
-// awaitModelOrEnd leaves the running task to wait for the model. It ends the task if the logical turn has no model or no
-// sample left, or its budget is used up.
+// awaitModelOrEnd leaves the running task to wait for the model. It ends the task if the logical turn has no model, or
+// no sample or budget left.
 func (d *decision) awaitModelOrEnd() {
 	config, turn := d.state.config, d.state.Conversation(d.state.task.conversation).turn
 	perSubmission := int64(config.MaxSamplesPerSubmission) // 0 is no limit
@@ -93,8 +92,8 @@ func (d *decision) spent() string {
 	return turn.budget.spent(turn.usage, d.at)
 }
 
-// samplesOfSubmission returns the samples of the running task's submission so far: those of the running logical turn and
-// of its callers, each with the turns that have ended below it.
+// samplesOfSubmission returns the samples of the running task's submission so far: those of the running logical turn
+// and of its callers, each with the turns that have ended below it.
 func (s *State) samplesOfSubmission() int64 {
 	n := s.Conversation(s.task.conversation).turn.usage.Samples
 	for _, b := range s.stack {
