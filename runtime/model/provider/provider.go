@@ -112,7 +112,8 @@ func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(stri
 }
 
 // respond sends a request and returns the response. It tries again with a new key if the provider refuses the key, and
-// after a temporary failure, unless delta has had a part of the response. It adds the usage of all attempts to used.
+// after a temporary failure, unless delta has had a part of the response. It adds the usage of all attempts to used. The
+// error is the cause of the end of ctx, or the failure of the last attempt.
 func (m *Model) respond(ctx context.Context, r request, used *model.Usage, delta func(string)) (*stream, error) {
 	streamed, refused := false, false
 	for attempt := 1; ; attempt++ {
