@@ -102,7 +102,7 @@ func TestDebianPackage(t *testing.T) {
 	r.use(t, filepath.Join(root, "usr", "bin", "convtools"))
 	share := filepath.Join(root, "usr", "share")
 	for _, file := range []string{
-		"bash-completion/completions/convtools", "doc/convtools/copyright", "fish/vendor_completions.d/convtools.fish",
+		"bash-completion/completions/convtools", "doc/convtools/THIRD_PARTY_LICENSES", "doc/convtools/copyright", "fish/vendor_completions.d/convtools.fish",
 		"man/man1/convtools-recall.1.gz", "man/man1/convtools.1.gz", "zsh/vendor-completions/_convtools",
 	} {
 		if info, err := os.Stat(filepath.Join(share, filepath.FromSlash(file))); err != nil || info.Mode() != 0o644 || info.Size() == 0 {
