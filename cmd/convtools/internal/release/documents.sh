@@ -8,7 +8,6 @@ mkdir -p bin/release/completions
 go build -trimpath -ldflags "-X main.version=$1" -o bin/release/convtools ./cmd/convtools
 bin/release/convtools man bin/release/man
 gzip -9n bin/release/man/*
-gzip -9nc CHANGELOG.md >bin/release/changelog.gz
 for shell in bash fish zsh; do
   bin/release/convtools completion $shell >bin/release/completions/convtools.$shell
 done

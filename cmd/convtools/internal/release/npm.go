@@ -39,7 +39,6 @@ type npmPackage struct {
 	Homepage             string            `json:"homepage"`
 	Repository           map[string]string `json:"repository"`
 	License              string            `json:"license"`
-	Files                []string          `json:"files"`
 	OS                   []string          `json:"os,omitempty"`
 	CPU                  []string          `json:"cpu,omitempty"`
 	Bin                  map[string]string `json:"bin,omitempty"`
@@ -79,7 +78,7 @@ func (r *release) packages() ([]npmPackage, error) {
 // newPackage returns a package with what all of them have.
 func (r *release) newPackage(name, description string) npmPackage {
 	return npmPackage{
-		Name: name, Version: r.version, Description: description, License: "Apache-2.0", Files: []string{"bin"},
+		Name: name, Version: r.version, Description: description, License: "Apache-2.0",
 		Homepage:   "https://github.com/convtools/convtools",
 		Repository: map[string]string{"type": "git", "url": "git+https://github.com/convtools/convtools.git"},
 		content:    maps.Clone(r.texts),
