@@ -80,7 +80,8 @@ func (d *decision) replaceTask(caller string) {
 	}
 }
 
-// refusalByLimits returns why a caller may not make the nth call of conv.create or conv.send in a response, or nil.
+// refusalByLimits returns why a caller may not make the nth call of conv.create or conv.send in a response, whatever
+// its arguments: the caller has no conv tools, or has reached a limit or its budget. It returns nil if the caller may.
 func (d *decision) refusalByLimits(caller string, nth int) *Refusal {
 	if refusal := d.state.refusalOfConvTools(caller); refusal != nil {
 		return refusal
@@ -100,7 +101,7 @@ func (d *decision) refusalByLimits(caller string, nth int) *Refusal {
 	return nil
 }
 
-// refusalToSend returns why a call of conv.send is not allowed, apart from limits, and nil if it is.
+// refusalToSend returns why the arguments of a call of conv.send are not allowed, and nil if they are.
 func (d *decision) refusalToSend(caller string, request Send) *Refusal {
 	c, refusal := d.state.addressed(request.ConversationID)
 	switch empty := refusalOfEmpty(request.parts(), "text"); {

@@ -34,7 +34,7 @@ func (in Submit) decide(d *decision) *Refusal {
 
 func (in Interrupt) decide(d *decision) *Refusal {
 	for _, q := range d.state.queue {
-		if q.ID == in.Submission { // it has not started
+		if q.ID == in.Submission { // it waits; no submission has the id 0
 			d.add(Event{Conversation: q.Conversation, Submission: q.ID, Kind: PlanDropped})
 			return nil
 		}
@@ -96,7 +96,7 @@ func (in Recover) decide(d *decision) *Refusal {
 	switch call := t.ordinaryCall(); {
 	case t.stop != nil:
 		d.endStopped() // nothing of it runs any more
-	case call != nil: // otherwise the host asks the model again
+	case call != nil: // without a call, the host asks the model again
 		d.recordRefusal(*call, &Refusal{Code: CodeInterrupted, Reason: "the session ended while the tool ran; it may or may not have had its effect"})
 		d.answerCalls()
 	}

@@ -73,13 +73,14 @@ func (d *decision) resumeCaller(b batch) {
 // no sample or budget left.
 func (d *decision) awaitModelOrEnd() {
 	config, turn := d.state.config, d.state.Conversation(d.state.task.conversation).turn
-	perSubmission := int64(config.MaxSamplesPerSubmission) // 0 is no limit
+	perSubmission := int64(config.MaxSamplesPerSubmission)
 	switch spent := d.spent(); {
 	case turn.outside:
 		d.completeTask() // a program made the call
 	case turn.samples >= config.MaxSamplesPerTurn:
 		d.failTask(Failure{Code: CodeSamples, Message: "the answer took more requests to the model than are allowed"})
-	case perSubmission > 0 && d.state.samplesOfSubmission() >= perSubmission: // the product of the limits of turns and of calls is large
+	// This limit is there because the product of the limits of turns and of calls is large. 0 is no limit.
+	case perSubmission > 0 && d.state.samplesOfSubmission() >= perSubmission:
 		d.failTask(Failure{Code: CodeSamples, Message: "the answers to one input took more requests to the model than are allowed"})
 	case spent != "":
 		d.failTask(Failure{Code: CodeBudget, Message: "the budget of " + spent + " is used up"})
@@ -102,18 +103,18 @@ func (s *State) samplesOfSubmission() int64 {
 	return n
 }
 
-// complete ends the running task and its logical turn.
+// completeTask ends the running task and its logical turn.
 func (d *decision) completeTask() {
 	c := d.state.Conversation(d.state.task.conversation)
 	d.emit(c.ID, Event{Kind: TaskComplete, Last: &c.turn.message})
 }
 
-// fail ends the running task and its logical turn.
+// failTask ends the running task and its logical turn.
 func (d *decision) failTask(failure Failure) {
 	d.emit(d.state.task.conversation, Event{Kind: TaskFailed, Failure: failure})
 }
 
-// endStopped refuses the open calls of the task that was asked to stop, and ends the task and what its Stop names.
+// endStopped refuses the open calls of the task that was asked to stop, and ends the task and what its stop names.
 func (d *decision) endStopped() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {

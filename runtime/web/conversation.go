@@ -65,7 +65,7 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := &listing.Conversations[0]
 	p := &conversationPage{frame: s.frame(r, titleOf(c)), Started: c.CreatedAt, Dir: text.Line(config.Short(c.Dir, s.host.Getenv))}
-	p.Row = row{ID: c.ID, Title: titleOf(c), Program: programOf(c), Project: nameOf(c.Dir), Archived: c.Archived, At: c.ActiveAt()}
+	p.Row = rowOf(c, true)
 	if command := conversations.ResumeCommand(&c.Conversation); len(command) > 0 {
 		p.Resume = process.JoinCommand("cd", cmp.Or(c.Dir, ".")) + " && " + process.JoinCommand(command...)
 	}

@@ -56,6 +56,7 @@ type row struct {
 	Title    string
 	Program  string
 	Project  string // its name; empty if the list is of one project
+	Branch   string // empty if it is not known
 	Archived bool
 	At       time.Time
 	Facts    []string
@@ -203,20 +204,28 @@ func sizes(ctx context.Context, library *conversations.Library, shown []conversa
 
 // add adds a conversation to the group of its day.
 func (p *listPage) add(c *conversations.Listed, below map[transcript.ID]int) {
-	at := c.ActiveAt()
-	day := cmp.Or(document.Day(at), "Day unknown")
+	day := cmp.Or(document.Day(c.ActiveAt()), "Day unknown")
 	if len(p.Groups) == 0 || p.Groups[len(p.Groups)-1].Day != day {
 		p.Groups = append(p.Groups, group{Day: day})
 	}
-	of := &p.Groups[len(p.Groups)-1]
-	made := row{
-		ID: c.ID, Address: conversationAddress(c.ID, 0), Title: titleOf(c), Program: programOf(c), Archived: c.Archived,
-		At: at, Facts: facts(c), Below: below[c.ID],
+	last := &p.Groups[len(p.Groups)-1]
+	added := rowOf(c, p.Query.All)
+	added.Facts, added.Below = facts(c), below[c.ID]
+	last.Rows = append(last.Rows, added)
+}
+
+// rowOf returns the row of a conversation, without sizes and the number of those below it. Only a row in a list of all
+// projects has the project.
+func rowOf(c *conversations.Listed, all bool) row {
+	const maxBranch = 60 // characters
+	r := row{
+		ID: c.ID, Address: conversationAddress(c.ID, 0), Title: titleOf(c), Program: programOf(c),
+		Branch: text.Cut(text.Line(c.Branch), maxBranch), Archived: c.Archived, At: c.ActiveAt(),
 	}
-	if p.Query.All {
-		made.Project = nameOf(c.Dir)
+	if all {
+		r.Project = nameOf(c.Dir)
 	}
-	of.Rows = append(of.Rows, made)
+	return r
 }
 
 // facts returns the sizes of a conversation.

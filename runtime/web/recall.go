@@ -104,10 +104,8 @@ func answerOf(found *conversations.Results, q query) *answer {
 		if len(hits) == 0 {
 			continue
 		}
-		m := matched{row: row{ID: c.ID, Address: conversationAddress(c.ID, 0), Title: titleOf(&c.Listed), Program: programOf(&c.Listed), At: hits[0].Time}}
-		if q.All {
-			m.Project = nameOf(c.Dir)
-		}
+		m := matched{row: rowOf(&c.Listed, q.All)}
+		m.At = hits[0].Time
 		for _, h := range hits {
 			said := strings.TrimSpace(text.Visible(h.Text))
 			m.Passages = append(m.Passages, passage{

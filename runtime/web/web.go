@@ -41,16 +41,17 @@ const (
 
 // Server serves the pages of one project and of all.
 type Server struct {
-	host      *toolset.Host
-	families  []toolset.Family
-	indexes   *conversations.Indexes
-	renderer  *document.Renderer
-	templates *template.Template
-	style     []byte
-	keys      keys
-	reading   chan struct{} // has a value for each request that reads conversations
-	ending    chan struct{} // closed when the server ends
-	used      atomic.Int64  // when the last request came, in seconds of Unix time
+	host       *toolset.Host
+	families   []toolset.Family
+	indexes    *conversations.Indexes
+	renderer   *document.Renderer
+	templates  *template.Template
+	style      []byte
+	keys       keys
+	reading    chan struct{} // has a value for each request that reads conversations
+	ending     chan struct{} // closed when the server ends
+	ticketUsed atomic.Bool
+	used       atomic.Int64 // when the last request came, in seconds of Unix time
 }
 
 // New returns a server of the host's project and the pages of families.
@@ -69,7 +70,12 @@ func New(host *toolset.Host, families ...toolset.Family) *Server {
 
 // Address returns the address with the token, for a listener.
 func (s *Server) Address(l net.Listener) string {
-	return "http://" + l.Addr().String() + "/?token=" + s.keys.token
+	return addressWith(s.keys.token, l)
+}
+
+// addressWith returns the address with a token, or with the ticket.
+func addressWith(token string, l net.Listener) string {
+	return "http://" + l.Addr().String() + "/?token=" + token
 }
 
 // Serve serves the pages until ctx is done, or until no page was open for an hour.
@@ -85,7 +91,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.used.Store(s.host.Now().Unix())
 	go s.warm(ctx)
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
+	go func() { failed <- server.Serve(ownListener{l}) }()
 	minute := time.NewTicker(time.Minute)
 	defer minute.Stop()
 	for {

@@ -219,7 +219,7 @@ const ferrySession = "claude-7c90ab12-4f3e-4d21-b8a7-05e6c1d9f3a4"
 func TestPages(t *testing.T) {
 	t.Parallel()
 	s := start(t, sample(t))
-	list := s.has("/", 200, "Since Sunday every departure is shown one hour late", `href="/c/`+ferrySession+`"`, `<option value="codex">codex (`, "<svg", "All projects")
+	list := s.has("/", 200, "Since Sunday every departure is shown one hour late", `href="/c/`+ferrySession+`"`, `<option value="codex">codex (`, "<svg", "All projects", "<span>on main</span>")
 	if strings.Count(list, `class="row"`) < 4 {
 		t.Errorf("the list has %d conversations:\n%s", strings.Count(list, `class="row"`), list)
 	}

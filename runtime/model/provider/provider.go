@@ -62,7 +62,7 @@ type wire struct {
 	finish func(*stream)               // makes items after the last event
 }
 
-// New returns the model of a table [model.NAME]. It sends nothing.
+// New returns the model of a table [model.NAME]. A nil key means that the provider wants none. New sends nothing.
 func New(name string, c config.Model, key Key) *Model {
 	const openAI, anthropic = "https://api.openai.com/v1", "https://api.anthropic.com/v1"
 	w := wire{openAI, "/chat/completions", "Authorization", "Bearer ", chatBody, (*stream).chatEvent, (*stream).chatFinish}
@@ -74,7 +74,7 @@ func New(name string, c config.Model, key Key) *Model {
 	}
 	base := cmp.Or(c.BaseURL, w.url)
 	if u, err := url.Parse(base); err == nil {
-		u.Path = cmp.Or(strings.TrimRight(u.Path, "/"), "/v1")
+		u.Path = cmp.Or(strings.TrimRight(u.Path, "/"), "/v1") // an address without a path has this one
 		base = u.String()
 	}
 	w.url = base + w.path
@@ -113,6 +113,7 @@ func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(stri
 
 // respond sends a request and returns the response. It tries again with a new key if the provider refuses the key, and
 // after a temporary failure, unless delta has had a part of the response. It adds the usage of all attempts to used.
+// The error is the cause of the end of ctx, or the failure of the last attempt.
 func (m *Model) respond(ctx context.Context, r request, used *model.Usage, delta func(string)) (*stream, error) {
 	streamed, refused := false, false
 	for attempt := 1; ; attempt++ {

@@ -54,7 +54,7 @@ func (e *Engine) loop() error {
 				err = nil
 			}
 		case in := <-e.working.result:
-			if e.closing.Err() != nil { // closing may have stopped the work, so settle takes the report
+			if e.closing.Err() != nil { // closing may have stopped the work, so awaitWork takes the report
 				e.working.result <- in
 				return ErrClosed
 			}
@@ -143,7 +143,7 @@ func (e *Engine) startOrStopWork() {
 func (e *Engine) startWork(w *session.Work) {
 	ctx, cancel := context.WithCancel(e.closing)
 	if deadline := w.Left.Deadline; !deadline.IsZero() {
-		left := deadline.Sub(e.options.Now()) + time.Millisecond // sessions count in milliseconds
+		left := deadline.Sub(e.options.Now()) + time.Millisecond // not before: sessions count in milliseconds
 		cancel()
 		ctx, cancel = context.WithTimeout(e.closing, left)
 	}

@@ -182,7 +182,8 @@ func (l *Log) openFile(name string) error {
 // lockTime is how long to wait for the lock of a log: Follow takes the lock for a moment.
 const lockTime = 100 * time.Millisecond
 
-// lock locks the log of a session. It waits for another process that has the lock. Errors are those of [Open].
+// lock locks the log of a session. It waits for another process, at most for wait. The error may be a [*BusyError] or a
+// [*NotFoundError].
 func lock(dir, id string, wait time.Duration) (unlock func(), err error) {
 	name, err := logPath(dir, id)
 	if err != nil {

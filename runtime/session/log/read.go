@@ -114,8 +114,8 @@ func (r *reader) readRecord() ([]session.Event, error) {
 	return nil, io.EOF
 }
 
-// wasSynced reads the rest of the file, and reports whether the last line, which is no record, had been synced. That is
-// so if a record that Append syncs follows, and any record after that one. A failure to read counts too.
+// wasSynced reads the rest of the file, and reports whether the line that was just read, which is no record, had been
+// synced: a record that Append syncs follows, and then any record. A failure to read counts as synced.
 func (r *reader) wasSynced() bool {
 	syncFollows := false // Append syncs one of the records after the line
 	for {

@@ -42,8 +42,8 @@ func (f *family) sessionItems(ctx context.Context, where contract.Context) (item
 			break
 		}
 		summary, err := log.Summarize(p.Logs, info.Session)
-		if settings := SettingsOf(summary.Context); err == nil && (settings.Root == "" || settings.Root != p.Settings.Root) { // of another project
-			continue
+		if root := SettingsOf(summary.Context).Root; err == nil && (root == "" || root != p.Settings.Root) {
+			continue // it is of another project
 		}
 		state, _, err := log.Load(p.Logs, info.Session)
 		if err != nil {
@@ -76,7 +76,7 @@ func itemOf(s session.State, c *session.Conversation) toolset.Item {
 		item.Status = toolset.OK
 		for last := range c.Latest() {
 			item.Text = activityOf(last.Item)
-			break
+			break // the newest entry is enough
 		}
 	}
 	item.Facts = []string{

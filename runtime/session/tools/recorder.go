@@ -44,7 +44,7 @@ func newRecorder(id string, w *jp.Workspace, p *Project) *recorder {
 	}
 }
 
-// observe records the conversation of an event that ends a task or a batch. s is the state after the event's step.
+// observe keeps s, the state after an event's step, and records the event's conversation at the end of a task or batch.
 func (r *recorder) observe(e session.Event, s session.State) {
 	c := s.Conversation(e.Conversation)
 	if c == nil {
@@ -167,10 +167,10 @@ func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) erro
 	switch {
 	case err != nil || len(events) == 0:
 		return err
-	case id == "":
+	case id == "": // there is no record yet
 		r.ids[c.ID], err = r.writer.Create(ctx, r.newRecord(c, events))
 		return err
-	case continues && after == rootOpened: // the session has recorded nothing here yet
+	case continues && after == rootOpened: // the record has nothing of the session yet
 		_, err = r.writer.Edit(ctx, id, func(transcript.Conversation) jp.Change {
 			return jp.Change{Labels: map[string]*string{label: &r.session}}
 		})

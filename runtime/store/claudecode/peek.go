@@ -72,6 +72,7 @@ func (e *entry) description(root *history.Root) string {
 func (m *metadata) addRecord(r *record) {
 	const slack = time.Second // between a line about a prompt and the prompt
 	m.Dir = cmp.Or(m.Dir, jsontext.String(r.Cwd))
+	m.Branch = cmp.Or(jsontext.String(r.Branch), m.Branch)
 	m.UUID = cmp.Or(m.UUID, strings.ToLower(jsontext.String(r.Session)))
 	if r.isMessage() {
 		m.Messages++

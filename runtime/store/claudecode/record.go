@@ -32,6 +32,7 @@ type record struct {
 
 	// The metadata for lists, as JSON.
 	Cwd         jsontext.Raw `json:"cwd"`
+	Branch      jsontext.Raw `json:"gitBranch"`
 	Session     jsontext.Raw `json:"sessionId"`
 	CustomTitle jsontext.Raw `json:"customTitle"`
 	AITitle     jsontext.Raw `json:"aiTitle"`

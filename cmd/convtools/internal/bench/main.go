@@ -60,6 +60,7 @@ type group struct {
 	measure func(*bench, context.Context) error
 }
 
+// groups returns all groups in the order in which they are measured.
 func groups() []group {
 	return []group{
 		{"start", (*bench).start},
@@ -82,10 +83,12 @@ type sizes struct {
 	messages      int   // that are indexed
 }
 
+// fullSizes returns the sizes without -short.
 func fullSizes() sizes {
 	return sizes{starts: 300, runs: 7, conversations: 10_000, bytes: 1_000_000_000, sessions: 272, history: 369_000_000, messages: 1_000_000}
 }
 
+// shortSizes returns the sizes with -short.
 func shortSizes() sizes {
 	return sizes{starts: 40, runs: 3, conversations: 1000, bytes: 50_000_000, sessions: 200, history: 50_000_000, messages: 40_000}
 }
@@ -99,7 +102,7 @@ type bench struct {
 	convtools, convgen, empty string
 }
 
-// measure measures the groups, or only one, and prints the table.
+// measure measures all groups, or only the one that is named, and prints the table.
 func measure(ctx context.Context, size sizes, only string, stdout io.Writer) (err error) {
 	b := &bench{size: size}
 	if b.dir, err = os.MkdirTemp("", "convtools-bench-"); err != nil {
@@ -152,4 +155,5 @@ func (b *bench) build(ctx context.Context) error {
 // home returns a directory for a group, which is the home of what it measures.
 func (b *bench) home(group string) string { return filepath.Join(b.dir, group, "home") }
 
+// progress tells the user what is done now.
 func (b *bench) progress(doing string) { fmt.Fprintf(os.Stderr, "bench: %s\n", doing) }

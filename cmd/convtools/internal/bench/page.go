@@ -30,7 +30,8 @@ const (
 // longEvents is the number of events of the conversation that is shown.
 const longEvents = 10_000
 
-// page measures convtools web over sessions of Claude Code and a long one, beside a static file of the same size.
+// page measures pages of convtools web over sessions of Claude Code, one of them long, beside a static file of the
+// size of each page, and the memory of convtools web.
 func (b *bench) page(ctx context.Context) (err error) {
 	dir := filepath.Join(b.dir, "page")
 	home := claudehome.New(dir, "project")
@@ -85,7 +86,7 @@ func (b *bench) page(ctx context.Context) (err error) {
 				return got.first, err
 			}
 			return got.whole, err
-		}, func() (time.Duration, error) {
+		}, func() (time.Duration, error) { // a file of the size of the page
 			got, err := fetch(client, static.address)
 			return got.whole, err
 		})
@@ -104,13 +105,13 @@ type file struct {
 	size    atomic.Int64 // bytes
 }
 
-// serveFile serves a file from a directory.
-func serveFile(dir string) (*file, func(), error) {
+// serveFile writes a file into a directory and serves its first bytes, as many as file.size says, until stop is called.
+func serveFile(dir string) (f *file, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the measurement
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &file{address: "http://" + listener.Addr().String()}
+	f = &file{address: "http://" + listener.Addr().String()}
 	f.size.Store(1)
 	name := filepath.Join(dir, "static.html")
 	if err := os.WriteFile(name, make([]byte, 16<<20), 0o600); err != nil {
@@ -132,9 +133,9 @@ type fetched struct {
 	size         int64         // bytes
 }
 
-// fetch gets a page.
+// fetch gets a page and measures how it comes. An answer with another status than 200 is an error.
 func fetch(client *http.Client, address string) (f fetched, err error) {
-	begun := time.Now()
+	start := time.Now()
 	answer, err := client.Get(address) //nolint:noctx // it is on this machine
 	if err != nil {
 		return f, err
@@ -142,20 +143,22 @@ func fetch(client *http.Client, address string) (f fetched, err error) {
 	defer answer.Body.Close()
 	body := bufio.NewReader(answer.Body)
 	_, err = body.Peek(1)
-	f.first = time.Since(begun)
+	f.first = time.Since(start)
 	if err == nil && answer.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", address, answer.Status)
 	}
 	if err == nil {
 		f.size, err = io.Copy(io.Discard, body)
 	}
-	f.whole = time.Since(begun)
+	f.whole = time.Since(start)
 	return f, err
 }
 
+// longID is the id of the long conversation.
 const longID = "00000000-0000-4000-8000-00000000ffff"
 
-// writeLong writes the long conversation: a request for each nine events.
+// writeLong writes the long conversation. Every tenth event is a request; an answer and four calls with their results
+// follow it.
 func writeLong(home claudehome.Home) error {
 	return home.Write(longID, time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), func(yield func(claudehome.Message) bool) {
 		for i := range longEvents / 2 {

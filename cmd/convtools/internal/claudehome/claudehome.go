@@ -25,17 +25,19 @@ func New(dir, project string) Home {
 // Message is a message of a session.
 type Message struct {
 	Role string // user, assistant or tool
-	Text string
+	Text string // of a tool: the result of a call
 }
 
 // Folder returns the directory of the project's sessions. Its name is the
-// project's path.
+// project's path, with hyphens for other characters than letters and digits.
 func (h Home) Folder() string {
 	name := regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(h.Project, "-")
 	return filepath.Join(h.Dir, ".claude", "projects", name)
 }
 
-// Write writes a session with a message a minute.
+// Write writes a session. Its first record is a minute after at, and each of the
+// others a minute after the one before. A message of a tool has two records, a
+// call and its result.
 func (h Home) Write(session string, at time.Time, messages iter.Seq[Message]) (err error) {
 	if err := errors.Join(os.MkdirAll(h.Folder(), 0o700), os.MkdirAll(h.Project, 0o700)); err != nil {
 		return err

@@ -43,7 +43,7 @@ func fillHostile(l *lab) error {
 		}}
 		result := record{"type": "tool_result", "tool_use_id": "t", "is_error": true, "content": said}
 		cwd := []string{l.project, filepath.Join(l.project, said)}[i%2]
-		err := l.writeSession(fmt.Sprintf("22222222-2222-4222-8222-%012d", i), cwd,
+		err := l.writeSession(fmt.Sprintf("22222222-2222-4222-8222-%012d", i), cwd, said,
 			said, []any{record{"type": "thinking", "thinking": said}, record{"type": "text", "text": said}, use}, []any{result}, said+"\n\n"+said)
 		quoted, err1 := json.Marshal(said) // as TOML has it too
 		topics += fmt.Sprintf("[kb.topic.t%d]\ntitle = %s\nintroduction = %[2]s\nsubjects = \"kb\"\n\n", i, quoted)

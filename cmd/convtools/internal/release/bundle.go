@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -33,6 +34,9 @@ func (r *release) writeBundle() (string, error) {
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
 	err = add(z, "manifest.json", 0o644, text)
+	for _, name := range slices.Sorted(maps.Keys(r.texts)) {
+		err = errors.Join(err, add(z, name, 0o644, r.texts[name]))
+	}
 	for _, p := range bundled {
 		program, readErr := r.program(p.goos, p.goarch)
 		err = errors.Join(err, readErr, add(z, p.name, 0o755, program))

@@ -102,7 +102,7 @@ func TestDebianPackage(t *testing.T) {
 	r.use(t, filepath.Join(root, "usr", "bin", "convtools"))
 	share := filepath.Join(root, "usr", "share")
 	for _, file := range []string{
-		"bash-completion/completions/convtools", "doc/convtools/copyright", "fish/vendor_completions.d/convtools.fish",
+		"bash-completion/completions/convtools", "doc/convtools/THIRD_PARTY_LICENSES", "doc/convtools/copyright", "fish/vendor_completions.d/convtools.fish",
 		"man/man1/convtools-recall.1.gz", "man/man1/convtools.1.gz", "zsh/vendor-completions/_convtools",
 	} {
 		if info, err := os.Stat(filepath.Join(share, filepath.FromSlash(file))); err != nil || info.Mode() != 0o644 || info.Size() == 0 {
@@ -126,9 +126,11 @@ func TestNPMPackage(t *testing.T) {
 	defer registry.Close()
 	dir := t.TempDir()
 	output(t, dir, "npm", "install", "--prefix", dir, "--registry", registry.URL, "--cache", filepath.Join(dir, "cache"), "convtools")
-	found, err := filepath.Glob(filepath.Join(dir, "node_modules", "@convtools", "*", "bin", "*"))
-	if err != nil || len(found) != 1 {
-		t.Errorf("installed programs are %v, %v; want the one for this platform", found, err)
+	for _, file := range []string{"bin/*", "THIRD_PARTY_LICENSES"} {
+		found, err := filepath.Glob(filepath.Join(dir, "node_modules", "@convtools", "*", filepath.FromSlash(file)))
+		if err != nil || len(found) != 1 {
+			t.Errorf("%s is %v, %v; want that of this platform alone", file, found, err)
+		}
 	}
 	program := filepath.Join(dir, "node_modules", ".bin", "convtools")
 	r.use(t, program)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -49,7 +50,8 @@ type release struct {
 	root, dist string // directories: of the repository, and of the release
 	version    string
 	artifacts  []artifact
-	manifest   map[string]any // of the bundle for Claude Desktop, as convgen writes it
+	manifest   map[string]any    // of the bundle for Claude Desktop, as convgen writes it
+	texts      map[string][]byte // files that are beside a program in every package
 }
 
 // artifact is a file of a release. Goarch is "all" for a program of macOS that runs on both processors.
@@ -62,13 +64,18 @@ type artifact struct {
 // read reads the release in the directory dist of a repository. A release that is no snapshot has to have the version
 // of the plugin in the same commit: hosts install that one from the repository.
 func read(root string) (*release, error) {
-	r := &release{root: root, dist: filepath.Join(root, "dist")}
+	r := &release{root: root, dist: filepath.Join(root, "dist"), texts: map[string][]byte{}}
 	var metadata struct{ Version string }
 	err := errors.Join(
 		readJSON(filepath.Join(r.dist, "metadata.json"), &metadata),
 		readJSON(filepath.Join(r.dist, "artifacts.json"), &r.artifacts),
 		readJSON(filepath.Join(root, "generated", "plugin", "manifest.json"), &r.manifest),
 	)
+	for _, file := range []string{"README.md", "LICENSE", "bin/release/THIRD_PARTY_LICENSES"} {
+		text, readErr := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+		err = errors.Join(err, readErr)
+		r.texts[path.Base(file)] = text
+	}
 	if err != nil {
 		return nil, err
 	}

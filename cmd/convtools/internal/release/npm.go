@@ -6,6 +6,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,13 +21,13 @@ import (
 var launcher []byte
 
 // platforms are the platforms of a release, in the words of Go and of Node.js.
-var platforms = []struct{ goos, goarch, os, cpu string }{
-	{"darwin", "amd64", "darwin", "x64"},
-	{"darwin", "arm64", "darwin", "arm64"},
-	{"linux", "amd64", "linux", "x64"},
-	{"linux", "arm64", "linux", "arm64"},
-	{"windows", "amd64", "win32", "x64"},
-	{"windows", "arm64", "win32", "arm64"},
+var platforms = []struct{ goos, goarch, os, cpu, file string }{
+	{"darwin", "amd64", "darwin", "x64", "convtools"},
+	{"darwin", "arm64", "darwin", "arm64", "convtools"},
+	{"linux", "amd64", "linux", "x64", "convtools"},
+	{"linux", "arm64", "linux", "arm64", "convtools"},
+	{"windows", "amd64", "win32", "x64", "convtools.exe"},
+	{"windows", "arm64", "win32", "arm64", "convtools.exe"},
 }
 
 // npmPackage is a package of npm: its package.json, and its files beside that. There is one with the program for each
@@ -35,9 +37,8 @@ type npmPackage struct {
 	Version              string            `json:"version"`
 	Description          string            `json:"description"`
 	Homepage             string            `json:"homepage"`
-	Repository           string            `json:"repository"`
+	Repository           map[string]string `json:"repository"`
 	License              string            `json:"license"`
-	Files                []string          `json:"files"`
 	OS                   []string          `json:"os,omitempty"`
 	CPU                  []string          `json:"cpu,omitempty"`
 	Bin                  map[string]string `json:"bin,omitempty"`
@@ -53,35 +54,35 @@ func (p npmPackage) file() string {
 }
 
 // packages returns the packages of the release. The last one depends on the others.
-func (r *release) packages() (all []npmPackage, err error) {
-	readme, err1 := os.ReadFile(filepath.Join(r.root, "README.md"))
-	license, err2 := os.ReadFile(filepath.Join(r.root, "LICENSE"))
-	err = errors.Join(err1, err2)
+func (r *release) packages() ([]npmPackage, error) {
 	about, _ := r.manifest["description"].(string)
-	common := npmPackage{
-		Version: r.version, License: "Apache-2.0", Description: about, Files: []string{"bin"},
-		Homepage: "https://github.com/convtools/convtools", Repository: "github:convtools/convtools",
-	}
-	main := common
-	main.Name = "convtools"
+	main := r.newPackage("convtools", about)
 	main.Bin, main.Engines = map[string]string{"convtools": "bin/convtools.js"}, map[string]string{"node": ">=18"}
 	main.OptionalDependencies = map[string]string{}
-	main.content = map[string][]byte{"bin/convtools.js": launcher, "README.md": readme, "LICENSE": license}
+	main.content["bin/convtools.js"] = launcher
+	var all []npmPackage
 	for _, platform := range platforms {
-		program, readErr := r.program(platform.goos, platform.goarch)
-		err = errors.Join(err, readErr)
-		name := "bin/convtools"
-		if platform.goos == "windows" {
-			name += ".exe"
+		program, err := r.program(platform.goos, platform.goarch)
+		if err != nil {
+			return nil, err
 		}
-		p := common
-		p.Name, p.OS, p.CPU = "@convtools/"+platform.os+"-"+platform.cpu, []string{platform.os}, []string{platform.cpu}
-		p.Description = "The program of the package convtools for this platform"
-		p.content = map[string][]byte{name: program, "LICENSE": license}
-		all = append(all, p)
+		p := r.newPackage("@convtools/"+platform.os+"-"+platform.cpu, "The program of the package convtools for this platform")
+		p.OS, p.CPU = []string{platform.os}, []string{platform.cpu}
+		p.content["bin/"+platform.file] = program
 		main.OptionalDependencies[p.Name] = p.Version
+		all = append(all, p)
 	}
-	return append(all, main), err
+	return append(all, main), nil
+}
+
+// newPackage returns a package with what all of them have.
+func (r *release) newPackage(name, description string) npmPackage {
+	return npmPackage{
+		Name: name, Version: r.version, Description: description, License: "Apache-2.0",
+		Homepage:   "https://github.com/convtools/convtools",
+		Repository: map[string]string{"type": "git", "url": "git+https://github.com/convtools/convtools.git"},
+		content:    maps.Clone(r.texts),
+	}
 }
 
 // writePackages has npm pack the packages, and returns the files.
@@ -117,13 +118,18 @@ func (p npmPackage) write(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
 		return err
 	}
-	err := os.WriteFile(filepath.Join(dir, "package.json"), manifest.Bytes(), 0o644)
+	err := writeFile(filepath.Join(dir, "package.json"), 0o644, manifest.Bytes())
 	for name, data := range p.content {
-		mode := os.FileMode(0o644)
+		mode := fs.FileMode(0o644)
 		if strings.HasPrefix(name, "bin/") {
 			mode = 0o755
 		}
-		err = errors.Join(err, os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), data, mode))
+		err = errors.Join(err, writeFile(filepath.Join(dir, filepath.FromSlash(name)), mode, data))
 	}
 	return err
+}
+
+// writeFile writes a file with exactly that mode, which npm packs.
+func writeFile(file string, mode fs.FileMode, data []byte) error {
+	return errors.Join(os.WriteFile(file, data, mode), os.Chmod(file, mode))
 }

@@ -19,7 +19,7 @@ func repositoryWith(t *testing.T, version string) string {
 	t.Helper()
 	root := t.TempDir()
 	files := map[string]string{
-		"README.md": "# convtools\n", "LICENSE": "Free.\n",
+		"README.md": "# convtools\n", "LICENSE": "Free.\n", "bin/release/THIRD_PARTY_LICENSES": "Free too.\n",
 		"generated/plugin/manifest.json":               `{"version": "0.2.0", "description": "Recalls", "server": {"entry_point": "convtools"}}`,
 		"dist/metadata.json":                           `{"version": "` + version + `", "tag": "v0.1.9"}`,
 		"dist/convtools_" + version + "_checksums.txt": "0  an-archive\n",
@@ -140,8 +140,11 @@ func TestWriteBundle(t *testing.T) {
 		got[f.Name] = entry{f.Mode(), string(content)}
 	}
 	want := map[string]entry{
-		"convtools":     {0o755, "darwin/all"},
-		"convtools.exe": {0o755, "windows/amd64"},
+		"LICENSE":              {0o644, "Free.\n"},
+		"README.md":            {0o644, "# convtools\n"},
+		"THIRD_PARTY_LICENSES": {0o644, "Free too.\n"},
+		"convtools":            {0o755, "darwin/all"},
+		"convtools.exe":        {0o755, "windows/amd64"},
 		"manifest.json": {0o644, `{
   "compatibility": {
     "platforms": [
