@@ -189,6 +189,7 @@ body = "inline"
 `
 )
 
+// notesProject returns a project with one tool.
 func notesProject() fstest.MapFS {
 	return fstest.MapFS{
 		"tools.toml":            {Data: []byte(projectTOML)},

@@ -12,8 +12,8 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
 
-// Sentences are in the record, as a reader of the files finds them that is not
-// convtools, and in one conversation only.
+// Every sentence that answers a question is in one line of an event of its
+// conversation, as [decode] reads the files without convtools.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	sets, err := loadQuestions()
@@ -54,6 +54,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+// hasLine reports whether a line of a text has a part.
 func hasLine(text, part string) bool {
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, part) {
