@@ -12,6 +12,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,6 +44,8 @@ func TestMain(m *testing.M) {
 		// in a process that is forked at that moment cannot be executed.
 		"marking-pager": markingPager,
 		"closing-pager": closingPager,
+		"xdg-open":      browser,
+		"osascript":     browser,
 	})
 }
 
@@ -152,6 +156,32 @@ func markingPager() {
 func closingPager() {
 	fmt.Println("closed")
 	os.Exit(1)
+}
+
+// browser opens an address twice, as a browser that the user starts with it and as one that has only seen it, writes
+// to $WORK/browser.txt what they get, and ends convtools web.
+func browser() {
+	address := os.Args[len(os.Args)-1]
+	if script, _ := io.ReadAll(os.Stdin); len(script) > 0 {
+		address = strings.Split(string(script), `"`)[1]
+	}
+	var seen string
+	for _, name := range []string{"started", "second"} {
+		jar, _ := cookiejar.New(nil) // never fails
+		answer, err := (&http.Client{Jar: jar}).Get(address)
+		if err != nil {
+			seen += err.Error() + "\n"
+			continue
+		}
+		page, err := io.ReadAll(answer.Body)
+		title := regexp.MustCompile("<title>.*</title>").FindString(string(page))
+		seen += fmt.Sprintln(name, answer.StatusCode, answer.Request.URL.RequestURI(), title, errors.Join(err, answer.Body.Close()))
+	}
+	server, err := os.FindProcess(os.Getppid())
+	err = errors.Join(err, os.WriteFile(filepath.Join(os.Getenv("WORK"), "browser.txt"), []byte(seen), 0o600))
+	if err = errors.Join(err, server.Signal(os.Interrupt)); err != nil {
+		os.Exit(1)
+	}
 }
 
 // TestScripts runs the program the way people and JP do. Every script starts in

@@ -10,8 +10,9 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// NewOptions returns the paths of this program and of the project; without a project that is the working directory.
-// The error is for a named directory that belongs to no project; the options are valid all the same.
+// NewOptions returns options with everything but Scope, Settings, Advice and Hook. Without a project in the working
+// directory, Project is that directory. If host.Dir names a directory that belongs to no project, NewOptions returns an
+// error and valid options. The other errors are that this program or the working directory is not found.
 func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error) {
 	opts := Options{
 		Name: host.Name, Entry: host.Entry, JPFiles: host.JPFiles, GOOS: runtime.GOOS, Getenv: host.Getenv,
@@ -36,12 +37,13 @@ func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error)
 	switch {
 	case err == nil:
 		opts.Project, opts.Workspace, opts.Bind = root, root, host.Dir != ""
-	case host.Dir != "":
+	case host.Dir != "": // the user has named the directory
 		return opts, err
 	}
 	return opts, nil
 }
 
+// sameFile reports whether two paths lead to the same existing file.
 func sameFile(a, b string) bool {
 	first, err := os.Stat(a)
 	if err != nil {

@@ -112,7 +112,7 @@ func (s *Server) fill(ctx context.Context, library *conversations.Library, p *li
 	}
 	all := listing.Conversations
 	for _, problem := range listing.Problems {
-		p.Problems = append(p.Problems, text.Line(cmp.Or(string(problem.ID), problem.Path)+": "+problem.Err.Error()))
+		p.Problems = append(p.Problems, sentenceOf(&problem))
 	}
 	p.Programs = choices(all, p.Query.Program, programOf, func(name string) string { return name })
 	if p.Query.All {

@@ -7,6 +7,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -18,11 +19,13 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/web/document"
@@ -41,16 +44,17 @@ const (
 
 // Server serves the pages of one project and of all.
 type Server struct {
-	host      *toolset.Host
-	families  []toolset.Family
-	indexes   *conversations.Indexes
-	renderer  *document.Renderer
-	templates *template.Template
-	style     []byte
-	keys      keys
-	reading   chan struct{} // has a value for each request that reads conversations
-	ending    chan struct{} // closed when the server ends
-	used      atomic.Int64  // when the last request came, in seconds of Unix time
+	host       *toolset.Host
+	families   []toolset.Family
+	indexes    *conversations.Indexes
+	renderer   *document.Renderer
+	templates  *template.Template
+	style      []byte
+	keys       keys
+	reading    chan struct{} // has a value for each request that reads conversations
+	ending     chan struct{} // closed when the server ends
+	ticketUsed atomic.Bool
+	used       atomic.Int64 // when the last request came, in seconds of Unix time
 }
 
 // New returns a server of the host's project and the pages of families.
@@ -69,12 +73,19 @@ func New(host *toolset.Host, families ...toolset.Family) *Server {
 
 // Address returns the address with the token, for a listener.
 func (s *Server) Address(l net.Listener) string {
-	return "http://" + l.Addr().String() + "/?token=" + s.keys.token
+	return addressWith(s.keys.token, l)
+}
+
+// addressWith returns the address with a token, or with the ticket.
+func addressWith(token string, l net.Listener) string {
+	return "http://" + l.Addr().String() + "/?token=" + token
 }
 
 // Serve serves the pages until ctx is done, or until no page was open for an hour.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.indexes.Close()
+	var warming sync.WaitGroup
+	defer warming.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	server := &http.Server{
@@ -83,9 +94,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	s.used.Store(s.host.Now().Unix())
-	go s.warm(ctx)
+	warming.Go(func() { s.warm(ctx) })
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
+	go func() { failed <- server.Serve(ownListener{l}) }()
 	minute := time.NewTicker(time.Minute)
 	defer minute.Stop()
 	for {
@@ -123,8 +134,8 @@ func (s *Server) warm(ctx context.Context) {
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.used.Store(s.host.Now().Unix())
 	if s.admits(w, r) {
+		s.used.Store(s.host.Now().Unix())
 		s.routes().ServeHTTP(w, r)
 	}
 }
@@ -249,6 +260,15 @@ type problem struct {
 
 func (p *problem) Error() string { return p.sentence }
 
+// sentenceOf returns a sentence about a conversation or a store that is not shown, or not whole.
+func sentenceOf(p *conversations.Problem) string {
+	name := cmp.Or(string(p.ID), p.Path)
+	if p.Kind == store.Unreadable {
+		name += " cannot be read"
+	}
+	return text.Line(name + ": " + p.Err.Error() + ".")
+}
+
 // problemOf returns an error as a sentence.
 func problemOf(err error) *problem {
 	var known *problem
@@ -260,6 +280,8 @@ func problemOf(err error) *problem {
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.As(err, &missing) && len(missing.Unread) > 0:
+		return &problem{http.StatusNotFound, "The conversation is not among those that can be read. " + sentenceOf(&missing.Unread[0])}
 	case errors.As(err, &missing), errors.As(err, &wrong):
 		return &problem{http.StatusNotFound, "There is no such conversation. It may have been removed since this page was opened."}
 	case errors.As(err, &outside):

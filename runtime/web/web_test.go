@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -271,6 +273,28 @@ func TestWhatIsNotThere(t *testing.T) {
 	s.has("/c/"+ferrySession, 404, "There is no such conversation. It may have been removed since this page was opened.")
 }
 
+// What cannot be read is named, and the rest is shown.
+func TestWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	const broken = "codex-019e0a51-3c4d-7e5f-8a6b-1c2d3e4f5a60"
+	database := filepath.Join("data", "opencode", "opencode.db")
+	s := start(t, func(home, project string) {
+		sample(t)(home, project)
+		write(t, filepath.Join(home, database), "no database")
+		write(t, filepath.Join(home, ".codex", "sessions", "2026", "05", "09", "rollout-2026-05-09T00-00-00-"+strings.TrimPrefix(broken, "codex-")+".jsonl.zst"), "no zstd")
+	})
+	for _, path := range []string{"/", "/?all=1", "/?q=sailings"} {
+		s.has(path, 200, ferrySession, broken+" cannot be read: ", filepath.Join(s.home, "data", "opencode")+" cannot be read: ", "it is no SQLite database.")
+	}
+	s.has("/c/"+ferrySession, 200, "The operator lists extra sailings twice")
+	s.has("/c/"+broken, 500, "This cannot be shown: ")
+	s.has("/c/opencode-ses_2f1a", 404, "not among those that can be read", "it is no SQLite database.")
+	write(t, filepath.Join(s.project, "convtools.toml"), "models = [")
+	for _, path := range []string{"/", "/?q=sailings", "/c/" + ferrySession} {
+		s.has(path, 500, "This cannot be shown: convtools.toml:1:")
+	}
+}
+
 func TestProjectWithoutConversations(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(string, string) {})
@@ -293,6 +317,42 @@ func TestExcludedProject(t *testing.T) {
 	if all := s.has("/?all=1", 200); strings.Contains(all, ferrySession) {
 		t.Error("the list of all projects has an excluded conversation")
 	}
+}
+
+// A hundred tabs get their pages, half of which listen for what runs.
+func TestHundredTabs(t *testing.T) {
+	t.Parallel()
+	s := start(t, sample(t), family(toolset.Page{
+		Name: "things", Title: "Things", Version: func(context.Context, contract.Context) string { return "1" },
+		Show: func(context.Context, contract.Context) ([]toolset.Item, error) {
+			return []toolset.Item{{Title: "a thing"}}, nil
+		},
+	}))
+	var tabs sync.WaitGroup
+	for i := range 100 {
+		path, want := "/c/"+ferrySession, "The operator lists extra sailings twice"
+		if i%2 == 1 {
+			path, want = "/p/things/live", "a thing"
+		}
+		tabs.Go(func() {
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.origin+path, nil)
+			r.AddCookie(s.cookie)
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { _ = answer.Body.Close() }) // all tabs stay open
+			lines, isThere := bufio.NewScanner(answer.Body), false
+			for !isThere && lines.Scan() {
+				isThere = strings.Contains(lines.Text(), want)
+			}
+			if !isThere {
+				t.Errorf("tab %d: %s lacks %q: %v", i, path, want, lines.Err())
+			}
+		})
+	}
+	tabs.Wait()
 }
 
 // family returns a family with a page and no tools.

@@ -224,9 +224,12 @@ func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	if refusal := (*session.Refusal)(nil); errors.As(err, &refusal) { // another call has used or destroyed it
 		return nil
 	}
+	if err != nil {
+		return err
+	}
 	since := idle.LastActive.Format(time.RFC3339)
 	c.project.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", idle.ID, since))
-	return err
+	return nil
 }
 
 // awaitOutput waits for the output of a call. If waiting ends with errWaiting, the answer says that the call is running.

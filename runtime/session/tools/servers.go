@@ -256,10 +256,14 @@ func textOf(result *mcp.CallToolResult) string {
 	return strings.Join(parts, "\n")
 }
 
-// sameOrigin refuses a redirect to another origin: requests may hold secrets that no other server should get.
+// sameOrigin refuses a redirect to another origin, because requests may hold secrets that no other server should get,
+// and the tenth redirect, because it is probably a loop.
 func sameOrigin(r *http.Request, via []*http.Request) error {
-	if to, from := r.URL, via[0].URL; to.Scheme != from.Scheme || to.Host != from.Host || len(via) == 10 { // a loop
+	if to, from := r.URL, via[0].URL; to.Scheme != from.Scheme || to.Host != from.Host {
 		return fmt.Errorf("it redirects to another origin, %s://%s, which is not followed; if that is right, make it the url", to.Scheme, to.Host)
+	}
+	if len(via) == 10 {
+		return errors.New("it redirects more than nine times")
 	}
 	return nil
 }

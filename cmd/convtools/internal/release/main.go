@@ -25,6 +25,7 @@ make release and make release-snapshot run it. It needs npm.
 
 func main() { repository.Main(usage, run) }
 
+// run makes the packages and the bundle, and adds their checksums.
 func run(ctx context.Context) error {
 	root, err := repository.Root(ctx)
 	if err != nil {
@@ -54,15 +55,15 @@ type release struct {
 	texts      map[string][]byte // files that are beside a program in every package
 }
 
-// artifact is a file of a release. Goarch is "all" for a program of macOS that runs on both processors.
+// artifact is a file that goreleaser made. Goarch is "all" for the program of macOS that runs on both processors.
 type artifact struct {
 	Path         string // from the root of the repository
 	Type         string
 	Goos, Goarch string // empty in a file for all platforms
 }
 
-// read reads the release in the directory dist of a repository. A release that is no snapshot has to have the version
-// of the plugin in the same commit: hosts install that one from the repository.
+// read returns the release in the directory dist of a repository. It fails for a tag whose version is not that of the
+// plugin in tools.toml: hosts install the plugin from the repository.
 func read(root string) (*release, error) {
 	r := &release{root: root, dist: filepath.Join(root, "dist"), texts: map[string][]byte{}}
 	var metadata struct{ Version string }

@@ -30,8 +30,8 @@ var platforms = []struct{ goos, goarch, os, cpu, file string }{
 	{"windows", "arm64", "win32", "arm64", "convtools.exe"},
 }
 
-// npmPackage is a package of npm: its package.json, and its files beside that. There is one with the program for each
-// platform, and one that depends on all of them, of which npm installs the one for its platform.
+// npmPackage is a package of npm. For each platform there is one with the program. The package convtools depends on
+// all of these, and npm installs the one for its platform.
 type npmPackage struct {
 	Name                 string            `json:"name"`
 	Version              string            `json:"version"`
@@ -45,7 +45,7 @@ type npmPackage struct {
 	Engines              map[string]string `json:"engines,omitempty"`
 	OptionalDependencies map[string]string `json:"optionalDependencies,omitempty"`
 
-	content map[string][]byte
+	content map[string][]byte // files beside package.json, by name
 }
 
 // file returns the name of the file that npm packs the package into.
@@ -75,7 +75,7 @@ func (r *release) packages() ([]npmPackage, error) {
 	return append(all, main), nil
 }
 
-// newPackage returns a package with what all of them have.
+// newPackage returns a package with the fields and files that all packages have.
 func (r *release) newPackage(name, description string) npmPackage {
 	return npmPackage{
 		Name: name, Version: r.version, Description: description, License: "Apache-2.0",
@@ -85,7 +85,7 @@ func (r *release) newPackage(name, description string) npmPackage {
 	}
 }
 
-// writePackages has npm pack the packages, and returns the files.
+// writePackages has npm pack the packages into dist, and returns the paths of the files.
 func (r *release) writePackages(ctx context.Context) (files []string, err error) {
 	packages, err := r.packages()
 	if err != nil {
@@ -106,7 +106,7 @@ func (r *release) writePackages(ctx context.Context) (files []string, err error)
 	return files, err
 }
 
-// write writes the package into a directory.
+// write writes package.json and the files of the package into a directory.
 func (p npmPackage) write(dir string) error {
 	var manifest bytes.Buffer
 	lines := json.NewEncoder(&manifest)
@@ -129,7 +129,7 @@ func (p npmPackage) write(dir string) error {
 	return err
 }
 
-// writeFile writes a file with exactly that mode, which npm packs.
+// writeFile writes a file with a mode, whatever the umask is: npm packs the mode too.
 func writeFile(file string, mode fs.FileMode, data []byte) error {
 	return errors.Join(os.WriteFile(file, data, mode), os.Chmod(file, mode))
 }
