@@ -105,7 +105,7 @@ func (b *bench) serve(ctx context.Context) error {
 			return err
 		}
 	}
-	python, err := installPeers(ctx, filepath.Join(b.dir, "python"))
+	python, err := installPeers(ctx, filepath.Join(b.dir, "python"), "fastmcp==3.4.10", "cli-wrap-mcp==0.2.1")
 	if err != nil {
 		b.table.Add(table.Row{Name: "convgen serve, beside FastMCP and cli-wrap-mcp", Result: "skipped", Detail: err.Error()})
 		return nil
@@ -125,15 +125,15 @@ func (b *bench) serve(ctx context.Context) error {
 	return nil
 }
 
-// installPeers installs the peers in an environment of Python below dir, and returns
-// the program python of this environment.
-func installPeers(ctx context.Context, dir string) (python string, err error) {
+// installPeers installs packages of PyPI in an environment of Python in dir, and returns the program python of this
+// environment.
+func installPeers(ctx context.Context, dir string, packages ...string) (python string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	python = filepath.Join(dir, "bin", "python")
 	for _, p := range []program{
 		{path: "python3", args: []string{"-m", "venv", dir}},
-		{path: python, args: []string{"-m", "pip", "install", "--quiet", "fastmcp==3.4.10", "cli-wrap-mcp==0.2.1"}},
+		{path: python, args: append([]string{"-m", "pip", "install", "--quiet"}, packages...)},
 	} {
 		if _, err := p.output(ctx); err != nil {
 			return "", err

@@ -38,7 +38,7 @@ Groups:
   serve     convgen serve with a tool of git, beside FastMCP and cli-wrap-mcp
   list      listing conversations of JP, beside cat of the same files
   history   searching and listing sessions of Claude Code
-  page      the page in a browser, beside a file of its size
+  page      the page in a browser, beside agentsview and a file of its size
   messages  searching and recalling messages, beside SQLite FTS5
 `
 

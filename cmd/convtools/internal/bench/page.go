@@ -31,12 +31,15 @@ const (
 const longEvents = 10_000
 
 // page measures pages of convtools web over sessions of Claude Code, one of them long, beside a static file of the
-// size of each page, and the memory of convtools web.
+// size of each page, and the memory of convtools web. It measures agentsview before, if that can be installed.
 func (b *bench) page(ctx context.Context) (err error) {
 	dir := filepath.Join(b.dir, "page")
 	home := claudehome.New(dir, "project")
 	if err := errors.Join(b.writeSessions(home), writeLong(home)); err != nil {
 		return fmt.Errorf("writing sessions: %w", err)
+	}
+	if err := b.agentsview(ctx, home); err != nil {
+		b.table.Add(table.Row{Name: "page: agentsview", Result: "skipped", Detail: err.Error()})
 	}
 	server := program{path: b.convtools, args: []string{"web", "--no-browser", "--workspace", home.Project}, home: home.Dir}.command(ctx)
 	out, err := server.StdoutPipe()
@@ -86,10 +89,7 @@ func (b *bench) page(ctx context.Context) (err error) {
 				return got.first, err
 			}
 			return got.whole, err
-		}, func() (time.Duration, error) { // a file of the size of the page
-			got, err := fetch(client, static.address)
-			return got.whole, err
-		})
+		}, wholly(client, static.address)) // a file of the size of the page
 		if err != nil {
 			return err
 		}
@@ -97,6 +97,55 @@ func (b *bench) page(ctx context.Context) (err error) {
 		b.table.Add(within(page.name, results[0].median(), page.bound, detail))
 	}
 	return nil
+}
+
+// agentsview measures the peer agentsview over the same sessions, before convtools web: it goes on working after it has
+// begun to answer. The table gets what its API takes for what the page shows, and its memory.
+func (b *bench) agentsview(ctx context.Context, home claudehome.Home) error {
+	python, err := installPeers(ctx, filepath.Join(b.dir, "agentsview"), "agentsview==0.46.1")
+	if err != nil {
+		return err
+	}
+	server := program{
+		path: filepath.Join(filepath.Dir(python), "agentsview"), args: []string{"serve", "--no-browser", "--no-update-check", "--port=0"},
+		home: home.Dir, env: []string{"DO_NOT_TRACK=1", "AGENTSVIEW_TELEMETRY_ENABLED=0"},
+	}.command(ctx)
+	out, err := server.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := server.Start(); err != nil {
+		return err
+	}
+	lines, api := bufio.NewScanner(out), ""
+	for api == "" && lines.Scan() {
+		_, after, _ := strings.Cut(lines.Text(), "listening at ")
+		api, _, _ = strings.Cut(after, " ")
+	}
+	took := time.Since(start)
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	results, err := inTurn(b.size.runs, wholly(http.DefaultClient, api+"/api/v1/search?limit=20&q="+needle),
+		wholly(http.DefaultClient, api+"/api/v1/sessions?limit=50"), wholly(http.DefaultClient, api+"/api/v1/sessions/"+longID+"/messages?limit=100"))
+	_ = server.Process.Signal(os.Interrupt)
+	_ = server.Wait() // what it says then is not measured
+	if err != nil {
+		return err
+	}
+	b.table.Add(table.Row{
+		Name: "page: agentsview, which answers with JSON", Result: megabytes(peakMemory(server.ProcessState)),
+		Detail: fmt.Sprintf("reads all in %.0f s; an answer %s, list %s, conversation %s",
+			took.Seconds(), milliseconds(results[0].median()), milliseconds(results[1].median()), milliseconds(results[2].median())),
+	})
+	return nil
+}
+
+// wholly returns a run that gets a page.
+func wholly(client *http.Client, address string) run {
+	return func() (time.Duration, error) {
+		got, err := fetch(client, address)
+		return got.whole, err
+	}
 }
 
 // file is served beside the page, with the size of the page that was fetched last.
