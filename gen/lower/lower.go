@@ -78,6 +78,7 @@ type lowering struct {
 	text     Text
 }
 
+// lower makes the whole text.
 func (l *lowering) lower() Text {
 	l.text.inner = map[*ir.Param]string{}
 	l.text.Group, l.text.Name = Name(l.target, l.tool)
@@ -98,6 +99,7 @@ func (l *lowering) problem(subject, format string, args ...any) {
 	l.text.Problems = append(l.text.Problems, l.line(subject, format, args))
 }
 
+// line returns a line for Reports or Problems, which begins with the target and the subject.
 func (l *lowering) line(subject, format string, args []any) string {
 	name := l.tool.Name
 	if subject != "" {

@@ -33,12 +33,12 @@ func TestGeneratedCodeWorks(t *testing.T) {
 		t.Run(tc.contract.Families[0].Name, func(t *testing.T) {
 			t.Parallel()
 			files := emitFixture(t, tc.contract)
-			for name, at := range tc.tests {
+			for name, destination := range tc.tests {
 				data, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(name)))
 				if err != nil {
 					t.Fatal(err)
 				}
-				files = append(files, emit.File{Path: at, Data: data})
+				files = append(files, emit.File{Path: destination, Data: data})
 			}
 			dir := writeModule(t, files)
 			runGo(t, dir, "vet", "./...")
@@ -111,6 +111,7 @@ func writeModule(t *testing.T, files []emit.File) string {
 	return dir
 }
 
+// runGo runs the go command in a folder, offline.
 func runGo(t *testing.T, dir string, arguments ...string) {
 	t.Helper()
 	cmd := exec.Command("go", arguments...)
