@@ -126,8 +126,7 @@ func (h Host) ScopeNames() string {
 }
 
 // PlanInstall plans the registration with a host. It reads files and changes none. The error is a *ManualError for a
-// file that cannot be edited. Other errors come first: a program that will not last, [Host.path], or no workspace for a
-// host that needs one.
+// file that cannot be edited. Errors in the options come before that.
 func PlanInstall(host Host, opts Options) (*Change, error) {
 	if err := opts.checkLasting(); err != nil {
 		return nil, err
@@ -144,9 +143,8 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	change.Advice = append(change.Advice, opts.Advice...)
-	if hint := host.Unattended(opts); hint != "" {
-		change.Advice = append(change.Advice, hint)
+	if change.Advice = append(change.Advice, opts.Advice...); host.Unattended(opts) != "" {
+		change.Advice = append(change.Advice, host.Unattended(opts))
 	}
 	if len(change.Files) > 0 && change.Scope == Project && opts.ProgramName == "" { // people share these files
 		change.note("What people of the project share names %s, a path of this computer. Put its folder in PATH and install again to have it named %s.", opts.Program, opts.Name)
@@ -243,18 +241,14 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 		return nil, err
 	}
 	if host.isJP() {
-		if err := change.uninstallJP(opts); err != nil {
-			return nil, err
-		}
-		return change, nil
+		err = change.uninstallJP(opts)
+	} else if err = change.removeEntry(host, opts); err != nil {
+		err = leftAlone(change.Path, err)
+	} else if host.HasHook() {
+		err = change.planHook(host, opts, false)
 	}
-	if err := change.removeEntry(host, opts); err != nil {
-		return nil, leftAlone(change.Path, err)
-	}
-	if host.HasHook() {
-		if err := change.planHook(host, opts, false); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	return change, nil
 }
