@@ -142,9 +142,8 @@ func isRelativePath(program string) bool {
 	return !filepath.IsAbs(program) && filepath.Base(program) != program
 }
 
-// checkTrust returns an error if the registered command must not be started: a project's file names another program, or
-// gives this program other arguments than install does; or the program is not found. Commands in the user's own files
-// may be started.
+// checkTrust returns an error if the registered command must not be started: a project's file names a program that is
+// not this one, or gives it other arguments than install does. Commands in the user's own files may be started.
 func (c Config) checkTrust(r install.Registration) error {
 	if r.Scope == install.User {
 		return nil

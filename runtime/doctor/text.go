@@ -60,8 +60,7 @@ func counted(n int, noun string) string {
 	return text.Count(n, noun, noun+"s")
 }
 
-// line writes one line of columns, or nothing if content is empty. content may come from a file or from another
-// program.
+// line writes one line of columns, or nothing if content, which may come from another program, is empty.
 func line(b *strings.Builder, status, name, content string) {
 	if content != "" {
 		b.WriteString(strings.TrimRight(fmt.Sprintf("%-7s  %-14s  %s", status, name, text.Line(content)), " ") + "\n")

@@ -61,8 +61,7 @@ func (c *Change) planHook(host Host, opts Options, isWanted bool) error {
 	return nil
 }
 
-// changeHook is [Change.planHook] for a file that was read. An item that runs other hooks too is never removed: a note
-// says so.
+// changeHook is [Change.planHook] for a file that was read. An item that runs other hooks too stays, with a note.
 func (c *Change) changeHook(current snapshot, opts Options, isWanted bool) error {
 	if !isWanted && !bytes.Contains(current.data, []byte(hookCommand)) {
 		return nil // nothing to remove, also if the file cannot be edited

@@ -71,9 +71,8 @@ func (o Options) entry() string { return cmp.Or(o.Entry, o.Name) }
 // errNoWorkspace is the error for a host that knows no projects, without a workspace.
 var errNoWorkspace = errors.New("the host starts servers outside of any project, and no workspace was found to bind the server to; name one with --workspace DIR")
 
-// newChange returns a change without files. It has the host, the scope, the path of the host's file for that scope, the
-// folder for copies and the folders that stay. It reads no file. The error is one of [Host.path], or that there is no
-// folder for copies.
+// newChange returns a change without files, for the path that [Host.path] returns. It reads no file. The error is that
+// of [Host.path], or that there is no folder for copies.
 func (h Host) newChange(opts Options) (*Change, error) {
 	scope := cmp.Or(opts.Scope, h.Scopes[0])
 	path, err := h.path(scope, opts)
@@ -153,8 +152,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 }
 
 // installServer plans to set this program's entry in the configuration file of a host, and to add the start hook if
-// opts.Hook is set. It sets the advice of the change to the host's. The error is a *ManualError if one of the files
-// cannot be edited.
+// opts.Hook is set. It sets the advice of the change. The error is a *ManualError for a file that cannot be edited.
 func (c *Change) installServer(host Host, opts Options) error {
 	command, err := host.command(c.Scope, opts)
 	if err != nil {
@@ -210,9 +208,8 @@ func (c *Change) setEntry(host Host, file entryFile, members []configedit.Member
 	return nil
 }
 
-// checkLasting returns an error if this program will be removed soon. That is a program in a go-build folder, which go
-// run removes at its end, and a program in a temporary folder that PATH does not lead to: a temporary folder in PATH is
-// somebody's choice.
+// checkLasting returns an error if this program will be removed soon: it is in a go-build folder, which go run removes,
+// or in a temporary folder that PATH does not lead to. A temporary folder in PATH is somebody's choice.
 func (o Options) checkLasting() error {
 	dir := filepath.Dir(o.Program)
 	built := slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), func(name string) bool {
