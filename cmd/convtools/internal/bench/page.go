@@ -46,6 +46,7 @@ func (b *bench) page(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	forgetPeak()
 	if err := server.Start(); err != nil {
 		return err
 	}
@@ -116,6 +117,7 @@ func (b *bench) agentsview(ctx context.Context, home claudehome.Home) error {
 		return err
 	}
 	start := time.Now()
+	forgetPeak()
 	if err := server.Start(); err != nil {
 		return err
 	}
