@@ -78,7 +78,6 @@ type lowering struct {
 	text     Text
 }
 
-// lower makes the whole text.
 func (l *lowering) lower() Text {
 	l.text.inner = map[*ir.Param]string{}
 	l.text.Group, l.text.Name = Name(l.target, l.tool)

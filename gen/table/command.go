@@ -43,12 +43,10 @@ func envelope(t *ir.Tool) commandline.Envelope {
 	return out
 }
 
-// element returns the runtime's description of an element, without its children.
 func element(t *ir.Tool, e *ir.Element) commandline.Element {
 	return commandline.Element{Name: e.Name, Attributes: attributes(t, e.Attributes), Body: string(e.Body), From: path(t, e.From), Beside: e.Beside}
 }
 
-// attributes returns the runtime's descriptions of the attributes of an element.
 func attributes(t *ir.Tool, list []ir.Attribute) []commandline.Attribute {
 	var out []commandline.Attribute
 	for _, a := range list {
