@@ -133,5 +133,4 @@ func readApprovals() map[string][]string {
 	return approvals
 }
 
-// readApproved returns the approved fingerprints of a folder.
 func readApproved(dir string) []string { return readApprovals()[dir] }

@@ -88,7 +88,6 @@ func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []i
 	return changes, unused, nil
 }
 
-// today returns the day in UTC as YYYY-MM-DD.
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
 // noContract returns the error for an old contract that cannot be read. It is a misuse, so that the exit code differs
@@ -126,12 +125,10 @@ func oldContract(dir, against, generated string) ([]byte, error) {
 	return data, nil
 }
 
-// changePrinters returns the printer for each value of -format.
 func changePrinters() map[string]func(io.Writer, []lock.Change) error {
 	return map[string]func(io.Writer, []lock.Change) error{"text": printChanges, "json": printChangesJSON, "github": annotateChanges}
 }
 
-// printChanges prints each change as a line, and a summary.
 func printChanges(w io.Writer, changes []lock.Change) error {
 	for _, c := range changes {
 		if _, err := fmt.Fprintln(w, c); err != nil {

@@ -244,7 +244,6 @@ func (p copied) python(t *testing.T, calls []toolCall) []answer {
 	return answers
 }
 
-// callOf returns the answer that an MCP client gets.
 func callOf(t *testing.T, session *mcp.ClientSession, tool, arguments string) answer {
 	t.Helper()
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})

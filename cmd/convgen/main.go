@@ -101,7 +101,6 @@ type command struct {
 	run  func(args []string, stdout, stderr io.Writer) error
 }
 
-// commands returns all commands but help.
 func commands() []command {
 	return []command{
 		{"new", newSpec},
@@ -226,7 +225,6 @@ func printers() map[string]func(io.Writer, diag.List, func(string) []byte) error
 	}
 }
 
-// generate runs convgen generate.
 func generate(args []string, stdout, stderr io.Writer) error {
 	flags, dir := flagsOf("generate")
 	o := options{wait: time.Minute}
@@ -390,7 +388,6 @@ func (o *options) print(stdout, stderr io.Writer, result *plan.Result, differenc
 	return nil
 }
 
-// describe says what a kind of difference means, and what to do about it.
 func describe(kind plan.Kind) (message, hint string) {
 	const regenerate = "run convgen generate, and commit its changes"
 	switch kind {

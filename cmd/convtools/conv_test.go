@@ -44,7 +44,6 @@ type gate struct {
 	listener net.Listener
 }
 
-// newGate returns a gate that listens until the test ends.
 func newGate(t *testing.T) *gate {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -90,7 +89,6 @@ func (g *gate) answerNext(text string) {
 	}()
 }
 
-// answer answers the question.
 func (q question) answer(t *testing.T, text string) {
 	t.Helper()
 	if _, err := io.WriteString(q.conn, text); err != nil {
@@ -107,7 +105,6 @@ type household struct {
 	home, project string
 }
 
-// newHousehold returns a household with a gate of its own.
 func newHousehold(t *testing.T) *household {
 	t.Helper()
 	h := &household{gate: newGate(t), home: t.TempDir(), project: t.TempDir()}
@@ -122,7 +119,6 @@ func newHousehold(t *testing.T) *household {
 	return h
 }
 
-// env returns the environment of a program in the household.
 func (h *household) env() []string {
 	config := filepath.Join(h.home, "config")
 	return append(os.Environ(), "HOME="+h.home, "USERPROFILE="+h.home, "XDG_CONFIG_HOME="+config, "AppData="+config, "XDG_DATA_HOME="+filepath.Join(h.home, "data"), "JP_USER_DATA_DIR=")

@@ -27,7 +27,6 @@ func TestHistoriesOnTheWire(t *testing.T) {
 	}
 }
 
-// historyOnTheWire tests one API.
 func historyOnTheWire(t *testing.T, api string) {
 	h := newHousehold(t)
 	hung := make(chan struct{}, 1)

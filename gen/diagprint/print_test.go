@@ -45,7 +45,6 @@ func source(file string) []byte {
 	return nil
 }
 
-// span returns the span between two positions.
 func span(line, col, endLine, endCol int) diag.Span {
 	return diag.Span{Line: line, Col: col, EndLine: endLine, EndCol: endCol}
 }

@@ -96,7 +96,6 @@ type formatter struct {
 	blank bool // the next line follows a blank line
 }
 
-// add appends a line to the result.
 func (f *formatter) add(l line) {
 	l.blank = f.blank
 	f.blank = false

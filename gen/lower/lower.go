@@ -98,6 +98,7 @@ func (l *lowering) problem(subject, format string, args ...any) {
 	l.text.Problems = append(l.text.Problems, l.line(subject, format, args))
 }
 
+// line returns a line for Reports or Problems, which begins with the target and the subject.
 func (l *lowering) line(subject, format string, args []any) string {
 	name := l.tool.Name
 	if subject != "" {

@@ -13,7 +13,6 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
-// tool returns a tool of the shared contract.
 func tool(t *testing.T, name string) *ir.Tool {
 	t.Helper()
 	for _, tool := range irtest.Contract().Tools() {

@@ -62,7 +62,6 @@ func roundTrip(answer any) error {
 // filler fills fields with distinct values.
 type filler struct{ texts int }
 
-// text returns the next text.
 func (f *filler) text() string {
 	f.texts++
 	return marked(f.texts - 1)

@@ -93,7 +93,6 @@ func isGo(files []emit.File) error {
 	return errors.Join(problems...)
 }
 
-// receiver returns the name of a receiver's type.
 func receiver(expr ast.Expr) string {
 	if star, ok := expr.(*ast.StarExpr); ok {
 		expr = star.X

@@ -189,7 +189,6 @@ body = "inline"
 `
 )
 
-// notesProject returns a project with one tool.
 func notesProject() fstest.MapFS {
 	return fstest.MapFS{
 		"tools.toml":            {Data: []byte(projectTOML)},

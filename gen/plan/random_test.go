@@ -60,7 +60,6 @@ func TestCheckedSpecsAreEmitted(t *testing.T) {
 	runGo(t, module, "vet", "./...")
 }
 
-// dump returns all files of a project as text.
 func dump(project fstest.MapFS) string {
 	var b strings.Builder
 	for _, name := range sortedNames(project) {
@@ -72,7 +71,6 @@ func dump(project fstest.MapFS) string {
 // random makes random specs.
 type random struct{ *rand.Rand }
 
-// pick returns one of the words.
 func (r random) pick(words ...string) string { return words[r.IntN(len(words))] }
 
 // chance returns true in so many percent of calls.
@@ -91,7 +89,6 @@ func (r random) name() string {
 	return name
 }
 
-// project returns a project of one or two folders with a few tools.
 func (r random) project() fstest.MapFS {
 	project := fstest.MapFS{"tools.toml": {Data: []byte(projectTOML)}}
 	for range 1 + r.IntN(2) {
@@ -252,7 +249,6 @@ func (r random) envelope(b *strings.Builder, tool, handler string) {
 	fmt.Fprint(b, "\n[[envelope.elements]]\nname = \"note\"\nbody = \"inline\"\n")
 }
 
-// sortedNames returns the names of the files of a project.
 func sortedNames(project fstest.MapFS) []string {
 	return slices.Sorted(maps.Keys(project))
 }

@@ -73,10 +73,8 @@ func (s *source) object(o *shape) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// oneIn returns true one in n times.
 func (s *source) oneIn(n int) bool { return s.rng.IntN(n) == 0 }
 
-// pick returns a random item of a list.
 func pick[T any](s *source, list []T) T { return list[s.rng.IntN(len(list))] }
 
 // value returns a random value for a schema, usually of its type.

@@ -30,7 +30,6 @@ type shape struct {
 	near  []string // strings that match the pattern or the format, or nearly do
 }
 
-// readSchema decodes a schema.
 func readSchema(schema string) (*shape, error) {
 	var s shape
 	if err := json.Unmarshal([]byte(schema), &s); err != nil {
@@ -169,7 +168,6 @@ func clip(texts []string) []string {
 	return kept
 }
 
-// quote returns a string as JSON.
 func quote(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

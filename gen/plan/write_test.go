@@ -24,7 +24,6 @@ type project struct {
 	root *os.Root
 }
 
-// newProject writes a project to a temporary folder.
 func newProject(t *testing.T, files fstest.MapFS) *project {
 	t.Helper()
 	dir := t.TempDir()

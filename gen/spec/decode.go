@@ -26,7 +26,6 @@ type loader struct {
 	diags diag.List
 }
 
-// report adds an error to the diagnostics.
 func (l *loader) report(file *File, span diag.Span, rule, message, hint string) {
 	l.diags = append(l.diags, diag.Diagnostic{File: file.Name, Span: span, Rule: rule, Severity: diag.Error, Message: message, Hint: hint})
 }
@@ -46,7 +45,6 @@ func (l *loader) reportType(place Place, key, want string, got any) {
 	l.report(place.File, place.Span(), RuleType, fmt.Sprintf("%s must be %s, not %s", key, want, typeName(got)), "")
 }
 
-// typeName returns the type of a value of the decoder in words.
 func typeName(v any) string {
 	switch v.(type) {
 	case string:
@@ -243,7 +241,6 @@ func (l *loader) decodeConstraint(place Place, key *Key, value any) Field[any] {
 	return anyField(scalar[float64](l, place, key.Name, "a number", value))
 }
 
-// anyField returns a field with the same value as an any.
 func anyField[T any](f Field[T]) Field[any] { return Field[any]{Value: f.Value, Set: f.Set, At: f.At} }
 
 // scalar returns the value v of a key. If v is no T, which want describes, it reports that, and the field is not set.

@@ -77,8 +77,7 @@ func (f *File) load(path string, src []byte, err error) bool {
 	return false
 }
 
-// parse parses src into the index, the values and the keys of the file. It returns an empty problem, or why and where
-// src is not valid.
+// parse parses src into the index, the values and the keys of f. It returns "", or why and where src is not valid.
 func (f *File) parse(src string) (span diag.Span, problem string) {
 	f.index = tomlpos.Scan([]byte(src))
 	if span, isDeep := f.index.Deep(); isDeep {
@@ -106,8 +105,7 @@ func (f *File) parse(src string) (span diag.Span, problem string) {
 // keysOf returns the keys of a table, in the order of the file.
 func (f *File) keysOf(at place) []string { return f.keys[fmt.Sprintf("%q", []any(at))] }
 
-// position returns the position of a key or of an element of an array. If that position is not known, it returns the
-// nearest one that is known around the place.
+// position returns the position of a key or of an element of an array, or else the nearest known position around it.
 func (f *File) position(at place) diag.Diagnostic {
 	span, ok := f.index.Key(at)
 	if !ok {
@@ -176,8 +174,7 @@ func (f *File) decodeValue(value toml.Primitive, result any, at place) bool {
 	return ok
 }
 
-// absolutePaths returns the paths of the list at a place, with ~/ expanded. A path that is not absolute is a problem,
-// and not in the result.
+// absolutePaths returns the absolute paths in the list at a place, with ~/ expanded. Any other path is a problem.
 func (f *File) absolutePaths(list []string, at ...any) []string {
 	var paths []string
 	for i, written := range list {

@@ -48,8 +48,7 @@ func (e *Error) Diagnostics() (list diag.List) {
 	return list
 }
 
-// Sentences returns the first eight problems, a sentence each, and the number of the others: a file may have any
-// number.
+// Sentences returns the first eight problems, a sentence each, and the number of the others.
 func Sentences(problems []Problem) []string {
 	var sentences []string
 	for i, p := range problems {
@@ -141,8 +140,7 @@ func (f *File) addUnknownKey(key place, known []string) {
 	f.config.Add(Problem{problem, tables})
 }
 
-// mayExclude reports whether the author of the file may have meant an unknown key, or a key below it, to exclude
-// conversations from being read.
+// mayExclude reports whether an unknown key, or a key below it, may be meant to exclude conversations from being read.
 func (f *File) mayExclude(key place) bool {
 	name := key[len(key)-1].(string)
 	byName := near.Name(name, []string{"stores", "exclude", "off"}) != "" || strings.HasPrefix(strings.ToLower(name), "exclu")

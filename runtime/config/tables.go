@@ -70,8 +70,7 @@ func (c *Config) readTopics(f *File) {
 	}
 }
 
-// addFile sets the fields of the topic that the file f has values for, and adds the patterns of f to the lists. topics
-// is the table of all topics of f.
+// addFile sets the fields of the topic that f has values for, and adds the patterns of f. topics are all topics of f.
 func (t *Topic) addFile(f *File, topics values) {
 	learned, disabled := t.Learned, t.Disabled
 	t.Learned, t.Disabled = nil, nil // decodeTable sets them to the patterns of f only
@@ -88,9 +87,8 @@ func (t *Topic) addFile(f *File, topics values) {
 	t.Disabled = t.addPatterns(f, "disabled", disabled, t.Disabled)
 }
 
-// addPatterns returns patterns, which are those of earlier files, with more, the patterns of f. Both are for the same
-// list, learned or disabled. A pattern after 64 others is a problem. The position of an added pattern goes to
-// PatternAt.
+// addPatterns returns patterns, which are those of earlier files, with more, the patterns of f, and sets PatternAt for
+// these. list is learned or disabled. A pattern after 64 others is a problem.
 func (t *Topic) addPatterns(f *File, list string, patterns, more []string) []string {
 	for i, pattern := range more {
 		at := place{"kb", "topic", t.ID, list, i}

@@ -57,8 +57,7 @@ func decodeTOML(src []byte) (map[string]any, error) {
 
 // setTOML returns src with the members set in the table at path, which exists or is new. A new table is at the end of
 // the document. An existing one gets new values in their places, and new members after its last statement. The error is
-// a *ConflictError: the table has no header, a table around it cannot be added to, or a comment in a value would be
-// lost.
+// a *ConflictError: a table cannot be added to or has no header, or a comment in a value would be lost.
 func setTOML(src []byte, path []string, exists bool, members []Member) ([]byte, error) {
 	list, err := statements(src)
 	if err != nil {

@@ -43,12 +43,8 @@ func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error)
 	return opts, nil
 }
 
-// sameFile reports whether two paths lead to the same existing file.
 func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
+	first, firstErr := os.Stat(a)
+	second, secondErr := os.Stat(b)
+	return firstErr == nil && secondErr == nil && os.SameFile(first, second)
 }

@@ -129,8 +129,7 @@ func notInID(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
-// checkPatterns adds the problems of patterns, which are in a list of a topic, learned or disabled. The problems
-// disable table.
+// checkPatterns adds the problems of patterns in a list of a topic, learned or disabled. The problems disable table.
 func (b *Base) checkPatterns(table string, t *config.Topic, list string, patterns []string) {
 	for _, p := range subjects.Patterns(t.ID, patterns) {
 		hint := ""

@@ -46,8 +46,7 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 }
 
 // load returns the answer with the subjects that match patterns, and the remarks r after them. Subjects that are
-// injected into the prompt are only remarks. The error is a [contract.Error] for too many patterns, or if no pattern
-// matches.
+// injected into the prompt are only remarks. It is a [contract.Error] if no pattern matches, or if there are too many.
 func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *remarks) (string, error) {
 	found, err := t.tree.Resolve(patterns, injected)
 	if err != nil {
@@ -77,8 +76,7 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 }
 
 // read returns the texts of subjects, each in an element, as far as an answer has room; with bare, the text of the only
-// subject without an element. It adds to r a remark on each subject that it does not show. The error is that of the
-// context.
+// subject without an element. For subjects that it does not show it adds remarks. The error is that of the context.
 func (t *topic) read(ctx context.Context, hits []*subjects.Subject, bare bool, r *remarks) (string, error) {
 	var b strings.Builder
 	readable := int64(maxRead) // bytes that may still be read

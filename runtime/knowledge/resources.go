@@ -71,8 +71,7 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 	return page, "", ctx.Err()
 }
 
-// mimeType returns the type of the text that is shown for a file with an extension: Markdown also for a text in a
-// fence.
+// mimeType returns the type of the shown text of a file with an extension. A text in a fence is Markdown.
 func mimeType(ext string) string {
 	switch ext {
 	case "", "txt", "text":
@@ -188,8 +187,7 @@ func (b *Base) CompletePath(ctx context.Context, prefix string) (paths []string)
 	return paths
 }
 
-// hasPrefixFold reports whether s begins with prefix in any case. It compares the lower case of both, which may have
-// another length.
+// hasPrefixFold reports whether s begins with prefix in any case. Lower case may have another length.
 func hasPrefixFold(s, prefix string) bool {
 	return strings.HasPrefix(strings.ToLower(s), strings.ToLower(prefix))
 }

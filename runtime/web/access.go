@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/base/origin"
 )
@@ -63,6 +64,9 @@ func (s *Server) admits(w http.ResponseWriter, r *http.Request) bool {
 
 // isForeign reports whether a page elsewhere has asked, on another port of this machine too.
 func isForeign(r *http.Request) bool {
+	if from := r.Header.Get("Origin"); from != "" && from != "http://"+r.Host {
+		return true
+	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
 		return false
@@ -77,8 +81,8 @@ func (s *Server) accepts(token string) bool {
 
 // knows reports whether a request has the cookie.
 func (s *Server) knows(r *http.Request) bool {
-	cookie, err := r.Cookie(cookieName(r))
-	return err == nil && same(cookie.Value, s.keys.cookie)
+	isKnown := func(c *http.Cookie) bool { return same(c.Value, s.keys.cookie) }
+	return slices.ContainsFunc(r.CookiesNamed(cookieName(r)), isKnown) // servers on other ports can set some, too
 }
 
 // same compares two secrets, in the same time for every value of a length.

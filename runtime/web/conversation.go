@@ -67,7 +67,10 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 	p := &conversationPage{frame: s.frame(r, titleOf(c)), Started: c.CreatedAt, Dir: text.Line(config.Short(c.Dir, s.host.Getenv))}
 	p.Row = rowOf(c, true)
 	if command := conversations.ResumeCommand(&c.Conversation); len(command) > 0 {
-		p.Resume = process.JoinCommand("cd", cmp.Or(c.Dir, ".")) + " && " + process.JoinCommand(command...)
+		line := process.JoinCommand("cd", cmp.Or(c.Dir, ".")) + " && " + process.JoinCommand(command...)
+		if line == text.Line(line) { // a terminal acts on control characters that are pasted, even in quotes
+			p.Resume = line
+		}
 	}
 	if err := s.show(w, "conversation-head", p); err != nil {
 		return err
@@ -95,7 +98,7 @@ func (s *Server) read(r *http.Request, library *conversations.Library, p *conver
 		}
 		if e.Kind == transcript.KindUser {
 			p.Requests = append(p.Requests, request{
-				Number: e.Number, Address: eventAddress(p.Row.ID, p.First, e.Number), Title: document.FirstLine(string(e.Body())),
+				Number: e.Number, Address: eventAddress(p.Row.ID, p.First, e.Number), Title: document.Beginning(string(e.Body())),
 				IsHere: e.Number >= p.First && e.Number < p.First+perPart,
 			})
 		}

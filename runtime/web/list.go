@@ -126,8 +126,9 @@ func (s *Server) fill(ctx context.Context, library *conversations.Library, p *li
 	below := map[transcript.ID]int{}
 	selected = slices.DeleteFunc(selected, func(c conversations.Listed) bool { return !p.Query.isIn(c.ActiveAt()) })
 	selected = underParents(selected, below)
-	p.Total, p.LastPage = len(selected), (len(selected)+perPage-1)/perPage
-	shown := selected[min((p.Query.Page-1)*perPage, len(selected)):]
+	p.Total, p.LastPage = len(selected), max((len(selected)+perPage-1)/perPage, 1)
+	p.Query.Page = min(p.Query.Page, p.LastPage)
+	shown := selected[(p.Query.Page-1)*perPage:]
 	shown = shown[:min(len(shown), perPage)]
 	if err := sizes(ctx, library, shown); err != nil {
 		return err

@@ -64,7 +64,7 @@ func New(host *toolset.Host, families ...toolset.Family) *Server {
 		keys: newKeys(), reading: make(chan struct{}, maxReading), ending: make(chan struct{}),
 	}
 	s.templates = template.Must(document.Templates().Funcs(template.FuncMap{
-		"line": text.Line, "visible": text.Visible, "count": text.Count, "number": text.Number, "add": func(a, b int) int { return a + b },
+		"line": text.Line, "visible": text.Visible, "number": text.Number, "add": func(a, b int) int { return a + b },
 	}).ParseFS(files, "pages/*.html"))
 	page, _ := fs.ReadFile(files, "pages/page.css") // it is embedded
 	s.style = append([]byte(document.Style()), page...)

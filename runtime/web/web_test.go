@@ -171,6 +171,10 @@ func TestNobodyElseGetsIn(t *testing.T) {
 		{"a foreign page, with the token", "/?token=" + s.token, header("Origin", "https://evil.example"), 403},
 		{"a foreign page that sends no origin", "/", header("Sec-Fetch-Site", "cross-site"), 403},
 		{"another server of this machine", "/", header("Sec-Fetch-Site", "same-site"), 403},
+		{"another server of this machine, whose browser does not say so", "/", header("Origin", "http://127.0.0.1:1"), 403},
+		{"the page itself, by its origin", "/", header("Origin", s.origin), 200},
+		{"a cookie of another server before its own", "/", header("Cookie", s.cookie.Name+"=A; "+s.cookie.Name+"="+s.cookie.Value), 200},
+		{"a page of a page", "//evil.example/..", nil, 307},
 		{"the page itself", "/", header("Sec-Fetch-Site", "same-origin"), 200},
 		{"an address that somebody typed", "/", header("Sec-Fetch-Site", "none"), 200},
 		{"a write", "/", func(r *http.Request) { r.Method = http.MethodPost }, 405},
@@ -258,6 +262,11 @@ func TestWhatIsNotThere(t *testing.T) {
 	s.has("/p/none", 404, "There is no such page.")
 	s.has("/none", 404, "There is no such page.")
 	s.has("/?from=yesterday&page=-3&program=%00", 200, "the filters leave none")
+	for _, number := range []string{"-1", "0", "9223372036854775807", "92233720368547760", "-9223372036854775808", "99999999999999999999", "x"} {
+		s.has("/?page="+number, 200, "</html>")
+		s.has("/c/"+ferrySession+"?from="+number, 200, "</html>")
+		s.has("/c/"+ferrySession+"?event="+number, 200, "</html>")
+	}
 
 	file := filepath.Join(claudeFolder(s.home, s.project), strings.TrimPrefix(ferrySession, "claude-")+".jsonl")
 	recorded, err := os.ReadFile(file)
@@ -292,6 +301,19 @@ func TestWhatCannotBeRead(t *testing.T) {
 	write(t, filepath.Join(s.project, "convtools.toml"), "models = [")
 	for _, path := range []string{"/", "/?q=sailings", "/c/" + ferrySession} {
 		s.has(path, 500, "This cannot be shown: convtools.toml:1:")
+	}
+}
+
+// A command that a person copies into a terminal has nothing that a terminal acts on.
+func TestCommandToCopy(t *testing.T) {
+	t.Parallel()
+	const id = "22222222-2222-4222-8222-000000000001"
+	s := start(t, func(home, _ string) {
+		line := `{"type":"user","uuid":"u1","sessionId":"` + id + `","cwd":"/tmp/x\u001b[201~\nid\n","timestamp":"2026-05-06T10:00:00Z","message":{"role":"user","content":"Go"}}`
+		write(t, filepath.Join(home, ".claude", "projects", "-tmp-x", id+".jsonl"), line+"\n")
+	})
+	if page := s.has("/c/claude-"+id, 200, "Copy id", "Go"); strings.ContainsAny(page, "\x1b") || strings.Contains(page, "--resume") {
+		t.Errorf("the page has a command with control characters:\n%s", page)
 	}
 }
 

@@ -109,7 +109,6 @@ func outline(b *strings.Builder, e *ir.Envelope, name, occurs string, ancestors 
 	}
 }
 
-// occurrence says how often a child occurs in its parent.
 func occurrence(c ir.Child) string {
 	switch {
 	case c.Many:
@@ -120,7 +119,6 @@ func occurrence(c ir.Child) string {
 	return "once"
 }
 
-// element writes the section about an element: its attributes and its content.
 func (p *page) element(element *ir.Element) {
 	root := element.Name == p.tool.Envelope.Root
 	p.line("\n### " + markdown.Code("<"+element.Name+">") + "\n")
@@ -143,7 +141,6 @@ func (p *page) element(element *ir.Element) {
 	}
 }
 
-// attributeType returns the type of an attribute in words.
 func attributeType(t ir.AttributeType) string {
 	switch t {
 	case ir.IntegerAttribute:
@@ -157,7 +154,6 @@ func attributeType(t ir.AttributeType) string {
 	return "string"
 }
 
-// presence says when an attribute is written.
 func presence(a ir.Attribute) string {
 	switch a.Presence {
 	case ir.Nullable:
@@ -210,7 +206,6 @@ func content(e *ir.Element) string {
 	return "Holds, in this order: " + strings.Join(names, ", ") + "."
 }
 
-// errors writes the section about the failures of a call.
 func (p *page) errors() {
 	p.line("\n## Errors\n")
 	p.line("Wrong arguments are reported all at once, with a corrected call. Each problem has one of these codes:\n")

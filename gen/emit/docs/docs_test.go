@@ -14,7 +14,6 @@ import (
 	"github.com/convtools/convtools/gen/ir/irtest"
 )
 
-// emitted returns the pages for a contract.
 func emitted(t *testing.T, c *ir.Contract) []emit.File {
 	t.Helper()
 	files, err := docs.Emit(c, schema.Of)

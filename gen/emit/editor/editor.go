@@ -144,7 +144,6 @@ func heading(k spec.Key) string {
 	return markdown.Code("["+name+"]") + owner
 }
 
-// words returns the type of the value of a key in words.
 func words(k spec.Key) string {
 	return map[spec.Type]string{
 		spec.TextKey: "text", spec.TextsKey: "list of texts", spec.IntegerKey: "integer", spec.NumberKey: "number", spec.NumbersKey: "list of integers",

@@ -108,7 +108,6 @@ func presence(a ir.Attribute) (option, words string) {
 	}
 }
 
-// bodyDoc returns the comment of the field for a body.
 func bodyDoc(b ir.Body) string {
 	switch b {
 	case ir.InlineBody:
@@ -122,7 +121,6 @@ func bodyDoc(b ir.Body) string {
 	}
 }
 
-// attributeType returns the Go type of the field for an attribute.
 func attributeType(a ir.Attribute) string {
 	typ := map[ir.AttributeType]string{
 		ir.TextAttribute: "string", ir.IntegerAttribute: "int", ir.BooleanAttribute: "bool", ir.TimeAttribute: pkgTime + "Time",

@@ -60,5 +60,4 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// schemaOf returns a short text in the place of a tool's schema.
 func schemaOf(tool *ir.Tool) string { return `{"title":"` + tool.Name + `"}` }

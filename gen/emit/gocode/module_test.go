@@ -111,7 +111,6 @@ func writeModule(t *testing.T, files []emit.File) string {
 	return dir
 }
 
-// runGo runs the go command in a folder, offline.
 func runGo(t *testing.T, dir string, arguments ...string) {
 	t.Helper()
 	cmd := exec.Command("go", arguments...)

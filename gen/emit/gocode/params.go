@@ -9,7 +9,6 @@ import (
 	"github.com/convtools/convtools/gen/table"
 )
 
-// paramsName returns the name of the type of a tool's parameters.
 func paramsName(tool *ir.Tool) string { return tool.GoName + "Params" }
 
 // params returns the struct of a tool's parameters and the types of the objects in them.

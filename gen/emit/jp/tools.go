@@ -27,7 +27,6 @@ func Tools(c *ir.Contract) []emit.File {
 	return files
 }
 
-// define returns the configuration of one tool.
 func define(c *ir.Contract, tool *ir.Tool, _ emit.Schemas) []byte {
 	text := lower.For(lowering(), tool)
 	var d tomltext.Document

@@ -143,7 +143,6 @@ func variant(text *lower.Text, p *ir.Param, v *ir.Variant) jsontext.Object {
 	return object(text, v.Members, jsontext.New(p.Key, key.With("enum", []string{v.Value})))
 }
 
-// constraints returns the keywords for the constraints in c.
 func constraints(c *ir.Constraints) jsontext.Object {
 	var object jsontext.Object
 	for _, row := range ir.ConstraintTable() {

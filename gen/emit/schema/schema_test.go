@@ -24,7 +24,6 @@ func TestGolden(t *testing.T) {
 	irtest.Golden(t, files)
 }
 
-// compile compiles a schema.
 func compile(t *testing.T, text string) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
@@ -39,7 +38,6 @@ func compile(t *testing.T, text string) *jsonschema.Schema {
 	return s
 }
 
-// decode decodes JSON, with numbers as they are written.
 func decode(t *testing.T, text string) any {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(text))

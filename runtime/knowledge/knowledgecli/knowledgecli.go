@@ -71,8 +71,7 @@ func subjectArgs(cmd *cobra.Command, args []string) (topic, subject string, err 
 	return topic, subject, nil
 }
 
-// complete returns the function that completes the first argument of a command. find returns the completions of a word
-// from a knowledge base.
+// complete returns the function that completes the first argument of a command with the results of find for a word.
 func (c *commands) complete(find func(*knowledge.Base, context.Context, string) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp

@@ -88,7 +88,7 @@ func (c *Call) setResult(r *Renderer, e *conversations.Event) {
 
 // loneResult returns a result whose call is not in the document.
 func (r *Renderer) loneResult(e *conversations.Event) *Call {
-	c := &Call{Tool: "Result", About: FirstLine(string(e.Text))}
+	c := &Call{Tool: "Result", About: Beginning(string(e.Text))}
 	c.setResult(r, e)
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 
@@ -46,6 +47,7 @@ func NewRenderer() *Renderer { return &Renderer{markdown: newMarkdown()} }
 // Templates returns the template "entry", for an [Entry], to which others can be added.
 func Templates() *template.Template {
 	functions := template.FuncMap{
+		"count":   text.Count,
 		"clock":   func(t time.Time) string { return t.Local().Format("15:04") },
 		"day":     Day,
 		"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -67,7 +69,7 @@ type Entry struct {
 	Link   string // to the event
 	Class  string // user, assistant, reasoning, tool or note
 	Who    string // who speaks
-	Title  string // of a request: its first line
+	Title  string // of a request: its beginning
 	Time   time.Time
 	NewDay bool // it is the first entry of a day
 	Body   template.HTML
@@ -110,7 +112,7 @@ func (r *Renderer) entry(e *conversations.Event) Entry {
 	entry := Entry{Number: e.Number, Link: r.link(e.Number), Time: e.Time, Class: "note", Who: e.RoleName()}
 	switch e.Kind {
 	case transcript.KindUser:
-		entry.Class, entry.Who, entry.Title = "user", "You", FirstLine(string(e.Body()))
+		entry.Class, entry.Who, entry.Title = "user", "You", Beginning(string(e.Body()))
 	case transcript.KindAssistant:
 		entry.Class, entry.Who = "assistant", "Assistant"
 	case transcript.KindReasoning:
@@ -144,13 +146,14 @@ func (r *Renderer) link(number int) string {
 // Anchor returns the place of an event in a document.
 func Anchor(number int) string { return "#event-" + strconv.Itoa(number) }
 
-// maxTitle is the number of characters of a first line.
+// maxTitle is the number of characters of a title.
 const maxTitle = 100
 
-// FirstLine returns the beginning of the first line of a text that is not blank.
-func FirstLine(of string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(of), "\n")
-	return text.Cut(text.Line(strings.TrimSpace(line)), maxTitle)
+// Beginning returns the first characters of a text as one line, for a title.
+func Beginning(said string) string {
+	said = strings.TrimSpace(said)
+	said = strings.ToValidUTF8(said[:min(len(said), maxTitle*utf8.UTFMax)], "")
+	return text.Cut(text.Line(strings.Join(strings.Fields(said), " ")), maxTitle)
 }
 
 // Limits of a text that is not Markdown.

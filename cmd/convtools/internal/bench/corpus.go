@@ -28,7 +28,6 @@ const (
 	perClass        = 15 // queries
 )
 
-// newCorpus returns a corpus with a vocabulary of 50,000 words.
 func newCorpus() *corpus { return &corpus{vocabulary(50_000)} }
 
 // character returns the Chinese character that stands for a rank.
@@ -106,7 +105,6 @@ type writer struct {
 	word, character *rand.Zipf
 }
 
-// zipf returns a source of ranks below n by Zipf's law.
 func zipf(r *rand.Rand, n int) *rand.Zipf { return rand.NewZipf(r, 1.05, 2, uint64(n-1)) }
 
 // text returns the text of message i. In each group of 100,000, 1,000 or 100 messages,

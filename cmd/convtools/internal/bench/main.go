@@ -60,7 +60,6 @@ type group struct {
 	measure func(*bench, context.Context) error
 }
 
-// groups returns all groups in the order in which they are measured.
 func groups() []group {
 	return []group{
 		{"start", (*bench).start},
@@ -83,12 +82,10 @@ type sizes struct {
 	messages      int   // that are indexed
 }
 
-// fullSizes returns the sizes without -short.
 func fullSizes() sizes {
 	return sizes{starts: 300, runs: 7, conversations: 10_000, bytes: 1_000_000_000, sessions: 272, history: 369_000_000, messages: 1_000_000}
 }
 
-// shortSizes returns the sizes with -short.
 func shortSizes() sizes {
 	return sizes{starts: 40, runs: 3, conversations: 1000, bytes: 50_000_000, sessions: 200, history: 50_000_000, messages: 40_000}
 }
@@ -155,5 +152,4 @@ func (b *bench) build(ctx context.Context) error {
 // home returns a directory for a group, which is the home of what it measures.
 func (b *bench) home(group string) string { return filepath.Join(b.dir, group, "home") }
 
-// progress tells the user what is done now.
 func (b *bench) progress(doing string) { fmt.Fprintf(os.Stderr, "bench: %s\n", doing) }

@@ -46,6 +46,7 @@ func (b *bench) page(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	forgetPeak()
 	if err := server.Start(); err != nil {
 		return err
 	}
@@ -99,8 +100,9 @@ func (b *bench) page(ctx context.Context) (err error) {
 	return nil
 }
 
-// agentsview measures the peer agentsview over the same sessions, before convtools web: it goes on working after it has
-// begun to answer. The table gets what its API takes for what the page shows, and its memory.
+// agentsview measures the peer agentsview over the same sessions, and adds a row with the times that its API takes for
+// what the page shows, and with its memory. It runs before convtools web, and not beside it, because agentsview goes on
+// working after it has begun to answer.
 func (b *bench) agentsview(ctx context.Context, home claudehome.Home) error {
 	python, err := installPeers(ctx, filepath.Join(b.dir, "agentsview"), "agentsview==0.46.1")
 	if err != nil {
@@ -115,6 +117,7 @@ func (b *bench) agentsview(ctx context.Context, home claudehome.Home) error {
 		return err
 	}
 	start := time.Now()
+	forgetPeak()
 	if err := server.Start(); err != nil {
 		return err
 	}
@@ -140,7 +143,7 @@ func (b *bench) agentsview(ctx context.Context, home claudehome.Home) error {
 	return nil
 }
 
-// wholly returns a run that gets a page.
+// wholly returns a run that gets a page and measures the time to its end.
 func wholly(client *http.Client, address string) run {
 	return func() (time.Duration, error) {
 		got, err := fetch(client, address)

@@ -25,7 +25,6 @@ type program struct {
 	env  []string
 }
 
-// command returns the program as a command that was not started.
 func (p program) command(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.path, p.args...) //nolint:forbidigo,gosec // bench runs what it built or installed itself
 	cmd.Dir = p.dir
@@ -128,5 +127,4 @@ func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.0f ms", ms)
 }
 
-// megabytes returns a number of bytes as text.
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

@@ -26,7 +26,7 @@ func New(dir, project string) Home {
 type Message struct {
 	Role string // user, assistant or tool
 	Text string // of a tool: the result of a call
-	// Other is recorded beside the text, and no text of the conversation: programs record whole files there.
+	// Other is recorded beside the text, as programs record whole files. It is no text of the conversation.
 	Other string
 }
 

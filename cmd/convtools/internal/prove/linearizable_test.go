@@ -211,15 +211,12 @@ func newParty(t *testing.T) *party {
 	return p
 }
 
-// say returns an answer with a text.
 func say() model.Item { return model.Text(model.AgentMessage, "yes") }
 
-// create returns a call that creates conversation n.
 func create(n int) model.Item {
 	return model.Item{Kind: model.ToolCall, CallID: "create " + id(n), Name: "conv.create", Wire: "conv_create", Arguments: id(n)}
 }
 
-// send returns a call that sends a message to conversation n.
 func send(n int) model.Item {
 	return model.Item{Kind: model.ToolCall, CallID: "send " + id(n), Name: "conv.send", Wire: "conv_send", Arguments: id(n)}
 }
@@ -284,7 +281,6 @@ func (p *party) answerModels(client int, done <-chan struct{}, r *rand.Rand) {
 	}
 }
 
-// list returns a call of conv.list.
 func list() *session.Item { return &session.Item{Item: model.Item{Name: session.ConvList}} }
 
 // random returns a random operation that is no answer.

@@ -205,7 +205,6 @@ func (c *corpus) messages() (messages []message, err error) {
 	return messages, err
 }
 
-// readJSON decodes a file of JSON.
 func readJSON(file string, into any) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -72,7 +72,6 @@ func (c call) tool() (name string, arguments map[string]any) {
 	return "conversation_read", c.Read
 }
 
-// loadQuestions returns the fixed sets of questions.
 func loadQuestions() (sets []questionSet, err error) {
 	files, err := fs.Glob(questionFiles, "questions/*.toml")
 	for _, file := range files {

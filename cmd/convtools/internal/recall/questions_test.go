@@ -54,7 +54,6 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// hasLine reports whether a line of a text has a part.
 func hasLine(text, part string) bool {
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, part) {

@@ -33,20 +33,20 @@ func (r *release) writeBundle() (string, error) {
 	}
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
-	err = add(z, "manifest.json", 0o644, text)
+	err = addToArchive(z, "manifest.json", 0o644, text)
 	for _, name := range slices.Sorted(maps.Keys(r.texts)) {
-		err = errors.Join(err, add(z, name, 0o644, r.texts[name]))
+		err = errors.Join(err, addToArchive(z, name, 0o644, r.texts[name]))
 	}
 	for _, p := range bundled {
 		program, readErr := r.program(p.goos, p.goarch)
-		err = errors.Join(err, readErr, add(z, p.name, 0o755, program))
+		err = errors.Join(err, readErr, addToArchive(z, p.name, 0o755, program))
 	}
 	file := filepath.Join(r.dist, fmt.Sprintf("convtools_%s.mcpb", r.version))
 	return file, errors.Join(err, z.Close(), os.WriteFile(file, archive.Bytes(), 0o644)) //nolint:gosec // for everybody
 }
 
-// add adds a file to an archive. All files have one time, so that the same files make the same archive.
-func add(z *zip.Writer, name string, mode fs.FileMode, data []byte) error {
+// addToArchive adds a file to an archive. All files have one time, so that the same files make the same archive.
+func addToArchive(z *zip.Writer, name string, mode fs.FileMode, data []byte) error {
 	h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, time.January, 1, 0, 0, 0, 0, time.UTC)}
 	h.SetMode(mode)
 	w, err := z.CreateHeader(h)

@@ -30,8 +30,8 @@ var installed = flag.Bool("installed", false, "install the packages that are in 
 // mcpbVersion is the version of the command line for bundles, @anthropic-ai/mcpb of npm.
 const mcpbVersion = "2.1.2"
 
-// built returns the release in dist. A test that asks for it is skipped without -installed.
-func built(t *testing.T) *release {
+// builtRelease returns the release in dist. It skips the test that calls it without -installed.
+func builtRelease(t *testing.T) *release {
 	t.Helper()
 	if !*installed {
 		t.Skip("make release-snapshot runs this test")
@@ -40,7 +40,7 @@ func built(t *testing.T) *release {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := read(root)
+	r, err := readRelease(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +59,9 @@ func output(t *testing.T, dir, program string, args ...string) string {
 	return string(printed)
 }
 
-// use asks an installed convtools for its version, and for a conversation of the sample workspace.
-func (r *release) use(t *testing.T, program string) {
+// checkProgram asks an installed convtools for its version and for a conversation of the sample workspace. It fails
+// unless both answers are right.
+func (r *release) checkProgram(t *testing.T, program string) {
 	t.Helper()
 	workspace := t.TempDir()
 	if err := os.CopyFS(workspace, os.DirFS(filepath.Join(r.root, "testdata", "workspaces", "sample"))); err != nil {
@@ -81,7 +82,7 @@ func (r *release) use(t *testing.T, program string) {
 
 // TestDebianPackage installs the package below a directory, uses it and removes it.
 func TestDebianPackage(t *testing.T) {
-	r := built(t)
+	r := builtRelease(t)
 	if _, err := exec.LookPath("dpkg"); err != nil {
 		t.Skip("dpkg is not in PATH")
 	}
@@ -99,7 +100,7 @@ func TestDebianPackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	output(t, root, "dpkg", "--root="+root, "--force-not-root", "--install", packages[0])
-	r.use(t, filepath.Join(root, "usr", "bin", "convtools"))
+	r.checkProgram(t, filepath.Join(root, "usr", "bin", "convtools"))
 	share := filepath.Join(root, "usr", "share")
 	for _, file := range []string{
 		"bash-completion/completions/convtools", "doc/convtools/THIRD_PARTY_LICENSES", "doc/convtools/copyright", "fish/vendor_completions.d/convtools.fish",
@@ -117,7 +118,7 @@ func TestDebianPackage(t *testing.T) {
 
 // TestNPMPackage installs the package as users do, from a registry, and uses it.
 func TestNPMPackage(t *testing.T) {
-	r := built(t)
+	r := builtRelease(t)
 	packages, err := r.packages()
 	if err != nil {
 		t.Fatal(err)
@@ -133,13 +134,13 @@ func TestNPMPackage(t *testing.T) {
 		}
 	}
 	program := filepath.Join(dir, "node_modules", ".bin", "convtools")
-	r.use(t, program)
-	testEnd(t, program)
+	r.checkProgram(t, program)
+	checkExit(t, program)
 }
 
-// testEnd tests how the program of the package for all platforms ends: with the exit code of the one that it runs, and
-// not before that one where a host ends it.
-func testEnd(t *testing.T, program string) {
+// checkExit checks how the program of the package for all platforms ends. Its exit code is that of the program that it
+// runs. If a host ends it, it ends after that program.
+func checkExit(t *testing.T, program string) {
 	t.Helper()
 	env := repository.Environ(t.TempDir())
 	wrong := exec.CommandContext(t.Context(), program, "--no-such-flag")
@@ -200,7 +201,7 @@ func registry(dist string, packages []npmPackage) http.Handler {
 
 // TestBundle has the command line for bundles check the bundle and unpack it.
 func TestBundle(t *testing.T) {
-	r := built(t)
+	r := builtRelease(t)
 	dir := t.TempDir()
 	output(t, dir, "npm", "install", "--prefix", dir, "--ignore-scripts", "@anthropic-ai/mcpb@"+mcpbVersion)
 	mcpb, unpacked := filepath.Join(dir, "node_modules", ".bin", "mcpb"), filepath.Join(dir, "unpacked")
@@ -223,7 +224,7 @@ func TestBundle(t *testing.T) {
 
 // TestChecksums has sha256sum check what is in dist.
 func TestChecksums(t *testing.T) {
-	r := built(t)
+	r := builtRelease(t)
 	if _, err := exec.LookPath("sha256sum"); err != nil {
 		t.Skip("sha256sum is not in PATH")
 	}

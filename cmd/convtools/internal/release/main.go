@@ -31,7 +31,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := read(root)
+	r, err := readRelease(root)
 	if err != nil {
 		return fmt.Errorf("reading what goreleaser left in dist: %w", err)
 	}
@@ -62,9 +62,9 @@ type artifact struct {
 	Goos, Goarch string // empty in a file for all platforms
 }
 
-// read returns the release in the directory dist of a repository. It fails for a tag whose version is not that of the
-// plugin in tools.toml: hosts install the plugin from the repository.
-func read(root string) (*release, error) {
+// readRelease returns the release in the directory dist of a repository. It fails for a tag whose version is not that
+// of the plugin in tools.toml, because hosts install the plugin from the repository.
+func readRelease(root string) (*release, error) {
 	r := &release{root: root, dist: filepath.Join(root, "dist"), texts: map[string][]byte{}}
 	var metadata struct{ Version string }
 	err := errors.Join(
@@ -87,13 +87,13 @@ func read(root string) (*release, error) {
 	return r, nil
 }
 
-// readJSON decodes a file.
-func readJSON(file string, to any) error {
+// readJSON decodes a file of JSON.
+func readJSON(file string, into any) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, to); err != nil {
+	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil

@@ -58,7 +58,7 @@ func TestReadVersion(t *testing.T) {
 		"0.3.0":                   "the tag has version 0.3.0, tools.toml 0.2.0",
 	} {
 		got := ""
-		if _, err := read(repositoryWith(t, version)); err != nil {
+		if _, err := readRelease(repositoryWith(t, version)); err != nil {
 			got = err.Error()
 		}
 		if got != want {
@@ -69,7 +69,7 @@ func TestReadVersion(t *testing.T) {
 
 func TestPackages(t *testing.T) {
 	t.Parallel()
-	r, err := read(repositoryWith(t, "0.2.0"))
+	r, err := readRelease(repositoryWith(t, "0.2.0"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestPackages(t *testing.T) {
 
 func TestWriteBundle(t *testing.T) {
 	t.Parallel()
-	r, err := read(repositoryWith(t, "0.2.1-SNAPSHOT-0123abcd"))
+	r, err := readRelease(repositoryWith(t, "0.2.1-SNAPSHOT-0123abcd"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestWriteBundle(t *testing.T) {
 
 func TestAddChecksums(t *testing.T) {
 	t.Parallel()
-	r, err := read(repositoryWith(t, "0.2.0"))
+	r, err := readRelease(repositoryWith(t, "0.2.0"))
 	if err != nil {
 		t.Fatal(err)
 	}

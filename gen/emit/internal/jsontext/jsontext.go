@@ -92,7 +92,6 @@ func write(b *bytes.Buffer, v any, newline string) {
 	}
 }
 
-// isNested reports whether a value is an object or an array.
 func isNested(v any) bool {
 	switch v.(type) {
 	case Object, []any, []string:
