@@ -45,9 +45,8 @@ func Expand(path, home string) (string, bool) {
 	return filepath.Clean(path), filepath.IsAbs(path)
 }
 
-// ProjectPath returns the shortest form of a path in a project, which is relative to the root of the project and has
-// slashes. It returns false for another path. A path has the same result on every system, so that a file of the project
-// works on all of them.
+// ProjectPath returns the shortest form of a path in a project: relative to the project's root, with slashes. It
+// returns false for another path. The result is the same on every system, so that a file works on all of them.
 func ProjectPath(written string) (string, bool) {
 	isForbidden := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' }
 	clean := path.Clean(written)

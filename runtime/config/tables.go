@@ -70,16 +70,15 @@ func (c *Config) readTopics(f *File) {
 	}
 }
 
-// addFile sets the fields of the topic that the file f has values for, and adds the patterns of f to the lists. topics
-// is the table of all topics of f.
+// addFile sets the fields of the topic that f has values for, and adds the patterns of f. topics are all topics of f.
 func (t *Topic) addFile(f *File, topics values) {
 	learned, disabled := t.Learned, t.Disabled
 	t.Learned, t.Disabled = nil, nil // decodeTable sets them to the patterns of f only
-	at := place{"kb", "topic", t.ID}
-	f.decodeTable(t, topics, at...)
+	keyPath := place{"kb", "topic", t.ID}
+	f.decodeTable(t, topics, keyPath...)
 	t.UsersOnly = f.Root == ""
 	if f.meta.IsDefined("kb", "topic", t.ID, "subjects") {
-		t.SubjectsAt, t.Outside = f.position(at.Key("subjects")), ""
+		t.SubjectsAt, t.Outside = f.position(keyPath.Key("subjects")), ""
 		if dir, ok := Expand(t.Subjects, f.config.Home); ok && f.Root == "" {
 			t.Outside = dir
 		}
@@ -88,20 +87,19 @@ func (t *Topic) addFile(f *File, topics values) {
 	t.Disabled = t.addPatterns(f, "disabled", disabled, t.Disabled)
 }
 
-// addPatterns returns patterns, which are those of earlier files, with more, the patterns of f. Both are for the same
-// list, learned or disabled. A pattern after 64 others is a problem. The position of an added pattern goes to
-// PatternAt.
+// addPatterns returns patterns, which are those of earlier files, with more, the patterns of f, and sets PatternAt for
+// these. list is learned or disabled. A pattern after 64 others is a problem.
 func (t *Topic) addPatterns(f *File, list string, patterns, more []string) []string {
 	for i, pattern := range more {
-		at := place{"kb", "topic", t.ID, list, i}
+		keyPath := place{"kb", "topic", t.ID, list, i}
 		switch {
 		case slices.Contains(patterns, pattern):
 		case len(patterns) == 64:
-			f.addProblem(at, "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than 64 patterns", inTable(at[:4]))
+			f.addProblem(keyPath, "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than 64 patterns", inTable(keyPath[:4]))
 			return patterns
 		default:
 			patterns = append(patterns, pattern)
-			t.PatternAt[[2]string{list, pattern}] = f.position(at)
+			t.PatternAt[[2]string{list, pattern}] = f.position(keyPath)
 		}
 	}
 	return patterns

@@ -63,8 +63,7 @@ func (c *Config) trusted(target string) (dir, below string, ok bool) {
 	return "", "", false
 }
 
-// isIn reports whether target is dir or in dir, and returns the path of target relative to dir. Both paths have no
-// links.
+// isIn reports whether target is dir or in dir, and returns target relative to dir. Both paths have no links.
 func isIn(dir, target string) (below string, ok bool) {
 	below, err := filepath.Rel(dir, target)
 	return below, err == nil && filepath.IsLocal(below)

@@ -56,8 +56,7 @@ func syntaxError(src []byte, offset int, detail string) *SyntaxError {
 	}
 }
 
-// ConflictError is the error for a valid document in which the value at Path, or the way it is written, cannot be
-// edited.
+// ConflictError is the error for a valid document that cannot be edited because of the value at Path or its form.
 type ConflictError struct {
 	Path   []string
 	Detail string
@@ -75,8 +74,7 @@ const makeTable = "remove it, or make it one that holds keys and values"
 // was written.
 var errChecked = errors.New("the edit would have changed something else in the file")
 
-// Get returns the decoded table at path. ok is false if there is nothing at path. Another value than a table is a
-// *ConflictError.
+// Get returns the decoded table at path. ok is false if nothing is there. Another value is a *ConflictError.
 func Get(format Format, src []byte, path []string) (entry map[string]any, ok bool, err error) {
 	doc, err := decode(format, src)
 	if err != nil {
@@ -135,8 +133,7 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 	return checkEdit(format, src, append(bom, edited...), path, want)
 }
 
-// Remove returns src without the value at path, or src as it is if there is none. The tables around the value stay,
-// even if they are empty then.
+// Remove returns src without the value at path. The tables around the value stay, even if they are empty then.
 func Remove(format Format, src []byte, path []string) ([]byte, error) {
 	if exists, err := Has(format, src, path); err != nil || !exists {
 		return src, err
@@ -175,8 +172,7 @@ func checkEdit(format Format, src, edited []byte, path []string, want any) ([]by
 	return edited, nil
 }
 
-// decode decodes a document. An empty document is an empty table. The error is a *SyntaxError, or a *ConflictError for
-// JSON that is not an object.
+// decode decodes a document, which may be empty. The error is a *SyntaxError, or a *ConflictError for another root.
 func decode(format Format, src []byte) (map[string]any, error) {
 	_, body := splitBOM(src)
 	if format == TOML {

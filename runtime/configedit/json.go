@@ -86,9 +86,8 @@ func parseJSONC(src []byte) (hujson.Value, error) {
 	return hujson.Value{}, e
 }
 
-// walk returns the value at path. If there is none, it returns the deepest value on the way there, and as missing the
-// rest of path. A value on the way that is not an object, or a key on the way that an object has twice, is a
-// *ConflictError.
+// walk returns the value at path. If there is none, it returns the deepest value on the way there, and the missing rest
+// of path. On the way, a value that is not an object and a key that an object has twice are a *ConflictError.
 func walk(root *hujson.Value, path []string) (value *hujson.Value, missing []string, err error) {
 	value = root
 	for i, key := range path {
@@ -118,8 +117,7 @@ func memberIndexes(object *hujson.Object, key string) (found []int) {
 	return found
 }
 
-// setJSON returns src with the members set in the object at path. It makes the objects that are missing. The error is
-// one of [parseJSONC] or [walk].
+// setJSON returns src with the members set in the object at path. It makes the objects that are missing.
 func setJSON(src []byte, path []string, _ bool, members []Member) ([]byte, error) {
 	root, err := parseJSONC(src)
 	if err != nil {

@@ -22,12 +22,12 @@ type statement struct {
 
 // statements returns the statements of a valid document. The error is errChecked: the scanner does not understand it.
 func statements(src []byte) ([]statement, error) {
-	found, isComplete := tomlpos.Scan(src).Statements()
+	scanned, isComplete := tomlpos.Scan(src).Statements()
 	if !isComplete {
 		return nil, errChecked
 	}
 	var list []statement
-	for _, st := range found {
+	for _, st := range scanned {
 		to := len(src)
 		if i := bytes.IndexByte(src[st.End:], '\n'); i >= 0 {
 			to = st.End + i + 1
@@ -57,8 +57,7 @@ func decodeTOML(src []byte) (map[string]any, error) {
 
 // setTOML returns src with the members set in the table at path, which exists or is new. A new table is at the end of
 // the document. An existing one gets new values in their places, and new members after its last statement. The error is
-// a *ConflictError: the table has no header, a table around it cannot be added to, or a comment in a value would be
-// lost.
+// a *ConflictError: a table cannot be added to or has no header, or a comment in a value would be lost.
 func setTOML(src []byte, path []string, exists bool, members []Member) ([]byte, error) {
 	list, err := statements(src)
 	if err != nil {

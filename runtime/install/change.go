@@ -95,9 +95,8 @@ func (c *Change) Apply(ctx context.Context) error {
 	return nil
 }
 
-// applyFile makes the change to one file. It first writes the backup of the file. After it has removed a file, it
-// removes the folders around the file that become empty, up to one that stays. It does nothing if the file is already
-// as planned.
+// applyFile makes the change to one file, after it has written the backup, or does nothing if the file is already as
+// planned. With a removed file it removes the folders around it that become empty, up to one that stays.
 func (c *Change) applyFile(f *FileChange) error {
 	now, err := readFile(f.Path)
 	if err != nil {

@@ -3,6 +3,7 @@ package install
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -33,7 +34,8 @@ func (c *Change) Diff() string {
 		if len(parts) < 4 {
 			continue // the texts are equal
 		}
-		if f.entry != "" && hasLongLines(f.Before) {
+		isLong := func(line []byte) bool { return len(line) > longLine }
+		if f.entry != "" && slices.ContainsFunc(bytes.SplitAfter(f.Before, []byte("\n")), isLong) {
 			parts[3] = "@@ this entry; the rest of the file, which has long lines, stays and is not shown @@\n" + f.entry
 		}
 		b.WriteString(parts[1] + parts[2] + parts[3])
@@ -41,19 +43,8 @@ func (c *Change) Diff() string {
 	return b.String()
 }
 
-// unixLines returns data with LF in place of CRLF.
 func unixLines(data []byte) []byte {
 	return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-}
-
-// hasLongLines reports whether a line with its line end is longer than longLine.
-func hasLongLines(data []byte) bool {
-	for line := range bytes.Lines(data) {
-		if len(line) > longLine {
-			return true
-		}
-	}
-	return false
 }
 
 // marked returns a text with a mark before every line, and one line end at its end.

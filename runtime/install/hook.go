@@ -26,9 +26,9 @@ func (o Options) hook(scope Scope) []configedit.Member {
 	return []configedit.Member{{Key: "matcher", Value: "startup|clear"}, {Key: "hooks", Value: [][]configedit.Member{run}}}
 }
 
-// hasHook reports whether an item of a list of start hooks runs this program, at any path, as the start hook. isAlone
+// runsHook reports whether an item of a list of start hooks runs this program, at any path, as the start hook. isAlone
 // reports whether the item runs nothing else.
-func (o Options) hasHook(item any) (ok, isAlone bool) {
+func (o Options) runsHook(item any) (ok, isAlone bool) {
 	group, _ := item.(map[string]any)
 	hooks, _ := group["hooks"].([]any)
 	own := 0
@@ -61,8 +61,7 @@ func (c *Change) planHook(host Host, opts Options, isWanted bool) error {
 	return nil
 }
 
-// changeHook is [Change.planHook] for a file that was read. An item that runs other hooks too is never removed: a note
-// says so.
+// changeHook is [Change.planHook] for a file that was read. An item that runs other hooks too stays, with a note.
 func (c *Change) changeHook(current snapshot, opts Options, isWanted bool) error {
 	if !isWanted && !bytes.Contains(current.data, []byte(hookCommand)) {
 		return nil // nothing to remove, also if the file cannot be edited
@@ -74,28 +73,25 @@ func (c *Change) changeHook(current snapshot, opts Options, isWanted bool) error
 	var own []int     // the indexes of the items that run only this program
 	isShared := false // an item runs this program beside other hooks
 	for i, item := range items {
-		ok, isAlone := opts.hasHook(item)
+		ok, isAlone := opts.runsHook(item)
 		if ok && isAlone {
 			own = append(own, i)
 		}
 		isShared = isShared || ok && !isAlone
 	}
-	switch {
-	case isWanted && !isShared && len(own) == 0:
-		return c.addHook(current, opts.hook(c.Scope))
-	case isWanted:
-		return nil
-	case isShared:
+	if !isWanted && isShared {
 		c.note("%s runs %s %s beside other hooks, and still does: take it out by hand.", current.path, opts.Name, hookCommand)
 	}
-	return c.removeHooks(current, own, len(own) == len(items))
-}
-
-// addHook plans to add an item to the list of start hooks in a file.
-func (c *Change) addHook(current snapshot, item []configedit.Member) error {
+	if isWanted && isShared || isWanted == (len(own) > 0) {
+		return nil // the file is as wanted
+	}
 	if err := current.writable(); err != nil {
 		return err
 	}
+	if !isWanted {
+		return c.removeHooks(current, own, len(own) == len(items))
+	}
+	item := opts.hook(c.Scope)
 	after, err := configedit.Append(current.data, startHooks[:], item)
 	if err == nil {
 		c.add(current, after, marked("+", configedit.Snippet(configedit.JSON, startHooks[:], item)))
@@ -105,21 +101,18 @@ func (c *Change) addHook(current snapshot, item []configedit.Member) error {
 
 // removeHooks plans to remove the items with the given indexes from the list of start hooks in a file. If they are all
 // items, it removes the list, and the table around the list if that is empty then.
-func (c *Change) removeHooks(current snapshot, indexes []int, areAll bool) error {
-	if len(indexes) == 0 {
-		return nil
-	}
-	err := current.writable()
+func (c *Change) removeHooks(current snapshot, indexes []int, areAll bool) (err error) {
 	after := current.data
 	for _, i := range slices.Backward(indexes) {
-		if err == nil {
-			after, err = configedit.RemoveItem(after, startHooks[:], i)
+		if after, err = configedit.RemoveItem(after, startHooks[:], i); err != nil {
+			return err
 		}
 	}
-	if err == nil && areAll {
-		if after, err = configedit.Remove(configedit.JSON, after, startHooks[:]); err == nil {
-			after, err = withoutEmpty(configedit.JSON, after, startHooks[:1])
-		}
+	if areAll {
+		after, err = configedit.Remove(configedit.JSON, after, startHooks[:])
+	}
+	if err == nil {
+		after, err = withoutEmpty(configedit.JSON, after, startHooks[:1])
 	}
 	if err == nil {
 		c.add(current, current.orNone(after), "-"+strings.Join(startHooks[:], ".")+"\n")

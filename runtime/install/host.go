@@ -170,12 +170,12 @@ func Hosts() []Host {
 
 // Lookup returns the host with a name.
 func Lookup(name string) (Host, bool) {
-	hosts := Hosts()
-	i := slices.IndexFunc(hosts, func(h Host) bool { return h.Name == name })
-	if i < 0 {
-		return Host{}, false
+	for _, h := range Hosts() {
+		if h.Name == name {
+			return h, true
+		}
 	}
-	return hosts[i], true
+	return Host{}, false
 }
 
 // candidates returns the possible paths of the configuration file; the first is for a new file. The error is that the
@@ -200,10 +200,9 @@ func (s site) candidates(o Options) ([]string, error) {
 	return paths, nil
 }
 
-// expand returns the path of a pattern. The pattern begins with one of {project}, the project's directory; ~, the home
-// directory; {config} or {state}, as in the XDG Base Directory Specification; and {appdata}, the directory of Electron
-// applications, https://www.electronjs.org/docs/latest/api/app#appgetpathname. The error is that the home directory is
-// needed and not known.
+// expand returns the path of a pattern. The pattern begins with {project}, the project's directory; ~, the home
+// directory; {config} or {state}, as in the XDG Base Directory Specification; or {appdata}, the directory of Electron
+// applications, https://www.electronjs.org/docs/latest/api/app#appgetpathname. The error is that of [home].
 func expand(pattern string, o Options) (string, error) {
 	begin, rest, _ := strings.Cut(pattern, "/")
 	// The directory is the value of variable if that is an absolute path, otherwise inHome in the home directory.
@@ -278,10 +277,6 @@ func (h Host) entryPath(src []byte, o Options) ([]string, error) {
 		return path, nil
 	}
 	nested := slices.Concat(h.table, []string{"servers"})
-	ok, err := configedit.Has(h.format, src, nested)
-	if err != nil || !ok {
-		return path, err
-	}
 	servers, ok, err := configedit.Get(h.format, src, nested)
 	if err != nil || !ok {
 		return path, err

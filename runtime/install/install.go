@@ -71,9 +71,8 @@ func (o Options) entry() string { return cmp.Or(o.Entry, o.Name) }
 // errNoWorkspace is the error for a host that knows no projects, without a workspace.
 var errNoWorkspace = errors.New("the host starts servers outside of any project, and no workspace was found to bind the server to; name one with --workspace DIR")
 
-// newChange returns a change without files. It has the host, the scope, the path of the host's file for that scope, the
-// folder for copies and the folders that stay. It reads no file. The error is one of [Host.path], or that there is no
-// folder for copies.
+// newChange returns a change without files, for the path that [Host.path] returns. It reads no file. The error is that
+// of [Host.path], or that there is no folder for copies.
 func (h Host) newChange(opts Options) (*Change, error) {
 	scope := cmp.Or(opts.Scope, h.Scopes[0])
 	path, err := h.path(scope, opts)
@@ -126,8 +125,7 @@ func (h Host) ScopeNames() string {
 }
 
 // PlanInstall plans the registration with a host. It reads files and changes none. The error is a *ManualError for a
-// file that cannot be edited. Other errors come first: a program that will not last, [Host.path], or no workspace for a
-// host that needs one.
+// file that cannot be edited. Errors in the options come before that.
 func PlanInstall(host Host, opts Options) (*Change, error) {
 	if err := opts.checkLasting(); err != nil {
 		return nil, err
@@ -144,9 +142,8 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	change.Advice = append(change.Advice, opts.Advice...)
-	if hint := host.Unattended(opts); hint != "" {
-		change.Advice = append(change.Advice, hint)
+	if change.Advice = append(change.Advice, opts.Advice...); host.Unattended(opts) != "" {
+		change.Advice = append(change.Advice, host.Unattended(opts))
 	}
 	if len(change.Files) > 0 && change.Scope == Project && opts.ProgramName == "" { // people share these files
 		change.note("What people of the project share names %s, a path of this computer. Put its folder in PATH and install again to have it named %s.", opts.Program, opts.Name)
@@ -155,8 +152,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 }
 
 // installServer plans to set this program's entry in the configuration file of a host, and to add the start hook if
-// opts.Hook is set. It sets the advice of the change to the host's. The error is a *ManualError if one of the files
-// cannot be edited.
+// opts.Hook is set. It sets the advice of the change. The error is a *ManualError for a file that cannot be edited.
 func (c *Change) installServer(host Host, opts Options) error {
 	command, err := host.command(c.Scope, opts)
 	if err != nil {
@@ -212,9 +208,8 @@ func (c *Change) setEntry(host Host, file entryFile, members []configedit.Member
 	return nil
 }
 
-// checkLasting returns an error if this program will be removed soon. That is a program in a go-build folder, which go
-// run removes at its end, and a program in a temporary folder that PATH does not lead to: a temporary folder in PATH is
-// somebody's choice.
+// checkLasting returns an error if this program will be removed soon: it is in a go-build folder, which go run removes,
+// or in a temporary folder that PATH does not lead to. A temporary folder in PATH is somebody's choice.
 func (o Options) checkLasting() error {
 	dir := filepath.Dir(o.Program)
 	built := slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), func(name string) bool {
@@ -243,18 +238,14 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 		return nil, err
 	}
 	if host.isJP() {
-		if err := change.uninstallJP(opts); err != nil {
-			return nil, err
-		}
-		return change, nil
+		err = change.uninstallJP(opts)
+	} else if err = change.removeEntry(host, opts); err != nil {
+		err = leftAlone(change.Path, err)
+	} else if host.HasHook() {
+		err = change.planHook(host, opts, false)
 	}
-	if err := change.removeEntry(host, opts); err != nil {
-		return nil, leftAlone(change.Path, err)
-	}
-	if host.HasHook() {
-		if err := change.planHook(host, opts, false); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	return change, nil
 }

@@ -90,9 +90,8 @@ func (h Host) readEntry(path string, o Options) (entryFile, error) {
 	return file, err
 }
 
-// setFrom sets the fields of the registration that an entry has: Command, Env, URL, Disabled, and Err if the entry
-// has something else than a command and arguments of text, or the address of a server. Hosts have several names for
-// the same keys.
+// setFrom sets Command, Env, URL and Disabled from an entry; hosts have several names for the same keys. It sets Err if
+// the entry has neither a command and arguments of text nor the address of a server.
 func (r *Registration) setFrom(entry map[string]any) {
 	r.Command = commandOf(entry)
 	switch command := entry["command"]; {

@@ -174,8 +174,7 @@ func (b *Base) scans(ctx context.Context) iter.Seq[*topic] {
 	}
 }
 
-// scanReadable is [Base.scan] for a topic that a caller names: it returns a [contract.Error] if the directory cannot be
-// read.
+// scanReadable is [Base.scan] for a topic that a caller names: an unreadable directory is a [contract.Error].
 func (b *Base) scanReadable(ctx context.Context, configured *config.Topic) (*topic, error) {
 	t, err := b.scan(ctx, configured)
 	if err == nil && t.broken != nil {
@@ -240,8 +239,7 @@ func (e *directoryError) why() string {
 
 func (e *directoryError) Unwrap() error { return e.err }
 
-// oneLine returns a text that others have written as one line, so that no part of the text can begin an entry of a
-// list.
+// oneLine returns a text of others as one line, so that no part of the text can begin an entry of a list.
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(text.Line(s)), " ")
 }

@@ -79,16 +79,14 @@ type checker struct {
 	findings []Finding
 }
 
-// addFinding adds a finding about a file, which is named by its path in the topic's directory. line is 0 for the whole
-// file.
+// addFinding adds a finding about the file at a path in the topic's directory. line is 0 for the whole file.
 func (c *checker) addFinding(rule string, severity diag.Severity, file string, line int, hint, format string, args ...any) {
 	c.findings = append(c.findings, Finding{c.ID, diag.Diagnostic{
 		File: path.Join(c.Subjects, file), Span: diag.Span{Line: line}, Rule: rule, Severity: severity, Message: fmt.Sprintf(format, args...), Hint: hint,
 	}})
 }
 
-// checkTopic adds the findings about the topic. If its directory cannot be read, that is the only finding. It stops
-// when the context is done.
+// checkTopic adds the findings about the topic, or only that its directory cannot be read. It stops with the context.
 func (c *checker) checkTopic(ctx context.Context) {
 	if e := c.broken; e != nil {
 		diagnostic := c.SubjectsAt
@@ -124,8 +122,7 @@ func (c *checker) checkTopic(ctx context.Context) {
 	}
 }
 
-// deadEntries returns a finding for each entry of the given lists of the topic, learned or disabled, that matches
-// nothing.
+// deadEntries returns a finding for each entry of the given lists, learned or disabled, that matches nothing.
 func (t *topic) deadEntries(lists ...string) (findings []Finding) {
 	for _, d := range t.tree.Dead {
 		diagnostic := t.PatternAt[[2]string{d.Field, d.Pattern}]

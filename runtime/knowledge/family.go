@@ -98,8 +98,7 @@ func OpenFor(host *toolset.Host, dir string, opts Options) (*Base, error) {
 	return Open(locate(dir, host.Getenv), opts)
 }
 
-// locate returns the root of the JP workspace that has dir as its id, if no file has the path dir. Otherwise it returns
-// dir.
+// locate returns the root of the JP workspace with the id dir if there is no file dir. Otherwise it returns dir.
 func locate(dir string, getenv func(string) string) string {
 	if _, err := os.Stat(dir); dir != "" && err != nil {
 		if w, err := jp.Open(jp.Options{Dir: dir, Getenv: getenv}); err == nil {
@@ -145,8 +144,7 @@ func (f *family) Learn(ctx context.Context, call contract.Call, p knowledge.Lear
 	return b.Learn(ctx, p.Topic, p.Subjects, call.Notes)
 }
 
-// openError returns an error of [Open] as a [contract.Error] for the caller of a tool, who cannot correct the cause but
-// can tell the user.
+// openError returns an error of [Open] as a [contract.Error] for the caller of a tool, who can only tell the user.
 func openError(err error) error {
 	var configError *config.Error
 	if errors.As(err, &configError) {
@@ -222,8 +220,7 @@ func (f *family) injectedAdvice(jp bool) []string {
 	return []string{"Put what this prints into the system prompt, now and after every change of what is learned: " + command}
 }
 
-// checks returns one check: the topics that cannot be learned, as a problem; or the numbers of topics and subjects. A
-// missing knowledge base is no problem.
+// checks returns one check: a problem with the topics that cannot be learned, or the numbers of topics and subjects.
 func (f *family) checks(ctx context.Context) []toolset.Check {
 	result := func(status toolset.Status, fix, detail string) []toolset.Check {
 		return []toolset.Check{{Name: "knowledge", Status: status, Fix: fix, Detail: detail}}

@@ -62,8 +62,7 @@ func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, er
 	return r.appendTo(strings.Join(parts, "\n\n")), nil
 }
 
-// addWarnings adds lines about what the scan of a directory left out: one for a limit of the scan, and one with the
-// number of the other warnings.
+// addWarnings adds lines about what a scan left out: one for its limit, and one with the number of other warnings.
 func (r *remarks) addWarnings(warnings []subjects.Warning) {
 	others := 0
 	for _, w := range warnings {

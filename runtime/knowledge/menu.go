@@ -58,8 +58,7 @@ func (b *Base) offered(ctx context.Context) []*config.Topic {
 	return append(offered, b.topics[scanned:]...)
 }
 
-// learnable reports whether the topic has a visible subject. If learned subjects are injected into the prompt, they do
-// not count.
+// learnable reports whether the topic has a visible subject. Learned ones do not count if the prompt has them.
 func (t *topic) learnable(injected bool) bool {
 	for _, s := range t.tree.Visible {
 		if !injected || !s.Learned {

@@ -19,8 +19,7 @@ func (f *family) page() toolset.Page {
 	}
 }
 
-// pageItems returns an item with the findings of [Base.Check], and an item for each topic. If the configuration cannot
-// be used, its problems are the only item.
+// pageItems returns an item with all findings, and one for each topic; or only the problems of the configuration.
 func (f *family) pageItems(ctx context.Context, where contract.Context) (items []toolset.Item, err error) {
 	b, err := f.open(where.Dir)
 	if findings := ConfigFindings(err); len(findings) > 0 {

@@ -39,8 +39,7 @@ func (r *remarks) addSubject(text string, s *subjects.Subject) {
 	r.names[text] = append(r.names[text], quoteName(s.Name))
 }
 
-// cannotShow reports whether a subject with a kind and a problem, which may be empty, cannot be shown. It then adds the
-// reason as a remark.
+// cannotShow reports whether a kind or a problem keeps a subject from being shown, and adds the reason as a remark.
 func (r *remarks) cannotShow(s *subjects.Subject, kind subjects.Kind, problem string) bool {
 	switch {
 	case problem != "":
@@ -55,8 +54,7 @@ func (r *remarks) cannotShow(s *subjects.Subject, kind subjects.Kind, problem st
 	return true
 }
 
-// addLeftOut adds a line about the subjects of a topic for which an answer has no room, with the call that loads the
-// next of them.
+// addLeftOut adds a line about the subjects for which an answer has no room, with the call that loads the next of them.
 func (r *remarks) addLeftOut(topic string, leftOut []*subjects.Subject) {
 	names := make([]string, len(leftOut))
 	for i, s := range leftOut {

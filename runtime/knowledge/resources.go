@@ -71,8 +71,7 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 	return page, "", ctx.Err()
 }
 
-// mimeType returns the type of the text that is shown for a file with an extension: Markdown also for a text in a
-// fence.
+// mimeType returns the type of the shown text of a file with an extension. A text in a fence is Markdown.
 func mimeType(ext string) string {
 	switch ext {
 	case "", "txt", "text":
@@ -118,19 +117,19 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 		return "", "", err
 	}
 	defer t.tree.Close()
-	found, err := t.tree.Resolve([]string{subject}, false)
+	result, err := t.tree.Resolve([]string{subject}, false)
 	if err != nil {
 		return "", "", err
 	}
 	// Without hits, load returns the error. Hits that do not have the name are those of a pattern.
 	isNamed := func(s *subjects.Subject) bool { return s.Name == subject || s.Slug == subject }
-	if len(found.Hits) > 0 && !found.Literal && !slices.ContainsFunc(found.Hits, isNamed) {
+	if len(result.Hits) > 0 && !result.Literal && !slices.ContainsFunc(result.Hits, isNamed) {
 		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no subject %s.", text.Quote(id), text.Quote(subject)))
 	}
 	if content, err = t.load(ctx, []string{subject}, false, &remarks{}); err != nil {
 		return "", "", err
 	}
-	return content, mimeType(found.Hits[0].Ext), nil
+	return content, mimeType(result.Hits[0].Ext), nil
 }
 
 // address returns the address of a subject. Slashes in the name stay as they are. Other characters that mean something
@@ -188,8 +187,7 @@ func (b *Base) CompletePath(ctx context.Context, prefix string) (paths []string)
 	return paths
 }
 
-// hasPrefixFold reports whether s begins with prefix in any case. It compares the lower case of both, which may have
-// another length.
+// hasPrefixFold reports whether s begins with prefix in any case. Lower case may have another length.
 func hasPrefixFold(s, prefix string) bool {
 	return strings.HasPrefix(strings.ToLower(s), strings.ToLower(prefix))
 }

@@ -62,9 +62,8 @@ func (b *Base) Section(ctx context.Context) (section string, warnings []string, 
 	return section, warnings, ctx.Err()
 }
 
-// learnedBlock returns the element of a topic with its learned subjects, or "" if there are none to show. It reads no
-// further subject when the element is larger than an answer may be. The warnings are about subjects that cannot be
-// shown. The error is that of the context.
+// learnedBlock returns the element of a topic with its learned subjects, or "" if it shows none. It stops reading above
+// the size of an answer. The warnings are about subjects that cannot be shown. The error is that of the context.
 func (t *topic) learnedBlock(ctx context.Context) (block string, warnings []string, err error) {
 	var blocks []string
 	var r remarks

@@ -72,14 +72,18 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 			p.Resume = line
 		}
 	}
-	if err := s.show(w, "conversation-head", p); err != nil {
-		return err
+	rest := "part" // alone, for a page that has the other parts
+	if r.URL.Query().Get("part") != "entries" {
+		rest = "conversation-rest"
+		if err := s.show(w, "conversation-head", p); err != nil {
+			return err
+		}
+		_ = http.NewResponseController(w).Flush() // a recorder in a test cannot
 	}
-	_ = http.NewResponseController(w).Flush() // a recorder in a test cannot
 	if err := s.read(r, library, p); err != nil {
 		p.Problems = append(p.Problems, problemOf(err).sentence)
 	}
-	return s.show(w, "conversation-rest", p)
+	return s.show(w, rest, p)
 }
 
 // read fills in the part that a request asks for.

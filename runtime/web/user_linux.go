@@ -9,13 +9,15 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // isOfAnotherUser reports whether another user of this machine, except root, has opened a connection. It returns false
 // if the system does not say who has.
 func isOfAnotherUser(c net.Conn) bool {
 	for _, name := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
-		table, err := os.Open(name)
+		table, _, err := safefile.Open(name)
 		if err != nil {
 			continue
 		}

@@ -245,6 +245,9 @@ func TestPages(t *testing.T) {
 		"&amp;&amp; claude --resume "+strings.TrimPrefix(ferrySession, "claude-"))
 	s.has("/?file=parse.go", 200, "the filters leave none", `name="file" value="parse.go"`)
 	s.has("/c/"+ferrySession+"?event=2", 200, `id="event-2"`)
+	if part := s.has("/c/"+ferrySession+"?from=1&part=entries", 200, `id="event-2"`, `class="part"`); strings.Contains(part, "<aside>") {
+		t.Error("a part has the list of requests")
+	}
 	s.has("/c/"+ferrySession+"/4", 200, "I would upsert instead: INSERT … ON CONFLICT")
 	s.has("/style.css", 200, "prefers-color-scheme: dark")
 	s.has("/script.js", 200, `"use strict"`)

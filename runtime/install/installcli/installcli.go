@@ -178,9 +178,8 @@ func hostOf(args []string) (install.Host, error) {
 	return host, cli.Usagef("there is no host %s; name one of: %s", text.Quote(args[0]), strings.Join(names, ", "))
 }
 
-// options returns the options of the plan, from this program, the project and the flags of the command. The error is,
-// in this order: one of [install.NewOptions], a scope or a hook that the host does not have, a flag about one project
-// in an entry for all projects, or a wrong flag of a family.
+// options returns the options of the plan, from this program, the project and the flags of the command. A scope or a
+// hook that the host does not have is an error, and so is a flag about one project in an entry for all projects.
 func (c *command) options(cmd *cobra.Command, host install.Host) (install.Options, error) {
 	opts, err := install.NewOptions(c.host, c.registry)
 	if err != nil {
@@ -226,7 +225,6 @@ func (c *command) reportMissing(host install.Host, opts install.Options, change 
 	return c.say(slices.Concat(sentences, change.Advice)...)
 }
 
-// nothingToDo returns the sentence that this program already has a state with a host.
 func (c *command) nothingToDo(state string, host install.Host, change *install.Change) string {
 	return fmt.Sprintf("Nothing to do: %s %s with %s (%s, %s)", c.host.Name, state, host.Title, change.Scope, change.Path)
 }
@@ -254,7 +252,6 @@ func (c *command) reportManual(e *install.ManualError) error {
 	return cli.ErrFailed
 }
 
-// completeHosts completes the only argument with the names of all hosts.
 func completeHosts(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []cobra.Completion
 	for _, h := range install.Hosts() {

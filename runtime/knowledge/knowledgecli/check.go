@@ -25,7 +25,6 @@ type report struct {
 	Warnings int                 `json:"warnings"`
 }
 
-// check returns the command knowledge check.
 func (c *commands) check() *cobra.Command {
 	asJSON, strict := false, false
 	cmd := &cobra.Command{
@@ -61,9 +60,8 @@ when there are only warnings, unless --strict says otherwise.`,
 	return cmd
 }
 
-// examine returns the report about the knowledge base. If the configuration cannot be used, its problems are the
-// findings. If only flags are wrong, or the directory cannot be read, that is an error. If there is no topic, examine
-// prints how to begin to standard error.
+// examine returns the report about the knowledge base. Problems of the configuration are findings, but problems of
+// flags alone are an error. If there is no topic, examine prints how to begin to standard error.
 func (c *commands) examine(ctx context.Context) (report, error) {
 	r := report{Findings: []knowledge.Finding{}}
 	b, err := c.open()

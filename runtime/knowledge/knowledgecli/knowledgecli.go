@@ -71,8 +71,7 @@ func subjectArgs(cmd *cobra.Command, args []string) (topic, subject string, err 
 	return topic, subject, nil
 }
 
-// complete returns the function that completes the first argument of a command. find returns the completions of a word
-// from a knowledge base.
+// complete returns the function that completes the first argument of a command with the results of find for a word.
 func (c *commands) complete(find func(*knowledge.Base, context.Context, string) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -80,10 +79,10 @@ func (c *commands) complete(find func(*knowledge.Base, context.Context, string) 
 		if err != nil || len(args) > 0 {
 			return nil, directive
 		}
-		found := find(b, cmd.Context(), word)
-		if len(found) > 0 && strings.HasSuffix(found[0], "/") {
+		completions := find(b, cmd.Context(), word)
+		if len(completions) > 0 && strings.HasSuffix(completions[0], "/") {
 			directive |= cobra.ShellCompDirectiveNoSpace // a subject follows
 		}
-		return found, directive
+		return completions, directive
 	}
 }

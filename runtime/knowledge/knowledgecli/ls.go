@@ -23,7 +23,6 @@ const howToBegin = `a topic is a directory of files and a table in convtools.tom
   subjects = "docs/knowledge"
 `
 
-// ls returns the command knowledge ls.
 func (c *commands) ls() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
@@ -144,8 +143,7 @@ func fileSize(s *subjects.Subject) string {
 	return byteSize(s.Size) + ", " + text.Count(s.Tokens, "token", "tokens")
 }
 
-// marksOf returns the properties of a subject with commas between them, and the description of a skill. It returns ""
-// for a subject that is only listed.
+// marksOf returns the properties of a subject, with commas between them, and the description of a skill.
 func marksOf(s *subjects.Subject) string {
 	var marks []string
 	addIf := func(condition bool, mark string) {

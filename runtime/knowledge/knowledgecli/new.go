@@ -88,9 +88,8 @@ func (c *commands) createSubject(ctx context.Context, topicName, file string) er
 	return nil
 }
 
-// fileOf returns the path of the file for a slug, relative to the directory of the topic and with slashes. A slug
-// without an extension gets ".md". A slug is an error if a file system does not allow it as a path, or if it looks like
-// a pattern.
+// fileOf returns the path of the file for a slug, relative to the directory of the topic and with slashes. It adds
+// ".md" if there is no extension. The error is for a path that some file system does not allow, and for a pattern.
 func fileOf(slug string) (string, error) {
 	isUnprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	isForbidden := func(part string) bool {
@@ -128,9 +127,8 @@ func heading(name string) string {
 	return "# " + strings.ToUpper(title[:size]) + title[size:] + "\n"
 }
 
-// createFile creates a file with the content in the directory of a topic. It makes the folders around the file, and the
-// directory of the topic if that is in the project. It follows no link out of that directory. The error wraps
-// [fs.ErrExist] if the file exists.
+// createFile creates a file in the directory of a topic, with the folders around it, and that directory if it is in the
+// project. It follows no link out of that directory. The error wraps [fs.ErrExist] if the file exists.
 func createFile(b *knowledge.Base, topic knowledge.Topic, file, content string) error {
 	root, err := b.OpenDir(topic.ID)
 	if errors.Is(err, fs.ErrNotExist) && !topic.Outside {

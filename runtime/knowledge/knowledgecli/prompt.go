@@ -10,7 +10,6 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 )
 
-// prompt returns the command knowledge prompt.
 func (c *commands) prompt() *cobra.Command {
 	format := "text"
 	cmd := &cobra.Command{

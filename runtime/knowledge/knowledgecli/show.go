@@ -8,7 +8,6 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge"
 )
 
-// show returns the command knowledge show.
 func (c *commands) show() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show TOPIC/SLUG",

@@ -16,10 +16,9 @@ import (
 // maxDescription is the length in characters that the Agent Skills specification allows for a description.
 const maxDescription = 1024
 
-// DescriptionOf returns the description in the front matter of a SKILL.md, on one line of at most 1,024 characters. It
-// returns "" if there is no front matter, or no description in it. The error is for front matter that is no YAML, and
-// for a description that is no text or an alias: DescriptionOf reads only the syntax, because decoding aliases may take
-// long.
+// DescriptionOf returns the description in the front matter of a SKILL.md, on one line of at most 1,024 characters, or
+// "" if there is none. The error is for front matter that is no YAML, and for a description that is no text or an
+// alias: DescriptionOf reads only the syntax, because decoding aliases may take long.
 func DescriptionOf(data []byte) (string, error) {
 	spaced := bytes.ReplaceAll(frontMatter(data), []byte("\t"), []byte(" ")) // the library loses tabs in values
 	file, err := parser.ParseBytes(spaced, 0)

@@ -63,8 +63,7 @@ func spellings(topic, pattern string) []string {
 	return slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return form == "" })
 }
 
-// bare returns a pattern without the spaces, the slashes and the "./" that people write around names, and with one
-// slash for several.
+// bare returns a pattern without blanks, slashes and "./" around it, and with one slash for several.
 func bare(pattern string) string {
 	if trimmed := strings.TrimSpace(pattern); !strings.HasSuffix(trimmed, `\`) { // a space after \ is part of a name
 		pattern = trimmed
@@ -131,8 +130,7 @@ func matches(globs, names []string) bool {
 	})
 }
 
-// covers reports whether the pattern is one of the names of a subject, or matches one of them as a glob. The subject
-// may be hidden.
+// covers reports whether the pattern is, or matches as a glob, one of the names of a subject, which may be hidden.
 func (p *Pattern) covers(s *Subject) bool {
 	names := s.Names()
 	return slices.ContainsFunc(p.forms, func(form string) bool { return slices.Contains(names[:], form) }) || matches(p.globs, names[:])

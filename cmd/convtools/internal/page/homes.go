@@ -75,13 +75,15 @@ func (l *lab) writeSession(id, cwd, branch string, contents ...any) error {
 	return writeFile(filepath.Join(l.claudeFolder(), id+".jsonl"), lines.String())
 }
 
-// fillLong writes a conversation of many events.
-func fillLong(l *lab) error {
-	var contents []any
-	for i := range 600 {
-		contents = append(contents, fmt.Sprintf("Request %d: %s", i, strings.Repeat("what is it? ", 8)), fmt.Sprintf("Answer %d.\n\n%s", i, strings.Repeat("It is so. ", 40)))
+// fillLong returns a function that writes a conversation of so many requests, each with an answer.
+func fillLong(requests int) func(*lab) error {
+	return func(l *lab) error {
+		var contents []any
+		for i := range requests {
+			contents = append(contents, fmt.Sprintf("Request %d: %s", i, strings.Repeat("what is it? ", 8)), fmt.Sprintf("Answer %d.\n\n%s", i, strings.Repeat("It is so. ", 40)))
+		}
+		return l.writeSession(longSession, l.project, "main", contents...)
 	}
-	return l.writeSession(longSession, l.project, "main", contents...)
 }
 
 const longSession = "11111111-1111-4111-8111-111111111111"
