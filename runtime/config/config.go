@@ -213,13 +213,13 @@ func (f *File) addPattern(written string, i int) {
 	if below, ok := strings.CutPrefix(written, "~/"); ok {
 		pattern = QuotePattern(f.config.Home) + "/" + filepath.ToSlash(below)
 	}
-	at, wrong := place{"stores", "exclude", i}, "%s in exclude of [stores] "
+	keyPath, wrong := place{"stores", "exclude", i}, "%s in exclude of [stores] "
 	switch {
 	case !strings.ContainsAny(written, "*?[{"):
 	case slices.Contains(strings.Split(pattern, "/"), ".."):
-		f.addProblem(at, "write the path without it", wrong+`has "..", which a pattern cannot have`, text.Quote(written))
+		f.addProblem(keyPath, "write the path without it", wrong+`has "..", which a pattern cannot have`, text.Quote(written))
 	case !doublestar.ValidatePattern(pattern):
-		f.addProblem(at, `write \[ for a bracket`, wrong+`is no valid pattern: a [ or { is not closed, or it ends in \`, text.Quote(written))
+		f.addProblem(keyPath, `write \[ for a bracket`, wrong+`is no valid pattern: a [ or { is not closed, or it ends in \`, text.Quote(written))
 	default:
 		f.config.Stores.Patterns = append(f.config.Stores.Patterns, path.Clean(pattern))
 	}

@@ -44,9 +44,9 @@ type values = map[string]toml.Primitive
 type place = tomlpos.Path
 
 // dotted returns a path as [Problem.Tables] has it.
-func dotted(at place) string {
+func dotted(keyPath place) string {
 	var names []string
-	for _, step := range at {
+	for _, step := range keyPath {
 		names = append(names, fmt.Sprint(step))
 	}
 	return strings.Join(names, ".")
@@ -103,45 +103,45 @@ func (f *File) parse(src string) (span diag.Span, problem string) {
 }
 
 // keysOf returns the keys of a table, in the order of the file.
-func (f *File) keysOf(at place) []string { return f.keys[fmt.Sprintf("%q", []any(at))] }
+func (f *File) keysOf(keyPath place) []string { return f.keys[fmt.Sprintf("%q", []any(keyPath))] }
 
 // position returns the position of a key or of an element of an array, or else the nearest known position around it.
-func (f *File) position(at place) diag.Diagnostic {
-	span, ok := f.index.Key(at)
+func (f *File) position(keyPath place) diag.Diagnostic {
+	span, ok := f.index.Key(keyPath)
 	if !ok {
-		span = f.index.Lookup(at)
+		span = f.index.Lookup(keyPath)
 	}
 	return diag.Diagnostic{File: f.Name, Span: span}
 }
 
 // table returns the table at a place, and its keys in the order of the file. around are the values of the table around
 // it. The results are nil if there is no value at the place, or if the value is not a table, which is a problem.
-func (f *File) table(around values, at ...any) (table values, keys []string) {
-	value, ok := around[at[len(at)-1].(string)]
-	if !ok || !f.decodeValue(value, &table, at) {
+func (f *File) table(around values, keyPath ...any) (table values, keys []string) {
+	value, ok := around[keyPath[len(keyPath)-1].(string)]
+	if !ok || !f.decodeValue(value, &table, keyPath) {
 		return nil, nil
 	}
-	return table, f.keysOf(at)
+	return table, f.keysOf(keyPath)
 }
 
 // decodeTable decodes the table at a place into the struct that result points to, into the fields with a tag toml.
 // around are the values of the table around it. A key without a field is a problem, except in [stores]: there it is a
 // kind of store, and decodeTable sets it in Stores.Kinds.
-func (f *File) decodeTable(result any, around values, at ...any) {
+func (f *File) decodeTable(result any, around values, keyPath ...any) {
 	fields := map[string]reflect.Value{}
 	for field, value := range reflect.ValueOf(result).Elem().Fields() {
 		if key := field.Tag.Get("toml"); key != "" {
 			fields[key] = value
 		}
 	}
-	table, names := f.table(around, at...)
+	table, names := f.table(around, keyPath...)
 	for _, name := range names {
-		key := place(at).Key(name)
+		key := place(keyPath).Key(name)
 		field, known := fields[name]
 		switch {
 		case known:
 			f.decodeValue(table[name], field.Addr().Interface(), key)
-		case at[0] == "stores":
+		case keyPath[0] == "stores":
 			isRead := false
 			f.decodeValue(table[name], &isRead, key)
 			f.config.Stores.Kinds[name] = isRead
@@ -153,7 +153,7 @@ func (f *File) decodeTable(result any, around values, at ...any) {
 
 // decodeValue decodes the value at a place into the variable that result points to. It returns false for a value of
 // another type than that of the variable. Such a value is a problem, and makes the variable zero.
-func (f *File) decodeValue(value toml.Primitive, result any, at place) bool {
+func (f *File) decodeValue(value toml.Primitive, result any, keyPath place) bool {
 	err := f.meta.PrimitiveDecode(value, result)
 	variable, ok := reflect.ValueOf(result).Elem(), err == nil
 	switch {
@@ -169,19 +169,19 @@ func (f *File) decodeValue(value toml.Primitive, result any, at place) bool {
 			"[]string": "an array of strings", "map[string]string": "a table of strings",
 			"map[string][]string": "a table of arrays of strings", "time.Duration": `a duration, as "30s"`,
 		}[variable.Type().String()]
-		f.addProblem(at, "", "%s has to be %s", inTable(at), cmp.Or(expected, "a table"))
+		f.addProblem(keyPath, "", "%s has to be %s", inTable(keyPath), cmp.Or(expected, "a table"))
 	}
 	return ok
 }
 
 // absolutePaths returns the absolute paths in the list at a place, with ~/ expanded. Any other path is a problem.
-func (f *File) absolutePaths(list []string, at ...any) []string {
+func (f *File) absolutePaths(list []string, keyPath ...any) []string {
 	var paths []string
 	for i, written := range list {
 		path, ok := Expand(written, f.config.Home)
 		if !ok || strings.ContainsRune(written, 0) {
-			f.addProblem(place(at).Elem(i), "write a path that begins with / or ~/",
-				"%s in %s of [%s] is not an absolute path", text.Quote(written), dotted(at[1:]), at[0])
+			f.addProblem(place(keyPath).Elem(i), "write a path that begins with / or ~/",
+				"%s in %s of [%s] is not an absolute path", text.Quote(written), dotted(keyPath[1:]), keyPath[0])
 			continue
 		}
 		paths = append(paths, path)
@@ -191,9 +191,9 @@ func (f *File) absolutePaths(list []string, at ...any) []string {
 
 // disabledTables returns the name of the one table that a problem at a place disables: the smallest table around the
 // place that is used as a whole or not at all, such as kb.topic.notes.
-func disabledTables(at place) []string {
-	depth := map[any]int{"kb": 3, "model": 2, "mcp": 2}[at[0]] // 0 for tables that are used as a whole
-	return []string{dotted(at[:min(max(depth, 1), len(at))])}
+func disabledTables(keyPath place) []string {
+	depth := map[any]int{"kb": 3, "model": 2, "mcp": 2}[keyPath[0]] // 0 for tables that are used as a whole
+	return []string{dotted(keyPath[:min(max(depth, 1), len(keyPath))])}
 }
 
 // inTable returns the name of a key for messages: `"a" in [b.c]`, or `"a"` for a key outside of all tables.

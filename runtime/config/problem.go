@@ -62,11 +62,11 @@ func Sentences(problems []Problem) []string {
 
 // Wrong returns an [*Error] with the problems that disable a table, or nil.
 func (c *Config) Wrong(table string) error {
-	found := slices.DeleteFunc(slices.Clone(c.Problems), func(p Problem) bool { return !p.Disables(table) })
-	if len(found) == 0 {
+	disabling := slices.DeleteFunc(slices.Clone(c.Problems), func(p Problem) bool { return !p.Disables(table) })
+	if len(disabling) == 0 {
 		return nil
 	}
-	return &Error{found}
+	return &Error{disabling}
 }
 
 // Unread returns the problems that disable nothing.
@@ -87,7 +87,9 @@ func (c *Config) Add(p Problem) {
 }
 
 // Judge adds a problem with the value at a place in the user's file.
-func (c *Config) Judge(problem, hint string, at ...any) { c.user.addProblem(at, hint, "%s", problem) }
+func (c *Config) Judge(problem, hint string, keyPath ...any) {
+	c.user.addProblem(keyPath, hint, "%s", problem)
+}
 
 // Judge adds a problem, which a sentence tells, with the table t. The kind of t is model or mcp. Judge does nothing if
 // the sentence is empty, or if a problem disables t already.
@@ -98,10 +100,10 @@ func (t Table[T]) Judge(kind, sentence string) {
 }
 
 // addProblem adds a problem with the value at a place. The problem disables the table around the value.
-func (f *File) addProblem(at place, hint, format string, args ...any) {
-	problem := f.position(at)
+func (f *File) addProblem(keyPath place, hint, format string, args ...any) {
+	problem := f.position(keyPath)
 	problem.Hint, problem.Message = hint, fmt.Sprintf(format, args...)
-	f.config.Add(Problem{problem, disabledTables(at)})
+	f.config.Add(Problem{problem, disabledTables(keyPath)})
 }
 
 // addUnknownKey adds a problem with a key that nothing reads. known are the keys that could stand there. The problem

@@ -74,11 +74,11 @@ func (c *Config) readTopics(f *File) {
 func (t *Topic) addFile(f *File, topics values) {
 	learned, disabled := t.Learned, t.Disabled
 	t.Learned, t.Disabled = nil, nil // decodeTable sets them to the patterns of f only
-	at := place{"kb", "topic", t.ID}
-	f.decodeTable(t, topics, at...)
+	keyPath := place{"kb", "topic", t.ID}
+	f.decodeTable(t, topics, keyPath...)
 	t.UsersOnly = f.Root == ""
 	if f.meta.IsDefined("kb", "topic", t.ID, "subjects") {
-		t.SubjectsAt, t.Outside = f.position(at.Key("subjects")), ""
+		t.SubjectsAt, t.Outside = f.position(keyPath.Key("subjects")), ""
 		if dir, ok := Expand(t.Subjects, f.config.Home); ok && f.Root == "" {
 			t.Outside = dir
 		}
@@ -91,15 +91,15 @@ func (t *Topic) addFile(f *File, topics values) {
 // these. list is learned or disabled. A pattern after 64 others is a problem.
 func (t *Topic) addPatterns(f *File, list string, patterns, more []string) []string {
 	for i, pattern := range more {
-		at := place{"kb", "topic", t.ID, list, i}
+		keyPath := place{"kb", "topic", t.ID, list, i}
 		switch {
 		case slices.Contains(patterns, pattern):
 		case len(patterns) == 64:
-			f.addProblem(at, "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than 64 patterns", inTable(at[:4]))
+			f.addProblem(keyPath, "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than 64 patterns", inTable(keyPath[:4]))
 			return patterns
 		default:
 			patterns = append(patterns, pattern)
-			t.PatternAt[[2]string{list, pattern}] = f.position(at)
+			t.PatternAt[[2]string{list, pattern}] = f.position(keyPath)
 		}
 	}
 	return patterns

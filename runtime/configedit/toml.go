@@ -22,12 +22,12 @@ type statement struct {
 
 // statements returns the statements of a valid document. The error is errChecked: the scanner does not understand it.
 func statements(src []byte) ([]statement, error) {
-	found, isComplete := tomlpos.Scan(src).Statements()
+	scanned, isComplete := tomlpos.Scan(src).Statements()
 	if !isComplete {
 		return nil, errChecked
 	}
 	var list []statement
-	for _, st := range found {
+	for _, st := range scanned {
 		to := len(src)
 		if i := bytes.IndexByte(src[st.End:], '\n'); i >= 0 {
 			to = st.End + i + 1

@@ -122,13 +122,13 @@ func (c Config) program() toolset.Check {
 	if c.Install.ProgramName != "" {
 		return check
 	}
-	other, err := c.LookPath(c.Install.Name)
+	inPath, err := c.LookPath(c.Install.Name)
 	if err != nil {
 		check.Detail += ", not in PATH"
 		return check
 	}
 	check.Status = toolset.Problem
-	check.Detail += "; PATH finds another one first: " + other
+	check.Detail += "; PATH finds another one first: " + inPath
 	check.Fix = "remove one of the two, or put the directory of the one to use first in PATH"
 	return check
 }

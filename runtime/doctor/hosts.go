@@ -21,12 +21,12 @@ func (c Config) hosts(ctx context.Context) []Check {
 	var checks []Check
 	var registered []install.Registration // registered[i] belongs to checks[i] if it has a path
 	for _, host := range install.Hosts() {
-		found := install.Registrations(host, c.Install)
-		if len(found) == 0 {
+		registrations := install.Registrations(host, c.Install)
+		if len(registrations) == 0 {
 			checks = append(checks, Check{Check: toolset.Check{Name: host.Name, Status: toolset.Off, Detail: notRegistered}})
 			registered = append(registered, install.Registration{})
 		}
-		for _, r := range found {
+		for _, r := range registrations {
 			checks = append(checks, Check{Check: toolset.Check{Name: host.Name, Hint: host.Unattended(c.Install)}, Scope: r.Scope, Path: r.Path, Command: r.Command})
 			registered = append(registered, r)
 		}

@@ -130,7 +130,7 @@ func isCurrent(data []byte, text string) bool {
 // setFromJP sets Command and Err of a registration from the files for JP. It returns false if none of the files exists:
 // then there is no registration. Command is the first command line in the files. Err has what is wrong with each file.
 func (r *Registration) setFromJP(files []contract.File) bool {
-	found := false
+	hasFile := false
 	var first, firstPath string // the first command line, and the file that has it
 	for _, f := range files {
 		current, err := readFile(filepath.Join(filepath.Dir(r.Path), filepath.FromSlash(f.Path)))
@@ -144,7 +144,7 @@ func (r *Registration) setFromJP(files []contract.File) bool {
 		case !isCurrent(current.data, f.Text):
 			r.Err = errors.Join(r.Err, fmt.Errorf("%s is not what this version installs", f.Path))
 		}
-		found = true
+		hasFile = true
 		switch {
 		case !isTool: // a skill, or not readable
 		case first == "":
@@ -156,7 +156,7 @@ func (r *Registration) setFromJP(files []contract.File) bool {
 			r.Err = errors.Join(r.Err, fmt.Errorf("%s has another command line than %s; install writes the same into all", f.Path, firstPath))
 		}
 	}
-	return found
+	return hasFile
 }
 
 // JPSettings returns sentences about the settings that .jp/config.toml lacks for JP to load the files; that is the only

@@ -23,10 +23,10 @@ func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error)
 		return opts, fmt.Errorf("finding this program: %w", err)
 	}
 	opts.Program = program
-	if found, err := exec.LookPath(host.Name); err == nil && sameFile(found, program) {
-		if found, err = filepath.Abs(found); err == nil {
+	if inPath, err := exec.LookPath(host.Name); err == nil && sameFile(inPath, program) {
+		if inPath, err = filepath.Abs(inPath); err == nil {
 			// A link in PATH stays when the version that it leads to is replaced.
-			opts.Program, opts.ProgramName = found, host.Name
+			opts.Program, opts.ProgramName = inPath, host.Name
 		}
 	}
 	opts.Project, err = filepath.Abs(host.Dir)

@@ -71,11 +71,11 @@ func (b *Base) broken() (sentences []string) {
 
 // problems returns the problems that disable topics and the warnings, sorted by file and position.
 func (b *Base) problems() []config.Problem {
-	found := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool {
+	problems := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool {
 		return p.Tables != nil && !p.Disables("kb") && !slices.ContainsFunc(p.Tables, func(t string) bool { return strings.HasPrefix(t, "kb.") })
 	})
-	slices.SortStableFunc(found, func(a, b config.Problem) int { return cmp.Or(strings.Compare(a.File, b.File), a.Span.Compare(b.Span)) })
-	return found
+	slices.SortStableFunc(problems, func(a, b config.Problem) int { return cmp.Or(strings.Compare(a.File, b.File), a.Span.Compare(b.Span)) })
+	return problems
 }
 
 // addProblem adds a problem that disables a table to the configuration. If table is empty, the problem is a warning.

@@ -48,30 +48,30 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 // load returns the answer with the subjects that match patterns, and the remarks r after them. Subjects that are
 // injected into the prompt are only remarks. It is a [contract.Error] if no pattern matches, or if there are too many.
 func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *remarks) (string, error) {
-	found, err := t.tree.Resolve(patterns, injected)
+	result, err := t.tree.Resolve(patterns, injected)
 	if err != nil {
 		return "", contract.Fixable(fmt.Sprintf("%v. A pattern such as \"folder/**\" stands for many subjects.", err))
 	}
-	if len(found.Hits) == 0 && len(found.AlreadyLearned) == 0 {
-		return "", missing(fmt.Sprintf("No subject of topic %q matches %s. ", t.ID, joinMisses(found.Missed)),
+	if len(result.Hits) == 0 && len(result.AlreadyLearned) == 0 {
+		return "", missing(fmt.Sprintf("No subject of topic %q matches %s. ", t.ID, joinMisses(result.Missed)),
 			fmt.Sprintf("Call learn with topic %q alone to list its subjects.", t.ID), t.ID)
 	}
-	shown, err := t.read(ctx, found.Hits, found.Literal, r)
+	shown, err := t.read(ctx, result.Hits, result.Literal, r)
 	if err != nil {
 		return "", err
 	}
-	if err := t.tree.Look(ctx, found.AlreadyLearned); err != nil {
+	if err := t.tree.Look(ctx, result.AlreadyLearned); err != nil {
 		return "", err
 	}
-	for _, s := range found.AlreadyLearned {
+	for _, s := range result.AlreadyLearned {
 		if !r.cannotShow(s, s.Kind, s.Problem) {
 			r.addSubject("already in your system prompt", s)
 		}
 	}
-	if len(found.Missed) > 0 {
-		r.lines = append(r.lines, "No subjects matched: "+joinMisses(found.Missed)+".")
+	if len(result.Missed) > 0 {
+		r.lines = append(r.lines, "No subjects matched: "+joinMisses(result.Missed)+".")
 	}
-	r.addSkillFolders(t, slices.Concat(found.Hits, found.AlreadyLearned))
+	r.addSkillFolders(t, slices.Concat(result.Hits, result.AlreadyLearned))
 	return r.appendTo(shown), nil
 }
 

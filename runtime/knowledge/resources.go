@@ -117,19 +117,19 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 		return "", "", err
 	}
 	defer t.tree.Close()
-	found, err := t.tree.Resolve([]string{subject}, false)
+	result, err := t.tree.Resolve([]string{subject}, false)
 	if err != nil {
 		return "", "", err
 	}
 	// Without hits, load returns the error. Hits that do not have the name are those of a pattern.
 	isNamed := func(s *subjects.Subject) bool { return s.Name == subject || s.Slug == subject }
-	if len(found.Hits) > 0 && !found.Literal && !slices.ContainsFunc(found.Hits, isNamed) {
+	if len(result.Hits) > 0 && !result.Literal && !slices.ContainsFunc(result.Hits, isNamed) {
 		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no subject %s.", text.Quote(id), text.Quote(subject)))
 	}
 	if content, err = t.load(ctx, []string{subject}, false, &remarks{}); err != nil {
 		return "", "", err
 	}
-	return content, mimeType(found.Hits[0].Ext), nil
+	return content, mimeType(result.Hits[0].Ext), nil
 }
 
 // address returns the address of a subject. Slashes in the name stay as they are. Other characters that mean something

@@ -79,10 +79,10 @@ func (c *commands) complete(find func(*knowledge.Base, context.Context, string) 
 		if err != nil || len(args) > 0 {
 			return nil, directive
 		}
-		found := find(b, cmd.Context(), word)
-		if len(found) > 0 && strings.HasSuffix(found[0], "/") {
+		completions := find(b, cmd.Context(), word)
+		if len(completions) > 0 && strings.HasSuffix(completions[0], "/") {
 			directive |= cobra.ShellCompDirectiveNoSpace // a subject follows
 		}
-		return found, directive
+		return completions, directive
 	}
 }
