@@ -53,14 +53,15 @@ func (s *Server) familyPage(w http.ResponseWriter, r *http.Request) error {
 		}
 		return s.show(w, "family.html", p)
 	}
+	err = &problem{http.StatusNotFound, "There is no such page."}
 	for _, resources := range family.Resources {
-		contents, err := resources.Read(r.Context(), s.callContext(), p.URI)
-		if err != nil {
-			return err
+		var contents toolset.Contents
+		if contents, err = resources.Read(r.Context(), s.callContext(), p.URI); err == nil {
+			p.Content = text.Visible(contents.Text)
+			return s.show(w, "family.html", p)
 		}
-		p.Content = text.Visible(contents.Text)
 	}
-	return s.show(w, "family.html", p)
+	return err
 }
 
 // checkExcluded returns an error if the user has excluded the conversations of the project.

@@ -411,10 +411,11 @@ func TestFamilyPage(t *testing.T) {
 			}
 			return version
 		},
-	}))
+	}), toolset.Family{Declared: func() []contract.Tool { return nil }, Pages: []toolset.Page{{Name: "bare"}}})
 	s.has("/p/things", 200, "&lt;b&gt;first", "3 messages", `says␛[31m`, `href="?uri=thing%3a%2f%2fone"`, `data-live="/p/things/live"`, `<a href="/p/things" aria-current="page">Things</a>`)
 	s.has("/p/things?uri=thing://one", 200, "what &lt;one&gt; is")
 	s.has("/p/things?uri=thing://two", 404, "There is no such thing.")
+	s.has("/p/bare?uri=thing://one", 404, "There is no such page.")
 	s.has("/p/things?uri=file:///etc/passwd", 404, "There is no such thing.")
 
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.origin+"/p/things/live", nil)
