@@ -79,7 +79,7 @@ func (c *commands) forget(ctx context.Context, args []string) error {
 	return nil
 }
 
-// deleteArchived deletes conversations of the archive from it.
+// deleteArchived deletes those of the conversations that are in the archive from it. It opens the archive only if one is.
 func (c *commands) deleteArchived(ctx context.Context, ids []transcript.ID) (err error) {
 	var w *archive.Writer
 	for _, id := range ids {
