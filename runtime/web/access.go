@@ -31,7 +31,8 @@ func cookieName(r *http.Request) string {
 // policy allows a page its own style and script, and nothing else.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// admits reports whether a request is from the person who started the server. It answers any other.
+// admits reports whether a request is from the person who started the server. It sets the headers of every answer, and
+// answers a request that it does not admit, also the one that exchanges a token for the cookie.
 func (s *Server) admits(w http.ResponseWriter, r *http.Request) bool {
 	for name, value := range map[string]string{
 		"Content-Security-Policy":      policy,
@@ -62,7 +63,7 @@ func (s *Server) admits(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// isForeign reports whether a page elsewhere has asked, on another port of this machine too.
+// isForeign reports whether another page than those of this server has made the request.
 func isForeign(r *http.Request) bool {
 	if from := r.Header.Get("Origin"); from != "" && from != "http://"+r.Host {
 		return true
@@ -85,7 +86,7 @@ func (s *Server) knows(r *http.Request) bool {
 	return slices.ContainsFunc(r.CookiesNamed(cookieName(r)), isKnown) // servers on other ports can set some, too
 }
 
-// same compares two secrets, in the same time for every value of a length.
+// same reports whether a given text is a secret. Its time does not tell how much of the text is right.
 func same(given, secret string) bool {
 	return subtle.ConstantTimeCompare([]byte(given), []byte(secret)) == 1
 }

@@ -43,7 +43,8 @@ type request struct {
 	IsHere         bool // it is on this page
 }
 
-// conversation shows a part of a conversation: its head while the rest is read.
+// conversation shows a part of the events of a conversation. It sends the head of the page before it reads the events.
+// With part=entries in the address it sends the events alone.
 func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 	end, err := s.begin(r)
 	if err != nil {
@@ -86,7 +87,8 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, rest, p)
 }
 
-// read fills in the part that a request asks for.
+// read sets the events of a page, those around the one that the request asks for, and all requests and relatives of the
+// conversation.
 func (s *Server) read(r *http.Request, library *conversations.Library, p *conversationPage) error {
 	values := r.URL.Query()
 	p.First, _ = strconv.Atoi(values.Get("from"))
@@ -130,7 +132,8 @@ func (s *Server) read(r *http.Request, library *conversations.Library, p *conver
 	return err
 }
 
-// eventAddress returns the address of an event: its place on the page that begins with first, if it is there.
+// eventAddress returns the address of an event. On the page that begins with the event first, the address is the place
+// there.
 func eventAddress(id transcript.ID, first, event int) string {
 	if event >= first && event < first+perPart {
 		return document.Anchor(event)
@@ -138,7 +141,7 @@ func eventAddress(id transcript.ID, first, event int) string {
 	return conversationAddress(id, event)
 }
 
-// wholeEvent shows the text of one event, whole and as it is.
+// wholeEvent sends the whole text of one event as plain text.
 func (s *Server) wholeEvent(w http.ResponseWriter, r *http.Request) error {
 	end, err := s.begin(r)
 	if err != nil {

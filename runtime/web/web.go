@@ -124,7 +124,7 @@ func (s *Server) isIdle() bool {
 	return s.host.Now().Sub(time.Unix(s.used.Load(), 0)) > idleTime
 }
 
-// warm updates the indexes, so that the first question is answered fast.
+// warm updates the indexes of all projects, so that the first question is answered fast.
 func (s *Server) warm(ctx context.Context) {
 	if library, err := s.open(true); err == nil {
 		defer library.Close()
@@ -158,6 +158,7 @@ func (s *Server) routes() *http.ServeMux {
 	return mux
 }
 
+// embedded returns a function that returns an embedded file.
 func (s *Server) embedded(name string) func() []byte {
 	return func() []byte {
 		content, _ := files.ReadFile(name) // it is embedded
@@ -165,6 +166,7 @@ func (s *Server) embedded(name string) func() []byte {
 	}
 }
 
+// asset returns a handler that sends a content of a media type.
 func (s *Server) asset(kind string, content func() []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind+"; charset=utf-8")
@@ -172,10 +174,11 @@ func (s *Server) asset(kind string, content func() []byte) http.HandlerFunc {
 	}
 }
 
-// page returns a handler that shows the error of show as a page.
-func (s *Server) page(show func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+// page returns a handler that calls answer. If answer returns an error, the handler answers with a page that has the
+// error as a sentence.
+func (s *Server) page(answer func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		err := show(w, r)
+		err := answer(w, r)
 		if err == nil || r.Context().Err() != nil {
 			return
 		}
@@ -188,7 +191,7 @@ func (s *Server) page(show func(http.ResponseWriter, *http.Request) error) http.
 	}
 }
 
-// show writes a page.
+// show writes a page of a template. If the template fails, show returns its error and writes nothing.
 func (s *Server) show(w http.ResponseWriter, name string, content any) error {
 	var b bytes.Buffer
 	if err := s.templates.ExecuteTemplate(&b, name, content); err != nil {
@@ -206,6 +209,7 @@ type frame struct {
 	Pages []toolset.Page
 }
 
+// frame returns the frame of the page of a request.
 func (s *Server) frame(r *http.Request, title string) frame {
 	f := frame{Title: title, Here: r.URL.Path, Query: queryOf(r)}
 	for _, family := range s.families {
@@ -214,14 +218,15 @@ func (s *Server) frame(r *http.Request, title string) frame {
 	return f
 }
 
-// open opens the conversations of the project, or of all, for one request.
+// open opens the conversations of the project, or of all projects, for one request.
 func (s *Server) open(all bool) (*conversations.Library, error) {
 	return conversations.Open(conversations.Options{
 		Dir: s.host.Dir, AllProjects: all, Getenv: s.host.Getenv, Now: s.host.Now, Indexes: s.indexes, Once: true,
 	})
 }
 
-// begin waits until few others read conversations. The request has to call end.
+// begin waits until fewer than maxReading requests read conversations. The caller has to call end. The error is that of
+// the request's context.
 func (s *Server) begin(r *http.Request) (end func(), err error) {
 	select {
 	case s.reading <- struct{}{}:
@@ -231,7 +236,7 @@ func (s *Server) begin(r *http.Request) (end func(), err error) {
 	}
 }
 
-// isOwn reports whether a recorded tool is one of the families'.
+// isOwn reports whether a recorded tool is one of the families' tools.
 func (s *Server) isOwn(recorded string) bool {
 	for _, family := range s.families {
 		for _, tool := range family.Declared() {
@@ -243,7 +248,7 @@ func (s *Server) isOwn(recorded string) bool {
 	return false
 }
 
-// conversationAddress returns the address of an event of a conversation; 0 for its beginning.
+// conversationAddress returns the address of the page of a conversation, at an event; 0 means its beginning.
 func conversationAddress(id transcript.ID, event int) string {
 	address := "/c/" + url.PathEscape(string(id))
 	if event > 0 {
@@ -269,27 +274,27 @@ func sentenceOf(p *conversations.Problem) string {
 	return text.Line(name + ": " + p.Err.Error() + ".")
 }
 
-// problemOf returns an error as a sentence.
+// problemOf returns an error as a problem.
 func problemOf(err error) *problem {
 	var known *problem
 	var missing *conversations.NotFoundError
-	var wrong *conversations.BadIDError
+	var badID *conversations.BadIDError
 	var excluded *conversations.ExcludedError
-	var outside *conversations.RangeError
-	var nothing *toolset.NotFoundError
+	var outOfRange *conversations.RangeError
+	var noItem *toolset.NotFoundError
 	switch {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &missing) && len(missing.Unread) > 0:
 		return &problem{http.StatusNotFound, "The conversation is not among those that can be read. " + sentenceOf(&missing.Unread[0])}
-	case errors.As(err, &missing), errors.As(err, &wrong):
+	case errors.As(err, &missing), errors.As(err, &badID):
 		return &problem{http.StatusNotFound, "There is no such conversation. It may have been removed since this page was opened."}
-	case errors.As(err, &outside):
-		return &problem{http.StatusNotFound, fmt.Sprintf("There is no event %d: the conversation has %s.", outside.N, text.Count(outside.Of, "event", "events"))}
+	case errors.As(err, &outOfRange):
+		return &problem{http.StatusNotFound, fmt.Sprintf("There is no event %d: the conversation has %s.", outOfRange.N, text.Count(outOfRange.Of, "event", "events"))}
 	case errors.As(err, &excluded):
 		return &problem{http.StatusForbidden, "The conversations of this project are excluded by " + excluded.By + "."}
-	case errors.As(err, &nothing):
-		return &problem{http.StatusNotFound, nothing.Reason}
+	case errors.As(err, &noItem):
+		return &problem{http.StatusNotFound, noItem.Reason}
 	}
 	return &problem{http.StatusInternalServerError, "This cannot be shown: " + err.Error() + "."}
 }

@@ -43,7 +43,7 @@ func steps() []step {
 func (s step) runIn(ctx context.Context, p *programs, dir string) (note string, err error) {
 	l, err := newLab(ctx, p, dir, s.fill)
 	if l != nil {
-		defer l.end()
+		defer l.shutdown()
 	}
 	if err != nil {
 		return "", err
@@ -87,13 +87,13 @@ func pictures(l *lab) error {
 			}
 		}
 		for _, v := range views() {
-			if err := errors.Join(l.look(v), l.open(page[1])); err != nil {
+			if err := errors.Join(l.setView(v), l.open(page[1])); err != nil {
 				return err
 			}
 			if page[0] == "conversation" {
 				err = l.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details.call").forEach((d, i) => { d.open = i < 2 })`))
 			}
-			if err = errors.Join(err, l.shoot(page[0], v), l.accessible(page[0]+" "+v.String())); err != nil {
+			if err = errors.Join(err, l.takePicture(page[0], v), l.accessible(page[0]+" "+v.String())); err != nil {
 				return err
 			}
 		}
