@@ -78,7 +78,7 @@ const outcomeSchema = `{
   "required": ["type"]
 }`
 
-// checkOffered returns an error, with the names of the offered tools, if no offered tool has a name.
+// checkOffered returns an error with the names of the offered tools, unless name is that of one of them, or an alias.
 func (s *Server) checkOffered(ctx context.Context, name string) error {
 	if s.changes.offers(name) {
 		return nil
