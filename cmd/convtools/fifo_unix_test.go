@@ -93,6 +93,7 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 		{"home/.local/share/goose home/.local/share/goose/sessions home/.local/share/goose/sessions/sessions.db home/.local/share/zed/threads home/.local/share/zed/threads/threads.db", "stores"},
 		{"home/.config/Code/User home/.config/Code/User/workspaceStorage home/.config/Code/User/workspaceStorage/a/workspace.json home/.config/Code/User/workspaceStorage/a/chatSessions", "stores"},
 		{"home/.config/Cursor/User home/.config/Cursor/User/globalStorage/state.vscdb home/.cursor home/.cursor/chats home/.cursor/chats/a/b/store.db home/.cursor/chats/a/b/meta.json", "stores"},
+		{"home/.qwen home/.qwen/projects home/.qwen/projects/a/chats home/.pi/agent home/.pi/agent/sessions home/.cline/data home/.cline/data/sessions home/.local/share/kilo home/.local/share/kilo/kilo.db", "stores"},
 		{data + " " + data + "sessions " + sessionLog, "session ls; session events " + session + "; session resume " + session + "; query Hi; stores; session gc --older-than 90"},
 		{data + "archive.db " + data + "archive.db-wal " + data + "archive.db-shm " + data + "archive.db-journal", "search x; import " + exports + "; import --dry-run " + exports},
 		{"home/.cache home/.cache/convtools home/.cache/convtools/index home/.cache/convtools/index/v13", "search index; conversation ls; search index --clear"},

@@ -138,8 +138,8 @@ func (p Program) commandLine(host *toolset.Host, registry *toolset.Registry) *pr
 	}
 }
 
-// endingSignals returns the signals that cancel a command. A canceled command stops the programs that it has started: they
-// are in sessions of their own and do not get the signal. SIGHUP is not among them if it is ignored, as with nohup.
+// endingSignals returns the signals that cancel a command. A canceled command stops the programs that it has started:
+// they are in sessions of their own and do not get the signal. SIGHUP stays ignored if it was, as with nohup.
 func endingSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -78,8 +78,7 @@ func checks(r *commandline.Runner) []toolset.Check {
 	return list
 }
 
-// directory returns the project of declared tools, which is the directory itself, as an absolute path. The error is for
-// a directory that does not exist.
+// directory returns the project of declared tools: the directory itself, as an absolute path, which has to exist.
 func directory(dir string) (root string, err error) {
 	if root, err = filepath.Abs(dir); err != nil {
 		return "", fmt.Errorf("finding the project: %w", err)

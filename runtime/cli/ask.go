@@ -20,8 +20,8 @@ const signalDelay = 100 * time.Millisecond
 // ErrNobody is the error for a question where standard input is no terminal.
 var ErrNobody = errors.New("nobody can be asked here")
 
-// Answer asks a person on a terminal a question, and returns the line that was typed, without white space around it. The
-// line is empty after an interrupt and at the end of the input. The error is [ErrNobody], or that of reading.
+// Answer asks a person on a terminal a question, and returns the line that was typed, without white space around it.
+// The line is empty after an interrupt and at the end of the input. The error is [ErrNobody], or that of reading.
 func Answer(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) (string, error) {
 	in, ok := stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
@@ -50,9 +50,9 @@ func Answer(ctx context.Context, stdin io.Reader, stderr io.Writer, question str
 	return strings.TrimSpace(typed.text), nil
 }
 
-// Ask asks a yes-or-no question, and returns nil for yes; the caller has already printed what will change. Only a person
-// on a terminal can say yes. Any other answer, and an interrupt, is an error, after which nothing may be changed. The
-// command that asks needs a flag --yes.
+// Ask asks a yes-or-no question, and returns nil for yes; the caller has already printed what will change. Only a
+// person on a terminal can say yes. Any other answer, and an interrupt, is an error, after which nothing may be
+// changed. The command that asks needs a flag --yes.
 func Ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) error {
 	answer, err := Answer(ctx, stdin, stderr, question+" [y/N] ")
 	if errors.Is(err, ErrNobody) {

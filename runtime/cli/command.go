@@ -24,9 +24,9 @@ func Setup(root *cobra.Command, tools []string) {
 	addHelp(root)
 }
 
-// flagError returns the error, with a hint, for a parser's error about a flag. For an unknown flag of a command that takes
-// text, the hint is about "--". For a value that a flag does not take, it is the hint of the cause, or else the cause and
-// the usage of the flag.
+// flagError returns the error, with a hint, for a parser's error about a flag. For an unknown flag of a command that
+// takes text, the hint is about "--". For a value that a flag does not take, it is the hint of the cause, or else the
+// cause and the usage of the flag.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -95,9 +95,9 @@ func OneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// unknownCommand returns the error for a word that is no command of cmd. It suggests the first command of cmd that names
-// the word in SuggestFor, or below which is a command of that name; else the tool of that name; else a command of cmd with
-// a similar name. Otherwise it lists the commands of cmd.
+// unknownCommand returns the error for a word that is no command of cmd. It suggests the first command of cmd that
+// names the word in SuggestFor, or below which is a command of that name; else the tool of that name; else a command of
+// cmd with a similar name. Otherwise it lists the commands of cmd.
 func unknownCommand(cmd *cobra.Command, word string) error {
 	var names []string
 	for _, c := range listed(cmd) {

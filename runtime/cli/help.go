@@ -33,8 +33,7 @@ func addHelp(root *cobra.Command) {
 	})
 }
 
-// commandAt returns the command below root that words name, such as "conversation grep". The error is for a word that is
-// no command.
+// commandAt returns the command below root that words name, or an error for the first word that is no command.
 func commandAt(root *cobra.Command, words []string) (*cobra.Command, error) {
 	cmd := root
 	for _, word := range words {

@@ -49,7 +49,7 @@ func manName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 }
 
-// manPage returns a page in the man(7) macros. Lines of examples and tables stay as they are: they have to fit 80 columns.
+// manPage returns a page in the man(7) macros. Lines of examples and tables stay: they have to fit 80 columns.
 func manPage(cmd *cobra.Command, version string) string {
 	var b strings.Builder
 	add := func(macros, text string) { b.WriteString(macros + roff(text) + "\n") }

@@ -79,9 +79,9 @@ func (e *hintError) Unwrap() error { return e.err }
 // Hint adds advice to an error, as the end of a line that begins with "hint: ".
 func Hint(err error, hint string) error { return &hintError{err, hint} }
 
-// Report prints an error that a command returned, with its hint, and returns the exit code. It prints nothing for nil, for
-// [ErrFailed] and [ErrInterrupted], which the command has explained, and for a closed pipe, which is success: the reader
-// has what it wanted.
+// Report prints an error that a command returned, with its hint, and returns the exit code. It prints nothing for nil,
+// for [ErrFailed] and [ErrInterrupted], which the command has explained, and for a closed pipe, which is success: the
+// reader has what it wanted.
 func Report(stderr io.Writer, err error) int {
 	var tool *contract.Error
 	var arguments *contract.InvalidArguments

@@ -47,8 +47,8 @@ func withDefaults(o Object, s *contract.Shape) Object {
 	return full
 }
 
-// withDefaultsInside returns a value with defaults in it: in an object of shape s, or in each such object of an array. s
-// is nil if the value has no objects.
+// withDefaultsInside returns a value with defaults in it: in an object of shape s, or in each such object of an array.
+// s is nil if the value has no objects.
 func withDefaultsInside(value any, s *contract.Shape) any {
 	if s == nil {
 		return value
@@ -119,8 +119,7 @@ func (o Object) given() []contract.Argument {
 	return given
 }
 
-// bindMembers sets the fields of a struct to the members of a valid object: the first field to the first of the
-// declared members, and so on.
+// bindMembers sets the fields of a struct to the members of a valid object: field i to the declared member i.
 func bindMembers(to reflect.Value, o Object, members []contract.Parameter) {
 	for i := range members {
 		v, _ := o.Get(members[i].Name)

@@ -83,8 +83,8 @@ func (o Object) MarshalJSON() ([]byte, error) {
 }
 
 // DecodeObject decodes exactly one JSON object. Unlike encoding/json it refuses duplicate names, invalid UTF-8, and
-// text after the object. It also refuses text and objects beyond the bounds of this package. Empty input and null are an
-// object without members: hosts send both. Of an object in a JSON string it returns the object and a note.
+// text after the object. It also refuses text and objects beyond the bounds of this package. Empty input and null are
+// an object without members: hosts send both. Of an object in a JSON string it returns the object and a note.
 func DecodeObject(raw []byte) (object Object, notes []string, err error) {
 	if len(raw) > MaxBytes {
 		return nil, nil, fmt.Errorf("%d bytes are more than the %d allowed", len(raw), MaxBytes)

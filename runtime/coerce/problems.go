@@ -40,8 +40,8 @@ func (c *checker) add(p contract.Problem) { c.problems = append(c.problems, p) }
 // enough reports whether there are so many problems that the rest of a value need not be checked.
 func (c *checker) enough() bool { return len(c.problems) >= contract.MaxProblems }
 
-// members returns the declared members of an object of shape s. If the shape has several forms, these are the members of
-// the form that the object's key selects; false if the key selects none.
+// members returns the declared members of an object of shape s. If the shape has several forms, these are the members
+// of the form that the object's key selects; false if the key selects none.
 func members(s *contract.Shape, o Object) ([]contract.Parameter, bool) {
 	if s.Key == "" {
 		return s.Members, true

@@ -150,8 +150,8 @@ func digits(v any) (string, bool) {
 	return string(n), ok && err == nil
 }
 
-// fromScalar turns "chat" into ["chat"]. Whether the value is a valid item is checked later, but for an array of strings
-// only a string or a number becomes an item.
+// fromScalar turns "chat" into ["chat"]. Whether the value is a valid item is checked later, but for an array of
+// strings only a string or a number becomes an item.
 func (r *repairer) fromScalar(p *contract.Parameter, v any, path string) any {
 	switch v.(type) {
 	case nil, []any:
@@ -225,8 +225,8 @@ func respell(s string, allowed []string) (string, bool) {
 }
 
 // oneOrManyValue returns the value of a parameter that is one string or an array of strings, and false if nothing is
-// left of it. A string with a JSON array of strings becomes that array; blank strings, and the string null, are removed.
-// It makes no notes: these are no repairs, because the schema allows every string.
+// left of it. A string with a JSON array of strings becomes that array; blank strings, and the string null, are
+// removed. It makes no notes: these are no repairs, because the schema allows every string.
 func oneOrManyValue(v any) (any, bool) {
 	if s, ok := v.(string); ok {
 		if Blank(s) || strings.TrimSpace(s) == "null" {

@@ -203,8 +203,8 @@ func (a *Attribute) append(w *envelope.Writer, record any) error {
 	return nil
 }
 
-// write writes the attribute with a value. An absent value, nil, is written as empty, 0 or false, or the attribute is
-// left out, as Presence says.
+// write writes the attribute with a value. Presence says whether it leaves out the attribute of an absent value, nil,
+// or writes an empty text, 0 or false.
 func (a *Attribute) write(w *envelope.Writer, value any) error {
 	if field, ok := value.(printed); ok {
 		var err error

@@ -75,8 +75,8 @@ func (r *Runner) Words(line Line) ([]string, error) {
 	return append([]string{filepath.Join(r.Dir, program)}, line.Command[1:]...), nil
 }
 
-// projectFolder returns the path of a folder in dir, or dir for an empty folder. The error is for a folder that does not
-// exist, and for a link that leads out of dir: the program would work on files that are not the project's.
+// projectFolder returns the path of a folder in dir, or dir for an empty folder. The error is for a folder that does
+// not exist, and for a link that leads out of dir: the program would work on files that are not the project's.
 func projectFolder(dir, folder string) (string, error) {
 	if folder == "" {
 		return dir, nil

@@ -95,7 +95,7 @@ type File struct {
 	Text string
 }
 
-// Files returns the embedded files in a folder and in the folders below it, sorted by path. Paths are relative to folder.
+// Files returns the embedded files in a folder and the folders below it, sorted by path, which is relative to folder.
 func Files(fsys fs.FS, folder string) []File {
 	var files []File
 	// Embedded files can always be read.

@@ -246,9 +246,9 @@ func (p *Problem) parameter() string {
 	return p.Path
 }
 
-// fixed returns the corrected value of an argument, or "" to remove it. If the whole value has a problem, the first such
-// problem's fix is the value. Otherwise the problems are inside the value: an array loses items with a problem, except
-// that a fix replaces a whole item; any other value is removed.
+// fixed returns the corrected value of an argument, or "" to remove it. If the whole value has a problem, the first
+// such problem's fix is the value. Otherwise the problems are inside the value: an array loses items with a problem,
+// except that a fix replaces a whole item; any other value is removed.
 func fixed(a Argument, problems []Problem) string {
 	fixes := map[string]string{}
 	for _, p := range problems {

@@ -21,8 +21,7 @@ func Text[P any](ctx context.Context, call contract.Call, tool contract.Tool, do
 	return call.Noted(answer), nil
 }
 
-// Answer answers a call with the envelope that do returns for the call's arguments; do adds the notes. The error is that
-// of the arguments or of do.
+// Answer answers a call with the envelope, notes included, that do returns. The error is of the arguments or of do.
 func Answer[P, E any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (*E, error)) (string, error) {
 	params, err := coerce.Params[P](&call, &tool)
 	if err != nil {

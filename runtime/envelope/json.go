@@ -29,8 +29,8 @@ func (w *jsonText) name(name string) {
 	w.raw(":")
 }
 
-// value writes a value of a generated type. A nil pointer is null, and so is a nil slice if mayBeNull is set; otherwise a
-// nil slice is an empty array.
+// value writes a value of a generated type. A nil pointer is null, and so is a nil slice if mayBeNull is set; otherwise
+// a nil slice is an empty array.
 func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 	switch v.Kind() {
 	case reflect.String, reflect.Int, reflect.Float64, reflect.Bool:

@@ -28,8 +28,8 @@ type setting struct {
 	value string
 }
 
-// parse parses a command line: flags of the host and the families, the word jp-tool, and its arguments. It returns false
-// for any other command line. It sets no flag; apply does.
+// parse parses a command line: flags of the host and the families, the word jp-tool, and its arguments. It returns
+// false for any other command line. It sets no flag; apply does.
 func parse(registry *toolset.Registry, args []string) (line commandLine, ok bool) {
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SetInterspersed(false) // what follows jp-tool is never parsed as a flag
@@ -50,8 +50,7 @@ func parse(registry *toolset.Registry, args []string) (line commandLine, ok bool
 	return line, true
 }
 
-// apply sets the flags that were parsed: those of the host in host, those of families by their functions. The error is
-// that of a family's flag.
+// apply sets the flags that were parsed, in host and in the families. The error is that of a family's flag.
 func (l commandLine) apply(host *toolset.Host) error {
 	host.Dir, host.ConversationID = l.host.Dir, l.host.ConversationID
 	for _, f := range l.flags {

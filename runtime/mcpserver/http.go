@@ -102,8 +102,7 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 	if shutdown(s.cfg.DrainTime) == nil {
 		return nil
 	}
-	// The calls that remain are stopped. The second wait is for the programs that they run, which would outlive this
-	// process.
+	// The calls that remain are stopped. Then the programs that they run need time to end, or they outlive this process.
 	stop(errStopping)
 	if shutdown(stopTime) != nil {
 		_ = server.Close()

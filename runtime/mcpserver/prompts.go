@@ -62,8 +62,7 @@ func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	return result, nil
 }
 
-// getPrompt returns the handler that writes a prompt. The arguments come from a person, who sees the prompt before it
-// is sent.
+// getPrompt returns the handler that writes a prompt. A person gives the arguments, and sees the prompt first.
 func (s *Server) getPrompt(p toolset.Prompt) mcp.PromptHandler {
 	return func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		arguments, problem := promptArguments(p, req.Params.Arguments)

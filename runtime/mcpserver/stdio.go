@@ -91,8 +91,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return nil
 }
 
-// receive accepts each line of in until in ends: then it returns nil. It skips empty lines. The error is that of
-// reading, or of [stream.accept].
+// receive accepts each line of in that is not blank. It returns nil at the end of in, or the first error.
 func (st *stream) receive(in io.Reader) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -126,9 +125,9 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// accept passes a request on to the session of its era, and a notification to all sessions. It answers a line that is
-// too long or no message with an error. It ignores a response: the server asks nothing. The returned error is that of
-// writing or of beginning a session.
+// accept passes a request on to the session of its era, and a notification to all sessions. To a line that is too long
+// or no message it answers with an error. It ignores a response: the server asks nothing. The returned error ends the
+// server.
 func (st *stream) accept(line []byte) error {
 	if len(line) > MaxMessage {
 		return st.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage))

@@ -67,7 +67,7 @@ func NewToken(text string) Token { return Token{sum: sha256.Sum256([]byte(text))
 func (t Token) IsSet() bool { return t.set }
 
 // allows reports whether an Authorization header has the token, or no token is set. The header is Bearer and the token:
-// https://www.rfc-editor.org/rfc/rfc6750#section-2.1. How long it takes does not depend on how much of a token is right.
+// https://www.rfc-editor.org/rfc/rfc6750#section-2.1. It takes the same time for every token.
 func (t Token) allows(authorization string) bool {
 	if !t.set {
 		return true

@@ -78,7 +78,7 @@ const outcomeSchema = `{
   "required": ["type"]
 }`
 
-// checkOffered returns an error, with the names of the offered tools, if no offered tool has a name.
+// checkOffered returns an error with the names of the offered tools, unless name is that of one of them, or an alias.
 func (s *Server) checkOffered(ctx context.Context, name string) error {
 	if s.changes.offers(name) {
 		return nil
@@ -165,8 +165,7 @@ func contextNotes(meta mcp.Meta) []string {
 	return []string{"What the host says about this call is not understood and was ignored: _meta." + contextKey + ` must be an object such as {"conversation_id": "jp-c17737387251"}.`}
 }
 
-// result returns the answer of a tool, or err in its place, as the result of a call. The returned error is that of
-// encoding the outcome.
+// result returns the answer of a tool, or err in its place, as a result. The error is that of encoding the outcome.
 func (s *Server) result(answer string, err error) (*mcp.CallToolResult, error) {
 	result := &mcp.CallToolResult{IsError: err != nil}
 	var failure *contract.Error

@@ -6,8 +6,7 @@ import (
 	"io"
 )
 
-// cappedBuffer keeps a stream up to a limit. A write that goes over the limit calls exceeded and fails, and so does every
-// later write.
+// cappedBuffer keeps a stream up to a limit. Each write from the one that goes over the limit calls exceeded and fails.
 type cappedBuffer struct {
 	limit    int64
 	exceeded func(cause error)

@@ -85,8 +85,8 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	return Result{Stdout: stdout.data, Stderr: stderr.bytes(), ExitCode: child.ProcessState.ExitCode()}, nil
 }
 
-// child returns the command for package os/exec, without input and outputs. The error, an [*Error], says that the command
-// cannot be run as written, or that its program or directory does not exist.
+// child returns the command for package os/exec, without input and outputs. The error, an [*Error], says that the
+// command cannot be run as written, or that its program or directory does not exist.
 func (c Command) child(limits Limits) (*exec.Cmd, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -102,8 +102,8 @@ func (c Command) child(limits Limits) (*exec.Cmd, error) {
 	return child, nil
 }
 
-// program returns the absolute path of the file to run. The error, an [*Error], says why the file cannot be run, or else
-// that the working directory does not exist.
+// program returns the absolute path of the file to run. The error, an [*Error], says why the file cannot be run, or
+// else that the working directory does not exist.
 func (c Command) program() (string, error) {
 	found, err := exec.LookPath(c.Path)
 	if err == nil {
@@ -128,8 +128,7 @@ func (c Command) program() (string, error) {
 	}
 }
 
-// checkDir returns an error if the working directory does not exist: for that, the operating system has the same error as
-// for a missing program.
+// checkDir returns an error for a missing working directory, which the operating system reports as a missing program.
 func (c Command) checkDir() error {
 	if c.Dir == "" {
 		return nil

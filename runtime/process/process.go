@@ -78,8 +78,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// apply returns the context of one run, which ends with its parent, after the time limit, or with stop. The cause of the
-// context says which of these ended it.
+// apply returns the context of one run, which ends with its parent, after the time limit, or with stop. The cause of
+// the context says which of these ended it.
 func (l Limits) apply(parent context.Context) (limited context.Context, stop context.CancelCauseFunc) {
 	timed, stopTimer := context.WithTimeoutCause(parent, l.Timeout, errTimeLimit)
 	limited, cancel := context.WithCancelCause(timed)
@@ -89,8 +89,7 @@ func (l Limits) apply(parent context.Context) (limited context.Context, stop con
 	}
 }
 
-// validate returns an error if the command has no program, or an argument with a NUL byte, at which the argument would
-// end.
+// validate returns an error if the command has no program, or an argument with a NUL byte, which would end it.
 func (c Command) validate() error {
 	if strings.TrimSpace(c.Path) == "" {
 		return c.failure(BadArgument, nil, "no program is named", "give the program's name or path")

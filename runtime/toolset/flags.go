@@ -96,8 +96,8 @@ func (r *Registry) Advice(set *pflag.FlagSet, jp bool) []string {
 	return advice
 }
 
-// given returns the words of a command line that give the flag the values it has in set: none if it was not given, or if
-// the last value of a switch is false.
+// given returns the words of a command line that give the flag the values it has in set: none if it was not given, or
+// if the last value of a switch is false.
 func (f Flag) given(set *pflag.FlagSet) []string {
 	var words []string
 	flag := set.Lookup(f.Name)

@@ -68,8 +68,8 @@ func NewRegistry(families ...Family) (*Registry, error) {
 	return &Registry{families: families}, nil
 }
 
-// Only returns a registry of the named tools alone. A family that has other tools too loses these, its instructions, its
-// prompts and its resources. The error for an unknown name is a [contract.Error] that lists the tools.
+// Only returns a registry of the named tools alone. A family that has other tools too loses these, its instructions,
+// its prompts and its resources. The error for an unknown name is a [contract.Error] that lists the tools.
 func (r *Registry) Only(tools ...string) (*Registry, error) {
 	kept := map[string]bool{}
 	for _, name := range tools {
@@ -213,7 +213,7 @@ func (r *Registry) ListVersion(ctx context.Context) string {
 	return b.String()
 }
 
-// Instructions returns the texts of all families for a host's system prompt, in paragraphs. The closing texts come last.
+// Instructions returns the texts of all families for a host's system prompt, in paragraphs; the closing texts are last.
 func (r *Registry) Instructions(ctx context.Context, callContext contract.Context) string {
 	return r.instructions(ctx, callContext, false)
 }
@@ -286,8 +286,7 @@ func (r *Registry) Project(dir string) (root string, err error) {
 	return "", err
 }
 
-// CheckConversationID returns what the first family that objects finds wrong with an id of the calling conversation, or
-// nil.
+// CheckConversationID returns the first error of a family about an id of the calling conversation, or nil.
 func (r *Registry) CheckConversationID(id string) error {
 	for _, f := range r.families {
 		if f.CheckConversationID == nil {

@@ -80,7 +80,7 @@ func property(k spec.Key) jsontext.Object {
 	}
 	list := func(items any) jsontext.Object { return typed("array", "items", items) }
 	value := map[spec.Type]jsontext.Object{
-		spec.TextKey: text, spec.TextsKey: list(text),
+		spec.TextKey: text, spec.TextsKey: list(text), spec.WordsKey: jsontext.New("anyOf", []any{text, list(text)}),
 		spec.IntegerKey: typed("integer"), spec.NumberKey: typed("number"), spec.NumbersKey: list(typed("integer")), spec.BooleanKey: typed("boolean"),
 		spec.TableKey:  jsontext.New("allOf", []any{nested}), // draft 7 ignores keywords next to $ref
 		spec.TablesKey: list(nested),
@@ -146,7 +146,7 @@ func heading(k spec.Key) string {
 
 func words(k spec.Key) string {
 	return map[spec.Type]string{
-		spec.TextKey: "text", spec.TextsKey: "list of texts", spec.IntegerKey: "integer", spec.NumberKey: "number", spec.NumbersKey: "list of integers",
+		spec.TextKey: "text", spec.TextsKey: "list of texts", spec.WordsKey: "text or list of texts", spec.IntegerKey: "integer", spec.NumberKey: "number", spec.NumbersKey: "list of integers",
 		spec.BooleanKey: "boolean", spec.AnyKey: "any value", spec.TableKey: "table", spec.TablesKey: "tables", spec.NamedKey: "tables with names", spec.ArgsKey: "list of texts and tables", spec.VarsKey: "texts with names",
 	}[k.Type]
 }

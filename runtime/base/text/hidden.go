@@ -52,8 +52,7 @@ func joins(r rune) bool {
 	return r == zeroWidthNonJoiner || r == zeroWidthJoiner || r == textSelector || r == emojiSelector
 }
 
-// mayJoin reports whether r, for which joins is true, has a meaning after the character before. before is -1 if r is
-// the first character.
+// mayJoin reports whether r, for which joins is true, has a meaning after before: a character, or -1 at the beginning.
 func mayJoin(r, before rune) bool {
 	if r == textSelector || r == emojiSelector {
 		return mayBeEmoji(before)

@@ -114,8 +114,7 @@ func appendForm(dst []byte, s string, f form) []byte {
 	return dst
 }
 
-// unchanged returns the number of bytes at the start of s that are written as they are. before is the text already
-// written before s.
+// unchanged returns the number of bytes at the start of s that stay as they are if s is written after before.
 func unchanged(s string, before []byte, f form) int {
 	for i := 0; i < len(s); {
 		if c := s[i]; ' ' <= c && c < 0x7f {

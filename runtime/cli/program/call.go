@@ -77,8 +77,8 @@ commas, or the key more than once.`,
 	return cmd
 }
 
-// arguments returns the words after the tool's name as one JSON object, or nil if there are none. Words are a JSON object,
-// "-" for an object on standard input, or key=value pairs; the error is for any other words, or that of reading.
+// arguments returns the words after the tool's name as one JSON object, or nil if there are none. Words are a JSON
+// object, "-" for an object on standard input, or key=value pairs. The error is for other words, or that of reading.
 func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -104,9 +104,9 @@ func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, err
 	}
 }
 
-// pairs returns key=value words as a JSON object. A value becomes what the type of the tool's parameter says; a value of
-// another type stays a string, which the tool reports. The error is for a word without a key, and for a key that is given
-// twice although it takes one value.
+// pairs returns key=value words as a JSON object. A value becomes what the type of the tool's parameter says; a value
+// of another type stays a string, which the tool reports. The error is for a word without a key, and for a key that is
+// given twice although it takes one value.
 func pairs(tool contract.Tool, words []string) ([]byte, error) {
 	given := map[string]any{}
 	for _, word := range words {
@@ -194,8 +194,7 @@ func (p *CommandLine) completeCall(cmd *cobra.Command, args []string, word strin
 	return words, noFiles
 }
 
-// values returns the values of an argument for completion: all allowed values, or those of the family that begin with
-// prefix.
+// values returns the values of an argument for completion: the allowed ones, or those that the family knows.
 func values(ctx context.Context, family toolset.Family, tool contract.Tool, key, prefix string, given map[string]string) []string {
 	declared := parameter(tool, key)
 	switch {

@@ -69,8 +69,7 @@ func (p *CommandLine) versionCommand() *cobra.Command {
 	return cmd
 }
 
-// printBuild prints the version of the program and how it was built, as JSON. The commit and its time are left out if the
-// Go command did not know them.
+// printBuild prints, as JSON, the version of the program and how it was built, as far as the Go command knew that.
 func printBuild(host *toolset.Host) error {
 	built := struct {
 		Name     string `json:"name"`

@@ -170,8 +170,7 @@ func (c *command) serveHTTP(ctx context.Context) error {
 	return c.server(c.context()).ServeListener(ctx, listener, opts)
 }
 
-// context returns the context of calls about which the client says nothing. The conversation is that of the flag, or
-// else that of the environment.
+// context returns the context of calls about which the client says nothing: that of the flags, or of the environment.
 func (c *command) context() contract.Context {
 	result := c.host.Context()
 	if result.ConversationID == "" {

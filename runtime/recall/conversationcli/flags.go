@@ -33,8 +33,7 @@ func oneOf(cmd *cobra.Command, to *string, name, short, usage string, words ...s
 	cmd.Flags().Lookup(name).DefValue = *to
 }
 
-// anyOf defines a flag that takes any of some words, repeated or between commas, with "_" for "-" too. The flag calls set
-// with each word.
+// anyOf defines a flag that calls set with each given word, one of words. Words may be repeated or between commas.
 func anyOf(cmd *cobra.Command, flags *pflag.FlagSet, name, short, usage string, words []string, set func(string)) {
 	list := strings.Join(words, ", ")
 	flags.FuncP(name, short, usage+": "+list, func(given string) error {
@@ -71,8 +70,7 @@ func addSources(cmd *cobra.Command, to *[]string) {
 	anyOf(cmd, cmd.Flags(), "source", "", "only what this `program` recorded; repeatable", conversations.Sources(), func(name string) { *to = append(*to, name) })
 }
 
-// addLabel defines the flag --label, which takes KEY or KEY=VALUE and calls add with each. A key that JP does not allow is
-// an error.
+// addLabel defines the flag --label, which takes KEY or KEY=VALUE with a key that JP allows, and calls add with each.
 func addLabel(cmd *cobra.Command, usage string, add func(key, value string, hasValue bool)) {
 	cmd.Flags().Func("label", usage+" `KEY` or KEY=VALUE; repeatable", func(label string) error {
 		key, value, hasValue := strings.Cut(label, "=")
@@ -169,8 +167,7 @@ func units() []unit {
 	}
 }
 
-// parseAge parses a duration such as "5h" or "3 weeks". The error is for a text without a number or a known unit, and for
-// more than a time.Duration can hold.
+// parseAge parses a duration such as "5h" or "3 weeks". The error is for other texts, and for one that is too long ago.
 func parseAge(given string) (time.Duration, error) {
 	name := strings.TrimLeft(given, "0123456789")
 	n, err := strconv.ParseInt(given[:len(given)-len(name)], 10, 64)

@@ -79,7 +79,7 @@ func (c *commands) forget(ctx context.Context, args []string) error {
 	return nil
 }
 
-// deleteArchived deletes those of the conversations that are in the archive from it. It opens the archive only if one is.
+// deleteArchived deletes conversations from the archive. It ignores ids of other stores, and opens no archive for them.
 func (c *commands) deleteArchived(ctx context.Context, ids []transcript.ID) (err error) {
 	var w *archive.Writer
 	for _, id := range ids {

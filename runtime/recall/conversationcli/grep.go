@@ -118,8 +118,8 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 }
 
 // find returns the results of a query. Unless the query has ids, it leaves out the conversation of the assistant that
-// runs this command, with its relatives; a conversation of --conversation-id it leaves out always. It notes what it left
-// out, with advice, or that the calling conversation is not known.
+// runs this command, with its relatives; a conversation of --conversation-id it leaves out always. It notes what it
+// left out, with advice, or that the calling conversation is not known.
 func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advice string) (*conversations.Results, error) {
 	library, err := c.open()
 	if err != nil {

@@ -120,8 +120,8 @@ func (c *importing) copyStore(ctx context.Context, name string) error {
 	return c.out.flush()
 }
 
-// archive opens the user's archive for writing: the database of CONVERSATION_DB, or else the folder. The archive refuses
-// forgotten conversations. If dry is set, nothing is written.
+// archive opens the user's archive for writing: the database of CONVERSATION_DB, or else the folder. The archive
+// refuses forgotten conversations. If dry is set, nothing is written.
 func (c *commands) archive(ctx context.Context, dry bool) (w *archive.Writer, err error) {
 	forgotten, err := copies.ReadForgotten(c.host.Getenv)
 	if err != nil {
@@ -176,8 +176,7 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 	return nil
 }
 
-// readInPlace returns the store that reads a path where it is: "jp" for a JP workspace, "chatgpt" for an SQLite database.
-// It returns "" for any other path.
+// readInPlace returns the store that reads a path in place: jp a workspace, chatgpt an SQLite database; otherwise "".
 func readInPlace(path string) string {
 	if isDir(filepath.Join(path, ".jp")) {
 		return "jp"
@@ -198,8 +197,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// register adds a path to the configuration, as one that a store reads in place, and writes the result. For a dry run it
-// adds nothing.
+// register adds a path that a store reads in place to the configuration, except in a dry run, and writes the result.
 func (c *importing) register(ctx context.Context, path, store string) (err error) {
 	o, file, result := conversations.Options{Dir: path, Getenv: c.host.Getenv}, "", "it is known already"
 	switch {

@@ -56,7 +56,7 @@ between commas, except for --label.`,
 	}, "ascending descending")
 }
 
-// run writes the list: a table for people, or an element of JSON for each conversation. A table notes what the list lacks.
+// run writes the list: a table, with notes of what the list lacks, or an element of JSON for each conversation.
 func (ls *listing) run(ctx context.Context) error {
 	found, err := ls.list(ctx, ls.ListQuery)
 	if err != nil {
@@ -106,8 +106,8 @@ func (ls *listing) run(ctx context.Context) error {
 	return nil
 }
 
-// activity returns when something last happened in a conversation: the full time for --full, otherwise how long ago that
-// was. On a terminal it is the day if that was not in the last 24 hours.
+// activity returns when something last happened in a conversation: the full time for --full, otherwise how long ago
+// that was. On a terminal it is the day if that was not in the last 24 hours.
 func (ls *listing) activity(l *conversations.Listed) string {
 	last, now := l.ActiveAt(), ls.host.Now()
 	switch {
@@ -191,8 +191,8 @@ type place struct {
 // maxIndent bounds the levels of a tree that are drawn.
 const maxIndent = 30
 
-// places returns conversations at their places. In a tree a conversation comes below its parent, if the parent is listed,
-// and siblings keep their order. Of conversations that are each other's ancestors the first is at the top.
+// places returns conversations at their places. In a tree a conversation comes below its parent, if the parent is
+// listed, and siblings keep their order. Of conversations that are each other's ancestors the first is at the top.
 func (ls *listing) places(list []conversations.Listed) (places []place) {
 	children := map[transcript.ID][]*conversations.Listed{}
 	hasNoPlace := map[transcript.ID]bool{} // of a listed conversation

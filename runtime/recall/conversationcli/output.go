@@ -208,8 +208,8 @@ const (
 	maxRoom = 200
 )
 
-// table writes rows with aligned columns; the first row has their heads. right lists the columns that are aligned to the
-// right. Unless full is set, columns are cut to fit a terminal, and the last column to maxRoom.
+// table writes rows with aligned columns; the first row has their heads. right lists the columns that are aligned to
+// the right. Unless full is set, columns are cut to fit a terminal, and the last column to maxRoom.
 func (o *output) table(full bool, rows [][]string, right ...int) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -235,8 +235,8 @@ func (o *output) table(full bool, rows [][]string, right ...int) {
 	}
 }
 
-// fit makes columns narrower until all fit into room columns of a terminal, or none but the first has more than minRoom.
-// It cuts the widest column first, for which the last one, the titles, counts half, and never the first column.
+// fit makes columns narrower until all fit into room columns of a terminal, or none but the first has more than
+// minRoom. It cuts the widest column first, but never the first one; the last one, the titles, counts as half as wide.
 func fit(widths []int, room int) {
 	for _, width := range widths {
 		room -= width
@@ -282,8 +282,8 @@ func (c *commands) shortPath(path string) string {
 	return text.Cell(config.Short(path, c.host.Getenv))
 }
 
-// coloured returns recorded text in a style, with the spans in the style of matches; a span that overlaps an earlier one
-// is ignored. Hidden characters are made visible, so that the text cannot add a style.
+// coloured returns recorded text in a style, with the spans in the style of matches; a span that overlaps an earlier
+// one is ignored. Hidden characters are made visible, so that the text cannot add a style.
 func (o *output) coloured(recorded string, spans iter.Seq[excerpt.Span], style string) string {
 	if !o.colour {
 		return text.Visible(recorded)

@@ -149,8 +149,8 @@ func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	add("first", first, &c.first)
 }
 
-// takeCounts gives numbers among the arguments to the bare flags, in order, and returns the other arguments. A number of
-// more than six digits is an id, and so is any number after "--".
+// takeCounts gives numbers among the arguments to the bare flags, in order, and returns the other arguments. A number
+// of more than six digits is an id, and so is any number after "--".
 func (c *counts) takeCounts(flags *pflag.FlagSet, args []string) (others []string) {
 	dash := flags.ArgsLenAtDash()
 	for i, arg := range args {

@@ -79,13 +79,13 @@ func (c *resuming) run(ctx context.Context, args []string) error {
 	return cli.Become(path, words[1:], found.Dir)
 }
 
-// programOf returns the name of the program that recorded a conversation, which is that of its store; jp if it has none.
+// programOf returns the name of the program that recorded a conversation: the name of its store, or jp without one.
 func programOf(l *conversations.Listed) string {
 	return either(l.Source == "", "jp", l.Source)
 }
 
-// programPath returns the absolute path of a program: that of the running one if the program is this one, which is called
-// own, otherwise that in PATH.
+// programPath returns the absolute path of a program: that of the running one if the program is this one, which is
+// called own, otherwise that in PATH.
 func programPath(name, own string) (string, error) {
 	if name == own {
 		return os.Executable()
@@ -97,8 +97,8 @@ func programPath(name, own string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// find returns the conversation that one argument names, of this project or else of all projects. Otherwise the arguments
-// are words of a question, or there are none: the user chooses.
+// find returns the conversation that one argument names, of this project or else of all projects. Otherwise the
+// arguments are words of a question, or there are none: the user chooses.
 func (c *resuming) find(ctx context.Context, args []string) (*conversations.Listed, error) {
 	if len(args) == 1 {
 		_, notID := conversations.ParseID(args[0])
@@ -126,8 +126,7 @@ func (c *resuming) find(ctx context.Context, args []string) (*conversations.List
 // maxChoices is the number of conversations that are offered.
 const maxChoices = 9
 
-// choices returns the conversations that answer a question best or, if question is empty, the last ones: at most
-// maxChoices.
+// choices returns up to maxChoices conversations: those that answer question best, or the last ones if it is empty.
 func (c *resuming) choices(ctx context.Context, question string) (list []conversations.Listed, err error) {
 	if question == "" {
 		found, err := c.list(ctx, conversations.ListQuery{Limit: maxChoices})

@@ -338,8 +338,7 @@ func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try 
 	return foundAny(before != "")
 }
 
-// passages returns the passages of a conversation, for people, below a heading: its id, the day of its last passage and
-// its title.
+// passages returns, for people, the passages of a conversation below its id, the day of the last passage and the title.
 func (c *commands) passages(found *conversations.Matched, hits []*conversations.Hit, words []conversations.Word) string {
 	shown := c.out.style(styleID, string(found.ID))
 	if last := hits[len(hits)-1].Time; !last.IsZero() {

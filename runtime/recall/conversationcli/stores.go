@@ -210,8 +210,7 @@ A search does this by itself. To keep no index, write in convtools.toml:
 	})
 }
 
-// index brings the indexes of all stores up to date, and writes how much is in each. It warns of an index that cannot be
-// brought up to date.
+// index brings the indexes of all stores up to date, and writes how much is in each. It warns of failures.
 func (c *commands) index(ctx context.Context) error {
 	library, err := c.open()
 	if err != nil {

@@ -86,6 +86,9 @@ func (b *bench) history(ctx context.Context) error {
 			n++
 		}
 	}
+	if err := b.hiding(ctx, home, server); err != nil {
+		return err
+	}
 	return os.RemoveAll(dir)
 }
 
