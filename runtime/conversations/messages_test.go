@@ -265,7 +265,7 @@ func withoutConversation(t *testing.T, messages []aMessage) []aMessage {
 func TestMessagesOracle(t *testing.T) {
 	t.Parallel()
 	matched := 0
-	for seed := range cases.Of(uint64(300)) {
+	for seed := range cases.Of(uint64(120)) {
 		rng := rand.New(rand.NewPCG(seed, 12))
 		stores := randomStores(rng)
 		q := randomMessageQuery(rng)
@@ -295,7 +295,7 @@ func TestMessagesOracle(t *testing.T) {
 		}
 		matched += len(want)
 	}
-	if matched < 300 {
+	if matched < 120 {
 		t.Errorf("only %d matches in all: too few to compare", matched)
 	}
 }
@@ -304,7 +304,7 @@ func TestMessagesOracle(t *testing.T) {
 // nothing that was there from the beginning is left out.
 func TestPagesWhileMessagesArrive(t *testing.T) {
 	t.Parallel()
-	for seed := range cases.Of(uint64(100)) {
+	for seed := range cases.Of(uint64(40)) {
 		rng := rand.New(rand.NewPCG(seed, 13))
 		stores := randomStores(rng)
 		q := messageQuery{Text: foldingTraps[rng.IntN(6)], Limit: 1 + rng.IntN(3)}
@@ -344,7 +344,7 @@ func TestPagesWhileMessagesArrive(t *testing.T) {
 // The messages of a real store, with the texts that a search by event sees.
 func TestMessagesOfAWorkspace(t *testing.T) {
 	t.Parallel()
-	for seed := range cases.Of(uint64(25)) {
+	for seed := range cases.Of(uint64(10)) {
 		rng := rand.New(rand.NewPCG(seed, 14))
 		l := randomConversations(t, rng)
 		all, err := l.List(t.Context(), conversations.ListQuery{Filter: conversations.Filter{Hidden: true}, NoEvents: true})

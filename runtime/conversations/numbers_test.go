@@ -62,7 +62,7 @@ func readNumbered(t *testing.T, l conversations.Source, q conversations.ReadQuer
 // conversation, which have no gaps, and listings count the same.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
-	const conversationsOfEach = 40
+	const conversationsOfEach = 16
 	var added [conversationsOfEach][]recorded
 	l := open(t, func(w *jptest.Workspace, _ string) {
 		for i := range added {

@@ -150,8 +150,8 @@ func (q *query) listStores(ctx context.Context) error {
 		q.addTitles(ctx, s, found, !isNamed)
 		found = append(found, q.fromIndex(s, scope, found, unread)...)
 		problems = append(problems, withSource(s, unread)...)
-		s.list = filtered(found, func(c store.Conversation) bool {
-			return isNew(c.ID) && (!isNamed || slices.Contains(scope.IDs, c.ID))
+		s.list = slices.DeleteFunc(found, func(c store.Conversation) bool {
+			return !isNew(c.ID) || isNamed && !slices.Contains(scope.IDs, c.ID)
 		})
 		for i := range s.list {
 			seen[s.list[i].ID] = true

@@ -343,7 +343,7 @@ func TestRankDamagedIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at := 0; at < len(whole); at += 1 + len(whole)/40 {
+	for at := 0; at < len(whole); at += 1 + len(whole)/16 {
 		damaged := append([]byte(nil), whole...)
 		damaged[at] ^= 0x10
 		found, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.seg"))

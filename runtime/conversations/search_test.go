@@ -305,7 +305,7 @@ func randomQuery(t *testing.T, rng *rand.Rand) (q conversations.SearchQuery, exp
 func TestSearchAgainstAnOracle(t *testing.T) {
 	t.Parallel()
 	matched := 0
-	for seed := range cases.Of(uint64(15)) {
+	for seed := range cases.Of(uint64(6)) {
 		rng := rand.New(rand.NewPCG(seed, 17))
 		l := randomConversations(t, rng)
 		listing, err := l.List(t.Context(), conversations.ListQuery{})
@@ -324,7 +324,7 @@ func TestSearchAgainstAnOracle(t *testing.T) {
 			matched += len(got.Events)
 		}
 	}
-	if matched < 1000 {
+	if matched < 400 {
 		t.Errorf("only %d events matched", matched)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
@@ -150,7 +151,7 @@ func TestReadingsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range all.Conversations {
+		for n, c := range all.Conversations {
 			whole := readAll(t, library, conversations.ReadQuery{ID: string(c.ID)})
 			chars := 0
 			for _, e := range whole.Events {
@@ -161,13 +162,16 @@ func TestReadingsAgree(t *testing.T) {
 				t.Errorf("%s: size (-read +listed):\n%s", c.ID, diff)
 			}
 			speech := func(k transcript.Kind) bool { return k == transcript.KindUser || k == transcript.KindAssistant }
-			for _, q := range []conversations.ReadQuery{
+			for i, q := range []conversations.ReadQuery{
 				{},
 				{Turns: func(int) (first, last int) { return 1, 1 }},
 				{Turns: func(of int) (first, last int) { return max(of-1, 1), of }, Kinds: speech},
 				{Events: conversations.EventRange{First: 1}, Kinds: speech},
 				{Events: conversations.EventRange{First: 2, Last: 4}},
 			} {
+				if (n+i)%3 > 0 && cases.Of(1) == 1 { // make prove asks everything
+					continue
+				}
 				q.ID = string(c.ID)
 				want, got := readAll(t, library, q), readAll(t, program, q)
 				if diff := cmp.Diff(want, got, told()); diff != "" {

@@ -308,7 +308,7 @@ func TestStop(t *testing.T) {
 		t.Errorf("a second interrupt: %v", err)
 	}
 	h.respond(List{}, Ordinary{Tool: "shell"})
-	if used := h.state.Usage(); used.tokens() != 10 || used.Calls != 2 {
+	if used := usageOf(h.state); used.tokens() != 10 || used.Calls != 2 {
 		t.Errorf("usage %+v", used)
 	}
 	if err := h.step(ToolDone{Task: task, Call: "k2"}); CodeOf(err) != CodeLate {
@@ -574,8 +574,8 @@ func TestInvoke(t *testing.T) {
 		t.Errorf("%d messages", got)
 	}
 	h.respond()
-	if !h.state.Idle() || h.state.Usage() != (Usage{InputTokens: 9, OutputTokens: 1, Samples: 1, Calls: 1}) {
-		t.Errorf("idle %v, usage %+v", h.state.Idle(), h.state.Usage())
+	if !h.state.Idle() || usageOf(h.state) != (Usage{InputTokens: 9, OutputTokens: 1, Samples: 1, Calls: 1}) {
+		t.Errorf("idle %v, usage %+v", h.state.Idle(), usageOf(h.state))
 	}
 	if used := h.state.Root().Usage; used != (Usage{Calls: 1}) {
 		t.Errorf("the root has used %+v", used)

@@ -11,14 +11,14 @@ func (s *State) apply(e Event) {
 	case ConversationOpened:
 		c = &Conversation{ID: e.Conversation, Parent: e.Parent, Context: e.Context, Opened: e.At, LastActive: e.At}
 		for _, item := range e.History {
-			c.append(item, e)
+			c.addEntry(item, e)
 		}
 		s.conversations = append(s.conversations, c)
 	case ConversationDestroyed:
 		c.Destroyed = true
 		for _, b := range s.stack {
 			for i := range b.frames {
-				if f := &b.frames[i]; f.result == nil && f.call.Target() == c.ID {
+				if f := &b.frames[i]; f.result == nil && f.call.Target() == c.ID { // it has not started
 					f.result = &Result{Status: StatusDestroyed}
 				}
 			}
@@ -29,29 +29,29 @@ func (s *State) apply(e Event) {
 	case PlanDropped:
 		s.queue = slices.DeleteFunc(s.queue, func(q Submission) bool { return q.ID == e.Submission })
 	case TaskStarted:
-		s.started(c, e)
+		s.startTask(c, e)
 	case UserMessage, AgentMessage, Reasoning, ToolCall, ToolOutput:
-		s.recorded(c, e)
+		s.addItem(c, e)
 	case TokenCount:
-		c.use(e.Usage)
+		c.addUsage(e.Usage)
 		c.turn.samples++
 	case TaskComplete:
 		c.LastActive = e.At
-		s.ended(c, e)
+		s.endTurn(c, e)
 	case TaskFailed:
-		s.ended(c, e)
+		s.endTurn(c, e)
 	case TurnAborted:
 		if e.Reason == Replaced {
-			s.replaced(c)
+			s.pushBatch(c)
 		} else {
-			s.ended(c, e)
+			s.endTurn(c, e)
 		}
 	case CallsClosed:
 		for _, output := range e.Outputs {
-			c.append(output, e)
+			c.addEntry(output, e)
 		}
 		s.stack = s.stack[:len(s.stack)-1]
-		s.ended(c, e)
+		s.endTurn(c, e)
 	case StopRequested:
 		s.task.stop = &e.Stop
 	}
@@ -65,7 +65,9 @@ func (s *State) follows(e Event) bool {
 		e.Session != "" && (first || e.Session == s.id)
 }
 
-func (s *State) started(c *Conversation, e Event) {
+// startTask makes the task of a TaskStarted the running one. The task continues a logical turn with the calls of the top
+// batch, or it opens a logical turn: for a frame, or for the first submission of the queue.
+func (s *State) startTask(c *Conversation, e Event) {
 	s.tasks++
 	s.task = &task{id: e.Task, conversation: c.ID}
 	if e.Continues != nil {
@@ -77,13 +79,14 @@ func (s *State) started(c *Conversation, e Event) {
 	}
 	s.turns++
 	c.turn = &turn{id: e.LogicalTurn, submission: e.Submission, frame: e.Frame, budget: e.Budget}
-	if e.Frame == 0 {
+	if e.Frame == 0 { // no call: it is the submission's own task
 		c.turn.outside = s.queue[0].Call != nil
 		s.queue = s.queue[1:]
 	}
 }
 
-func (s *State) recorded(c *Conversation, e Event) {
+// addItem adds an item to the history of a conversation, and updates the logical turn and the open calls of the task.
+func (s *State) addItem(c *Conversation, e Event) {
 	item := e.Recorded()
 	switch item.Kind {
 	case AgentMessage:
@@ -91,31 +94,31 @@ func (s *State) recorded(c *Conversation, e Event) {
 	case ToolCall:
 		s.task.open = append(s.task.open, item)
 		if counted(item) {
-			c.use(Usage{Calls: 1})
+			c.addUsage(Usage{Calls: 1})
 		}
 	case ToolOutput:
 		s.task.open = slices.DeleteFunc(s.task.open, func(call Item) bool { return call.CallID == item.CallID })
 	}
-	c.append(item, e)
+	c.addEntry(item, e)
 }
 
-// append puts an item at the end of a history.
-func (c *Conversation) append(item Item, e Event) {
+// addEntry puts an item at the end of the history of a conversation. The event is the one that recorded the item.
+func (c *Conversation) addEntry(item Item, e Event) {
 	c.history = &node{Entry: Entry{Item: item, Seq: e.Seq, At: e.At}, prev: c.history}
 	c.LastActive = e.At
-	if item.message() {
+	if item.shown() {
 		c.Messages++
 	}
 }
 
-// use adds what the running task of a conversation has used.
-func (c *Conversation) use(u Usage) {
+// addUsage adds what the running task has used, to the sums of its conversation and of its logical turn.
+func (c *Conversation) addUsage(u Usage) {
 	c.Usage.Add(u)
 	c.turn.usage.Add(u)
 }
 
-// replaced ends the running task, and puts its open calls on the stack.
-func (s *State) replaced(c *Conversation) {
+// pushBatch ends the running task of a conversation, and puts the open calls of the task on the stack.
+func (s *State) pushBatch(c *Conversation) {
 	b := batch{caller: c.ID, task: s.task.id}
 	for _, call := range s.task.open {
 		s.frames++
@@ -125,11 +128,12 @@ func (s *State) replaced(c *Conversation) {
 	s.stack, s.task = append(s.stack, b), nil
 }
 
-// ended ends the running task and the logical turn of a conversation. The call that it answers gets the result.
-func (s *State) ended(c *Conversation, e Event) {
+// endTurn ends the logical turn of a conversation, and its task if that runs. If the top batch waits for the turn, the
+// frame gets the result, and the usage counts for the caller too.
+func (s *State) endTurn(c *Conversation, e Event) {
 	result := &Result{Message: c.turn.message, Usage: c.turn.usage}
-	result.Note(e)
-	if s.task != nil && s.task.stop != nil && s.task.stop.Destroy {
+	result.Apply(e)
+	if s.task != nil && s.task.stop != nil && s.task.stop.Destroy { // there is no task if a batch is closed
 		result.Status = StatusDestroyed
 	}
 	if f := s.awaited(); f != nil {

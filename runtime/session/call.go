@@ -2,59 +2,62 @@ package session
 
 import "slices"
 
-// calls goes on with the open calls of a response, in their order. Calls of conv.create and conv.send wait until the
-// others have outputs, and then replace the task together.
-func (d *decision) calls() {
+// answerCalls answers the open calls of the running task in their order, up to the first whose tool the host has to
+// run. Calls of conv.create and conv.send wait until the others have outputs, and then replace the task together.
+func (d *decision) answerCalls() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {
 		switch _, sends := call.Request.Sent(); {
-		case sends:
-		case call.ordinary():
+		case sends: // replaceTask takes it
+		case call.ordinary(): // the output comes with ToolDone
 			return
 		case call.Request.Destroy != nil:
 			d.destroyFor(t.conversation, call)
 		default:
 			content, success := d.state.Answer(t.conversation, call)
-			d.output(call, content, success)
+			d.recordOutput(call, content, success)
 		}
 	}
-	d.replace(t.conversation)
+	d.replaceTask(t.conversation)
 }
 
-func (d *decision) refuse(call Item, refusal *Refusal) {
-	d.output(call, refusal.Content(), false)
+// recordRefusal records the refusal of a call of the running task as its output.
+func (d *decision) recordRefusal(call Item, refusal *Refusal) {
+	d.recordOutput(call, refusal.Content(), false)
 }
 
-func (d *decision) output(call Item, content string, success bool) {
-	d.record(d.state.task.conversation, output(call, content, success))
+// recordOutput records the output of a call of the running task.
+func (d *decision) recordOutput(call Item, content string, success bool) {
+	d.record(d.state.task.conversation, outputItem(call, content, success))
 }
 
-// destroyFor makes a call of conv.destroy.
+// destroyFor carries out a call of conv.destroy. It records the output, or a refusal if the caller may not destroy.
 func (d *decision) destroyFor(caller string, call Item) {
-	refusal := d.state.mayConverse(caller)
+	refusal := d.state.refusalOfConvTools(caller)
 	var c *Conversation
 	if refusal == nil {
 		c, refusal = d.state.removable(caller, call.Request.Destroy.ConversationID)
 	}
 	if refusal != nil {
-		d.refuse(call, refusal)
+		d.recordRefusal(call, refusal)
 		return
 	}
 	d.destroy(c.ID)
-	d.output(call, contentOK, true)
+	d.recordOutput(call, contentOK, true)
 }
 
-// replace ends the running task in favor of the targets of its calls. If none is allowed, the model is asked again.
-func (d *decision) replace(caller string) {
+// replaceTask refuses the open calls of conv.create and conv.send that are not allowed. If others remain, it opens the
+// conversations that they create, and their targets replace the running task. If none remains, the model goes on.
+func (d *decision) replaceTask(caller string) {
 	var opened []Event
 	allowed := 0
 	for _, call := range slices.Clone(d.state.task.open) {
-		refusal := d.refusalOf(caller, allowed+1)
+		refusal := d.refusalByLimits(caller, allowed+1)
 		switch create := call.Request.Create; {
-		case refusal != nil:
+		case refusal != nil: // by a limit
 		case create != nil:
 			var opening Event
-			opening, refusal = d.opening(caller, *create, len(opened))
+			opening, refusal = d.openingOf(caller, *create, len(opened))
 			if refusal == nil {
 				opened = append(opened, opening)
 			}
@@ -62,13 +65,13 @@ func (d *decision) replace(caller string) {
 			refusal = d.refusalToSend(caller, *call.Request.Send)
 		}
 		if refusal != nil {
-			d.refuse(call, refusal)
+			d.recordRefusal(call, refusal)
 			continue
 		}
 		allowed++
 	}
 	if allowed == 0 {
-		d.ask()
+		d.awaitModelOrEnd()
 		return
 	}
 	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})
@@ -77,9 +80,10 @@ func (d *decision) replace(caller string) {
 	}
 }
 
-// refusalOf returns why a caller may not make the nth call of conv.create or conv.send of a response, and nil if it may.
-func (d *decision) refusalOf(caller string, nth int) *Refusal {
-	if refusal := d.state.mayConverse(caller); refusal != nil {
+// refusalByLimits returns why a caller may not make the nth call of conv.create or conv.send in a response, whatever
+// its arguments: the caller has no conv tools, or has reached a limit or its budget. It returns nil if the caller may.
+func (d *decision) refusalByLimits(caller string, nth int) *Refusal {
+	if refusal := d.state.refusalOfConvTools(caller); refusal != nil {
 		return refusal
 	}
 	config, turn, depth := d.state.config, d.state.Conversation(caller).turn, len(d.state.stack)+1
@@ -97,47 +101,49 @@ func (d *decision) refusalOf(caller string, nth int) *Refusal {
 	return nil
 }
 
-// refusalToSend returns why a call of conv.send is not allowed, and nil if it is.
+// refusalToSend returns why the arguments of a call of conv.send are not allowed, and nil if they are.
 func (d *decision) refusalToSend(caller string, request Send) *Refusal {
 	c, refusal := d.state.addressed(request.ConversationID)
-	switch empty := refuseEmpty(request.input(), "text"); {
+	switch empty := refusalOfEmpty(request.parts(), "text"); {
 	case empty != nil:
 		return empty
 	case refusal != nil:
 		return refusal
 	}
-	return d.state.free(caller, c.ID)
+	return d.state.refusalOfTarget(caller, c.ID)
 }
 
-// opening returns the event of the conversation that a call creates, beside others of the response, or why it is refused.
-func (d *decision) opening(caller string, request Create, others int) (Event, *Refusal) {
+// openingOf returns the event that opens the conversation of a call of conv.create, or why the call is refused. others
+// is the number of conversations that earlier calls of the response create.
+func (d *decision) openingOf(caller string, request Create, others int) (Event, *Refusal) {
 	sent, _ := Request{Create: &request}.Sent()
-	if refusal := refuseEmpty(sent.input(), "user_instruction"); refusal != nil {
+	if refusal := refusalOfEmpty(sent.parts(), "user_instruction"); refusal != nil {
 		return Event{}, refusal
 	}
-	if count, limit := d.state.live()+others+1, d.state.config.MaxConversations; count > limit {
+	if count, limit := d.state.liveCount()+others+1, d.state.config.MaxConversations; count > limit {
 		return Event{}, &Refusal{
 			Code: CodeConversations, Count: count, Max: limit,
 			Reason: "the session has as many conversations as it may have; conv.list shows them, and conv.destroy makes room for another one",
 		}
 	}
-	context := d.state.Conversation(caller).Context
-	capabilities, refusal := context.narrow(d.state.config, request.MCPAllowlist, request.Internal)
-	context.Capabilities, context.Title = capabilities, request.Title
+	childContext := d.state.Conversation(caller).Context
+	capabilities, refusal := childContext.narrow(d.state.config, request.MCPAllowlist, request.Internal)
+	childContext.Capabilities, childContext.Title = capabilities, request.Title
 	if request.Base != nil {
-		context.Base = request.Base
+		childContext.Base = request.Base
 	}
-	return Event{Conversation: sent.ConversationID, Kind: ConversationOpened, Parent: caller, Context: context}, refusal
+	return Event{Conversation: sent.ConversationID, Kind: ConversationOpened, Parent: caller, Context: childContext}, refusal
 }
 
-// Answer returns the output that a call of conv.list or conv.history by a caller has now. A host may ask at any time.
+// Answer returns the output that a call of conv.list or conv.history by a caller has now. Without success, it is the
+// refusal of the call. A host may ask at any time.
 func (s State) Answer(caller string, call Item) (content string, success bool) {
 	refusal := call.Request.Refused
 	if refusal == nil {
-		refusal = s.mayConverse(caller)
+		refusal = s.refusalOfConvTools(caller)
 	}
 	switch history := call.Request.History; {
-	case refusal != nil:
+	case refusal != nil: // returned below
 	case history != nil:
 		var c *Conversation
 		if c, refusal = s.addressed(history.ConversationID); refusal == nil {
@@ -151,8 +157,8 @@ func (s State) Answer(caller string, call Item) (content string, success bool) {
 	return refusal.Content(), false
 }
 
-// mayConverse returns why a conversation may not use the conv tools, and nil if it may.
-func (s State) mayConverse(caller string) *Refusal {
+// refusalOfConvTools returns why a conversation may not use the conv tools, and nil if it may.
+func (s State) refusalOfConvTools(caller string) *Refusal {
 	if !s.Conversation(caller).Internal[ConvTools] {
 		return &Refusal{Code: CodeUnavailable, Reason: "this conversation was created without the conv tools"}
 	}

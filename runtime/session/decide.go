@@ -16,7 +16,7 @@ func (in Start) decide(d *decision) *Refusal {
 
 func (in Submit) decide(d *decision) *Refusal {
 	if in.Call == nil {
-		if refusal := refuseEmpty(in.Input, "input"); refusal != nil {
+		if refusal := refusalOfEmpty(in.Input, "input"); refusal != nil {
 			return refusal
 		}
 	} else if _, sends := in.Call.Request.Sent(); !sends || in.Call.CallID == "" {
@@ -34,7 +34,7 @@ func (in Submit) decide(d *decision) *Refusal {
 
 func (in Interrupt) decide(d *decision) *Refusal {
 	for _, q := range d.state.queue {
-		if q.ID == in.Submission {
+		if q.ID == in.Submission { // it waits; no submission has the id 0
 			d.add(Event{Conversation: q.Conversation, Submission: q.ID, Kind: PlanDropped})
 			return nil
 		}
@@ -46,7 +46,7 @@ func (in Interrupt) decide(d *decision) *Refusal {
 	case in.Submission != 0 && d.state.Conversation(t.conversation).turn.submission != in.Submission:
 		return late("nothing of the submission runs or waits")
 	}
-	return d.stop(Stop{Chain: in.Chain})
+	return d.requestStop(Stop{Chain: in.Chain})
 }
 
 func (in Remove) decide(d *decision) *Refusal {
@@ -55,26 +55,26 @@ func (in Remove) decide(d *decision) *Refusal {
 	case refusal != nil:
 		return refusal
 	case t != nil && t.conversation == c.ID:
-		return d.stop(Stop{Destroy: true})
+		return d.requestStop(Stop{Destroy: true}) // endStopped destroys it
 	}
 	d.destroy(c.ID)
 	return nil
 }
 
-// removable returns the conversation that a caller destroys, or why it cannot. An empty caller is the host.
+// removable returns the conversation with an id, or why the caller may not destroy it. An empty caller is the host.
 func (s State) removable(caller, id string) (*Conversation, *Refusal) {
 	c, refusal := s.addressed(id)
 	if refusal == nil && c == s.Root() {
 		refusal = &Refusal{Code: CodeRoot, Reason: "the root conversation cannot be destroyed"}
 	}
 	if refusal == nil {
-		refusal = s.free(caller, c.ID)
+		refusal = s.refusalOfTarget(caller, c.ID)
 	}
 	return c, refusal
 }
 
-// stop asks the running task to end, in addition to what it was asked before.
-func (d *decision) stop(asked Stop) *Refusal {
+// requestStop asks the running task to end, with what this and earlier requests name. It refuses one that adds nothing.
+func (d *decision) requestStop(asked Stop) *Refusal {
 	t := d.state.task
 	if before := t.stop; before != nil {
 		asked = Stop{Chain: asked.Chain || before.Chain, Destroy: asked.Destroy || before.Destroy}
@@ -93,39 +93,40 @@ func (in Recover) decide(d *decision) *Refusal {
 		return nil
 	}
 	d.emit(t.conversation, Event{Kind: Recovered})
-	switch call := t.tool(); {
+	switch call := t.ordinaryCall(); {
 	case t.stop != nil:
-		d.stopped()
-	case call != nil:
-		d.refuse(*call, &Refusal{Code: CodeInterrupted, Reason: "the session ended while the tool ran; it may or may not have had its effect"})
-		d.calls()
+		d.endStopped() // nothing of it runs any more
+	case call != nil: // without a call, the host asks the model again
+		d.recordRefusal(*call, &Refusal{Code: CodeInterrupted, Reason: "the session ended while the tool ran; it may or may not have had its effect"})
+		d.answerCalls()
 	}
 	d.advance()
 	return nil
 }
 
-// reported returns the running task if a report is for it: of the tool of a call, or of the model if that is empty.
-func (d *decision) reported(id TaskID, call string) (*task, *Refusal) {
+// reportedTask returns the running task if it has the id and waits for the report: of the tool of the call with the id
+// call, or of the model if call is empty.
+func (d *decision) reportedTask(id TaskID, call string) (*task, *Refusal) {
 	t := d.state.task
 	if t == nil || t.id != id {
 		return nil, late("the task does not run")
 	}
-	if tool := t.tool(); (tool == nil) != (call == "") || tool != nil && tool.CallID != call {
+	if tool := t.ordinaryCall(); (tool == nil) != (call == "") || tool != nil && tool.CallID != call {
 		return nil, late("the task does not wait for this")
 	}
 	return t, nil
 }
 
 func (in Delta) decide(d *decision) *Refusal {
-	t, refusal := d.reported(in.Task, "")
+	t, refusal := d.reportedTask(in.Task, "")
 	if refusal == nil {
-		d.emit(t.conversation, Event{Kind: AgentMessageDelta, Item: message("", "", []Part{{Text: in.Text}})})
+		d.emit(t.conversation, Event{Kind: AgentMessageDelta, Item: newMessage("", "", []Part{{Text: in.Text}})})
 	}
 	return refusal
 }
 
 func (in Response) decide(d *decision) *Refusal {
-	t, refusal := d.reported(in.Task, "")
+	t, refusal := d.reportedTask(in.Task, "")
 	if refusal != nil {
 		return refusal
 	}
@@ -138,26 +139,26 @@ func (in Response) decide(d *decision) *Refusal {
 		d.recordBudgeted(t.conversation, item)
 	}
 	in.Usage.Samples, in.Usage.Calls = 1, 0
-	if t.stop == nil || !failed || in.Usage != (Usage{Samples: 1}) { // otherwise there was no response
+	if t.stop == nil || !failed || in.Usage != (Usage{Samples: 1}) { // otherwise the model was stopped before a response
 		d.emit(t.conversation, Event{Kind: TokenCount, Usage: in.Usage})
 	}
 	switch {
 	case t.stop != nil:
-		d.stopped()
+		d.endStopped()
 	case failed && d.spent() == "time":
-		d.ask() // the deadline stopped the model
+		d.awaitModelOrEnd() // ends it: the deadline stopped the model
 	case failed:
-		d.fail(in.Failure)
+		d.failTask(in.Failure)
 	case len(t.open) > 0:
-		d.calls()
+		d.answerCalls()
 	default:
-		d.complete()
+		d.completeTask()
 	}
 	d.advance()
 	return nil
 }
 
-// problemOf returns what is wrong with a response, or "". The id of a call is unique in its response only.
+// problemOf returns what is wrong with the calls of a response, or "". Each needs an id of its own within the response.
 func problemOf(items []Item) string {
 	ids := map[string]bool{}
 	for _, item := range items {
@@ -169,7 +170,7 @@ func problemOf(items []Item) string {
 	return ""
 }
 
-// recordBudgeted records an item. A call beyond the budget is recorded as a refused one.
+// recordBudgeted records an item in a history. It refuses a call if the budget of the logical turn has no call left.
 func (d *decision) recordBudgeted(conversation string, item Item) {
 	turn := d.state.Conversation(conversation).turn
 	if limit := turn.budget.Calls; item.Kind == ToolCall && limit != 0 && turn.usage.Calls >= limit {
@@ -184,24 +185,24 @@ func counted(call Item) bool {
 }
 
 func (in ToolDone) decide(d *decision) *Refusal {
-	t, refusal := d.reported(in.Task, in.Call)
+	t, refusal := d.reportedTask(in.Task, in.Call)
 	if refusal != nil {
 		return refusal
 	}
-	if t.stop == nil || in.Success { // otherwise the tool was stopped
-		d.output(*t.tool(), in.Content, in.Success)
+	if t.stop == nil || in.Success { // otherwise endStopped closes the call
+		d.recordOutput(*t.ordinaryCall(), in.Content, in.Success)
 	}
 	if t.stop != nil {
-		d.stopped()
+		d.endStopped()
 	} else {
-		d.calls()
+		d.answerCalls()
 	}
 	d.advance()
 	return nil
 }
 
-// refuseEmpty returns why an input cannot be sent, and nil if it can. The input is in a field.
-func refuseEmpty(parts []Part, field string) *Refusal {
+// refusalOfEmpty returns the refusal of a message without text and image in an argument, and nil for another message.
+func refusalOfEmpty(parts []Part, field string) *Refusal {
 	if slices.ContainsFunc(parts, func(p Part) bool { return p != Part{} }) {
 		return nil
 	}

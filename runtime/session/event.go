@@ -11,8 +11,8 @@ import (
 //
 //	TaskStarted (AgentMessageDelta | an item | TokenCount)* (TaskComplete | TaskFailed | TurnAborted)
 //
-// After a TurnAborted with the reason Replaced come a ConversationOpened for each conversation that the calls create,
-// the tasks of the targets, and the task that continues the caller. Other events belong to no task and may come anywhere.
+// After a TurnAborted with the reason Replaced come a ConversationOpened for each conversation that the calls create, the
+// tasks of the targets, and the task that continues the caller. Other events belong to no task and may come anywhere.
 type Event struct {
 	Seq          int64        `json:"seq"`
 	At           time.Time    `json:"ts"`
@@ -31,7 +31,7 @@ type Event struct {
 	Queued    Submission    `json:"submission,omitzero"`
 	Continues *Continuation `json:"continues,omitempty"`
 	Budget    Budget        `json:"budget,omitzero"`
-	Item                    // without its kind; of a delta, the text
+	Item                    // the item that is recorded, without its kind; of a delta, the text alone
 	Usage     Usage         `json:"usage,omitzero"`
 	Last      *string       `json:"last_assistant_message,omitempty"`
 	Failure   Failure       `json:"error,omitzero"`
@@ -50,7 +50,7 @@ const (
 	ConversationDestroyed model.Kind = "conversation_destroyed"
 	// SubmissionQueued is the submission Queued at the end of the queue.
 	SubmissionQueued model.Kind = "submission_queued"
-	// PlanDropped is a submission that never starts: its conversation was destroyed, or it was interrupted.
+	// PlanDropped is a submission that never starts: its conversation was destroyed, or the submission was interrupted.
 	PlanDropped model.Kind = "plan_dropped"
 	// TaskStarted is a task with a new logical turn and its Budget, or one that Continues a logical turn.
 	TaskStarted model.Kind = "task_started"
@@ -58,15 +58,15 @@ const (
 	AgentMessageDelta model.Kind = "agent_message_delta"
 	// TokenCount is the Usage of a response, after its items.
 	TokenCount model.Kind = "token_count"
-	// TaskComplete ends a task and its logical turn, whose Last assistant message it has.
+	// TaskComplete ends a task and its logical turn. Last is the last assistant message of the turn, maybe empty.
 	TaskComplete model.Kind = "task_complete"
 	// TaskFailed ends a task and its logical turn by a Failure.
 	TaskFailed model.Kind = "task_failed"
 	// TurnAborted ends a task. Replaced puts its open calls on the stack as a batch; Interrupted ends the logical turn.
 	TurnAborted model.Kind = "turn_aborted"
-	// CallsClosed is the Outputs of a batch when the chain is interrupted. It ends the logical turn of the caller.
+	// CallsClosed ends the logical turn of a caller whose chain is interrupted, with the Outputs of its batch.
 	CallsClosed model.Kind = "calls_closed"
-	// StopRequested asks a task to end as soon as nothing of it runs any more, with the Stop.
+	// StopRequested asks the running task to end once nothing of it runs any more, together with what is in its Stop.
 	StopRequested model.Kind = "stop_requested"
 	// Recovered is where a new process took the session over. The deltas of an unfinished response are void.
 	Recovered model.Kind = "recovered"
@@ -107,6 +107,6 @@ func (e Event) Recorded() Item {
 // record emits the event that adds an item to the history of a conversation.
 func (d *decision) record(conversation string, item Item) {
 	e := Event{Kind: item.Kind, Item: item}
-	e.Item.Kind = ""
+	e.Item.Kind = "" // the kind of the event says it
 	d.emit(conversation, e)
 }

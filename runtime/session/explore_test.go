@@ -267,7 +267,7 @@ func (x *exploration) inputs(s State) []Input {
 	if t.stop != nil {
 		inputs = append(inputs, canceled(s.Work()))
 	}
-	if call := t.tool(); call != nil {
+	if call := t.ordinaryCall(); call != nil {
 		return append(inputs, ToolDone{Task: t.id, Call: call.CallID, Content: "done", Success: true})
 	}
 	inputs = append(inputs, Response{Task: t.id, Failure: Failure{Code: "overloaded"}, Usage: Usage{InputTokens: tokensPerSample}})
@@ -328,7 +328,7 @@ func (x *exploration) comesToRest(p *place) {
 		}
 		t := p.state.task
 		in := canceled(p.state.Work())
-		if t.stop == nil && t.tool() == nil {
+		if t.stop == nil && t.ordinaryCall() == nil {
 			in = Response{Task: t.id, Items: []Item{says("end")}}
 		}
 		x.at, x.in = p, in

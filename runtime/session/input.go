@@ -14,18 +14,18 @@ type (
 		// History is what was said in the root before the session, oldest first. Each call in it has its output.
 		History []Item
 	}
-	// Submit puts a submission in the queue; Step sets its ID. A call needs a CallID that is unique in the conversation.
+	// Submit puts a submission in the queue; Step sets its ID. A call needs a CallID of its own in the conversation.
 	Submit Submission
 	// Interrupt ends the running task. The caller that waits for the task continues, with the status interrupted.
 	Interrupt struct {
 		// Chain ends everything on the stack as well: no caller continues. The queue stays.
 		Chain bool
-		// Submission, unless it is 0, is the only one to interrupt. It leaves the queue if it still waits.
+		// Submission, unless it is 0, is the only one to interrupt. One that still waits leaves the queue.
 		Submission SubmissionID
 	}
 	// Remove destroys a conversation. One that runs is interrupted; Remove is refused while it waits for an answer.
 	Remove struct{ Conversation string }
-	// Recover continues in a new process. A model is asked again; a tool, which may have had its effect, is not run again.
+	// Recover continues in a new process. A model is asked again. A tool is not: it may have had its effect.
 	Recover struct{}
 )
 
@@ -52,13 +52,13 @@ type (
 	}
 )
 
-// Work is what a session waits for: a [Response] or a [ToolDone], which the host reports once nothing of it runs any more.
+// Work is what a session waits for: a [Response] or a [ToolDone]. The host reports it once nothing of it runs any more.
 type Work struct {
 	Task         TaskID
 	Conversation *Conversation
 	Call         *Item  // the call whose tool runs; nil if the model is asked
 	Left         Budget // of the logical turn: the host limits a response to Left.Tokens, and stops work at Left.Deadline
-	Stop         bool   // it must end soon; the host reports how it ended
+	Stop         bool   // the work must end soon; the host reports how it ended
 }
 
 // Work returns the running task with the rest of its budget, or nil if no task runs.
@@ -68,5 +68,5 @@ func (s State) Work() *Work {
 		return nil
 	}
 	c := s.Conversation(t.conversation)
-	return &Work{Task: t.id, Conversation: c, Call: t.tool(), Left: Budget{}.within(c.turn.budget, c.turn.usage), Stop: t.stop != nil}
+	return &Work{Task: t.id, Conversation: c, Call: t.ordinaryCall(), Left: Budget{}.within(c.turn.budget, c.turn.usage), Stop: t.stop != nil}
 }

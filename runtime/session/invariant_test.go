@@ -88,8 +88,8 @@ func checkAudited(t checker, s State, a audit) {
 			t.Fatalf("I5: %s is suspended and runs", label(b.caller))
 		}
 	}
-	if len(s.stack) > s.config.MaxInterruptChainDepth || s.live() > s.config.MaxConversations {
-		t.Fatalf("I11: depth %d, %d conversations", len(s.stack), s.live())
+	if len(s.stack) > s.config.MaxInterruptChainDepth || s.liveCount() > s.config.MaxConversations {
+		t.Fatalf("I11: depth %d, %d conversations", len(s.stack), s.liveCount())
 	}
 	if root := s.Root(); root.Destroyed || root.Parent != "" {
 		t.Fatalf("I9: the root is gone")
@@ -128,12 +128,20 @@ func checkAudited(t checker, s State, a audit) {
 			t.Fatalf("I10: the turn of %s and its calls used %+v, it counts %+v", label(c.ID), logged.turn, c.turn.usage)
 		}
 	}
-	if a.used != s.Usage() {
-		t.Fatalf("I10: the responses used %+v, the session %+v", a.used, s.Usage())
+	if a.used != usageOf(s) {
+		t.Fatalf("I10: the responses used %+v, the session %+v", a.used, usageOf(s))
 	}
 	if work := s.Work(); work != nil && work.Call == nil && len(a.of[work.Conversation.ID].open) > 0 {
 		t.Fatalf("I3: %s is sampled with the open calls %v", label(work.Conversation.ID), a.of[work.Conversation.ID].open)
 	}
+}
+
+// usageOf returns what all samples and calls of a session have used.
+func usageOf(s State) (sum Usage) {
+	for c := range s.Conversations() {
+		sum.Add(c.Usage)
+	}
+	return sum
 }
 
 // checkHistory holds that outputs follow their calls, one each (I2), and that what is counted is what conv.history shows
@@ -308,7 +316,7 @@ func (s *State) unfinished() string {
 		}
 		return ""
 	}
-	if s.task.tool() == nil && len(s.task.open) > 0 {
+	if s.task.ordinaryCall() == nil && len(s.task.open) > 0 {
 		return "the task that runs waits for nothing"
 	}
 	active := s.task.conversation

@@ -39,12 +39,13 @@ const (
 	FromTool    Origin = "tool"    // the output of a call
 )
 
-// message reports whether conv.history shows an item.
-func (i Item) message() bool {
+// shown reports whether conv.history shows an item.
+func (i Item) shown() bool {
 	return (i.Kind == UserMessage || i.Kind == AgentMessage) && i.Origin != FromHost
 }
 
-func message(kind model.Kind, from Origin, parts []Part) Item {
+// newMessage returns a message without a sender.
+func newMessage(kind model.Kind, from Origin, parts []Part) Item {
 	return Item{Item: model.Item{Kind: kind, Parts: parts}, Origin: from}
 }
 
@@ -98,7 +99,7 @@ type (
 	}
 )
 
-// Sent returns what a call of conv.create or conv.send sends to its target, and false for a request of another tool.
+// Sent returns what a call of conv.create or conv.send sends to its target. ok is false for a request of another tool.
 func (r Request) Sent() (sent Send, ok bool) {
 	switch c := r.Create; {
 	case c != nil:
@@ -111,24 +112,24 @@ func (r Request) Sent() (sent Send, ok bool) {
 	return Send{}, false
 }
 
-// Target returns the id of the conversation that a call of conv.create or conv.send asks. It is empty for another item.
+// Target returns the id of the conversation to which a call of conv.create or conv.send sends, and "" for another item.
 func (i Item) Target() string {
 	sent, _ := i.Request.Sent()
 	return sent.ConversationID
 }
 
-// input returns the first input of the target: the text, then the items.
-func (s Send) input() (parts []Part) {
+// parts returns the message that the target gets: the text, if there is one, and then the items.
+func (s Send) parts() (parts []Part) {
 	if s.Text != nil {
 		parts = append(parts, Part{Text: *s.Text})
 	}
 	return append(parts, s.Items...)
 }
 
-// ordinary reports whether the host runs the tool of a call.
-func (i Item) ordinary() bool { return i.Request == Request{} && !Own(i.Name) }
+// ordinary reports whether the host runs the tool of a call: the call is not refused, and its tool not one of sessions.
+func (i Item) ordinary() bool { return i.Request == Request{} && !IsOwnTool(i.Name) }
 
-// Own reports whether a tool is one that sessions have themselves.
-func Own(tool string) bool {
+// IsOwnTool reports whether a tool is one that sessions carry out themselves.
+func IsOwnTool(tool string) bool {
 	return slices.Contains([]string{ConvCreate, ConvSend, ConvList, ConvHistory, ConvDestroy}, tool)
 }

@@ -63,18 +63,18 @@ type Budget struct {
 	Deadline time.Time `json:"deadline,omitzero"`
 }
 
-// within returns b narrowed to what is left of a parent's budget.
+// within returns b, narrowed to what used has left of the parent's budget.
 func (b Budget) within(parent Budget, used Usage) Budget {
-	b.Tokens = narrow(b.Tokens, parent.Tokens, used.tokens())
-	b.Calls = narrow(b.Calls, parent.Calls, used.Calls)
+	b.Tokens = narrowLimit(b.Tokens, parent.Tokens, used.tokens())
+	b.Calls = narrowLimit(b.Calls, parent.Calls, used.Calls)
 	if b.Deadline.IsZero() || !parent.Deadline.IsZero() && parent.Deadline.Before(b.Deadline) {
 		b.Deadline = parent.Deadline
 	}
 	return b
 }
 
-// narrow returns a limit that is at most what is left of the parent's; -1 if nothing is.
-func narrow(own, parent, used int64) int64 {
+// narrowLimit returns own, but at most what used has left of parent: -1 if that is nothing. 0 is no limit.
+func narrowLimit(own, parent, used int64) int64 {
 	switch left := parent - used; {
 	case parent == 0:
 		return own
@@ -87,7 +87,7 @@ func narrow(own, parent, used int64) int64 {
 	}
 }
 
-// spent returns the part of a budget that is used up, or "".
+// spent returns the part of a budget that is used up: "tokens", "time" or "". Calls are refused one by one instead.
 func (b Budget) spent(used Usage, at time.Time) string {
 	switch {
 	case b.Tokens != 0 && used.tokens() >= b.Tokens:
@@ -124,7 +124,9 @@ func parameterOf(tool string) string {
 	}[tool]
 }
 
-// narrow returns the capabilities of a conversation that one with c creates.
+// narrow returns the capabilities of a conversation that one with c creates: the servers and tools of c that are in the
+// allowlist, or all if that is nil, and the internal tools of c that overrides does not take away. The refusal is for
+// an unknown name, or for a tool that overrides gives and c does not have.
 func (c Capabilities) narrow(config Config, allowlist []string, overrides InternalTools) (Capabilities, *Refusal) {
 	narrowed := Capabilities{MCP: c.MCP, Internal: maps.Clone(c.Internal)}
 	if allowlist != nil {
@@ -135,9 +137,9 @@ func (c Capabilities) narrow(config Config, allowlist []string, overrides Intern
 			return c, &Refusal{Code: CodeInvalidArguments, Field: "mcp_allowlist", Reason: "there is no MCP server or tool " + text.Quote(name) + " here"}
 		}
 		for _, entry := range c.MCP {
-			if covers(entry, name) {
+			if covers(entry, name) { // the allowlist names the same, or a tool of a whole server
 				narrowed.MCP = append(narrowed.MCP, name)
-			} else if covers(name, entry) {
+			} else if covers(name, entry) { // the allowlist names the server of the tool
 				narrowed.MCP = append(narrowed.MCP, entry)
 			}
 		}
@@ -156,12 +158,12 @@ func (c Capabilities) narrow(config Config, allowlist []string, overrides Intern
 
 // offers reports whether a name of an allowlist is a configured server or one of its tools.
 func (c Config) offers(name string) bool {
-	server, tool, one := strings.Cut(name, "/")
+	server, tool, hasTool := strings.Cut(name, "/")
 	tools, ok := c.Catalogue[server]
-	return ok && (!one || slices.Contains(tools, tool))
+	return ok && (!hasTool || slices.Contains(tools, tool))
 }
 
-// covers reports whether an entry, "server" or "server/tool", includes another one.
+// covers reports whether entry, "server" or "server/tool", is other or the server of other.
 func covers(entry, other string) bool { return entry == other || strings.HasPrefix(other, entry+"/") }
 
 // Allows reports whether a conversation may use a tool of an MCP server.

@@ -40,7 +40,7 @@ func mutations() []mutation {
 		{
 			name: "an output is made up when the caller is replaced", file: "call.go",
 			old: "	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n",
-			new: "	for _, call := range slices.Clone(d.state.task.open) {\n		d.record(caller, output(call, \"\", false))\n		d.state.task.open = append(d.state.task.open, call)\n	}\n	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n",
+			new: "	for _, call := range slices.Clone(d.state.task.open) {\n		d.record(caller, outputItem(call, \"\", false))\n		d.state.task.open = append(d.state.task.open, call)\n	}\n	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n",
 		},
 		{
 			name: "the caller continues after the first of several calls", file: "state.go",
@@ -74,12 +74,12 @@ func mutations() []mutation {
 		},
 		{
 			name: "a task that is being stopped goes on", file: "decide.go",
-			old: "	if t.stop != nil {\n		d.stopped()\n	} else {\n		d.calls()\n	}\n",
-			new: "	d.calls()\n",
+			old: "	if t.stop != nil {\n		d.endStopped()\n	} else {\n		d.answerCalls()\n	}\n",
+			new: "	d.answerCalls()\n",
 		},
 		{
 			name: "a tool runs again after a crash", file: "decide.go",
-			old: "		d.refuse(*call, &Refusal{Code: CodeInterrupted, Reason: \"the session ended while",
+			old: "		d.recordRefusal(*call, &Refusal{Code: CodeInterrupted, Reason: \"the session ended while",
 			new: "		_ = append([]any{}, *call, &Refusal{Code: CodeInterrupted, Reason: \"the session ended while",
 		},
 		{

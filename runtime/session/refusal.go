@@ -40,8 +40,8 @@ func (r *Refusal) Error() string { return string(r.Code) + ": " + r.Reason }
 // late returns the refusal of an input with the code late.
 func late(reason string) *Refusal { return &Refusal{Code: CodeLate, Reason: reason} }
 
-// Cut returns the refusal of a call that ended before it had a result.
-func Cut() *Refusal {
+// CallInterrupted returns the refusal of a call that ended before it had a result.
+func CallInterrupted() *Refusal {
 	return &Refusal{Code: CodeInterrupted, Reason: "the call was interrupted before it had a result"}
 }
 
@@ -72,8 +72,8 @@ type Result struct {
 	Usage   Usage // with that of the logical turns that its calls started
 }
 
-// Note takes the next event of a logical turn, and reports whether it was the last one. It does not count Usage.
-func (r *Result) Note(e Event) (ended bool) {
+// Apply adds the next event of a logical turn to the result, except for Usage. It reports whether the turn has ended.
+func (r *Result) Apply(e Event) (ended bool) {
 	switch e.Kind {
 	case AgentMessage:
 		r.Message = e.Text()
@@ -86,7 +86,7 @@ func (r *Result) Note(e Event) (ended bool) {
 	case TaskFailed:
 		r.Status, r.Failure = StatusFailed, e.Failure
 	case TurnAborted, CallsClosed, PlanDropped:
-		if e.Reason == Replaced {
+		if e.Reason == Replaced { // another task continues the turn
 			return false
 		}
 		r.Status = StatusInterrupted

@@ -10,7 +10,7 @@ func (d *decision) advance() {
 			if f := d.state.awaited(); f != nil {
 				d.startFrame(*f)
 			} else {
-				d.resume(d.state.top())
+				d.resumeCaller(d.state.top())
 			}
 		case len(d.state.queue) > 0:
 			d.startSubmission(d.state.queue[0])
@@ -20,42 +20,44 @@ func (d *decision) advance() {
 	}
 }
 
-// start starts a task with a new logical turn.
-func (d *decision) start(conversation string, frame FrameID, submission SubmissionID, budget Budget) {
+// startTask starts a task with a new logical turn, which answers a frame, or a submission if frame is 0.
+func (d *decision) startTask(conversation string, frame FrameID, submission SubmissionID, budget Budget) {
 	d.add(Event{
 		Conversation: conversation, Kind: TaskStarted, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1,
 		Frame: frame, Submission: submission, Budget: budget,
 	})
 }
 
+// startFrame starts a task in the target of a frame at the top of the stack, with the message of the call.
 func (d *decision) startFrame(f frame) {
 	caller := d.state.Conversation(d.state.top().caller)
 	sent, _ := f.call.Request.Sent()
-	d.start(sent.ConversationID, f.id, caller.turn.submission, sent.Budget.within(caller.turn.budget, caller.turn.usage))
-	asked := message(UserMessage, FromConv, sent.input())
+	d.startTask(sent.ConversationID, f.id, caller.turn.submission, sent.Budget.within(caller.turn.budget, caller.turn.usage))
+	asked := newMessage(UserMessage, FromConv, sent.parts())
 	asked.From = caller.ID
 	d.record(sent.ConversationID, asked)
-	d.ask()
+	d.awaitModelOrEnd()
 }
 
+// startSubmission starts the task of the first submission of the queue, with the submission's message or its call.
 func (d *decision) startSubmission(q Submission) {
-	d.start(q.Conversation, 0, q.ID, q.Budget)
+	d.startTask(q.Conversation, 0, q.ID, q.Budget)
 	if q.Call != nil {
 		call := *q.Call
 		call.Kind, call.Origin = ToolCall, FromOutside
 		d.recordBudgeted(q.Conversation, call)
-		d.calls()
+		d.answerCalls()
 		return
 	}
 	if len(q.Context) > 0 {
-		d.record(q.Conversation, message(UserMessage, FromHost, q.Context))
+		d.record(q.Conversation, newMessage(UserMessage, FromHost, q.Context))
 	}
-	d.record(q.Conversation, message(UserMessage, FromUser, q.Input))
-	d.ask()
+	d.record(q.Conversation, newMessage(UserMessage, FromUser, q.Input))
+	d.awaitModelOrEnd()
 }
 
-// resume continues the caller of a batch that has all its results, with their outputs.
-func (d *decision) resume(b batch) {
+// resumeCaller starts the task that continues the caller of a batch, with the outputs made from the frames' results.
+func (d *decision) resumeCaller(b batch) {
 	continues := &Continuation{Task: b.task}
 	for _, f := range b.frames {
 		continues.Calls = append(continues.Calls, f.call.CallID)
@@ -64,32 +66,35 @@ func (d *decision) resume(b batch) {
 	for _, f := range b.frames {
 		d.record(b.caller, d.state.outputOf(f))
 	}
-	d.ask()
+	d.awaitModelOrEnd()
 }
 
-// ask leaves the running task to wait for the model, or ends it if its logical turn may not go on or has no model.
-func (d *decision) ask() {
+// awaitModelOrEnd leaves the running task to wait for the model. It ends the task if the logical turn has no model, or
+// no sample or budget left.
+func (d *decision) awaitModelOrEnd() {
 	config, turn := d.state.config, d.state.Conversation(d.state.task.conversation).turn
-	most := int64(config.MaxSamplesPerSubmission)
+	perSubmission := int64(config.MaxSamplesPerSubmission)
 	switch spent := d.spent(); {
 	case turn.outside:
-		d.complete()
+		d.completeTask() // a program made the call
 	case turn.samples >= config.MaxSamplesPerTurn:
-		d.fail(Failure{Code: CodeSamples, Message: "the answer took more requests to the model than are allowed"})
-	case most > 0 && d.state.samplesOfSubmission() >= most: // the product of the limits of turns and of calls is large
-		d.fail(Failure{Code: CodeSamples, Message: "the answers to one input took more requests to the model than are allowed"})
+		d.failTask(Failure{Code: CodeSamples, Message: "the answer took more requests to the model than are allowed"})
+	// This limit is there because the product of the limits of turns and of calls is large. 0 is no limit.
+	case perSubmission > 0 && d.state.samplesOfSubmission() >= perSubmission:
+		d.failTask(Failure{Code: CodeSamples, Message: "the answers to one input took more requests to the model than are allowed"})
 	case spent != "":
-		d.fail(Failure{Code: CodeBudget, Message: "the budget of " + spent + " is used up"})
+		d.failTask(Failure{Code: CodeBudget, Message: "the budget of " + spent + " is used up"})
 	}
 }
 
-// spent returns the part of the budget of the running logical turn that is used up, or "".
+// spent returns the part of the running logical turn's budget that is used up: "tokens", "time" or "".
 func (d *decision) spent() string {
 	turn := d.state.Conversation(d.state.task.conversation).turn
 	return turn.budget.spent(turn.usage, d.at)
 }
 
-// samplesOfSubmission returns the number of samples of the submission of the running task.
+// samplesOfSubmission returns the samples of the running task's submission so far: those of the running logical turn
+// and of its callers, each with the turns that have ended below it.
 func (s *State) samplesOfSubmission() int64 {
 	n := s.Conversation(s.task.conversation).turn.usage.Samples
 	for _, b := range s.stack {
@@ -98,37 +103,37 @@ func (s *State) samplesOfSubmission() int64 {
 	return n
 }
 
-// complete ends the running task and its logical turn.
-func (d *decision) complete() {
+// completeTask ends the running task and its logical turn.
+func (d *decision) completeTask() {
 	c := d.state.Conversation(d.state.task.conversation)
 	d.emit(c.ID, Event{Kind: TaskComplete, Last: &c.turn.message})
 }
 
-// fail ends the running task and its logical turn.
-func (d *decision) fail(failure Failure) {
+// failTask ends the running task and its logical turn.
+func (d *decision) failTask(failure Failure) {
 	d.emit(d.state.task.conversation, Event{Kind: TaskFailed, Failure: failure})
 }
 
-// stopped ends the task that was asked to stop, and what ends with it.
-func (d *decision) stopped() {
+// endStopped refuses the open calls of the task that was asked to stop, and ends the task and what its stop names.
+func (d *decision) endStopped() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {
-		d.refuse(call, Cut())
+		d.recordRefusal(call, CallInterrupted())
 	}
 	d.emit(t.conversation, Event{Kind: TurnAborted, Reason: Interrupted})
 	for t.stop.Chain && len(d.state.stack) > 0 {
-		d.unwind(d.state.top())
+		d.closeBatch(d.state.top())
 	}
 	if t.stop.Destroy {
 		d.destroy(t.conversation)
 	}
 }
 
-// unwind closes the calls of the batch at the top of the stack, whose caller does not continue.
-func (d *decision) unwind(b batch) {
+// closeBatch takes the batch from the top of the stack, gives outputs to its calls and ends the caller's logical turn.
+func (d *decision) closeBatch(b batch) {
 	var outputs []Item
 	for _, f := range b.frames {
-		if f.result == nil {
+		if f.result == nil { // its target has not started
 			f.result = &Result{Status: StatusInterrupted}
 		}
 		outputs = append(outputs, d.state.outputOf(f))

@@ -1,9 +1,9 @@
 // Package session is the core of the conv.* tools: a state machine that decides what happens in a session of several
 // conversations. At most one of them works at a time.
 //
-// [Step] takes a [State] and an [Input], and returns the next state and the [Event]s that lead to it. The events of a step
-// are one record of a log, which the host syncs before it begins the [Work] of the new state. [State.Apply] rebuilds the
-// state from a log, and [Recover] continues from there.
+// [Step] takes a [State] and an [Input], and returns the next state and the [Event]s that lead to it. The events of a
+// step are one record of a log, which the host syncs before it begins the [Work] of the new state. [State.Apply]
+// rebuilds the state from a log, and [Recover] continues from there.
 //
 // Terms:
 //
@@ -27,14 +27,15 @@ import (
 	"time"
 )
 
-// Step returns the state that in leads to from s, and the events that lead there. It does not change s. The error is a
-// [*Refusal]: nothing happened. Events have the time at in UTC, in milliseconds, or that of the last event if it is later.
+// Step applies an input to s. It returns the next state and the events that lead to it, and does not change s. A
+// [*Refusal] says that nothing happened. Events have the time at in UTC, in milliseconds, or that of the last event if
+// that is later.
 func Step(s State, at time.Time, in Input) (State, []Event, error) {
 	d := decision{state: s.clone(), at: at.UTC().Truncate(time.Millisecond)}
 	if d.at.Before(s.at) {
 		d.at = s.at
 	}
-	if _, starts := in.(Start); starts != (s.id == "") {
+	if _, isStart := in.(Start); isStart != (s.id == "") {
 		return s, nil, late("the session has not been started, or is started twice")
 	}
 	if refusal := in.decide(&d); refusal != nil {
@@ -43,8 +44,8 @@ func Step(s State, at time.Time, in Input) (State, []Event, error) {
 	return d.state, d.events, nil
 }
 
-// Apply returns the state after the events of a record, without changing s. The error is that an event is missing or
-// misplaced. Events of earlier versions that Step no longer writes change nothing.
+// Apply returns the state after the events of a record, without changing s. It returns s and an error if an event is
+// missing or misplaced. A kind of event that only earlier versions wrote changes nothing but the number and the time.
 func (s State) Apply(events []Event) (next State, err error) {
 	next = s.clone()
 	defer func() {
@@ -68,7 +69,8 @@ type decision struct {
 	events []Event
 }
 
-// emit adds an event about a conversation, with the ids of its logical turn and task; "" is the session.
+// emit adds an event about a conversation, or about the session if conversation is "". It sets the ids of the logical
+// turn and of the task that the conversation has.
 func (d *decision) emit(conversation string, e Event) {
 	e.Conversation = conversation
 	if c := d.state.Conversation(conversation); c != nil && c.turn != nil {
@@ -80,7 +82,7 @@ func (d *decision) emit(conversation string, e Event) {
 	d.add(e)
 }
 
-// add adds an event that has its ids.
+// add numbers and dates an event that has its other ids, applies it to the state, and adds it to those of the step.
 func (d *decision) add(e Event) {
 	e.Seq, e.At, e.Session = d.state.seq+1, d.at, cmp.Or(d.state.id, e.Session)
 	d.state.apply(e)

@@ -83,7 +83,7 @@ type turn struct {
 	budget     Budget       // of usage
 }
 
-// task is the one that runs. It waits for the tool of the first ordinary call in open, or for the model if open is empty.
+// task is the one that runs. It waits for the tool of the first ordinary call in open, or for the model if there is none.
 type task struct {
 	id           TaskID
 	conversation string
@@ -120,14 +120,6 @@ func (s State) ID() string { return s.id }
 
 // Idle reports whether nothing runs and nothing waits.
 func (s State) Idle() bool { return s.task == nil }
-
-// Usage returns what all samples and calls of the session have used.
-func (s State) Usage() (sum Usage) {
-	for _, c := range s.conversations {
-		sum.Add(c.Usage)
-	}
-	return sum
-}
 
 // Queue returns the submissions that wait, the next one first.
 func (s State) Queue() []Submission { return slices.Clone(s.queue) }
@@ -169,12 +161,12 @@ func (c *Conversation) Items() []Item {
 	return items
 }
 
-// suspended reports whether a conversation waits for the answer to a call of its own.
+// suspended reports whether a conversation is the caller of a batch: it waits for the answer to a call of its own.
 func (s State) suspended(id string) bool {
 	return slices.ContainsFunc(s.stack, func(b batch) bool { return b.caller == id })
 }
 
-// awaited returns the frame whose target runs or starts next, and nil if there is none.
+// awaited returns the first frame of the top batch that has no result, or nil. Its target runs or starts next.
 func (s *State) awaited() *frame {
 	if len(s.stack) == 0 {
 		return nil
@@ -190,8 +182,8 @@ func (s *State) awaited() *frame {
 // top returns the batch at the top of the stack.
 func (s *State) top() batch { return s.stack[len(s.stack)-1] }
 
-// live returns how many conversations are not destroyed.
-func (s State) live() int {
+// liveCount returns how many conversations are not destroyed.
+func (s State) liveCount() int {
 	n := 0
 	for _, c := range s.conversations {
 		if !c.Destroyed {
@@ -201,7 +193,8 @@ func (s State) live() int {
 	return n
 }
 
-// Doing returns whether a conversation is "running", "suspended" while it waits for an answer, "queued" or "idle".
+// Doing returns "running", "suspended" for a conversation that waits for the answer to its call, "queued" for one that
+// a submission or a call in the queue or on the stack is going to ask, or else "idle".
 func (s State) Doing(id string) string {
 	switch {
 	case s.task != nil && s.task.conversation == id:
@@ -221,25 +214,28 @@ func (s State) Doing(id string) string {
 	return "idle"
 }
 
-// Replaceable returns the conversation that may make room for a new one: the one idle for longest. It is nil if there is
-// room, with the conversations that queued calls create, or none is idle.
+// Replaceable returns the conversation that may make room for a new one: the one that has been idle longest, but never
+// the root. It returns nil if there is room or none is idle. Conversations that queued calls create take room too.
 func (s State) Replaceable() (oldest *Conversation) {
-	count := s.live()
+	count := s.liveCount()
 	for _, q := range s.queue {
 		if q.Call != nil && q.Call.Request.Create != nil {
 			count++
 		}
 	}
+	if count < s.config.MaxConversations {
+		return nil
+	}
 	for _, c := range s.conversations {
 		idle := !c.Destroyed && c.Parent != "" && s.Doing(c.ID) == "idle"
-		if idle && count >= s.config.MaxConversations && (oldest == nil || c.LastActive.Before(oldest.LastActive)) {
+		if idle && (oldest == nil || c.LastActive.Before(oldest.LastActive)) {
 			oldest = c
 		}
 	}
 	return oldest
 }
 
-// addressed returns the conversation with an id, in lower or upper case, or why there is none.
+// addressed returns the conversation with an id, in lower or upper case, or a refusal that says why there is none.
 func (s State) addressed(id string) (*Conversation, *Refusal) {
 	id = strings.ToLower(id)
 	code := CodeNotFound
@@ -260,8 +256,8 @@ func validID(id string) bool {
 	return len(id) == 36 && len(digits) == 32 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// free returns why a caller cannot call a conversation now, and nil if it can.
-func (s State) free(caller, id string) *Refusal {
+// refusalOfTarget returns why a caller cannot send to a conversation or destroy it, and nil if it can.
+func (s State) refusalOfTarget(caller, id string) *Refusal {
 	switch {
 	case id == caller:
 		return &Refusal{Code: CodeSelf, Reason: "this is the calling conversation itself"}
@@ -271,8 +267,8 @@ func (s State) free(caller, id string) *Refusal {
 	return nil
 }
 
-// tool returns the call whose tool runs, and nil if the task waits for the model.
-func (t *task) tool() *Item {
+// ordinaryCall returns the open call whose tool runs, and nil if the task waits for the model.
+func (t *task) ordinaryCall() *Item {
 	i := slices.IndexFunc(t.open, Item.ordinary)
 	if i < 0 {
 		return nil
@@ -296,7 +292,7 @@ func (s State) clone() State {
 	return s
 }
 
-// edit replaces a conversation by a copy, and returns the copy.
+// edit replaces a conversation in s by a copy, and returns the copy for changes, or nil if there is none with the id.
 func (s *State) edit(id string) *Conversation {
 	before := s.Conversation(id)
 	if before == nil {

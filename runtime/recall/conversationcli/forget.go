@@ -76,7 +76,7 @@ func (c *commands) forget(ctx context.Context, args []string) error {
 	return nil
 }
 
-// deleteArchived deletes conversations of the archive from it.
+// deleteArchived deletes conversations from the archive. It ignores ids of other stores, and opens no archive for them.
 func (c *commands) deleteArchived(ctx context.Context, ids []transcript.ID) (err error) {
 	var w *archive.Writer
 	for _, id := range ids {

@@ -1,13 +1,13 @@
 // Package engine runs sessions: it carries out what package session decides. It asks models, runs tools, keeps the log,
 // and continues a session whose process ended.
 //
-// One goroutine owns a session. The events of a step are in the log, and the observer has seen them, before the work that
-// follows begins. One model or tool works at a time, on a goroutine of its own.
+// One goroutine owns a session. The events of a step are in the log, and the observer has seen them, before the work
+// that follows begins. One model or tool works at a time, on a goroutine of its own.
 //
 // A call of conv.send costs two syncs: of the call with the start of the target's task, and of the answer with the
-// continuation of the caller. Without the first, a crash could lose the call but not what the target's tools did; without
-// the second, the caller could act on an answer that the target, asked again, would not give. Each further request to a
-// model and each ordinary tool costs one sync, for the same reasons.
+// continuation of the caller. Without the first, a crash could lose the call but not what the target's tools did;
+// without the second, the caller could act on an answer that the target, asked again, would not give. Each further
+// request to a model and each ordinary tool costs one sync, for the same reasons.
 //
 // The package must never decide what happens in a session, nor know how a model or a tool works.
 package engine
@@ -31,8 +31,8 @@ type Options struct {
 	Tools Tools
 	// Now is the clock.
 	Now func() time.Time
-	// Observe is called with every event of this process, after it is written and before the work that follows begins, and
-	// with the state after its step. The session waits for it. It must not call methods of the Engine, and may be nil.
+	// Observe is called with each event that is written, and the state after its step, before the work that follows
+	// begins. The session waits for it. It must not call methods of the Engine, and may be nil.
 	Observe func(session.Event, session.State)
 	// File replaces the file of the log in tests and measurements. It may be nil.
 	File func(log.File) log.File
@@ -67,7 +67,7 @@ type Engine struct {
 	turns   map[session.SubmissionID]*Turn
 }
 
-// moment is the session between two steps.
+// moment is the state of the session from one step to the next.
 type moment struct {
 	state session.State
 	over  chan struct{} // closed by the next step
@@ -79,39 +79,40 @@ func Start(dir string, in session.Start, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	written, err := log.Create(dir, events)
+	created, err := log.Create(dir, events)
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(o, written)
-	e.observe(events, written.State)
+	e := newEngine(o, created)
+	e.observe(events, created.State)
 	go e.run()
 	return e, nil
 }
 
-// Resume opens a session and continues what was running when the last process ended. Errors are those of [log.Open].
+// Resume opens a session and continues what was running when the last process ended. The error may be that of [log.Open].
 func Resume(dir, id string, o Options) (*Engine, error) {
-	written, err := log.Open(dir, id)
+	opened, err := log.Open(dir, id)
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(o, written)
-	if !e.State().Idle() {
-		if err := e.take(session.Recover{}, nil); err != nil {
-			return nil, errors.Join(err, written.Close())
+	e := newEngine(o, opened)
+	if !e.State().Idle() { // the last process left work
+		if err := e.step(session.Recover{}, nil); err != nil {
+			return nil, errors.Join(err, opened.Close())
 		}
 	}
 	go e.run()
 	return e, nil
 }
 
-func newEngine(o Options, written *log.Log) *Engine {
+// newEngine returns an engine for a log that is open. Its goroutine does not run yet.
+func newEngine(o Options, l *log.Log) *Engine {
 	if o.File != nil {
-		written.File = o.File(written.File)
+		l.File = o.File(l.File)
 	}
-	e := &Engine{options: o, log: written, requests: make(chan request), done: make(chan struct{}), turns: map[session.SubmissionID]*Turn{}}
+	e := &Engine{options: o, log: l, requests: make(chan request), done: make(chan struct{}), turns: map[session.SubmissionID]*Turn{}}
 	e.closing, e.close = context.WithCancel(context.Background())
-	e.now.Store(&moment{state: written.State, over: make(chan struct{})})
+	e.now.Store(&moment{state: l.State, over: make(chan struct{})})
 	return e
 }
 
@@ -138,11 +139,12 @@ type request struct {
 	reply chan error
 }
 
-// Do takes an input. When it returns, the events of the input are in the log. The error is a [*session.Refusal], or that of
-// an engine that has ended.
-func (e *Engine) Do(ctx context.Context, in session.Input) error { return e.ask(ctx, in, nil) }
+// Do applies an input to the session. When it returns nil, the events of the input are in the log. The error is a
+// [*session.Refusal], the cause of the end of ctx, or the reason why the engine has ended.
+func (e *Engine) Do(ctx context.Context, in session.Input) error { return e.send(ctx, in, nil) }
 
-func (e *Engine) ask(ctx context.Context, in session.Input, submitted *Turn) error {
+// send passes an input to the goroutine of run, with the turn if it submits one, and returns the error of its step.
+func (e *Engine) send(ctx context.Context, in session.Input, submitted *Turn) error {
 	r := request{in, submitted, make(chan error, 1)}
 	select {
 	case e.requests <- r:
@@ -158,17 +160,17 @@ func (e *Engine) ask(ctx context.Context, in session.Input, submitted *Turn) err
 type Turn struct {
 	ID     session.SubmissionID
 	engine *Engine
-	result session.Result // until now; the goroutine of run owns it
-	ended  atomic.Pointer[session.Result]
+	result session.Result                 // so far; the goroutine of run owns it
+	ended  atomic.Pointer[session.Result] // nil until the turn has ended
 }
 
-// Submit is like [Engine.Do], and returns the turn of the submission.
+// Submit applies a submission as [Engine.Do] does, and returns its turn. After an error the turn is of no use.
 func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
 	t := &Turn{engine: e}
-	return t, e.ask(ctx, in, t)
+	return t, e.send(ctx, in, t)
 }
 
-// Wait returns how the turn ended, after the observer has seen its events.
+// Wait returns the result of the turn once the observer has seen its last event. The error is that of [Engine.Await].
 func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 	if err := t.engine.Await(ctx, func(session.State) bool { return t.ended.Load() != nil }); err != nil {
 		return session.Result{}, err
@@ -176,10 +178,11 @@ func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 	return *t.ended.Load(), nil
 }
 
-// Wait returns when nothing runs and nothing waits.
+// Wait returns when nothing runs and nothing waits in the session. The error is that of [Engine.Await].
 func (e *Engine) Wait(ctx context.Context) error { return e.Await(ctx, session.State.Idle) }
 
-// Await returns when reached reports true of the state. It may skip states that follow each other fast.
+// Await waits until reached reports true of the state. It may skip states that follow each other fast. The error is the
+// cause of the end of ctx, or why the engine has ended.
 func (e *Engine) Await(ctx context.Context, reached func(session.State) bool) error {
 	for {
 		now := e.now.Load()
@@ -191,7 +194,7 @@ func (e *Engine) Await(ctx context.Context, reached func(session.State) bool) er
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-e.done:
-			if reached(e.State()) {
+			if reached(e.State()) { // by the last step
 				return nil
 			}
 			return e.err
@@ -199,7 +202,7 @@ func (e *Engine) Await(ctx context.Context, reached func(session.State) bool) er
 	}
 }
 
-// Close stops all work and closes the log. [Resume] continues the work. The error is of the log, or that work did not stop.
+// Close stops all work and closes the log. [Resume] continues the work. The error says that work or the log did not end.
 func (e *Engine) Close() error {
 	e.close()
 	<-e.done

@@ -29,7 +29,7 @@ func TestChain(t *testing.T) {
 			call(create(call(tool("shell")), say("first, OUTPUTS"))),
 			call(send(say("second"))),
 			say("OUTPUTS"))
-		got.Usage = e.State().Usage()
+		got.Usage = usageOf(e.State())
 		want := session.Result{
 			Status: session.StatusCompleted, Message: "first, shell ran, second",
 			Usage: session.Usage{InputTokens: 54, OutputTokens: 6, Samples: 6, Calls: 3},
@@ -183,7 +183,7 @@ func TestStop(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got.Usage = e.State().Usage()
+				got.Usage = usageOf(e.State())
 				if diff := cmp.Diff(test.want, got); diff != "" {
 					t.Errorf("result (-want +got):\n%s", diff)
 				}
@@ -468,7 +468,7 @@ func TestModelFailures(t *testing.T) {
 				if got.Status != session.StatusFailed || string(got.Failure.Code) != test.want || got.Failure.Message == "" {
 					t.Errorf("%+v", got)
 				}
-				if used := e.State().Usage(); used.InputTokens != test.model.response.Usage.InputTokens {
+				if used := usageOf(e.State()); used.InputTokens != test.model.response.Usage.InputTokens {
 					t.Errorf("usage: %+v", used)
 				}
 				if err := e.Close(); err != nil {

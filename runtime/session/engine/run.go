@@ -9,60 +9,61 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// run is the goroutine that owns the session.
+// run is the goroutine that owns the session: it runs the loop, waits for the work that still runs, and closes the log.
 func (e *Engine) run() {
 	defer close(e.done)
 	e.err = e.loop()
 	e.close()
 	if e.working.result != nil {
-		e.settle()
+		e.awaitWork()
 	}
-	e.fail(e.log.Close())
+	e.setErr(e.log.Close())
 }
 
-// settle waits until the work that was running has ended.
-func (e *Engine) settle() {
+// awaitWork waits until the work that was running has ended, at most for the time of grace. It records the output
+// of a tool that has succeeded, and drops any other report: [Resume] continues as after a crash.
+func (e *Engine) awaitWork() {
 	select {
 	case in := <-e.working.result:
-		// A tool that ended well after all had its effect, and must not run again.
+		// A tool that has succeeded had its effect: without the output, the model could call it again.
 		if done, _ := in.(session.ToolDone); done.Success && errors.Is(e.err, ErrClosed) {
-			e.fail(e.take(in, nil))
+			e.setErr(e.step(in, nil))
 		}
 	case <-time.After(grace):
-		e.fail(e.stuck())
+		e.setErr(e.stuckError())
 	}
 }
 
-// fail makes an error the one of the engine, unless an earlier one is.
-func (e *Engine) fail(err error) {
+// setErr replaces [ErrClosed] as the error of the engine by err, if that is not nil. Any other error stays.
+func (e *Engine) setErr(err error) {
 	if err != nil && errors.Is(e.err, ErrClosed) {
 		e.err = err
 	}
 }
 
-// loop takes inputs until the engine is closed or something fails.
+// loop applies inputs and the reports of work until the engine is closed or a step fails. It returns why.
 func (e *Engine) loop() error {
 	for {
-		e.work()
+		e.startOrStopWork()
 		var err error
 		select {
 		case r := <-e.requests:
-			err = e.take(r.input, r.turn)
+			err = e.step(r.input, r.turn)
 			r.reply <- err
-			if session.CodeOf(err) != "" { // the input was refused
+			if session.CodeOf(err) != "" { // the input was refused: the session goes on
 				err = nil
 			}
 		case in := <-e.working.result:
-			if e.closing.Err() != nil { // closing may have stopped the work, so settle takes the report
+			if e.closing.Err() != nil { // closing may have stopped the work, so awaitWork takes the report
 				e.working.result <- in
 				return ErrClosed
 			}
 			e.working = working{}
-			err = e.take(in, nil)
+			err = e.step(in, nil)
 		case <-e.working.stopAsked:
 			e.working.stopAsked, e.working.graceOver = nil, time.After(grace)
 		case <-e.working.graceOver:
-			return e.stuck()
+			return e.stuckError()
 		case <-e.closing.Done():
 			return ErrClosed
 		}
@@ -72,8 +73,9 @@ func (e *Engine) loop() error {
 	}
 }
 
-// take takes a step, which may be that of a new turn. The state is the next one when its events are written and observed.
-func (e *Engine) take(in session.Input, submitted *Turn) error {
+// step applies an input, which may submit a new turn. It writes the events, passes them to the observer and to turns, and
+// then sets the new state. The error is a refusal, or that of the log.
+func (e *Engine) step(in session.Input, submitted *Turn) error {
 	state, events, err := session.Step(e.State(), e.options.Now(), in)
 	if err != nil {
 		return err
@@ -82,7 +84,7 @@ func (e *Engine) take(in session.Input, submitted *Turn) error {
 		return err
 	}
 	e.observe(events, state)
-	e.follow(events, state, submitted)
+	e.updateTurns(events, state, submitted)
 	before := e.now.Swap(&moment{state: state, over: make(chan struct{})})
 	close(before.over)
 	return nil
@@ -96,15 +98,17 @@ func (e *Engine) observe(events []session.Event, after session.State) {
 	}
 }
 
-// follow passes the events of a step to the turns of their submissions.
-func (e *Engine) follow(events []session.Event, after session.State, submitted *Turn) {
+// updateTurns applies the events of a step to the turns of their submissions. If the step queues a submission,
+// submitted is its turn, and may be nil.
+func (e *Engine) updateTurns(events []session.Event, after session.State, submitted *Turn) {
 	for _, event := range events {
 		if event.Kind == session.SubmissionQueued && submitted != nil {
 			submitted.ID = event.Submission
 			e.turns[event.Submission] = submitted
 		}
 		t := e.turns[event.Submission]
-		if t == nil || event.Frame != 0 || !t.result.Note(event) {
+		own := t != nil && event.Frame == 0 // not of a turn that a call of t started
+		if !own || !t.result.Apply(event) {
 			continue
 		}
 		if t.result.Status == session.StatusInterrupted && after.Conversation(event.Conversation).Destroyed {
@@ -124,22 +128,22 @@ type working struct {
 	graceOver <-chan time.Time   // gets the time by which the work should have stopped
 }
 
-// work begins the work that the session waits for, or asks it to stop.
-func (e *Engine) work() {
+// startOrStopWork starts the work that the session waits for. If the work runs already and has to stop, it is canceled.
+func (e *Engine) startOrStopWork() {
 	switch w := e.State().Work(); {
-	case w == nil:
+	case w == nil: // the session waits for inputs
 	case e.working.result == nil:
-		e.begin(w)
+		e.startWork(w)
 	case w.Stop:
 		e.working.cancel()
 	}
 }
 
-// begin begins work on a goroutine of its own.
-func (e *Engine) begin(w *session.Work) {
+// startWork starts work on a goroutine of its own, until the engine is closed or the deadline of the budget has passed.
+func (e *Engine) startWork(w *session.Work) {
 	ctx, cancel := context.WithCancel(e.closing)
-	if at := w.Left.Deadline; !at.IsZero() {
-		left := at.Sub(e.options.Now()) + time.Millisecond // sessions count in milliseconds
+	if deadline := w.Left.Deadline; !deadline.IsZero() {
+		left := deadline.Sub(e.options.Now()) + time.Millisecond // not before: sessions count in milliseconds
 		cancel()
 		ctx, cancel = context.WithTimeout(e.closing, left)
 	}
@@ -154,7 +158,7 @@ func (e *Engine) begin(w *session.Work) {
 	}(e.working.result)
 }
 
-// stuck is the error that work did not stop. The next process that resumes the session ends the task.
-func (e *Engine) stuck() error {
+// stuckError returns the error that work did not stop. The next process that resumes the session ends the task.
+func (e *Engine) stuckError() error {
 	return fmt.Errorf("%s did not stop within %v", e.working.name, grace)
 }

@@ -15,7 +15,7 @@ const (
 	grace     = 10 * time.Second // in which work returns once it is asked to stop; longer ends the session
 )
 
-// sample asks the model of a conversation, and passes on the pieces of its messages.
+// sample asks the model of a conversation, sends the pieces of its messages, and returns the whole [session.Response].
 func (e *Engine) sample(ctx context.Context, w *session.Work) session.Input {
 	report := session.Response{Task: w.Task}
 	m, err := e.options.Model(ctx, w.Conversation)
@@ -23,20 +23,20 @@ func (e *Engine) sample(ctx context.Context, w *session.Work) session.Input {
 		report.Failure = failureOf(err)
 		return report
 	}
-	response, err := m.Sample(ctx, e.request(ctx, w), func(piece string) {
-		e.pass(ctx, session.Delta{Task: w.Task, Text: piece})
+	response, err := m.Sample(ctx, e.requestOf(ctx, w), func(piece string) {
+		e.sendDelta(ctx, session.Delta{Task: w.Task, Text: piece})
 	})
 	report.Usage.InputTokens, report.Usage.OutputTokens = response.Usage.InputTokens, response.Usage.OutputTokens
 	if err != nil {
 		report.Failure = failureOf(err)
 		return report
 	}
-	report.Items = e.prepare(ctx, w.Conversation, response.Items)
+	report.Items = e.withRequests(ctx, w.Conversation, response.Items)
 	return report
 }
 
-// prepare returns the items of a response with the requests of its calls.
-func (e *Engine) prepare(ctx context.Context, c *session.Conversation, items []model.Item) (prepared []session.Item) {
+// withRequests returns the items of a response, the calls among them with their requests.
+func (e *Engine) withRequests(ctx context.Context, c *session.Conversation, items []model.Item) (prepared []session.Item) {
 	for _, item := range items {
 		p := session.Item{Item: item}
 		if item.Kind == model.ToolCall {
@@ -47,24 +47,24 @@ func (e *Engine) prepare(ctx context.Context, c *session.Conversation, items []m
 	return prepared
 }
 
-// pass takes a piece of a message.
-func (e *Engine) pass(ctx context.Context, piece session.Delta) {
+// sendDelta sends a piece of a message to the goroutine of run, and does not wait for its step.
+func (e *Engine) sendDelta(ctx context.Context, piece session.Delta) {
 	select {
 	case e.requests <- request{input: piece, reply: make(chan error, 1)}:
 	case <-ctx.Done():
 	}
 }
 
-// runTool runs the tool of an ordinary call.
+// runTool runs the tool of an ordinary call and returns its [session.ToolDone].
 func (e *Engine) runTool(ctx context.Context, w *session.Work) session.Input {
 	content, success := e.options.Tools.Run(ctx, w.Conversation, *w.Call)
 	if !success && ctx.Err() != nil { // the deadline has passed, or the work is stopped
-		content = session.Cut().Content()
+		content = session.CallInterrupted().Content()
 	}
 	return session.ToolDone{Task: w.Task, Call: w.Call.CallID, Content: text.CutMiddle(content, maxOutput), Success: success}
 }
 
-// failureOf returns what is recorded of the error of a model.
+// failureOf returns the failure that is recorded for an error of a model.
 func failureOf(err error) session.Failure {
 	code := session.CodeFailed
 	if known, ok := errors.AsType[*model.Error](err); ok {
@@ -73,8 +73,8 @@ func failureOf(err error) session.Failure {
 	return session.Failure{Code: code, Message: err.Error()}
 }
 
-// request returns the request to the model with the history of a conversation.
-func (e *Engine) request(ctx context.Context, w *session.Work) model.Request {
+// requestOf returns the request to the model for the history of a conversation.
+func (e *Engine) requestOf(ctx context.Context, w *session.Work) model.Request {
 	c := w.Conversation
 	r := model.Request{
 		Instructions: c.Base, Tools: e.options.Tools.Offered(ctx, c), WebSearch: c.Internal[session.SearchTool],

@@ -233,6 +233,14 @@ func (unsynced) Sync() error { return nil }
 
 func withoutSync(f log.File) log.File { return unsynced{f} }
 
+// usageOf returns what all samples and calls of a session have used.
+func usageOf(s session.State) (sum session.Usage) {
+	for c := range s.Conversations() {
+		sum.Add(c.Usage)
+	}
+	return sum
+}
+
 // ask submits a program to the root and waits for the result.
 func ask(t testing.TB, e *engine.Engine, p ...response) session.Result {
 	t.Helper()

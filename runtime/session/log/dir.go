@@ -21,7 +21,7 @@ type Info struct {
 	Bytes    int64
 }
 
-// List returns the sessions of a directory, the one written last first. A missing directory has none.
+// List returns the sessions that have a log in a directory, the one written last first. A missing directory has none.
 func List(dir string) ([]Info, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -30,7 +30,7 @@ func List(dir string) ([]Info, error) {
 	var all []Info
 	for _, entry := range entries {
 		id, ok := strings.CutSuffix(entry.Name(), extension)
-		if _, err := path(dir, id); !ok || err != nil || !entry.Type().IsRegular() {
+		if _, err := logPath(dir, id); !ok || err != nil || !entry.Type().IsRegular() { // not a log
 			continue
 		}
 		if info, err := entry.Info(); err == nil { // otherwise it was removed meanwhile
@@ -50,7 +50,7 @@ type Summary struct {
 	Input   []session.Part  // of the first submission; empty if there is none, or it is a call
 }
 
-// Summarize reads the beginning of the log of a session. Errors are those of [Load].
+// Summarize reads the beginning of the log of a session, up to its first submission. Errors are those of [Load].
 func Summarize(dir, id string) (s Summary, err error) {
 	for e, err := range Events(dir, id) {
 		switch {
@@ -66,8 +66,8 @@ func Summarize(dir, id string) (s Summary, err error) {
 	return s, nil
 }
 
-// GC removes the logs of finished sessions that were last written before a time, unless dry is set. It returns them, and
-// why it kept others.
+// GC removes the logs of finished sessions that were last written before a time, unless dry is set. It returns these
+// sessions, and an error for each old one that it keeps. err says that the directory cannot be listed.
 func GC(dir string, before time.Time, dry bool) (removed []Info, kept []error, err error) {
 	all, err := List(dir)
 	for _, info := range all {
@@ -83,8 +83,8 @@ func GC(dir string, before time.Time, dry bool) (removed []Info, kept []error, e
 	return removed, kept, err
 }
 
-// removeFinished removes the log of a session, and returns an error if the session has not finished. If dry is true, it
-// only checks that.
+// removeFinished removes the log of a session. It is an error if the session has not finished, is in use or cannot be
+// read. If dry is true, removeFinished only checks that.
 func removeFinished(dir, id string, dry bool) error {
 	unlock, err := lock(dir, id, lockTime)
 	if err != nil {

@@ -57,7 +57,7 @@ func TestGolden(t *testing.T) {
 	}
 	lines := bytes.SplitAfter(text, []byte("\n"))[1:]
 	for _, line := range lines[:len(lines)-1] {
-		record, err := r.record()
+		record, err := r.readRecord()
 		if err != nil {
 			t.Fatal(err)
 		}

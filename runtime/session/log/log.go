@@ -9,11 +9,11 @@
 //
 //	{"crc32c":"1c291ca3","events":[{"seq":3,…},{"seq":4,…}]}
 //
-// A record is one write, and one sync before [Log.Append] returns. Records of agent_message_delta alone are not synced: a
-// power failure can lose the last pieces of a message that the model has not ended.
+// A record is one write, and one sync before [Log.Append] returns. Records of agent_message_delta alone are not synced:
+// a power failure can lose the last pieces of a message that the model has not ended.
 //
-// [Open] cuts off what a crash left at the end of a log: the first line that is not a whole record and all that follows,
-// if none of it can have been synced. Any other damage is a [*DamagedError].
+// [Open] cuts off what a crash left at the end of a log: the first line that is not a whole record and all that
+// follows, if none of it can have been synced. Any other damage is a [*DamagedError].
 //
 // The package must never change what Append has written, except for what a crash left and, in [GC], whole logs.
 package log
@@ -43,19 +43,19 @@ const (
 	version   = 2
 )
 
-// beforeEvents returns the beginning of a record, up to its events.
+// beforeEvents returns the beginning of a record, up to its events, with the checksum of their JSON.
 func beforeEvents(events []byte) []byte {
 	sum := crc32.Checksum(events, crc32.MakeTable(crc32.Castagnoli))
 	return fmt.Appendf(nil, `{"crc32c":"%08x","events":`, sum)
 }
 
-// recordOf returns the line of a record.
+// recordOf returns the line of a record with its line break.
 func recordOf(events []session.Event) ([]byte, error) {
 	text, err := model.JSON(events)
 	return slices.Concat(beforeEvents(text), text, []byte("}\n")), err
 }
 
-// eventsIn returns the events of a line that recordOf made.
+// eventsIn returns the events in a line that recordOf has made. Any other line, or one without events, is an error.
 func eventsIn(line []byte) (events []session.Event, err error) {
 	text, whole := bytes.CutSuffix(line[min(len(line), len(beforeEvents(nil))):], []byte("}\n"))
 	if !whole || !bytes.HasPrefix(line, beforeEvents(text)) {
@@ -67,8 +67,8 @@ func eventsIn(line []byte) (events []session.Event, err error) {
 	return nil, errors.New("the record has no events")
 }
 
-// pieces reports whether a record is written without a sync.
-func pieces(events []session.Event) bool {
+// onlyDeltas reports whether a record has nothing but pieces of messages. Such a record is written without a sync.
+func onlyDeltas(events []session.Event) bool {
 	return !slices.ContainsFunc(events, func(e session.Event) bool { return e.Kind != session.AgentMessageDelta })
 }
 
@@ -97,15 +97,15 @@ type File interface {
 type Log struct {
 	// File is where Append writes. Tests and measurements replace it before the first Append.
 	File  File
-	State session.State // when the log was opened
+	State session.State // the state when the log was opened; Append does not change it
 	Torn  *Torn         // what Open cut off; nil if the log was whole
 
 	unlock func()
 	err    error // why Append writes no more
 }
 
-// path returns the path of the log of a session. The error is a [*NotFoundError] if the id is no plain file name.
-func path(dir, id string) (string, error) {
+// logPath returns the path of the log of a session. The error is a [*NotFoundError] if the id is no plain file name.
+func logPath(dir, id string) (string, error) {
 	name := id + extension
 	if id == "" || !filepath.IsLocal(name) || filepath.Base(name) != name || id[0] == '.' {
 		return "", &NotFoundError{Session: id, Dir: dir}
@@ -116,7 +116,7 @@ func path(dir, id string) (string, error) {
 // Create creates the log of a new session, and its directory if that is missing, with the events of [session.Start].
 func Create(dir string, events []session.Event) (*Log, error) {
 	id := events[0].Session
-	name, err := path(dir, id)
+	name, err := logPath(dir, id)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +145,8 @@ func Create(dir string, events []session.Event) (*Log, error) {
 	return Open(dir, id)
 }
 
-// Open opens the log of a session for writing, and cuts off what a crash left at its end. The error may be a [*BusyError],
-// a [*NotFoundError] or a [*DamagedError].
+// Open opens the log of a session for writing, and cuts off what a crash left at its end. The error may be a
+// [*BusyError], a [*NotFoundError] or a [*DamagedError].
 func Open(dir, id string) (*Log, error) {
 	unlock, err := lock(dir, id, lockTime)
 	if err != nil {
@@ -154,7 +154,7 @@ func Open(dir, id string) (*Log, error) {
 	}
 	l := &Log{unlock: unlock}
 	if l.State, l.Torn, err = Load(dir, id); err == nil {
-		err = l.open(filepath.Join(dir, id+extension))
+		err = l.openFile(filepath.Join(dir, id+extension))
 	}
 	if err != nil {
 		unlock()
@@ -163,8 +163,8 @@ func Open(dir, id string) (*Log, error) {
 	return l, nil
 }
 
-// open opens the file for writing. It syncs what is there: the last process may have been killed before it did.
-func (l *Log) open(name string) error {
+// openFile opens the file for writing, and cuts off what is torn. It syncs the rest: a killed process may not have.
+func (l *Log) openFile(name string) error {
 	f, _, err := safefile.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
 		return err
@@ -179,12 +179,13 @@ func (l *Log) open(name string) error {
 	return nil
 }
 
-// lockTime is how long to wait for a lock: Follow takes it for a moment.
+// lockTime is how long to wait for the lock of a log: Follow takes the lock for a moment.
 const lockTime = 100 * time.Millisecond
 
-// lock locks the log of a session. Errors are those of [Open].
+// lock locks the log of a session. It waits for another process, at most for wait. The error may be a [*BusyError] or a
+// [*NotFoundError].
 func lock(dir, id string, wait time.Duration) (unlock func(), err error) {
-	name, err := path(dir, id)
+	name, err := logPath(dir, id)
 	if err != nil {
 		return nil, err
 	}
@@ -200,8 +201,8 @@ func lock(dir, id string, wait time.Duration) (unlock func(), err error) {
 	return unlock, err
 }
 
-// Append writes a record. When it returns, the events are on disk, except for pieces of messages. After an error, which may
-// leave half a record, it writes no more.
+// Append writes a record. When it returns nil, the events are on disk, except for pieces of messages. After an error,
+// which may leave half a record, Append writes no more and returns the same error.
 func (l *Log) Append(events []session.Event) error {
 	if l.err != nil {
 		return l.err
@@ -210,7 +211,7 @@ func (l *Log) Append(events []session.Event) error {
 	if err == nil {
 		_, err = l.File.Write(line)
 	}
-	if err == nil && !pieces(events) {
+	if err == nil && !onlyDeltas(events) {
 		err = l.File.Sync()
 	}
 	if err != nil {
@@ -219,7 +220,7 @@ func (l *Log) Append(events []session.Event) error {
 	return l.err
 }
 
-// Close closes the log, and unlocks it for others.
+// Close closes the log, and unlocks it for other processes.
 func (l *Log) Close() error {
 	if l.err == nil {
 		l.err = fs.ErrClosed

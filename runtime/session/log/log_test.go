@@ -591,5 +591,5 @@ func load(path string, in io.Reader) (session.State, *Torn, error) {
 	if err != nil {
 		return session.State{}, nil, err
 	}
-	return r.state()
+	return r.replay()
 }

@@ -39,13 +39,13 @@ type reader struct {
 	path   string
 	file   *os.File
 	in     *bufio.Reader
-	offset int64 // after the last record
-	end    int64 // after the last line that was read
+	offset int64 // of the end of the last record that was read
+	end    int64 // of the end of the last line that was read
 }
 
-// open opens the log of a session for reading.
-func open(dir, id string) (*reader, error) {
-	name, err := path(dir, id)
+// openReader opens the log of a session for reading, without a lock, and reads the first line.
+func openReader(dir, id string) (*reader, error) {
+	name, err := logPath(dir, id)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,11 @@ func open(dir, id string) (*reader, error) {
 	return r, nil
 }
 
-// newReader returns a reader that has read the first line.
+// newReader returns a reader that has read the first line, which names the format and the version of this program.
 func newReader(path string, in io.Reader) (*reader, error) {
 	r := &reader{path: path, in: bufio.NewReaderSize(in, 64<<10)}
-	line, err := r.line()
-	if err != nil && err != io.EOF {
+	line, err := r.readLine()
+	if err != nil && err != io.EOF { // an empty file has a wrong first line
 		return nil, err
 	}
 	var v int
@@ -83,8 +83,8 @@ func newReader(path string, in io.Reader) (*reader, error) {
 	return r, nil
 }
 
-// line returns the next line with its line break, which may be missing at the end. At the end the error is [io.EOF].
-func (r *reader) line() ([]byte, error) {
+// readLine returns the next line with its line break, if it has one. The error at the end of the file is [io.EOF].
+func (r *reader) readLine() ([]byte, error) {
 	line, err := r.in.ReadBytes('\n')
 	if err == io.EOF && len(line) > 0 {
 		err = nil
@@ -96,9 +96,10 @@ func (r *reader) line() ([]byte, error) {
 	return line, err
 }
 
-// record returns the events of the next record. The error at the end, or of a torn record, is [io.EOF].
-func (r *reader) record() ([]session.Event, error) {
-	line, err := r.line()
+// readRecord returns the events of the next record. The error at the end of the file, and at what a crash left there, is
+// [io.EOF]. Any other line that is no record is a [*DamagedError].
+func (r *reader) readRecord() ([]session.Event, error) {
+	line, err := r.readLine()
 	if err != nil {
 		return nil, err
 	}
@@ -107,39 +108,40 @@ func (r *reader) record() ([]session.Event, error) {
 	case err == nil:
 		r.offset = r.end
 		return events, nil
-	case r.synced():
+	case r.wasSynced():
 		return nil, &DamagedError{Path: r.path, Offset: r.offset, Err: err}
 	}
 	return nil, io.EOF
 }
 
-// synced reports whether the last line, which is no record, had been synced: a later record that is not the last was.
-func (r *reader) synced() bool {
-	synced := false
+// wasSynced reads the rest of the file, and reports whether the line that was just read, which is no record, had been
+// synced: a record that Append syncs follows, and then any record. A failure to read counts as synced.
+func (r *reader) wasSynced() bool {
+	syncFollows := false // Append syncs one of the records after the line
 	for {
-		line, err := r.line()
+		line, err := r.readLine()
 		if err != nil {
 			return err != io.EOF
 		}
 		events, err := eventsIn(line)
-		if err == nil && synced {
+		if err == nil && syncFollows {
 			return true
 		}
-		synced = synced || err == nil && !pieces(events)
+		syncFollows = syncFollows || err == nil && !onlyDeltas(events)
 	}
 }
 
-// records yields the events of each record up to the end.
+// records yields the events of each record up to the end, or up to an error, which it yields too.
 func (r *reader) records(yield func([]session.Event, error) bool) {
 	for {
-		events, err := r.record()
+		events, err := r.readRecord()
 		if err == io.EOF || !yield(events, err) || err != nil {
 			return
 		}
 	}
 }
 
-// events yields the events up to the end, and reports whether to go on.
+// events yields the events one by one. It reports whether it came to the end, without an error and without a stop.
 func (r *reader) events(yield func(session.Event, error) bool) bool {
 	for events, err := range r.records {
 		if err != nil {
@@ -155,19 +157,19 @@ func (r *reader) events(yield func(session.Event, error) bool) bool {
 	return true
 }
 
-// state returns the state that the records lead to.
-func (r *reader) state() (s session.State, torn *Torn, err error) {
-	at := r.offset
+// replay returns the state that the records lead to, and what is torn at the end of the log; nil if nothing is.
+func (r *reader) replay() (s session.State, torn *Torn, err error) {
+	offset := r.offset // of the record
 	for events, err := range r.records {
 		if err == nil {
 			if s, err = s.Apply(events); err != nil {
-				err = &DamagedError{Path: r.path, Offset: at, Err: err}
+				err = &DamagedError{Path: r.path, Offset: offset, Err: err}
 			}
 		}
 		if err != nil {
 			return session.State{}, nil, err
 		}
-		at = r.offset
+		offset = r.offset
 	}
 	if r.end > r.offset {
 		torn = &Torn{Offset: r.offset, Bytes: r.end - r.offset}
@@ -175,21 +177,21 @@ func (r *reader) state() (s session.State, torn *Torn, err error) {
 	return s, torn, nil
 }
 
-// Load returns the state of a session, and what a crash, or a record being written, leaves at the end of its log. Errors
-// are those of [Open] but for [*BusyError].
+// Load returns the state of a session, and what is at the end of its log without being a record: a crash left it, or a
+// process is writing it. Errors are those of [Open] but for [*BusyError].
 func Load(dir, id string) (session.State, *Torn, error) {
-	r, err := open(dir, id)
+	r, err := openReader(dir, id)
 	if err != nil {
 		return session.State{}, nil, err
 	}
 	defer r.file.Close()
-	return r.state()
+	return r.replay()
 }
 
 // Events yields the events of a session, without an incomplete record at the end. Errors are those of [Load].
 func Events(dir, id string) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		r, err := open(dir, id)
+		r, err := openReader(dir, id)
 		if err != nil {
 			yield(session.Event{}, err)
 			return
@@ -202,17 +204,17 @@ func Events(dir, id string) iter.Seq2[session.Event, error] {
 // followInterval is the time between two looks at a log.
 const followInterval = 50 * time.Millisecond
 
-// Follow is like [Events], but goes on while a process has the session open, until the context is done.
+// Follow is like [Events], but waits for further events while a process has the session open. It stops when ctx ends.
 func Follow(ctx context.Context, dir, id string) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		r, err := open(dir, id)
+		r, err := openReader(dir, id)
 		if err != nil {
 			yield(session.Event{}, err)
 			return
 		}
 		defer r.file.Close()
 		for open := true; r.events(yield) && open; {
-			open = isOpen(dir, id) // if not, what was written until now is still to be read
+			open = isOpen(dir, id) // if not, one last look reads what was written until now
 			select {
 			case <-ctx.Done():
 				return

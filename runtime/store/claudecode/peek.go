@@ -20,7 +20,7 @@ type metadata struct {
 	Custom, AI  string // titles
 	Description string // of the task of a sub-agent
 	Summaries   []summary
-	Keys        []key // of the records
+	Keys        keys // of the records
 	Messages    int
 	Answers     int       // messages of the assistant
 	Whole       bool      // all lines were read
@@ -61,6 +61,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 func (m *metadata) addRecord(r *record) {
 	const slack = time.Second // between a line about a prompt and the prompt
 	m.Dir = cmp.Or(m.Dir, jsontext.String(r.Cwd))
+	m.Branch = cmp.Or(jsontext.String(r.Branch), m.Branch)
 	m.UUID = cmp.Or(m.UUID, strings.ToLower(jsontext.String(r.Session)))
 	if r.isMessage() {
 		m.Messages++

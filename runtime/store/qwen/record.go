@@ -29,6 +29,7 @@ type record struct {
 	Subtype    string    `json:"subtype"`
 	Provenance string    `json:"provenance"`
 	Dir        string    `json:"cwd"`
+	Branch     string    `json:"gitBranch"`
 	Message    struct {
 		Parts jsontext.Raw `json:"parts"`
 	} `json:"message"`
@@ -56,6 +57,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 			m.Created, m.Origin = r.At, r.Forked.Session
 		}
 		m.Dir, m.Title = cmp.Or(m.Dir, r.Dir), cmp.Or(r.Payload.Title, m.Title)
+		m.Branch = cmp.Or(r.Branch, m.Branch)
 		if d.record(&r); r.Subtype == "rewind" {
 			to.Last = time.Time{} // the last event is one that the user went back to, at an unknown time
 		}

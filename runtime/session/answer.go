@@ -16,14 +16,14 @@ const contentOK = `{"ok":true}`
 // timeFormat is RFC 3339 with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// object returns an output as a JSON object. Its fields are strings, numbers and lists, which always have a JSON form.
-func object(v any) string {
+// jsonText returns an output as JSON. Outputs have strings, numbers and lists, which always have a JSON form.
+func jsonText(v any) string {
 	text, _ := model.JSON(v)
 	return string(text)
 }
 
-// some returns a pointer to a value, and nil for the zero value: the object has no member for it.
-func some[T comparable](value T) *T {
+// optional returns a pointer to a value, or nil for the zero value, which is left out of the JSON.
+func optional[T comparable](value T) *T {
 	if value == *new(T) {
 		return nil
 	}
@@ -32,27 +32,27 @@ func some[T comparable](value T) *T {
 
 // Content returns the refusal as the output of a call.
 func (r *Refusal) Content() string {
-	return object(struct {
+	return jsonText(struct {
 		OK bool `json:"ok"`
 		Refusal
 	}{false, *r})
 }
 
-// outputOf returns the output of the call of a frame that has its result.
+// outputOf returns the output of a frame's call, made from the frame's result. Only a completed turn is a success.
 func (s State) outputOf(f frame) Item {
 	r := *f.result
 	message, truncated := cut(r.Message, s.config.MaxResultBytes)
-	answer := conv.CreateResult{ConversationID: f.call.Target(), LastAssistantMessage: message, Status: string(r.Status), Truncated: some(truncated)}
+	answer := conv.CreateResult{ConversationID: f.call.Target(), LastAssistantMessage: message, Status: string(r.Status), Truncated: optional(truncated)}
 	if r.Failure.Code != "" {
 		answer.Error = &conv.CreateResultError{Code: string(r.Failure.Code), Message: r.Failure.Message}
 	}
 	if request := f.call.Request.Create; request != nil {
-		answer.FirstUserMessage, answer.FirstItemsCount = request.UserInstruction, some(len(request.Items))
+		answer.FirstUserMessage, answer.FirstItemsCount = request.UserInstruction, optional(len(request.Items))
 	}
 	if r.Status == StatusCompleted || r.Status == StatusNoMessage {
-		return output(f.call, object(answer), true)
+		return outputItem(f.call, jsonText(answer), true)
 	}
-	return output(f.call, object(struct {
+	return outputItem(f.call, jsonText(struct {
 		OK     bool   `json:"ok"`
 		Code   Status `json:"code"`
 		Reason string `json:"reason"`
@@ -64,15 +64,15 @@ func (s State) outputOf(f frame) Item {
 	}[r.Status], answer}), false)
 }
 
-// output returns the output of a call.
-func output(call Item, content string, success bool) Item {
+// outputItem returns the item that is the output of a call.
+func outputItem(call Item, content string, success bool) Item {
 	return Item{
 		Item:   model.Item{Kind: ToolOutput, CallID: call.CallID, Name: call.Name, Output: content, Failed: !success},
 		Origin: FromTool,
 	}
 }
 
-// cut returns the beginning of a text, at most limit bytes in whole characters, and reports whether it is shorter.
+// cut returns the beginning of a text, at most limit bytes in whole characters, and whether anything is cut off.
 func cut(s string, limit int) (string, bool) {
 	if len(s) <= limit {
 		return s, false
@@ -80,7 +80,7 @@ func cut(s string, limit int) (string, bool) {
 	return strings.ToValidUTF8(s[:limit], ""), true
 }
 
-// listContent returns the output of conv.list, with the conversations in the order of creation.
+// listContent returns the output of conv.list for a caller: the conversations that are not destroyed, oldest first.
 func (s State) listContent(caller string) string {
 	list := conv.ListResult{Conversations: []conv.ListResultConversation{}}
 	for _, c := range s.conversations {
@@ -89,16 +89,17 @@ func (s State) listContent(caller string) string {
 		}
 		list.Conversations = append(list.Conversations, conv.ListResultConversation{
 			ID: c.ID, MessageCount: c.Messages, LastActiveAt: c.LastActive.Format(timeFormat), State: s.Doing(c.ID),
-			ParentID: some(c.Parent), IsRoot: some(c.Parent == ""), IsSelf: some(c.ID == caller), Title: some(c.Title),
+			ParentID: optional(c.Parent), IsRoot: optional(c.Parent == ""), IsSelf: optional(c.ID == caller), Title: optional(c.Title),
 			Usage: conv.ListResultConversationUsage{
 				InputTokens: int(c.Usage.InputTokens), OutputTokens: int(c.Usage.OutputTokens), Samples: int(c.Usage.Samples), Calls: int(c.Usage.Calls),
 			},
 		})
 	}
-	return object(list)
+	return jsonText(list)
 }
 
-// historyContent returns the output of conv.history: the last messages that fit, oldest first. The last one is cut.
+// historyContent returns the output of conv.history: the newest messages that fit, at most limit, oldest first. If even
+// the newest does not fit, its text is cut and its images are left out.
 func (s State) historyContent(c *Conversation, limit *int) string {
 	history := conv.HistoryResult{Entries: []conv.HistoryResultEntry{}}
 	room := s.config.MaxHistoryBytes
@@ -106,32 +107,32 @@ func (s State) historyContent(c *Conversation, limit *int) string {
 		if limit != nil && len(history.Entries) == *limit {
 			break
 		}
-		if !recorded.message() {
+		if !recorded.shown() {
 			continue
 		}
 		entry, size := s.historyEntry(recorded.Item)
 		if size > room {
-			history.Truncated = some(true)
-			if len(history.Entries) > 0 {
+			history.Truncated = optional(true)
+			if len(history.Entries) > 0 { // entry is not the newest
 				break
 			}
 			entry.Attachments = []conv.HistoryResultEntryAttachment{}
 			if entry.Text != nil {
 				*entry.Text, _ = cut(*entry.Text, room)
 			}
-			entry.Truncated = some(true)
+			entry.Truncated = optional(true)
 			size = room
 		}
 		room -= size
 		history.Entries = append(history.Entries, entry)
 	}
 	slices.Reverse(history.Entries)
-	return object(history)
+	return jsonText(history)
 }
 
 // historyEntry returns a message as conv.history shows it, and the bytes of its texts and images.
 func (s State) historyEntry(item Item) (entry conv.HistoryResultEntry, size int) {
-	entry = conv.HistoryResultEntry{Role: "user", Attachments: []conv.HistoryResultEntryAttachment{}, From: some(item.From)}
+	entry = conv.HistoryResultEntry{Role: "user", Attachments: []conv.HistoryResultEntryAttachment{}, From: optional(item.From)}
 	if item.Kind == AgentMessage {
 		entry.Role = "assistant"
 	}
@@ -142,8 +143,8 @@ func (s State) historyEntry(item Item) (entry conv.HistoryResultEntry, size int)
 		shown := conv.HistoryResultEntryAttachment{Type: "image"}
 		if strings.HasPrefix(p.ImageURL, "data:") && len(p.ImageURL) > s.config.MaxInlineImageBytes {
 			sum := sha256.Sum256([]byte(p.ImageURL))
-			shown.Sha256, shown.Bytes, shown.Elided = some(hex.EncodeToString(sum[:])), some(len(p.ImageURL)), some(true)
-			size += 2 * len(sum)
+			shown.Sha256, shown.Bytes, shown.Elided = optional(hex.EncodeToString(sum[:])), optional(len(p.ImageURL)), optional(true)
+			size += 2 * len(sum) // in hexadecimal
 		} else {
 			shown.ImageURL = &p.ImageURL
 			size += len(p.ImageURL)
