@@ -69,7 +69,7 @@ type commands struct {
 	format      string // the value of --format
 	allProjects bool
 	hideSecrets bool
-	quiet       bool                          // write no notes
+	quiet       bool // write no notes
 	out         *output
 	library     *conversations.Library // nil before open
 	screen      io.Writer              // for progress while a pager has standard error
