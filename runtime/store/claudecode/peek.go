@@ -20,7 +20,7 @@ type metadata struct {
 	Custom, AI  string // titles
 	Description string // of the task of a sub-agent
 	Summaries   []summary
-	Keys        []key // of the records
+	Keys        keys // of the records
 	Messages    int
 	Answers     int       // messages of the assistant
 	Whole       bool      // all lines were read
