@@ -72,7 +72,7 @@ func (l *lab) complaints() error {
 // ferry is the session of the sample that has edits and failures.
 const ferry = "claude-7c90ab12-4f3e-4d21-b8a7-05e6c1d9f3a4"
 
-// pictures takes pictures of all pages, and has axe-core look at them.
+// pictures takes pictures of all pages, and has axe-core look at them. No page is wider than the narrowest screen.
 func pictures(l *lab) error {
 	first, err := ask[string](l, `document.querySelector("a.row").getAttribute("href")`)
 	if err != nil {
@@ -85,6 +85,9 @@ func pictures(l *lab) error {
 			if err := l.query("Plan a weekend"); err != nil {
 				return err
 			}
+		}
+		if err := errors.Join(l.setView(view{width: 320}), l.open(page[1]), l.until(`document.documentElement.scrollWidth <= 320`)); err != nil {
+			return err
 		}
 		for _, v := range views() {
 			if err := errors.Join(l.setView(v), l.open(page[1])); err != nil {
