@@ -224,7 +224,9 @@ func randomMessageQuery(rng *rand.Rand) messageQuery {
 		q.Until = instant()
 	}
 	if rng.IntN(3) == 0 {
-		q.Scopes = transcript.Role(1+rng.IntN(4)).Scopes() | transcript.Role(1+rng.IntN(4)).Scopes()
+		for range 2 {
+			q.Scopes |= transcript.Role(1 + rng.IntN(4)).Scopes()
+		}
 	}
 	if rng.IntN(2) == 0 {
 		q.Own = ownTool
