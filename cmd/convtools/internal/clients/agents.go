@@ -76,7 +76,7 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 			w.model = &modeltest.Server{AnyKey: true, Answer: w.respond}
 			modelURL := w.model.Start()
 			defer w.model.Close()
-			if err := w.setUp(ctx, modelURL, url, task.ToolSearch); err != nil {
+			if err := w.setUp(ctx, modelURL, url, task); err != nil {
 				return err
 			}
 			return w.do(ctx, task)
@@ -93,7 +93,7 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 func record(name string) func(context.Context, *lab) (string, error) { return work(name, false, name) }
 
 // setUp configures the agent.
-func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, toolSearch bool) error {
+func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, work task) error {
 	var err1, err2 error
 	w.home, err1 = w.makeDir()
 	w.project, err2 = w.makeDir()
@@ -101,7 +101,7 @@ func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, toolSear
 		return err
 	}
 	values := map[string]any{
-		"Model": modelURL, "Origin": strings.TrimSuffix(modelURL, "/v1"), "Key": modeltest.Key, "Server": serverURL, "ToolSearch": toolSearch,
+		"Model": modelURL, "Origin": strings.TrimSuffix(modelURL, "/v1"), "Key": modeltest.Key, "Server": serverURL, "ToolSearch": work.ToolSearch,
 	}
 	for name, path := range map[string]string{w.name: w.Config, "convtools": ".config/convtools/convtools.toml"} {
 		t, err := template.ParseFiles(w.testdata("agents", name+".tmpl"))
@@ -128,9 +128,14 @@ func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, toolSear
 	if serverURL != "" || w.History != "" {
 		return nil
 	}
-	_, err := repository.Output(ctx, process.Command{
-		Path: w.convtools, Args: []string{"install", w.name, "--scope", "user", "--yes"}, Dir: w.project, Env: w.env(w.home),
-	})
+	args := []string{"install", w.name, "--scope", "user", "--yes"}
+	if work.StartHook {
+		args = append(args, "--hook")
+	}
+	_, err := repository.Output(ctx, process.Command{Path: w.convtools, Args: args, Dir: w.project, Env: w.env(w.home)})
+	if err == nil && work.StartHook {
+		err = w.slowHook()
+	}
 	return err
 }
 
