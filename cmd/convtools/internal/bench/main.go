@@ -40,6 +40,7 @@ Groups:
   history   searching and listing sessions of Claude Code
   page      the page in a browser, beside a file of its size
   messages  searching and recalling messages, beside SQLite FTS5
+  secrets   what is taken for a secret in the source code of Go
 `
 
 func main() {
@@ -68,6 +69,7 @@ func groups() []group {
 		{"history", (*bench).history},
 		{"page", (*bench).page},
 		{"messages", (*bench).messages},
+		{"secrets", (*bench).secrets},
 	}
 }
 
