@@ -1,13 +1,15 @@
 # demo, test, build and generate need nothing but Go; check fetches its tools and
 # needs a C compiler for the race detector; bench installs peers from PyPI;
 # clients installs a Node and the clients from npm, and one from PyPI; page
-# installs Chromium from Debian, and axe-core from npm.
+# installs Chromium from Debian, and axe-core from npm; release wants npm.
 
 export CGO_ENABLED = 0
 GO          ?= go
 GOFLAGS_BIN  = -trimpath -ldflags="-s -w"
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT      = mvdan.cc/gofumpt@v0.12.0
+GORELEASER   = github.com/goreleaser/goreleaser/v2@v2.15.1
+CYCLONEDX    = github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 FUZZTIME    ?= 5s
 # The package of PyPI whose client calls the tools of convgen serve.
 MCP          = 1.28.1
@@ -17,7 +19,7 @@ PLATFORMS    = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 w
 
 .PHONY: help
 help: ## Show what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build bin/convtools and bin/convgen
@@ -79,6 +81,21 @@ page: ## Look at the page of convtools web in Chromium, and take pictures of it;
 	@command -v chromium >/dev/null || { apt-get update && apt-get install -y --no-install-recommends chromium; }
 	@$(GO) -C $(TOOLS) run ./page $(PAGE)
 
+.PHONY: release release-snapshot
+release: ## Build the release of this commit's tag in dist, install its packages and use them; uploads nothing
+release-snapshot: ## The same for a commit without a tag
+release-snapshot: SNAPSHOT = --snapshot
+# Goreleaser takes nothing from a checkout without a remote.
+release release-snapshot: export GIT_CONFIG_COUNT = 1
+release release-snapshot: export GIT_CONFIG_KEY_0 = remote.origin.url
+release release-snapshot: export GIT_CONFIG_VALUE_0 = https://github.com/convtools/convtools
+release release-snapshot:
+	@GOBIN="$(CURDIR)/bin/tools" $(GO) install $(GORELEASER) && GOBIN="$(CURDIR)/bin/tools" $(GO) install $(CYCLONEDX)
+	bin/tools/goreleaser check
+	PATH="$(CURDIR)/bin/tools:$$PATH" bin/tools/goreleaser release --clean $(SNAPSHOT)
+	$(GO) -C $(TOOLS) run ./release
+	$(GO) -C $(TOOLS) test -count=1 -v ./release -args -installed
+
 .PHONY: prove
 prove: ## Explore the states of sessions, mutate their code, kill processes, check the order of answers, try more random cases
 	for bounds in '-conversations=3 -queue=1' '-conversations=3 -queue=2' '-conversations=4 -queue=0'; do \
@@ -87,7 +104,7 @@ prove: ## Explore the states of sessions, mutate their code, kill processes, che
 	$(GO) test -count=1 -v -timeout=2h -run '^TestKill$$' ./runtime/session/engine -args -kills=200
 	$(GO) test -count=1 -v -timeout=2h -run '^TestKilledQuery$$' ./cmd/convtools -args -kills=100
 	$(GO) -C $(TOOLS) test -count=1 -v -timeout=2h -run '^TestLinearizable$$' ./prove -args -rounds=300
-	TEST_CASES=20 $(GO) test -count=1 -timeout=2h ./runtime/conversations ./runtime/recall/... ./gen/plan
+	TEST_CASES=50 $(GO) test -count=1 -timeout=2h ./runtime/conversations ./runtime/recall/... ./gen/plan ./runtime/knowledge/subjects ./runtime/store/internal/jpevents
 
 # Go shrinks an interesting input for up to a minute, and shows no executions
 # meanwhile.
@@ -102,4 +119,4 @@ fuzz: ## Run every fuzz target for FUZZTIME, and name those that failed
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf bin
+	rm -rf bin dist

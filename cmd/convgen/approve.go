@@ -16,8 +16,8 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// mostApproved is the maximum size in bytes of the file of approvals.
-const mostApproved = 4 << 20
+// maxApprovals is the maximum size in bytes of the file of approvals.
+const maxApprovals = 4 << 20
 
 // approve records that the user approves the commands that the tools of this folder run now.
 func approve(args []string, stdout, stderr io.Writer) error {
@@ -33,17 +33,18 @@ func approve(args []string, stdout, stderr io.Writer) error {
 	return s.approve(stdout)
 }
 
-// approve records the current commands of the tools, and prints them.
+// approve records the current commands of the tools as approved, in place of those of this folder that were approved
+// before, and prints them.
 func (s *served) approve(w io.Writer) error {
-	all := readAllApproved()
-	before := all[s.dir]
-	var prints []string
+	approvals := readApprovals()
+	before := approvals[s.dir]
+	var fingerprints []string
 	for _, t := range s.sorted() {
-		fmt.Fprintf(w, "%s (%s%s) runs %s\n", t.Name, t.Effect, t.news(before), t.commandLine())
-		prints = append(prints, t.fingerprint())
+		fmt.Fprintf(w, "%s (%s%s) runs %s\n", t.Name, t.Effect, t.changeSince(before), t.commandLine())
+		fingerprints = append(fingerprints, t.fingerprint())
 	}
-	all[s.dir] = prints
-	data, err := json.MarshalIndent(all, "", "  ")
+	approvals[s.dir] = fingerprints
+	data, err := json.MarshalIndent(approvals, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(approvedFile()), 0o700)
 	}
@@ -56,12 +57,13 @@ func (s *served) approve(w io.Writer) error {
 	return nil
 }
 
-// news returns "" if the tool is approved already, and ", changed" or ", new" otherwise.
-func (t *servedTool) news(before []string) string {
+// changeSince returns "" if the tool is among the approved fingerprints, ", changed" if a tool of its name is, and
+// ", new" otherwise.
+func (t *servedTool) changeSince(approved []string) string {
 	switch {
-	case slices.Contains(before, t.fingerprint()):
+	case slices.Contains(approved, t.fingerprint()):
 		return ""
-	case slices.ContainsFunc(before, func(print string) bool { return strings.HasPrefix(print, t.Name+" ") }):
+	case slices.ContainsFunc(approved, func(fingerprint string) bool { return strings.HasPrefix(fingerprint, t.Name+" ") }):
 		return ", changed"
 	}
 	return ", new"
@@ -72,30 +74,31 @@ func (t *servedTool) news(before []string) string {
 func (t *servedTool) commandLine() string {
 	var words []string
 	for _, v := range t.Command.Env {
-		words = append(words, v.Name+"="+written(v.Value))
+		words = append(words, v.Name+"="+template(v.Value))
 	}
 	line, _ := t.runner.Lines.Lookup(t.Command.Line)
 	words = append(words, line.Command...)
 	for _, arg := range t.Command.Args {
 		words = append(words, arg.Option...)
 		if len(arg.Value) > 0 {
-			words = append(words, written(arg.Value))
+			words = append(words, template(arg.Value))
 		}
 	}
-	shown := quoted(words...)
+	command := quoted(words...)
 	if t.Command.Stdin != nil {
-		shown += " with standard input " + quoted(written(t.Command.Stdin))
+		command += " with standard input " + quoted(template(t.Command.Stdin))
 	}
 	if t.Command.Dir != "" {
-		shown += " in " + quoted(t.Command.Dir)
+		command += " in " + quoted(t.Command.Dir)
 	}
-	return shown
+	return command
 }
 
 // quoted returns words quoted for a shell, with control characters made visible.
 func quoted(words ...string) string { return text.Line(process.JoinCommand(words...)) }
 
-func written(parts []commandline.Part) string {
+// template returns parts as one text, with the names of parameters in braces.
+func template(parts []commandline.Part) string {
 	var b strings.Builder
 	for _, part := range parts {
 		b.WriteString(part.Text)
@@ -120,14 +123,14 @@ func approvedFile() string {
 	return filepath.Join(dir, "convtools", "approved.json")
 }
 
-// readAllApproved returns the approved fingerprints by folder. It returns no approvals if the file cannot be read.
-func readAllApproved() map[string][]string {
-	all := map[string][]string{}
-	data, err := safefile.Read(approvedFile(), mostApproved)
-	if err != nil || json.Unmarshal(data, &all) != nil {
+// readApprovals returns the approved fingerprints by folder. It returns an empty map if the file cannot be read.
+func readApprovals() map[string][]string {
+	approvals := map[string][]string{}
+	data, err := safefile.Read(approvedFile(), maxApprovals)
+	if err != nil || json.Unmarshal(data, &approvals) != nil {
 		return map[string][]string{}
 	}
-	return all
+	return approvals
 }
 
-func readApproved(dir string) []string { return readAllApproved()[dir] }
+func readApproved(dir string) []string { return readApprovals()[dir] }

@@ -21,8 +21,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
-// breaking compares the specs with an older contract.lock, such as the one of the last release. It exits with 1 if a
-// change breaks callers and was not accepted.
+// breaking compares the specs with an older contract.lock, such as the one of the last release, and prints the changes.
+// It returns [errReported] if a change breaks callers or readers and was not accepted.
 func breaking(args []string, stdout, stderr io.Writer) error {
 	const hint = "convgen breaking -against git:v0.1.0, or with the file of a contract.lock"
 	flags, dir := flagsOf("breaking")
@@ -59,6 +59,8 @@ func breaking(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
+// compareContracts returns the changes from the contract that against names to the specs in dir, and the acceptances
+// that no change needs. If the specs have errors, it prints them to stderr and returns an error.
 func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []ir.Accepted, error) {
 	root, err := openProject(dir)
 	if err != nil {
@@ -88,12 +90,14 @@ func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []i
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
-// noContract is the usage error for an old contract that cannot be read. It is not a breaking change.
+// noContract returns the error for an old contract that cannot be read. It is a misuse, so that the exit code differs
+// from that of a breaking change.
 func noContract(err error, hint string) misuse {
 	return misuse{fmt.Sprintf("reading the old contract: %v", err), hint}
 }
 
-// oldContract reads the old contract from a file, or from a git revision.
+// oldContract returns the contract.lock that against names: a file, or git: and a revision. generated is the folder of
+// the lock in the project dir.
 func oldContract(dir, against, generated string) ([]byte, error) {
 	revision, isGit := strings.CutPrefix(against, "git:")
 	if !isGit {
@@ -138,6 +142,7 @@ func printChanges(w io.Writer, changes []lock.Change) error {
 	return nil
 }
 
+// printChangesJSON prints all changes as a JSON array.
 func printChangesJSON(w io.Writer, changes []lock.Change) error {
 	type row struct {
 		Rule     string     `json:"rule"`
@@ -162,7 +167,8 @@ func printChangesJSON(w io.Writer, changes []lock.Change) error {
 	return enc.Encode(rows)
 }
 
-// annotateChanges prints breaking and risky changes as GitHub annotations.
+// annotateChanges prints changes as GitHub annotations: errors for those that break, and warnings for others that are
+// not safe.
 func annotateChanges(w io.Writer, changes []lock.Change) error {
 	var list diag.List
 	for _, c := range changes {

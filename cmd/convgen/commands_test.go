@@ -25,7 +25,7 @@ func age(ts *testscript.TestScript, _ bool, dirs []string) {
 	}
 }
 
-// aged fails if a file below the given folders was written since age.
+// aged fails if a file below the given folders was written since [age]. With !, it fails if none was.
 func aged(ts *testscript.TestScript, neg bool, dirs []string) {
 	written := 0
 	for _, dir := range dirs {
@@ -41,6 +41,7 @@ func aged(ts *testscript.TestScript, neg bool, dirs []string) {
 	}
 }
 
+// eachFile calls do with every file below a folder, and fails if there is none.
 func eachFile(ts *testscript.TestScript, dir string, do func(string, fs.FileInfo)) {
 	files := 0
 	err := filepath.WalkDir(ts.MkAbs(dir), func(name string, d fs.DirEntry, err error) error {
@@ -70,8 +71,8 @@ func write(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(name, []byte(args[1]+"\n"), 0o644))
 }
 
-// exitCode runs a command, prints its output, and succeeds if it ends with the given exit code: exit CODE COMMAND
-// ARGS…
+// exitCode is the program exit of the scripts, with the arguments CODE COMMAND ARGS…. It runs the command, prints its
+// output, and succeeds if the command ends with that exit code.
 func exitCode() {
 	cmd := exec.Command(os.Args[2], os.Args[3:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

@@ -44,13 +44,14 @@ type option struct {
 	says  string
 	enum  []string
 	many  bool
-	// after separates an option and its value: = or a space.
-	after    string
-	doubtful bool // the help does not show clearly whether it takes a value, or its meaning
+	// separator is between an option and its value: = or a space.
+	separator string
+	doubtful  bool // the help does not show clearly whether it takes a value, or its meaning
 }
 
-// line returns the name of the draft's command line in tools.toml.
-func (d *draft) line(family string) string {
+// lineName returns the name of the draft's command line in tools.toml: that of the program whose help was read, or else
+// the family.
+func (d *draft) lineName(family string) string {
 	if len(d.words) == 0 {
 		return family
 	}
@@ -58,8 +59,8 @@ func (d *draft) line(family string) string {
 	return strings.Trim(name, "_")
 }
 
-// declaration returns the table of the command line for tools.toml. If the program is not installed, the command is
-// an echo of the command that would run.
+// declaration returns the table of the command line for tools.toml. The program is the one whose help was read, or else
+// has the name of the line; if that one is not installed, the command is an echo of the command that would run.
 func (d *draft) declaration(line string) string {
 	program, remark := strings.ReplaceAll(line, "_", "-"), ""
 	command := strconv.Quote(program)
@@ -71,7 +72,8 @@ func (d *draft) declaration(line string) string {
 	return fmt.Sprintf("[cli.%s]\ncommand = [%s]%s\n", line, command, remark)
 }
 
-// text returns the text of the spec.
+// text returns the text of the spec. line is the name of its command line in tools.toml, and short the name of the tool
+// without its family.
 func (d *draft) text(line, short string) string {
 	if d.handler {
 		return fmt.Sprintf(handlerDraft, d.tool)
@@ -94,18 +96,18 @@ func (d *draft) text(line, short string) string {
 	return fmt.Sprintf(commandDraft, d.tool, strings.TrimSpace(line+" "+strings.Join(words, " ")), parameters.String(), line, args.String())
 }
 
-// write writes the parameter and the argument of an option.
+// write writes the parameter and the argument of an option, as comments if the option is doubtful.
 func (o *option) write(args, parameters *strings.Builder) {
-	mark := ""
+	comment := ""
 	if o.doubtful {
-		mark = "# "
+		comment = "# "
 	}
 	says := text.Cut(strings.TrimRight(text.Line(o.says), ". "), 150)
 	if says == "" {
 		says = "The option " + o.flag
 	}
-	line := func(format string, values ...any) { fmt.Fprintf(parameters, mark+format+"\n", values...) }
-	arg := func(format string, values ...any) { fmt.Fprintf(args, "  "+mark+format+",\n", values...) }
+	line := func(format string, values ...any) { fmt.Fprintf(parameters, comment+format+"\n", values...) }
+	arg := func(format string, values ...any) { fmt.Fprintf(args, "  "+comment+format+",\n", values...) }
 	line("[parameters.%s]", o.name)
 	switch {
 	case o.many:
@@ -123,7 +125,7 @@ func (o *option) write(args, parameters *strings.Builder) {
 		arg(`"{%s}"`, o.name)
 	case o.value == "":
 		arg(`{ option = %q, when = %q }`, o.flag, o.name)
-	case o.after == "=":
+	case o.separator == "=":
 		arg(`"%s={%s}"`, o.flag, o.name)
 	default:
 		arg(`{ option = %q, value = "{%s}" }`, o.flag, o.name)
@@ -135,32 +137,34 @@ func (o *option) write(args, parameters *strings.Builder) {
 	parameters.WriteString("\n")
 }
 
-// mostOptions is the maximum number of options in a draft, because a model reads all of them.
-const mostOptions = 40
+// maxOptions is the maximum number of options in a draft, because a model reads all of them.
+const maxOptions = 40
 
-// fromHelp sets the options of the draft from the help of a command.
-func (d *draft) fromHelp(command string) error {
+// readHelp sets the words and the options of the draft from the help of a command: what it prints with -h and --help,
+// and its manual page if that names no options. It returns an error if there is no such program or no option.
+func (d *draft) readHelp(command string) error {
 	words, err := process.SplitCommand(command)
 	if err != nil {
 		return fmt.Errorf("%q is no command line: %w", command, err)
 	}
 	d.words = words
-	asks := [][]string{append(slices.Clone(words), "-h"), append(slices.Clone(words), "--help"), {"man", strings.Join(append([]string{filepath.Base(words[0])}, words[1:]...), "-")}}
+	helpCommands := [][]string{append(slices.Clone(words), "-h"), append(slices.Clone(words), "--help"), {"man", strings.Join(append([]string{filepath.Base(words[0])}, words[1:]...), "-")}}
 	help := ""
-	for i, ask := range asks {
-		if i == 2 && len(d.options) > 0 {
+	for i, helpCommand := range helpCommands {
+		isManual := i == 2
+		if isManual && len(d.options) > 0 {
 			break
 		}
-		result, err := process.Exec{}.Run(context.Background(), process.Command{Path: ask[0], Args: ask[1:], Env: append(process.DefaultEnv(), "MANPAGER=cat", "PAGER=cat", "GIT_PAGER=cat"), Limits: process.Limits{Stdout: 1 << 20}})
+		result, err := process.Exec{}.Run(context.Background(), process.Command{Path: helpCommand[0], Args: helpCommand[1:], Env: append(process.DefaultEnv(), "MANPAGER=cat", "PAGER=cat", "GIT_PAGER=cat"), Limits: process.Limits{Stdout: 1 << 20}})
 		if err != nil {
 			var failed *process.Error
-			if i < 2 && errors.As(err, &failed) && failed.Kind == process.NotFound {
-				return err
+			if !isManual && errors.As(err, &failed) && failed.Kind == process.NotFound {
+				return err // the program, not man, is missing
 			}
 			continue
 		}
 		help += string(result.Stdout) + "\n" + string(result.Stderr) + "\n"
-		d.options = listed(words, help)
+		d.options = parseHelp(words, help)
 	}
 	if len(d.options) == 0 {
 		return fmt.Errorf("the help of %s names no options", process.JoinCommand(words...))
@@ -168,23 +172,24 @@ func (d *draft) fromHelp(command string) error {
 	return nil
 }
 
-// listed returns the options in a help text, one a line, with their values and meanings, and the operands in its
-// usage line. The meaning of several options on one line is unknown.
-func listed(words []string, help string) []option {
+// parseHelp returns the options and operands in the help text of a command, whose words are given. An option has a line
+// of its own, with its value and its meaning; several options on one line are doubtful. Operands are in the usage line.
+func parseHelp(words []string, help string) []option {
+	// The groups of pattern: hyphens, [no-], the name, [ before an optional value, the separator, the value, the meaning.
 	const value = `[<{[]?[A-Za-z0-9_|,.:'"-]*[>}\]]?:?`
 	pattern := regexp.MustCompile(`^\s{1,12}(?:-\w(?:[ =]?` + value + `)?, +)?(--?)(\[no-\])?([A-Za-z][\w-]*)(\[?)([= ]?)(` + value + `)\]?(?:(?:\s{2,}|\t)(.*))?$`)
-	several := regexp.MustCompile(`\s(-[a-z][\w-]*)(?: ([A-Z]+)\b)?`)
+	onOneLine := regexp.MustCompile(`\s(-[a-z][\w-]*)(?: ([A-Z]+)\b)?`)
 	help = regexp.MustCompile(`\x1b\[[0-9;]*m|.\x08`).ReplaceAllString(help, "")
-	operands := named(words, help)
+	operands := parseOperands(words, help)
 	taken := map[string]bool{"ctx": true, "action": true, "answers": true, "options": true} // hosts use these names
 	for _, o := range operands {
 		taken[o.name] = true
 	}
-	seen, live := map[string]bool{"help": true, "version": true}, len(operands)
+	seen, certain := map[string]bool{"help": true, "version": true}, len(operands) // certain: the number not doubtful
 	var found []option
 	add := func(o option) {
 		o.name = parameterName(o.flag)
-		if seen[o.name] || live >= mostOptions {
+		if seen[o.name] || certain >= maxOptions {
 			return
 		}
 		seen[o.name] = true
@@ -193,7 +198,7 @@ func listed(words []string, help string) []option {
 		}
 		o.doubtful = o.doubtful || o.says == "" || len(o.name) > 40
 		if !o.doubtful {
-			live++
+			certain++
 		}
 		found = append(found, o)
 	}
@@ -201,16 +206,16 @@ func listed(words []string, help string) []option {
 	for i, line := range lines {
 		match := pattern.FindStringSubmatch(line)
 		if match == nil {
-			if all := several.FindAllStringSubmatch(line, -1); len(all) > 1 && strings.HasPrefix(strings.TrimSpace(line), "-") {
-				for _, m := range all {
+			if matches := onOneLine.FindAllStringSubmatch(line, -1); len(matches) > 1 && strings.HasPrefix(strings.TrimSpace(line), "-") {
+				for _, m := range matches {
 					add(option{flag: m[1], value: m[2], doubtful: true})
 				}
 			}
 			continue
 		}
-		o := option{flag: match[1] + match[3], after: match[5], value: strings.Trim(match[6], `<>[]'":`), says: match[7], doubtful: match[2] != "" || match[4] != ""}
+		o := option{flag: match[1] + match[3], separator: match[5], value: strings.Trim(match[6], `<>[]'":`), says: match[7], doubtful: match[2] != "" || match[4] != ""}
 		if match[1] == "--" {
-			o.after = "="
+			o.separator = "="
 		}
 		if inside, ok := strings.CutPrefix(o.value, "{"); ok {
 			o.enum = strings.FieldsFunc(strings.TrimSuffix(inside, "}"), func(r rune) bool { return r == ',' || r == '|' })
@@ -226,6 +231,7 @@ func listed(words []string, help string) []option {
 				o.doubtful, o.value = o.value == "true", "text"
 			}
 		}
+		// The meaning can be on the next line, which is indented further.
 		if o.says == "" && i+1 < len(lines) && strings.HasPrefix(strings.ReplaceAll(lines[i+1], "\t", "      "), "      ") {
 			o.says = strings.TrimSpace(lines[i+1])
 		}
@@ -239,9 +245,9 @@ func parameterName(s string) string {
 	return strings.Trim(regexp.MustCompile(`[_-]+`).ReplaceAllString(strings.ToLower(s), "_"), "_")
 }
 
-// named returns the operands in the usage line of a help text. A draft requires none of them, because its example has
-// no values.
-func named(words []string, help string) []option {
+// parseOperands returns the operands in the usage line of a help text, without words of the command and placeholders
+// such as OPTION. A draft requires none of them, because its example has no values.
+func parseOperands(words []string, help string) []option {
 	usage := regexp.MustCompile(`(?i)usage:\s*(.*)`).FindStringSubmatch(help)
 	if usage == nil {
 		return nil

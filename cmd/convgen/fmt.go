@@ -12,8 +12,9 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
-// formatFiles formats tools.toml and its specs, or the given files. With -check it only prints the names of files
-// that are not formatted.
+// formatFiles formats tools.toml and its specs, or the given files, and prints the names of files that it changed. With
+// -check it only prints the names of files that are not formatted, which is an error. A file that cannot be formatted
+// is reported, and is an error after all other files.
 func formatFiles(args []string, stdout, stderr io.Writer) error {
 	flags, dir := flagsOf("fmt")
 	check := flags.Bool("check", false, "")
@@ -32,7 +33,7 @@ func formatFiles(args []string, stdout, stderr io.Writer) error {
 			names = append(names, file.Name)
 		}
 	}
-	var wrong error
+	var result error
 	for _, name := range names {
 		changed, err := formatFile(root, name, *check)
 		switch {
@@ -44,13 +45,13 @@ func formatFiles(args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintln(stdout, name)
 		}
 		if err != nil || changed && *check {
-			wrong = errReported
+			result = errReported
 		}
 	}
-	return wrong
+	return result
 }
 
-// formatFile formats a file, unless check is set, and reports whether it was not formatted.
+// formatFile reports whether a file was not formatted, and formats it unless check is set.
 func formatFile(root *os.Root, name string, check bool) (changed bool, err error) {
 	before, err := root.ReadFile(name)
 	if err != nil {

@@ -108,6 +108,8 @@ func TestProgramsThroughEveryFront(t *testing.T) {
 // copied is a copy of a project in testdata, with all tools approved.
 type copied struct{ dir, state string }
 
+// copyProject copies a project of testdata, makes the copy a git repository with two commits, starts the web server
+// that its tool for curl asks, and approves its tools.
 func copyProject(t *testing.T, name string) copied {
 	t.Helper()
 	p := copied{t.TempDir(), t.TempDir()}
@@ -137,6 +139,7 @@ func copyProject(t *testing.T, name string) copied {
 	return p
 }
 
+// convgen returns a command that runs this test program as convgen in the copy.
 func (p copied) convgen(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -153,16 +156,16 @@ func (p copied) try(t *testing.T, tool string, examples []string) []answer {
 	t.Helper()
 	out, err := p.convgen(t, "try", tool).Output()
 	var list []answer
-	shown := string(out)
+	rest := string(out)
 	for i, arguments := range examples {
 		var found bool
-		if shown, found = strings.CutPrefix(shown, tool+" "+arguments+"\n"); !found {
-			t.Fatalf("try does not show example %d: %.500s", i, shown)
+		if rest, found = strings.CutPrefix(rest, tool+" "+arguments+"\n"); !found {
+			t.Fatalf("try does not show example %d: %.500s", i, rest)
 		}
-		text := shown
-		if i+1 < len(examples) {
-			text, _, _ = strings.Cut(shown, "\n\n"+tool+" ")
-			shown = shown[len(text)+len("\n\n"):]
+		text := rest
+		if i+1 < len(examples) { // the answer ends before the next example
+			text, _, _ = strings.Cut(rest, "\n\n"+tool+" ")
+			rest = rest[len(text)+len("\n\n"):]
 		}
 		text, failed := strings.CutPrefix(strings.TrimSuffix(text, "\n\n"), "FAILED: ")
 		if failed != (err != nil) {

@@ -44,7 +44,8 @@ func initProject(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// writeProject writes the files and returns the name of the program. If one of the files exists, it writes nothing.
+// writeProject writes the files of a new project, prints their names to stdout, and returns the name of the program,
+// which is "" outside a Go module. If one of the files exists, it writes nothing and returns an error.
 func writeProject(dir string, stdout io.Writer) (string, error) {
 	root, err := openProject(dir)
 	if err != nil {
@@ -81,22 +82,27 @@ func writeProject(dir string, stdout io.Writer) (string, error) {
 	return program, nil
 }
 
+// projectFile is a file of a new project.
 type projectFile struct{ name, text string }
 
-// projectFiles returns the files for a Go module, or for a folder whose specs are served without Go.
+// projectFiles returns the files for a Go module or, if module is false, for a folder whose specs are served without
+// Go. fill replaces the words that stand for names; see project.
 func projectFiles(module bool, fill *strings.Replacer) ([]projectFile, error) {
-	leaveOut := map[bool][]string{true: {"served.toml"}, false: {"tools.toml", "main.go.txt"}}[module]
+	omitted := []string{"tools.toml", "main.go.txt"}
+	if module {
+		omitted = []string{"served.toml"}
+	}
 	var files []projectFile
 	err := fs.WalkDir(project, "project", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || slices.Contains(leaveOut, path.Base(name)) {
+		if err != nil || entry.IsDir() || slices.Contains(omitted, path.Base(name)) {
 			return err
 		}
 		text, err := project.ReadFile(name)
-		place := strings.TrimSuffix(strings.TrimPrefix(name, "project/"), ".txt")
-		if place == "served.toml" {
-			place = "tools.toml"
+		target := strings.TrimSuffix(strings.TrimPrefix(name, "project/"), ".txt")
+		if target == "served.toml" { // the tools.toml of a folder without Go
+			target = "tools.toml"
 		}
-		files = append(files, projectFile{place, fill.Replace(string(text))})
+		files = append(files, projectFile{target, fill.Replace(string(text))})
 		return err
 	})
 	return files, err
@@ -121,7 +127,7 @@ func modulePath(root *os.Root) (string, error) {
 	return "", errors.New("go.mod names no module")
 }
 
-// writeFile writes a file of a project.
+// writeFile writes a file of a project, and the folders above it, so that the file is never partly written.
 func writeFile(root *os.Root, name, text string) error {
 	err := root.MkdirAll(path.Dir(name), 0o755)
 	if err == nil {

@@ -95,7 +95,7 @@ const (
 )
 
 // command is a command of convgen. If run is nil, the command is one that programs built from specs have too, and
-// [hosted] runs it.
+// [runHosted] runs it.
 type command struct {
 	name string
 	run  func(args []string, stdout, stderr io.Writer) error
@@ -129,9 +129,10 @@ type misuse struct{ message, hint string }
 
 func (m misuse) Error() string { return m.message }
 
-// errReported is returned after the problem was printed.
+// errReported is returned after the problem was printed: convgen only has to exit with 1.
 var errReported = errors.New("something is wrong")
 
+// run runs the command that the first argument names, prints its error, and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	name := "help"
 	if len(args) > 0 {
@@ -140,7 +141,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	known := commands()
 	if slices.Contains([]string{"help", "-h", "-help", "--help"}, name) {
 		if len(args) > 1 && slices.ContainsFunc(known, func(c command) bool { return c.name == args[1] && c.run == nil }) {
-			return hosted([]string{args[1], "--help"}, stdout, stderr)
+			return runHosted([]string{args[1], "--help"}, stdout, stderr)
 		}
 		fmt.Fprint(stdout, usage)
 		return exitOK
@@ -155,18 +156,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	if known[i].run == nil {
-		return hosted(args, stdout, stderr)
+		return runHosted(args, stdout, stderr)
 	}
 	err := known[i].run(args[1:], stdout, stderr)
-	var use misuse
+	var wrongUse misuse
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, usage)
 		return exitOK
-	case errors.As(err, &use):
-		fmt.Fprintf(stderr, "convgen %s: %v\nhint: %s\n", name, err, cmp.Or(use.hint, "see convgen help"))
+	case errors.As(err, &wrongUse):
+		fmt.Fprintf(stderr, "convgen %s: %v\nhint: %s\n", name, err, cmp.Or(wrongUse.hint, "see convgen help"))
 		return exitUsage
 	case !errors.Is(err, errReported):
 		fmt.Fprintf(stderr, "convgen %s: %v\n", name, err)
@@ -174,23 +175,23 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitWrong
 }
 
-// flagsOf returns a flag set with the flag -C for the project's folder, which all commands have.
+// flagsOf returns the flags of a command, with -C for the project's folder, which it puts in dir.
 func flagsOf(name string) (flags *flag.FlagSet, dir *string) {
 	flags = flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	return flags, flags.String("C", ".", "")
 }
 
-// parse parses flags followed by at most most arguments.
-func parse(flags *flag.FlagSet, args []string, most int) error {
+// parse parses flags followed by at most maxArgs arguments. It returns [flag.ErrHelp] or a misuse.
+func parse(flags *flag.FlagSet, args []string, maxArgs int) error {
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return err
 	case err != nil:
 		return misuse{message: err.Error()}
-	case flags.NArg() > most:
-		return misuse{message: fmt.Sprintf("unexpected argument %q", flags.Arg(most))}
+	case flags.NArg() > maxArgs:
+		return misuse{message: fmt.Sprintf("unexpected argument %q", flags.Arg(maxArgs))}
 	}
 	return nil
 }
@@ -205,6 +206,7 @@ func openProject(dir string) (*os.Root, error) {
 	return root, nil
 }
 
+// options are the flags of convgen generate.
 type options struct {
 	dir     string
 	check   bool
@@ -243,7 +245,8 @@ func generate(args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// run generates or checks, and reports whether there was no problem.
+// run writes the generated files or, with -check, compares them, and prints what it did or found. It returns false if
+// the specs have errors or, with -check, if a file differs.
 func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	root, err := openProject(o.dir)
 	if err != nil {
@@ -290,11 +293,11 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	}
 	var report strings.Builder
 	for _, d := range differences {
-		done := "wrote "
+		action := "wrote "
 		if d.Kind == plan.Orphan {
-			done = "removed "
+			action = "removed "
 		}
-		report.WriteString(done + d.Path + "\n")
+		report.WriteString(action + d.Path + "\n")
 	}
 	_, _ = io.WriteString(stderr, report.String())
 	return true, nil
@@ -315,11 +318,12 @@ func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// longestLock is the maximum size in bytes of a contract.lock that is compared.
-const longestLock = 64 << 20
+// maxLock is the maximum size in bytes of a contract.lock that is compared.
+const maxLock = 64 << 20
 
-// warn prints the changes that break callers, if the contract.lock changes. It compares with the last commit, or with
-// the existing file if git has none. It ignores a lock that cannot be read, because the lock is about to be replaced.
+// warn prints the changes that break callers, if contract.lock is about to change. It compares the specs with the
+// contract.lock of the last commit. If that cannot be read, it compares them with the existing file, unless the file
+// was never committed. If neither can be read, it prints nothing, because the lock is about to be replaced.
 func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result, differences []plan.Difference) {
 	name := path.Join(result.Contract.Targets.Generated, lock.File)
 	if !slices.Contains(differences, plan.Difference{Path: name, Kind: plan.Stale}) {
@@ -327,7 +331,7 @@ func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result, dif
 	}
 	old, err := oldContract(o.dir, "git:HEAD", result.Contract.Targets.Generated)
 	if err != nil && !o.uncommitted(name) {
-		old, err = safefile.ReadIn(root, name, longestLock)
+		old, err = safefile.ReadIn(root, name, maxLock)
 	}
 	if err != nil {
 		return
@@ -340,7 +344,7 @@ func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result, dif
 	}
 }
 
-// uncommitted reports whether git knows that a file was never committed. Then nobody else depends on the contract.
+// uncommitted reports whether git runs and does not track a file. Then nobody else depends on the contract in it.
 func (o *options) uncommitted(name string) bool {
 	cmd := exec.Command("git", "ls-files", "--error-unmatch", "--", name)
 	cmd.Dir = o.dir
@@ -348,7 +352,8 @@ func (o *options) uncommitted(name string) bool {
 	return errors.As(cmd.Run(), &exit) && exit.ExitCode() == 1 // outside a repository the exit code differs
 }
 
-// print prints the diagnostics and differences: text for people to stderr, the other formats for programs to stdout.
+// print prints the diagnostics and, with -check, the differences: text for people to stderr, the other formats for
+// programs to stdout. With -v it also prints what targets could not express.
 func (o *options) print(stdout, stderr io.Writer, result *plan.Result, differences []plan.Difference) error {
 	if o.verbose {
 		for _, line := range result.Lowered() {
@@ -412,6 +417,7 @@ func editorFiles(args []string, stdout, _ io.Writer) error {
 	return err
 }
 
+// explainRule prints the explanation of a rule or, without an argument, a list of all rules.
 func explainRule(args []string, stdout, _ io.Writer) error {
 	flags, _ := flagsOf("explain")
 	if err := parse(flags, args, 1); err != nil {

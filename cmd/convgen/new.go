@@ -13,8 +13,8 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
-// newSpec writes the first version of a spec. It is valid, so the generated files can be read before the spec is
-// edited.
+// newSpec writes the first version of a spec and prints the name of its file. The spec is valid, so the generated files
+// can be read before the spec is edited.
 func newSpec(args []string, stdout, _ io.Writer) error {
 	flags, dir := flagsOf("new")
 	handler := flags.Bool("go", false, "")
@@ -29,7 +29,7 @@ func newSpec(args []string, stdout, _ io.Writer) error {
 	}
 	d := draft{tool: tool, handler: *handler}
 	if *help != "" {
-		if err := d.fromHelp(*help); err != nil {
+		if err := d.readHelp(*help); err != nil {
 			return err
 		}
 	}
@@ -41,8 +41,8 @@ func newSpec(args []string, stdout, _ io.Writer) error {
 	return err
 }
 
-// writeSpec writes a spec and returns its file name. If the project does not accept the spec, it restores the
-// project.
+// writeSpec writes a spec, declares its command line in tools.toml unless it is declared, and returns the name of the
+// spec's file. If the spec has an error, it removes the spec and restores tools.toml.
 func writeSpec(dir string, d draft) (string, error) {
 	tool := d.tool
 	family, short, ok := strings.Cut(strings.Replace(tool, ".", "_", 1), "_")
@@ -72,7 +72,7 @@ func writeSpec(dir string, d draft) (string, error) {
 	if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s is there already", name)
 	}
-	line := d.line(family)
+	line := d.lineName(family)
 	declared := slices.ContainsFunc(project.CLIs, func(c spec.CLI) bool { return c.Name == line })
 	if !d.handler && !declared {
 		after := strings.TrimRight(string(before), "\n") + "\n\n" + d.declaration(line)
@@ -89,9 +89,9 @@ func writeSpec(dir string, d draft) (string, error) {
 	}
 	for _, d := range result.Diags {
 		if d.File == name {
-			removed := errors.Join(root.Remove(name), writeFile(root, spec.ProjectFile, string(before)))
+			restoreErr := errors.Join(root.Remove(name), writeFile(root, spec.ProjectFile, string(before)))
 			_ = root.Remove(path.Dir(name)) // the folder may have been created for the spec; Remove fails if it is not empty
-			return "", errors.Join(fmt.Errorf("a tool cannot have that name: %s", d.Message), removed)
+			return "", errors.Join(fmt.Errorf("a tool cannot have that name: %s", d.Message), restoreErr)
 		}
 	}
 	return name, nil

@@ -67,12 +67,12 @@ func TestRunsAtOnce(t *testing.T) {
 			runs.Go(generate)
 		}
 		runs.Wait()
-		// Remove a tool, so that there is a file to remove.
-		gone, err := filepath.Glob(filepath.Join(dir, "specs", "*", "*.toml"))
+		// Remove a spec, so that the next runs have orphans to remove.
+		specs, err := filepath.Glob(filepath.Join(dir, "specs", "*", "*.toml"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Remove(gone[len(gone)-1]); err != nil {
+		if err := os.Remove(specs[len(specs)-1]); err != nil {
 			t.Fatal(err)
 		}
 	}

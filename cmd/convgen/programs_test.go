@@ -63,7 +63,7 @@ func TestHostileValuesThroughRealPrograms(t *testing.T) {
 			s := &served{dir: programs, stderr: io.Discard}
 			s.load()
 			before := tree(t, dir)
-			base := map[string]any{
+			required := map[string]any{ // the required arguments of the tool
 				"git_search": map[string]any{}, "find_files": map[string]any{}, "jq_pick": map[string]any{"object": map[string]any{"name": "x"}},
 				"sqlite_query": map[string]any{"database": "a.db", "query": "select 1"}, "curl_fetch": map[string]any{"url": "http://127.0.0.1:9/"},
 				"tar_list": map[string]any{"archive": "a.tar"}, "sort_lines": map[string]any{"text": "b\na"}, "grep_text": map[string]any{"texts": []string{"plain"}, "file": "a.txt"},
@@ -71,7 +71,7 @@ func TestHostileValuesThroughRealPrograms(t *testing.T) {
 			for _, parameter := range parameters {
 				for _, value := range hostileValues() {
 					arguments := map[string]any{}
-					for name, v := range base {
+					for name, v := range required {
 						arguments[name] = v
 					}
 					arguments[parameter] = value
@@ -83,18 +83,18 @@ func TestHostileValuesThroughRealPrograms(t *testing.T) {
 						t.Fatal(err)
 					}
 					answer, err := s.call(t.Context(), contract.Call{Tool: tool, Arguments: text, Context: contract.Context{Dir: dir}})
-					said := answer
+					output := answer
 					if err != nil {
-						said = err.Error()
+						output = err.Error()
 					}
 					for _, taken := range []string{"Usage:", "usage:", "unrecognized option", "invalid option", "unknown option", "unknown predicate", "Unknown option"} {
-						if strings.Contains(said, taken) {
-							t.Errorf("%s=%.60q was taken for an option: %.300s", parameter, value, said)
+						if strings.Contains(output, taken) {
+							t.Errorf("%s=%.60q was taken for an option: %.300s", parameter, value, output)
 						}
 					}
 					named := parameter == "file" || parameter == "folder" // the tool may use files of the folder
-					if strings.Contains(said, "S3CR3T") && !named || strings.Contains(said, "root:x:") {
-						t.Errorf("%s=%.60q shows a file: %.300s", parameter, value, said)
+					if strings.Contains(output, "S3CR3T") && !named || strings.Contains(output, "root:x:") {
+						t.Errorf("%s=%.60q shows a file: %.300s", parameter, value, output)
 					}
 					if after := tree(t, dir); after != before {
 						t.Fatalf("%s=%.60q has changed files:\n%s\nwere:\n%s", parameter, value, after, before)

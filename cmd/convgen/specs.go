@@ -32,8 +32,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// served serves the specs of a project as tools, without Go: package commandline interprets each tool's table. It
-// reads the specs again when they change.
+// served serves the specs of a project as tools, without generated Go code: package commandline interprets the table of
+// each tool. load reads the specs again when they have changed.
 type served struct {
 	dir    string // the folder with tools.toml
 	stderr io.Writer
@@ -42,38 +42,40 @@ type served struct {
 	unattended bool
 
 	mu      sync.Mutex
-	version string
+	version string                // a hash of all specs
 	tools   map[string]servedTool // by file name of the spec
-	wrong   map[string]string     // by file name with a mistake: the name of the tool, or ""
-	reading []string              // names of the tools that were listed as reading and approved
+	wrong   map[string]string     // for each file with a mistake, by its name: the name of its tool, or ""
+	reading []string              // names of the tools that a host was told only read; see descriptions
 	runner  *commandline.Runner
 	jpFiles []contract.File // definitions of the tools for JP
 }
 
+// servedTool is a tool as its spec was when it was last without a mistake.
 type servedTool struct {
 	*commandline.Tool
 	runner   *commandline.Runner // has the command lines at the time the tool was read
 	examples []string            // the arguments of each example
 }
 
-// findProject returns the folder with tools.toml at or above a folder.
+// findProject returns the nearest folder with tools.toml: dir, or one above it. If dir is empty, it starts from the
+// working directory.
 func findProject(dir string) (string, error) {
 	from, err := filepath.Abs(cmp.Or(dir, "."))
 	if err != nil {
 		return "", fmt.Errorf("finding the project: %w", err)
 	}
-	for at := from; ; at = filepath.Dir(at) {
-		if info, err := os.Stat(filepath.Join(at, spec.ProjectFile)); err == nil && info.Mode().IsRegular() {
-			return at, nil
+	for folder := from; ; folder = filepath.Dir(folder) {
+		if info, err := os.Stat(filepath.Join(folder, spec.ProjectFile)); err == nil && info.Mode().IsRegular() {
+			return folder, nil
 		}
-		if at == filepath.Dir(at) {
+		if folder == filepath.Dir(folder) { // the root of the file system
 			return "", fmt.Errorf("there is no %s in %s or above it: convgen init writes one", spec.ProjectFile, from)
 		}
 	}
 }
 
-// load reads the specs if they have changed. It prints mistakes to standard error. A spec with a mistake keeps its
-// previous tool.
+// load reads the specs and, if they have changed since the last call, serves them. It prints mistakes to stderr. A spec
+// with a mistake keeps its previous tool, and a mistake in tools.toml keeps all previous tools.
 func (s *served) load() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,13 +85,13 @@ func (s *served) load() {
 	}
 	defer root.Close()
 	project, diags := spec.Load(root.FS())
-	sum := sha256.New()
+	hash := sha256.New()
 	sources := map[string][]byte{}
 	for _, file := range project.Sources {
 		sources[file.Name] = file.Source
-		fmt.Fprintf(sum, "%q%q", file.Name, file.Source)
+		fmt.Fprintf(hash, "%q%q", file.Name, file.Source)
 	}
-	version := hex.EncodeToString(sum.Sum(nil))
+	version := hex.EncodeToString(hash.Sum(nil))
 	if version == s.version {
 		return
 	}
@@ -104,12 +106,12 @@ func (s *served) load() {
 		}
 		return
 	}
-	s.jpFiles = jpFiles(checked)
+	s.jpFiles = jpDefinitions(checked)
 	tools, runner := map[string]servedTool{}, commandline.New(checked.CLIs)
 	runner.Dir = s.dir
 	for name := range sources {
 		_, wrong := s.wrong[name]
-		if before, was := s.tools[name]; was && wrong {
+		if before, exists := s.tools[name]; exists && wrong {
 			fmt.Fprintf(s.stderr, "%s is wrong: %s stays as it was before\n", name, before.Name)
 			tools[name] = before
 		}
@@ -117,17 +119,18 @@ func (s *served) load() {
 	for _, t := range checked.Tools() {
 		_, wrong := s.wrong[t.Source]
 		switch {
-		case wrong:
+		case wrong: // its previous tool, if there is one, is in tools already
 		case t.Command == nil:
 			fmt.Fprintf(s.stderr, "%s: %s has a handler in Go, and is not served from its spec\n", t.Source, t.Name)
 		default:
-			tools[t.Source] = servedTool{table.Command(t, schema.Compact(t)), runner, arguments(t)}
+			tools[t.Source] = servedTool{table.Command(t, schema.Compact(t)), runner, exampleArguments(t)}
 		}
 	}
 	s.tools, s.runner = tools, runner
 }
 
-// wrongFiles returns the files with errors, and the names of their tools.
+// wrongFiles returns the name of the tool of each file with an error, by the name of the file. The name of the tool is
+// "" if it cannot be read.
 func wrongFiles(project *spec.Project, diags diag.List) map[string]string {
 	wrong := map[string]string{}
 	for _, d := range diags {
@@ -136,22 +139,22 @@ func wrongFiles(project *spec.Project, diags diag.List) map[string]string {
 		}
 	}
 	for _, t := range project.Tools {
-		if _, is := wrong[t.File.Name]; is {
+		if _, isWrong := wrong[t.File.Name]; isWrong {
 			wrong[t.File.Name] = t.Name.Value
 		}
 	}
 	return wrong
 }
 
-// mistakes returns an error that names the wrong specs, whose tools were not tried or listed, or nil if there are
-// none.
-func (s *served) mistakes(done string) error {
+// mistakesError returns an error that names the specs with mistakes, or nil if there are none. done completes "their
+// tools were not …", such as "served".
+func (s *served) mistakesError(done string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	files := slices.Sorted(maps.Keys(s.wrong))
-	_, all := s.wrong[spec.ProjectFile]
+	_, projectIsWrong := s.wrong[spec.ProjectFile]
 	switch {
-	case all:
+	case projectIsWrong:
 		return fmt.Errorf("%s is wrong: no tools were %s", spec.ProjectFile, done)
 	case len(files) == 1:
 		return fmt.Errorf("1 spec is wrong, and its tool was not %s: %s", done, files[0])
@@ -161,10 +164,10 @@ func (s *served) mistakes(done string) error {
 	return nil
 }
 
-// jpFiles returns the JP definitions of the tools that are served from their specs.
-func jpFiles(c *ir.Contract) []contract.File {
+// jpDefinitions returns the JP definitions of the tools that are served from their specs.
+func jpDefinitions(c *ir.Contract) []contract.File {
 	c.Targets.JPTools, c.Targets.JPCommand = ".jp/mcp/tools", "convgen jp-tool {{context}} {{tool}}"
-	definitions := jp.Tools(c)
+	definitions := jp.Tools(c) // in the order of c.Tools
 	var files []contract.File
 	for i, t := range c.Tools() {
 		if t.Command != nil {
@@ -174,8 +177,9 @@ func jpFiles(c *ir.Contract) []contract.File {
 	return files
 }
 
-// arguments returns the arguments of a tool's examples, or {} if it has no examples and no required parameter.
-func arguments(t *ir.Tool) []string {
+// exampleArguments returns the arguments of each example of a tool. Without examples it returns {} if no parameter is
+// required, and nil otherwise.
+func exampleArguments(t *ir.Tool) []string {
 	var list []string
 	for _, e := range t.Examples {
 		list = append(list, e.Arguments)
@@ -198,22 +202,23 @@ func (s *served) sorted() []servedTool {
 	return list
 }
 
-// described returns the tools as hosts see them. A tool with an unapproved command is listed as writing, so that
-// editing a spec cannot make a host run a command without asking.
-func (s *served) described() []contract.Tool {
+// descriptions returns the tools as hosts see them. A tool with an unapproved command is described as writing, so that
+// editing a spec cannot make a host run a command without asking. descriptions adds the tools that it describes as
+// reading to s.reading.
+func (s *served) descriptions() []contract.Tool {
 	approved := readApproved(s.dir)
 	var reading []string
 	var list []contract.Tool
 	for _, t := range s.sorted() {
-		described := t.Tool.Tool
+		description := t.Tool.Tool
 		switch {
 		case !slices.Contains(approved, t.fingerprint()):
-			described.Effect, described.OpenWorld = string(ir.Write), true
-			described.Description += "\n\nThe user has not approved what this tool runs, which is new or has changed. convgen approve does so."
+			description.Effect, description.OpenWorld = string(ir.Write), true
+			description.Description += "\n\nThe user has not approved what this tool runs, which is new or has changed. convgen approve does so."
 		case t.Effect == string(ir.Read):
 			reading = append(reading, t.Name)
 		}
-		list = append(list, described)
+		list = append(list, description)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,8 +238,8 @@ func (t *servedTool) fingerprint() string {
 	return t.Name + " " + hex.EncodeToString(sum[:])
 }
 
-// call answers a call. A host with an old list of tools may run a changed tool without asking, because it was listed
-// as reading. Such a tool runs only if its command is approved.
+// call answers a call. A host may have an old list, in which a tool that has changed is still described as reading, and
+// run the tool without asking the user. So a tool that may run unasked runs only if its command is approved.
 func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 	var names []string
 	for _, t := range s.sorted() {
@@ -242,7 +247,7 @@ func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 			names = append(names, t.Name)
 			continue
 		}
-		if s.unasked(&t, call.Tool) && !slices.Contains(readApproved(s.dir), t.fingerprint()) {
+		if s.mayRunUnasked(&t, call.Tool) && !slices.Contains(readApproved(s.dir), t.fingerprint()) {
 			return "", &contract.Error{Message: "The user has not approved what " + t.Name + " runs, which is new or has changed. They do so with: convgen approve"}
 		}
 		call.Context.Dir = cmp.Or(call.Context.Dir, s.dir)
@@ -251,26 +256,26 @@ func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 	return "", contract.UnknownTool(call.Tool, names)
 }
 
-// unasked reports whether a tool may run without the user being asked: it was listed as reading under one of its
-// current or former names.
-func (s *served) unasked(t *servedTool, name string) bool {
+// mayRunUnasked reports whether a host may run a tool without asking the user. An unattended host may run any tool;
+// others may run a tool that they were told only reads, under one of its names or under the name of the call.
+func (s *served) mayRunUnasked(t *servedTool, name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.unattended || slices.ContainsFunc(s.reading, func(read string) bool {
-		return t.AnswersTo(read) || read == name || ir.Flat(read) == name
+	return s.unattended || slices.ContainsFunc(s.reading, func(reading string) bool {
+		return t.AnswersTo(reading) || reading == name || ir.Flat(reading) == name
 	})
 }
 
-// family returns the specs as a family of tools.
+// family returns the specs as a family of tools. Its Version loads the specs that have changed.
 func (s *served) family(host *toolset.Host) toolset.Family {
 	runner := s.runner
-	family := app.Declared(s.described(), s.call, runner)(host)[0]
+	family := app.Declared(s.descriptions(), s.call, runner)(host)[0]
 	family.Name = "specs"
-	family.Declared = s.described
-	programs := family.Checks
+	family.Declared = s.descriptions
+	checkPrograms := family.Checks
 	family.Checks = func(ctx context.Context) []toolset.Check {
-		checks := programs(ctx)
-		if err := s.mistakes("served"); err != nil {
+		checks := checkPrograms(ctx)
+		if err := s.mistakesError("served"); err != nil {
 			checks = append(checks, toolset.Check{Name: "specs", Status: toolset.Problem, Detail: err.Error(), Fix: "see convgen generate -check"})
 		}
 		return checks
@@ -284,23 +289,24 @@ func (s *served) family(host *toolset.Host) toolset.Family {
 	return family
 }
 
-// hosted runs a command that programs built from specs have too, for the specs of this folder.
-func hosted(args []string, stdout, stderr io.Writer) int {
+// runHosted runs a command that programs built from specs have too, for the specs of this folder, and returns the exit
+// code.
+func runHosted(args []string, stdout, stderr io.Writer) int {
 	name := args[0]
 	options := args[1:]
 	if end := slices.Index(options, "--"); end >= 0 {
 		options = options[:end]
 	}
 	help := slices.Contains(options, "--help") || slices.Contains(options, "-h")
-	if args[0] == "serve" {
+	if args[0] == "serve" { // another name of mcp
 		args = append([]string{"mcp"}, args[1:]...)
 	}
 	dir, err := findProject(workspace(args))
 	switch {
-	case help: // needs no project
+	case help: // it needs no project, so mistakes in the specs do not matter
 		stderr = io.Discard
 	case err != nil && name == "jp-tool":
-		return noProject(stdout)
+		return reportNoProject(stdout)
 	case err != nil:
 		fmt.Fprintf(stderr, "convgen %s: %v\n", name, err)
 		return exitWrong
@@ -322,7 +328,7 @@ func hosted(args []string, stdout, stderr io.Writer) int {
 	if help || code != exitOK {
 		return code
 	}
-	if err := s.mistakes("listed"); err != nil && name == "tools" {
+	if err := s.mistakesError("listed"); err != nil && name == "tools" {
 		fmt.Fprintf(stderr, "convgen tools: %v\n", err)
 		return exitWrong
 	}
@@ -336,8 +342,8 @@ func hosted(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// noProject writes an outcome for JP, which always reads one.
-func noProject(stdout io.Writer) int {
+// reportNoProject tells JP, which always reads an outcome, that there is no tools.toml.
+func reportNoProject(stdout io.Writer) int {
 	outcome := contract.OutcomeOf("", &contract.Error{
 		Message: "There is no " + spec.ProjectFile + " in the root of the project or above it, so there are no tools. The user can write one with: convgen init",
 	})
@@ -345,22 +351,23 @@ func noProject(stdout io.Writer) int {
 	return exitOK
 }
 
-// entry returns the name under which hosts register a folder. It contains the name of the folder.
+// entry returns the name under which hosts register a folder: "convgen-" and the name of the folder, with hyphens for
+// other characters than letters and digits.
 func entry(dir string) string {
 	name := regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(filepath.Base(dir)), "-")
 	return strings.TrimRight("convgen-"+name, "-")
 }
 
-// workspace returns the folder that the arguments name, or "". It runs before the arguments are parsed, because the
-// tools depend on the folder.
+// workspace returns the folder that the arguments name, or "" if they name none. It runs before the arguments are
+// parsed, because the tools depend on the folder.
 func workspace(args []string) string {
 	if args[0] == "jp-tool" && len(args) > 1 {
-		var where struct{ Root string }
-		_ = json.Unmarshal([]byte(args[1]), &where) // invalid JSON leaves Root empty
-		if info, err := os.Stat(where.Root); err != nil || !info.IsDir() {
+		var jpContext struct{ Root string }
+		_ = json.Unmarshal([]byte(args[1]), &jpContext) // invalid JSON leaves Root empty
+		if info, err := os.Stat(jpContext.Root); err != nil || !info.IsDir() {
 			return "" // Root may be the id of a workspace
 		}
-		return where.Root
+		return jpContext.Root
 	}
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--workspace="); ok {
@@ -373,7 +380,8 @@ func workspace(args []string) string {
 	return ""
 }
 
-// try runs the examples of one tool, or of all reading tools, and prints the answers.
+// try runs the examples of one tool, or of all reading tools, and prints the answers. It returns an error if there is
+// no example, if a call fails and, unless one tool was named, if a spec has a mistake.
 func try(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("try", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -387,14 +395,14 @@ func try(args []string, stdout, stderr io.Writer) error {
 	s := &served{dir: dir, stderr: stderr}
 	s.load()
 	if len(args) == 1 {
-		if err := s.known(args[0]); err != nil {
+		if err := s.checkTool(args[0]); err != nil {
 			return err
 		}
 	}
 	tried, failed := 0, 0
 	for _, t := range s.sorted() {
 		if len(args) == 0 && t.Effect != string(ir.Read) || len(args) == 1 && !t.AnswersTo(args[0]) {
-			continue
+			continue // the tool writes and was not named, or another tool was named
 		}
 		for _, arguments := range t.examples {
 			tried++
@@ -411,7 +419,7 @@ func try(args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "%s\n\n", answer)
 		}
 	}
-	mistakes := s.mistakes("tried")
+	mistakes := s.mistakesError("tried")
 	if len(args) == 1 { // mistakes in other specs do not matter
 		mistakes = nil
 	}
@@ -424,8 +432,9 @@ func try(args []string, stdout, stderr io.Writer) error {
 	return mistakes
 }
 
-// known returns nil if a tool has that name, and an error with the reason otherwise.
-func (s *served) known(name string) error {
+// checkTool returns nil if a tool has that name. Otherwise its error says that the spec of the tool has a mistake, or
+// that there is no such tool.
+func (s *served) checkTool(name string) error {
 	var names []string
 	for _, t := range s.sorted() {
 		if t.AnswersTo(name) {
@@ -433,10 +442,10 @@ func (s *served) known(name string) error {
 		}
 		names = append(names, t.Name)
 	}
-	for file, wrong := range s.wrong {
-		if wrong != "" && (wrong == name || ir.Flat(wrong) == name) {
+	for file, tool := range s.wrong {
+		if tool != "" && (tool == name || ir.Flat(tool) == name) {
 			return fmt.Errorf("the spec of %s is wrong, as said above: %s", name, file)
 		}
 	}
-	return errors.Join(contract.UnknownTool(name, names), s.mistakes("tried"))
+	return errors.Join(contract.UnknownTool(name, names), s.mistakesError("tried"))
 }

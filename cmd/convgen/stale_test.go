@@ -33,7 +33,7 @@ func TestStaleList(t *testing.T) {
 	if err := s.approve(io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if described := s.described(); described[0].Effect != "read" {
+	if described := s.descriptions(); described[0].Effect != "read" {
 		t.Fatalf("an approved tool is offered as %s", described[0].Effect)
 	}
 	call := func(name, want string) {

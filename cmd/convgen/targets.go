@@ -16,7 +16,7 @@ import (
 	"github.com/convtools/convtools/gen/plan"
 )
 
-// targets prints the name of each tool for every target, and the features that a target cannot express.
+// targets prints how each target presents each tool. If the specs have errors, it prints them to stderr instead.
 func targets(args []string, stdout, stderr io.Writer) error {
 	flags, dir := flagsOf("targets")
 	if err := parse(flags, args, 0); err != nil {
@@ -37,6 +37,8 @@ func targets(args []string, stdout, stderr io.Writer) error {
 	return printTargets(stdout, result)
 }
 
+// printTargets prints a table with a line for each tool in each target that is generated, and for each former name of a
+// tool. A line has the tool's name for the target, sizes, and the number of features that became words.
 func printTargets(w io.Writer, result *plan.Result) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TOOL\tTARGET\tCALLED\tDEFINITION\tDESCRIPTION\tPARTS IN WORDS")
@@ -46,12 +48,12 @@ func printTargets(w io.Writer, result *plan.Result) error {
 				continue
 			}
 			text := lower.For(*target.Lower, tool)
-			called := text.Name
+			name := text.Name
 			if text.Group != "" {
-				called = text.Group + " / " + text.Name
+				name = text.Group + " / " + text.Name
 			}
 			fmt.Fprintf(table, "%s\t%s\t%s\t%d bytes\t%d characters\t%d\n",
-				tool.Name, target.Name, called, size(result.Contract, tool, target), len([]rune(text.Description)), len(text.Reports))
+				tool.Name, target.Name, name, size(result.Contract, tool, target), len([]rune(text.Description)), len(text.Reports))
 		}
 		for _, a := range tool.Aliases {
 			fmt.Fprintf(table, "%s\t\t%s\tuntil %s\t\t\n", tool.Name, a.Name, a.Until)
@@ -61,7 +63,7 @@ func printTargets(w io.Writer, result *plan.Result) error {
 }
 
 // size returns the number of bytes of a tool's definition for a target, without white space between JSON values. A
-// model pays for them with every request.
+// model pays for these bytes with every request.
 func size(c *ir.Contract, tool *ir.Tool, target emit.Target) int {
 	definition := target.Define(c, tool, schema.Of)
 	var b bytes.Buffer

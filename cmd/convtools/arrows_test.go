@@ -18,8 +18,8 @@ import (
 
 const module = "github.com/convtools/convtools"
 
-// floor is one of the four floors of runtime, with what stands on it: a package,
-// and the packages in its folder that are not named themselves.
+// floor is one of the four floors of runtime, with the names of the packages on it.
+// A name also stands for the packages below its folder that have no name of their own.
 type floor struct {
 	name  string
 	names []string
@@ -36,16 +36,16 @@ func floors() []floor {
 	}
 }
 
-// arrow is what packages may import, apart from the standard library and what
-// lies in their own folder: packages of this module and of others. A name that
-// ends in /... stands for a folder and all below it. A package is bound by the
-// first arrow it fits.
+// arrow says which packages of this module and of others the packages in from may
+// import, beside the standard library and their own folder. A name that ends in /...
+// stands for a folder and all below it. Only the first arrow from a package counts.
 type arrow struct {
 	from []string
 	to   []string
 	why  string
 }
 
+// arrows returns all arrows. A package needs an arrow.
 func arrows() []arrow {
 	const (
 		cobra = "github.com/spf13/cobra"
@@ -324,8 +324,8 @@ func arrows() []arrow {
 	}
 }
 
-// notLinked is what the binary that answers calls must not hold, not even
-// through others.
+// notLinked returns the packages that convtools must not link, not even through
+// others, with the reasons.
 func notLinked() map[string]string {
 	return map[string]string{
 		module + "/gen/...":                         "the generator is for whoever builds the binary",
@@ -345,7 +345,7 @@ func TestImportArrows(t *testing.T) {
 				t.Fatalf("go list lists %d packages", len(packages))
 			}
 			for _, p := range packages {
-				for _, problem := range against(p.ImportPath, p.Imports) {
+				for _, problem := range importProblems(p.ImportPath, p.Imports) {
 					t.Error(problem)
 				}
 			}
@@ -356,31 +356,32 @@ func TestImportArrows(t *testing.T) {
 			if !slices.Contains(linked, module+"/runtime/contract") {
 				t.Fatalf("go list -deps lists %d packages, without those of this module", len(linked))
 			}
-			for _, problem := range unwanted(linked) {
+			for _, problem := range linkProblems(linked) {
 				t.Error(problem)
 			}
 		})
 	}
 }
 
-// against returns what is wrong with the imports of a package.
-func against(name string, imports []string) []string {
+// importProblems returns the imports of a package that go to a floor above, and those
+// that its arrow does not allow. It is a problem too if no arrow is for the package.
+func importProblems(name string, imports []string) []string {
 	name = strings.TrimPrefix(name, module+"/")
 	var problems []string
 	for _, to := range imports {
-		if short := strings.TrimPrefix(to, module+"/"); upward(name, short) {
+		if short := strings.TrimPrefix(to, module+"/"); isUpward(name, short) {
 			problems = append(problems, name+" may not import "+short+", which stands on a floor above it")
 		}
 	}
 	for _, a := range arrows() {
-		if !slices.ContainsFunc(a.from, func(pattern string) bool { return fits(name, pattern) }) {
+		if !slices.ContainsFunc(a.from, func(pattern string) bool { return matches(name, pattern) }) {
 			continue
 		}
 		for _, to := range imports {
 			short := strings.TrimPrefix(to, module+"/")
 			standard := short == to && !strings.Contains(strings.Split(to, "/")[0], ".")
-			allowed := slices.ContainsFunc(a.to, func(pattern string) bool { return fits(short, pattern) })
-			if !standard && !allowed && !fits(short, own(name)+"/...") {
+			allowed := slices.ContainsFunc(a.to, func(pattern string) bool { return matches(short, pattern) })
+			if !standard && !allowed && !matches(short, ownFolder(name)+"/...") {
 				problems = append(problems, name+" may not import "+short+": "+a.why)
 			}
 		}
@@ -389,16 +390,16 @@ func against(name string, imports []string) []string {
 	return append(problems, "no arrow is for "+name+": add one")
 }
 
-// upward reports whether an import goes to a floor above.
-func upward(from, to string) bool {
-	_, below := place(from)
-	_, above := place(to)
-	return below >= 0 && above >= 0 && above < below
+// isUpward reports whether an import goes to a floor above.
+func isUpward(from, to string) bool {
+	_, fromFloor := floorOf(from)
+	_, toFloor := floorOf(to)
+	return fromFloor >= 0 && toFloor >= 0 && toFloor < fromFloor
 }
 
-// place returns the name that a package of runtime has on its floor, and the
-// number of the floor, counted from the top; -1 where it stands on none.
-func place(pkg string) (name string, number int) {
+// floorOf returns the name that stands for a package on its floor, and the number
+// of the floor, counted from the top. The number is -1 if the package is on none.
+func floorOf(pkg string) (name string, number int) {
 	number = -1
 	rest, ok := strings.CutPrefix(pkg, "runtime/")
 	if !ok {
@@ -406,7 +407,7 @@ func place(pkg string) (name string, number int) {
 	}
 	for i, f := range floors() {
 		for _, n := range f.names {
-			if fits(rest, n+"/...") && len(n) > len(name) {
+			if matches(rest, n+"/...") && len(n) > len(name) { // the longest name counts
 				name, number = n, i
 			}
 		}
@@ -414,19 +415,21 @@ func place(pkg string) (name string, number int) {
 	return name, number
 }
 
-// own returns the folder that a package has to itself.
-func own(pkg string) string {
-	if name, number := place(pkg); number >= 0 && name != "base" {
+// ownFolder returns the folder whose packages a package may import: that of the name
+// that stands for the package. A package of base has only its own.
+func ownFolder(pkg string) string {
+	if name, number := floorOf(pkg); number >= 0 && name != "base" {
 		return "runtime/" + name
 	}
 	return pkg
 }
 
-func unwanted(linked []string) []string {
+// linkProblems returns the linked packages that [notLinked] names.
+func linkProblems(linked []string) []string {
 	var problems []string
 	for _, name := range linked {
 		for pattern, why := range notLinked() {
-			if fits(name, pattern) {
+			if matches(name, pattern) {
 				problems = append(problems, "convtools links "+name+": "+why)
 			}
 		}
@@ -434,7 +437,8 @@ func unwanted(linked []string) []string {
 	return problems
 }
 
-func fits(name, pattern string) bool {
+// matches reports whether the name of a package matches a pattern, which may end in /...
+func matches(name, pattern string) bool {
 	dir, below := strings.CutSuffix(pattern, "/...")
 	return name == dir || below && strings.HasPrefix(name, dir+"/")
 }
@@ -446,9 +450,9 @@ type listed struct {
 	Error      *struct{ Err string }
 }
 
-// goList runs go list without a network. A module that only another system
-// needs may never have been downloaded: then its packages are listed by name,
-// and what they import is not.
+// goList returns what go list prints for a system, without a network. A module that
+// only another system needs may never have been downloaded. Then its packages are
+// in the list, but their imports are not.
 func goList(t *testing.T, system string, args ...string) []listed {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Imports,Error"}, args...)...)
@@ -516,19 +520,19 @@ func TestPictureOfImports(t *testing.T) {
 // picture draws the floors, with what each name imports from its own floor and
 // from those below. It also returns the packages that are on no floor.
 func picture(imports map[string][]string) (drawn string, unplaced []string) {
-	seen := map[string]map[string]bool{} // by name
+	imported := map[string]map[string]bool{} // the names that each name imports
 	for from, tos := range imports {
-		name, number := place(strings.TrimPrefix(from, module+"/"))
+		name, number := floorOf(strings.TrimPrefix(from, module+"/"))
 		if number < 0 {
 			unplaced = append(unplaced, from)
 			continue
 		}
-		if seen[name] == nil {
-			seen[name] = map[string]bool{}
+		if imported[name] == nil {
+			imported[name] = map[string]bool{}
 		}
 		for _, to := range tos {
-			if other, number := place(strings.TrimPrefix(to, module+"/")); number >= 0 && other != name {
-				seen[name][other] = true
+			if other, number := floorOf(strings.TrimPrefix(to, module+"/")); number >= 0 && other != name {
+				imported[name][other] = true
 			}
 		}
 	}
@@ -539,13 +543,13 @@ func picture(imports map[string][]string) (drawn string, unplaced []string) {
 		}
 		label := f.name
 		for _, name := range f.names {
-			if seen[name] == nil {
+			if imported[name] == nil {
 				continue
 			}
 			var below []string
 			for _, g := range floors() {
 				for _, other := range g.names {
-					if seen[name][other] {
+					if imported[name][other] {
 						below = append(below, other)
 					}
 				}
@@ -559,7 +563,7 @@ func picture(imports map[string][]string) (drawn string, unplaced []string) {
 	return b.String(), unplaced
 }
 
-// The arrows hold only as long as a package that goes against them is found.
+// The checks of this file find imports that an arrow does not allow, and packages that must not be linked.
 func TestArrowsFindViolations(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -621,14 +625,14 @@ func TestArrowsFindViolations(t *testing.T) {
 		{"cmd/other", "fmt", false},
 		{"runtime/other", "fmt", false},
 	} {
-		problems := against(module+"/"+tc.name, []string{tc.to})
+		problems := importProblems(module+"/"+tc.name, []string{tc.to})
 		if tc.ok != (len(problems) == 0) {
 			t.Errorf("%s imports %s: %v", tc.name, tc.to, problems)
 		}
 	}
 	var found []string
 	for _, name := range []string{"fmt", "net", module + "/gen", module + "/generated", module + "/gen/ir", "github.com/santhosh-tekuri/jsonschema/v5"} {
-		if len(unwanted([]string{name})) > 0 {
+		if len(linkProblems([]string{name})) > 0 {
 			found = append(found, name)
 		}
 	}

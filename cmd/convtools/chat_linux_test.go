@@ -23,8 +23,8 @@ type screen struct {
 	t        *testing.T
 	cmd      *exec.Cmd
 	terminal *os.File
-	said     string // what is on it
-	read     int    // up to where until has looked
+	output   string // everything that was printed
+	matched  int    // the number of bytes of output up to the end of the last text that until found
 }
 
 // chat starts convtools chat in the project of a household, on a terminal of so many columns.
@@ -54,46 +54,48 @@ func (h *household) onScreen(t *testing.T, columns uint16, args ...string) *scre
 	return s
 }
 
-// more reads what was printed since, and reports whether there was anything.
-func (s *screen) more() bool {
+// readMore waits until something is printed, and adds it to output. It returns false after the end of the command.
+func (s *screen) readMore() bool {
 	chunk := make([]byte, 4096)
 	n, _ := s.terminal.Read(chunk) // fails once nobody has the other end
-	s.said += strings.ReplaceAll(string(chunk[:n]), "\r\n", "\n")
+	s.output += strings.ReplaceAll(string(chunk[:n]), "\r\n", "\n")
 	return n > 0
 }
 
-// until waits for texts to be printed, one after the other.
+// until waits until the texts are printed, one after the other, after those of the last call.
 func (s *screen) until(texts ...string) {
 	s.t.Helper()
 	for _, text := range texts {
-		for !strings.Contains(s.said[s.read:], text) {
-			if !s.more() {
-				s.t.Fatalf("%q is not printed behind %q, but:\n%s", text, s.said[:s.read], s.said[s.read:])
+		for !strings.Contains(s.output[s.matched:], text) {
+			if !s.readMore() {
+				s.t.Fatalf("%q is not printed behind %q, but:\n%s", text, s.output[:s.matched], s.output[s.matched:])
 			}
 		}
-		s.read += strings.Index(s.said[s.read:], text) + len(text)
+		s.matched += strings.Index(s.output[s.matched:], text) + len(text)
 	}
 }
 
-func (s *screen) types(keys string) {
+// typeKeys types keys as a person would.
+func (s *screen) typeKeys(keys string) {
 	s.t.Helper()
 	if _, err := s.terminal.WriteString(keys); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// end waits for the end, and checks the exit code.
-func (s *screen) end(want int) {
+// waitExit waits for the end of the command. It fails if the exit code is not want, and if an escape sequence was
+// printed.
+func (s *screen) waitExit(want int) {
 	s.t.Helper()
-	for s.more() {
+	for s.readMore() {
 	}
 	err := s.cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) || s.cmd.ProcessState.ExitCode() != want {
-		s.t.Errorf("it ended with %v, want %d:\n%s", err, want, s.said)
+		s.t.Errorf("it ended with %v, want %d:\n%s", err, want, s.output)
 	}
-	if strings.Contains(s.said, "\x1b") {
-		s.t.Errorf("it drives the terminal: %q", s.said)
+	if strings.Contains(s.output, "\x1b") {
+		s.t.Errorf("it drives the terminal: %q", s.output)
 	}
 }
 
@@ -102,7 +104,8 @@ const (
 	ctrlD = "\x04"
 )
 
-// What a model writes is shown as it comes, what it cannot be shown as, and then it is the person's turn again.
+// The text of a model is shown while it comes, with an escape character made visible. Then the prompt of the person
+// follows.
 func TestChatStreams(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -127,16 +130,17 @@ func TestChatStreams(t *testing.T) {
 	}
 	s := h.chat(t, 80)
 	s.until(`This is the model "local". /help lists`, "root> ")
-	s.types("How long is the Rhine?\n")
+	s.typeKeys("How long is the Rhine?\n")
 	s.until("The Rhine is ")
 	close(shown)
 	s.until("1233 \u241b[31mkm long.\nroot> ")
-	s.types(ctrlD)
+	s.typeKeys(ctrlD)
 	s.until("To go on: convtools chat --id ", "\n")
-	s.end(0)
+	s.waitExit(0)
 }
 
-// JSON does not drive a terminal either, whatever a model and a person say, and is the same to a program.
+// Control characters in the text of a model or of a person are escaped in JSON on a terminal. The commands query and
+// session events print the same JSON.
 func TestJSONOnTerminal(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -144,42 +148,43 @@ func TestJSONOnTerminal(t *testing.T) {
 [[conversation.response]]
 text = "red: \u009b31m, \u007f, \u202e"
 `)
-	const said, asked = `red: \u009b31m, \u007f, \u202e`, "Go.\u009b31m\x7f\u202e"
-	query := h.onScreen(t, 80, "query", "--json", "--model", "scripted", asked)
-	query.end(0)
-	root := regexp.MustCompile(`"session_id":"([^"]+)"`).FindStringSubmatch(query.said)
+	const answer, request = `red: \u009b31m, \u007f, \u202e`, "Go.\u009b31m\x7f\u202e"
+	query := h.onScreen(t, 80, "query", "--json", "--model", "scripted", request)
+	query.waitExit(0)
+	root := regexp.MustCompile(`"session_id":"([^"]+)"`).FindStringSubmatch(query.output)
 	if root == nil {
-		t.Fatalf("there is no id of the session in %q", query.said)
+		t.Fatalf("there is no id of the session in %q", query.output)
 	}
 	events := h.onScreen(t, 80, "session", "events", root[1])
-	events.end(0)
-	if events.said != query.said || !strings.Contains(events.said, `"type":"agent_message","origin":"model","text":"`+said) {
-		t.Errorf("session events: %q", events.said)
+	events.waitExit(0)
+	if events.output != query.output || !strings.Contains(events.output, `"type":"agent_message","origin":"model","text":"`+answer) {
+		t.Errorf("session events: %q", events.output)
 	}
 	list := h.onScreen(t, 80, "session", "ls", "--json")
-	list.end(0)
-	for _, s := range []string{query.said, events.said, list.said} {
+	list.waitExit(0)
+	for _, s := range []string{query.output, events.output, list.output} {
 		if strings.ContainsAny(s, "\u009b\x7f\u202e") || !strings.Contains(s, `Go.\u009b31m\u007f\u202e`) {
 			t.Errorf("it drives the terminal: %q", s)
 		}
 	}
 }
 
-// At a terminal an answer is followed by the command that goes on.
+// On a terminal, query prints after an answer the command that goes on with the session.
 func TestQueryOnATerminal(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	h.script(t, "[[conversation]]\nfirst = \"Plan\"\n[[conversation.response]]\ntext = \"Done.\"\n[[conversation.response]]\ntext = \"More.\"\n")
 	s := h.onScreen(t, 80, "query", "--model", "scripted", "Plan")
 	s.until("Done.\nTo go on: convtools query --id ", " TEXT\n")
-	s.end(0)
-	id := regexp.MustCompile(`--id (\S+) TEXT`).FindStringSubmatch(s.said)[1]
+	s.waitExit(0)
+	id := regexp.MustCompile(`--id (\S+) TEXT`).FindStringSubmatch(s.output)[1]
 	s = h.onScreen(t, 80, "query", "--id", id, "And?")
 	s.until("More.\nTo go on: convtools query --id " + id + " TEXT\n")
-	s.end(0)
+	s.waitExit(0)
 }
 
-// chatScript has a root that asks a conversation, which never answers, and is told of it.
+// chatScript has a root conversation that asks another one. The other one takes an hour to answer, so that a test
+// interrupts it. %s is the place of a delay of the root's answer.
 const chatScript = `[[conversation]]
 first = "Plan"
 [[conversation.response]]
@@ -200,7 +205,8 @@ match = "there?"
 text = "Here I am."
 `
 
-// A first Ctrl-C ends the task that runs, and whoever waits for it goes on; then there are two conversations to talk in.
+// A first Ctrl-C ends the task that runs. The conversation that waits for this task goes on, and then there are two
+// conversations to talk in.
 func TestChatInterruptTask(t *testing.T) {
 	t.Parallel()
 	for _, columns := range []uint16{80, 7, 0} { // what does not fit on a line is wrapped, and not lost
@@ -210,53 +216,53 @@ func TestChatInterruptTask(t *testing.T) {
 			h.script(t, fmt.Sprintf(chatScript, ""))
 			s := h.chat(t, columns, "--model", "scripted")
 			s.until("root> ")
-			s.types("Plan\n")
+			s.typeKeys("Plan\n")
 			s.until("asking #2 (Hotels): Find one\n")
-			s.types(ctrlC)
+			s.typeKeys(ctrlC)
 			s.until("ending the task that runs; Ctrl-C again ends all\n", "#2 (Hotels) interrupted\n", "going on\n",
 				"conv.create failed: the call was interrupted before it had a result\n", "No hotel then.\nroot> ")
-			s.types("/list\n")
+			s.typeKeys("/list\n")
 			s.until("* root ", "  idle  2 messages  Plan\n", "  #2 ", "  idle  1 message  Hotels\n", "root> ")
-			s.types("/switch 2\n")
+			s.typeKeys("/switch 2\n")
 			s.until("#2> ")
-			s.types("Are you there?\n")
+			s.typeKeys("Are you there?\n")
 			s.until("Here I am.\n#2> ")
-			s.types("/what\n")
+			s.typeKeys("/what\n")
 			s.until(`there is no command "/what"`, "/switch N", "#2> ")
-			s.types(ctrlD)
-			s.end(0)
+			s.typeKeys(ctrlD)
+			s.waitExit(0)
 		})
 	}
 }
 
-// A second Ctrl-C ends all that runs, and the conversations stay fit to go on with.
+// A second Ctrl-C ends all that runs. A person can go on with the conversations.
 func TestChatInterruptChain(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	h.script(t, fmt.Sprintf(chatScript, `delay = "1h"`))
 	s := h.chat(t, 80, "--model", "scripted")
 	s.until("root> ")
-	s.types("Plan\n")
+	s.typeKeys("Plan\n")
 	s.until("asking #2 (Hotels)")
-	s.types(ctrlC)
+	s.typeKeys(ctrlC)
 	s.until("#2 (Hotels) interrupted\n", "going on\n")
-	s.types(ctrlC)
+	s.typeKeys(ctrlC)
 	s.until("ending all that runs\n", "interrupted\n", "root> ")
-	s.types("And now?\n")
+	s.typeKeys("And now?\n")
 	s.until("Fine.\n", "root> ")
-	s.types("half a line" + ctrlC) // nothing runs: it is meant for a task that has just ended
+	s.typeKeys("half a line" + ctrlC) // nothing runs: it is meant for a task that has just ended
 	s.until("nothing runs; a second Ctrl-C ends", "root> ")
-	s.types(ctrlC)
+	s.typeKeys(ctrlC)
 	s.until("convtools chat --id ")
-	s.end(0)
-	id := strings.TrimSpace(s.said[s.read:])
+	s.waitExit(0)
+	id := strings.TrimSpace(s.output[s.matched:])
 	shown := h.start(t, "session", "show", id)
 	if code := shown.wait(); code != 0 {
 		t.Errorf("exit %d: %s", code, shown.stderr.String())
 	}
 }
 
-// The second one also ends what waits for the conversation that runs.
+// A second Ctrl-C also ends the conversations that wait for the one that runs.
 func TestChatInterruptWaiting(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -279,12 +285,12 @@ delay = "1h"
 `)
 	s := h.chat(t, 80, "--model", "scripted")
 	s.until("root> ")
-	s.types("Plan\n")
+	s.typeKeys("Plan\n")
 	s.until("asking #3")
-	s.types(ctrlC)
+	s.typeKeys(ctrlC)
 	s.until("#3 interrupted\n", "#2 going on\n")
-	s.types(ctrlC)
+	s.typeKeys(ctrlC)
 	s.until("#2 interrupted\n", "stopped: ", "root> ")
-	s.types("/quit\n")
-	s.end(0)
+	s.typeKeys("/quit\n")
+	s.waitExit(0)
 }

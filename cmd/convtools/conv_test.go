@@ -19,8 +19,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// gatedModel is a model that answers when the test wants it to: it hands what it is asked to the address that it is
-// given, and prints what comes back.
+// gatedModel is the program of a model that answers when the test wants it to. It sends its standard input to the
+// address in its argument, and prints what comes back.
 func gatedModel() {
 	conn, err := net.Dial("tcp", os.Args[1])
 	if err == nil {
@@ -38,7 +38,7 @@ func gatedModel() {
 	}
 }
 
-// gate is where gated models ask.
+// gate receives the questions to gated models.
 type gate struct {
 	t        *testing.T
 	listener net.Listener
@@ -55,14 +55,14 @@ func newGate(t *testing.T) *gate {
 	return &gate{t: t, listener: listener}
 }
 
-// asked is what a gated model was asked, and its connection.
-type asked struct {
+// question is what a gated model was asked, and the connection on which it waits for the answer.
+type question struct {
 	prompt string
 	conn   net.Conn
 }
 
-// next waits for a model to be asked.
-func (g *gate) next() asked {
+// next waits until a model is asked, and returns the question.
+func (g *gate) next() question {
 	g.t.Helper()
 	conn, err := g.listener.Accept()
 	if err != nil {
@@ -73,11 +73,11 @@ func (g *gate) next() asked {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	return asked{strings.TrimSpace(string(prompt)), conn}
+	return question{strings.TrimSpace(string(prompt)), conn}
 }
 
-// answers has the next model answer, in the background.
-func (g *gate) answers(text string) {
+// answerNext answers the next question, in the background.
+func (g *gate) answerNext(text string) {
 	go func() {
 		conn, err := g.listener.Accept()
 		if err != nil {
@@ -89,12 +89,12 @@ func (g *gate) answers(text string) {
 	}()
 }
 
-func (a asked) answer(t *testing.T, text string) {
+func (q question) answer(t *testing.T, text string) {
 	t.Helper()
-	if _, err := io.WriteString(a.conn, text); err != nil {
+	if _, err := io.WriteString(q.conn, text); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.conn.Close(); err != nil {
+	if err := q.conn.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -130,6 +130,7 @@ type convClient struct {
 	cmd *exec.Cmd
 }
 
+// connect starts a server with the given transport, stdio or http, and connects a client with the given name to it.
 func (h *household) connect(t *testing.T, transport, name string) *convClient {
 	t.Helper()
 	args := []string{"mcp"}
@@ -138,7 +139,7 @@ func (h *household) connect(t *testing.T, transport, name string) *convClient {
 	}
 	cmd := exec.Command("convtools", args...) // the test binary, see TestMain
 	cmd.Dir, cmd.Env = h.project, h.env()
-	var with mcp.Transport = &mcp.CommandTransport{Command: cmd}
+	var clientTransport mcp.Transport = &mcp.CommandTransport{Command: cmd}
 	if transport == "http" {
 		stderr, err := cmd.StderrPipe()
 		if err != nil {
@@ -157,9 +158,9 @@ func (h *household) connect(t *testing.T, transport, name string) *convClient {
 			t.Fatalf("the server says %q: %v", line, err)
 		}
 		go func() { _, _ = io.Copy(io.Discard, stderr) }()
-		with = &mcp.StreamableClientTransport{Endpoint: address}
+		clientTransport = &mcp.StreamableClientTransport{Endpoint: address}
 	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil).Connect(t.Context(), with, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil).Connect(t.Context(), clientTransport, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func (h *household) connect(t *testing.T, transport, name string) *convClient {
 	return &convClient{session, cmd}
 }
 
-// answer is what the conv tools answer.
+// convAnswer has the fields of the answers of all conv tools.
 type convAnswer struct {
 	OK             *bool  `json:"ok"`
 	Code           string `json:"code"`
@@ -190,6 +191,7 @@ type convAnswer struct {
 	} `json:"conversations"`
 }
 
+// call calls a conv tool. It returns an error if the call is not answered, such as after ctx is canceled.
 func (c *convClient) call(t *testing.T, ctx context.Context, tool string, arguments map[string]any) (convAnswer, error) {
 	t.Helper()
 	result, err := c.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -207,8 +209,8 @@ func (c *convClient) call(t *testing.T, ctx context.Context, tool string, argume
 	return answer, nil
 }
 
-// must is call where the call has to be answered.
-func (c *convClient) must(t *testing.T, tool string, arguments map[string]any) convAnswer {
+// mustCall is call for a call that has to be answered.
+func (c *convClient) mustCall(t *testing.T, tool string, arguments map[string]any) convAnswer {
 	t.Helper()
 	answer, err := c.call(t, t.Context(), tool, arguments)
 	if err != nil {
@@ -219,8 +221,8 @@ func (c *convClient) must(t *testing.T, tool string, arguments map[string]any) c
 
 type object = map[string]any
 
-// An outside agent begins conversations, goes on with them, reads and destroys them, over stdio and over HTTP; they are
-// there again for the same agent after a restart, and for no other.
+// An outside agent begins conversations, goes on with them, reads and destroys them, over stdio and over HTTP. After a
+// restart the same agent sees them again, and no other agent does.
 func TestConvForOutsideAgents(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"stdio", "http"} {
@@ -242,29 +244,29 @@ func TestConvForOutsideAgents(t *testing.T) {
 				t.Errorf("tools %v", names)
 			}
 
-			h.gate.answers("hello too")
-			created := c.must(t, "conv.create", object{"user_instruction": "hello", "title": "Greeting"})
+			h.gate.answerNext("hello too")
+			created := c.mustCall(t, "conv.create", object{"user_instruction": "hello", "title": "Greeting"})
 			if created.Message != "hello too" || created.First != "hello" || created.Status != "completed" || created.OK != nil {
 				t.Errorf("create: %+v", created)
 			}
 			id := created.ConversationID
-			h.gate.answers("fine")
-			if sent := c.must(t, "conv_send", object{"conversation_id": id, "text": "how are you?"}); sent.Message != "fine" || sent.ConversationID != id {
+			h.gate.answerNext("fine")
+			if sent := c.mustCall(t, "conv_send", object{"conversation_id": id, "text": "how are you?"}); sent.Message != "fine" || sent.ConversationID != id {
 				t.Errorf("send by the flat name: %+v", sent)
 			}
-			listed := c.must(t, "conv.list", nil).Conversations
+			listed := c.mustCall(t, "conv.list", nil).Conversations
 			if len(listed) != 2 || !listed[0].Root || listed[0].State != "idle" || listed[1].ID != id || listed[1].Messages != 4 ||
 				listed[1].Title != "Greeting" || listed[1].Parent != listed[0].ID {
 				t.Errorf("list: %+v", listed)
 			}
-			history := c.must(t, "conv.history", object{"conversation_id": id, "limit": 2}).Entries
+			history := c.mustCall(t, "conv.history", object{"conversation_id": id, "limit": 2}).Entries
 			if len(history) != 2 || history[0].Text != "how are you?" || history[0].From != listed[0].ID || history[1].Role != "assistant" || history[1].Text != "fine" {
 				t.Errorf("history: %+v", history)
 			}
-			if refused := c.must(t, "conv.create", object{}); refused.Code != "invalid_arguments" {
+			if refused := c.mustCall(t, "conv.create", object{}); refused.Code != "invalid_arguments" {
 				t.Errorf("create without an input: %+v", refused)
 			}
-			if refused := c.must(t, "conv.destroy", object{"conversation_id": listed[0].ID}); refused.Code != "root" {
+			if refused := c.mustCall(t, "conv.destroy", object{"conversation_id": listed[0].ID}); refused.Code != "root" {
 				t.Errorf("destroy of the root: %+v", refused)
 			}
 			if err := c.Close(); err != nil && transport == "stdio" {
@@ -272,25 +274,25 @@ func TestConvForOutsideAgents(t *testing.T) {
 			}
 
 			again := h.connect(t, transport, "agent")
-			if got := again.must(t, "conv.list", nil).Conversations; len(got) != 2 || got[1].ID != id {
+			if got := again.mustCall(t, "conv.list", nil).Conversations; len(got) != 2 || got[1].ID != id {
 				t.Errorf("after a restart: %+v", got)
 			}
-			if destroyed := again.must(t, "conv.destroy", object{"conversation_id": strings.ToUpper(id)}); destroyed.OK == nil || !*destroyed.OK {
+			if destroyed := again.mustCall(t, "conv.destroy", object{"conversation_id": strings.ToUpper(id)}); destroyed.OK == nil || !*destroyed.OK {
 				t.Errorf("destroy: %+v", destroyed)
 			}
-			if gone := again.must(t, "conv.send", object{"conversation_id": id, "text": "there?"}); gone.Code != "destroyed" || gone.Reason != "conversation not found" {
+			if gone := again.mustCall(t, "conv.send", object{"conversation_id": id, "text": "there?"}); gone.Code != "destroyed" || gone.Reason != "conversation not found" {
 				t.Errorf("send to a destroyed one: %+v", gone)
 			}
 			other := h.connect(t, transport, "another")
-			if got := other.must(t, "conv.list", nil).Conversations; len(got) != 1 {
+			if got := other.mustCall(t, "conv.list", nil).Conversations; len(got) != 1 {
 				t.Errorf("another agent sees %+v", got)
 			}
 		})
 	}
 }
 
-// A call that takes longer than the client waits is handed off, goes on, and is answered by conv.wait; one that is still
-// running can be waited for again, and a call made meanwhile has its turn behind it.
+// A call that takes longer than the client waits is handed off: it goes on, and conv.wait returns its answer. A client
+// can wait for it several times. A call that is made meanwhile has its turn after it.
 func TestConvHandOff(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"stdio", "http"} {
@@ -298,24 +300,24 @@ func TestConvHandOff(t *testing.T) {
 			t.Parallel()
 			h := newHousehold(t)
 			c := h.connect(t, transport, "agent")
-			running := c.must(t, "conv.create", object{"user_instruction": "long", "wait_ms": 0})
+			running := c.mustCall(t, "conv.create", object{"user_instruction": "long", "wait_ms": 0})
 			if running.Status != "running" || running.ConversationID == "" || running.TaskID == "" || running.Message != "" {
 				t.Fatalf("create: %+v", running)
 			}
 			first := h.gate.next()
-			queued := c.must(t, "conv.create", object{"user_instruction": "behind", "wait_ms": 0})
+			queued := c.mustCall(t, "conv.create", object{"user_instruction": "behind", "wait_ms": 0})
 			if queued.Status != "running" || queued.ConversationID == running.ConversationID {
 				t.Errorf("a second call: %+v", queued)
 			}
-			if still := c.must(t, "conv.wait", object{"task_id": running.TaskID, "wait_ms": 0}); still.Status != "running" {
+			if still := c.mustCall(t, "conv.wait", object{"task_id": running.TaskID, "wait_ms": 0}); still.Status != "running" {
 				t.Errorf("wait: %+v", still)
 			}
-			listed := c.must(t, "conv.list", nil).Conversations
+			listed := c.mustCall(t, "conv.list", nil).Conversations
 			if len(listed) != 2 || listed[0].State != "suspended" || listed[1].State != "running" {
 				t.Errorf("list: %+v", listed)
 			}
 			first.answer(t, "at last")
-			if done := c.must(t, "conv.wait", object{"task_id": running.TaskID}); done.Status != "completed" || done.Message != "at last" || done.ConversationID != running.ConversationID {
+			if done := c.mustCall(t, "conv.wait", object{"task_id": running.TaskID}); done.Status != "completed" || done.Message != "at last" || done.ConversationID != running.ConversationID {
 				t.Errorf("wait: %+v", done)
 			}
 			second := h.gate.next()
@@ -323,20 +325,21 @@ func TestConvHandOff(t *testing.T) {
 				t.Errorf("the second asks %q", second.prompt)
 			}
 			second.answer(t, "too")
-			if done := c.must(t, "conv.wait", object{"task_id": queued.TaskID}); done.Message != "too" {
+			if done := c.mustCall(t, "conv.wait", object{"task_id": queued.TaskID}); done.Message != "too" {
 				t.Errorf("wait for the second: %+v", done)
 			}
-			if again := c.must(t, "conv.wait", object{"task_id": running.TaskID}); again.Message != "at last" {
+			if again := c.mustCall(t, "conv.wait", object{"task_id": running.TaskID}); again.Message != "at last" {
 				t.Errorf("an answer is not kept: %+v", again)
 			}
-			if none := c.must(t, "conv.wait", object{"task_id": "none"}); none.Code != "not_found" {
+			if none := c.mustCall(t, "conv.wait", object{"task_id": "none"}); none.Code != "not_found" {
 				t.Errorf("wait for nothing: %+v", none)
 			}
 		})
 	}
 }
 
-// A call that the client cancels interrupts the chain: the model is ended, every conversation is idle and can go on.
+// A call that the client cancels interrupts its chain of conversations: the model is ended, and every conversation is
+// idle and can go on.
 func TestConvCancel(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"stdio", "http"} {
@@ -351,7 +354,7 @@ func TestConvCancel(t *testing.T) {
 				canceled <- err
 			}()
 			model := h.gate.next()
-			queued := c.must(t, "conv.create", object{"user_instruction": "behind", "wait_ms": 0})
+			queued := c.mustCall(t, "conv.create", object{"user_instruction": "behind", "wait_ms": 0})
 			cancel()
 			if err := <-canceled; !errors.Is(err, context.Canceled) {
 				t.Errorf("the call: %v", err)
@@ -364,50 +367,50 @@ func TestConvCancel(t *testing.T) {
 			if n, err := model.conn.Read(make([]byte, 1)); n != 0 || err == nil {
 				t.Errorf("the model is still there: %d bytes, %v", n, err)
 			}
-			if done := c.must(t, "conv.wait", object{"task_id": queued.TaskID}); done.Message != "my turn" {
+			if done := c.mustCall(t, "conv.wait", object{"task_id": queued.TaskID}); done.Message != "my turn" {
 				t.Errorf("the call behind it: %+v", done)
 			}
-			listed := c.must(t, "conv.list", nil).Conversations
+			listed := c.mustCall(t, "conv.list", nil).Conversations
 			for _, conversation := range listed {
 				if conversation.State != "idle" {
 					t.Errorf("list: %+v", listed)
 				}
 			}
-			h.gate.answers("yes")
-			if sent := c.must(t, "conv.send", object{"conversation_id": listed[1].ID, "text": "again?"}); sent.Message != "yes" {
+			h.gate.answerNext("yes")
+			if sent := c.mustCall(t, "conv.send", object{"conversation_id": listed[1].ID, "text": "again?"}); sent.Message != "yes" {
 				t.Errorf("send to the one that was interrupted: %+v", sent)
 			}
 		})
 	}
 }
 
-// A conversation that runs can be destroyed from outside: its model is ended, and whoever waits for it is told.
+// A conversation that runs can be destroyed from outside: its model is ended, and conv.wait says that it is destroyed.
 func TestConvDestroyWhatRuns(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	c := h.connect(t, "stdio", "agent")
-	running := c.must(t, "conv.create", object{"user_instruction": "long", "wait_ms": 0})
+	running := c.mustCall(t, "conv.create", object{"user_instruction": "long", "wait_ms": 0})
 	model := h.gate.next()
-	if destroyed := c.must(t, "conv.destroy", object{"conversation_id": running.ConversationID}); destroyed.OK == nil || !*destroyed.OK {
+	if destroyed := c.mustCall(t, "conv.destroy", object{"conversation_id": running.ConversationID}); destroyed.OK == nil || !*destroyed.OK {
 		t.Errorf("destroy: %+v", destroyed)
 	}
 	if n, err := model.conn.Read(make([]byte, 1)); n != 0 || err == nil {
 		t.Errorf("the model is still there: %d bytes, %v", n, err)
 	}
-	if done := c.must(t, "conv.wait", object{"task_id": running.TaskID}); done.Status != "destroyed" || done.Code != "destroyed" {
+	if done := c.mustCall(t, "conv.wait", object{"task_id": running.TaskID}); done.Status != "destroyed" || done.Code != "destroyed" {
 		t.Errorf("wait: %+v", done)
 	}
-	if listed := c.must(t, "conv.list", nil).Conversations; len(listed) != 1 || listed[0].State != "idle" {
+	if listed := c.mustCall(t, "conv.list", nil).Conversations; len(listed) != 1 || listed[0].State != "idle" {
 		t.Errorf("list: %+v", listed)
 	}
 }
 
-// Where the server is killed, what was handed off goes on in the next one, and is answered there.
+// A call that was handed off before the server is killed goes on in the next server, and is answered there.
 func TestConvSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	c := h.connect(t, "stdio", "agent")
-	running := c.must(t, "conv.create", object{"user_instruction": "long", "wait_ms": 0})
+	running := c.mustCall(t, "conv.create", object{"user_instruction": "long", "wait_ms": 0})
 	h.gate.next()
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -426,35 +429,35 @@ func TestConvSurvivesAKill(t *testing.T) {
 	if answer := <-done; answer.Message != "after all" || answer.ConversationID != running.ConversationID || answer.Status != "completed" {
 		t.Errorf("wait: %+v", answer)
 	}
-	listed := again.must(t, "conv.list", nil).Conversations
+	listed := again.mustCall(t, "conv.list", nil).Conversations
 	if len(listed) != 2 || listed[1].State != "idle" || listed[1].Messages != 2 {
 		t.Errorf("list: %+v", listed)
 	}
 }
 
-// Two servers of one agent share its session, one at a time: while one works in it, the other reads it, and is told why
-// it cannot work.
+// Two servers of one agent share its session. While one works in the session, the other can only read it, and says why
+// it refuses a call that would work in it.
 func TestConvTwoServers(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	one, other := h.connect(t, "stdio", "agent"), h.connect(t, "stdio", "agent")
-	running := one.must(t, "conv.create", object{"user_instruction": "long", "wait_ms": 0})
+	running := one.mustCall(t, "conv.create", object{"user_instruction": "long", "wait_ms": 0})
 	model := h.gate.next()
-	if busy := other.must(t, "conv.create", object{"user_instruction": "mine", "wait_ms": 0}); busy.Code != "unavailable" || !strings.Contains(busy.Reason, "another process") {
+	if busy := other.mustCall(t, "conv.create", object{"user_instruction": "mine", "wait_ms": 0}); busy.Code != "unavailable" || !strings.Contains(busy.Reason, "another process") {
 		t.Errorf("create: %+v", busy)
 	}
-	if listed := other.must(t, "conv.list", nil).Conversations; len(listed) != 2 || listed[1].State != "running" {
+	if listed := other.mustCall(t, "conv.list", nil).Conversations; len(listed) != 2 || listed[1].State != "running" {
 		t.Errorf("list: %+v", listed)
 	}
 	model.answer(t, "done")
-	one.must(t, "conv.wait", object{"task_id": running.TaskID})
-	h.gate.answers("now")
-	if sent := other.must(t, "conv.send", object{"conversation_id": running.ConversationID, "text": "and?"}); sent.Message != "now" {
+	one.mustCall(t, "conv.wait", object{"task_id": running.TaskID})
+	h.gate.answerNext("now")
+	if sent := other.mustCall(t, "conv.send", object{"conversation_id": running.ConversationID, "text": "and?"}); sent.Message != "now" {
 		t.Errorf("send: %+v", sent)
 	}
 }
 
-// Without a model the tools are not offered, and a call by name is told why.
+// Without a model the conv tools are not offered, and the answer to a call of one says why.
 func TestConvWithoutAModel(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -479,7 +482,7 @@ func TestConvWithoutAModel(t *testing.T) {
 	}
 }
 
-// A call from a shell, and one from JP, waits until the answer is there: nothing goes on behind it.
+// A call from a shell or from JP waits until the answer is there, because no process is left after it.
 func TestConvFromAShell(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -492,11 +495,11 @@ func TestConvFromAShell(t *testing.T) {
 		}
 		return string(out)
 	}
-	h.gate.answers("hello")
+	h.gate.answerNext("hello")
 	if out := run("call", "conv.create", "user_instruction=hi"); !strings.Contains(out, `"last_assistant_message":"hello","status":"completed"}`) {
 		t.Errorf("call: %s", out)
 	}
-	h.gate.answers("hello JP")
+	h.gate.answerNext("hello JP")
 	root, err := json.Marshal(object{"root": h.project, "conversation_id": "jp-c17737387251"})
 	if err != nil {
 		t.Fatal(err)

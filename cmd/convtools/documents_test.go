@@ -13,7 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// documents returns what a user reads: the README of the project, and those of rooms, by their paths from the root.
+// documents returns the documents for users, by their paths from the root: the README of the project, and those of
+// folders below gen and runtime.
 func documents(t testing.TB) map[string]string {
 	t.Helper()
 	root := os.DirFS("../..")
@@ -48,12 +49,12 @@ func TestDocuments(t *testing.T) {
 		t.Errorf("%d documents, want the README and those of ten rooms", len(texts))
 	}
 	for path, text := range texts {
-		most := 120
+		limit := 120
 		if path == "README.md" {
-			most = 150
+			limit = 150
 		}
-		if n := strings.Count(text, "\n"); n > most {
-			t.Errorf("%s has %d lines, over %d", path, n, most)
+		if n := strings.Count(text, "\n"); n > limit {
+			t.Errorf("%s has %d lines, over %d", path, n, limit)
 		}
 		for _, link := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(text, -1) {
 			target, heading, _ := strings.Cut(link[1], "#")
@@ -69,8 +70,8 @@ func TestDocuments(t *testing.T) {
 				continue
 			}
 			if heading != "" {
-				there, err := os.ReadFile(file)
-				if err != nil || !slices.Contains(headings(string(there)), heading) {
+				linked, err := os.ReadFile(file)
+				if err != nil || !slices.Contains(headings(string(linked)), heading) {
 					t.Errorf("%s: there is no heading %s", path, link[1])
 				}
 			}
@@ -92,8 +93,9 @@ func headings(text string) []string {
 // person, or files of the reader's.
 var elsewhere = regexp.MustCompile(`^(go|make|claude|jp|convgen|gittools|cd|\$EDITOR) |~/|…|^convtools (mcp|web|chat|query|install|uninstall|doctor|call conv\.|blame|forget|how|resume)`)
 
-// TestCommandsOfDocuments runs the commands of documents in the sample workspace. Of one that a test
-// cannot run, it checks that there are such a command and such flags. What a console shows is compared, and so is the picture.
+// TestCommandsOfDocuments runs the commands in the documents in the sample workspace. Of a command
+// that a test cannot run, it checks only that the command and its flags exist. It compares the output
+// that a document shows with that of the commands, and the picture with the one that is drawn anew.
 func TestCommandsOfDocuments(t *testing.T) {
 	t.Parallel()
 	testdata, err := filepath.Abs("../../testdata")
@@ -103,7 +105,7 @@ func TestCommandsOfDocuments(t *testing.T) {
 	var files []string
 	dir := t.TempDir()
 	for path, text := range documents(t) {
-		run, shown := "set -e\n", ""
+		run, shown := "set -e\n", "" // the commands, and the output that the document shows
 		for _, block := range regexp.MustCompile("(?ms)^```(sh|console)\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
 			if block[1] == "console" {
 				shown += block[2]

@@ -14,14 +14,14 @@ import (
 	"github.com/convtools/convtools/runtime/web"
 )
 
-// families is the one list of tool families: each with its tools and, where it has
-// commands for people, those.
+// families returns all tool families. Each has its tools and, if it has commands for
+// people, these commands.
 func families(host *toolset.Host) []toolset.Family {
-	recalled := recall.Family(host, "CONVTOOLS_CLI", process.Exec{})
+	recallFamily := recall.Family(host, "CONVTOOLS_CLI", process.Exec{})
 	families := []toolset.Family{
-		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled), conversationcli.Recall(&recalled),
-			conversationcli.Blame, conversationcli.How(&recalled), conversationcli.Resume(&recalled), conversationcli.Forget, conversationcli.StartHook),
-		with(knowledge.Family(host), host, knowledgecli.Command),
+		withCommands(recallFamily, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recallFamily), conversationcli.Recall(&recallFamily),
+			conversationcli.Blame, conversationcli.How(&recallFamily), conversationcli.Resume(&recallFamily), conversationcli.Forget, conversationcli.StartHook),
+		withCommands(knowledge.Family(host), host, knowledgecli.Command),
 	}
 	conv := tools.Family(host, families...)
 	all := append(families[:len(families):len(families)], conv)
@@ -29,15 +29,15 @@ func families(host *toolset.Host) []toolset.Family {
 	return append(families, conv)
 }
 
-// with gives a family commands for people. Such commands print, which a family
-// does not, so they are a package of their own.
-func with(f toolset.Family, host *toolset.Host, commands ...func(*toolset.Host) *cobra.Command) toolset.Family {
+// withCommands returns a family with commands for people. They are in packages of
+// their own, because they print, and a family does not.
+func withCommands(f toolset.Family, host *toolset.Host, newCommands ...func(*toolset.Host) *cobra.Command) toolset.Family {
 	f.Commands = func() []*cobra.Command {
-		var all []*cobra.Command
-		for _, command := range commands {
-			all = append(all, command(host))
+		var commands []*cobra.Command
+		for _, newCommand := range newCommands {
+			commands = append(commands, newCommand(host))
 		}
-		return all
+		return commands
 	}
 	return f
 }

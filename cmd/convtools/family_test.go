@@ -20,8 +20,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// paintFamily is a family that no front has heard of, with everything a family can
-// bring. Its tool answers with what it was called with.
+// paintFamily returns a family that no front knows, with everything that a family can
+// have. Its tool answers with its arguments and the values of its flags.
 func paintFamily(host *toolset.Host) toolset.Family {
 	var coats []string
 	tool := contract.Tool{
@@ -48,8 +48,8 @@ func paintFamily(host *toolset.Host) toolset.Family {
 			if call.Tool == "varnish" {
 				return "", contract.Fixable("Nothing is to be varnished.")
 			}
-			said, err := json.Marshal(map[string]any{"arguments": json.RawMessage(call.Arguments), "coats": coats})
-			return string(said), err
+			answer, err := json.Marshal(map[string]any{"arguments": json.RawMessage(call.Arguments), "coats": coats})
+			return string(answer), err
 		},
 		Instructions: func(context.Context, contract.Context) string { return "Paint only dry walls." },
 		Arguments: func(_ context.Context, tool, argument, prefix string, given map[string]string) []string {
@@ -141,8 +141,8 @@ func TestFamilyOfItsOwn(t *testing.T) {
 		name   string
 		args   []string
 		exit   int
-		stdout []string // what it has in it
-		stderr string   // what it begins with; empty for nothing
+		stdout []string // parts of standard output
+		stderr string   // the beginning of standard error; "" if nothing is printed there
 	}{
 		{"call", []string{"call", "paint", "color=red", "glossy=true", "walls=north,west", "rooms=a,b", "rooms=c"}, 0, []string{`"arguments":{"color":"red","glossy":true,"rooms":["a,b","c"],"walls":["north","west"]}`}, ""},
 		{"call with its flag", []string{"-c", "white", "call", "paint", "--coat=blue", "color=red"}, 0, []string{`"coats":["white","blue"]`}, ""},
@@ -193,8 +193,8 @@ func TestFamilyOfItsOwn(t *testing.T) {
 	}
 }
 
-// Its flag is in what install registers. The process has an environment of its own: the test
-// binary may be in a folder for temporary files, which install refuses.
+// The command that install registers has the flag of the family. The process has an environment of its own, because
+// the test binary may be in a folder for temporary files, which install refuses.
 func TestFamilyInstalled(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// A FIFO in the place of a file, or of a directory, waits for a writer who never comes: nothing that convtools opens may
-// be waited for.
+// Opening a FIFO waits for a writer, who never comes. convtools does not wait if a FIFO is in the place of a file or a
+// directory that it opens.
 func TestFIFOInPlaceOfFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -93,6 +93,7 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 		{"home/.local/share/goose home/.local/share/goose/sessions home/.local/share/goose/sessions/sessions.db home/.local/share/zed/threads home/.local/share/zed/threads/threads.db", "stores"},
 		{"home/.config/Code/User home/.config/Code/User/workspaceStorage home/.config/Code/User/workspaceStorage/a/workspace.json home/.config/Code/User/workspaceStorage/a/chatSessions", "stores"},
 		{"home/.config/Cursor/User home/.config/Cursor/User/globalStorage/state.vscdb home/.cursor home/.cursor/chats home/.cursor/chats/a/b/store.db home/.cursor/chats/a/b/meta.json", "stores"},
+		{"home/.qwen home/.qwen/projects home/.qwen/projects/a/chats home/.pi/agent home/.pi/agent/sessions home/.cline/data home/.cline/data/sessions home/.local/share/kilo home/.local/share/kilo/kilo.db", "stores"},
 		{data + " " + data + "sessions " + sessionLog, "session ls; session events " + session + "; session resume " + session + "; query Hi; stores; session gc --older-than 90"},
 		{data + "archive.db " + data + "archive.db-wal " + data + "archive.db-shm " + data + "archive.db-journal", "search x; import " + exports + "; import --dry-run " + exports},
 		{"home/.cache home/.cache/convtools home/.cache/convtools/index home/.cache/convtools/index/v13", "search index; conversation ls; search index --clear"},
@@ -101,16 +102,16 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 		{"project/man/convtools.1 project/man", "man man"},
 	} {
 		for _, place := range strings.Fields(tc.places) {
-			at := filepath.Join(dir, place)
-			before := filepath.Join(dir, "before")
-			was := os.Rename(at, before)
-			if was != nil && !errors.Is(was, fs.ErrNotExist) {
-				t.Fatal(was)
+			path := filepath.Join(dir, place)
+			before := filepath.Join(dir, "before") // what is in the place otherwise
+			renameErr := os.Rename(path, before)
+			if renameErr != nil && !errors.Is(renameErr, fs.ErrNotExist) {
+				t.Fatal(renameErr)
 			}
-			if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := syscall.Mkfifo(at, 0o600); err != nil {
+			if err := syscall.Mkfifo(path, 0o600); err != nil {
 				t.Skipf("this file system has no FIFOs: %v", err)
 			}
 			for call := range strings.SplitSeq(tc.calls, "; ") {
@@ -118,9 +119,9 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 					t.Errorf("convtools %s waits for %s:\n%s", call, place, out)
 				}
 			}
-			err := os.RemoveAll(at)
-			if was == nil && err == nil {
-				err = errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Rename(before, at))
+			err := os.RemoveAll(path)
+			if renameErr == nil && err == nil {
+				err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Rename(before, path))
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// everyCommand returns all commands that can be called, with what help offers.
+// everyCommand returns all commands that can be called, with those for help and completion.
 func everyCommand(t *testing.T) []*cobra.Command {
 	t.Helper()
 	host := testHost(io.Discard, io.Discard)
@@ -26,19 +26,19 @@ func everyCommand(t *testing.T) []*cobra.Command {
 	root := line.Root()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	var all []*cobra.Command
+	var commands []*cobra.Command
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
-		all = append(all, c)
+		commands = append(commands, c)
 		for _, below := range c.Commands() {
 			walk(below)
 		}
 	}
 	walk(root)
-	if len(all) < 15 {
-		t.Fatalf("only %d commands", len(all))
+	if len(commands) < 15 {
+		t.Fatalf("only %d commands", len(commands))
 	}
-	return all
+	return commands
 }
 
 // testHost is a process without an environment and with nothing to read.
@@ -49,10 +49,10 @@ func testHost(stdout, stderr io.Writer) *toolset.Host {
 	}
 }
 
-// words are what stands behind the program's name to call a command.
+// words returns the words after the program's name that call a command.
 func words(c *cobra.Command) []string { return strings.Fields(c.CommandPath())[1:] }
 
-// helpOf runs the program for help, in all the ways there are.
+// helpOf runs the program with arguments that ask for help, and returns what it prints.
 func helpOf(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -62,7 +62,7 @@ func helpOf(t *testing.T, args ...string) string {
 	return stdout.String()
 }
 
-// Every command has help with an example, that leaves none of its flags out; what it says in words fits a screen.
+// The help of every command has an example and all flags, and its lines of prose fit a screen.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, cmd := range everyCommand(t) {

@@ -16,9 +16,9 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 )
 
-// TestInterruptIsNoYes interrupts the question whether to make a change: the
-// program ends, and nothing is changed, even where a yes comes right behind, as
-// of somebody who types ahead.
+// TestInterruptIsNoYes interrupts the question whether to make a change. The program
+// ends and changes nothing, even if a yes directly follows, from a person who types
+// ahead.
 func TestInterruptIsNoYes(t *testing.T) {
 	t.Parallel()
 	for _, typed := range []string{"\x03", "\x03y\n"} {
@@ -31,7 +31,8 @@ func TestInterruptIsNoYes(t *testing.T) {
 	}
 }
 
-// answerInstall types at the question of install, which must change nothing.
+// answerInstall types keys at the question of install. It fails unless install fails
+// and changes nothing.
 func answerInstall(t *testing.T, typed string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -47,12 +48,12 @@ func answerInstall(t *testing.T, typed string) {
 	}
 	_ = tty.Close()
 	_ = terminal.SetReadDeadline(time.Now().Add(30 * time.Second))
-	var said []byte
-	for chunk := make([]byte, 4096); !bytes.Contains(said, []byte("[y/N]")); {
+	var output []byte
+	for chunk := make([]byte, 4096); !bytes.Contains(output, []byte("[y/N]")); {
 		n, err := terminal.Read(chunk)
-		said = append(said, chunk[:n]...)
+		output = append(output, chunk[:n]...)
 		if err != nil {
-			t.Fatalf("it said %q: %v", said, err)
+			t.Fatalf("it said %q: %v", output, err)
 		}
 	}
 	if _, err := terminal.WriteString(typed); err != nil {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// jpQuery is jp query as a real one was recorded, without a terminal: what it prints, and where; which flags it takes; what
-// it does without a conversation, and without a key.
+// jpQuery does what jp query did without a terminal when it was recorded. It takes the same flags, prints the same, and
+// fails in the same way without a conversation and without a key.
 func jpQuery(args []string) {
 	asJSON, persist, targeted, tools := false, true, false, true
 	for i := 0; i < len(args); i++ {
@@ -58,11 +58,11 @@ func jpQuery(args []string) {
 	if os.Getenv("ANTHROPIC_API_KEY") == "" {
 		fail("Missing environment variable", "variable", "ANTHROPIC_API_KEY")
 	}
-	words, err := io.ReadAll(os.Stdin)
+	input, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		os.Exit(3)
 	}
-	asked := strings.TrimSuffix(string(words), "\n")
+	request := strings.TrimSuffix(string(input), "\n")
 	if persist {
 		dir := filepath.Join(".jp", "conversations", "17900000000-of-jp")
 		if os.MkdirAll(dir, 0o755) != nil ||
@@ -73,7 +73,7 @@ func jpQuery(args []string) {
 	}
 	header := func(who string) string { return "── " + who + " " + strings.Repeat("─", 40) }
 	if !asJSON {
-		fmt.Printf("\n%s\n\n%s\n\n%s\n\nI think.\n\nThe tide:\n\n- %s\n", header("user"), asked, header("jp (anthropic/claude-opus-4-8)"), asked)
+		fmt.Printf("\n%s\n\n%s\n\n%s\n\nI think.\n\nThe tide:\n\n- %s\n", header("user"), request, header("jp (anthropic/claude-opus-4-8)"), request)
 		return
 	}
 	line := func(v map[string]any) {
@@ -83,10 +83,10 @@ func jpQuery(args []string) {
 		data, _ := json.Marshal(v)
 		fmt.Printf("%s\n", data)
 	}
-	for _, chrome := range []string{"", header("user"), "", asked} { // a request that comes over standard input is echoed
-		line(map[string]any{"message": chrome})
+	for _, message := range []string{"", header("user"), "", request} { // a request that comes over standard input is echoed
+		line(map[string]any{"message": message})
 	}
-	line(map[string]any{"type": "chat_request", "content": asked})
+	line(map[string]any{"type": "chat_request", "content": request})
 	line(map[string]any{"type": "chat_response", "reasoning": "I think."})
 	if tools {
 		line(map[string]any{"type": "chat_response", "message": "I look."})
@@ -94,10 +94,10 @@ func jpQuery(args []string) {
 		line(map[string]any{"type": "tool_call_response", "id": "1", "content": "high", "is_error": false})
 	}
 	line(map[string]any{"type": "chat_response", "message": "The tide:\n\n"})
-	line(map[string]any{"type": "chat_response", "message": "- " + asked})
+	line(map[string]any{"type": "chat_response", "message": "- " + request})
 }
 
-// The command line of the README for JP is the one that is tried.
+// The command line for JP in the README is the one that the script query_jp runs.
 func TestCommandLineOfJP(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../runtime/model/README.md")

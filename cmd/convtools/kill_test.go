@@ -19,8 +19,8 @@ import (
 
 var kills = flag.Int("kills", 6, "how many processes TestKilledQuery kills")
 
-// killedScript has a root that creates two conversations in one response, the first of which creates a third, and then
-// sends to the first.
+// killedScript has a root conversation that creates two others in one response, and then sends a message to the first
+// of them. This first one creates another conversation.
 const killedScript = `
 [[conversation]]
 first = "Plan"
@@ -62,7 +62,8 @@ first = "Trains"
 text = "at nine"
 `
 
-// killable is a home where killedScript is configured as the model.
+// killable makes a home directory in which killedScript is the model, and a project. It returns the environment of
+// programs there, the project, and the directory of session logs.
 func killable(t *testing.T) (env []string, project, logs string) {
 	t.Helper()
 	home, project := t.TempDir(), t.TempDir()
@@ -86,13 +87,14 @@ func killable(t *testing.T) (env []string, project, logs string) {
 
 var anID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// A query that is killed at random, and its resumption too, comes to the answer that it comes to otherwise, and no call
-// has an output twice.
+// A query is killed at random, and so are the processes that resume its session. In the end the histories are those
+// without a kill, so the answer is the same and no call has two outputs.
 func TestKilledQuery(t *testing.T) {
 	t.Parallel()
 	env, project, logs := killable(t)
-	// run returns the id of the session and the last event that was printed; with events, the process is killed after so
-	// many. The fourth is printed when the question is in the log.
+	// run returns the id of the session, the last event that was printed, and whether it killed the process. It kills the
+	// process after so many events, and never if events is negative. The question is in the log when the fourth event is
+	// printed.
 	run := func(events int, args ...string) (id string, last map[string]any, killed bool) {
 		t.Helper()
 		c := exec.Command("convtools", args...) // the test binary, see TestMain
@@ -140,19 +142,19 @@ func TestKilledQuery(t *testing.T) {
 		}
 		return lines
 	}
-	whole, last, _ := run(-1, "query", "--json", "Plan")
+	id, last, _ := run(-1, "query", "--json", "Plan")
 	if answer := "The plan: the Adler (four stars), at nine, ninety"; last["type"] != "task_complete" || last["last_assistant_message"] != answer {
 		t.Fatalf("without a kill it ends with %v", last)
 	}
-	want := histories(whole)
-	for killed := 0; killed < *kills; {
-		id, _, was := run(4+rand.IntN(30), "query", "--json", "Plan")
+	want := histories(id)
+	for killedCount := 0; killedCount < *kills; {
+		id, _, killed := run(4+rand.IntN(30), "query", "--json", "Plan")
 		for range 3 {
-			if !was {
+			if !killed {
 				break
 			}
-			killed++
-			_, _, was = run(1+rand.IntN(12), "session", "resume", "--json", id)
+			killedCount++
+			_, _, killed = run(1+rand.IntN(12), "session", "resume", "--json", id)
 		}
 		run(-1, "session", "resume", "--json", id)
 		if diff := cmp.Diff(want, histories(id)); diff != "" {

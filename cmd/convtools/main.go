@@ -2,8 +2,8 @@
 // knows: over MCP, as local tools of JP, through convtools call, and as a command
 // line for people.
 //
-// This package only puts together what the others are: families.go is the list of
-// tool families, and package app serves them.
+// This package only describes the program and lists its tool families, in
+// families.go. Package app runs the program.
 package main
 
 import (
@@ -11,12 +11,12 @@ import (
 	"github.com/convtools/convtools/runtime/app"
 )
 
-// version is the version of this tree.
-const version = "0.1.0"
+// version is the version of this tree. A release is built with that of its tag.
+var version = "0.1.0"
 
 func main() { app.Main(convtools()) }
 
-// convtools is this program.
+// convtools describes this program to package app.
 func convtools() app.Program {
 	return app.Program{
 		Name: "convtools", Title: "Conversations and knowledge", Version: version,

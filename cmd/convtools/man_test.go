@@ -35,22 +35,22 @@ func TestManualFits80Columns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		asIs := false // between .nf and .fi lines are not filled
+		unfilled := false // between .nf and .fi lines are not filled
 		for line := range strings.Lines(string(source)) {
 			line = strings.TrimSuffix(line, "\n")
 			switch line {
 			case ".nf":
-				asIs = true
+				unfilled = true
 			case ".fi":
-				asIs = false
+				unfilled = false
 			default:
 				shown := strings.NewReplacer(`\-`, "-", `\e`, `\`, `\&`, "").Replace(line)
-				if n := utf8.RuneCountInString(shown) + pageIndent; asIs && n > screenWidth {
+				if n := utf8.RuneCountInString(shown) + pageIndent; unfilled && n > screenWidth {
 					t.Errorf("%s: %d columns: %s", filepath.Base(page), n, shown)
 				}
 			}
 		}
-		if asIs {
+		if unfilled {
 			t.Errorf("%s: filling is not switched on again", filepath.Base(page))
 		}
 	}

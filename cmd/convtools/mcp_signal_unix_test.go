@@ -23,13 +23,12 @@ const initializeLine = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{
 
 const listLine = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"conversation_list"}}` + "\n"
 
-// A signal that ends the server ends what it has started, over stdio and HTTP:
-// the program that works for a call, and what that has started in turn.
+// A signal that ends the server, over stdio and HTTP, also ends the program that
+// works for a call, and the processes that this program started.
 func TestSignalsStopCalls(t *testing.T) {
 	t.Parallel()
-	// Tests that run under nohup would hand their ignorance of hangups down to the
-	// server, which then rightly goes on. A signal that is handled is not ignored
-	// after an exec.
+	// A server inherits an ignored signal, as of tests that run under nohup, and then
+	// rightly goes on. A signal that this process handles is not ignored in the server.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(hangups) })

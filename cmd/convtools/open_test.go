@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Files and directories are opened by package safefile, which waits for no FIFO. A file that must not be there yet is made
-// with [os.O_EXCL], and an open directory opens itself as a file.
+// Only package safefile opens files and directories, because it does not wait for a FIFO. Two calls are allowed
+// elsewhere: one with [os.O_EXCL], which makes a file that must not exist, and one that opens "." of an open directory.
 func TestFilesAreOpenedInOneWay(t *testing.T) {
 	t.Parallel()
 	skipped := map[string]bool{
@@ -36,11 +36,11 @@ func TestFilesAreOpenedInOneWay(t *testing.T) {
 			if !ok {
 				return true
 			}
-			of, _ := function.X.(*ast.Ident)
-			in := func(name string) bool { return of != nil && of.Name == name }
+			receiver, _ := function.X.(*ast.Ident) // a package or a variable
+			isOf := func(name string) bool { return receiver != nil && receiver.Name == name }
 			switch name := function.Sel.Name; {
-			case in("safefile"):
-			case name == "OpenRoot", name == "OpenFile" && !mentions(call, "O_EXCL"), in("os") && opening[name], in("root") && name == "Open" && !mentions(call, `"."`):
+			case isOf("safefile"):
+			case name == "OpenRoot", name == "OpenFile" && !mentions(call, "O_EXCL"), isOf("os") && opening[name], isOf("root") && name == "Open" && !mentions(call, `"."`):
 				t.Errorf("%s opens a file: package safefile does so", set.Position(call.Pos()))
 			}
 			return true

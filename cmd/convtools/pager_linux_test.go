@@ -36,10 +36,10 @@ func TestPager(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			said, err := onTerminal(t, test.pager, test.args...)
-			said = "\n" + strings.ReplaceAll(said, "\r\n", "\n")
-			if (err == nil) != test.ok || !strings.Contains(said, test.has) || strings.Contains(said, test.not) {
-				t.Errorf("it ended with %v and wrote %q; want %q in it, and not %q", err, said, test.has, test.not)
+			output, err := onTerminal(t, test.pager, test.args...)
+			output = "\n" + strings.ReplaceAll(output, "\r\n", "\n")
+			if (err == nil) != test.ok || !strings.Contains(output, test.has) || strings.Contains(output, test.not) {
+				t.Errorf("it ended with %v and wrote %q; want %q in it, and not %q", err, output, test.has, test.not)
 			}
 		})
 	}
@@ -61,6 +61,6 @@ func onTerminal(t *testing.T, pager string, args ...string) (string, error) {
 	}
 	_ = tty.Close()
 	_ = terminal.SetReadDeadline(time.Now().Add(30 * time.Second))
-	said, _ := io.ReadAll(terminal) // ends with an error once nobody has the other end
-	return string(said), cmd.Wait()
+	output, _ := io.ReadAll(terminal) // ends with an error once nobody has the other end
+	return string(output), cmd.Wait()
 }

@@ -12,6 +12,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,11 +44,13 @@ func TestMain(m *testing.M) {
 		// in a process that is forked at that moment cannot be executed.
 		"marking-pager": markingPager,
 		"closing-pager": closingPager,
+		"xdg-open":      browser,
+		"osascript":     browser,
 	})
 }
 
-// jp is JP as it is today: its commands know fewer flags than are asked for. It changes conversations of the workspace that
-// it is run in: jp c fork|rm ID.
+// jp stands for JP. "jp query" is [jpQuery], and "jp c fork ID" copies a conversation of the workspace that it is run
+// in. Every other command lists one conversation, and refuses the flag --summary, as JP does today.
 func jp() {
 	if slices.Contains(os.Args, "query") {
 		jpQuery(os.Args[1:])
@@ -68,6 +72,8 @@ func jp() {
 	fmt.Println(`[{"ID":"jp-c17800836875","#":"93","Activity ↑":"2 months ago"}]`)
 }
 
+// changeAsJP copies a conversation in both stores of JP, as JP does with the command fork. The copy replaces a
+// conversation that has the same id, which is the time in tenths of a second.
 func changeAsJP(command, id string) error {
 	users, err := filepath.Glob(filepath.Join(os.Getenv("JP_USER_DATA_DIR"), "workspace", "*"))
 	if err != nil || len(users) != 1 {
@@ -76,22 +82,23 @@ func changeAsJP(command, id string) error {
 	if command != "fork" {
 		return errors.ErrUnsupported
 	}
-	moment := strconv.FormatInt(time.Now().UnixMilli()/100, 10) // the id, whether a conversation has it or not
+	moment := strconv.FormatInt(time.Now().UnixMilli()/100, 10) // the id
 	for _, root := range []string{".jp", users[0]} {
-		all := filepath.Join(root, "conversations")
-		found, _ := filepath.Glob(filepath.Join(all, strings.TrimPrefix(id, "jp-c")+"*"))
-		taken, _ := filepath.Glob(filepath.Join(all, moment+"*"))
+		conversations := filepath.Join(root, "conversations")
+		found, _ := filepath.Glob(filepath.Join(conversations, strings.TrimPrefix(id, "jp-c")+"*"))
+		taken, _ := filepath.Glob(filepath.Join(conversations, moment+"*"))
 		for _, dir := range taken {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 		for _, dir := range found {
-			err = errors.Join(err, os.CopyFS(filepath.Join(all, moment), os.DirFS(dir)))
+			err = errors.Join(err, os.CopyFS(filepath.Join(conversations, moment), os.DirFS(dir)))
 		}
 	}
 	return err
 }
 
-// misbehave is a program to put in the place of the conversation command line.
+// misbehave is a program that takes the place of the conversation command line, and fails in the way that its first
+// argument names.
 func misbehave() {
 	how := ""
 	if len(os.Args) > 1 {
@@ -152,6 +159,32 @@ func markingPager() {
 func closingPager() {
 	fmt.Println("closed")
 	os.Exit(1)
+}
+
+// browser opens an address twice, as a browser that the user starts with it and as one that has only seen it, writes
+// to $WORK/browser.txt what they get, and ends convtools web.
+func browser() {
+	address := os.Args[len(os.Args)-1]
+	if script, _ := io.ReadAll(os.Stdin); len(script) > 0 {
+		address = strings.Split(string(script), `"`)[1]
+	}
+	var seen string
+	for _, name := range []string{"started", "second"} {
+		jar, _ := cookiejar.New(nil) // never fails
+		answer, err := (&http.Client{Jar: jar}).Get(address)
+		if err != nil {
+			seen += err.Error() + "\n"
+			continue
+		}
+		page, err := io.ReadAll(answer.Body)
+		title := regexp.MustCompile("<title>.*</title>").FindString(string(page))
+		seen += fmt.Sprintln(name, answer.StatusCode, answer.Request.URL.RequestURI(), title, errors.Join(err, answer.Body.Close()))
+	}
+	server, err := os.FindProcess(os.Getppid())
+	err = errors.Join(err, os.WriteFile(filepath.Join(os.Getenv("WORK"), "browser.txt"), []byte(seen), 0o600))
+	if err = errors.Join(err, server.Signal(os.Interrupt)); err != nil {
+		os.Exit(1)
+	}
 }
 
 // TestScripts runs the program the way people and JP do. Every script starts in
@@ -282,8 +315,8 @@ func size(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// zipped writes a zip with a file in it, of whose content a text is another one than its checksum is of:
-// zipped FILE ZIP TEXT OTHER.
+// zipped writes a zip with a file in it, and then replaces a text of the file without correcting the checksum: zipped
+// FILE ZIP TEXT OTHER.
 func zipped(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 || len(args[2]) != len(args[3]) {
 		ts.Fatalf("usage: zipped FILE ZIP TEXT OTHER, the texts of equal length")
@@ -324,13 +357,13 @@ func makeWorkspace(ts *testscript.TestScript, neg bool, args []string) {
 			RawEvent(`{"type":"tool_call_response","timestamp":"2026-02-02 02:26:40.5","id":[],"content":5,"is_error":"yes"}`).
 			Assistant("Still here.")
 	case "result":
-		w.Conversation("17700000001", "result").Title("50 MB").TurnStart().User("Go.").
+		w.Conversation("17700000001", "result").Title("10 MB").TurnStart().User("Go.").
 			ToolCall("c1", "shell", map[string]any{"command": "seq"}).
-			ToolResult("c1", strings.Repeat("a line of output that says nothing\n", 50<<20/35)+"the needle\n", false).
+			ToolResult("c1", strings.Repeat("a line of output that says nothing\n", 10<<20/35)+"the needle\n", false).
 			Assistant("Found the needle.")
 	case "events":
-		c := w.Conversation("17700000001", "events").Title("100,000 events").TurnStart().User("Go.")
-		for i := range 50_000 {
+		c := w.Conversation("17700000001", "events").Title("20,000 events").TurnStart().User("Go.")
+		for i := range 10_000 {
 			id := strconv.Itoa(i)
 			c.ToolCall(id, "step", nil).ToolResult(id, "ok "+id, false)
 		}
@@ -341,7 +374,8 @@ func makeWorkspace(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(w.Write())
 }
 
-// readme writes the examples of configuration in the documents of rooms, those for one file as one file: readme USER PROJECT JP.
+// readme writes the examples of configuration in the documents to three files, for a user, for a project and for JP:
+// readme USER PROJECT JP.
 func readme(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: readme USER PROJECT JP")
@@ -373,9 +407,9 @@ func readme(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// record puts a session where a program of the user at $HOME keeps those of a directory:
-// record PROGRAM FILE DIR. The file is named after the session, and CWD in it stands for
-// the directory.
+// record copies a session to where a program keeps the sessions of a directory, below $HOME:
+// record PROGRAM FILE DIR. The name of the file is the id of the session, and CWD in it
+// stands for the directory.
 func record(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: record PROGRAM FILE DIR")
@@ -417,8 +451,8 @@ func runIn(t *testing.T, dir string, args ...string) (stdout, stderr string, exi
 	return out.String(), errs.String(), exit
 }
 
-// found is an answer of conversation_grep, as a program reads it.
-type found struct {
+// grepAnswer is an answer of conversation_grep.
+type grepAnswer struct {
 	Matches       int `xml:"matches,attr"`
 	Conversations []struct {
 		ID     string `xml:"id,attr"`
@@ -430,13 +464,14 @@ type found struct {
 	} `xml:"conversation"`
 }
 
-func find(t *testing.T, dir string, args ...string) found {
+// grep calls conversation_grep in a workspace and returns its answer.
+func grep(t *testing.T, dir string, args ...string) grepAnswer {
 	t.Helper()
 	answer, stderr, exit := runIn(t, dir, append([]string{"call", "conversation_grep", "limit=200"}, args...)...)
 	if exit != 0 {
 		t.Fatalf("conversation_grep: exit %d: %s", exit, stderr)
 	}
-	var f found
+	var f grepAnswer
 	if err := xml.Unmarshal([]byte(answer), &f); err != nil {
 		t.Fatal(err)
 	}
@@ -445,16 +480,16 @@ func find(t *testing.T, dir string, args ...string) found {
 
 var partsAttribute = regexp.MustCompile(` parts="(\d+)"`)
 
-// chain searches for a pattern and reads every event that is found, part by part
-// until the match is there. It returns how many events it read.
-func chain(t *testing.T, dir, pattern string) int {
+// readMatches searches for a pattern and reads every event that is found, part by part
+// until the pattern is in a part. It fails if no part of an event has the pattern, and
+// returns the number of events.
+func readMatches(t *testing.T, dir, pattern string) int {
 	t.Helper()
 	events := 0
-	for _, c := range find(t, dir, "pattern="+pattern).Conversations {
+	for _, c := range grep(t, dir, "pattern="+pattern).Conversations {
 		turn := 1
 		for _, e := range c.Events {
-			// It is that of the event before where it is not said, and the only one where
-			// none says it.
+			// An event without a turn is in that of the event before, or in the first one.
 			turn = cmp.Or(e.Turn, turn)
 			events++
 			place := fmt.Sprintf("event %d of %s", e.Number, c.ID)
@@ -483,7 +518,7 @@ func chain(t *testing.T, dir, pattern string) int {
 func TestSearchLeadsToEvents(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{"retry", "時差", "serialize", "</content>", "???"} {
-		if chain(t, "../../testdata/workspaces/sample", pattern) == 0 {
+		if readMatches(t, "../../testdata/workspaces/sample", pattern) == 0 {
 			t.Errorf("%q is not found", pattern)
 		}
 	}
@@ -511,16 +546,16 @@ func TestRealWorkspace(t *testing.T) {
 			t.Errorf("%s: want %s turns: exit %d %s%.200s", id, turns, exit, stderr, answer)
 		}
 	}
-	chain(t, dir, "cargo")
+	readMatches(t, dir, "cargo")
 	for scope, want := range map[string]int{"user": 24, "tool-result": 22, "tool-call": 17, "assistant": 8, "all": 71} {
-		if got := find(t, dir, "pattern=cargo", "scopes="+scope).Matches; got != want {
+		if got := grep(t, dir, "pattern=cargo", "scopes="+scope).Matches; got != want {
 			t.Errorf("cargo matches %d lines in %s, want %d", got, scope, want)
 		}
 	}
 }
 
 // sql makes a database of SQLite: sql FILE STATEMENTS [COPY], where STATEMENTS is a file. COPY
-// is the database as it is while its owner has it open, with its write-ahead log.
+// is a copy of the database and its write-ahead log, made while the database is open.
 func sql(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: sql FILE STATEMENTS [COPY]")
@@ -540,7 +575,7 @@ func sql(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// grow makes a file as long as it is told to be, with nothing in what is added: grow FILE BYTES.
+// grow sets the size of a file, and fills what it adds with zeros: grow FILE BYTES.
 func grow(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: grow FILE BYTES")

@@ -18,8 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// happened is an event as query --json prints it.
-type happened struct {
+// printedEvent is an event as query --json prints it.
+type printedEvent struct {
 	Seq          int    `json:"seq"`
 	Session      string `json:"session_id"`
 	Conversation string `json:"conversation_id"`
@@ -30,9 +30,10 @@ type happened struct {
 	Last         string `json:"last_assistant_message"`
 }
 
-// readEvents reads what query --json has printed: one event a line, each with all ids, in the order of their numbers.
-func readEvents(printed string) ([]happened, error) {
-	var all []happened
+// readEvents decodes what query --json printed, one event a line. It returns an error if an event lacks an id or
+// another key that every event has, and if the events are not of one session with numbers that follow each other.
+func readEvents(printed string) ([]printedEvent, error) {
+	var list []printedEvent
 	for line := range strings.Lines(printed) {
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(line), &fields); err != nil {
@@ -43,30 +44,30 @@ func readEvents(printed string) ([]happened, error) {
 				return nil, fmt.Errorf("no %s: %s", key, line)
 			}
 		}
-		var e happened
+		var e printedEvent
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			return nil, fmt.Errorf("%w: %s", err, line)
 		}
-		if n := len(all); n > 0 && (e.Seq != all[n-1].Seq+1 || e.Session != all[n-1].Session) {
+		if n := len(list); n > 0 && (e.Seq != list[n-1].Seq+1 || e.Session != list[n-1].Session) {
 			return nil, fmt.Errorf("this does not follow: %s", line)
 		}
-		all = append(all, e)
+		list = append(list, e)
 	}
-	return all, nil
+	return list, nil
 }
 
-// events checks the events in a file and writes what they are, without ids, to another one: events FILE OUT. $ROOT and
-// $CHILD become the ids of the first two conversations.
+// events checks the events in a file, and writes a line without ids about each to another file: events FILE OUT. $ROOT,
+// $CHILD, $GRANDCHILD and $SIBLING become the ids of the conversations, in the order of their first events.
 func events(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: events FILE OUT")
 	}
-	all, err := readEvents(ts.ReadFile(args[0]))
+	list, err := readEvents(ts.ReadFile(args[0]))
 	ts.Check(err)
 	var ids []string
 	var out strings.Builder
 	names := []string{"root", "child", "grandchild", "sibling"}
-	for _, e := range all {
+	for _, e := range list {
 		name := "-"
 		if e.Conversation != "" {
 			i := slices.Index(ids, e.Conversation)
@@ -125,7 +126,7 @@ func (r *running) until(text string) {
 	r.t.Fatalf("%s is not printed, but:\n%s%s", text, r.printed.String(), r.stderr.String())
 }
 
-// wait waits for the end, and returns the exit code; -1 after a signal.
+// wait waits for the end of the process, and returns the exit code, or -1 if a signal ended it.
 func (r *running) wait() int {
 	r.t.Helper()
 	for r.out.Scan() {
@@ -138,27 +139,28 @@ func (r *running) wait() int {
 // session returns the id of the session whose events were printed.
 func (r *running) session() string {
 	r.t.Helper()
-	all, err := readEvents(r.printed.String())
-	if err != nil || len(all) == 0 {
-		r.t.Fatalf("%d events: %v", len(all), err)
+	list, err := readEvents(r.printed.String())
+	if err != nil || len(list) == 0 {
+		r.t.Fatalf("%d events: %v", len(list), err)
 	}
-	return all[0].Session
+	return list[0].Session
 }
 
-// A process that is killed while the model is asked has printed what began; whoever goes on gets the answer.
+// A process that is killed while the model is asked has printed the beginning of the task. A process that resumes the
+// session gets the answer.
 func TestQueryKilled(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	query := h.start(t, "query", "--json", "How long is the Rhine?")
-	asked := h.gate.next()
+	question := h.gate.next()
 	query.until(`"task_started"`) // before the model has answered
 	if err := query.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	query.wait()
-	_ = asked.conn.Close()
+	_ = question.conn.Close()
 
-	h.gate.answers("1233 km.")
+	h.gate.answerNext("1233 km.")
 	resumed := h.start(t, "session", "resume", query.session())
 	if code := resumed.wait(); code != 0 || resumed.printed.String() != "1233 km.\n" {
 		t.Errorf("exit %d: %s%s", code, resumed.printed.String(), resumed.stderr.String())
@@ -169,7 +171,7 @@ func TestQueryKilled(t *testing.T) {
 	}
 }
 
-// A caller gets the real answer of a conversation whose process was killed while it was asked.
+// A conversation that asked another one gets the real answer, although the process was killed in between.
 func TestQueryKilledInChild(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -207,29 +209,29 @@ func TestQueryBusy(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	query := h.start(t, "query", "--json", "Wait for me.")
-	asked := h.gate.next()
+	question := h.gate.next()
 	query.until(`"task_started"`)
 	other := h.start(t, "query", "--id", query.session(), "Me too.")
 	if code := other.wait(); code != 1 || !strings.Contains(other.stderr.String(), "in use by another process") {
 		t.Errorf("exit %d: %s", code, other.stderr.String())
 	}
-	asked.answer(t, "Here I am.")
+	question.answer(t, "Here I am.")
 	if code := query.wait(); code != 0 {
 		t.Errorf("exit %d: %s", code, query.stderr.String())
 	}
 }
 
-// Another process sees all that happens in a session, in order and once, and ends with it.
+// A process that follows a session prints every event once and in order, and ends with the session.
 func TestEventsFollowed(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	query := h.start(t, "query", "--json", "How long is the Rhine?")
-	asked := h.gate.next()
+	question := h.gate.next()
 	query.until(`"task_started"`)
 	id := query.session()
 	follower := h.start(t, "session", "events", "--follow", id)
 	follower.until(`"task_started"`) // what has happened, while the model is still asked
-	asked.answer(t, "1233 km.")
+	question.answer(t, "1233 km.")
 	if code := query.wait(); code != 0 {
 		t.Fatalf("exit %d: %s", code, query.stderr.String())
 	}
@@ -246,7 +248,7 @@ func TestEventsFollowed(t *testing.T) {
 	}
 }
 
-// script makes a scripted model of a household.
+// script configures a scripted model in a household, or replaces the text of its script.
 func (h *household) script(t *testing.T, text string) {
 	t.Helper()
 	dir := filepath.Join(h.home, "config", "convtools")
@@ -263,7 +265,8 @@ func (h *household) script(t *testing.T, text string) {
 	}
 }
 
-// ids sets $NAME1, $NAME2, … to the ids in a file that fit an expression, each once, sorted: ids FILE NAME EXPRESSION.
+// ids sets $NAME1, $NAME2, … to the texts in a file that match an expression, each once and sorted: ids FILE NAME
+// EXPRESSION.
 func ids(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: ids FILE NAME EXPRESSION")

@@ -17,7 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
-// A person who does not want to wait stops all that runs; the conversations stay fit to go on with.
+// A person who interrupts a query stops all that runs. Another query can go on with the conversations.
 func TestQueryInterrupted(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -34,30 +34,30 @@ func TestQueryInterrupted(t *testing.T) {
 	if code := h.start(t, "session", "resume", id).wait(); code != 130 {
 		t.Errorf("resume of what was interrupted: exit %d", code)
 	}
-	h.gate.answers("1233 km.")
+	h.gate.answerNext("1233 km.")
 	again := h.start(t, "query", "--id", id, "How long is it?")
 	if code := again.wait(); code != 0 || again.printed.String() != "1233 km.\n" {
 		t.Errorf("exit %d: %s%s", code, again.printed.String(), again.stderr.String())
 	}
 }
 
-// A person who asks again does not wait for what cannot end: here, for a reader that reads no more.
+// A second interrupt ends a query that the first could not end: here, nobody reads what the query prints.
 func TestQueryInterruptedTwice(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	h.script(t, "[[conversation]]\n[[conversation.response]]\ntext = \""+strings.Repeat("x", 1<<19)+"\"\n")
 	query := h.start(t, "query", "--model", "scripted", "--json", "Go.")
 	query.until(`"task_started"`)
-	for query.out.Scan() { // up to the middle of a line that no pipe holds
+	for query.out.Scan() { // ends within a line that is too long for the scanner and for a pipe
 		query.printed.WriteString(query.out.Text() + "\n")
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- query.cmd.Wait() }()
-	for asking := true; asking; {
+	for running := true; running; {
 		_ = query.cmd.Process.Signal(os.Interrupt) // it may have ended
 		select {
 		case <-ended:
-			asking = false
+			running = false
 		case <-time.After(10 * time.Millisecond): // two that come at once are one
 		}
 	}
@@ -69,7 +69,7 @@ func TestQueryInterruptedTwice(t *testing.T) {
 	}
 }
 
-// Whenever a person interrupts, the session stays one that can be gone on with, and that its log proves.
+// Whenever a person interrupts a query, its log can be read, and another query can go on with the session.
 func TestQueryInterruptedAnywhere(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -82,7 +82,7 @@ func TestQueryInterruptedAnywhere(t *testing.T) {
 		_ = query.cmd.Process.Signal(os.Interrupt) // it may have ended
 		code := query.wait()
 		if status, ok := query.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGINT {
-			code = 0 // it had answered, and was ending
+			code = 0 // the signal came after the answer, while the process ended
 		}
 		if code != 130 && code != 0 {
 			t.Errorf("after %d lines, exit %d: %s", line, code, query.stderr.String())
@@ -97,7 +97,7 @@ func TestQueryInterruptedAnywhere(t *testing.T) {
 		}
 		again := h.start(t, "query", "--id", id, "--json", "And then?")
 		again.wait()
-		if events, err := readEvents(again.printed.String()); err != nil || !slices.ContainsFunc(events, func(e happened) bool {
+		if events, err := readEvents(again.printed.String()); err != nil || !slices.ContainsFunc(events, func(e printedEvent) bool {
 			return e.Type == "task_complete" || e.Type == "task_failed" // the script need not have an answer
 		}) {
 			t.Errorf("after %d lines, gone on with: %v\n%s%s", line, err, again.printed.String(), again.stderr.String())
@@ -105,7 +105,7 @@ func TestQueryInterruptedAnywhere(t *testing.T) {
 	}
 }
 
-// On a disk that is full a query ends, and once there is room the session goes on to the same answer.
+// A query ends when the disk is full. When there is room again, the session goes on to the answer of killedScript.
 func TestQueryFullDisk(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -133,12 +133,12 @@ func TestQueryFullDisk(t *testing.T) {
 	}
 }
 
-// A follower that is interrupted ends, and what it follows goes on.
+// A follower that is interrupted ends, and the query that it follows goes on.
 func TestEventsFollowedUntilInterrupted(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	query := h.start(t, "query", "--json", "How long is the Rhine?")
-	asked := h.gate.next()
+	question := h.gate.next()
 	query.until(`"task_started"`)
 	follower := h.start(t, "session", "events", "--follow", query.session())
 	follower.until(`"task_started"`)
@@ -148,13 +148,13 @@ func TestEventsFollowedUntilInterrupted(t *testing.T) {
 	if code := follower.wait(); code != 130 {
 		t.Errorf("exit %d: %s", code, follower.stderr.String())
 	}
-	asked.answer(t, "1233 km.")
+	question.answer(t, "1233 km.")
 	if code := query.wait(); code != 0 {
 		t.Errorf("exit %d: %s", code, query.stderr.String())
 	}
 }
 
-// A file that instructions cannot come from is the model's to mend, and interrupts nothing.
+// For a file that cannot hold instructions, the model gets an error as the answer to its call, and the query goes on.
 func TestQueryBadInstructionFiles(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -193,7 +193,7 @@ func TestQueryBadInstructionFiles(t *testing.T) {
 	}
 }
 
-// A conversation that is removed while a model is asked in it stays removed, and the one who asked is told.
+// A conversation of JP that is removed while a model is asked in it stays removed, and the query says so.
 func TestRemovedDuringSend(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -217,7 +217,7 @@ func TestRemovedDuringSend(t *testing.T) {
 		}
 		return names
 	}
-	h.gate.answers("1233 km.")
+	h.gate.answerNext("1233 km.")
 	if first := h.start(t, "query", "How long is the Rhine?"); first.wait() != 0 {
 		t.Fatal(first.stderr.String())
 	}
@@ -227,16 +227,16 @@ func TestRemovedDuringSend(t *testing.T) {
 	}
 	digits, _, _ := strings.Cut(filepath.Base(names[0]), "-")
 	query := h.start(t, "query", "--id", "jp-c"+digits, "And the Aare?")
-	asked := h.gate.next()
+	question := h.gate.next()
 	for _, name := range names {
 		if err := os.RemoveAll(name); err != nil { // as jp c rm
 			t.Fatal(err)
 		}
 	}
-	asked.answer(t, "288 km.")
-	code, said := query.wait(), query.stderr.String()
-	if code != 1 || query.printed.String() != "288 km.\n" || !strings.Contains(said, "error: conversation jp-c"+digits+" was removed while") {
-		t.Errorf("exit %d: %s%s", code, query.printed.String(), said)
+	question.answer(t, "288 km.")
+	code, stderr := query.wait(), query.stderr.String()
+	if code != 1 || query.printed.String() != "288 km.\n" || !strings.Contains(stderr, "error: conversation jp-c"+digits+" was removed while") {
+		t.Errorf("exit %d: %s%s", code, query.printed.String(), stderr)
 	}
 	if names := recorded(); len(names) > 0 {
 		t.Errorf("it has come back: %v", names)

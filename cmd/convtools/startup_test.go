@@ -90,9 +90,8 @@ func initSizes(t *testing.T) map[string]int {
 	}
 	var stdout, stderr bytes.Buffer
 	start := exec.Command(binary, "version")
-	// Whoever asks for a variable first pays for a map of all there are, and packages
-	// read the rules of the local time zone, of which some zones have more: both are
-	// the machine's.
+	// The first package that reads a variable allocates a map of all variables, and
+	// packages read the rules of the local time zone. Neither may depend on the machine.
 	start.Env = []string{"GODEBUG=inittrace=1", "TZ=UTC"}
 	start.Stdout, start.Stderr = &stdout, &stderr
 	if err := start.Run(); err != nil {

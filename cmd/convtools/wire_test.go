@@ -15,8 +15,8 @@ import (
 )
 
 // A provider gets the history of a conversation again, byte for byte, from the process that goes on after a crash and
-// from later ones; a call that waited for another conversation is answered with what that has said. The key
-// is nowhere but in the requests.
+// from later ones. A call that waited for another conversation gets the answer of that one. The key of the provider is
+// in no file.
 func TestHistoriesOnTheWire(t *testing.T) {
 	t.Parallel()
 	for _, api := range []string{"responses", "chat", "messages"} {
@@ -30,18 +30,18 @@ func TestHistoriesOnTheWire(t *testing.T) {
 func historyOnTheWire(t *testing.T, api string) {
 	h := newHousehold(t)
 	hung := make(chan struct{}, 1)
-	asked := 0
+	hotelQuestions := 0
 	server := &modeltest.Server{}
 	server.Answer = func(e modeltest.Exchange) modeltest.Answer {
 		thinking := "Hm."
-		if api == "chat" { // where it goes back only until the user asks again
+		if api == "chat" { // this API gets thinking back only until the user asks again
 			thinking = ""
 		}
 		switch e.Last {
 		case "Plan":
 			return modeltest.Answer{Thinking: thinking, Pieces: []string{"I ask."}, Calls: []modeltest.Call{{ID: "a", Name: "conv_create", Args: `{"user_instruction":"Hotels"}`}}}
 		case "Hotels":
-			if asked++; asked == 1 {
+			if hotelQuestions++; hotelQuestions == 1 {
 				return modeltest.Answer{Hang: func() { hung <- struct{}{} }}
 			}
 			return modeltest.Answer{Pieces: []string{"The Adler."}}

@@ -49,15 +49,15 @@ func GitHub(w io.Writer, list diag.List) error {
 		if d.Rule != "" {
 			add("title", d.Rule)
 		}
-		said := d.Message
+		body := d.Message
 		if d.Hint != "" {
-			said += "\nhint: " + strings.TrimRight(d.Hint, "\r\n")
+			body += "\nhint: " + strings.TrimRight(d.Hint, "\r\n")
 		}
 		out.WriteString("::" + command)
 		if len(properties) > 0 {
 			out.WriteString(" " + strings.Join(properties, ","))
 		}
-		out.WriteString("::" + message.Replace(text.Source(said, "\r\n")) + "\n")
+		out.WriteString("::" + message.Replace(text.Source(body, "\r\n")) + "\n")
 	}
 	return out.Flush()
 }

@@ -37,6 +37,7 @@ var sources = map[string]string{
 	"empty.toml":   "",
 }
 
+// source returns the text of a file of the golden diagnostics, or nil if there is none.
 func source(file string) []byte {
 	if text, ok := sources[file]; ok {
 		return []byte(text)
@@ -44,49 +45,50 @@ func source(file string) []byte {
 	return nil
 }
 
-func at(line, col, endLine, endCol int) diag.Span {
+func span(line, col, endLine, endCol int) diag.Span {
 	return diag.Span{Line: line, Col: col, EndLine: endLine, EndCol: endCol}
 }
 
+// golden has the diagnostics for each golden file.
 var golden = map[string]diag.List{
 	"basics": {
-		{File: "list.toml", Span: at(3, 1, 3, 8), Rule: "SP003", Message: `unknown key "requird"`, Hint: `did you mean "required"?`},
-		{File: "list.toml", Span: at(2, 2, 2, 18), Rule: "SP010", Severity: diag.Warning, Message: "parameter has no type"},
+		{File: "list.toml", Span: span(3, 1, 3, 8), Rule: "SP003", Message: `unknown key "requird"`, Hint: `did you mean "required"?`},
+		{File: "list.toml", Span: span(2, 2, 2, 18), Rule: "SP010", Severity: diag.Warning, Message: "parameter has no type"},
 		{File: "list.toml", Rule: "SP001", Severity: diag.Note, Message: "about the whole file", Hint: "first line\nsecond line\n"},
 		{Message: "no spec matches specs/**/*.toml"},
 	},
 	"alignment": {
-		{File: "list.toml", Span: at(4, 12, 4, 15), Message: "after tabs"},
-		{File: "list.toml", Span: at(4, 9, 4, 12), Message: "over a tab"},
-		{File: "list.toml", Span: at(5, 12, 5, 15), Message: "the wide 日本語"},
-		{File: "list.toml", Span: at(5, 18, 5, 19), Message: "the quote after them"},
-		{File: "list.toml", Span: at(6, 13, 6, 15), Message: "e with its accent"},
-		{File: "list.toml", Span: at(6, 14, 6, 14), Message: "at the accent"},
-		{File: "list.toml", Span: at(6, 16, 6, 21), Message: "after a combining mark"},
-		{File: "list.toml", Span: at(7, 10, 7, 15), Message: "a family"},
-		{File: "list.toml", Span: at(7, 16, 7, 18), Message: "a thumb"},
-		{File: "list.toml", Span: at(7, 19, 7, 21), Message: "a flag"},
-		{File: "list.toml", Span: at(7, 22, 7, 24), Message: "after emoji"},
+		{File: "list.toml", Span: span(4, 12, 4, 15), Message: "after tabs"},
+		{File: "list.toml", Span: span(4, 9, 4, 12), Message: "over a tab"},
+		{File: "list.toml", Span: span(5, 12, 5, 15), Message: "the wide 日本語"},
+		{File: "list.toml", Span: span(5, 18, 5, 19), Message: "the quote after them"},
+		{File: "list.toml", Span: span(6, 13, 6, 15), Message: "e with its accent"},
+		{File: "list.toml", Span: span(6, 14, 6, 14), Message: "at the accent"},
+		{File: "list.toml", Span: span(6, 16, 6, 21), Message: "after a combining mark"},
+		{File: "list.toml", Span: span(7, 10, 7, 15), Message: "a family"},
+		{File: "list.toml", Span: span(7, 16, 7, 18), Message: "a thumb"},
+		{File: "list.toml", Span: span(7, 19, 7, 21), Message: "a flag"},
+		{File: "list.toml", Span: span(7, 22, 7, 24), Message: "after emoji"},
 	},
 	"extent": {
-		{File: "list.toml", Span: at(8, 15, 11, 6), Message: "several lines"},
-		{File: "list.toml", Span: at(12, 8, 13, 10), Message: "two lines"},
-		{File: "list.toml", Span: at(12, 8, 13, 1), Message: "with the line ending"},
-		{File: "list.toml", Span: at(15, 9, 15, 9), Message: "at the end"},
-		{File: "list.toml", Span: at(15, 5, 15, 99), Message: "beyond the line"},
-		{File: "list.toml", Span: at(15, 8, 99, 1), Message: "beyond the file"},
-		{File: "list.toml", Span: at(99, 1, 99, 2), Message: "not in the file"},
-		{File: "list.toml", Span: at(3, 9, 2, 1), Message: "ends before it starts"},
-		{File: "list.toml", Span: at(14, 8, 14, 310), Message: "a long line"},
-		{File: "list.toml", Span: at(14, 200, 14, 210), Message: "inside a long line"},
-		{File: "list.toml", Span: at(14, 309, 14, 310), Message: "the end of a long line"},
-		{File: "empty.toml", Span: at(1, 1, 1, 1), Message: "nothing to show"},
-		{File: "missing.toml", Span: at(1, 1, 1, 1), Message: "no source"},
+		{File: "list.toml", Span: span(8, 15, 11, 6), Message: "several lines"},
+		{File: "list.toml", Span: span(12, 8, 13, 10), Message: "two lines"},
+		{File: "list.toml", Span: span(12, 8, 13, 1), Message: "with the line ending"},
+		{File: "list.toml", Span: span(15, 9, 15, 9), Message: "at the end"},
+		{File: "list.toml", Span: span(15, 5, 15, 99), Message: "beyond the line"},
+		{File: "list.toml", Span: span(15, 8, 99, 1), Message: "beyond the file"},
+		{File: "list.toml", Span: span(99, 1, 99, 2), Message: "not in the file"},
+		{File: "list.toml", Span: span(3, 9, 2, 1), Message: "ends before it starts"},
+		{File: "list.toml", Span: span(14, 8, 14, 310), Message: "a long line"},
+		{File: "list.toml", Span: span(14, 200, 14, 210), Message: "inside a long line"},
+		{File: "list.toml", Span: span(14, 309, 14, 310), Message: "the end of a long line"},
+		{File: "empty.toml", Span: span(1, 1, 1, 1), Message: "nothing to show"},
+		{File: "missing.toml", Span: span(1, 1, 1, 1), Message: "no source"},
 	},
 	"hostile": {
-		{File: "hostile.toml", Span: at(1, 8, 1, 24), Rule: "SP\x1b", Message: "bad \x1b[2J\nhostile.toml:9:9: error: forged", Hint: "a\r\nb\x07\u202e\rc"},
-		{File: "hostile.toml", Span: at(1, 14, 1, 15), Message: "an override"},
-		{File: "x,y:z%\n.toml", Span: at(1, 1, 1, 2), Rule: "a:b,c%d", Message: "100% wrong\r\n::warning::forged"},
+		{File: "hostile.toml", Span: span(1, 8, 1, 24), Rule: "SP\x1b", Message: "bad \x1b[2J\nhostile.toml:9:9: error: forged", Hint: "a\r\nb\x07\u202e\rc"},
+		{File: "hostile.toml", Span: span(1, 14, 1, 15), Message: "an override"},
+		{File: "x,y:z%\n.toml", Span: span(1, 1, 1, 2), Rule: "a:b,c%d", Message: "100% wrong\r\n::warning::forged"},
 	},
 }
 
@@ -167,9 +169,9 @@ func TestTextReadsEachSourceOnce(t *testing.T) {
 	t.Parallel()
 	reads := map[string]int{}
 	list := diag.List{
-		{File: "b.toml", Span: at(1, 1, 1, 2), Message: "1"},
-		{File: "a.toml", Span: at(1, 1, 1, 2), Message: "2"},
-		{File: "b.toml", Span: at(2, 1, 2, 2), Message: "3"},
+		{File: "b.toml", Span: span(1, 1, 1, 2), Message: "1"},
+		{File: "a.toml", Span: span(1, 1, 1, 2), Message: "2"},
+		{File: "b.toml", Span: span(2, 1, 2, 2), Message: "3"},
 	}
 	if err := Text(io.Discard, list, func(file string) []byte { reads[file]++; return nil }); err != nil {
 		t.Fatal(err)
@@ -263,7 +265,7 @@ func TestTextOfMany(t *testing.T) {
 	for n, want := range map[int]string{200: "a:200:1: error: problem [R]\n", 201: "a:200:1: error: problem [R]\n\n… and 1 more\n", 5000: "a:200:1: error: problem [R]\n\n… and 4800 more\n"} {
 		var list diag.List
 		for i := range n {
-			list = append(list, diag.Diagnostic{File: "a", Span: at(i+1, 1, i+1, 2), Rule: "R", Message: "problem"})
+			list = append(list, diag.Diagnostic{File: "a", Span: span(i+1, 1, i+1, 2), Rule: "R", Message: "problem"})
 		}
 		var out strings.Builder
 		if err := Text(&out, list, nil); err != nil || !strings.HasSuffix(out.String(), want) || strings.Count(out.String(), "problem") != 200 {

@@ -23,11 +23,11 @@ func SARIF(w io.Writer, tool string, list diag.List) error {
 			result["ruleId"] = d.Rule
 		}
 		if d.File != "" {
-			at := object{"artifactLocation": object{"uri": (&url.URL{Path: d.File}).EscapedPath()}}
+			location := object{"artifactLocation": object{"uri": (&url.URL{Path: d.File}).EscapedPath()}}
 			if s := d.Span; !s.IsZero() {
-				at["region"] = object{"startLine": s.Line, "startColumn": s.Col, "endLine": s.EndLine, "endColumn": s.EndCol}
+				location["region"] = object{"startLine": s.Line, "startColumn": s.Col, "endLine": s.EndLine, "endColumn": s.EndCol}
 			}
-			result["locations"] = []object{{"physicalLocation": at}}
+			result["locations"] = []object{{"physicalLocation": location}}
 		}
 		results = append(results, result)
 	}

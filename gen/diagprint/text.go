@@ -42,7 +42,7 @@ func Text(w io.Writer, list diag.List, source func(file string) []byte) error {
 	list = list.Sorted()
 	rest := max(len(list)-mostShown, 0)
 	for i, d := range list[:len(list)-rest] {
-		if i == 0 || d.File != list[i-1].File {
+		if i == 0 || d.File != list[i-1].File { // the first diagnostic of a file
 			src = nil
 			if source != nil && d.File != "" {
 				src = diag.NewSource(source(d.File))
@@ -72,16 +72,16 @@ func excerpt(src *diag.Source, span diag.Span) string {
 	if !ok {
 		return ""
 	}
-	if span.EndLine < span.Line {
+	if span.EndLine < span.Line { // there is no end
 		span.EndLine, span.EndCol = span.Line, span.Col
 	}
 	lineEnd := utf8.RuneCount(first) + 1
 	if span.EndLine > span.Line && span.EndCol <= 1 {
-		// Only the line ending belongs to the span.
-		span.EndLine, span.EndCol = span.EndLine-1, 1<<30
+		// The span ends with a line break, so it has nothing of its last line.
+		span.EndLine, span.EndCol = span.EndLine-1, 1<<30 // a column after the end of every line
 	}
 	last, ok := src.Line(span.EndLine)
-	if !ok {
+	if !ok { // the end is not in the source
 		span.EndLine, span.EndCol = span.Line, lineEnd
 	}
 
@@ -109,8 +109,8 @@ func excerpt(src *diag.Source, span diag.Span) string {
 	return b.String()
 }
 
-// underline returns a printable form of a line, and the carets for its columns [from, to): at least one, and none
-// after the position that follows the last character.
+// underline returns a printable form of a line, and the carets for its columns [from, to) after spaces. There is at
+// least one caret, and none after the cell that follows the last character. A long line is shortened around from.
 func underline(line []byte, from, to int) (shown, carets string) {
 	rest := string(line)
 	count := utf8.RuneCountInString(rest)
@@ -118,8 +118,8 @@ func underline(line []byte, from, to int) (shown, carets string) {
 	to = min(to, count+1)
 
 	var out []byte
-	x := 0 // cells written so far
-	col := 1
+	x := 0   // cells written so far
+	col := 1 // the column of the first character of rest
 	if count > excerptChars && from > excerptLead+1 {
 		for ; col < from-excerptLead; col++ {
 			_, size := utf8.DecodeRuneInString(rest)
@@ -130,7 +130,7 @@ func underline(line []byte, from, to int) (shown, carets string) {
 
 	caretFrom, caretTo := -1, 0
 	cell := x // cell of the base character for combining marks
-	before := rune(-1)
+	previous := rune(-1)
 	for chars := 0; rest != "" && chars < excerptChars; chars++ {
 		r, size := utf8.DecodeRuneInString(rest)
 		var cells int
@@ -140,8 +140,8 @@ func underline(line []byte, from, to int) (shown, carets string) {
 		} else {
 			start := len(out)
 			out = text.AppendSource(out, rest[:size], "")
-			if cells = len(out) - start; string(out[start:]) == rest[:size] {
-				cells = text.RuneWidth(r, before)
+			if cells = len(out) - start; string(out[start:]) == rest[:size] { // the character is not escaped
+				cells = text.RuneWidth(r, previous)
 			}
 		}
 		if cells > 0 {
@@ -153,14 +153,14 @@ func underline(line []byte, from, to int) (shown, carets string) {
 				caretFrom = cell
 			}
 			caretTo = x
-		} else if col == from {
+		} else if col == from { // the span is empty
 			caretFrom, caretTo = cell, cell+1
 		}
-		before = r
+		previous = r
 		rest = rest[size:]
 		col++
 	}
-	if caretFrom < 0 {
+	if caretFrom < 0 { // the span begins after the text that is shown
 		caretFrom = x
 	}
 	if rest != "" {

@@ -24,7 +24,8 @@ type Target struct {
 	Define func(*ir.Contract, *ir.Tool, Schemas) []byte
 	// Package is the Go package that the target generates, if any.
 	Package string
-	Emit    func(*ir.Contract, Schemas) ([]File, error)
+	// Emit returns the files of the target for all tools.
+	Emit func(*ir.Contract, Schemas) ([]File, error)
 }
 
 // Schemas returns the JSON Schema of the arguments of a tool.

@@ -19,8 +19,8 @@ import (
 	"github.com/convtools/convtools/testdata/specs"
 )
 
-// Rule returns the explanation of a rule of specs or of changes, with an example. The second result is false if no
-// rule has that id, ignoring case.
+// Rule returns the explanation of the rule of specs or of changes with the given id, and an example. Case does not
+// matter. The second result is false if no rule has that id.
 func Rule(id string) (string, bool, error) {
 	for _, rule := range check.Rules() {
 		if !strings.EqualFold(id, rule.ID) {
@@ -30,7 +30,7 @@ func Rule(id string) (string, bool, error) {
 		if err != nil {
 			return "", true, fmt.Errorf("looking for an example of %s: %w", rule.ID, err)
 		}
-		return rule.ID + ": " + rule.Doc + "\n" + show(archive), true, nil
+		return rule.ID + ": " + rule.Doc + "\n" + specExample(archive), true, nil
 	}
 	for _, rule := range lock.Rules() {
 		if !strings.EqualFold(id, rule.ID) {
@@ -40,7 +40,7 @@ func Rule(id string) (string, bool, error) {
 		if err != nil {
 			return "", true, fmt.Errorf("looking for an example of %s: %w", rule.ID, err)
 		}
-		return rule.ID + ": " + Change(rule) + "\n" + showChange(txtar.Parse(data)), true, nil
+		return rule.ID + ": " + Change(rule) + "\n" + changeExample(txtar.Parse(data)), true, nil
 	}
 	return "", false, nil
 }
@@ -60,18 +60,18 @@ func Change(rule lock.Rule) string {
 	return fmt.Sprintf("%s. It is %s, on the side of the %s.", rule.Says, rule.Class, rule.Side)
 }
 
-// showChange returns the change of contract.lock in an example, and the report about it.
-func showChange(archive *txtar.Archive) string {
+// changeExample returns the change of contract.lock in an example, and the report about this change.
+func changeExample(archive *txtar.Archive) string {
 	files := map[string][]byte{}
 	for _, f := range archive.Files {
 		files[f.Name] = f.Data
 	}
-	_, changes, _ := strings.Cut(string(diff.Diff("contract.lock", files["before"], "contract.lock, later", files["after"])), "\n")
+	_, changes, _ := strings.Cut(string(diff.Diff("contract.lock", files["before"], "contract.lock, later", files["after"])), "\n") // the first line repeats the next two
 	return "\nFor example:\n\n" + indented(changes) + "\nconvgen breaking says of it:\n\n" + indented(string(files["stdout"]))
 }
 
-// example returns the shortest archive that breaks a rule, or nil if there is none. The shortest has the fewest
-// unrelated lines.
+// example returns the shortest archive with specs that break a rule, or nil if there is none. The shortest has the
+// fewest unrelated lines.
 func example(rule string) (*txtar.Archive, error) {
 	names, err := fs.Glob(specs.Archives, rule+"-*.txtar")
 	if err != nil || len(names) == 0 {
@@ -91,7 +91,9 @@ func example(rule string) (*txtar.Archive, error) {
 	return txtar.Parse(shortest), nil
 }
 
-func show(archive *txtar.Archive) string {
+// specExample returns what an archive is about, the report about its specs, and how the corrected files differ from
+// them. It returns "" if archive is nil.
+func specExample(archive *txtar.Archive) string {
 	if archive == nil {
 		return ""
 	}
@@ -108,12 +110,11 @@ func show(archive *txtar.Archive) string {
 		if !fixed {
 			continue
 		}
-		after := f.Data
-		if len(after) == 0 {
+		if len(f.Data) == 0 { // the file is removed
 			fixes = append(fixes, "without "+name+"\n")
 			continue
 		}
-		_, changes, _ := strings.Cut(string(diff.Diff(name, files[name], name+", put right", after)), "\n") // the first line repeats the next two
+		_, changes, _ := strings.Cut(string(diff.Diff(name, files[name], name+", put right", f.Data)), "\n") // the first line repeats the next two
 		fixes = append(fixes, changes)
 	}
 	if len(fixes) > 0 {
@@ -122,7 +123,7 @@ func show(archive *txtar.Archive) string {
 	return b.String()
 }
 
-// indented returns text indented by four spaces.
+// indented returns text with every line that is not blank indented by four spaces.
 func indented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -23,28 +23,30 @@ import (
 // ErrSyntax is returned for text that is not TOML.
 var ErrSyntax = errors.New("it is no TOML")
 
-// TOML returns src formatted. The result decodes to the same values. The error is [ErrSyntax] if src is not TOML.
+// TOML returns src formatted, without a byte order mark and with \n at the end of every line. It returns [ErrSyntax] if
+// src is not TOML, and another error if the result would not decode to the same values.
 func TOML(src []byte) ([]byte, error) {
 	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-	statements, whole := tomlpos.Scan(src).Statements()
-	if !whole {
+	statements, complete := tomlpos.Scan(src).Statements()
+	if !complete {
 		return nil, ErrSyntax
 	}
 	f := &formatter{src: src}
 	pos := 0
 	for _, s := range statements {
-		f.between(pos, s.Start)
-		f.statement(s)
+		f.addComments(pos, s.Start)
+		f.addStatement(s)
 		pos = s.End
 	}
-	f.between(pos, len(src))
+	f.addComments(pos, len(src))
 	out := f.text()
-	return out, same(src, out)
+	return out, checkSame(src, out)
 }
 
-// same returns an error if two documents decode to different values.
-func same(a, b []byte) error {
+// checkSame returns [ErrSyntax] if the document a is not TOML, and another error if the document b does not decode to
+// the same values.
+func checkSame(a, b []byte) error {
 	var before, after map[string]any
 	if err := toml.Unmarshal(a, &before); err != nil {
 		return ErrSyntax
@@ -78,15 +80,16 @@ func equal(a, b any) bool {
 	}
 }
 
-// line is a line of the result, or several lines for a string with line breaks.
+// line is a line of the result, or the lines of an entry whose value has line breaks.
 type line struct {
 	blank   bool   // a blank line comes before it
 	header  bool   // it is the header of a table
-	key     string // the text before =, for an aligned entry
-	code    string // the text after =, or the whole of another line
+	key     string // the text before = in an aligned entry; "" in other lines
+	code    string // the text after = in an aligned entry; otherwise the whole line without its comment
 	comment string
 }
 
+// formatter collects the lines of the result while the statements of src are read.
 type formatter struct {
 	src   []byte
 	lines []line
@@ -99,32 +102,32 @@ func (f *formatter) add(l line) {
 	f.lines = append(f.lines, l)
 }
 
-// between reads the source between two statements: the comment after the first one, then comment lines and blank
-// lines.
-func (f *formatter) between(start, end int) {
+// addComments adds the source between two statements to the result: the comment on the line of the first one, and then
+// comment lines. Blank lines become a blank line before the next line that is added.
+func (f *formatter) addComments(start, end int) {
 	pieces := strings.Split(string(f.src[start:end]), "\n")
 	for i, piece := range pieces {
 		comment := strings.Trim(piece, " \t\r")
 		switch {
-		case i == 0 && start > 0:
-			f.comment(comment)
+		case i == 0 && start > 0: // the rest of the line of a statement
+			f.setComment(comment)
 		case comment != "":
 			f.add(line{comment: comment})
-		case i < len(pieces)-1:
+		case i < len(pieces)-1: // the last piece is the indentation of the next statement
 			f.blank = true
 		}
 	}
 }
 
-// comment adds a comment to the last line.
-func (f *formatter) comment(text string) {
+// setComment adds a comment to the last line, unless text is empty.
+func (f *formatter) setComment(text string) {
 	if text != "" {
 		f.lines[len(f.lines)-1].comment = text
 	}
 }
 
-// statement reads a header, or a key and its value.
-func (f *formatter) statement(s tomlpos.Statement) {
+// addStatement adds a header, or a key and its value, to the result.
+func (f *formatter) addStatement(s tomlpos.Statement) {
 	text := string(f.src[s.Start:s.End])
 	if s.Header {
 		brackets := 1
@@ -165,7 +168,8 @@ func (f *formatter) text() []byte {
 	return b.Bytes()
 }
 
-// beginsTable reports whether a line is a header, or the first of the comments directly before one.
+// beginsTable reports whether line i is a header without comments directly before it, or the first of the comments
+// directly before a header.
 func (f *formatter) beginsTable(i int) bool {
 	isComment := func(i int) bool { return f.lines[i].code == "" && f.lines[i].key == "" }
 	if i > 0 && isComment(i-1) && !f.lines[i].blank {
@@ -184,13 +188,15 @@ func (f *formatter) beginsTable(i int) bool {
 	return false
 }
 
-// columns returns the columns of = and of the comment for each line. The widest line of a group determines them.
+// columns returns for each line the width to which its key is padded, and the width to which the text before its
+// comment is padded. Both are those of the widest line in a group: neighbouring entries without a blank line or a value
+// with line breaks between them.
 func (f *formatter) columns() (keys, comments []int) {
 	keys, comments = make([]int, len(f.lines)), make([]int, len(f.lines))
-	align := func(column []int, member func(line) bool, size func(int) int) {
+	align := func(column []int, aligned func(line) bool, size func(int) int) {
 		for i := 0; i < len(f.lines); {
 			end, widest := i, 0
-			for end < len(f.lines) && member(f.lines[end]) && (end == i || !f.lines[end].blank && !over(f.lines[end-1])) {
+			for end < len(f.lines) && aligned(f.lines[end]) && (end == i || !f.lines[end].blank && !hasLineBreak(f.lines[end-1])) {
 				widest = max(widest, size(end))
 				end++
 			}
@@ -201,14 +207,14 @@ func (f *formatter) columns() (keys, comments []int) {
 		}
 	}
 	align(keys, func(l line) bool { return l.key != "" }, func(i int) int { return width(f.lines[i].key) })
-	trailing := func(l line) bool { return l.comment != "" && l.key != "" && !over(l) }
+	trailing := func(l line) bool { return l.comment != "" && l.key != "" && !hasLineBreak(l) }
 	align(comments, trailing, func(i int) int {
 		return keys[i] + len(" = ") + width(f.lines[i].code)
 	})
 	return keys, comments
 }
 
-// over reports whether a line has line breaks in it.
-func over(l line) bool { return strings.Contains(l.code, "\n") }
+// hasLineBreak reports whether the value in a line has line breaks.
+func hasLineBreak(l line) bool { return strings.Contains(l.code, "\n") }
 
 func width(text string) int { return utf8.RuneCountInString(text) }

@@ -58,9 +58,9 @@ type Constraint struct {
 // change the result.
 func ConstraintTable() []Constraint { return constraintTable() }
 
-// constraintTable is computed once, because every value of every tool needs it.
+// constraintTable computes the result of [ConstraintTable] once, because every value of every tool needs it.
 var constraintTable = sync.OnceValue(func() []Constraint {
-	integers, texts, arrays := []Kind{Integer, Number}, []Kind{String}, []Kind{Array}
+	numbers, texts, arrays := []Kind{Integer, Number}, []Kind{String}, []Kind{Array}
 	return []Constraint{
 		{
 			Key: "enum", Doc: "The allowed values", Kinds: texts, Form: List, Code: contract.CodeEnum, Keyword: "enum",
@@ -68,12 +68,12 @@ var constraintTable = sync.OnceValue(func() []Constraint {
 			field: func(c *Constraints) any { return &c.Enum },
 		},
 		{
-			Key: "minimum", Doc: "The minimum of a number", Kinds: integers, Form: Least, Code: contract.CodeMinimum, Keyword: "minimum",
+			Key: "minimum", Doc: "The minimum of a number", Kinds: numbers, Form: Least, Code: contract.CodeMinimum, Keyword: "minimum",
 			Narrowed: "minimum-increased", Effect: "Numbers between the old and the new bound are refused",
 			field: func(c *Constraints) any { return &c.Minimum },
 		},
 		{
-			Key: "maximum", Doc: "The maximum of a number", Kinds: integers, Form: Most, Code: contract.CodeMaximum, Keyword: "maximum",
+			Key: "maximum", Doc: "The maximum of a number", Kinds: numbers, Form: Most, Code: contract.CodeMaximum, Keyword: "maximum",
 			Narrowed: "maximum-decreased", Effect: "Numbers between the new and the old bound are refused",
 			field: func(c *Constraints) any { return &c.Maximum },
 		},
@@ -149,7 +149,8 @@ func (k Constraint) Of(c *Constraints) any {
 	return nil
 }
 
-// Bound returns a bound, or nil if there is none.
+// Bound returns the value of the constraint in c if the constraint is a bound, or nil if it is none or c has no such
+// bound.
 func (k Constraint) Bound(c *Constraints) *float64 {
 	if n, ok := k.Of(c).(float64); ok {
 		return &n

@@ -33,30 +33,31 @@ func ErrorCodes() []ErrorCode {
 	}
 }
 
-// ErrorCodes returns the codes with which a call can fail because of its arguments, in the same order.
+// ErrorCodes returns the codes with which a call of the tool can fail because of its arguments, in the order of
+// [ErrorCodes].
 func (t *Tool) ErrorCodes() []ErrorCode {
-	happens := map[contract.Code]bool{contract.CodeMalformed: true, contract.CodeUnknown: true}
+	possible := map[contract.Code]bool{contract.CodeMalformed: true, contract.CodeUnknown: true}
 	for _, p := range t.Values() {
-		happens[contract.CodeType] = true
+		possible[contract.CodeType] = true
 		if p.Required || p.Key != "" {
-			happens[contract.CodeMissing] = true
+			possible[contract.CodeMissing] = true
 		}
-		if p.Key != "" {
-			happens[contract.CodeEnum] = true
+		if p.Key != "" { // the member that selects a variant is required and has an enumeration
+			possible[contract.CodeEnum] = true
 		}
 		for _, c := range ConstraintTable() {
 			if c.Code != "" && c.Of(&p.Constraints) != nil {
-				happens[c.Code] = true
+				possible[c.Code] = true
 			}
 		}
 	}
 	for _, r := range t.Rules {
 		if len(r.Exclusive)+len(r.ExactlyOne) > 0 {
-			happens[contract.CodeExclusive] = true
+			possible[contract.CodeExclusive] = true
 		}
 		if len(r.Requires)+len(r.AtLeastOne)+len(r.ExactlyOne) > 0 {
-			happens[contract.CodeMissing] = true
+			possible[contract.CodeMissing] = true
 		}
 	}
-	return slices.DeleteFunc(ErrorCodes(), func(c ErrorCode) bool { return !happens[c.Code] })
+	return slices.DeleteFunc(ErrorCodes(), func(c ErrorCode) bool { return !possible[c.Code] })
 }

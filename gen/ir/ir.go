@@ -226,7 +226,7 @@ func (p *Param) Pointer() bool {
 	return p.Kind != Array && (p.Nullable || !p.Required && p.Default == nil)
 }
 
-// Item returns the description of an array's items.
+// Item returns the description of an array's items: Items, or a string without constraints if Items is nil.
 func (p *Param) Item() *Param {
 	if p.Items != nil {
 		return p.Items
@@ -234,7 +234,7 @@ func (p *Param) Item() *Param {
 	return &Param{Kind: String}
 }
 
-// Texts reports whether the value is an array of strings that cannot be null.
+// Texts reports whether the value is an array of strings, none of which may be null.
 func (p *Param) Texts() bool {
 	item := p.Item()
 	return p.Kind == Array && item.Kind == String && !item.Nullable
@@ -291,7 +291,7 @@ type Example struct {
 
 // ReadsPaths reports whether the parts of an envelope are read from paths in JSON.
 func (t *Tool) ReadsPaths() bool {
-	return t.Command != nil && (t.Output.Form == "" || strings.HasPrefix(t.Output.Form, "json"))
+	return t.Command != nil && (t.Output.Form == "" || strings.HasPrefix(t.Output.Form, "json")) // "" is JSON too
 }
 
 // Steps splits a JSON path: names and numbers joined by dots, where [] after a name selects every item of an array.
@@ -420,8 +420,8 @@ type Plugin struct {
 	Content string
 }
 
-// Program returns the name that the go command gives the program of the module: the last element of its path that is
-// not a version.
+// Program returns the name that the go command gives the program of the module. It is the last element of the module's
+// path, or the one before it if the last is a version, such as v2.
 func (t *Targets) Program() string {
 	last := path.Base(t.Module)
 	if version, ok := strings.CutPrefix(last, "v"); ok && version != "" && strings.Trim(version, "0123456789") == "" && path.Dir(t.Module) != "." {
@@ -447,7 +447,7 @@ func GoName(snake string) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(snake, "_") {
 		switch word {
-		case "":
+		case "": // an underscore at an end of the name, or two in a row
 		case "id", "json", "url", "cli", "xml", "api", "jp", "mcp", "html", "http", "utf8", "ui":
 			b.WriteString(strings.ToUpper(word))
 		case "ids", "urls":

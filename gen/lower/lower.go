@@ -2,8 +2,8 @@
 // hide from the model, becomes words, and each such step is reported. All wording is made here, so every target uses
 // the same words.
 //
-// It never changes a contract and never omits a constraint: if a target cannot take something, the author of the spec
-// gets a problem.
+// It never changes a contract and never omits a constraint: if a target cannot take a part of a tool, the package
+// reports a problem to the author of the spec.
 package lower
 
 import (
@@ -43,18 +43,18 @@ func Name(target Target, tool *ir.Tool) (group, name string) {
 
 // Text is the text of one tool for one target.
 type Text struct {
-	Group, Name string   // as [Name] returns them
-	Summary     string   // one line
-	Description string   // paragraphs separated by blank lines
-	Parameters  []string // one line for each parameter of the tool, in its order
-	inner       map[*ir.Param]string
+	Group, Name string               // as [Name] returns them
+	Summary     string               // one line
+	Description string               // paragraphs separated by blank lines
+	Parameters  []string             // one line for each parameter of the tool, in its order
+	inner       map[*ir.Param]string // as Of returns them
 	// Reports lists the constraints and names that were put into words, one line each.
 	Reports []string
 	// Problems lists what the target would refuse, one line each.
 	Problems []string
 }
 
-// Of returns the line for a parameter of the tool, or for a value nested in one.
+// Of returns the line for a parameter of the tool, or for a value nested in one. It is "" if there is nothing to say.
 func (t *Text) Of(p *ir.Param) string { return t.inner[p] }
 
 // maxParameterName is the maximum length of a parameter's name in the OpenAI and Anthropic APIs.
@@ -65,11 +65,12 @@ func For(target Target, tool *ir.Tool) Text {
 	return (&lowering{target: target, tool: tool}).lower()
 }
 
-// Brief is [For] without the lines for parameters, which take the most time.
+// Brief is [For] without the lines for parameters, which take the most time. Its Reports lack those about parameters.
 func Brief(target Target, tool *ir.Tool) Text {
 	return (&lowering{target: target, tool: tool, wordless: true}).lower()
 }
 
+// lowering makes the text of one tool for one target.
 type lowering struct {
 	target   Target
 	tool     *ir.Tool
@@ -81,59 +82,63 @@ func (l *lowering) lower() Text {
 	l.text.inner = map[*ir.Param]string{}
 	l.text.Group, l.text.Name = Name(l.target, l.tool)
 	l.text.Summary = oneLine(l.tool.Summary)
-	l.parameters()
-	l.description()
-	l.names()
+	l.addParameters()
+	l.setDescription()
+	l.checkNames()
 	return l.text
 }
 
+// report adds a line to Reports. subject is the path of a value, or "" for the tool.
 func (l *lowering) report(subject, format string, args ...any) {
 	l.text.Reports = append(l.text.Reports, l.line(subject, format, args))
 }
 
+// problem adds a line to Problems. subject is the path of a value, or "" for the tool.
 func (l *lowering) problem(subject, format string, args ...any) {
 	l.text.Problems = append(l.text.Problems, l.line(subject, format, args))
 }
 
+// line returns a line for Reports or Problems, which begins with the target and the subject.
 func (l *lowering) line(subject, format string, args []any) string {
-	where := l.tool.Name
+	name := l.tool.Name
 	if subject != "" {
-		where += "." + subject
+		name += "." + subject
 	}
-	return l.target.Name + ": " + where + ": " + fmt.Sprintf(format, args...)
+	return l.target.Name + ": " + name + ": " + fmt.Sprintf(format, args...)
 }
 
-func (l *lowering) parameters() {
+// addParameters sets the lines of all parameters and of all values nested in them.
+func (l *lowering) addParameters() {
 	for i := range l.tool.Params {
 		p := &l.tool.Params[i]
 		var rules []constraint
 		if !l.target.Schema {
 			rules = relations(l.tool, p.Name)
 		}
-		l.value(p, p.Name, rules)
+		l.addLines(p, p.Name, rules)
 		l.text.Parameters = append(l.text.Parameters, l.text.Of(p))
 	}
 }
 
-// value sets the lines of the parameter or value at path and of all values nested in it.
-func (l *lowering) value(p *ir.Param, path string, rules []constraint) {
+// addLines sets the lines of p, which is the parameter or value at path, and of all values nested in p. The line of p
+// includes rules.
+func (l *lowering) addLines(p *ir.Param, path string, rules []constraint) {
 	if !l.target.Schema {
-		l.offered(p, path)
+		l.reportOmitted(p, path)
 	}
 	if !l.wordless {
-		l.text.inner[p] = l.words(p, path, rules)
+		l.text.inner[p] = l.lineOf(p, path, rules)
 	}
 	members := func(path string, list []ir.Param) {
 		for i := range list {
-			l.value(&list[i], path+"."+list[i].Name, nil)
+			l.addLines(&list[i], path+"."+list[i].Name, nil)
 		}
 	}
 	if p.Items != nil {
-		// Constraints of the items are in the line of the array, which all clients keep.
-		l.text.inner[p.Items] = oneLine(p.Items.Summary)
 		if !l.target.Schema {
-			l.offered(p.Items, path+"[]")
+			l.reportOmitted(p.Items, path+"[]")
 		}
+		// Constraints of the items are in the line of the array, which all clients keep.
 		for item, path := p.Items, path+"[]"; item != nil; item, path = item.Items, path+"[]" {
 			l.text.inner[item] = oneLine(item.Summary)
 			members(path, item.Members)
@@ -148,8 +153,9 @@ func (l *lowering) value(p *ir.Param, path string, rules []constraint) {
 	}
 }
 
-// words returns the line of a parameter: its summary with its constraints.
-func (l *lowering) words(p *ir.Param, path string, rules []constraint) string {
+// lineOf returns the line of p: its summary and, in parentheses, the constraints and rules that the summary does not
+// contain. It reports those that it adds.
+func (l *lowering) lineOf(p *ir.Param, path string, rules []constraint) string {
 	text := oneLine(p.Summary)
 	list := constraints(p)
 	if !l.target.Schema {
@@ -159,11 +165,11 @@ func (l *lowering) words(p *ir.Param, path string, rules []constraint) string {
 	} else {
 		// A schema has all this in keywords, but clients drop keywords that their own schemas lack: Codex keeps only
 		// the type, the description, the items and the enumeration of a parameter.
-		list = append(list, fallback(p)...)
+		list = append(list, defaultOf(p)...)
 	}
 	var facts, phrases []string
 	for _, c := range list {
-		if says(text, c.phrase) {
+		if containsPhrase(text, c.phrase) {
 			continue
 		}
 		facts = append(facts, c.facts...)
@@ -182,9 +188,10 @@ func (l *lowering) words(p *ir.Param, path string, rules []constraint) string {
 	return strings.Join(phrases, "; ")
 }
 
-// offered reports the parts of a value that are not offered to JP. JP would pass a list of types or alternatives on
-// to model providers, and some providers refuse a request that contains either.
-func (l *lowering) offered(p *ir.Param, path string) {
+// reportOmitted reports the parts of a value that are not offered to JP: one string instead of an array, and variants.
+// A member must have the same type in every variant, or it is a problem. JP would pass a list of types or alternatives
+// on to model providers, and some providers refuse a request that contains either.
+func (l *lowering) reportOmitted(p *ir.Param, path string) {
 	if p.OneOrMany {
 		l.report(path, "one_or_many left out: only an array is offered")
 	}
@@ -204,8 +211,8 @@ func (l *lowering) offered(p *ir.Param, path string) {
 }
 
 // Merged returns the members of an object with their lines, for a target without variants. The variants of an object
-// are merged: the result has the key with all of its values, and each member of a variant once. These members are not
-// required and have no default, because a host would fill it into the other variants.
+// are merged: the result has the key with all of its values, and each member of a variant once. A member of a variant
+// is not required, and has no default, because a host would fill in the default for the other variants too.
 func (t *Text) Merged(p *ir.Param) []Line {
 	var merged []Line
 	for i := range p.Members {
@@ -225,9 +232,9 @@ func (t *Text) Merged(p *ir.Param) []Line {
 			if slices.ContainsFunc(merged, func(other Line) bool { return other.Param.Name == m.Name }) {
 				continue
 			}
-			free := *m
-			free.Required, free.Default = false, nil
-			merged = append(merged, Line{free, t.Of(m)})
+			optional := *m
+			optional.Required, optional.Default = false, nil
+			merged = append(merged, Line{optional, t.Of(m)})
 		}
 	}
 	return merged
@@ -260,9 +267,10 @@ func variantsSentence(p *ir.Param) string {
 	return "What the others are: " + strings.Join(parts, "; ")
 }
 
-// description sets the tool's description for the target. Rules between parameters are sentences in it: a schema
-// could express them only with combinators at its top level, which several model providers refuse.
-func (l *lowering) description() {
+// setDescription sets the tool's description for the target. Its last paragraph is the rules between parameters, each
+// as a sentence, and each is reported: a schema could express them only with combinators at its top level, which
+// several model providers refuse. A description over the limit of the target is a problem.
+func (l *lowering) setDescription() {
 	var paragraphs []string
 	if l.target.Schema {
 		// JP has a separate field for the summary; elsewhere it comes first.
@@ -283,12 +291,14 @@ func (l *lowering) description() {
 
 	// Nothing is cut to fit: the end of a description often says how to use the answers safely.
 	limit := l.target.MaxDescription
-	if n := length(l.text.Description); limit > 0 && n > limit {
+	if n := utf16Length(l.text.Description); limit > 0 && n > limit {
 		l.problem("", "the description is %d characters with its summary and rules, at most %d reach the model: shorten it", n, limit)
 	}
 }
 
-func (l *lowering) names() {
+// checkNames reports the name that the tool has for the target if it is another. If the target has a limit on names, a
+// name of the tool or of a value in it that is too long or has other characters is a problem.
+func (l *lowering) checkNames() {
 	switch {
 	case l.text.Group != "":
 		l.report("", "named %s in the group %s", l.text.Name, l.text.Group)
@@ -309,6 +319,7 @@ func (l *lowering) names() {
 	}
 }
 
+// plainName reports whether s has 1 to limit characters, all of them ASCII letters, digits, hyphens and underscores.
 func plainName(s string, limit int) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -319,7 +330,7 @@ func plainName(s string, limit int) bool {
 	return s != "" && len(s) <= limit
 }
 
-// Paragraphs splits a description at its blank lines.
+// Paragraphs splits a description at its blank lines. No paragraph is empty.
 func Paragraphs(description string) []string {
 	var paragraphs []string
 	for p := range strings.SplitSeq(description, "\n\n") {
@@ -330,8 +341,8 @@ func Paragraphs(description string) []string {
 	return paragraphs
 }
 
-// length returns the length of s in UTF-16 units, as the clients with a limit count it.
-func length(s string) int {
+// utf16Length returns the length of s in UTF-16 units, as the clients with a limit count it.
+func utf16Length(s string) int {
 	n := 0
 	for _, r := range s {
 		n += utf16.RuneLen(r)

@@ -35,8 +35,8 @@ func targets() []lower.Target {
 	return list
 }
 
-// to returns the target with the given name.
-func to(name string) lower.Target {
+// targetNamed returns the target with the given name.
+func targetNamed(name string) lower.Target {
 	for _, target := range targets() {
 		if target.Name == name {
 			return target
@@ -114,7 +114,7 @@ func TestJP(t *testing.T) {
 			"jp: conversation_read: exclusive turn, last added to the description",
 		},
 	}
-	if diff := cmp.Diff(want, lower.For(to("jp"), tool(t, "conversation_read")), cmpopts.IgnoreUnexported(lower.Text{})); diff != "" {
+	if diff := cmp.Diff(want, lower.For(targetNamed("jp"), tool(t, "conversation_read")), cmpopts.IgnoreUnexported(lower.Text{})); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
 }
@@ -134,10 +134,10 @@ func TestOneOrMany(t *testing.T) {
 			"jp: learn.subjects: max_items 64, items.max_length 256 added to the summary",
 		},
 	}
-	if diff := cmp.Diff(want, lower.For(to("jp"), tool(t, "learn")), cmpopts.IgnoreUnexported(lower.Text{})); diff != "" {
+	if diff := cmp.Diff(want, lower.For(targetNamed("jp"), tool(t, "learn")), cmpopts.IgnoreUnexported(lower.Text{})); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
-	for _, target := range []lower.Target{to("schema"), to("mcp"), to("openai"), to("anthropic")} {
+	for _, target := range []lower.Target{targetNamed("schema"), targetNamed("mcp"), targetNamed("openai"), targetNamed("anthropic")} {
 		for _, report := range lower.For(target, tool(t, "learn")).Reports {
 			if strings.Contains(report, "one_or_many") {
 				t.Errorf("%s reports %q", target.Name, report)
@@ -149,7 +149,7 @@ func TestOneOrMany(t *testing.T) {
 // Clients drop constraints and defaults from schemas before a model sees them.
 func TestTargetsWithSchemas(t *testing.T) {
 	t.Parallel()
-	for _, target := range []lower.Target{to("schema"), to("mcp"), to("openai"), to("anthropic")} {
+	for _, target := range []lower.Target{targetNamed("schema"), targetNamed("mcp"), targetNamed("openai"), targetNamed("anthropic")} {
 		want := lower.Text{
 			Name: "conversation_read", Summary: "Read an earlier conversation, whole or in part",
 			Description: "Read an earlier conversation, whole or in part.\n\n" +
@@ -167,7 +167,7 @@ func TestTargetsWithSchemas(t *testing.T) {
 				target.Name + ": conversation_read: exclusive turn, last added to the description",
 			},
 		}
-		if target == to("schema") {
+		if target == targetNamed("schema") {
 			want.Description = "Read an earlier conversation, whole or in part.\n\nGive at most one of turn and last."
 		}
 		if diff := cmp.Diff(want, lower.For(target, tool(t, "conversation_read")), cmpopts.IgnoreUnexported(lower.Text{})); diff != "" {
@@ -244,10 +244,10 @@ func TestParameterText(t *testing.T) {
 			t.Parallel()
 			c.param.Name = "p"
 			tool := &ir.Tool{Name: "t", Summary: "S", Params: []ir.Param{c.param}}
-			if got := lower.For(to("jp"), tool).Parameters[0]; got != c.jp {
+			if got := lower.For(targetNamed("jp"), tool).Parameters[0]; got != c.jp {
 				t.Errorf("jp: got %q, want %q", got, c.jp)
 			}
-			text := lower.For(to("mcp"), tool)
+			text := lower.For(targetNamed("mcp"), tool)
 			if got := text.Parameters[0]; got != c.mcp {
 				t.Errorf("mcp: got %q, want %q", got, c.mcp)
 			}
@@ -265,10 +265,10 @@ func TestParameterText(t *testing.T) {
 func TestSummaryWithFullStop(t *testing.T) {
 	t.Parallel()
 	tool := &ir.Tool{Name: "x", Summary: "Do it.", Params: []ir.Param{{Name: "n", Kind: ir.Integer, Summary: "How\noften.", Constraints: ir.Constraints{Minimum: bound(1)}}}}
-	if got, want := lower.For(to("jp"), tool).Parameters[0], "How often (at least 1)."; got != want {
+	if got, want := lower.For(targetNamed("jp"), tool).Parameters[0], "How often (at least 1)."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := lower.For(to("mcp"), tool).Description, "Do it."; got != want {
+	if got, want := lower.For(targetNamed("mcp"), tool).Description, "Do it."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -277,10 +277,10 @@ func TestDescriptionLimits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		target lower.Target
-		most   int
-	}{{to("mcp"), 2048}, {to("openai"), 1024}} {
+		limit  int
+	}{{targetNamed("mcp"), 2048}, {targetNamed("openai"), 1024}} {
 		// "S." and the blank line after it are 4 characters.
-		for n, problems := range map[int]int{c.most - 4: 0, c.most - 3: 1} {
+		for n, problems := range map[int]int{c.limit - 4: 0, c.limit - 3: 1} {
 			text := lower.For(c.target, &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", n)})
 			if len(text.Problems) != problems {
 				t.Errorf("%s: description of %d: problems %q", c.target.Name, n, text.Problems)
@@ -288,12 +288,12 @@ func TestDescriptionLimits(t *testing.T) {
 		}
 	}
 	// A character outside the basic plane counts as two for clients.
-	text := lower.For(to("mcp"), &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("😀", 1023)})
+	text := lower.For(targetNamed("mcp"), &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("😀", 1023)})
 	want := []string{"mcp: x: the description is 2050 characters with its summary and rules, at most 2048 reach the model: shorten it"}
 	if diff := cmp.Diff(want, text.Problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
-	text = lower.For(to("anthropic"), &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", 5000)})
+	text = lower.For(targetNamed("anthropic"), &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", 5000)})
 	if text.Problems != nil {
 		t.Errorf("problems %q", text.Problems)
 	}
@@ -303,12 +303,12 @@ func TestDescriptionLimits(t *testing.T) {
 func TestDots(t *testing.T) {
 	t.Parallel()
 	want := map[lower.Target][2]string{
-		to("schema"): {"", "conv.create"}, to("jp"): {"", "conv_create"}, to("mcp"): {"", "conv.create"}, to("openai"): {"", "conv_create"},
-		to("anthropic"): {"", "conv_create"}, to("responses"): {"conv", "create"},
+		targetNamed("schema"): {"", "conv.create"}, targetNamed("jp"): {"", "conv_create"}, targetNamed("mcp"): {"", "conv.create"}, targetNamed("openai"): {"", "conv_create"},
+		targetNamed("anthropic"): {"", "conv_create"}, targetNamed("responses"): {"conv", "create"},
 	}
 	reports := map[lower.Target]string{
-		to("jp"): "jp: conv.create: named conv_create", to("openai"): "openai: conv.create: named conv_create",
-		to("anthropic"): "anthropic: conv.create: named conv_create", to("responses"): "responses: conv.create: named create in the group conv",
+		targetNamed("jp"): "jp: conv.create: named conv_create", targetNamed("openai"): "openai: conv.create: named conv_create",
+		targetNamed("anthropic"): "anthropic: conv.create: named conv_create", targetNamed("responses"): "responses: conv.create: named create in the group conv",
 	}
 	for _, target := range targets() {
 		text := lower.For(target, &ir.Tool{Name: "conv.create", Summary: "S"})
@@ -328,25 +328,25 @@ func TestNames(t *testing.T) {
 		name   string
 		ok     bool
 	}{
-		{to("mcp"), strings.Repeat("n", 48), true},
-		{to("mcp"), strings.Repeat("n", 49), false},
-		{to("openai"), strings.Repeat("n", 64), true},
-		{to("openai"), strings.Repeat("n", 65), false},
-		{to("anthropic"), "a b", false},
-		{to("anthropic"), "a.b", true},
-		{to("mcp"), "a.b", true},
-		{to("openai"), "a." + strings.Repeat("n", 63), false},
-		{to("responses"), "a." + strings.Repeat("n", 63), true},
-		{to("anthropic"), "", false},
-		{to("anthropic"), "A-b_9", true},
-		{to("jp"), strings.Repeat("n", 65), true},
+		{targetNamed("mcp"), strings.Repeat("n", 48), true},
+		{targetNamed("mcp"), strings.Repeat("n", 49), false},
+		{targetNamed("openai"), strings.Repeat("n", 64), true},
+		{targetNamed("openai"), strings.Repeat("n", 65), false},
+		{targetNamed("anthropic"), "a b", false},
+		{targetNamed("anthropic"), "a.b", true},
+		{targetNamed("mcp"), "a.b", true},
+		{targetNamed("openai"), "a." + strings.Repeat("n", 63), false},
+		{targetNamed("responses"), "a." + strings.Repeat("n", 63), true},
+		{targetNamed("anthropic"), "", false},
+		{targetNamed("anthropic"), "A-b_9", true},
+		{targetNamed("jp"), strings.Repeat("n", 65), true},
 	} {
 		text := lower.For(c.target, &ir.Tool{Name: c.name, Summary: "S"})
 		if (len(text.Problems) == 0) != c.ok {
 			t.Errorf("%s %q: problems %q", c.target.Name, c.name, text.Problems)
 		}
 	}
-	text := lower.For(to("openai"), &ir.Tool{Name: "x", Summary: "S", Params: []ir.Param{{Name: "ä"}}})
+	text := lower.For(targetNamed("openai"), &ir.Tool{Name: "x", Summary: "S", Params: []ir.Param{{Name: "ä"}}})
 	want := []string{"openai: x.ä: the name must be 1 to 64 letters, digits, hyphens and underscores"}
 	if diff := cmp.Diff(want, text.Problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)

@@ -10,14 +10,15 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// constraint is one constraint in two forms: as in the spec, for reports, and in words, for readers.
+// constraint is one constraint in two forms: as in the spec, for reports, and in words, for readers. The two bounds of
+// a range are one constraint.
 type constraint struct {
-	facts  []string
-	phrase string
+	facts  []string // "minimum 1", "maximum 200"
+	phrase string   // "1 to 200"
 }
 
 // Constraints returns the constraints on values of p in words, such as "1 to 200", "at most 500 characters" or "not
-// blank". The type, enumerations and null are not among them.
+// blank", and those on its items. The type, enumerations and null are not among them.
 func Constraints(p *ir.Param) []string {
 	var phrases []string
 	for _, c := range constraints(p) {
@@ -70,16 +71,18 @@ func ruleFact(r ir.Rule) string {
 	return "given " + r.Given + " requires " + strings.Join(r.Requires, ", ")
 }
 
+// constraints returns the constraints on p and then those on its items, at every depth of nested arrays.
 func constraints(p *ir.Param) []constraint {
-	list := of(p, "", "")
+	list := valueConstraints(p, "", "")
 	for item, key, each := p.Items, "items.", "each "; item != nil; item, key, each = item.Items, key+"items.", "each item of "+each {
-		list = append(list, of(item, key, each)...)
+		list = append(list, valueConstraints(item, key, each)...)
 	}
 	return list
 }
 
-// of returns the constraints on one value. It omits an enumeration, which every target has.
-func of(p *ir.Param, key, each string) []constraint {
+// valueConstraints returns the constraints on p itself, and null as one of them. Every fact begins with key, and every
+// phrase with each. It omits an enumeration, because every target has a field for it.
+func valueConstraints(p *ir.Param, key, each string) []constraint {
 	var list []constraint
 	add := func(phrase string, facts ...string) {
 		for i := range facts {
@@ -91,7 +94,7 @@ func of(p *ir.Param, key, each string) []constraint {
 	for i, row := range table {
 		value := row.Of(&p.Constraints)
 		switch row.Form {
-		case ir.Least: // the next row is the upper bound
+		case ir.Least: // with the upper bound, which is the next row
 			low, high := row.Bound(&p.Constraints), table[i+1].Bound(&p.Constraints)
 			var facts []string
 			for _, bound := range []struct {
@@ -113,7 +116,7 @@ func of(p *ir.Param, key, each string) []constraint {
 			if value != nil {
 				add("must "+Says(&p.Constraints), row.Key)
 			}
-		case ir.Most, ir.List, ir.Remark:
+		case ir.Most, ir.List, ir.Remark: // part of another constraint, or an enumeration
 		}
 	}
 	if p.Nullable {
@@ -136,9 +139,9 @@ func Says(c *ir.Constraints) string {
 // Number returns a bound without an exponent.
 func Number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// fallback returns the default of a parameter as JSON, the form in which a model writes values. JSON is always on one
-// line.
-func fallback(p *ir.Param) []constraint {
+// defaultOf returns the default of a parameter in the form of a constraint, or nil if it has none. The default is JSON,
+// the form in which a model writes values, on one line.
+func defaultOf(p *ir.Param) []constraint {
 	if p.Default == nil {
 		return nil
 	}
@@ -146,13 +149,13 @@ func fallback(p *ir.Param) []constraint {
 	return []constraint{{facts: []string{phrase}, phrase: phrase}}
 }
 
-// relations returns the rules that a parameter is part of, from its point of view.
+// relations returns the rules between the named parameter and others, in words from the point of view of the named one.
 func relations(tool *ir.Tool, name string) []constraint {
 	var list []constraint
 	for _, r := range tool.Rules {
 		members := slices.Concat(r.Exclusive, r.AtLeastOne, r.ExactlyOne)
 		others := slices.DeleteFunc(slices.Clone(members), func(n string) bool { return n == name })
-		member := len(others) < len(members) && len(others) > 0
+		member := len(others) < len(members) && len(others) > 0 // a rule about one parameter alone is no relation
 		add := func(fact, phrase string) { list = append(list, constraint{[]string{fact}, phrase}) }
 		switch {
 		case member && len(r.Exclusive) > 0:
@@ -168,10 +171,11 @@ func relations(tool *ir.Tool, name string) []constraint {
 	return list
 }
 
-// Span returns a range in words. unit is the counted thing, such as "character"; without it the range is of numbers.
+// Span returns a range in words, such as "1 to 200 characters". A nil bound means no bound, but one of the two must not
+// be nil. unit is the counted thing in the singular; if it is "", the range is of numbers.
 func Span(low, high *float64, unit string) string {
 	var words string
-	last := high
+	last := high // the number directly before the unit
 	switch {
 	case low == nil:
 		words = "at most " + Number(*high)
@@ -194,33 +198,34 @@ func Span(low, high *float64, unit string) string {
 func and(names []string) string { return enumerate(names, " and ") }
 func or(names []string) string  { return enumerate(names, " or ") }
 
-func enumerate(names []string, last string) string {
+// enumerate joins names by commas, and the last two by lastSeparator.
+func enumerate(names []string, lastSeparator string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
-	return strings.Join(names[:len(names)-1], ", ") + last + names[len(names)-1]
+	return strings.Join(names[:len(names)-1], ", ") + lastSeparator + names[len(names)-1]
 }
 
-// says reports whether a summary contains a phrase as whole words, ignoring case.
-func says(summary, phrase string) bool {
+// containsPhrase reports whether a summary contains a phrase as whole words, ignoring case; false for an empty phrase.
+func containsPhrase(summary, phrase string) bool {
 	summary, phrase = strings.ToLower(summary), strings.ToLower(phrase)
-	for begin := 0; ; {
+	for begin := 0; ; { // the byte after which the phrase is looked for
 		i := strings.Index(summary[begin:], phrase)
 		if i < 0 || phrase == "" {
 			return false
 		}
 		begin += i
-		last, _ := utf8.DecodeLastRuneInString(summary[:begin])
-		next, _ := utf8.DecodeRuneInString(summary[begin+len(phrase):])
-		if !continues(last) && !continues(next) {
+		before, _ := utf8.DecodeLastRuneInString(summary[:begin])
+		after, _ := utf8.DecodeRuneInString(summary[begin+len(phrase):])
+		if !inWord(before) && !inWord(after) {
 			return true
 		}
 		begin++
 	}
 }
 
-// continues reports whether r can be part of a word or number.
-func continues(r rune) bool {
+// inWord reports whether r can be part of a word or number.
+func inWord(r rune) bool {
 	return r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
@@ -232,7 +237,7 @@ func parenthesize(summary, words string) string {
 	return summary + " (" + words + ")"
 }
 
-// sentence returns a summary with a full stop.
+// sentence returns a summary with a full stop, unless it is empty or ends like a sentence.
 func sentence(summary string) string {
 	if summary == "" || strings.ContainsAny(summary[len(summary)-1:], ".!?") {
 		return summary
@@ -240,7 +245,7 @@ func sentence(summary string) string {
 	return summary + "."
 }
 
-// oneLine replaces line breaks by spaces.
+// oneLine replaces every run of line breaks by a space, and removes those at the beginning and at the end.
 func oneLine(s string) string {
 	if !strings.ContainsAny(s, "\r\n") {
 		return s

@@ -70,9 +70,10 @@ func (f *filler) text() string {
 // marked returns the text with the given number. It has no white space at its ends, which an element may trim.
 func marked(i int) string { return fmt.Sprintf("(%d %s%d)", i, hostileMark, i) }
 
+// fill sets a value and everything in it.
 func (f *filler) fill(v reflect.Value) {
 	switch {
-	case !v.CanSet():
+	case !v.CanSet(): // a field that only has tags
 	case v.Type() == reflect.TypeFor[time.Time]():
 		v.Set(reflect.ValueOf(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
 	case v.Type() == reflect.TypeFor[json.RawMessage](), v.Type() == reflect.TypeFor[[]byte]():
@@ -82,6 +83,7 @@ func (f *filler) fill(v reflect.Value) {
 	}
 }
 
+// fillKind sets a value according to its kind. A pointer is never nil, and a slice has two items.
 func (f *filler) fillKind(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -100,7 +102,7 @@ func (f *filler) fillKind(v reflect.Value) {
 		f.fill(v.Index(0))
 		f.fill(v.Index(1))
 	case reflect.Struct:
-		if isVariants(v.Type()) {
+		if isVariants(v.Type()) { // only one may be set
 			f.fill(v.Field(0))
 			return
 		}

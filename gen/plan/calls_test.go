@@ -25,7 +25,7 @@ import (
 // find one that differs.
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	const calls, shown = 400, 4
+	const calls, inFull = 400, 4
 	var golden, all strings.Builder
 	for _, tool := range generated.Tools() {
 		source, err := newSource(tool.InputSchema, 7)
@@ -36,10 +36,10 @@ func TestCalls(t *testing.T) {
 		fmt.Fprintf(&golden, "# %s\n", tool.Name)
 		for i := range calls {
 			arguments := string(source.arguments())
-			outcome := fmt.Sprintf("%s\n  %s\n", arguments, strings.ReplaceAll(called(tool.Name, arguments), "\n", "\n  "))
+			outcome := fmt.Sprintf("%s\n  %s\n", arguments, strings.ReplaceAll(resultOf(tool.Name, arguments), "\n", "\n  "))
 			fmt.Fprint(sum, outcome)
 			fmt.Fprintf(&all, "%s %s", tool.Name, outcome)
-			if i < shown {
+			if i < inFull {
 				golden.WriteString(outcome)
 			}
 		}
@@ -65,38 +65,39 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// called returns the result of a call.
-func called(tool, arguments string) string {
+// resultOf returns what became of a call: the parameters that the handler got, or the error about the arguments.
+func resultOf(tool, arguments string) string {
 	_, err := generated.NewHandlers(convs{}, conversations{}, lessons{}).
 		Call(context.Background(), contract.Call{Tool: tool, Arguments: []byte(arguments)})
 	return err.Error()
 }
 
-// got returns an error that contains a handler's parameters.
-func got(call contract.Call, params any) error {
-	return errors.New(shown(reflect.ValueOf(params)) + "\n" + strings.Join(call.Notes, "\n"))
+// parametersError returns an error with the parameters that a handler got, and the notes of the call. It carries them
+// to the caller, because every handler can return an error.
+func parametersError(call contract.Call, params any) error {
+	return errors.New(goString(reflect.ValueOf(params)) + "\n" + strings.Join(call.Notes, "\n"))
 }
 
-// shown returns a value in words, with pointers followed.
-func shown(v reflect.Value) string {
+// goString returns a value as Go prints it, but with what pointers point to.
+func goString(v reflect.Value) string {
 	var parts []string
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			return "nil"
 		}
-		return "&" + shown(v.Elem())
+		return "&" + goString(v.Elem())
 	case reflect.Slice:
 		if v.IsNil() {
 			return "nil"
 		}
 		for i := range v.Len() {
-			parts = append(parts, shown(v.Index(i)))
+			parts = append(parts, goString(v.Index(i)))
 		}
 		return "[" + strings.Join(parts, " ") + "]"
 	case reflect.Struct:
 		for i := range v.NumField() {
-			parts = append(parts, v.Type().Field(i).Name+":"+shown(v.Field(i)))
+			parts = append(parts, v.Type().Field(i).Name+":"+goString(v.Field(i)))
 		}
 		return "{" + strings.Join(parts, " ") + "}"
 	default:
@@ -104,6 +105,7 @@ func shown(v reflect.Value) string {
 	}
 }
 
+// The handlers of all families. They answer every call with a [parametersError].
 type (
 	conversations struct{}
 	convs         struct{}
@@ -111,49 +113,49 @@ type (
 )
 
 func (conversations) Grep(_ context.Context, call contract.Call, p conversation.GrepParams) (*conversation.GrepEnvelope, error) {
-	return nil, got(call, p)
+	return nil, parametersError(call, p)
 }
 
 func (conversations) List(_ context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
-	return nil, got(call, p)
+	return nil, parametersError(call, p)
 }
 
 func (conversations) Read(_ context.Context, call contract.Call, p conversation.ReadParams) (*conversation.ReadEnvelope, error) {
-	return nil, got(call, p)
+	return nil, parametersError(call, p)
 }
 
 func (conversations) Recall(_ context.Context, call contract.Call, p conversation.RecallParams) (*conversation.RecallEnvelope, error) {
-	return nil, got(call, p)
+	return nil, parametersError(call, p)
 }
 
 func (conversations) Search(_ context.Context, call contract.Call, p conversation.SearchParams) (string, error) {
-	return "", got(call, p)
+	return "", parametersError(call, p)
 }
 
 func (lessons) Learn(_ context.Context, call contract.Call, p knowledge.LearnParams) (string, error) {
-	return "", got(call, p)
+	return "", parametersError(call, p)
 }
 
 func (convs) Create(_ context.Context, call contract.Call, p conv.CreateParams) (conv.CreateResult, error) {
-	return conv.CreateResult{}, got(call, p)
+	return conv.CreateResult{}, parametersError(call, p)
 }
 
 func (convs) Destroy(_ context.Context, call contract.Call, p conv.DestroyParams) (conv.DestroyResult, error) {
-	return conv.DestroyResult{}, got(call, p)
+	return conv.DestroyResult{}, parametersError(call, p)
 }
 
 func (convs) History(_ context.Context, call contract.Call, p conv.HistoryParams) (conv.HistoryResult, error) {
-	return conv.HistoryResult{}, got(call, p)
+	return conv.HistoryResult{}, parametersError(call, p)
 }
 
 func (convs) List(_ context.Context, call contract.Call, p conv.ListParams) (conv.ListResult, error) {
-	return conv.ListResult{}, got(call, p)
+	return conv.ListResult{}, parametersError(call, p)
 }
 
 func (convs) Send(_ context.Context, call contract.Call, p conv.SendParams) (conv.SendResult, error) {
-	return conv.SendResult{}, got(call, p)
+	return conv.SendResult{}, parametersError(call, p)
 }
 
 func (convs) Wait(_ context.Context, call contract.Call, p conv.WaitParams) (conv.WaitResult, error) {
-	return conv.WaitResult{}, got(call, p)
+	return conv.WaitResult{}, parametersError(call, p)
 }

@@ -38,15 +38,15 @@ const (
 func Compare(fsys fs.FS, r *Result) ([]Difference, error) {
 	var out []Difference
 	expected := map[string]bool{}
-	kinds, problems := make([]Kind, len(r.Files)), make([]error, len(r.Files))
-	parallel.Each(len(r.Files), func(i int) { kinds[i], problems[i] = compare(fsys, r.Files[i]) })
+	kinds, errs := make([]Kind, len(r.Files)), make([]error, len(r.Files))
+	parallel.Each(len(r.Files), func(i int) { kinds[i], errs[i] = compareFile(fsys, r.Files[i]) })
 	for i, file := range r.Files {
 		expected[file.Path] = true
-		if kinds[i] != "" {
+		if kinds[i] != "" { // the file differs
 			out = append(out, Difference{file.Path, kinds[i]})
 		}
 	}
-	if err := errors.Join(problems...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("comparing generated files: %w", err)
 	}
 	orphans, err := orphans(fsys, r.Contract, expected)
@@ -58,8 +58,8 @@ func Compare(fsys fs.FS, r *Result) ([]Difference, error) {
 	return out, nil
 }
 
-// compare returns the difference between a file on disk and its generated content, or "".
-func compare(fsys fs.FS, file emit.File) (Kind, error) {
+// compareFile returns how the file at the path of a generated file differs from it, or "" if the two are equal.
+func compareFile(fsys fs.FS, file emit.File) (Kind, error) {
 	info, err := fs.Stat(fsys, file.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -69,34 +69,35 @@ func compare(fsys fs.FS, file emit.File) (Kind, error) {
 	case !info.Mode().IsRegular():
 		return Foreign, nil // reading a pipe would block
 	}
-	have, err := read(fsys, file.Path, max(len(file.Data), firstLines)+1) // one byte more detects a longer file
+	have, err := readPrefix(fsys, file.Path, max(len(file.Data), firstLines)+1) // one byte more detects a longer file
 	switch {
 	case err != nil:
 		return "", err
 	case bytes.Equal(have, file.Data):
 		return "", nil
 	case isMarked(file.Data) && !isMarked(have) && len(bytes.TrimSpace(have)) > 0:
-		return Foreign, nil
+		return Foreign, nil // a person wrote it: a generated file would have the mark too
 	default:
 		return Stale, nil
 	}
 }
 
-// firstLines is the number of bytes that suffice to see whether a file was generated.
+// firstLines is the number of bytes at the beginning of a file that suffice to see whether it was generated.
 const firstLines = 512
 
-// read returns the first bytes of a file, at most most of them.
-func read(fsys fs.FS, name string, most int) ([]byte, error) {
+// readPrefix returns the first bytes of a file, at most limit of them.
+func readPrefix(fsys fs.FS, name string, limit int) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, int64(most)))
+	return io.ReadAll(io.LimitReader(f, int64(limit)))
 }
 
-// orphans returns files of tools that no longer exist. It looks only in folders that emitters write to, and only at
-// files that say they were generated, because people keep their own files there too.
+// orphans returns the generated files that are not expected, and temporary files of a killed run. It looks only in
+// folders that emitters write to. People keep their own files there too, so an orphan must say that it was generated;
+// only a tool list need not.
 func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference, error) {
 	folders := map[string]bool{c.Targets.Generated: true, c.Targets.JPTools: true} // true: with subfolders
 	for _, s := range c.Targets.Skills {
@@ -104,13 +105,13 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 			folders[dir] = false
 		}
 	}
-	delete(folders, "") // if JP is not a target
-	found := map[string]bool{}
+	delete(folders, "") // the folder of a target that the project does not have, such as JP
+	isOrphan := map[string]bool{}
 	for folder, deep := range folders {
 		err := fs.WalkDir(fsys, folder, func(name string, entry fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
-				return nil
+				return nil // nothing was generated there yet
 			case err != nil:
 				return err
 			case entry.IsDir() && name != folder && (!deep || entry.Name() == "testdata"):
@@ -118,10 +119,9 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 			case !entry.Type().IsRegular() || expected[name]:
 				return nil
 			}
-			// A killed run leaves temporary files.
-			found[name] = safefile.Temporary(entry.Name())
-			if !found[name] {
-				found[name], err = saysGenerated(fsys, name)
+			isOrphan[name] = safefile.Temporary(entry.Name()) // a killed run left it
+			if !isOrphan[name] {
+				isOrphan[name], err = saysGenerated(fsys, name)
 			}
 			return err
 		})
@@ -129,15 +129,15 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 			return nil, err
 		}
 	}
-	// No other file can be in the place of a tool list, so its content does not matter.
+	// A tool list cannot say that it was generated. Its path is enough, because nothing else is kept there.
 	for _, t := range targets.All() {
 		name := path.Join(c.Targets.Generated, t.List)
 		if info, err := fs.Stat(fsys, name); t.List != "" && !expected[name] && err == nil && info.Mode().IsRegular() {
-			found[name] = true
+			isOrphan[name] = true
 		}
 	}
 	var out []Difference
-	for name, orphan := range found {
+	for name, orphan := range isOrphan {
 		if orphan {
 			out = append(out, Difference{name, Orphan})
 		}
@@ -148,7 +148,7 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 // saysGenerated reports whether the beginning of a file says that it was generated. JSON has no comments: a generated
 // schema is recognized by its first two members.
 func saysGenerated(fsys fs.FS, name string) (bool, error) {
-	head, err := read(fsys, name, firstLines)
+	head, err := readPrefix(fsys, name, firstLines)
 	if err != nil {
 		return false, err
 	}

@@ -53,6 +53,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+// corpusCase generates the project of an archive. It fails unless the output is that of the archive, with a diagnostic
+// of the rule, and unless the fixed project has no diagnostics.
 func corpusCase(t *testing.T, name, rule string) {
 	archive, err := txtar.ParseFile(name)
 	if err != nil {
@@ -70,10 +72,10 @@ func corpusCase(t *testing.T, name, rule string) {
 		}
 	}
 	for _, file := range archive.Files {
-		if to, ok := strings.CutPrefix(file.Name, "fixed/"); ok {
-			fixed[to] = &fstest.MapFile{Data: file.Data}
-			if len(file.Data) == 0 {
-				delete(fixed, to)
+		if fixedName, ok := strings.CutPrefix(file.Name, "fixed/"); ok {
+			fixed[fixedName] = &fstest.MapFile{Data: file.Data}
+			if len(file.Data) == 0 { // the fixed project does not have the file
+				delete(fixed, fixedName)
 			}
 		}
 	}
@@ -108,7 +110,7 @@ func corpusCase(t *testing.T, name, rule string) {
 	}
 }
 
-// diagnose generates a project and returns the output of convgen.
+// diagnose generates a project and returns the result, and the diagnostics as convgen prints them.
 func diagnose(t *testing.T, project fstest.MapFS) (*plan.Result, string) {
 	t.Helper()
 	result, err := plan.Generate(project)

@@ -37,7 +37,7 @@ func TestGoldenProjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	module := t.TempDir()
-	said := map[string]bool{}
+	covered := map[string]bool{} // keys and their values; see addKeys
 	for i, name := range names {
 		archive, err := txtar.ParseFile(name)
 		if err != nil {
@@ -69,7 +69,7 @@ func TestGoldenProjects(t *testing.T) {
 			if _, err := toml.Decode(string(data.Data), &document); err != nil {
 				t.Fatal(err)
 			}
-			collect(said, kind, document)
+			addKeys(covered, kind, document)
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(spec.Keys())) {
@@ -79,7 +79,7 @@ func TestGoldenProjects(t *testing.T) {
 				words = []string{""}
 			}
 			for _, value := range words {
-				if !said[values(kind)+" "+key.Name+" "+value] {
+				if !covered[values(kind)+" "+key.Name+" "+value] {
 					t.Errorf("no archive in %s has %s = %q in the table %s", goldenDir, key.Name, value, kind)
 				}
 			}
@@ -95,22 +95,22 @@ func goldenCase(t *testing.T, name string, archive *txtar.Archive, result *plan.
 	compared, stale := 0, false
 	for i := range archive.Files {
 		file := &archive.Files[i]
-		place, ok := strings.CutPrefix(file.Name, "want/")
+		target, ok := strings.CutPrefix(file.Name, "want/")
 		if !ok {
 			continue
 		}
 		compared++
-		place, declaration, _ := strings.Cut(place, "#")
+		target, declaration, _ := strings.Cut(target, "#")
 		var got []byte
-		for _, made := range result.Files {
-			if made.Path == place {
-				got = made.Data
+		for _, generated := range result.Files {
+			if generated.Path == target {
+				got = generated.Data
 			}
 		}
 		switch {
-		case declaration == "":
-		case path.Ext(place) == ".go":
-			got = declared(t, got, declaration)
+		case declaration == "": // the whole file
+		case path.Ext(target) == ".go":
+			got = declarationOf(t, got, declaration)
 		default:
 			got = member(t, got, declaration)
 		}
@@ -135,7 +135,7 @@ func goldenCase(t *testing.T, name string, archive *txtar.Archive, result *plan.
 	}
 }
 
-// member returns a member of a JSON object.
+// member returns the value of a member of a JSON object, indented.
 func member(t *testing.T, text []byte, name string) []byte {
 	t.Helper()
 	var object map[string]json.RawMessage
@@ -149,8 +149,8 @@ func member(t *testing.T, text []byte, name string) []byte {
 	return append(b.Bytes(), '\n')
 }
 
-// declared returns the text of a declaration in Go, with its comment.
-func declared(t *testing.T, source []byte, name string) []byte {
+// declarationOf returns the text of the named declaration in Go source, with its comment, or nil if there is none.
+func declarationOf(t *testing.T, source []byte, name string) []byte {
 	t.Helper()
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", source, parser.ParseComments|parser.SkipObjectResolution)
@@ -196,22 +196,23 @@ func values(kind string) string {
 	return kind
 }
 
-// collect adds the keys of a table, with their values if those are from a list.
-func collect(said map[string]bool, kind string, table map[string]any) {
+// addKeys adds to covered each key of a table and of the tables in it: alone, and with its value if the key has a list
+// of allowed values.
+func addKeys(covered map[string]bool, kind string, table map[string]any) {
 	for _, key := range spec.Keys()[kind] {
-		value, there := table[key.Name]
-		if !there {
+		value, present := table[key.Name]
+		if !present {
 			continue
 		}
 		add := func(word any) {
 			if text, ok := word.(string); ok && len(key.Values) > 0 {
-				said[values(kind)+" "+key.Name+" "+text] = true
+				covered[values(kind)+" "+key.Name+" "+text] = true
 			}
 			if inner, ok := word.(map[string]any); ok && key.Kind != "" {
-				collect(said, key.Kind, inner)
+				addKeys(covered, key.Kind, inner)
 			}
 		}
-		said[values(kind)+" "+key.Name+" "] = true
+		covered[values(kind)+" "+key.Name+" "] = true
 		switch value := value.(type) {
 		case []any:
 			for _, item := range value {

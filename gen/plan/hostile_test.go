@@ -19,6 +19,7 @@ import (
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/runtime/base/cases"
 )
 
 // Every @text@ is a free text of a spec. @word@ is the place of a name, a path or a number.
@@ -373,8 +374,9 @@ func hostileValues() []string {
 	}
 }
 
-// fill replaces the places of a template, and returns their names.
-func fill(template string, values map[string]string) (text string, names []string) {
+// fill returns a template with a value in each of its places, and the places as "kind:name". values has the value for
+// the name of a place. A place without one gets a harmless value.
+func fill(template string, values map[string]string) (text string, places []string) {
 	var b strings.Builder
 	for i, part := range strings.Split(template, "@") {
 		if i%2 == 0 {
@@ -394,9 +396,9 @@ func fill(template string, values map[string]string) (text string, names []strin
 			panic(err)
 		}
 		b.Write(quoted)
-		names = append(names, kind+":"+name)
+		places = append(places, kind+":"+name)
 	}
-	return b.String(), names
+	return b.String(), places
 }
 
 // hostileFiles returns the templates by file name.
@@ -407,7 +409,7 @@ func hostileFiles() map[string]string {
 	}
 }
 
-// hostile returns a project with some of the templates filled in.
+// hostile returns a project of the given files, which are the templates filled with values.
 func hostile(values map[string]string, files ...string) fstest.MapFS {
 	project := fstest.MapFS{}
 	for _, file := range files {
@@ -434,10 +436,13 @@ func TestHostileText(t *testing.T) {
 		known := map[string]string{}
 		want := shapes(t, known, result.Files)
 		_, places := fill(template, nil)
-		for _, place := range places {
+		for p, place := range places {
 			kind, name, _ := strings.Cut(place, ":")
 			accepted := 0
-			for _, value := range hostileValues() {
+			for v, value := range hostileValues() {
+				if (p+v)%3 > 0 && cases.Of(1) == 1 { // make prove tries all of them
+					continue
+				}
 				if name == "JP command" {
 					value += " {{context}} {{tool}}" // without them the command is refused
 				}
@@ -488,7 +493,7 @@ func TestHostileTextIsInEveryKey(t *testing.T) {
 		if _, err := toml.Decode(string(file.Data), &document); err != nil {
 			t.Fatal(err)
 		}
-		marks(tried, mark, kind, document)
+		addMarkedKeys(tried, mark, kind, document)
 	}
 	for kind, keys := range spec.Keys() {
 		for _, key := range keys {
@@ -503,8 +508,8 @@ func TestHostileTextIsInEveryKey(t *testing.T) {
 	}
 }
 
-// marks adds the keys of a table with a value that contains the mark.
-func marks(tried map[string]bool, mark, kind string, table map[string]any) {
+// addMarkedKeys adds to tried each key of a table, or of a table in it, whose value is the mark or has it in a list.
+func addMarkedKeys(tried map[string]bool, mark, kind string, table map[string]any) {
 	for _, key := range spec.Keys()[kind] {
 		var walk func(value any)
 		walk = func(value any) {
@@ -529,12 +534,12 @@ func marks(tried map[string]bool, mark, kind string, table map[string]any) {
 					return
 				}
 				if key.Type != spec.NamedKey {
-					marks(tried, mark, key.Kind, value)
+					addMarkedKeys(tried, mark, key.Kind, value)
 					return
 				}
 				for _, item := range value {
 					if inner, ok := item.(map[string]any); ok {
-						marks(tried, mark, key.Kind, inner)
+						addMarkedKeys(tried, mark, key.Kind, inner)
 					}
 				}
 			}
@@ -547,11 +552,11 @@ func marks(tried map[string]bool, mark, kind string, table map[string]any) {
 // path and content.
 func shapes(t *testing.T, known map[string]string, files []emit.File) map[string]string {
 	t.Helper()
-	all := map[string]string{}
+	shapes := map[string]string{}
 	for _, file := range files {
 		key := file.Path + "\x00" + string(file.Data)
 		if shape, ok := known[key]; ok {
-			all[file.Path] = shape
+			shapes[file.Path] = shape
 			continue
 		}
 		var shape string
@@ -571,9 +576,9 @@ func shapes(t *testing.T, known map[string]string, files []emit.File) map[string
 			}
 			shape = keys(v)
 		}
-		all[file.Path], known[key] = shape, shape
+		shapes[file.Path], known[key] = shape, shape
 	}
-	return all
+	return shapes
 }
 
 // goShape returns a Go file's syntax tree without comments and string values. Every comment must be prose: "// " and

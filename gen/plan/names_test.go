@@ -25,13 +25,13 @@ import (
 // the compiler.
 func isGo(files []emit.File) error {
 	var problems []error
-	taken := map[string]string{} // by package and name
-	declare := func(where, name string, at token.Position) {
-		key := where + "." + name
+	taken := map[string]string{} // the position of each declaration, by scope and name
+	declare := func(scope, name string, position token.Position) {
+		key := scope + "." + name
 		if before, ok := taken[key]; ok {
-			problems = append(problems, fmt.Errorf("%s: %s is declared at %s too", at, key, before))
+			problems = append(problems, fmt.Errorf("%s: %s is declared at %s too", position, key, before))
 		}
-		taken[key] = at.String()
+		taken[key] = position.String()
 	}
 	anywhere := build.Context{GOOS: "nowhere", GOARCH: "nothing", Compiler: "gc"}
 	for _, file := range files {
@@ -66,19 +66,19 @@ func isGo(files []emit.File) error {
 		for _, decl := range tree.Decls {
 			switch decl := decl.(type) {
 			case *ast.FuncDecl:
-				where := pkg
+				scope := pkg
 				if decl.Recv != nil {
-					where += "." + receiver(decl.Recv.List[0].Type)
+					scope += "." + receiver(decl.Recv.List[0].Type)
 				}
-				declare(where, decl.Name.Name, fset.Position(decl.Pos()))
+				declare(scope, decl.Name.Name, fset.Position(decl.Pos()))
 			case *ast.GenDecl:
 				for _, spec := range decl.Specs {
 					switch spec := spec.(type) {
 					case *ast.TypeSpec:
 						declare(pkg, spec.Name.Name, fset.Position(spec.Pos()))
 						if structure, ok := spec.Type.(*ast.StructType); ok {
-							problems = append(problems, fields(structure, func(name string, at token.Pos) {
-								declare(pkg+"."+spec.Name.Name, name, fset.Position(at))
+							problems = append(problems, declareFields(structure, func(name string, pos token.Pos) {
+								declare(pkg+"."+spec.Name.Name, name, fset.Position(pos))
 							})...)
 						}
 					case *ast.ValueSpec:
@@ -100,8 +100,9 @@ func receiver(expr ast.Expr) string {
 	return expr.(*ast.Ident).Name
 }
 
-// fields declares the fields of a struct, and parses their tags.
-func fields(structure *ast.StructType, declare func(name string, at token.Pos)) []error {
+// declareFields calls declare for the fields of a struct. It returns an error for each tag that is malformed or has the
+// key of another one.
+func declareFields(structure *ast.StructType, declare func(name string, pos token.Pos)) []error {
 	var problems []error
 	keys := map[string]bool{}
 	for _, field := range structure.Fields.List {

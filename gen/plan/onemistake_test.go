@@ -39,7 +39,7 @@ func TestOneMistakeIsOneError(t *testing.T) {
 			if err := toml.Unmarshal(file.Data, &document); err != nil {
 				t.Fatal(err)
 			}
-			want := 1
+			want := 1 // the number of errors
 			if name != "tools.toml" {
 				want = 2
 				document["aliases"] = []map[string]any{{"name": "Not a name", "until": "2099-01-01"}}
@@ -50,12 +50,12 @@ func TestOneMistakeIsOneError(t *testing.T) {
 				if err := toml.NewEncoder(&b).Encode(document); err != nil {
 					return // the library cannot write an array of mixed types
 				}
-				wrong := fstest.MapFS{}
+				withMistake := fstest.MapFS{}
 				for other, file := range project {
-					wrong[other] = file
+					withMistake[other] = file
 				}
-				wrong[name] = &fstest.MapFile{Data: b.Bytes()}
-				result, err := plan.Generate(wrong)
+				withMistake[name] = &fstest.MapFile{Data: b.Bytes()}
+				result, err := plan.Generate(withMistake)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -64,14 +64,15 @@ func TestOneMistakeIsOneError(t *testing.T) {
 					t.Errorf("%s: %s: %d errors:\n%v", name, what, len(result.Diags), result.Diags.Sorted())
 				}
 			}
-			mistakes(document, "", judge)
+			makeMistakes(document, "", judge)
 		}
 		t.Logf("%s: %d mistakes", dir, tried)
 	}
 }
 
-// mistakes makes every possible mistake in a table, calls judge, and undoes the mistake.
-func mistakes(table map[string]any, path string, judge func(what string)) {
+// makeMistakes makes two mistakes at every key of a table and of the tables in it, one after the other: a misspelt key,
+// and a date for a value. It calls judge for each, and undoes it before the next one.
+func makeMistakes(table map[string]any, path string, judge func(what string)) {
 	var keys []string
 	for key := range table {
 		keys = append(keys, key)
@@ -82,7 +83,7 @@ func mistakes(table map[string]any, path string, judge func(what string)) {
 			continue
 		}
 		value := table[key]
-		if !free(path) {
+		if !hasFreeNames(path) { // otherwise every spelling is right
 			delete(table, key)
 			table[key+"x"] = value
 			judge(path + key + " misspelt")
@@ -94,18 +95,18 @@ func mistakes(table map[string]any, path string, judge func(what string)) {
 		switch value := value.(type) {
 		case map[string]any:
 			if key != "arguments" {
-				mistakes(value, path+key+".", judge)
+				makeMistakes(value, path+key+".", judge)
 			}
 		case []map[string]any:
-			for _, one := range value {
-				mistakes(one, path+key+"[].", judge)
+			for _, item := range value {
+				makeMistakes(item, path+key+"[].", judge)
 			}
 		}
 	}
 }
 
-// free reports whether the table at a path has free names.
-func free(path string) bool {
+// hasFreeNames reports whether the keys of the table at a path are free names.
+func hasFreeNames(path string) bool {
 	return slices.ContainsFunc([]string{"parameters.", "members.", "variants.", "fields.", "cli.", "env."}, func(table string) bool {
 		return path == table || strings.HasSuffix(path, "."+table)
 	})

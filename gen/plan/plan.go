@@ -34,7 +34,8 @@ type Result struct {
 	sources  map[string][]byte
 }
 
-// Lowered lists the features that a target could not express, and where each went instead.
+// Lowered lists the features of tools that a target could not express, and says of each what became of it. It returns
+// nil if the result has no contract.
 func (r *Result) Lowered() []string {
 	if r.Contract == nil {
 		return nil
@@ -54,7 +55,8 @@ func (r *Result) Lowered() []string {
 func (r *Result) Source(file string) []byte { return r.sources[file] }
 
 // Generate makes every file of a project in memory. It reads only tools.toml and the specs; equal specs give equal
-// bytes. Problems in the specs are among the diagnostics; an error is a fault of the generator.
+// bytes. Problems in the specs are among the diagnostics. It returns an error for a fault of the generator, and if two
+// files would have one path.
 func Generate(fsys fs.FS) (*Result, error) {
 	project, diags := spec.Load(fsys)
 	r := &Result{Diags: diags, sources: map[string][]byte{}}
@@ -72,7 +74,7 @@ func Generate(fsys fs.FS) (*Result, error) {
 		return nil, fmt.Errorf("generating: %w", err)
 	}
 	sort.Slice(r.Files, func(i, j int) bool { return r.Files[i].Path < r.Files[j].Path })
-	return r, distinct(r.Files)
+	return r, checkDistinct(r.Files)
 }
 
 // Changes returns the changes from old, the bytes of a contract.lock, to the contract of the specs, and marks the
@@ -91,7 +93,8 @@ func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unuse
 	return changes, lock.Accept(changes, r.Contract.Accepted), nil
 }
 
-// files returns the files of a contract: Go and the lock always, and the targets of its project.
+// files returns the generated files of a contract: Go, the lock, and the targets that its project has. It returns nil
+// if the project has no folder for generated files.
 func files(c *ir.Contract) ([]emit.File, error) {
 	if c.Targets.Generated == "" {
 		return nil, nil // the specs are served without generated files
@@ -105,13 +108,14 @@ func files(c *ir.Contract) ([]emit.File, error) {
 			emitters = append(emitters, func() ([]emit.File, error) { return target.Emit(c, schema.Of) })
 		}
 	}
-	made, problems := make([][]emit.File, len(emitters)), make([]error, len(emitters))
-	parallel.Each(len(emitters), func(i int) { made[i], problems[i] = emitters[i]() })
-	return slices.Concat(made...), errors.Join(problems...)
+	outputs, errs := make([][]emit.File, len(emitters)), make([]error, len(emitters))
+	parallel.Each(len(emitters), func(i int) { outputs[i], errs[i] = emitters[i]() })
+	return slices.Concat(outputs...), errors.Join(errs...)
 }
 
-// distinct returns an error if two files have the same path on some file system.
-func distinct(files []emit.File) error {
+// checkDistinct returns an error if the paths of two files are equal where case does not matter, as on some file
+// systems.
+func checkDistinct(files []emit.File) error {
 	seen := map[string]string{}
 	for _, file := range files {
 		key := strings.ToLower(file.Path)

@@ -28,7 +28,7 @@ import (
 func TestProof(t *testing.T) {
 	t.Parallel()
 	projects := map[string]fs.FS{"repository": os.DirFS(repository), "positive": os.DirFS(positiveDir), "shapes": os.DirFS(positiveDir + "/../shapes")}
-	for seed := range cases.Of(uint64(50)) {
+	for seed := range cases.Of(uint64(20)) {
 		r := random{rand.New(rand.NewPCG(seed, 2))}
 		projects[fmt.Sprintf("random %d", seed)] = r.project()
 	}
@@ -85,7 +85,7 @@ func FuzzProof(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, which uint, arguments []byte) {
-		if err := proofs[int(which%uint(len(proofs)))].arguments(arguments); err != nil {
+		if err := proofs[int(which%uint(len(proofs)))].checkArguments(arguments); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -100,6 +100,7 @@ type proof struct {
 	valid    int // the number of random arguments that were valid
 }
 
+// newProof returns a proof for a tool, with a source of random arguments for its schema.
 func newProof(tool *ir.Tool) (*proof, error) {
 	text := schema.Compact(tool)
 	compiled, err := compileSchema(text)
@@ -112,23 +113,23 @@ func newProof(tool *ir.Tool) (*proof, error) {
 
 // prove returns an error for every property that the tool lacks.
 func (p *proof) prove(draws int) error {
-	wrong := []error{p.defaults()}
+	errs := []error{p.checkDefaults()}
 	for _, example := range p.examples {
-		if err := p.accepted(example.Arguments); err != nil {
-			wrong = append(wrong, fmt.Errorf("the example %s: %w", example.Arguments, err))
+		if err := p.checkAccepted(example.Arguments); err != nil {
+			errs = append(errs, fmt.Errorf("the example %s: %w", example.Arguments, err))
 		}
 	}
 	for range draws {
-		if err := p.arguments(p.source.arguments()); err != nil {
-			wrong = append(wrong, err)
+		if err := p.checkArguments(p.source.arguments()); err != nil {
+			errs = append(errs, err)
 			break
 		}
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
-// accepted returns an error unless validator and schema accept the arguments unchanged.
-func (p *proof) accepted(arguments string) error {
+// checkAccepted returns an error unless validator and schema accept the arguments without repairs.
+func (p *proof) checkAccepted(arguments string) error {
 	call := contract.Call{Tool: p.tool.Name, Arguments: []byte(arguments)}
 	if _, err := coerce.Arguments(&call, &p.tool, nil); err != nil {
 		return err
@@ -142,8 +143,9 @@ func (p *proof) accepted(arguments string) error {
 	return nil
 }
 
-// arguments compares validator and schema for arguments, which may be any text.
-func (p *proof) arguments(arguments []byte) error {
+// checkArguments returns an error if validator and schema disagree about arguments, which may be any text. If the
+// validator accepts them, one repair must be enough. If it refuses them, the corrected call must be accepted.
+func (p *proof) checkArguments(arguments []byte) error {
 	object, repairs, err := coerce.DecodeObject(arguments)
 	if err != nil {
 		return nil // every tool refuses text that is not an object
@@ -165,7 +167,7 @@ func (p *proof) arguments(arguments []byte) error {
 	switch {
 	case err == nil:
 		p.valid++
-		return p.repairedOnce(arguments)
+		return p.checkRepairedOnce(arguments)
 	case len(problems) == 0 && readsArrays(p.tool):
 		return nil // an array in a valid string need not be valid, and a blank string has none
 	case len(problems) == 0:
@@ -175,7 +177,7 @@ func (p *proof) arguments(arguments []byte) error {
 	case invalid.Corrected == "":
 		return nil // no working call is known
 	}
-	if err := p.accepted(invalid.Corrected); err != nil {
+	if err := p.checkAccepted(invalid.Corrected); err != nil {
 		return fmt.Errorf("%q: the call that works does not: %s: %w", arguments, invalid.Corrected, err)
 	}
 	return nil
@@ -186,8 +188,8 @@ func readsArrays(t contract.Tool) bool {
 	return slices.ContainsFunc(t.Parameters, func(p contract.Parameter) bool { return p.OneOrMany })
 }
 
-// repairedOnce returns an error if repaired arguments need more repairs.
-func (p *proof) repairedOnce(arguments []byte) error {
+// checkRepairedOnce returns an error if repaired arguments need more repairs.
+func (p *proof) checkRepairedOnce(arguments []byte) error {
 	object, _, err := coerce.DecodeObject(arguments)
 	if err != nil {
 		return err
@@ -199,8 +201,8 @@ func (p *proof) repairedOnce(arguments []byte) error {
 	return nil
 }
 
-// defaults returns an error if a default is refused.
-func (p *proof) defaults() error {
+// checkDefaults returns an error if a default in the schema is refused.
+func (p *proof) checkDefaults() error {
 	var schema struct {
 		Properties map[string]struct {
 			Default json.RawMessage `json:"default"`

@@ -3,16 +3,19 @@ package plan_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/convtools/convtools/gen/plan"
+	"github.com/convtools/convtools/runtime/base/cases"
 )
 
 // TestCheckedSpecsAreEmitted generates random projects from few words, so that names clash in many ways. Every
@@ -20,7 +23,8 @@ import (
 // and emitters only use them.
 func TestCheckedSpecsAreEmitted(t *testing.T) {
 	t.Parallel()
-	const projects, compiled = 300, 6
+	projects := cases.Of(100)
+	const compiled = 6
 	accepted := 0
 	rules := map[string]int{}
 	module := t.TempDir()
@@ -64,10 +68,12 @@ func dump(project fstest.MapFS) string {
 	return b.String()
 }
 
+// random makes random specs.
 type random struct{ *rand.Rand }
 
-func (r random) one(words ...string) string { return words[r.IntN(len(words))] }
+func (r random) pick(words ...string) string { return words[r.IntN(len(words))] }
 
+// chance returns true in so many percent of calls.
 func (r random) chance(percent int) bool { return r.IntN(100) < percent }
 
 // name returns a snake_case name of words that have a meaning in generated code.
@@ -76,9 +82,9 @@ func (r random) name() string {
 		"list", "params", "tool", "max", "chars", "args", "cli", "exit", "ok", "order", "maximum", "envelope", "text", "append",
 		"bytes", "new", "call", "handler", "id", "ids", "json", "gap", "before", "count", "coerce", "validate", "err", "type", "string",
 	}
-	name := r.one(words...)
+	name := r.pick(words...)
 	for r.chance(45) {
-		name += "_" + r.one(words...)
+		name += "_" + r.pick(words...)
 	}
 	return name
 }
@@ -86,7 +92,7 @@ func (r random) name() string {
 func (r random) project() fstest.MapFS {
 	project := fstest.MapFS{"tools.toml": {Data: []byte(projectTOML)}}
 	for range 1 + r.IntN(2) {
-		folder := r.one("notes", "list", "contract", "context", "envelope", "coerce", "strconv", "my_notes", "cli", "sync")
+		folder := r.pick("notes", "list", "contract", "context", "envelope", "coerce", "strconv", "my_notes", "cli", "sync")
 		for range 1 + r.IntN(3) {
 			tool := r.name()
 			if r.chance(80) {
@@ -98,14 +104,15 @@ func (r random) project() fstest.MapFS {
 	return project
 }
 
+// tool returns the spec of a tool with random parameters and, if its answer is one, a random envelope.
 func (r random) tool(name string) string {
 	var b strings.Builder
-	handler, answer := r.one("command", "go"), "envelope"
+	handler, answer := r.pick("command", "go"), "envelope"
 	if r.chance(25) {
 		answer = "text"
 	}
 	fmt.Fprintf(&b, "name = %q\nsummary = \"A tool\"\ndescription = \"A tool.\"\neffect = \"read\"\nhandler = %q\nanswer = %q\n", name, handler, answer)
-	var args, scalars []string
+	var args, scalars []string // arguments of the command, and names of parameters with one value
 	seen := map[string]bool{}
 	for range r.IntN(4) {
 		p := r.name()
@@ -118,39 +125,39 @@ func (r random) tool(name string) string {
 		scalar := true
 		switch r.IntN(10) {
 		case 0:
-			fmt.Fprintf(&b, "type = \"integer\"\nmaximum = 9\nrepairs = [\"from_string\", \"clamp\"]\n%s", r.one("", "default = 3\n"))
+			fmt.Fprintf(&b, "type = \"integer\"\nmaximum = 9\nrepairs = [\"from_string\", \"clamp\"]\n%s", r.pick("", "default = 3\n"))
 		case 1:
-			fmt.Fprintf(&b, "type = \"boolean\"\n%s", r.one("", "default = true\n"))
+			fmt.Fprintf(&b, "type = \"boolean\"\n%s", r.pick("", "default = true\n"))
 		case 2:
-			fmt.Fprintf(&b, "type = \"string\"\nenum = [%q, %q]\nrepairs = [\"spelling\"]\n", r.name(), r.one("by-day", "by_day", "By Day", "!", "maximum"))
+			fmt.Fprintf(&b, "type = \"string\"\nenum = [%q, %q]\nrepairs = [\"spelling\"]\n", r.name(), r.pick("by-day", "by_day", "By Day", "!", "maximum"))
 		case 3:
-			fmt.Fprintf(&b, "type = \"array\"\nitems = { enum = [%q, \"other\"] }\n%s", r.name(), r.one("", "default = [\"other\"]\n"))
+			fmt.Fprintf(&b, "type = \"array\"\nitems = { enum = [%q, \"other\"] }\n%s", r.name(), r.pick("", "default = [\"other\"]\n"))
 			word, scalar = fmt.Sprintf("{ option = \"--%s\", value = \"{%s}\", empty = true }", p, p), false
 		case 4:
-			fmt.Fprintf(&b, "type = \"string\"\npattern = %q\npattern_says = \"be a name\"\n", r.one("^[a-z]+$", "^[a-z]{1,9}$", "^(a|b)$", `^[^\\u0000]$`, "^a|b$"))
+			fmt.Fprintf(&b, "type = \"string\"\npattern = %q\npattern_says = \"be a name\"\n", r.pick("^[a-z]+$", "^[a-z]{1,9}$", "^(a|b)$", `^[^\\u0000]$`, "^a|b$"))
 		case 5:
-			fmt.Fprintf(&b, "type = \"array\"\none_or_many = true\n%s%s", r.one("", "max_items = 3\n"),
-				r.one("items = { pattern = \"^[a-z]+$\", pattern_says = \"be a name\" }\n", "items = { single_line = true }\n", "items = { enum = [\"a\", \"max\"] }\n"))
+			fmt.Fprintf(&b, "type = \"array\"\none_or_many = true\n%s%s", r.pick("", "max_items = 3\n"),
+				r.pick("items = { pattern = \"^[a-z]+$\", pattern_says = \"be a name\" }\n", "items = { single_line = true }\n", "items = { enum = [\"a\", \"max\"] }\n"))
 			word, scalar = fmt.Sprintf("{ option = \"--%s\", value = \"{%s}\", empty = true }", p, p), false
 		case 6:
-			fmt.Fprintf(&b, "type = \"object\"\n%s", r.one("", "nullable = true\n"))
+			fmt.Fprintf(&b, "type = \"object\"\n%s", r.pick("", "nullable = true\n"))
 			r.members(&b, "parameters."+p, 2)
 			word = ""
 		case 7:
-			fmt.Fprintf(&b, "type = \"array\"\n%s\n[parameters.%s.items]\ntype = \"object\"\nkey = %q\n", r.one("", "repairs = [\"from_scalar\", \"from_string\"]\n"), p, r.name())
+			fmt.Fprintf(&b, "type = \"array\"\n%s\n[parameters.%s.items]\ntype = \"object\"\nkey = %q\n", r.pick("", "repairs = [\"from_scalar\", \"from_string\"]\n"), p, r.name())
 			for _, variant := range []string{r.name(), r.name()} {
 				fmt.Fprintf(&b, "\n[parameters.%s.items.variants.%s]\nsummary = \"A variant\"\n", p, variant)
 				r.members(&b, "parameters."+p+".items.variants."+variant, 1)
 			}
 			word = ""
 		case 8:
-			nullable := r.one("true", "false")
-			fmt.Fprintf(&b, "type = \"array\"\nnullable = %s\nitems = { type = %q, nullable = %s }\n", r.one("true", "false"), r.one("integer", "number", "boolean"), nullable)
+			nullable := r.pick("true", "false")
+			fmt.Fprintf(&b, "type = \"array\"\nnullable = %s\nitems = { type = %q, nullable = %s }\n", r.pick("true", "false"), r.pick("integer", "number", "boolean"), nullable)
 			if word = ""; nullable == "false" {
 				word, scalar = fmt.Sprintf("{ option = \"--%s\", value = \"{%s}\", empty = true }", p, p), false
 			}
 		case 9:
-			fmt.Fprintf(&b, "type = \"number\"\n%s", r.one("", "default = 0.5\n", "nullable = true\n", "required = true\n"))
+			fmt.Fprintf(&b, "type = \"number\"\n%s", r.pick("", "default = 0.5\n", "nullable = true\n", "required = true\n"))
 		}
 		if word != "" {
 			args = append(args, word)
@@ -172,13 +179,13 @@ func (r random) tool(name string) string {
 // surroundings writes a command's folder, environment and standard input.
 func (r random) surroundings(b *strings.Builder, scalars []string) {
 	if len(scalars) > 0 && r.chance(50) {
-		fmt.Fprintf(b, "stdin = \"%s{%s}\"\n", r.one("", "text: "), r.one(scalars...))
+		fmt.Fprintf(b, "stdin = \"%s{%s}\"\n", r.pick("", "text: "), r.pick(scalars...))
 	}
 	if len(scalars) > 0 && r.chance(50) {
-		fmt.Fprintf(b, "env = { A = \"b\", %s = \"%s{%s}\" }\n", r.one("NAME", "err", "args"), r.one("", "v"), r.one(scalars...))
+		fmt.Fprintf(b, "env = { A = \"b\", %s = \"%s{%s}\" }\n", r.pick("NAME", "err", "args"), r.pick("", "v"), r.pick(scalars...))
 	}
-	fmt.Fprint(b, r.one("", "dir = \"docs\"\n", "timeout = 5\n"), r.one("", "ok_exit = [0, 3]\n"), r.one("", "empty_exit = [1]\n", "empty_exit = [0]\n"))
-	fmt.Fprint(b, r.one("", "", "[[command.failures]]\nexit = [4, 5]\nreason = \"No \\\"store\\\"\"\ncaller = true\n"))
+	fmt.Fprint(b, r.pick("", "dir = \"docs\"\n", "timeout = 5\n"), r.pick("", "ok_exit = [0, 3]\n"), r.pick("", "empty_exit = [1]\n", "empty_exit = [0]\n"))
+	fmt.Fprint(b, r.pick("", "", "[[command.failures]]\nexit = [4, 5]\nreason = \"No \\\"store\\\"\"\ncaller = true\n"))
 }
 
 // members writes the members of an object; some of them are objects.
@@ -190,12 +197,12 @@ func (r random) members(b *strings.Builder, path string, depth int) {
 			continue
 		}
 		seen[m] = true
-		fmt.Fprintf(b, "\n[%s.members.%s]\nsummary = \"A member\"\n%s", path, m, r.one("", "required = true\n", "nullable = true\n"))
+		fmt.Fprintf(b, "\n[%s.members.%s]\nsummary = \"A member\"\n%s", path, m, r.pick("", "required = true\n", "nullable = true\n"))
 		switch r.IntN(4) {
 		case 0:
 			fmt.Fprintf(b, "type = \"integer\"\nmaximum = 9\n")
 		case 1:
-			fmt.Fprintf(b, "type = \"string\"\n%s", r.one("enum = [\"max\", \"by-day\"]\nrepairs = [\"spelling\"]\n", "format = \"date\"\n", "pattern = \"^(a|b)+$\"\npattern_says = \"be a name\"\n"))
+			fmt.Fprintf(b, "type = \"string\"\n%s", r.pick("enum = [\"max\", \"by-day\"]\nrepairs = [\"spelling\"]\n", "format = \"date\"\n", "pattern = \"^(a|b)+$\"\npattern_says = \"be a name\"\n"))
 		case 2:
 			fmt.Fprintf(b, "type = \"array\"\nitems = { type = \"array\", items = { type = \"integer\" } }\n")
 		case 3:
@@ -209,24 +216,25 @@ func (r random) members(b *strings.Builder, path string, depth int) {
 	}
 }
 
+// envelope writes an envelope with one element for each record.
 func (r random) envelope(b *strings.Builder, tool, handler string) {
 	record := r.name()
 	rootAttributes := ""
 	if r.chance(50) {
-		rootAttributes = fmt.Sprintf("{ name = %q, type = \"integer\", from = \"count\", summary = \"How many\" }", r.one("count", r.name()))
+		rootAttributes = fmt.Sprintf("{ name = %q, type = \"integer\", from = \"count\", summary = \"How many\" }", r.pick("count", r.name()))
 	}
-	fmt.Fprintf(b, "\n[envelope]\nroot = %q\n%s", tool, r.one("", "max_chars = 5000\n"))
+	fmt.Fprintf(b, "\n[envelope]\nroot = %q\n%s", tool, r.pick("", "max_chars = 5000\n"))
 	fmt.Fprintf(b, "\n[[envelope.elements]]\nname = %q\nchildren = [%q, \"note*\"]\nattributes = [%s]\n", tool, record+"*", rootAttributes)
 	var attributes, children []string
 	for range r.IntN(4) {
 		attributes = append(attributes, fmt.Sprintf("{ name = %q, type = %q, presence = %q, from = %q, summary = \"A thing\" }",
-			r.name(), r.one("string", "integer", "boolean", "time"), r.one("always", "optional", "nullable"), r.name()+r.one("", "", ".name", ".0.text")))
+			r.name(), r.pick("string", "integer", "boolean", "time"), r.pick("always", "optional", "nullable"), r.name()+r.pick("", "", ".name", ".0.text")))
 	}
 	body, bodies := "", ""
 	if r.chance(40) {
 		child := r.name()
-		children = append(children, fmt.Sprintf("%q", child+r.one("", "?", "*")))
-		bodies = fmt.Sprintf("\n[[envelope.elements]]\nname = %q\nbody = %q\ntext_from = %q\n", child, r.one("inline", "lines", "block", "json"), r.name())
+		children = append(children, fmt.Sprintf("%q", child+r.pick("", "?", "*")))
+		bodies = fmt.Sprintf("\n[[envelope.elements]]\nname = %q\nbody = %q\ntext_from = %q\n", child, r.pick("inline", "lines", "block", "json"), r.name())
 	} else {
 		body = fmt.Sprintf("body = \"inline\"\ntext_from = %q\n", r.name())
 	}
@@ -242,11 +250,7 @@ func (r random) envelope(b *strings.Builder, tool, handler string) {
 }
 
 func sortedNames(project fstest.MapFS) []string {
-	all := map[string]any{}
-	for name := range project {
-		all[name] = nil
-	}
-	return sortedKeys(all)
+	return slices.Sorted(maps.Keys(project))
 }
 
 // writeGo writes a file of the module example.com/notes. Each project is a folder of one module, so that one run
@@ -263,7 +267,7 @@ func writeGo(t *testing.T, module string, project int, name string, data []byte)
 	}
 }
 
-// writeModule makes dir a module with that name that uses this module in place.
+// writeModule makes dir the root of a module with the given name. The module uses this repository in place.
 func writeModule(t *testing.T, dir, name string) {
 	t.Helper()
 	here, err := filepath.Abs(repository)

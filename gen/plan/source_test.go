@@ -23,6 +23,7 @@ func compileSchema(schema string) (*jsonschema.Schema, error) {
 	return compiler.Compile("mem:///schema.json")
 }
 
+// holds reports whether arguments are valid for a schema. It returns an error if they are no JSON.
 func holds(judge *jsonschema.Schema, arguments []byte) (bool, error) {
 	dec := json.NewDecoder(bytes.NewReader(arguments))
 	dec.UseNumber()
@@ -51,6 +52,7 @@ func newSource(schema string, seed uint64) (*source, error) {
 // arguments returns one random JSON object.
 func (s *source) arguments() []byte { return []byte(s.object(s.root)) }
 
+// object returns a random JSON object. It rarely lacks a required member, and rarely has an unknown one.
 func (s *source) object(o *shape) string {
 	var members []string
 	add := func(name, value string) { members = append(members, quote(name)+":"+value) }

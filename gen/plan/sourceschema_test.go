@@ -35,21 +35,21 @@ func readSchema(schema string) (*shape, error) {
 	if err := json.Unmarshal([]byte(schema), &s); err != nil {
 		return nil, err
 	}
-	return s.prepared(), nil
+	return s.setDerived(), nil
 }
 
-// prepared fills in what a shape implies, down to its leaves.
-func (s *shape) prepared() *shape {
+// setDerived sets names and near of a shape and of all shapes in it, and returns the shape.
+func (s *shape) setDerived() *shape {
 	s.near = append(literals(s.Pattern), formatted(s.Format)...)
 	s.names = slices.Sorted(maps.Keys(s.Properties))
 	for name, p := range s.Properties {
-		s.Properties[name] = *p.prepared()
+		s.Properties[name] = *p.setDerived()
 	}
 	for i := range s.AnyOf {
-		s.AnyOf[i].prepared()
+		s.AnyOf[i].setDerived()
 	}
 	if s.Items != nil {
-		s.Items.prepared()
+		s.Items.setDerived()
 	}
 	return s
 }
@@ -98,6 +98,7 @@ func literals(pattern string) []string {
 // maxTexts is the maximum number of strings for one pattern.
 const maxTexts = 64
 
+// expand returns strings that match re, or nearly do.
 func expand(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -137,6 +138,7 @@ func expand(re *syntax.Regexp) []string {
 	}
 }
 
+// repeated returns strings for a repetition: the least and the greatest number of times, and a few more.
 func repeated(re *syntax.Regexp) []string {
 	counts := map[syntax.Op][]int{syntax.OpStar: {0, 3}, syntax.OpPlus: {1, 3}, syntax.OpQuest: {0, 1}}[re.Op]
 	if re.Op == syntax.OpRepeat {
@@ -154,7 +156,7 @@ func repeated(re *syntax.Regexp) []string {
 	return clip(texts)
 }
 
-// clip returns some of many strings, spread evenly.
+// clip returns at most maxTexts of the strings, at equal distances.
 func clip(texts []string) []string {
 	if len(texts) <= maxTexts {
 		return texts

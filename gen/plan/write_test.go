@@ -139,9 +139,9 @@ func TestWriteKeepsCurrentFiles(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, notesProject())
 	result, _ := p.mustGenerate()
-	long := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	longAgo := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, file := range result.Files {
-		if err := os.Chtimes(p.path(file.Path), long, long); err != nil {
+		if err := os.Chtimes(p.path(file.Path), longAgo, longAgo); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -156,7 +156,7 @@ func TestWriteKeepsCurrentFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if touched := !info.ModTime().Equal(long); touched != (file.Path == "generated/notes/list.go") {
+		if touched := !info.ModTime().Equal(longAgo); touched != (file.Path == "generated/notes/list.go") {
 			t.Errorf("%s: touched: %v", file.Path, touched)
 		}
 	}
@@ -207,10 +207,10 @@ func TestOnlyOrphansAreRemoved(t *testing.T) {
 	}
 	after := p.files()
 	for name := range before {
-		_, there := after[name]
-		gone := slices.Contains(want, name) || strings.HasSuffix(name, ".jp/mcp/tools/tags/")
-		if there == gone {
-			t.Errorf("%s: there: %v", name, there)
+		_, exists := after[name]
+		wantRemoved := slices.Contains(want, name) || strings.HasSuffix(name, ".jp/mcp/tools/tags/")
+		if exists == wantRemoved {
+			t.Errorf("%s: there: %v", name, exists)
 		}
 	}
 	for name, text := range own {

@@ -26,20 +26,23 @@ type loader struct {
 	diags diag.List
 }
 
-func (l *loader) report(file *File, at diag.Span, rule, message, hint string) {
-	l.diags = append(l.diags, diag.Diagnostic{File: file.Name, Span: at, Rule: rule, Severity: diag.Error, Message: message, Hint: hint})
+func (l *loader) report(file *File, span diag.Span, rule, message, hint string) {
+	l.diags = append(l.diags, diag.Diagnostic{File: file.Name, Span: span, Rule: rule, Severity: diag.Error, Message: message, Hint: hint})
 }
 
-func (l *loader) missing(at Place, what, key string) {
-	if !at.Key(key).Doubtful() { // otherwise it is present but misspelt
-		l.report(at.File, at.KeySpan(), RuleMissing, fmt.Sprintf("%s has no %q", what, key), fmt.Sprintf("add %s = …", key))
+// reportMissing reports that the table at place, which what names, has no such key, unless an unknown key may be a
+// misspelling of it. In both cases it marks the key as doubtful.
+func (l *loader) reportMissing(place Place, what, key string) {
+	if !place.Key(key).Doubtful() {
+		l.report(place.File, place.KeySpan(), RuleMissing, fmt.Sprintf("%s has no %q", what, key), fmt.Sprintf("add %s = …", key))
 	}
-	at.Key(key).doubt()
+	place.Key(key).doubt()
 }
 
-func (l *loader) wrong(at Place, key, want string, got any) {
-	at.doubt()
-	l.report(at.File, at.Span(), RuleType, fmt.Sprintf("%s must be %s, not %s", key, want, typeName(got)), "")
+// reportType reports that the value got of a key is not what want describes, and marks its place as doubtful.
+func (l *loader) reportType(place Place, key, want string, got any) {
+	place.doubt()
+	l.report(place.File, place.Span(), RuleType, fmt.Sprintf("%s must be %s, not %s", key, want, typeName(got)), "")
 }
 
 func typeName(v any) string {
@@ -61,38 +64,39 @@ func typeName(v any) string {
 	}
 }
 
-// table reads a TOML table of the given kind into a struct, according to the tags of its fields. what names the table
-// in messages.
-func (l *loader) table(at Place, kind, what string, m map[string]any, into reflect.Value) {
-	if place := into.FieldByName("At"); place.IsValid() {
-		place.Set(reflect.ValueOf(at))
+// decodeTable decodes the table m into the struct into, according to the keys of its kind. It reports unknown keys,
+// required keys that are missing, and wrong values. what names the table in messages.
+func (l *loader) decodeTable(place Place, kind, what string, m map[string]any, into reflect.Value) {
+	if at := into.FieldByName("At"); at.IsValid() {
+		at.Set(reflect.ValueOf(place))
 	}
 	if param, ok := into.Addr().Interface().(*Param); ok {
 		param.OfResult, param.Constraints = ofResult(kind), map[string]Field[any]{}
 	}
-	l.unknown(at, kind, what, m)
+	l.reportUnknown(place, kind, what, m)
 	for _, key := range Keys()[kind] {
-		value, there := m[key.Name]
+		value, present := m[key.Name]
 		switch {
-		case there:
-			l.value(at.Key(key.Name), &key, value, into.Field(key.field))
+		case present:
+			l.decodeValue(place.Key(key.Name), &key, value, into.Field(key.field))
 			continue
 		case key.Required:
-			l.missing(at, what, key.Name)
+			l.reportMissing(place, what, key.Name)
 		}
-		if unset := into.Field(key.field); unset.Kind() == reflect.Struct && key.Kind == "" {
-			unset.FieldByName("At").Set(reflect.ValueOf(at))
+		if unset := into.Field(key.field); unset.Kind() == reflect.Struct && key.Kind == "" { // a Field, not a table
+			unset.FieldByName("At").Set(reflect.ValueOf(place))
 		}
 	}
 }
 
-// unknown reports unknown keys. Spelling must be exact: TOML libraries ignore case, so two spellings of one key would
-// compete for its value.
-func (l *loader) unknown(at Place, kind, what string, m map[string]any) {
+// reportUnknown reports the keys of the table m that its kind does not have. An unknown key may be a misspelling: the
+// key that its name resembles becomes doubtful, or else every absent key. Spelling must be exact: TOML libraries
+// ignore case, so two spellings of one key would compete for its value.
+func (l *loader) reportUnknown(place Place, kind, what string, m map[string]any) {
 	var known, absent []string
 	for _, key := range Keys()[kind] {
 		known = append(known, key.Name)
-		if _, there := m[key.Name]; !there {
+		if _, present := m[key.Name]; !present {
 			absent = append(absent, key.Name)
 		}
 	}
@@ -103,128 +107,130 @@ func (l *loader) unknown(at Place, kind, what string, m map[string]any) {
 		hint := "keys of " + what + ": " + strings.Join(known, ", ")
 		if meant := cmp.Or(near.Name(name, absent), near.Name(name, known)); meant != "" {
 			hint = fmt.Sprintf("did you mean %q?", meant)
-			at.Key(meant).doubt()
+			place.Key(meant).doubt()
 		} else {
 			for _, key := range absent {
-				at.Key(key).doubt()
+				place.Key(key).doubt()
 			}
 		}
-		l.report(at.File, at.Key(name).KeySpan(), RuleUnknown, fmt.Sprintf("unknown key %q in %s", name, what), hint)
+		l.report(place.File, place.Key(name).KeySpan(), RuleUnknown, fmt.Sprintf("unknown key %q in %s", name, what), hint)
 	}
 }
 
-// value reads the value of a key.
-func (l *loader) value(at Place, key *Key, value any, into reflect.Value) {
+// decodeValue decodes the value of a key into the struct field for it, and reports a value of the wrong type.
+func (l *loader) decodeValue(place Place, key *Key, value any, into reflect.Value) {
 	switch to := into.Addr().Interface().(type) {
 	case *Field[string]:
-		*to = scalar[string](l, at, key.Name, "a string", value)
+		*to = scalar[string](l, place, key.Name, "a string", value)
 	case *Field[int64]:
-		*to = scalar[int64](l, at, key.Name, "an integer", value)
+		*to = scalar[int64](l, place, key.Name, "an integer", value)
 	case *Field[bool]:
-		*to = scalar[bool](l, at, key.Name, "a boolean", value)
+		*to = scalar[bool](l, place, key.Name, "a boolean", value)
 	case *Field[map[string]any]:
-		*to = scalar[map[string]any](l, at, key.Name, "a table", value)
+		*to = scalar[map[string]any](l, place, key.Name, "a table", value)
 	case *Field[any]:
-		*to = Field[any]{Value: value, Set: true, At: at}
+		*to = Field[any]{Value: value, Set: true, At: place}
 	case *Field[[]int64]:
-		*to = list[int64](l, at, key.Name, "an integer", value)
+		*to = list[int64](l, place, key.Name, "an integer", value)
 	case *Field[[]string]:
-		if one, ok := value.(string); ok && key.Type == WordsKey {
-			value = []any{one}
+		if word, ok := value.(string); ok && key.Type == WordsKey {
+			value = []any{word}
 		}
-		*to = list[string](l, at, key.Name, "a string", value)
+		*to = list[string](l, place, key.Name, "a string", value)
 	case *map[string]Field[any]:
-		if f := l.constraint(at, key, value); f.Set {
+		if f := l.decodeConstraint(place, key, value); f.Set {
 			(*to)[key.Name] = f
 		}
 	case *[]Variable:
-		l.entries(at, key.Name, value, func(name string, at Place, value any) {
-			*to = append(*to, Variable{Name: name, At: at, Value: scalar[string](l, at, name, "a string", value)})
+		l.decodeEntries(place, key.Name, value, func(name string, place Place, value any) {
+			*to = append(*to, Variable{Name: name, At: place, Value: scalar[string](l, place, name, "a string", value)})
 		})
 	default:
-		l.tables(at, key, value, into)
+		l.decodeTables(place, key, value, into)
 	}
 }
 
-// tables reads one table or several.
-func (l *loader) tables(at Place, key *Key, value any, into reflect.Value) {
+// decodeTables decodes the value of a key that holds one table, tables under free names, or an array of tables.
+func (l *loader) decodeTables(place Place, key *Key, value any, into reflect.Value) {
 	switch {
 	case key.Type == TableKey:
 		m, ok := value.(map[string]any)
 		if !ok {
-			l.wrong(at, key.Name, "a table", value)
+			l.reportType(place, key.Name, "a table", value)
 			return
 		}
 		if into.Kind() == reflect.Pointer {
 			into.Set(reflect.New(into.Type().Elem()))
 			into = into.Elem()
 		}
-		l.table(at, key.Kind, key.what, m, into)
+		l.decodeTable(place, key.Kind, key.what, m, into)
 	case key.Type == NamedKey:
-		l.entries(at, key.Name, value, func(name string, at Place, value any) {
+		l.decodeEntries(place, key.Name, value, func(name string, place Place, value any) {
 			m, ok := value.(map[string]any)
 			if !ok {
-				l.wrong(at, key.Name+"."+name, "a table", value)
+				l.reportType(place, key.Name+"."+name, "a table", value)
 			}
-			one := grow(into)
-			one.FieldByName("Name").SetString(name)
+			item := appendZero(into) // also for a wrong value: other keys may refer to its name
+			item.FieldByName("Name").SetString(name)
 			if ok {
-				l.table(at, key.Kind, key.what+" "+name, m, one)
+				l.decodeTable(place, key.Kind, key.what+" "+name, m, item)
 			} else {
-				one.FieldByName("At").Set(reflect.ValueOf(at))
+				item.FieldByName("At").Set(reflect.ValueOf(place))
 			}
 		})
 	default:
-		l.array(at, key, value, into)
+		l.decodeTableArray(place, key, value, into)
 	}
 }
 
-// array reads an array of tables. An array of arguments can also hold strings.
-func (l *loader) array(at Place, key *Key, value any, into reflect.Value) {
+// decodeTableArray decodes an array of tables. It reports items that are no tables and leaves them out, except that an
+// array of arguments can also hold strings.
+func (l *loader) decodeTableArray(place Place, key *Key, value any, into reflect.Value) {
 	list, ok := items(value)
 	if !ok {
 		want := "an array of tables"
 		if key.Type == ArgsKey {
 			want = "an array"
 		}
-		l.wrong(at, key.Name, want, value)
+		l.reportType(place, key.Name, want, value)
 	}
 	for i, item := range list {
-		place := at.Elem(i)
+		itemPlace := place.Elem(i)
 		text, isText := item.(string)
 		m, isTable := item.(map[string]any)
 		switch {
 		case isTable:
-			l.table(place, key.Kind, key.what, m, grow(into))
+			l.decodeTable(itemPlace, key.Kind, key.what, m, appendZero(into))
 		case key.Type != ArgsKey:
-			l.wrong(place, fmt.Sprintf("%s[%d]", key.Name, i), "a table", item)
-			at.doubt()
+			l.reportType(itemPlace, fmt.Sprintf("%s[%d]", key.Name, i), "a table", item)
+			place.doubt()
 		case isText:
-			grow(into).Set(reflect.ValueOf(Arg{At: place, Value: Field[string]{Value: text, Set: true, At: place}}))
+			appendZero(into).Set(reflect.ValueOf(Arg{At: itemPlace, Value: Field[string]{Value: text, Set: true, At: itemPlace}}))
 		default:
-			l.wrong(place, fmt.Sprintf("%s[%d]", key.Name, i), "a string or a table", item)
-			at.doubt()
+			l.reportType(itemPlace, fmt.Sprintf("%s[%d]", key.Name, i), "a string or a table", item)
+			place.doubt()
 		}
 	}
 }
 
-// grow appends a zero item to a slice and returns the item.
-func grow(list reflect.Value) reflect.Value {
+// appendZero appends a zero item to a slice and returns the item.
+func appendZero(list reflect.Value) reflect.Value {
 	list.Set(reflect.Append(list, reflect.Zero(list.Type().Elem())))
 	return list.Index(list.Len() - 1)
 }
 
-// constraint reads a constraint in the form that [ir.Constraint.Set] takes.
-func (l *loader) constraint(at Place, key *Key, value any) Field[any] {
+// decodeConstraint returns the value of a constraint in the form that [ir.Constraint.Set] takes: every number is a
+// float64.
+func (l *loader) decodeConstraint(place Place, key *Key, value any) Field[any] {
 	switch key.Type {
 	case BooleanKey:
-		return opened(scalar[bool](l, at, key.Name, "a boolean", value))
+		return anyField(scalar[bool](l, place, key.Name, "a boolean", value))
 	case TextsKey:
-		return opened(list[string](l, at, key.Name, "a string", value))
+		return anyField(list[string](l, place, key.Name, "a string", value))
 	case TextKey:
-		return opened(scalar[string](l, at, key.Name, "a string", value))
+		return anyField(scalar[string](l, place, key.Name, "a string", value))
 	case IntegerKey:
-		f := opened(scalar[int64](l, at, key.Name, "an integer", value))
+		f := anyField(scalar[int64](l, place, key.Name, "an integer", value))
 		n, _ := f.Value.(int64)
 		f.Value = float64(n)
 		return f
@@ -232,30 +238,33 @@ func (l *loader) constraint(at Place, key *Key, value any) Field[any] {
 	if n, ok := value.(int64); ok {
 		value = float64(n)
 	}
-	return opened(scalar[float64](l, at, key.Name, "a number", value))
+	return anyField(scalar[float64](l, place, key.Name, "a number", value))
 }
 
-func opened[T any](f Field[T]) Field[any] { return Field[any]{Value: f.Value, Set: f.Set, At: f.At} }
+func anyField[T any](f Field[T]) Field[any] { return Field[any]{Value: f.Value, Set: f.Set, At: f.At} }
 
-func scalar[T any](l *loader, at Place, key, want string, v any) Field[T] {
-	value, right := v.(T)
-	if !right {
-		l.wrong(at, key, want, v)
+// scalar returns the value v of a key. If v is no T, which want describes, it reports that, and the field is not set.
+func scalar[T any](l *loader, place Place, key, want string, v any) Field[T] {
+	value, ok := v.(T)
+	if !ok {
+		l.reportType(place, key, want, v)
 	}
-	return Field[T]{Value: value, Set: right, At: at}
+	return Field[T]{Value: value, Set: ok, At: place}
 }
 
-func list[T any](l *loader, at Place, key, want string, v any) Field[[]T] {
-	list, right := items(v)
-	if !right {
-		l.wrong(at, key, "an array", v)
-		return Field[[]T]{At: at}
+// list returns the array v, the value of a key. If v is no array or an item is no T, which want describes, it reports
+// that, and the field is not set.
+func list[T any](l *loader, place Place, key, want string, v any) Field[[]T] {
+	list, ok := items(v)
+	if !ok {
+		l.reportType(place, key, "an array", v)
+		return Field[[]T]{At: place}
 	}
-	field := Field[[]T]{Set: true, At: at, Value: make([]T, 0, len(list))}
+	field := Field[[]T]{Set: true, At: place, Value: make([]T, 0, len(list))}
 	for i, item := range list {
-		value, right := item.(T)
-		if !right {
-			l.wrong(at.Elem(i), fmt.Sprintf("%s[%d]", key, i), want, item)
+		value, ok := item.(T)
+		if !ok {
+			l.reportType(place.Elem(i), fmt.Sprintf("%s[%d]", key, i), want, item)
 			field.Set = false
 			continue
 		}
@@ -263,14 +272,14 @@ func list[T any](l *loader, at Place, key, want string, v any) Field[[]T] {
 	}
 	if !field.Set {
 		// Without the bad item, the others would have the wrong index.
-		at.doubt()
+		place.doubt()
 		field.Value = nil
 	}
 	return field
 }
 
-// items converts both forms in which the library returns arrays, `[…]` and `[[…]]`, to one. The second result is
-// false if v is not an array.
+// items returns the items of v, which the decoder made of an array `[…]` or of tables `[[…]]`. It returns false if v is
+// neither.
 func items(v any) ([]any, bool) {
 	switch v := v.(type) {
 	case []any:
@@ -285,22 +294,23 @@ func items(v any) ([]any, bool) {
 	return nil, false
 }
 
-// entries reads a table with free names, in document order.
-func (l *loader) entries(at Place, key string, value any, read func(name string, at Place, value any)) {
+// decodeEntries calls decode for every entry of a table with free names, in document order. If value is no table, it
+// reports that and calls nothing.
+func (l *loader) decodeEntries(place Place, key string, value any, decode func(name string, place Place, value any)) {
 	m, ok := value.(map[string]any)
 	if !ok {
-		l.wrong(at, key, "a table", value)
+		l.reportType(place, key, "a table", value)
 		return
 	}
 	names := slices.Sorted(maps.Keys(m)) // names without a position stay in this order
 	spans := make(map[string]diag.Span, len(names))
 	for _, name := range names {
-		spans[name] = at.Key(name).KeySpan()
+		spans[name] = place.Key(name).KeySpan()
 	}
 	slices.SortStableFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(spans[a].Line, spans[b].Line), cmp.Compare(spans[a].Col, spans[b].Col))
 	})
 	for _, name := range names {
-		read(name, at.Key(name), m[name])
+		decode(name, place.Key(name), m[name])
 	}
 }

@@ -21,11 +21,11 @@ const (
 	TextsKey   Type = "texts"    // an array of strings
 	NumbersKey Type = "integers" // an array of integers
 	AnyKey     Type = "any"
-	TableKey   Type = "table"     // one table of the kind
-	TablesKey  Type = "tables"    // an array of tables of the kind
-	NamedKey   Type = "named"     // tables of the kind under free names
+	TableKey   Type = "table"     // one table, whose kind is Key.Kind, as in the types below
+	TablesKey  Type = "tables"    // an array of tables
+	NamedKey   Type = "named"     // tables under free names
 	WordsKey   Type = "words"     // a string, or an array of strings
-	ArgsKey    Type = "args"      // an array of strings and tables of the kind
+	ArgsKey    Type = "args"      // an array of strings and tables
 	VarsKey    Type = "variables" // strings under free names
 )
 
@@ -33,13 +33,13 @@ const (
 type Key struct {
 	Name     string
 	Type     Type
-	Kind     string // the kind of the tables in its value
+	Kind     string // the kind of the tables in its value; "" if there are none
 	Required bool
 	Values   []string // the allowed values, if they are a list
 	Doc      string   // one sentence without a full stop
 
 	what       string         // the name of its tables in messages
-	field      int            // the index of the struct field that it is read into
+	field      int            // the index of the struct field for its value
 	constraint *ir.Constraint // nil if the key is not a constraint
 }
 
@@ -52,7 +52,7 @@ const (
 // Keys returns the keys of every kind of table, in the recommended order. Callers must not change the result.
 func Keys() map[string][]Key { return allKeys() }
 
-// allKeys is computed once, because every table needs it.
+// allKeys computes the result of [Keys] once, because the decoder needs it for every table.
 var allKeys = sync.OnceValue(func() map[string][]Key {
 	keys := map[string][]Key{}
 	addKeys(keys, ProjectKind, reflect.TypeFor[Project]())
@@ -60,20 +60,21 @@ var allKeys = sync.OnceValue(func() map[string][]Key {
 	return keys
 })
 
-// addKeys adds the keys of a kind of table and of all tables nested in it.
-func addKeys(all map[string][]Key, kind string, table reflect.Type) {
-	if _, known := all[kind]; known {
+// addKeys adds the keys of a kind of table, and of all kinds of tables nested in it, to keys. table is the struct into
+// which such a table is decoded.
+func addKeys(keys map[string][]Key, kind string, table reflect.Type) {
+	if _, known := keys[kind]; known {
 		return
 	}
-	all[kind] = nil // ends the recursion: an object may hold objects
+	keys[kind] = nil // ends the recursion: an object may hold objects
 	for i := range table.NumField() {
 		field := table.Field(i)
 		tag := field.Tag
 		if in := tag.Get("in"); tag.Get("key") == "" || in != "" && !slices.Contains(strings.Fields(in), role(kind)) {
-			continue
+			continue // the field is no key, or no key in this role
 		}
 		if field.Name == "Constraints" {
-			all[kind] = append(all[kind], constraintKeys(i)...)
+			keys[kind] = append(keys[kind], constraintKeys(i)...)
 			continue
 		}
 		need := tag.Get("need")
@@ -85,19 +86,20 @@ func addKeys(all map[string][]Key, kind string, table reflect.Type) {
 		if k.what == "" {
 			k.what = k.Name
 		}
-		if held := tables(field.Type); held != nil && k.Type != VarsKey {
-			k.Kind = below(kind, k.Name)
+		if nested := tableType(field.Type); nested != nil && k.Type != VarsKey {
+			k.Kind = kindOfTables(kind, k.Name)
 			if other := tag.Get("kind"); other != "" {
 				k.Kind = other
 			}
-			addKeys(all, k.Kind, held)
+			addKeys(keys, k.Kind, nested)
 		}
-		all[kind] = append(all[kind], k)
+		keys[kind] = append(keys[kind], k)
 	}
 }
 
-// tables returns the type of the struct that a field holds, directly or in a slice, or nil if it holds a [Field].
-func tables(t reflect.Type) reflect.Type {
+// tableType returns the struct that one table is decoded into. t is the type of the field for a key: such a struct, a
+// pointer to one or a slice of them. If t is a [Field], the key holds no tables, and tableType returns nil.
+func tableType(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
@@ -107,20 +109,22 @@ func tables(t reflect.Type) reflect.Type {
 	return t
 }
 
-// below returns the kind of the tables under a key, which is the name of the key. Tables in a result have kinds of
-// their own.
-func below(kind, key string) string {
+// kindOfTables returns the kind of the tables under a key of a table of the given kind: the name of the key, after
+// "result " inside a result. Values in a result have other keys than parameters.
+func kindOfTables(kind, key string) string {
 	if key != "fields" && ofResult(kind) {
 		return "result " + key
 	}
 	return key
 }
 
+// ofResult reports whether tables of the kind are a result or describe values in one.
 func ofResult(kind string) bool {
 	return kind == "result" || kind == "fields" || strings.HasPrefix(kind, "result ")
 }
 
-// role returns the role that a [Param] of the given kind has, or "".
+// role returns the role that a [Param] of the given kind has. It returns "" for tables that are decoded into another
+// struct.
 func role(kind string) string {
 	return map[string]string{
 		"parameters": "parameter", "members": "member", "items": "item",
@@ -128,6 +132,7 @@ func role(kind string) string {
 	}[kind]
 }
 
+// typeOf returns the type of the key whose value a struct field holds.
 func typeOf(field reflect.StructField) Type {
 	switch reflect.Zero(field.Type).Interface().(type) {
 	case Field[string]:
@@ -159,6 +164,7 @@ func typeOf(field reflect.StructField) Type {
 	return TableKey
 }
 
+// constraintKeys returns a key for each constraint. field is the index of the struct field that holds all of them.
 func constraintKeys(field int) []Key {
 	var keys []Key
 	for _, c := range ir.ConstraintTable() {

@@ -49,57 +49,59 @@ func Load(fsys fs.FS) (*Project, diag.List) {
 	if root == nil {
 		return &Project{File: file, Sources: []*File{file}}, l.diags
 	}
-	p := l.project(file, root)
+	p := l.decodeProject(file, root)
 	p.Sources = append(p.Sources, file)
 	names := l.glob(fsys, p.Specs)
-	type loaded struct {
+	type result struct {
 		file  *File
-		tool  *Tool // nil if the file cannot be read
+		tool  *Tool // nil if the file cannot be read or parsed
 		diags diag.List
 	}
-	all := make([]loaded, len(names))
+	results := make([]result, len(names))
 	parallel.Each(len(names), func(i int) {
 		l := &loader{}
 		file, root := l.read(fsys, names[i])
-		all[i].file = file
+		results[i].file = file
 		if root != nil {
-			all[i].tool = l.tool(file, root)
+			results[i].tool = l.decodeTool(file, root)
 		}
-		all[i].diags = l.diags
+		results[i].diags = l.diags
 	})
-	for _, one := range all {
-		p.Sources = append(p.Sources, one.file)
-		if one.tool != nil {
-			p.Tools = append(p.Tools, one.tool)
+	for _, r := range results {
+		p.Sources = append(p.Sources, r.file)
+		if r.tool != nil {
+			p.Tools = append(p.Tools, r.tool)
 		}
-		l.diags = append(l.diags, one.diags...)
+		l.diags = append(l.diags, r.diags...)
 	}
 	return p, l.diags
 }
 
+// read reads and parses a TOML file, and returns it with its root table. If it cannot, it reports why, and the table
+// is nil.
 func (l *loader) read(fsys fs.FS, name string) (*File, map[string]any) {
-	file := &File{Name: name}
-	file.Unread = true
+	file := &File{Name: name, Unread: true}
 	source, ok := l.source(fsys, file)
 	if !ok {
 		return file, nil
 	}
 	file.Source = source
 	file.index = tomlpos.Scan(source)
-	if at, what := unreasonable(source); what != "" {
-		l.report(file, diag.NewSource(source).Span(at, at+1), RuleSyntax, what, "")
+	if offset, problem := slowText(source); problem != "" {
+		l.report(file, diag.NewSource(source).Span(offset, offset+1), RuleSyntax, problem, "")
 		return file, nil
 	}
 	root := map[string]any{}
 	if _, err := toml.Decode(string(source), &root); err != nil {
-		l.syntax(file, err)
+		l.reportSyntax(file, err)
 		return file, nil
 	}
 	file.Unread = false
 	return file, root
 }
 
-// source reads a regular file. It refuses pipes and devices, on which the generator would wait forever.
+// source returns the text of a file. It reports a file that is missing, not regular, too large or not UTF-8, and then
+// returns false. On a pipe or a device the generator would wait forever.
 func (l *loader) source(fsys fs.FS, file *File) ([]byte, bool) {
 	refuse := func(rule, message, hint string) ([]byte, bool) {
 		l.report(file, diag.Span{}, rule, message, hint)
@@ -126,24 +128,24 @@ func (l *loader) source(fsys fs.FS, file *File) ([]byte, bool) {
 	return source, true
 }
 
-// unreasonable returns the offset and a description of text that would take the decoder very long to read; the
-// description is empty if there is none. It counts brackets and dots in strings too, because hand-written text never
+// slowText finds the first text that would take the decoder very long to read. It returns the offset of this text and
+// the limit that it exceeds, or 0 and "". It counts brackets and dots in strings too, because hand-written text never
 // has that many.
-func unreasonable(source []byte) (at int, what string) {
-	open, dots, line := 0, 0, 0
+func slowText(source []byte) (offset int, problem string) {
+	open, dots, lineStart := 0, 0, 0
 	for i, b := range source {
 		switch b {
 		case '[', '{':
 			open++
 		case ']', '}':
-			open = max(open-1, 0)
+			open = max(open-1, 0) // a string can have closing brackets only
 		case '.':
 			dots++
 		case '\n':
-			dots, line = 0, i+1
+			dots, lineStart = 0, i+1
 		}
-		if i-line > maxLine {
-			return line, fmt.Sprintf("the line has more than %d bytes", maxLine)
+		if i-lineStart > maxLine {
+			return lineStart, fmt.Sprintf("the line has more than %d bytes", maxLine)
 		}
 		if open > maxNesting {
 			return i, fmt.Sprintf("more than %d brackets are open here", maxNesting)
@@ -155,7 +157,8 @@ func unreasonable(source []byte) (at int, what string) {
 	return 0, ""
 }
 
-func (l *loader) syntax(file *File, err error) {
+// reportSyntax reports an error of the decoder at its position, or for the whole file if it has none.
+func (l *loader) reportSyntax(file *File, err error) {
 	var parse toml.ParseError
 	if !errors.As(err, &parse) {
 		l.report(file, diag.Span{}, RuleSyntax, strings.TrimPrefix(err.Error(), "toml: "), "")
@@ -165,37 +168,37 @@ func (l *loader) syntax(file *File, err error) {
 	if strings.HasPrefix(string(file.Source), byteOrderMark) {
 		start += len(byteOrderMark) // the decoder's offsets do not include it
 	}
-	at := diag.NewSource(file.Source).Span(start, start+max(1, parse.Position.Len))
-	l.report(file, at, RuleSyntax, strings.TrimSuffix(parse.Message, "."), "")
+	span := diag.NewSource(file.Source).Span(start, start+max(1, parse.Position.Len))
+	l.report(file, span, RuleSyntax, strings.TrimSuffix(parse.Message, "."), "")
 }
 
-// glob returns the names of the spec files. Patterns match slash-separated paths inside the project. The result is
-// sorted, so the output does not depend on the order of directory entries.
+// glob returns the names of all files that match a pattern, sorted and each once. It reports a pattern that is invalid,
+// exceeds a limit or matches no file, and goes on with the next one. [ProjectFile] is reported and never in the result.
 func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
 	seen := map[string]bool{}
 	var names []string
 	for i, pattern := range patterns.Value {
-		at := patterns.At.Elem(i)
+		place := patterns.At.Elem(i)
 		if !inside(pattern) || !doublestar.ValidatePattern(pattern) {
-			l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("%q is not a pattern for files of this project", pattern), `write it relative, with slashes and without "..", such as "specs/**/*.toml"`)
+			l.report(place.File, place.Span(), RuleFiles, fmt.Sprintf("%q is not a pattern for files of this project", pattern), `write it relative, with slashes and without "..", such as "specs/**/*.toml"`)
 			continue
 		}
-		if what := tooMuch(pattern); what != "" {
-			l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("the pattern %s has %s", text.Quote(pattern), what), "write several patterns")
+		if excess := excessIn(pattern); excess != "" {
+			l.report(place.File, place.Span(), RuleFiles, fmt.Sprintf("the pattern %s has %s", text.Quote(pattern), excess), "write several patterns")
 			continue
 		}
 		matches, err := doublestar.Glob(fsys, pattern, doublestar.WithFailOnIOErrors(), doublestar.WithFilesOnly(), doublestar.WithNoFollow())
 		if err != nil {
-			l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("looking for %q: %v", pattern, err), "")
+			l.report(place.File, place.Span(), RuleFiles, fmt.Sprintf("looking for %q: %v", pattern, err), "")
 			continue
 		}
 		if len(matches) == 0 {
-			l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("no file matches %q", pattern), "")
+			l.report(place.File, place.Span(), RuleFiles, fmt.Sprintf("no file matches %q", pattern), "")
 		}
 		for _, name := range matches {
 			switch {
 			case name == ProjectFile:
-				l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("%q matches %s, which is no spec", pattern, ProjectFile), `keep specs in folders, such as "specs/**/*.toml"`)
+				l.report(place.File, place.Span(), RuleFiles, fmt.Sprintf("%q matches %s, which is no spec", pattern, ProjectFile), `keep specs in folders, such as "specs/**/*.toml"`)
 			case !seen[name]:
 				seen[name] = true
 				names = append(names, name)
@@ -206,16 +209,16 @@ func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
 	return names
 }
 
-// Reads reports whether a file with that name would be read as a spec.
+// Reads reports whether a pattern of the project matches the name of a file, so that [Load] would read it as a spec.
 func (p *Project) Reads(name string) bool {
 	return slices.ContainsFunc(p.Specs.Value, func(pattern string) bool {
 		return inside(pattern) && doublestar.MatchUnvalidated(pattern, name)
 	})
 }
 
-// tooMuch describes the limit that a pattern exceeds, or returns "".
-func tooMuch(pattern string) string {
-	alternatives, groups := 1, []int{} // groups counts the alternatives in each open brace
+// excessIn describes the limit on patterns that a pattern exceeds. It returns "" if the pattern exceeds none.
+func excessIn(pattern string) string {
+	alternatives, groups := 1, []int{} // groups: the number of alternatives in each open brace
 	for _, c := range pattern {
 		switch last := len(groups) - 1; {
 		case c == '{':
@@ -236,38 +239,42 @@ func tooMuch(pattern string) string {
 	return ""
 }
 
-// inside reports whether a pattern stays within the project.
+// inside reports whether a pattern is not empty, relative, without backslashes and without "..", so that it matches
+// only files of the project.
 func inside(pattern string) bool {
 	return pattern != "" && !path.IsAbs(pattern) && !strings.Contains(pattern, `\`) &&
 		!slices.Contains(strings.Split(pattern, "/"), "..")
 }
 
-func (l *loader) project(file *File, root map[string]any) *Project {
+// decodeProject decodes the root table of tools.toml into a Project, and reports its problems.
+func (l *loader) decodeProject(file *File, root map[string]any) *Project {
 	p := &Project{File: file}
-	at := Place{File: file}
-	l.table(at, ProjectKind, ProjectFile, root, reflect.ValueOf(p).Elem())
+	place := Place{File: file}
+	l.decodeTable(place, ProjectKind, ProjectFile, root, reflect.ValueOf(p).Elem())
 	slices.SortFunc(p.CLIs, func(a, b CLI) int { return strings.Compare(a.Name, b.Name) })
-	if p.Go.At.File != nil && !p.Module.Set {
-		l.missing(at, ProjectFile, "module")
+	if p.Go.At.File != nil && !p.Module.Set { // there is a [targets.go]
+		l.reportMissing(place, ProjectFile, "module")
 	}
 	return p
 }
 
-func (l *loader) tool(file *File, root map[string]any) *Tool {
+// decodeTool decodes the root table of a spec into a Tool, and reports its problems. These include an envelope or a
+// result that its answer needs and that is missing.
+func (l *loader) decodeTool(file *File, root map[string]any) *Tool {
 	t := &Tool{File: file}
-	at := Place{File: file}
-	l.table(at, ToolKind, "a tool", root, reflect.ValueOf(t).Elem())
-	if t.Envelope == nil && t.needsEnvelope() && !at.Key("answer").Doubtful() {
-		l.missing(at, "a tool", "envelope")
+	place := Place{File: file}
+	l.decodeTable(place, ToolKind, "a tool", root, reflect.ValueOf(t).Elem())
+	if t.Envelope == nil && t.needsEnvelope() && !place.Key("answer").Doubtful() {
+		l.reportMissing(place, "a tool", "envelope")
 	}
 	if t.Result == nil && t.Answer.Value == "json" && t.Command == nil {
-		l.missing(at, "a tool", "result")
+		l.reportMissing(place, "a tool", "result")
 	}
 	return t
 }
 
-// needsEnvelope reports whether the spec must have an envelope. An envelope is the default answer; only a command
-// that prints text can omit its description. An unknown answer is reported elsewhere.
+// needsEnvelope reports whether the spec must have an [envelope] table: its answer is an envelope, which is the
+// default, and it has no command that prints text. An unknown answer needs none; package check reports it.
 func (t *Tool) needsEnvelope() bool {
 	if t.Answer.Set && t.Answer.Value != "envelope" {
 		return false

@@ -14,11 +14,11 @@ type Field[T any] struct {
 	At    Place
 }
 
-// File is one TOML file that was read.
+// File is a TOML file of a project.
 type File struct {
 	Name   string // slash-separated, relative to the project
-	Source []byte
-	// Unread is true if the file could not be read at all.
+	Source []byte // nil if the file could not be read
+	// Unread is true if the file could not be read or is no TOML.
 	Unread bool
 	index  *tomlpos.Index
 	doubts []tomlpos.Path // paths that an unreadable key or value may have been meant for
@@ -76,4 +76,5 @@ func (p Place) Sound() bool {
 	})
 }
 
+// doubt makes the place doubtful: an unreadable key or value may have been meant for it.
 func (p Place) doubt() { p.File.doubts = append(p.File.doubts, p.Path) }

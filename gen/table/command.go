@@ -5,7 +5,8 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// Command returns a tool that runs a command line, for package commandline to interpret.
+// Command returns a tool that runs a command line, for package commandline to interpret. schema is the JSON Schema of
+// the tool's arguments.
 func Command(t *ir.Tool, schema string) *commandline.Tool {
 	out := &commandline.Tool{
 		Tool: Tool(t, schema), Command: *t.Command, Output: t.Output, Narrow: t.Narrow,
@@ -19,13 +20,13 @@ func Command(t *ir.Tool, schema string) *commandline.Tool {
 	return out
 }
 
-// envelope returns the envelope of a tool; its root has only records and notes.
+// envelope returns the envelope of a tool that runs a command. The only children of its root are records and notes.
 func envelope(t *ir.Tool) commandline.Envelope {
 	root := t.Envelope.Element(t.Envelope.Root)
 	out := commandline.Envelope{Root: root.Name, Attributes: attributes(t, root.Attributes)}
 	for i, c := range root.Children {
 		child := t.Envelope.Element(c.Element)
-		if c.From == "" {
+		if c.From == "" { // notes
 			out.Note, out.NotesFirst = element(t, child), i == 0
 			continue
 		}

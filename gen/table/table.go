@@ -41,7 +41,8 @@ func description(tool *ir.Tool) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// parameters returns the parameters of t or, if t is nil, the members of an object.
+// parameters returns the runtime's descriptions of params. They are the parameters of t or, if t is nil, members of an
+// object. A required parameter of t has the value of an example as its Fix.
 func parameters(t *ir.Tool, params []ir.Param) []contract.Parameter {
 	var list []contract.Parameter
 	for i := range params {
@@ -54,6 +55,7 @@ func parameters(t *ir.Tool, params []ir.Param) []contract.Parameter {
 	return list
 }
 
+// parameter returns the runtime's description of a parameter, a member or an item. An item is never required.
 func parameter(p *ir.Param) contract.Parameter {
 	v := contract.Parameter{
 		Name: p.Name, Type: string(p.Kind), Required: p.Required && p.Name != "", Nullable: p.Nullable, Wants: Wants(p),
@@ -79,7 +81,8 @@ func parameter(p *ir.Param) contract.Parameter {
 	return v
 }
 
-// bounds returns the bounds of a value or of its length, or nil if it has none. Lengths and counts are at least zero.
+// bounds returns the bounds of a number, of the length of a string or of the number of items of an array, or nil if p
+// has none. Lengths and numbers of items are at least zero.
 func bounds(p *ir.Param) *contract.Range {
 	var low, high *float64
 	for _, row := range ir.ConstraintTable() {
@@ -111,8 +114,8 @@ func bounds(p *ir.Param) *contract.Range {
 	return r
 }
 
-// rules returns the relations between parameters. A missing parameter is reported at the first one that would satisfy
-// the rule.
+// rules returns the relations between parameters of a tool. Fix, in a rule that can lack a parameter, is the value that
+// the first parameter that would satisfy the rule has in an example.
 func rules(t *ir.Tool) []contract.Rule {
 	var list []contract.Rule
 	for _, r := range t.Rules {

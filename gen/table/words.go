@@ -13,9 +13,9 @@ import (
 // Wants describes the values of p in words that complete "x must be …": its type, and its constraints in the words
 // that targets use.
 func Wants(p *ir.Param) string {
-	words, list := kind(p), p.Kind == ir.Array
-	phrases := lower.Constraints(p)
-	for item, each := p.Items, "each "; list && item != nil; item, each = item.Items, "each item of "+each {
+	words, isArray := kind(p), p.Kind == ir.Array
+	phrases := lower.Constraints(p) // all but enumerations
+	for item, each := p.Items, "each "; isArray && item != nil; item, each = item.Items, "each item of "+each {
 		if len(item.Enum) > 0 {
 			phrases = append(phrases, each+kind(item))
 		}
@@ -29,7 +29,7 @@ func Wants(p *ir.Param) string {
 	return words
 }
 
-// kind returns the type of a value with its article.
+// kind describes the values of p by their type with its article, or by the values that are allowed.
 func kind(p *ir.Param) string {
 	switch {
 	case len(p.Enum) > 0:
@@ -53,7 +53,7 @@ func kind(p *ir.Param) string {
 // oneLine returns text of a spec on one line with all characters visible, for a message.
 func oneLine(s string) string { return strings.Join(strings.Fields(text.Visible(s)), " ") }
 
-// fixInExample returns the JSON text of a parameter in the first example that has it, or "".
+// fixInExample returns the JSON text of the named argument in the first example that has it, or "" if none has it.
 func fixInExample(tool *ir.Tool, name string) string {
 	for _, example := range tool.Examples {
 		var arguments map[string]json.RawMessage

@@ -72,8 +72,8 @@ func NewHost() *toolset.Host {
 	return host
 }
 
-// collectLater lets the heap grow to 16 MB instead of 4 before the first garbage collection, which most commands
-// never reach. Later collections are as usual. A server would only hold more memory.
+// collectLater lets the heap grow to 16 MB instead of 4 before the first garbage collection, which most commands then
+// never reach. After it, collections are as usual. It is not for servers, which would only hold more memory.
 func collectLater() {
 	const times = 4
 	before := debug.SetGCPercent(100 * times)
@@ -81,11 +81,12 @@ func collectLater() {
 		debug.SetGCPercent(before)
 		return
 	}
+	// The first collection finds that nothing refers to the pointer, and runs the cleanup.
 	runtime.AddCleanup(new(*byte), func(percent int) { debug.SetGCPercent(percent) }, before)
 }
 
-// Run runs one command line and returns the exit code. Signals that ask the process to end cancel it. It builds only
-// what the command needs: hosts start the program for every call.
+// Run runs one command line and returns the exit code. A signal that asks the process to end cancels the command. Run
+// builds only what the command needs: hosts start the program for every call.
 func (p Program) Run(host *toolset.Host, args []string) int {
 	p.identify(host)
 	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") {
@@ -137,8 +138,8 @@ func (p Program) commandLine(host *toolset.Host, registry *toolset.Registry) *pr
 	}
 }
 
-// endingSignals returns the signals that cancel what runs, so that it stops the programs that it has started: they
-// are in sessions of their own and get no signal. SIGHUP stays ignored if it was, as with nohup.
+// endingSignals returns the signals that cancel a command. A canceled command stops the programs that it has started:
+// they are in sessions of their own and do not get the signal. SIGHUP stays ignored if it was, as with nohup.
 func endingSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

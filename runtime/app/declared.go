@@ -33,7 +33,7 @@ func Declared(tools []contract.Tool, call func(context.Context, contract.Call) (
 // maxExample is the greatest length of an example in help, in bytes.
 const maxExample = 60
 
-// examples returns calls of the first few tools that have an example.
+// examples returns calls of the first three tools that have a short example.
 func examples(tools []contract.Tool) []string {
 	const most = 3
 	var calls []string
@@ -49,7 +49,7 @@ func examples(tools []contract.Tool) []string {
 	return calls
 }
 
-// checks reports the program that each command line runs.
+// checks returns a check for each command line: the program that it runs, or that there is no such program.
 func checks(r *commandline.Runner) []toolset.Check {
 	if r == nil {
 		return nil
@@ -78,7 +78,7 @@ func checks(r *commandline.Runner) []toolset.Check {
 	return list
 }
 
-// directory returns the project of such tools: the directory itself.
+// directory returns the project of declared tools: the directory itself, as an absolute path, which has to exist.
 func directory(dir string) (root string, err error) {
 	if root, err = filepath.Abs(dir); err != nil {
 		return "", fmt.Errorf("finding the project: %w", err)

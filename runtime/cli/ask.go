@@ -20,8 +20,8 @@ const signalDelay = 100 * time.Millisecond
 // ErrNobody is the error for a question where standard input is no terminal.
 var ErrNobody = errors.New("nobody can be asked here")
 
-// Answer asks a person on a terminal a question, and returns a line without white space around it; empty after an
-// interrupt, and at the end of the input. The error is [ErrNobody], or that of reading.
+// Answer asks a person on a terminal a question, and returns the line that was typed, without white space around it.
+// The line is empty after an interrupt and at the end of the input. The error is [ErrNobody], or that of reading.
 func Answer(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) (string, error) {
 	in, ok := stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
@@ -33,26 +33,26 @@ func Answer(ctx context.Context, stdin io.Reader, stderr io.Writer, question str
 		err  error
 	}
 	answered := make(chan answer, 1)
-	// A signal does not end this read; it lasts until the program ends.
+	// A signal does not end this read: after an interrupt, the goroutine lasts until the program ends.
 	go func() {
 		text, err := bufio.NewReader(io.LimitReader(in, 1024)).ReadString('\n')
 		answered <- answer{text, err}
 	}()
-	var got answer
+	var typed answer
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(stderr)
-	case got = <-answered:
+	case typed = <-answered:
 	}
-	if got.err != nil && !errors.Is(got.err, io.EOF) {
-		return "", fmt.Errorf("reading the answer: %w", got.err)
+	if typed.err != nil && !errors.Is(typed.err, io.EOF) {
+		return "", fmt.Errorf("reading the answer: %w", typed.err)
 	}
-	return strings.TrimSpace(got.text), nil
+	return strings.TrimSpace(typed.text), nil
 }
 
-// Ask asks a yes-or-no question; the caller has already printed what will change. Only a person on a terminal can say
-// yes. Any other answer, and an interrupt, is an error, after which nothing may be changed. The command needs a flag
-// --yes.
+// Ask asks a yes-or-no question, and returns nil for yes; the caller has already printed what will change. Only a
+// person on a terminal can say yes. Any other answer, and an interrupt, is an error, after which nothing may be
+// changed. The command that asks needs a flag --yes.
 func Ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) error {
 	answer, err := Answer(ctx, stdin, stderr, question+" [y/N] ")
 	if errors.Is(err, ErrNobody) {

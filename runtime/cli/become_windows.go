@@ -10,7 +10,7 @@ import (
 // Become runs a program in a directory with this process's terminal, and ends with its exit code. It returns only with
 // an error.
 func Become(path string, args []string, dir string) error {
-	signal.Ignore(os.Interrupt) // it is the program's
+	signal.Ignore(os.Interrupt) // an interrupt is for the program, not for this process
 	child := exec.Command(path, args...)
 	child.Dir, child.Stdin, child.Stdout, child.Stderr = dir, os.Stdin, os.Stdout, os.Stderr
 	err := child.Run()

@@ -24,13 +24,14 @@ func Setup(root *cobra.Command, tools []string) {
 	addHelp(root)
 }
 
-// flagError returns the error for a flag that does not exist, or for a value that a flag does not take. The hint is
-// the cause's own, or else the cause and the usage of the flag.
+// flagError returns the error, with a hint, for a parser's error about a flag. For an unknown flag of a command that
+// takes text, the hint is about "--". For a value that a flag does not take, it is the hint of the cause, or else the
+// cause and the usage of the flag.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	switch {
-	case errors.As(err, &unknown) && cmd.ValidateArgs([]string{"-"}) == nil:
+	case errors.As(err, &unknown) && cmd.ValidateArgs([]string{"-"}) == nil: // the command may take text
 		return Hint(Usage(err), "see "+helpFor(cmd)+"; to give text that starts with '-', put -- before it")
 	case !errors.As(err, &invalid):
 		return Usage(err)
@@ -43,7 +44,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(cause, &advice):
 		hint = advice.hint
-	case !errors.As(cause, &number):
+	case !errors.As(cause, &number): // for a number the usage is enough
 		hint = cause.Error() + "; " + hint
 	}
 	return Hint(Usagef("--%s cannot be %q", flag.Name, invalid.GetValue()), hint)
@@ -94,8 +95,9 @@ func OneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// unknownCommand returns the error for a word that is no command of cmd. It suggests a command of that name further
-// down, or of a similar name.
+// unknownCommand returns the error for a word that is no command of cmd. It suggests the first command of cmd that
+// names the word in SuggestFor, or below which is a command of that name; else the tool of that name; else a command of
+// cmd with a similar name. Otherwise it lists the commands of cmd.
 func unknownCommand(cmd *cobra.Command, word string) error {
 	var names []string
 	for _, c := range listed(cmd) {
@@ -134,7 +136,7 @@ func Examples(program string, calls ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// listed returns the subcommands that help shows.
+// listed returns the subcommands of cmd that its help shows, without help itself.
 func listed(cmd *cobra.Command) []*cobra.Command {
 	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool {
 		return !c.IsAvailableCommand() || c.Name() == "help"

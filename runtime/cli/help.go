@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addHelp adds the command help. It prints cobra's help; a word that is no command is wrong use.
+// addHelp adds the command help to root. The command prints cobra's help; a word that is no command is wrong use.
 func addHelp(root *cobra.Command) {
 	root.SetHelpCommand(&cobra.Command{
 		Use:     "help [COMMAND]…",
@@ -33,7 +33,7 @@ func addHelp(root *cobra.Command) {
 	})
 }
 
-// commandAt returns the command that words name, such as "conversation grep".
+// commandAt returns the command below root that words name, or an error for the first word that is no command.
 func commandAt(root *cobra.Command, words []string) (*cobra.Command, error) {
 	cmd := root
 	for _, word := range words {

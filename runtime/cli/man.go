@@ -30,7 +30,7 @@ made where it is missing. They hold what ` + program + ` help says.`,
 	}
 }
 
-// writeManual writes the pages of a command and of all below it.
+// writeManual writes the pages of a command, and of all commands below it that help shows, into dir.
 func writeManual(cmd *cobra.Command, dir, version string) error {
 	name := filepath.Join(dir, manName(cmd)+".1")
 	if err := safefile.Write(name, []byte(manPage(cmd, version)), 0o644); err != nil { // manual pages are for everybody
@@ -44,11 +44,12 @@ func writeManual(cmd *cobra.Command, dir, version string) error {
 	return nil
 }
 
+// manName returns the name of a command's page, such as "convtools-conversation-grep".
 func manName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 }
 
-// manPage returns a page in the man(7) macros. Examples and tables are not filled; they have to fit 80 columns.
+// manPage returns a page in the man(7) macros. Lines of examples and tables stay: they have to fit 80 columns.
 func manPage(cmd *cobra.Command, version string) string {
 	var b strings.Builder
 	add := func(macros, text string) { b.WriteString(macros + roff(text) + "\n") }

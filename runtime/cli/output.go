@@ -79,8 +79,9 @@ func (e *hintError) Unwrap() error { return e.err }
 // Hint adds advice to an error, as the end of a line that begins with "hint: ".
 func Hint(err error, hint string) error { return &hintError{err, hint} }
 
-// Report prints an error that a command returned, and returns the exit code. A closed pipe is no error: its reader
-// has what it wanted.
+// Report prints an error that a command returned, with its hint, and returns the exit code. It prints nothing for nil,
+// for [ErrFailed] and [ErrInterrupted], which the command has explained, and for a closed pipe, which is success: the
+// reader has what it wanted.
 func Report(stderr io.Writer, err error) int {
 	var tool *contract.Error
 	var arguments *contract.InvalidArguments
@@ -93,22 +94,22 @@ func Report(stderr io.Writer, err error) int {
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
 	case errors.As(err, &tool):
-		sayLines(stderr, tool.ForPerson())
+		printErrorLines(stderr, tool.ForPerson())
 	case errors.As(err, &arguments):
-		sayLines(stderr, arguments.Error())
+		printErrorLines(stderr, arguments.Error())
 	case errors.As(err, &found):
 		return reportFindings(stderr, found.Diagnostics())
 	default:
-		say(stderr, "error", err.Error())
+		printLine(stderr, "error", err.Error())
 	}
 	var hint *hintError
 	var usage *usageError
 	isUsage := errors.As(err, &usage)
 	switch {
 	case errors.As(err, &hint):
-		say(stderr, "hint", hint.hint)
+		printLine(stderr, "hint", hint.hint)
 	case isUsage:
-		say(stderr, "hint", "see "+helpFor(usage.command))
+		printLine(stderr, "hint", "see "+helpFor(usage.command))
 	}
 	if isUsage {
 		return ExitUsage
@@ -116,8 +117,8 @@ func Report(stderr io.Writer, err error) int {
 	return ExitFailed
 }
 
-// reportFindings prints problems with a configuration. A problem with a flag has the flag as its file; if all
-// problems are with flags, that is wrong use.
+// reportFindings prints problems with a configuration and returns the exit code: [ExitUsage] if all errors are about
+// flags, otherwise [ExitFailed]. A problem with a flag has the flag as its file.
 func reportFindings(stderr io.Writer, findings diag.List) int {
 	code := ExitUsage
 	for _, f := range findings {
@@ -128,9 +129,9 @@ func reportFindings(stderr io.Writer, findings diag.List) int {
 		if f.File != "" {
 			message = f.Place() + ": " + message
 		}
-		say(stderr, f.Severity.String(), message)
+		printLine(stderr, f.Severity.String(), message)
 		if f.Hint != "" {
-			say(stderr, "hint", f.Hint)
+			printLine(stderr, "hint", f.Hint)
 		}
 		if f.Severity == diag.Error && !strings.HasPrefix(f.File, "-") {
 			code = ExitFailed
@@ -141,16 +142,16 @@ func reportFindings(stderr io.Writer, findings diag.List) int {
 
 // Warn prints a warning: a problem that did not stop the command.
 func Warn(stderr io.Writer, format string, args ...any) {
-	say(stderr, "warning", fmt.Sprintf(format, args...))
+	printLine(stderr, "warning", fmt.Sprintf(format, args...))
 }
 
-// sayLines prints the error of a tool, which may have several lines.
-func sayLines(w io.Writer, message string) {
+// printErrorLines prints the error of a tool, which may have several lines.
+func printErrorLines(w io.Writer, message string) {
 	_, _ = io.WriteString(w, "error: "+text.Visible(message)+"\n")
 }
 
-// say prints one line. An error of the writer cannot be reported anywhere.
-func say(w io.Writer, kind, message string) {
+// printLine prints a message of a kind on one line. An error of the writer cannot be reported anywhere.
+func printLine(w io.Writer, kind, message string) {
 	_, _ = io.WriteString(w, kind+": "+text.Line(message)+"\n")
 }
 
@@ -175,6 +176,7 @@ func WriteJSON(stdout io.Writer, terminal bool, data []byte) error {
 	return err
 }
 
+// isClosedPipe reports whether an error is that of writing to a pipe without a reader.
 func isClosedPipe(err error) bool {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return true

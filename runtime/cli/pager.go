@@ -36,9 +36,9 @@ func StartPager(stdout, stderr io.Writer, getenv func(string) string) *Pager {
 	cmd := exec.Command(words[0], words[1:]...) //nolint:forbidigo,gosec // the user chose it, and it needs the terminal, which runtime/process never hands on
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	cmd.Env = os.Environ()
-	for _, lack := range [][2]string{{"LESS", "FRX"}, {"LV", "-c"}} { // as git sets them
-		if getenv(lack[0]) == "" {
-			cmd.Env = append(cmd.Env, lack[0]+"="+lack[1])
+	for _, option := range [][2]string{{"LESS", "FRX"}, {"LV", "-c"}} { // unless the user has set them, as git does
+		if getenv(option[0]) == "" {
+			cmd.Env = append(cmd.Env, option[0]+"="+option[1])
 		}
 	}
 	read, write, err := os.Pipe()
@@ -68,7 +68,7 @@ func (p *Pager) Close() error {
 	return err
 }
 
-// Terminal returns the file that a writer is and true if it is a terminal, otherwise nil and false.
+// Terminal returns a writer as a file and true if the writer is a terminal, otherwise nil and false.
 func Terminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

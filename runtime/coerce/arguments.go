@@ -7,8 +7,8 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Params decodes, repairs and validates the arguments of a call. It returns them, with defaults, in a struct whose
-// fields are the parameters of the tool in their order. Repairs become notes of the call. An error is a
+// Params returns the arguments of a call, decoded, repaired and with defaults, in a struct P whose fields are the
+// parameters of the tool in their order. It adds a note of each repair to the call. The error is a
 // [*contract.InvalidArguments].
 func Params[P any](call *contract.Call, tool *contract.Tool) (P, error) {
 	var params P
@@ -19,12 +19,13 @@ func Params[P any](call *contract.Call, tool *contract.Tool) (P, error) {
 	return params, err
 }
 
-// WithDefaults returns the arguments of a tool with the defaults of those that are not given, and of members inside
-// them.
+// WithDefaults returns the arguments of a tool with the defaults of parameters that are not given, and of members that
+// are not given in objects among the arguments. It does not change args.
 func WithDefaults(tool *contract.Tool, args Object) Object {
 	return withDefaults(args, &contract.Shape{Members: tool.Parameters})
 }
 
+// withDefaults returns a copy of an object with the defaults of its shape.
 func withDefaults(o Object, s *contract.Shape) Object {
 	members, _ := members(s, o)
 	full := slices.Clone(o)
@@ -38,16 +39,17 @@ func withDefaults(o Object, s *contract.Shape) Object {
 			value, _ = decode([]byte(p.Default)) // the generator has checked it
 			full = append(full, Field{Name: p.Name})
 		}
-		for p.Items != nil {
+		for p.Items != nil { // the shape is that of the items of an array
 			p = p.Items
 		}
-		full.set(members[i].Name, inside(value, p.Shape))
+		full.set(members[i].Name, withDefaultsInside(value, p.Shape))
 	}
 	return full
 }
 
-// inside returns a value with defaults in each object in it. The objects have that shape; it is nil if there are none.
-func inside(value any, s *contract.Shape) any {
+// withDefaultsInside returns a value with defaults in it: in an object of shape s, or in each such object of an array.
+// s is nil if the value has no objects.
+func withDefaultsInside(value any, s *contract.Shape) any {
 	if s == nil {
 		return value
 	}
@@ -57,16 +59,16 @@ func inside(value any, s *contract.Shape) any {
 	case []any:
 		list := make([]any, len(value))
 		for i := range value {
-			list[i] = inside(value[i], s)
+			list[i] = withDefaultsInside(value[i], s)
 		}
 		return list
 	}
 	return value
 }
 
-// Arguments decodes, repairs and validates the arguments of a call. Repairs become notes of the call. An error is a
-// [*contract.InvalidArguments] with every problem and a call that works. judge may be nil; it returns problems of
-// arguments that are valid as far as the spec declares.
+// Arguments returns the arguments of a call, decoded and repaired. It adds a note of each repair to the call. The error
+// is a [*contract.InvalidArguments] with every problem and a call that works. judge may be nil; it returns the problems
+// of arguments in which the spec finds none.
 func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []contract.Problem) (Object, error) {
 	object, notes, err := DecodeObject(call.Arguments)
 	if err != nil {
@@ -84,11 +86,11 @@ func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []co
 	args, repairs := Repair(tool, object)
 	if problems := problemsIn(args); problems != nil {
 		e := contract.Unmet(call.Tool, args.given(), problems)
-		// The fixes together may not be a call that works without repairs.
+		// Each fix may be right, and the corrected call still need repairs or have problems: the example has none.
 		corrected, _, err := DecodeObject([]byte(e.Corrected))
-		asItStands := Problems(tool, corrected)
-		corrected, again := Repair(tool, corrected)
-		if err != nil || len(again) > 0 || asItStands != nil || problemsIn(corrected) != nil {
+		unrepaired := Problems(tool, corrected)
+		corrected, repairsOfCorrected := Repair(tool, corrected)
+		if err != nil || len(repairsOfCorrected) > 0 || unrepaired != nil || problemsIn(corrected) != nil {
 			e.Corrected = tool.Example
 		}
 		return nil, e
@@ -98,8 +100,8 @@ func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []co
 	return args, nil
 }
 
-// Unmet returns the error for a call whose valid arguments have problems that only its tool finds, with a call that
-// works.
+// Unmet returns the error for a call with problems that only its tool finds: its arguments are valid by the spec. The
+// error has the call with the fixes of these problems.
 func Unmet(call *contract.Call, problems []contract.Problem) error {
 	object, _, err := DecodeObject(call.Arguments)
 	if err != nil {
@@ -117,7 +119,7 @@ func (o Object) given() []contract.Argument {
 	return given
 }
 
-// bindMembers sets the fields of a struct to the members of a valid object, in declared order.
+// bindMembers sets the fields of a struct to the members of a valid object: field i to the declared member i.
 func bindMembers(to reflect.Value, o Object, members []contract.Parameter) {
 	for i := range members {
 		v, _ := o.Get(members[i].Name)
@@ -125,9 +127,9 @@ func bindMembers(to reflect.Value, o Object, members []contract.Parameter) {
 	}
 }
 
-// bind sets a variable to a valid value. An absent value or null leaves it zero.
+// bind sets a variable to a valid value of a parameter. nil, for null or an absent value, leaves the variable zero.
 func bind(to reflect.Value, v any, p *contract.Parameter) {
-	if to.Kind() == reflect.Pointer {
+	if to.Kind() == reflect.Pointer { // null and absent values differ from zero
 		if v != nil {
 			to.Set(reflect.New(to.Type().Elem()))
 			bind(to.Elem(), v, p)
@@ -149,7 +151,7 @@ func bind(to reflect.Value, v any, p *contract.Parameter) {
 			bind(to.Index(i), v[i], p.Items)
 		}
 	case Object:
-		if p.Shape.Key == "" {
+		if p.Shape.Key == "" { // one form
 			bindMembers(to, v, p.Shape.Members)
 			return
 		}

@@ -43,6 +43,7 @@ func (o Object) Get(name string) (any, bool) {
 	return nil, false
 }
 
+// set sets the value of a member. It does nothing if there is no such member.
 func (o Object) set(name string, value any) {
 	for i := range o {
 		if o[i].Name == name {
@@ -82,8 +83,8 @@ func (o Object) MarshalJSON() ([]byte, error) {
 }
 
 // DecodeObject decodes exactly one JSON object. Unlike encoding/json it refuses duplicate names, invalid UTF-8, and
-// text after the object. Empty input and null are an object without members, because hosts send both. An object in a
-// JSON string is unwrapped, with a note.
+// text after the object. It also refuses text and objects beyond the bounds of this package. Empty input and null are
+// an object without members: hosts send both. Of an object in a JSON string it returns the object and a note.
 func DecodeObject(raw []byte) (object Object, notes []string, err error) {
 	if len(raw) > MaxBytes {
 		return nil, nil, fmt.Errorf("%d bytes are more than the %d allowed", len(raw), MaxBytes)
@@ -119,6 +120,7 @@ func DecodeObject(raw []byte) (object Object, notes []string, err error) {
 	}
 }
 
+// decode returns the one JSON value in a text: nil, bool, json.Number, string, []any or Object.
 func decode(raw []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -132,6 +134,7 @@ func decode(raw []byte) (any, error) {
 	return value, nil
 }
 
+// describe returns a decoder's error in words that end a sentence. offset is where the decoder stopped.
 func describe(err error, offset int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON text ends too early")
@@ -143,13 +146,14 @@ func describe(err error, offset int64) error {
 	return err
 }
 
+// decodeValue decodes the next value, which is inside depth arrays and objects.
 func decodeValue(dec *json.Decoder, depth int) (any, error) {
 	token, err := dec.Token()
 	if err != nil {
 		return nil, err
 	}
 	delim, ok := token.(json.Delim)
-	if !ok {
+	if !ok { // neither an array nor an object
 		return token, nil
 	}
 	if depth >= MaxDepth {
@@ -164,7 +168,7 @@ func decodeValue(dec *json.Decoder, depth int) (any, error) {
 			}
 			list = append(list, v)
 		}
-		_, err := dec.Token()
+		_, err := dec.Token() // the closing bracket
 		return list, err
 	}
 	object := Object{}
@@ -180,7 +184,7 @@ func decodeValue(dec *json.Decoder, depth int) (any, error) {
 		if len(object) == MaxMembers {
 			return nil, fmt.Errorf("an object has more than %d members", MaxMembers)
 		}
-		if _, twice := object.Get(name); twice {
+		if _, given := object.Get(name); given {
 			return nil, fmt.Errorf("%s is given twice", strconv.Quote(name))
 		}
 		v, err := decodeValue(dec, depth+1)
@@ -189,12 +193,12 @@ func decodeValue(dec *json.Decoder, depth int) (any, error) {
 		}
 		object = append(object, Field{name, v})
 	}
-	_, err = dec.Token()
+	_, err = dec.Token() // the closing brace
 	return object, err
 }
 
-// Int returns an integer. As in JSON Schema, 5, 5.0 and 5e0 are the same integer. An integer beyond int64 becomes the
-// nearest one, so that range checks are still right.
+// Int returns a json.Number that is an integer; false for anything else. As in JSON Schema, 5, 5.0 and 5e0 are the same
+// integer. An integer beyond int64 becomes the nearest int64, so that range checks are still right.
 func Int(v any) (int64, bool) {
 	number, ok := v.(json.Number)
 	if !ok {
@@ -206,7 +210,8 @@ func Int(v any) (int64, bool) {
 	return decimalInt(string(number))
 }
 
-// Float returns a number. A number beyond float64 becomes the nearest one, so that range checks are still right.
+// Float returns a json.Number as a float64; false for anything else. A number beyond float64 becomes the nearest
+// float64, so that range checks are still right.
 func Float(v any) (float64, bool) {
 	number, ok := v.(json.Number)
 	if !ok {
@@ -222,15 +227,15 @@ func Float(v any) (float64, bool) {
 	return n, true
 }
 
-// decimalInt parses the literals that ParseInt refuses: fractions, exponents and numbers out of range. It works on
-// the digits: the memory used must not depend on an exponent from a caller.
+// decimalInt parses the literals that ParseInt refuses: fractions, exponents and numbers out of range. It returns false
+// if the number is no integer. It works on the digits: the memory used must not depend on an exponent from a caller.
 func decimalInt(s string) (int64, bool) {
 	negative := strings.HasPrefix(s, "-")
 	s = strings.TrimPrefix(s, "-")
 	exponent := 0
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
 		e, err := strconv.Atoi(s[i+1:])
-		if err != nil || e > 1<<20 || e < -(1<<20) {
+		if err != nil || e > 1<<20 || e < -(1<<20) { // more than any digits can make up for
 			e = 1 << 20
 			if strings.HasPrefix(s[i+1:], "-") {
 				e = -e
@@ -243,18 +248,18 @@ func decimalInt(s string) (int64, bool) {
 	digits := strings.TrimLeft(whole+fraction, "0")
 	trimmed := strings.TrimRight(digits, "0")
 	exponent += len(digits) - len(trimmed)
-	if trimmed == "" {
+	if trimmed == "" { // zero
 		return 0, true
 	}
-	if exponent < 0 {
+	if exponent < 0 { // a fraction
 		return 0, false
 	}
-	edge := int64(1<<63 - 1)
+	nearest := int64(1<<63 - 1)
 	if negative {
-		edge = -1 << 63
+		nearest = -1 << 63
 	}
-	if len(trimmed)+exponent > 19 {
-		return edge, true
+	if len(trimmed)+exponent > 19 { // the digits of the greatest int64
+		return nearest, true
 	}
 	sign := ""
 	if negative {
@@ -262,7 +267,7 @@ func decimalInt(s string) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(sign+trimmed+strings.Repeat("0", exponent), 10, 64)
 	if err != nil {
-		return edge, true
+		return nearest, true
 	}
 	return n, true
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Problems returns the problems with the arguments of a tool: of parameters in declared order, then of unknown names,
-// then of rules.
+// Problems returns the problems with the arguments of a tool, or nil: first of parameters in declared order, then of
+// unknown names, then of rules between parameters.
 func Problems(tool *contract.Tool, args Object) []contract.Problem {
 	var c checker
-	c.object(&contract.Shape{Members: tool.Parameters}, args, "")
+	c.checkObject(&contract.Shape{Members: tool.Parameters}, args, "")
 	for i := range tool.Rules {
 		r := &tool.Rules[i]
 		if given := args.Together(r.Exclusive...); given != nil {
@@ -37,9 +37,11 @@ type checker struct{ problems []contract.Problem }
 
 func (c *checker) add(p contract.Problem) { c.problems = append(c.problems, p) }
 
+// enough reports whether there are so many problems that the rest of a value need not be checked.
 func (c *checker) enough() bool { return len(c.problems) >= contract.MaxProblems }
 
-// members returns the members of the form of an object. It reports whether the object has one of the forms.
+// members returns the declared members of an object of shape s. If the shape has several forms, these are the members
+// of the form that the object's key selects; false if the key selects none.
 func members(s *contract.Shape, o Object) ([]contract.Parameter, bool) {
 	if s.Key == "" {
 		return s.Members, true
@@ -60,11 +62,11 @@ func member(path, name string) string {
 	return path + "." + name
 }
 
-// object checks an object: all arguments, or one in them.
-func (c *checker) object(s *contract.Shape, o Object, path string) {
+// checkObject adds the problems of an object: of all arguments, for which path is empty, or of an object in them.
+func (c *checker) checkObject(s *contract.Shape, o Object, path string) {
 	members, ok := members(s, o)
 	if !ok {
-		// The key selects no form.
+		// The key selects no form: only the key can be checked.
 		values := make([]string, len(s.Forms))
 		for i := range s.Forms {
 			values[i] = s.Forms[i].Value
@@ -79,18 +81,18 @@ func (c *checker) object(s *contract.Shape, o Object, path string) {
 		p := &members[i]
 		known = append(known, p.Name)
 		if value, given := o.Get(p.Name); given {
-			c.value(p, value, member(path, p.Name))
+			c.checkValue(p, value, member(path, p.Name))
 		} else if p.Required {
 			c.add(contract.Missing(member(path, p.Name), p.Wants, fix(p)))
 		}
 	}
 	if ok {
-		c.names(known, o, path)
+		c.checkNames(known, o, path)
 	}
 }
 
-// names reports names that an object does not have.
-func (c *checker) names(known []string, o Object, path string) {
+// checkNames adds a problem for each member of an object whose name is not known.
+func (c *checker) checkNames(known []string, o Object, path string) {
 	for _, f := range o {
 		switch {
 		case c.enough():
@@ -104,7 +106,7 @@ func (c *checker) names(known []string, o Object, path string) {
 	}
 }
 
-// fix returns JSON of a valid value.
+// fix returns JSON of a valid value; empty if the parameter can be left out.
 func fix(p *contract.Parameter) string {
 	if p.Default != "" {
 		return p.Default
@@ -112,25 +114,25 @@ func fix(p *contract.Parameter) string {
 	return p.Fix
 }
 
-// value checks a given value.
-func (c *checker) value(p *contract.Parameter, value any, path string) {
-	switch is := value.(type) {
+// checkValue adds the problems of a given value: that it has another type, or the problems of a value of this type.
+func (c *checker) checkValue(p *contract.Parameter, value any, path string) {
+	switch typed := value.(type) {
 	case nil:
 		if p.Nullable {
 			return
 		}
 	case string:
 		if p.Type == "string" {
-			c.text(p, is, path, fix(p))
+			c.checkText(p, typed, path, fix(p))
 			return
 		}
 		if p.OneOrMany {
-			c.text(p.Items, is, path, fix(p))
+			c.checkText(p.Items, typed, path, fix(p))
 			return
 		}
 	case json.Number:
 		if n, ok := number(p, value); ok {
-			c.limit(p, n, value, path, "", contract.CodeMinimum, contract.CodeMaximum)
+			c.checkRange(p, n, value, path, "", contract.CodeMinimum, contract.CodeMaximum)
 			return
 		}
 	case bool:
@@ -139,19 +141,19 @@ func (c *checker) value(p *contract.Parameter, value any, path string) {
 		}
 	case []any:
 		if p.Type == "array" {
-			c.items(p, is, path)
+			c.checkItems(p, typed, path)
 			return
 		}
 	case Object:
 		if p.Type == "object" {
-			c.object(p.Shape, is, path)
+			c.checkObject(p.Shape, typed, path)
 			return
 		}
 	}
 	c.add(contract.Type(path, p.Wants, value, fix(p)))
 }
 
-// number returns the value as a number, and reports whether it has the type of the parameter.
+// number returns the value as a number; false unless the parameter is an integer or a number and the value is one.
 func number(p *contract.Parameter, value any) (float64, bool) {
 	switch p.Type {
 	case "integer":
@@ -163,29 +165,30 @@ func number(p *contract.Parameter, value any) (float64, bool) {
 	return 0, false
 }
 
-func (c *checker) items(p *contract.Parameter, list []any, path string) {
-	c.limit(p, float64(len(list)), list, path, fix(p), contract.CodeMinItems, contract.CodeMaxItems)
+// checkItems adds the problems of an array and of its items.
+func (c *checker) checkItems(p *contract.Parameter, list []any, path string) {
+	c.checkRange(p, float64(len(list)), list, path, fix(p), contract.CodeMinItems, contract.CodeMaxItems)
 	for i, item := range list {
 		if c.enough() {
-			break // MaxProblems never hides a valid value
+			break // there are problems already: the call is refused in any case
 		}
-		c.value(p.Items, item, contract.Item(path, i))
+		c.checkValue(p.Items, item, contract.Item(path, i))
 	}
 }
 
-// text checks a string. fix is JSON of a valid value.
-func (c *checker) text(p *contract.Parameter, s, path, fix string) {
+// checkText adds the problems of a string. fix is JSON of a valid value.
+func (c *checker) checkText(p *contract.Parameter, s, path, fix string) {
 	if p.Enum != nil {
 		if !slices.Contains(p.Enum, s) {
 			c.add(contract.Enum(path, s, p.Enum, fix))
 		}
 		return
 	}
-	c.limit(p, float64(utf8.RuneCountInString(s)), s, path, fix, contract.CodeMinLength, contract.CodeMaxLength)
+	c.checkRange(p, float64(utf8.RuneCountInString(s)), s, path, fix, contract.CodeMinLength, contract.CodeMaxLength)
 	if !matches(p, s) {
 		c.add(contract.Mismatch(path, p.Says, s, fix))
 	}
-	// An empty text that is too short is reported once.
+	// If an empty text is too short, that problem is there already.
 	if p.NotBlank && Blank(s) && (s != "" || p.Range == nil || p.Range.Least < 1) {
 		c.add(contract.Limit(path, contract.CodeBlank, "more than white space", s, fix))
 	}
@@ -204,8 +207,9 @@ func matches(p *contract.Parameter, s string) bool {
 	return p.Format == "" || formats.Is(p.Format, s)
 }
 
-// limit reports a number or a count outside the range of a parameter. The fix for a number is the nearest bound.
-func (c *checker) limit(p *contract.Parameter, n float64, value any, path, fix string, below, above contract.Code) {
+// checkRange adds the problem of n, a number or the count of characters or items in value, outside the range of a
+// parameter. The code is below or above. The fix for a number is the nearest bound; for a count it is fix.
+func (c *checker) checkRange(p *contract.Parameter, n float64, value any, path, fix string, below, above contract.Code) {
 	if p.Range == nil || p.Range.Least <= n && n <= p.Range.Most {
 		return
 	}
@@ -214,7 +218,7 @@ func (c *checker) limit(p *contract.Parameter, n float64, value any, path, fix s
 		code, bound = above, p.Range.Most
 	}
 	wants := p.Range.Wants
-	if wants == "" {
+	if wants == "" { // n is a number
 		wants, fix = p.Wants, strconv.FormatFloat(bound, 'f', -1, 64)
 	}
 	c.add(contract.Limit(path, code, wants, value, fix))

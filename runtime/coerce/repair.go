@@ -10,11 +10,11 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Repair makes the declared repairs of a tool in its arguments, and returns a note of each, in declared order. An
-// optional parameter that is null becomes absent, without a note. It reuses args.
+// Repair returns the arguments of a tool after its declared repairs, and a note of each repair that changed something,
+// in declared order. A null that the parameter does not allow is removed, without a note. Repair reuses args.
 func Repair(tool *contract.Tool, args Object) (Object, []string) {
 	var r repairer
-	args = r.object(&contract.Shape{Members: tool.Parameters}, args, "")
+	args = r.repairObject(&contract.Shape{Members: tool.Parameters}, args, "")
 	return args, r.notes
 }
 
@@ -22,7 +22,8 @@ type repairer struct{ notes []string }
 
 func (r *repairer) note(words ...string) { r.notes = append(r.notes, strings.Join(words, "")) }
 
-func (r *repairer) object(s *contract.Shape, o Object, path string) Object {
+// repairObject returns an object of shape s after the repairs of its members, or as it is if it has none of the forms.
+func (r *repairer) repairObject(s *contract.Shape, o Object, path string) Object {
 	members, ok := members(s, o)
 	if !ok {
 		return o
@@ -34,19 +35,19 @@ func (r *repairer) object(s *contract.Shape, o Object, path string) Object {
 		p := &members[i]
 		v, given := o.Get(p.Name)
 		if given && p.OneOrMany {
-			v, given = oneOrMany(v)
+			v, given = oneOrManyValue(v)
 		}
 		if !given {
 			o = o.without(p.Name)
 			continue
 		}
-		o.set(p.Name, r.value(p, v, member(path, p.Name)))
+		o.set(p.Name, r.repairValue(p, v, member(path, p.Name)))
 	}
 	return o
 }
 
-// value returns a value after the repairs of its parameter.
-func (r *repairer) value(p *contract.Parameter, v any, path string) any {
+// repairValue returns a value after the repairs of its parameter, and of what is in it.
+func (r *repairer) repairValue(p *contract.Parameter, v any, path string) any {
 	for _, declared := range p.Repairs {
 		switch declared {
 		case contract.FromString:
@@ -61,20 +62,20 @@ func (r *repairer) value(p *contract.Parameter, v any, path string) any {
 			v = r.toSpelling(p.Values(), v, path)
 		}
 	}
-	return r.within(p, v, path)
+	return r.repairInside(p, v, path)
 }
 
-// within makes the repairs inside a value.
-func (r *repairer) within(p *contract.Parameter, v any, path string) any {
+// repairInside returns a value after the repairs of the members of objects in it.
+func (r *repairer) repairInside(p *contract.Parameter, v any, path string) any {
 	switch v := v.(type) {
 	case Object:
 		if p.Shape != nil {
-			return r.object(p.Shape, v, path)
+			return r.repairObject(p.Shape, v, path)
 		}
 	case []any:
 		for i := range v {
 			if p.Items != nil {
-				v[i] = r.within(p.Items, v[i], contract.Item(path, i))
+				v[i] = r.repairInside(p.Items, v[i], contract.Item(path, i))
 			}
 		}
 	}
@@ -89,7 +90,7 @@ func (r *repairer) fromString(p *contract.Parameter, v any, path string) any {
 		return v
 	}
 	trimmed := strings.TrimSpace(s)
-	read := func(value any, shown string) any {
+	withNote := func(value any, shown string) any {
 		r.note("Read ", path, "=", quote(s), " as the ", p.Type, " ", shown, ".")
 		return value
 	}
@@ -97,16 +98,16 @@ func (r *repairer) fromString(p *contract.Parameter, v any, path string) any {
 	case "integer":
 		if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil && len(trimmed) <= 20 {
 			shown := strconv.FormatInt(n, 10)
-			return read(json.Number(shown), shown)
+			return withNote(json.Number(shown), shown)
 		}
 	case "number":
 		value, err := decode([]byte(trimmed))
 		if n, ok := value.(json.Number); ok && err == nil && len(n) <= 40 {
-			return read(n, n.String())
+			return withNote(n, n.String())
 		}
 	case "boolean":
 		if lower := strings.ToLower(trimmed); lower == "true" || lower == "false" {
-			return read(lower == "true", lower)
+			return withNote(lower == "true", lower)
 		}
 	case "object", "array":
 		value, err := decode([]byte(s))
@@ -122,17 +123,17 @@ func (r *repairer) fromString(p *contract.Parameter, v any, path string) any {
 
 // fromInteger turns 17648402467 into "17648402467", for identifiers made of digits, also in an array.
 func (r *repairer) fromInteger(p *contract.Parameter, v any, path string) any {
-	switch is := v.(type) {
+	switch value := v.(type) {
 	case json.Number:
-		if digits, ok := digits(is); ok && (p.Type == "string" || p.OneOrMany) {
+		if digits, ok := digits(value); ok && (p.Type == "string" || p.OneOrMany) {
 			r.note("Read ", path, "=", digits, " as the string ", strconv.Quote(digits), ".")
 			return digits
 		}
 	case []any:
 		changed := false
-		for i := range is {
-			if digits, ok := digits(is[i]); ok && p.Type == "array" {
-				is[i], changed = digits, true
+		for i := range value {
+			if digits, ok := digits(value[i]); ok && p.Type == "array" {
+				value[i], changed = digits, true
 			}
 		}
 		if changed {
@@ -142,14 +143,15 @@ func (r *repairer) fromInteger(p *contract.Parameter, v any, path string) any {
 	return v
 }
 
+// digits returns the text of an integer in int64; false for any other value.
 func digits(v any) (string, bool) {
 	n, ok := v.(json.Number)
 	_, err := strconv.ParseInt(string(n), 10, 64)
 	return string(n), ok && err == nil
 }
 
-// fromScalar turns "chat" into ["chat"]. The value is checked as an item later; for an array of strings only a string
-// or a number is turned.
+// fromScalar turns "chat" into ["chat"]. Whether the value is a valid item is checked later, but for an array of
+// strings only a string or a number becomes an item.
 func (r *repairer) fromScalar(p *contract.Parameter, v any, path string) any {
 	switch v.(type) {
 	case nil, []any:
@@ -164,7 +166,7 @@ func (r *repairer) fromScalar(p *contract.Parameter, v any, path string) any {
 	return []any{v}
 }
 
-// toBounds moves an integer between two bounds.
+// toBounds returns an integer outside of the bounds as the nearest bound, and any other value as it is.
 func (r *repairer) toBounds(p *contract.Parameter, v any, path string) any {
 	n, ok := Int(v)
 	bounds := p.Clamp
@@ -174,21 +176,21 @@ func (r *repairer) toBounds(p *contract.Parameter, v any, path string) any {
 	if !ok || bounds[0] <= n && n <= bounds[1] {
 		return v
 	}
-	bound, is := bounds[1], " is over the maximum"
+	bound, problem := bounds[1], " is over the maximum"
 	if n < bounds[0] {
-		bound, is = bounds[0], " is under the minimum"
+		bound, problem = bounds[0], " is under the minimum"
 	}
 	shown := string(v.(json.Number))
 	if len(shown) > 24 {
 		shown = shown[:24] + "…"
 	}
 	limit := strconv.FormatInt(bound, 10)
-	r.note(path, "=", shown, is, ": used ", limit, ".")
+	r.note(path, "=", shown, problem, ": used ", limit, ".")
 	return json.Number(limit)
 }
 
-// toSpelling gives a string, or the strings of an array, the spelling of the allowed values: case, and "-" or "_",
-// are ignored.
+// toSpelling returns a string, or an array with each of its strings, in the spelling of the allowed values. Case, the
+// difference between "-" and "_" and white space around a string are ignored.
 func (r *repairer) toSpelling(allowed []string, v any, path string) any {
 	switch v := v.(type) {
 	case string:
@@ -208,6 +210,7 @@ func (r *repairer) toSpelling(allowed []string, v any, path string) any {
 	return v
 }
 
+// respell returns the allowed value that s spells in another way and true, or s and false.
 func respell(s string, allowed []string) (string, bool) {
 	if len(s) > 64 || slices.Contains(allowed, s) {
 		return s, false
@@ -221,10 +224,10 @@ func respell(s string, allowed []string) (string, bool) {
 	return s, false
 }
 
-// oneOrMany returns the value of a parameter that is one string or an array of strings: a string with a JSON array of
-// strings becomes that array, and blank strings are removed. An empty result, or null, becomes absent. These are no
-// repairs: the schema allows every string.
-func oneOrMany(v any) (any, bool) {
+// oneOrManyValue returns the value of a parameter that is one string or an array of strings, and false if nothing is
+// left of it. A string with a JSON array of strings becomes that array; blank strings, and the string null, are
+// removed. It makes no notes: these are no repairs, because the schema allows every string.
+func oneOrManyValue(v any) (any, bool) {
 	if s, ok := v.(string); ok {
 		if Blank(s) || strings.TrimSpace(s) == "null" {
 			return nil, false
@@ -244,7 +247,7 @@ func oneOrMany(v any) (any, bool) {
 	return list, len(list) > 0
 }
 
-// quote returns the beginning of a given string for a note. It may be mostly blanks.
+// quote returns the beginning of a string, in quotes, for a note.
 func quote(s string) string {
 	if len(s) > 40 {
 		s = s[:36] + "…"

@@ -21,56 +21,57 @@ import (
 
 // page collects the records of an answer as they come.
 type page struct {
-	tool    *Tool
-	written []byte
-	ends    []int // the end of each record in written
-	chars   int   // length of written in characters
-	over    bool  // a record did not fit
-	left    int   // number of records that did not fit
-	passed  int   // bytes of those records
-	ended   bool  // reading stopped; there may be more records
-	alone   int   // number of records that are no items of a list
+	tool         *Tool
+	written      []byte
+	ends         []int // the end of each record in written
+	chars        int   // length of written in characters
+	full         bool  // a record did not fit
+	omitted      int   // number of records that did not fit
+	omittedBytes int   // their length
+	uncounted    bool  // reading stopped: there may be more records than omitted
+	singles      int   // number of records that are a singleValue
 }
 
-// value reports whether the output is one value in JSON that is no list.
-func (p *page) value() bool { return p.alone == 1 }
+// isSingle reports whether the output is one value in JSON that is no list.
+func (p *page) isSingle() bool { return p.singles == 1 }
 
-// alone is a value in JSON that is no item of a list.
-type alone struct{ json.RawMessage }
+// singleValue is a record that is a JSON value by itself, not an item of a list.
+type singleValue struct{ json.RawMessage }
 
-// add writes a record, unless the answer would be over its limit. Later records are counted as long as that is cheap;
-// then the error is [process.ErrEnough].
-func (p *page) add(record any) error {
-	var one []byte
+// addRecord writes a record, unless a record before it did not fit or the answer would be over its limit. Omitted
+// records are counted until they have more than longest bytes: then the error is [process.ErrEnough]. Any other error
+// says what is wrong with the record.
+func (p *page) addRecord(record any) error {
+	var shown []byte
 	var err error
 	if p.tool.Envelope.Root == "" {
-		one, err = p.json(record)
+		shown, err = p.json(record)
 	} else {
-		one, err = p.element(record)
+		shown, err = p.element(record)
 	}
 	if err != nil {
-		return fmt.Errorf("record %d: %w", len(p.ends)+p.left+1, err)
+		return fmt.Errorf("record %d: %w", len(p.ends)+p.omitted+1, err)
 	}
-	p.chars += utf8.RuneCount(one)
-	if p.over = p.over || p.chars > p.tool.MaxChars; p.over {
-		p.left++
-		if p.passed += len(one); p.passed > longest {
-			p.ended = true
+	p.chars += utf8.RuneCount(shown)
+	if p.full = p.full || p.chars > p.tool.MaxChars; p.full {
+		p.omitted++
+		if p.omittedBytes += len(shown); p.omittedBytes > longest {
+			p.uncounted = true
 			return process.ErrEnough
 		}
 		return nil
 	}
-	p.written = append(p.written, one...)
+	p.written = append(p.written, shown...)
 	p.ends = append(p.ends, len(p.written))
 	return nil
 }
 
-// json returns a record as an item of a list in JSON.
+// json returns a record as an item of a list in JSON: after the first record, a comma comes before it.
 func (p *page) json(record any) ([]byte, error) {
 	raw, ok := record.(json.RawMessage)
-	if one, is := record.(alone); is {
-		p.alone++
-		raw, ok = one.RawMessage, true
+	if single, isSingle := record.(singleValue); isSingle {
+		p.singles++
+		raw, ok = single.RawMessage, true
 	}
 	if !ok {
 		return nil, errors.New("it is no JSON")
@@ -85,10 +86,10 @@ func (p *page) json(record any) ([]byte, error) {
 	return text.JSON(b.Bytes()), nil
 }
 
-// inRoot returns the text that write adds inside the root of an envelope.
+// inRoot returns the text that write adds inside the root of an envelope, indented as there.
 func inRoot(write func(w *envelope.Writer)) []byte {
 	var w envelope.Writer
-	w.Open("r")
+	w.Open("r") // a root of any name
 	begin := len("<r>")
 	write(&w)
 	return w.Bytes()[min(begin, len(w.Bytes())):]
@@ -124,6 +125,8 @@ func (p *page) element(record any) ([]byte, error) {
 // printed is a field of a record that is not JSON. Its text is parsed as the type of the attribute.
 type printed string
 
+// append writes the element of a record: its attributes, its body and its children. The error is for a value that is
+// missing where the spec has one, or of another type.
 func (e *Element) append(w *envelope.Writer, record any) error {
 	e.open(w)
 	for i := range e.Attributes {
@@ -144,13 +147,15 @@ func (e *Element) append(w *envelope.Writer, record any) error {
 		if err != nil {
 			return err
 		}
-		list := []any{value}
-		if items, many := value.([]any); child.Many {
-			if list = items; !many && value != nil {
+		items := []any{value}
+		if child.Many {
+			list, isList := value.([]any)
+			if !isList && value != nil {
 				return fmt.Errorf("%s is no array", strings.Join(child.From, "."))
 			}
+			items = list
 		}
-		for _, item := range list {
+		for _, item := range items {
 			if text := asText(item); text != "" || !child.Optional {
 				child.open(w)
 				w.Body(child.Body, text)
@@ -183,7 +188,7 @@ func asText(v any) string {
 	return coerce.JSON(v)
 }
 
-// append writes the attribute of a record.
+// append writes the attribute of a record, or its fixed value. The error is for a value of another type.
 func (a *Attribute) append(w *envelope.Writer, record any) error {
 	if a.From == nil {
 		return a.write(w, a.Fixed)
@@ -198,10 +203,10 @@ func (a *Attribute) append(w *envelope.Writer, record any) error {
 	return nil
 }
 
-// write writes a value. An absent one is written as empty, 0 or false, or left out, as Presence says.
+// write writes the attribute with a value. Presence says whether it leaves out the attribute of an absent value, nil,
+// or writes an empty text, 0 or false.
 func (a *Attribute) write(w *envelope.Writer, value any) error {
-	field, ok := value.(printed)
-	if ok {
+	if field, ok := value.(printed); ok {
 		var err error
 		if value, err = a.parse(string(field)); err != nil {
 			return err
@@ -226,7 +231,7 @@ func (a *Attribute) typed(value any) (shown any, err error) {
 		var n int64
 		if n, ok = coerce.Int(value); ok {
 			shown = n
-		} else if count, isCount := value.(int); isCount || value == nil { // this package counts in int
+		} else if count, isCount := value.(int); isCount || value == nil { // a count of this package, or 0 for nil
 			shown, ok = count, true
 		}
 	case "boolean":
@@ -247,7 +252,8 @@ func (a *Attribute) typed(value any) (shown any, err error) {
 	return shown, nil
 }
 
-// parse parses a field that is not JSON. An empty field is nil, unless it is a string.
+// parse returns a field that is not JSON as a value of the attribute's type: an int, a bool, or a string, which typed
+// parses if it is a time. An empty field is nil, unless the type is string.
 func (a *Attribute) parse(s string) (any, error) {
 	trimmed := strings.TrimSpace(s)
 	switch {
@@ -285,8 +291,9 @@ func kindOf(v any) string {
 	return "string"
 }
 
-// follow returns the value at a path in a record, or nil if it is null or absent. Through the items of an array, the
-// values form one array; arrays in it are flattened, and absent values are left out.
+// follow returns the value at a path in a record, or nil if that value is null or absent. The values behind EveryItem
+// form one array: arrays among them are flattened, and absent values are left out. The error is for a step that does
+// not fit its value, such as a name in an array.
 func follow(value any, path []string) (any, error) {
 	if len(path) == 0 || value == nil {
 		return value, nil
@@ -330,16 +337,17 @@ func follow(value any, path []string) (any, error) {
 	return nil, fmt.Errorf("%s is looked for in a value that is no object", path[0])
 }
 
-// text returns the answer with as many records as fit. args are the arguments of the call, notes what the answer has
-// to include; stopped is true if the program was stopped because nothing more could be shown.
-func (p *page) text(args coerce.Object, notes []string, stopped bool) (string, error) {
-	if p.value() && p.over {
+// document returns the answer with as many records as fit, or an error if not even an answer without records fits or a
+// single value does not. args are the arguments of the call, notes what the answer has to include; stopped is true if
+// the program was stopped because nothing more could be shown.
+func (p *page) document(args coerce.Object, notes []string, stopped bool) (string, error) {
+	if p.isSingle() && p.full {
 		return "", p.tool.tooLong("it is one value, of which there is no part")
 	}
 	for kept := len(p.ends); kept >= 0; kept-- {
-		all := notes
-		if kept < len(p.ends) || p.over {
-			all = append(slices.Clip(notes), p.leftOut(kept, stopped))
+		allNotes := notes
+		if kept < len(p.ends) || p.full {
+			allNotes = append(slices.Clip(notes), p.omittedNote(kept, stopped))
 		}
 		end := 0
 		if kept > 0 {
@@ -347,40 +355,41 @@ func (p *page) text(args coerce.Object, notes []string, stopped bool) (string, e
 		}
 		var document string
 		if p.tool.Envelope.Root == "" {
-			document = p.list(p.written[:end], all)
+			document = p.list(p.written[:end], allNotes)
 		} else {
-			document = p.tool.Envelope.document(args, p.written[:end], kept, all)
+			document = p.tool.Envelope.document(args, p.written[:end], kept, allNotes)
 		}
 		if utf8.RuneCountInString(document) <= p.tool.MaxChars {
 			return document, nil
 		}
-		if p.value() {
-			break
+		if p.isSingle() {
+			break // an answer without its one value says nothing
 		}
 	}
 	return "", p.tool.tooLong("there is no room for a record")
 }
 
-func (p *page) leftOut(kept int, stopped bool) string {
+// omittedNote returns the note of an answer that shows only the first kept records.
+func (p *page) omittedNote(kept int, stopped bool) string {
 	if stopped {
 		return fmt.Sprintf("Showing the first %d records: more would take this answer over its limit of %d characters, so the program was stopped before it had printed all.%s", kept, p.tool.MaxChars, p.tool.askForLess())
 	}
-	if p.ended {
-		return fmt.Sprintf("Showing the first %d of more than %d records: the rest would take this answer over its limit of %d characters.%s", kept, len(p.ends)+p.left-1, p.tool.MaxChars, p.tool.askForLess())
+	if p.uncounted {
+		return fmt.Sprintf("Showing the first %d of more than %d records: the rest would take this answer over its limit of %d characters.%s", kept, len(p.ends)+p.omitted-1, p.tool.MaxChars, p.tool.askForLess())
 	}
-	return fmt.Sprintf("Showing %d of %d records: the rest would take this answer over its limit of %d characters.%s", kept, len(p.ends)+p.left, p.tool.MaxChars, p.tool.askForLess())
+	return fmt.Sprintf("Showing %d of %d records: the rest would take this answer over its limit of %d characters.%s", kept, len(p.ends)+p.omitted, p.tool.MaxChars, p.tool.askForLess())
 }
 
-// list returns an answer in JSON.
+// list returns an answer in JSON: an object with the records, or with the single value, and the notes.
 func (p *page) list(records []byte, notes []string) string {
 	var b strings.Builder
-	if p.value() {
+	if p.isSingle() {
 		b.WriteString(`{"value":`)
 	} else {
 		b.WriteString(`{"records":[`)
 	}
 	b.Write(records)
-	if !p.value() {
+	if !p.isSingle() {
 		b.WriteByte(']')
 	}
 	if len(notes) > 0 {
@@ -390,7 +399,7 @@ func (p *page) list(records []byte, notes []string) string {
 	return b.String()
 }
 
-// document returns an answer in elements.
+// document returns an answer in elements. records are count elements, as inRoot returns them.
 func (e *Envelope) document(args coerce.Object, records []byte, count int, notes []string) string {
 	var w envelope.Writer
 	w.Open(e.Root)
@@ -406,28 +415,25 @@ func (e *Envelope) document(args coerce.Object, records []byte, count int, notes
 		_ = a.write(&w, value) // the types were checked with the spec
 	}
 	w.Attribute("untrusted", true)
-	said := inRoot(func(w *envelope.Writer) {
+	noteElements := inRoot(func(w *envelope.Writer) {
 		for _, note := range notes {
 			e.Note.open(w)
 			w.Body(e.Note.Body, note)
 			w.Close()
 		}
 	})
-	inside, last := slices.Concat(records, said), e.Note
-	if e.NotesFirst || len(notes) == 0 {
-		last = e.Record
-	}
+	inside, last := slices.Concat(records, noteElements), e.Note
 	if e.NotesFirst {
-		inside = slices.Concat(said, records)
+		inside = slices.Concat(noteElements, records)
 	}
-	if e.NotesFirst && count == 0 {
-		last = e.Note
+	if count > 0 && (e.NotesFirst || len(notes) == 0) {
+		last = e.Record
 	}
 	switch {
 	case len(inside) == 0:
 		w.Close()
 		return string(w.Bytes())
-	case last.Beside:
+	case last.Beside: // so is the end of the root
 		return string(w.Bytes()) + ">" + string(inside) + "</" + e.Root + ">"
 	}
 	return string(w.Bytes()) + ">" + string(inside) + "\n</" + e.Root + ">"

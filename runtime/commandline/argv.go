@@ -18,8 +18,8 @@ type call struct {
 	problems     []contract.Problem
 }
 
-// Problems returns the problems of arguments that are valid in the spec: values that a program could take for an
-// option, or that it cannot be given.
+// Problems returns the problems of arguments that are valid by the spec: values that the program could take for an
+// option, that are empty where an argument may not be, or that have a NUL character.
 func (t *Tool) Problems(args coerce.Object) []contract.Problem {
 	c := &call{tool: t, args: coerce.WithDefaults(&t.Tool, args)}
 	c.argv()
@@ -39,7 +39,7 @@ func (c *call) argv() []string {
 	argv := []string{}
 	for i := range c.tool.Command.Args {
 		arg := &c.tool.Command.Args[i]
-		if arg.When != "" && !c.is(arg.When) || arg.Unless != "" && c.is(arg.Unless) {
+		if arg.When != "" && !c.isTrue(arg.When) || arg.Unless != "" && c.isTrue(arg.Unless) {
 			continue
 		}
 		if len(arg.Value) == 0 {
@@ -53,13 +53,15 @@ func (c *call) argv() []string {
 	return argv
 }
 
-func (c *call) is(parameter string) bool {
+// isTrue reports whether a boolean parameter is given and true.
+func (c *call) isTrue(parameter string) bool {
 	v, _ := c.args.Get(parameter)
 	yes, _ := v.(bool)
 	return yes
 }
 
-// words returns the words of an argument, repeated for every item of a list in it.
+// words returns the words that the value of an argument makes: one, or one for each item of a list in it, or none if a
+// parameter in it is not given. It adds the problems of its parts.
 func (c *call) words(arg *Arg) []string {
 	words := []string{""}
 	for _, part := range arg.Value {
@@ -77,7 +79,7 @@ func (c *call) words(arg *Arg) []string {
 				c.refuse(paths[j], "not hold a NUL character", value)
 			case value == "" && !arg.Empty:
 				c.refuse(paths[j], "not be empty", value)
-			case slices.Contains(words, "") && strings.HasPrefix(value, "-") && len(arg.Option) == 0 && !arg.Free:
+			case slices.Contains(words, "") && strings.HasPrefix(value, "-") && len(arg.Option) == 0 && !arg.Free: // value begins a word
 				c.refuse(paths[j], `not begin with "-"`, value)
 			}
 			for _, word := range words {
@@ -89,8 +91,8 @@ func (c *call) words(arg *Arg) []string {
 	return words
 }
 
-// texts returns a value as strings, one for each item of a list, and their paths in the arguments. It returns none
-// for a value that is not given.
+// texts returns the value of a parameter as strings, one for each item of a list, and the paths of these strings in the
+// arguments. It returns no strings for a value that is not given, and leaves out what scalar does not take.
 func (c *call) texts(name string) (values, paths []string) {
 	if name == CallingConversation {
 		if c.conversation == "" {
@@ -99,13 +101,13 @@ func (c *call) texts(name string) (values, paths []string) {
 		return []string{c.conversation}, []string{name}
 	}
 	v, _ := c.args.Get(name)
-	list, many := v.([]any)
-	if !many {
+	list, isList := v.([]any)
+	if !isList {
 		list = []any{v}
 	}
 	for i, item := range list {
 		path := name
-		if many {
+		if isList {
 			path = contract.Item(name, i)
 		}
 		if text, ok := scalar(item); ok {
@@ -115,7 +117,7 @@ func (c *call) texts(name string) (values, paths []string) {
 	return values, paths
 }
 
-// scalar returns a string, a number or a boolean as a string.
+// scalar returns a string, a number or a boolean as a string, and false for any other value.
 func scalar(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -130,7 +132,7 @@ func scalar(v any) (string, bool) {
 	return strconv.FormatFloat(n, 'f', -1, 64), ok
 }
 
-// environment returns the variables that the tool sets.
+// environment returns the variables that the tool sets, as NAME=value. A list sets its variable several times.
 func (c *call) environment() []string {
 	var env []string
 	for _, v := range c.tool.Command.Env {
@@ -141,7 +143,8 @@ func (c *call) environment() []string {
 	return env
 }
 
-// stdin returns the standard input, or nil for none.
+// stdin returns the standard input. It is nil if the tool has none, or if a parameter in it is not given. An array or
+// object that is the whole input is written as JSON.
 func (c *call) stdin() []byte {
 	template := c.tool.Command.Stdin
 	if len(template) == 1 {

@@ -13,9 +13,9 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// Call answers a call of a tool: it checks the arguments, runs the command line, and makes an answer of its output
-// while it is printed. It stops a program that only reads when no more of its output can be shown; one that writes
-// may finish.
+// Call checks the arguments of a call, runs the command line of the tool, and returns the answer, which it makes while
+// the output is printed. When no more of the output can be shown, Call stops the program of a tool that only reads; a
+// program that writes may finish.
 //
 // An error is a [*contract.Error] or a [*contract.InvalidArguments].
 func (r *Runner) Call(ctx context.Context, t *Tool, asked contract.Call) (string, error) {
@@ -34,47 +34,49 @@ func (r *Runner) Call(ctx context.Context, t *Tool, asked contract.Call) (string
 	c := &call{tool: t, args: coerce.WithDefaults(&t.Tool, given), conversation: asked.Context.ConversationID}
 	answer := newAnswer(t)
 	result, err := r.run(ctx, asked.Context, c, answer)
-	outputErr := answer.end()
+	outputErr := answer.endOutput()
 	if err != nil {
 		return "", err
 	}
 	return answer.finish(result, outputErr, c.args, asked.Notes)
 }
 
-// answer collects the output of a program.
+// answer collects the output of a program, as text or as records.
 type answer struct {
-	tool  *Tool
-	text  *ends // of output that is text; nil for records
-	page  page
-	begun ends // the beginning and the end of the output, for errors
-	input *io.PipeWriter
-	read  chan error
+	tool    *Tool
+	text    *clippedText   // for output that is text; nil for records
+	page    page           // for records
+	printed clippedText    // any output, for errors
+	input   *io.PipeWriter // to the reader of records
+	read    chan error     // has the error of reading the records, at their end
 }
 
-// longest is the number of bytes in a record that is too long for any answer.
+// longest is the number of bytes of a record that is too long for any answer. It also bounds output that is read only
+// to count records or to learn the exit code.
 const longest = 1 << 20
 
+// newAnswer returns an empty answer. For records it starts a goroutine that reads what Write gets, until endOutput.
 func newAnswer(t *Tool) *answer {
 	stops := t.Effect == "read"
-	a := &answer{tool: t, page: page{tool: t}, begun: ends{HeadTail: process.HeadTail{Limit: 8 * maxComplaint}}}
+	a := &answer{tool: t, page: page{tool: t}, printed: clippedText{HeadTail: process.HeadTail{Limit: 8 * maxComplaint}}}
 	if t.Output.Form == Text {
-		a.text = &ends{HeadTail: process.HeadTail{Limit: 8 * t.MaxChars}, stops: stops}
+		a.text = &clippedText{HeadTail: process.HeadTail{Limit: 8 * t.MaxChars}, stops: stops}
 		return a
 	}
 	output, input := io.Pipe()
 	a.input, a.read = input, make(chan error, 1)
 	go func() {
-		err := t.Output.read(output, max(longest, 8*t.MaxChars), a.page.add)
-		if errors.Is(err, errLong) {
-			a.page.over, a.page.ended, err = true, true, process.ErrEnough
-			a.page.left++
+		err := t.Output.readRecords(output, max(longest, 8*t.MaxChars), a.page.addRecord)
+		if errors.Is(err, errLong) { // a record that does not fit, with which reading ends
+			a.page.full, a.page.uncounted, err = true, true, process.ErrEnough
+			a.page.omitted++
 		}
-		// The exit code says more about a program than the form of its output.
+		// After output of the wrong form the program may soon end by itself: its exit code says more than the form.
 		if err != nil && !errors.Is(err, process.ErrEnough) {
 			_, _ = io.CopyN(io.Discard, output, longest)
 		}
 		if err != nil && stops {
-			_ = output.CloseWithError(process.ErrEnough) // always nil
+			_ = output.CloseWithError(process.ErrEnough) // stops the program; always nil
 		}
 		_, _ = io.Copy(io.Discard, output)
 		a.read <- err
@@ -84,15 +86,15 @@ func newAnswer(t *Tool) *answer {
 
 // Write adds output. The error is [process.ErrEnough] if no more can be shown.
 func (a *answer) Write(p []byte) (int, error) {
-	_, _ = a.begun.Write(p) // always nil
+	_, _ = a.printed.Write(p) // always nil
 	if a.text != nil {
 		return a.text.Write(p)
 	}
 	return a.input.Write(p)
 }
 
-// end ends the output, and returns what is wrong with it.
-func (a *answer) end() error {
+// endOutput waits until all output is read, and returns the error of reading records; nil for text.
+func (a *answer) endOutput() error {
 	if a.read == nil {
 		return nil
 	}
@@ -101,30 +103,31 @@ func (a *answer) end() error {
 }
 
 // finish returns the answer of a program that has ended, or its error. outputErr is the error of reading its output. A
-// bad exit code comes before output of the wrong form.
-func (a *answer) finish(ran process.Result, outputErr error, args coerce.Object, notes []string) (string, error) {
+// bad exit code comes before output of the wrong form; an exit code that means no records, before any output.
+func (a *answer) finish(result process.Result, outputErr error, args coerce.Object, notes []string) (string, error) {
 	t := a.tool
 	if errors.Is(outputErr, process.ErrEnough) {
 		outputErr = nil // no more fits into an answer
 	}
 	switch {
-	case ran.Enough: // stopped by us: there is no exit code
-	case !slices.Contains(t.Command.OKExit, ran.ExitCode):
-		return "", t.failed(ran.ExitCode, ran.Stderr, &a.begun)
-	case slices.Contains(t.Command.EmptyExit, ran.ExitCode):
-		return (&page{tool: t}).text(args, notes, false)
+	case result.Enough: // stopped by us: there is no exit code
+	case !slices.Contains(t.Command.OKExit, result.ExitCode):
+		return "", t.exitError(result.ExitCode, result.Stderr, &a.printed)
+	case slices.Contains(t.Command.EmptyExit, result.ExitCode):
+		return (&page{tool: t}).document(args, notes, false)
 	}
 	switch {
 	case outputErr != nil:
-		return "", t.misprinted(outputErr)
+		return "", t.outputError(outputErr)
 	case a.text != nil:
-		return t.text(a.text, args, notes, ran.Enough)
+		return t.textDocument(a.text, args, notes, result.Enough)
 	}
-	return a.page.text(args, notes, ran.Enough)
+	return a.page.document(args, notes, result.Enough)
 }
 
-// run runs the command line of a call.
-func (r *Runner) run(ctx context.Context, where contract.Context, c *call, to *answer) (process.Result, error) {
+// run runs the command line of a call to its end and writes its output to output. An error is a [*contract.Error]: the
+// line, its program or its folder does not exist, or the program did not run to its end.
+func (r *Runner) run(ctx context.Context, callContext contract.Context, c *call, output *answer) (process.Result, error) {
 	command := &c.tool.Command
 	line, ok := r.Lines.Lookup(command.Line)
 	if !ok {
@@ -132,26 +135,26 @@ func (r *Runner) run(ctx context.Context, where contract.Context, c *call, to *a
 	}
 	words, err := r.Words(line)
 	if err != nil {
-		return process.Result{}, line.failed(err, "")
+		return process.Result{}, line.runError(err, "")
 	}
-	dir, err := below(where.Dir, command.Dir)
+	dir, err := projectFolder(callContext.Dir, command.Dir)
 	if err != nil {
-		return process.Result{}, line.failed(err, "")
+		return process.Result{}, line.runError(err, "")
 	}
 	run := process.Command{
 		Path: words[0], Args: slices.Concat(words[1:], c.argv()), Dir: dir,
 		Env:   append(process.DefaultEnv(line.PassEnv...), c.environment()...),
-		Stdin: c.stdin(), Output: to, Limits: process.Limits{Timeout: time.Duration(command.Timeout) * time.Second},
+		Stdin: c.stdin(), Output: output, Limits: process.Limits{Timeout: time.Duration(command.Timeout) * time.Second},
 	}
 	result, err := r.Process.Run(ctx, run)
-	var late *process.Error
-	if errors.As(err, &late) && late.Kind == process.Timeout && ctx.Err() == nil {
-		own := *late
-		own.Hint = "ask it for less; its spec sets the time limit"
-		err = &own
+	var failure *process.Error
+	if errors.As(err, &failure) && failure.Kind == process.Timeout && ctx.Err() == nil { // the tool's own time limit
+		timeout := *failure
+		timeout.Hint = "ask it for less; its spec sets the time limit"
+		err = &timeout
 	}
 	if err != nil {
-		return process.Result{}, line.failed(err, to.begun.String())
+		return process.Result{}, line.runError(err, output.printed.String())
 	}
 	return result, nil
 }

@@ -60,7 +60,8 @@ func New(lines Lines) *Runner {
 	return &Runner{Lines: lines, Getenv: os.Getenv, Process: process.Exec{}}
 }
 
-// Words returns the program of a command line and its first arguments, from tools.toml or from the environment.
+// Words returns the program of a command line and its first arguments: from the variable line.Env if it is set, else
+// from tools.toml. The error is that of splitting the variable.
 func (r *Runner) Words(line Line) ([]string, error) {
 	if line.Env != "" {
 		if chosen := strings.TrimSpace(r.Getenv(line.Env)); chosen != "" {
@@ -74,9 +75,9 @@ func (r *Runner) Words(line Line) ([]string, error) {
 	return append([]string{filepath.Join(r.Dir, program)}, line.Command[1:]...), nil
 }
 
-// below returns a folder of dir. It refuses a link that leads out of the project: the program would work on files
-// that are not the project's.
-func below(dir, folder string) (string, error) {
+// projectFolder returns the path of a folder in dir, or dir for an empty folder. The error is for a folder that does
+// not exist, and for a link that leads out of dir: the program would work on files that are not the project's.
+func projectFolder(dir, folder string) (string, error) {
 	if folder == "" {
 		return dir, nil
 	}
@@ -85,11 +86,11 @@ func below(dir, folder string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("there is no folder %q here to run it in", folder)
 	}
-	top, err := filepath.EvalSymlinks(cmp.Or(dir, "."))
+	root, err := filepath.EvalSymlinks(cmp.Or(dir, "."))
 	if err != nil {
 		return "", errors.New("the directory that the call comes from cannot be used")
 	}
-	if inside, err := filepath.Rel(top, resolved); err != nil || !filepath.IsLocal(inside) {
+	if inside, err := filepath.Rel(root, resolved); err != nil || !filepath.IsLocal(inside) {
 		return "", fmt.Errorf("the folder %q that it is to run in is a link that leads elsewhere", folder)
 	}
 	return joined, nil
@@ -98,17 +99,17 @@ func below(dir, folder string) (string, error) {
 // mostLast is the number of characters of a program's last output in an error.
 const mostLast = 500
 
-// failed returns the error for a command line that did not run to its end, with its last output: it may have asked
-// something.
-func (line Line) failed(err error, printed string) error {
-	said := func(why string) string {
+// runError returns the error for a command line that did not run to its end. It has the end of the output, or else of
+// the standard error: the program may have asked something.
+func (line Line) runError(err error, printed string) error {
+	sentence := func(why string) string {
 		message := "The command line " + line.Name + " failed: " + why + "."
 		if line.Env != "" {
 			message += " The user can name another program in the environment variable " + line.Env + "."
 		}
 		return message
 	}
-	worded := &contract.Error{Message: said(err.Error()), Err: err}
+	failure := &contract.Error{Message: sentence(err.Error()), Err: err}
 	var stopped *process.Error
 	if errors.As(err, &stopped) {
 		last := cmp.Or(strings.TrimSpace(printed), strings.TrimSpace(string(stopped.Stderr)))
@@ -118,8 +119,8 @@ func (line Line) failed(err error, printed string) error {
 		if last != "" {
 			last = "\nThe last that it printed: " + text.Visible(last)
 		}
-		worded.Message, worded.Detail = said(stopped.ForModel())+last, said(stopped.Error())+last
-		worded.Transient = stopped.Kind == process.Timeout
+		failure.Message, failure.Detail = sentence(stopped.ForModel())+last, sentence(stopped.Error())+last
+		failure.Transient = stopped.Kind == process.Timeout
 	}
-	return worded
+	return failure
 }

@@ -16,42 +16,44 @@ import (
 // maxComplaint is the number of characters of a program's error message in an error.
 const maxComplaint = 2000
 
-// runs returns the beginning of a sentence about the command line of a tool.
-func (t *Tool) runs() string {
+// subject returns the subject of a sentence about the command line of a tool.
+func (t *Tool) subject() string {
 	return "The command line " + strconv.Quote(t.Command.Line) + " that " + t.Name + " runs "
 }
 
-// failed returns the error for an exit code that the tool does not accept, with the reason in the spec. It has the
-// standard error, or else the standard output, made visible and without the middle of a long text.
-func (t *Tool) failed(exit int, stderr []byte, stdout *ends) error {
-	failure := &contract.Error{Message: t.runs() + "ended with exit code " + strconv.Itoa(exit)}
+// exitError returns the error for an exit code that the tool does not accept. It has the reason in the spec, and the
+// standard error or, if that is blank, the standard output: made visible, and without the middle of a long text.
+func (t *Tool) exitError(exit int, stderr []byte, stdout *clippedText) error {
+	failure := &contract.Error{Message: t.subject() + "ended with exit code " + strconv.Itoa(exit)}
 	for _, f := range t.Command.Failures {
 		if slices.Contains(f.Exit, exit) {
 			failure.Message = f.Reason + " " + failure.Message
 			failure.Caller, failure.Transient = f.Caller, f.Transient
 		}
 	}
-	said := text.CutMiddle(string(stderr), maxComplaint)
-	if strings.TrimSpace(said) == "" {
-		said = stdout.cut(maxComplaint)
+	output := text.CutMiddle(string(stderr), maxComplaint)
+	if strings.TrimSpace(output) == "" {
+		output = stdout.cut(maxComplaint)
 	}
-	if strings.TrimSpace(said) == "" {
+	if strings.TrimSpace(output) == "" {
 		failure.Message += " and said nothing about why."
 	} else {
-		failure.Message += " and said:\n" + text.Visible(strings.TrimRight(said, "\r\n"))
+		failure.Message += " and said:\n" + text.Visible(strings.TrimRight(output, "\r\n"))
 	}
 	return failure
 }
 
-// misprinted returns the error for output of the wrong form: part of an answer must not look like a short answer.
-func (t *Tool) misprinted(err error) error {
-	failure := &contract.Error{Message: t.runs() + "did not print the records it should: " + reason(err) + ".", Err: err}
+// outputError returns the error for output of the wrong form; err says what is wrong. The records before that are not
+// answered: a part of an answer must not look like a short answer.
+func (t *Tool) outputError(err error) error {
+	failure := &contract.Error{Message: t.subject() + "did not print the records it should: " + reason(err) + ".", Err: err}
 	if errors.Is(err, errNothing) {
 		failure.Detail = failure.Message + " If that means that there are none, its spec says so with may_be_absent = true in [command.output]."
 	}
 	return failure
 }
 
+// reason returns the end of a sentence about an error of reading output.
 func reason(err error) string {
 	var syntax *json.SyntaxError
 	switch {

@@ -22,17 +22,18 @@ const maxShown = 80
 // errLong is the error for a record that is longer than any answer.
 var errLong = errors.New("a record is too long to be shown")
 
-// errNothing is the error for no output if there has to be some.
+// errNothing is the error for empty output where the spec does not allow it.
 var errNothing = errors.New("it printed nothing")
 
-// read gives each record to take as it is printed, until take returns an error. A record is a [json.RawMessage], or
-// for other forms a map[string]string or a string. The error for one of more than most bytes is [errLong].
-func (o *Output) read(r io.Reader, most int, take func(record any) error) error {
+// readRecords calls add with each record when it is printed, until add returns an error. A record in JSON is a
+// [json.RawMessage] or a singleValue, any other record a map[string]string of fields or a string. The error is that of
+// add, [errLong] for a record of more than most bytes, or says what is wrong with the output.
+func (o *Output) readRecords(r io.Reader, most int, add func(record any) error) error {
 	switch o.Form {
 	case Delimited:
-		return o.pieces(r, o.End, most, func(n int, piece string) error {
+		return o.readPieces(r, o.End, most, func(n int, piece string) error {
 			if len(o.Fields) == 0 {
-				return take(piece)
+				return add(piece)
 			}
 			values := strings.SplitN(piece, o.Separator, len(o.Fields))
 			if len(values) < len(o.Fields) {
@@ -42,14 +43,14 @@ func (o *Output) read(r io.Reader, most int, take func(record any) error) error 
 			for i, name := range o.Fields {
 				fields[name] = values[i]
 			}
-			return take(fields)
+			return add(fields)
 		})
 	case Regexp:
 		re, err := regexp.Compile(o.Pattern)
 		if err != nil {
 			return err
 		}
-		return o.pieces(r, "\n", most, func(n int, line string) error {
+		return o.readPieces(r, "\n", most, func(n int, line string) error {
 			groups := re.FindStringSubmatch(line)
 			if groups == nil {
 				return fmt.Errorf("line %d is %s, which does not match the pattern", n, text.Cut(coerce.JSON(line), maxShown))
@@ -60,24 +61,26 @@ func (o *Output) read(r io.Reader, most int, take func(record any) error) error 
 					fields[name] = groups[i]
 				}
 			}
-			return take(fields)
+			return add(fields)
 		})
 	case JSONLines:
-		return o.pieces(r, "\n", most, func(n int, line string) error {
+		return o.readPieces(r, "\n", most, func(n int, line string) error {
 			switch {
 			case strings.TrimSpace(line) == "":
 				return nil
 			case !json.Valid([]byte(line)):
 				return fmt.Errorf("line %d is no JSON", n)
 			}
-			return take(json.RawMessage(line))
+			return add(json.RawMessage(line))
 		})
 	}
-	return o.json(r, most, take)
+	return o.readJSON(r, most, add)
 }
 
-// pieces splits text at the ends of its pieces. The last one may have no end, and a line may end with CRLF.
-func (o *Output) pieces(r io.Reader, end string, most int, take func(n int, piece string) error) error {
+// readPieces calls add with each piece of a text and the number of the piece, from 1, until add returns an error. Each
+// piece but the last must end with end; CRLF ends a line too. Pieces that match Skip are counted, but not added. The
+// error for a piece of more than most bytes is [errLong].
+func (o *Output) readPieces(r io.Reader, end string, most int, add func(n int, piece string) error) error {
 	var skip *regexp.Regexp
 	if o.Skip != "" {
 		var err error
@@ -94,7 +97,7 @@ func (o *Output) pieces(r io.Reader, end string, most int, take func(n int, piec
 		if atEOF && len(data) > 0 {
 			return len(data), data, nil
 		}
-		return 0, nil, nil
+		return 0, nil, nil // more data is needed
 	})
 	for n := 1; scanner.Scan(); n++ {
 		piece := scanner.Text()
@@ -104,7 +107,7 @@ func (o *Output) pieces(r io.Reader, end string, most int, take func(n int, piec
 		if skip != nil && skip.MatchString(piece) {
 			continue
 		}
-		if err := take(n, piece); err != nil {
+		if err := add(n, piece); err != nil {
 			return err
 		}
 	}
@@ -114,27 +117,29 @@ func (o *Output) pieces(r io.Reader, end string, most int, take func(n int, piec
 	return scanner.Err()
 }
 
-// patient reads up to most bytes between two records.
-type patient struct {
+// recordReader reads up to most bytes of one record. Whoever has decoded a record sets read to 0.
+type recordReader struct {
 	r          io.Reader
 	read, most int
 }
 
-func (p *patient) Read(b []byte) (int, error) {
-	if p.read >= p.most {
+// Read reads from r. The error is [errLong] once the record has most bytes.
+func (l *recordReader) Read(b []byte) (int, error) {
+	if l.read >= l.most {
 		return 0, errLong
 	}
-	n, err := p.r.Read(b)
-	p.read += n
+	n, err := l.r.Read(b)
+	l.read += n
 	return n, err
 }
 
 // maxValue is the greatest length of a JSON value with several records, in bytes.
 const maxValue = 64 << 20
 
-// json reads records in one JSON value, or JSON values that are records.
-func (o *Output) json(r io.Reader, most int, take func(record any) error) error {
-	input := &patient{r: r, most: maxValue}
+// readJSON calls add with each record in one JSON value at o.Path, or, if JSONAny is not an array, with each of several
+// values. The error is that of add, that of decoding, [errNothing], or says that the value has another form.
+func (o *Output) readJSON(r io.Reader, most int, add func(record any) error) error {
+	input := &recordReader{r: r, most: maxValue}
 	dec := json.NewDecoder(input)
 	var value json.RawMessage
 	err := dec.Decode(&value)
@@ -145,7 +150,7 @@ func (o *Output) json(r io.Reader, most int, take func(record any) error) error 
 		return errNothing
 	case err == nil && o.Form == JSONAny && value[0] != '[':
 		for input.most = most; err == nil; err = dec.Decode(&value) {
-			if err := take(alone{bytes.Clone(value)}); err != nil {
+			if err := add(singleValue{bytes.Clone(value)}); err != nil {
 				return err
 			}
 			input.read = 0
@@ -173,7 +178,7 @@ func (o *Output) json(r io.Reader, most int, take func(record any) error) error 
 	records, found, err := recordsAt(value, path, o.Form == JSONObject, false)
 	for _, record := range records {
 		if err == nil {
-			err = take(record)
+			err = add(record)
 		}
 	}
 	switch {
@@ -185,8 +190,9 @@ func (o *Output) json(r io.Reader, most int, take func(record any) error) error 
 	return fmt.Errorf("there is no %s in it", cmp.Or(strings.Join(path, "."), "value"))
 }
 
-// recordsAt returns the records at a path: the items of an array, or one object. Through the items of an array, it
-// returns those of each item. It returns false if there is null or nothing at the path.
+// recordsAt returns the records at a path in value: the items of an array, or one object if one is set. Behind
+// EveryItem it returns the records of all items; each is set there, and a value that is no array is a record too. found
+// is false if there is null or nothing at the path. The error says that a value on the way has another form.
 func recordsAt(value json.RawMessage, path []string, one, each bool) (records []json.RawMessage, found bool, err error) {
 	switch {
 	case string(value) == "null":
@@ -219,7 +225,8 @@ func recordsAt(value json.RawMessage, path []string, one, each bool) (records []
 	return nil, false, errors.New("it is no array")
 }
 
-// step returns the member of an object or the item of an array, or nil.
+// step returns the member of an object with a name, or the item of an array with a number; nil if there is none. The
+// error says that value is neither, or that name is no number.
 func step(value json.RawMessage, name string) (json.RawMessage, error) {
 	switch {
 	case name == EveryItem:

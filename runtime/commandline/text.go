@@ -15,71 +15,74 @@ import (
 // mostText is the number of bytes after which a program that prints text is stopped.
 const mostText = 16 << 20
 
-// ends keeps the beginning and the end of a text.
-type ends struct {
+// clippedText keeps the beginning and the end of a text.
+type clippedText struct {
 	process.HeadTail
-	chars int  // length of the text in characters
-	stops bool // stop after mostText bytes
+	chars int  // length of the whole text in characters
+	stops bool // the program is stopped after mostText bytes
 }
 
-func (e *ends) Write(p []byte) (int, error) {
+// Write adds a part of the text. The error is [process.ErrEnough] if the program is to be stopped.
+func (t *clippedText) Write(p []byte) (int, error) {
 	for _, b := range p {
 		if utf8.RuneStart(b) {
-			e.chars++
+			t.chars++
 		}
 	}
-	n, err := e.HeadTail.Write(p)
-	if e.stops && e.Total > mostText {
+	n, err := t.HeadTail.Write(p)
+	if t.stops && t.Total > mostText {
 		err = process.ErrEnough
 	}
 	return n, err
 }
 
-// cut returns the text with a number of characters, without its middle if it is longer.
-func (e *ends) cut(chars int) string {
-	all := e.String()
-	first, last, omitted := text.Ends(all, chars/2, chars-chars/2)
+// cut returns the text if it has at most a number of characters, otherwise so many of its beginning and end, with a
+// mark between them that counts the omitted ones.
+func (t *clippedText) cut(chars int) string {
+	kept := t.String()
+	first, last, omitted := text.Ends(kept, chars/2, chars-chars/2)
 	if omitted == 0 {
-		return all
+		return kept
 	}
-	omitted += e.chars - utf8.RuneCountInString(all)
+	omitted += t.chars - utf8.RuneCountInString(kept)
 	return fmt.Sprintf("%s … %d characters omitted … %s", first, omitted, last)
 }
 
-// text returns the answer of a tool that prints text, without its middle if it is too long.
-func (t *Tool) text(printed *ends, args coerce.Object, notes []string, stopped bool) (string, error) {
-	all := printed.String()
-	chars := utf8.RuneCountInString(all)
-	if printed.Total > len(all) {
-		chars++ // what was kept is not all: it is cut in any case
+// textDocument returns the answer of a tool that prints text: the whole text, or as much of its beginning and end as
+// fits. It returns an error if no part fits. stopped is true if the program was stopped before it had printed all.
+func (t *Tool) textDocument(printed *clippedText, args coerce.Object, notes []string, stopped bool) (string, error) {
+	kept := printed.String()
+	chars := utf8.RuneCountInString(kept)
+	if printed.Total > len(kept) {
+		chars++ // the middle is not kept: no answer has it
 	}
-	render := func(kept int) string {
-		part, said := all, notes
-		if kept < chars {
-			part = printed.cut(kept)
-			said = append(slices.Clip(notes), t.middleLeftOut(kept, printed.chars, stopped))
+	render := func(shown int) string {
+		part, allNotes := kept, notes
+		if shown < chars {
+			part = printed.cut(shown)
+			allNotes = append(slices.Clip(notes), t.omittedMiddleNote(shown, printed.chars, stopped))
 		}
-		count := min(printed.Total, 1)
-		if count == 0 {
-			return t.Envelope.document(args, nil, 0, said)
+		if printed.Total == 0 {
+			return t.Envelope.document(args, nil, 0, allNotes)
 		}
-		return t.Envelope.document(args, inRoot(func(w *envelope.Writer) { _ = t.Envelope.Record.append(w, oneText(part)) }), count, said)
+		return t.Envelope.document(args, inRoot(func(w *envelope.Writer) { _ = t.Envelope.Record.append(w, textRecord(part)) }), 1, allNotes)
 	}
-	fits := func(kept int) bool { return utf8.RuneCountInString(render(kept)) <= t.MaxChars }
-	if printed.Total == len(all) && !stopped && fits(chars) {
+	fits := func(shown int) bool { return utf8.RuneCountInString(render(shown)) <= t.MaxChars }
+	if printed.Total == len(kept) && !stopped && fits(chars) {
 		return render(chars), nil
 	}
-	over := sort.Search(chars, func(kept int) bool { return !fits(kept) })
-	if over == 0 {
+	tooMany := sort.Search(chars, func(shown int) bool { return !fits(shown) })
+	if tooMany == 0 {
 		return "", t.tooLong("there is no room for any of its text")
 	}
-	return render(over - 1), nil
+	return render(tooMany - 1), nil
 }
 
-// oneText returns the one record of a tool that prints text.
-func oneText(s string) any { return map[string]any{Text: printed(s)} }
+// textRecord returns the one record of a tool that prints text.
+func textRecord(s string) any { return map[string]any{Text: printed(s)} }
 
-func (t *Tool) middleLeftOut(kept, all int, stopped bool) string {
+// omittedMiddleNote returns the note of an answer that shows kept of all characters.
+func (t *Tool) omittedMiddleNote(kept, all int, stopped bool) string {
 	if stopped {
 		return fmt.Sprintf("Showing %d characters of what was printed until the program was stopped, from the beginning and the end of it: more would take this answer over its limit of %d characters.%s", kept, t.MaxChars, t.askForLess())
 	}

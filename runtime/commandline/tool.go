@@ -27,8 +27,8 @@ type Command struct {
 	// Dir is the working directory: a slash-separated path in the directory of the call.
 	Dir     string
 	Timeout int // in seconds; 0 means the default of package process
-	// OKExit are the exit codes of an answer. EmptyExit are those of an answer without records; the output is then
-	// ignored.
+	// OKExit are all exit codes with which there is an answer. With those in EmptyExit, the answer has no records and
+	// the output is ignored.
 	OKExit, EmptyExit []int
 	Failures          []ExitFailure
 }
@@ -39,17 +39,17 @@ type Variable struct {
 	Value []Part
 }
 
-// Arg is an argument. It is left out if a value in it is not given, and repeated for every item of a list.
+// Arg is an argument. It is left out if a parameter in it is not given, and repeated for every item of a list in it.
 type Arg struct {
 	// Option are the words before the value: -e, or --arg and a name.
 	Option []string
 	Value  []Part
 	// When and Unless are boolean parameters that have to be true, or false, for the argument.
 	When, Unless string
-	// Empty is true if a value in it may be empty.
+	// Empty is true if the value of a parameter in the argument may be empty.
 	Empty bool
-	// Free is true if a value at its beginning may begin with a hyphen: it follows an end of options that the program
-	// is known to accept.
+	// Free is true if a value at the beginning of the argument may begin with a hyphen: the argument follows an end of
+	// options that the program is known to accept.
 	Free bool
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/convtools/convtools/runtime/configedit"
 )
 
-// AddDirectory adds a directory to those of a kind of store in [stores.directories] of the user's file, and leaves the rest
-// of the file as it is. It returns the name of the file in messages, which is empty if the directory was there already. The
-// error is an [*Error] if the file has to be changed by hand.
+// AddDirectory adds dir to the directories of a kind of store in [stores.directories] of the user's file, and leaves
+// the rest of the file as it is. It returns the name of the file in messages, or "" if dir was there already. The error
+// is an [*Error] if a problem disables [stores], or if the file has to be changed by hand.
 func AddDirectory(getenv func(string) string, kind, dir string) (file string, err error) {
 	path, file := userFile(getenv)
 	c := readUser(getenv)
@@ -30,9 +30,9 @@ func AddDirectory(getenv func(string) string, kind, dir string) (file string, er
 		return "", err
 	}
 	table, dirs := []string{"stores", "directories"}, []string{}
-	entry, _, _ := configedit.Get(configedit.TOML, src, table) // Set has the same error
-	written, _ := entry[kind].([]any)
-	for _, d := range written {
+	entry, _, _ := configedit.Get(configedit.TOML, src, table) // configedit.Set returns the same error
+	existing, _ := entry[kind].([]any)
+	for _, d := range existing {
 		dirs = append(dirs, fmt.Sprint(d))
 	}
 	src, err = configedit.Set(configedit.TOML, src, table, []configedit.Member{{Key: kind, Value: append(dirs, dir)}})

@@ -63,12 +63,12 @@ type Stores struct {
 	Off []string `toml:"off"` // kinds of stores that are not read
 	// Exclude are absolute paths of directories. No conversations of them or of directories below them are read.
 	Exclude []string `toml:"exclude"`
-	// Directories are, by kind of store, absolute paths of more directories to read conversations in, each like the one that
-	// the program itself uses; for JP they are workspaces.
+	// Directories are, by kind of store, absolute paths of more directories to read conversations in, each like the one
+	// that the program itself uses; for JP they are workspaces.
 	Directories map[string][]string `toml:"directories"`
 	// Kinds are the other keys of the table: kinds of stores, each true if it is read.
 	Kinds map[string]bool
-	// Patterns are the elements of Exclude that are also patterns of package doublestar, with slashes.
+	// Patterns are the exclusions that are also patterns of package doublestar, with slashes.
 	Patterns []string
 }
 
@@ -87,8 +87,8 @@ type Table[T any] struct {
 	Value T
 }
 
-// Read reads the configuration for a directory; empty is the working directory. Problems has the errors in it. getenv
-// finds the user's file.
+// Read reads the user's file, which getenv finds, and the files of the project that a directory is in; dir is the
+// working directory if it is empty. Problems of the result has the errors in these files.
 func Read(dir string, getenv func(string) string) *Config {
 	c := readUser(getenv)
 	root, ok := workspace.Find(dir)
@@ -107,8 +107,8 @@ func Read(dir string, getenv func(string) string) *Config {
 			src, err = safefile.ReadIn(dir, path.Base(name), maxFile)
 			dir.Close()
 		}
-		if f.decode(filepath.Join(root, name), src, err) {
-			c.shared(f)
+		if f.load(filepath.Join(root, name), src, err) {
+			c.readShared(f)
 		}
 	}
 	return c
@@ -117,7 +117,7 @@ func Read(dir string, getenv func(string) string) *Config {
 // topicsFile is the file of a JP workspace for topics. A mistake in its syntax disables no other table.
 const topicsFile = ".jp/kb.toml"
 
-// readUser reads the user's file. There is none if getenv is nil.
+// readUser returns the configuration of the user's file only, which is empty if getenv is nil.
 func readUser(getenv func(string) string) *Config {
 	c := &Config{}
 	if getenv == nil {
@@ -127,96 +127,99 @@ func readUser(getenv func(string) string) *Config {
 	c.UserFile, c.Home = name, Home(getenv)
 	f := &File{Name: name, Dir: filepath.Dir(path), Trusted: true, config: c}
 	src, err := safefile.Read(path, maxFile)
-	if !f.decode(path, src, err) {
+	if !f.load(path, src, err) {
 		return c
 	}
 	c.user = f
-	f.take(&c.Trust, f.top, "trust")
-	c.Trust.Directories = f.paths(c.Trust.Directories, "trust", "directories")
-	c.stores(f)
-	f.take(&c.Index, f.top, "index")
-	f.take(&c.Recall, f.top, "recall")
-	c.shared(f)
+	f.decodeTable(&c.Trust, f.top, "trust")
+	c.Trust.Directories = f.absolutePaths(c.Trust.Directories, "trust", "directories")
+	c.readStores(f)
+	f.decodeTable(&c.Index, f.top, "index")
+	f.decodeTable(&c.Recall, f.top, "recall")
+	c.readShared(f)
 	return c
 }
 
-// shared reads the tables that a project may have too.
-func (c *Config) shared(f *File) {
+// readShared reads the tables that both the user and a project may have, from the file of either. A key outside of all
+// tables of the file is a problem.
+func (c *Config) readShared(f *File) {
 	names := []string{"kb", "mcp", "model", "session"}
 	if f.Root == "" {
 		names = append(names, "index", "recall", "stores", "trust")
 	}
 	for _, key := range f.keysOf(nil) {
 		if !slices.Contains(names, key) {
-			f.unknown(place{key}, names)
+			f.addUnknownKey(place{key}, names)
 		}
 	}
-	add(f, &c.Models, "model")
-	add(f, &c.Servers, "mcp")
-	var s Session
-	f.take(&s, f.top, "session")
+	addTables(f, &c.Models, "model")
+	addTables(f, &c.Servers, "mcp")
+	var session Session
+	f.decodeTable(&session, f.top, "session")
 	if c.Wrong("session") == nil {
-		c.Session.Model = cmp.Or(c.Session.Model, s.Model)
-		if f.Root == "" {
-			c.OwnModel = s.Model
+		c.Session.Model = cmp.Or(c.Session.Model, session.Model)
+		if f.Root == "" { // the user's file
+			c.OwnModel = session.Model
 		}
-		f.limit(&c.Session.MaxInterruptChainDepth, s.MaxInterruptChainDepth, 64, "max_interrupt_chain_depth")
-		f.limit(&c.Session.MaxInterruptsPerTurn, s.MaxInterruptsPerTurn, 10_000, "max_interrupts_per_turn")
-		f.limit(&c.Session.MaxConversations, s.MaxConversations, 100_000, "max_conversations")
+		f.lowerLimit(&c.Session.MaxInterruptChainDepth, session.MaxInterruptChainDepth, 64, "max_interrupt_chain_depth")
+		f.lowerLimit(&c.Session.MaxInterruptsPerTurn, session.MaxInterruptsPerTurn, 10_000, "max_interrupts_per_turn")
+		f.lowerLimit(&c.Session.MaxConversations, session.MaxConversations, 100_000, "max_conversations")
 	}
-	c.topics(f)
+	c.readTopics(f)
 }
 
-// add adds the tables of a kind whose names no earlier file has.
-func add[T any](f *File, to *[]Table[T], kind string) {
-	before := *to
+// addTables adds the tables of a kind in the file f to list, except those with the name of a table in list.
+func addTables[T any](f *File, list *[]Table[T], kind string) {
+	earlier := *list
 	tables, names := f.table(f.top, kind)
 	for _, name := range names {
-		if !slices.ContainsFunc(before, func(t Table[T]) bool { return t.Name == name }) {
+		if !slices.ContainsFunc(earlier, func(t Table[T]) bool { return t.Name == name }) {
 			t := Table[T]{Name: name, File: f}
-			f.take(&t.Value, tables, kind, name)
-			*to = append(*to, t)
+			f.decodeTable(&t.Value, tables, kind, name)
+			*list = append(*list, t)
 		}
 	}
 }
 
-// limit lowers a limit to the one that a file has.
-func (f *File) limit(to *int, limit, most int, key string) {
+// lowerLimit lowers limit, which is 0 if no earlier file has it, to value, which f has at a key of [session]. A value
+// that is not from 1 to most is a problem.
+func (f *File) lowerLimit(limit *int, value, most int, key string) {
 	switch {
 	case !f.meta.IsDefined("session", key):
-	case limit < 1 || limit > most:
-		f.wrong(place{"session", key}, "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
-	case *to == 0 || limit < *to:
-		*to = limit
+	case value < 1 || value > most:
+		f.addProblem(place{"session", key}, "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
+	case *limit == 0 || value < *limit:
+		*limit = value
 	}
 }
 
-// stores reads the table [stores].
-func (c *Config) stores(f *File) {
+// readStores reads the table [stores] of the user's file.
+func (c *Config) readStores(f *File) {
 	c.Stores.Kinds = map[string]bool{}
-	f.take(&c.Stores, f.top, "stores")
+	f.decodeTable(&c.Stores, f.top, "stores")
 	for kind, dirs := range c.Stores.Directories {
-		c.Stores.Directories[kind] = f.paths(dirs, "stores", "directories", kind)
+		c.Stores.Directories[kind] = f.absolutePaths(dirs, "stores", "directories", kind)
 	}
 	for i, written := range c.Stores.Exclude {
-		f.pattern(written, i)
+		f.addPattern(written, i)
 	}
-	c.Stores.Exclude = f.paths(c.Stores.Exclude, "stores", "exclude")
+	c.Stores.Exclude = f.absolutePaths(c.Stores.Exclude, "stores", "exclude")
 }
 
-// pattern adds an exclusion to the patterns if it is one. It is also the exclusion of a path: a directory may be called [a].
-func (f *File) pattern(written string, i int) {
+// addPattern adds element i of exclude in [stores] to Stores.Patterns if it has the characters of a pattern. A pattern
+// that is not valid is a problem. Every element excludes a path too: a directory may be called [a].
+func (f *File) addPattern(written string, i int) {
 	pattern := filepath.ToSlash(written)
 	if below, ok := strings.CutPrefix(written, "~/"); ok {
 		pattern = QuotePattern(f.config.Home) + "/" + filepath.ToSlash(below)
 	}
-	at, wrong := place{"stores", "exclude", i}, "%s in exclude of [stores] "
+	keyPath, wrong := place{"stores", "exclude", i}, "%s in exclude of [stores] "
 	switch {
 	case !strings.ContainsAny(written, "*?[{"):
 	case slices.Contains(strings.Split(pattern, "/"), ".."):
-		f.wrong(at, "write the path without it", wrong+`has "..", which a pattern cannot have`, text.Quote(written))
+		f.addProblem(keyPath, "write the path without it", wrong+`has "..", which a pattern cannot have`, text.Quote(written))
 	case !doublestar.ValidatePattern(pattern):
-		f.wrong(at, `write \[ for a bracket`, wrong+`is no valid pattern: a [ or { is not closed, or it ends in \`, text.Quote(written))
+		f.addProblem(keyPath, `write \[ for a bracket`, wrong+`is no valid pattern: a [ or { is not closed, or it ends in \`, text.Quote(written))
 	default:
 		f.config.Stores.Patterns = append(f.config.Stores.Patterns, path.Clean(pattern))
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
-// maxFile is the greatest length of a file in bytes. Finding a column takes time in the length of a line.
+// maxFile is the greatest length of a file in bytes: the time to find a column grows with the length of the line.
 const maxFile = 64 << 10
 
 // File is a configuration file.
@@ -33,7 +33,7 @@ type File struct {
 	config *Config
 	meta   toml.MetaData
 	index  *tomlpos.Index
-	top    values
+	top    values              // of the table around all others
 	keys   map[string][]string // of each table, in the order of the file, see [File.keysOf]
 }
 
@@ -44,22 +44,22 @@ type values = map[string]toml.Primitive
 type place = tomlpos.Path
 
 // dotted returns a path as [Problem.Tables] has it.
-func dotted(at place) string {
+func dotted(keyPath place) string {
 	var names []string
-	for _, step := range at {
+	for _, step := range keyPath {
 		names = append(names, fmt.Sprint(step))
 	}
 	return strings.Join(names, ".")
 }
 
-// decode decodes the content of the file at a path; err is the error of reading it. It returns false if there is no file,
-// or if it cannot be used. The latter disables every table that the file may have.
-func (f *File) decode(path string, src []byte, err error) bool {
+// load parses src, which was read from the file at path with err. It returns false if there is no file, or if the file
+// cannot be used. The latter is a problem that disables every table that the file may have.
+func (f *File) load(path string, src []byte, err error) bool {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		if _, gone := os.Lstat(path); gone != nil {
+		if _, linkErr := os.Lstat(path); linkErr != nil {
 			return false
 		}
-		err = errors.New("it is a link to a file that does not exist") // its settings may exclude conversations
+		err = errors.New("it is a link to a file that does not exist") // that file may exclude conversations
 	}
 	problem := Problem{diag.Diagnostic{File: f.Name}, []string{everything}}
 	if f.Name == topicsFile {
@@ -77,11 +77,11 @@ func (f *File) decode(path string, src []byte, err error) bool {
 	return false
 }
 
-// parse parses a text. It returns why and where that fails; the problem is empty if it does not.
-func (f *File) parse(src string) (at diag.Span, problem string) {
+// parse parses src into the index, the values and the keys of f. It returns "", or why and where src is not valid.
+func (f *File) parse(src string) (span diag.Span, problem string) {
 	f.index = tomlpos.Scan([]byte(src))
-	if at, deep := f.index.Deep(); deep {
-		return at, "this is nested too deeply"
+	if span, isDeep := f.index.Deep(); isDeep {
+		return span, "this is nested too deeply"
 	}
 	var err error
 	if f.meta, err = toml.Decode(src, &f.top); err != nil {
@@ -103,99 +103,100 @@ func (f *File) parse(src string) (at diag.Span, problem string) {
 }
 
 // keysOf returns the keys of a table, in the order of the file.
-func (f *File) keysOf(at place) []string { return f.keys[fmt.Sprintf("%q", []any(at))] }
+func (f *File) keysOf(keyPath place) []string { return f.keys[fmt.Sprintf("%q", []any(keyPath))] }
 
-// at returns the position of a key or of an element of an array. If that is not known, it returns the nearest known
-// position around it.
-func (f *File) at(at place) diag.Diagnostic {
-	span, ok := f.index.Key(at)
+// position returns the position of a key or of an element of an array, or else the nearest known position around it.
+func (f *File) position(keyPath place) diag.Diagnostic {
+	span, ok := f.index.Key(keyPath)
 	if !ok {
-		span = f.index.Lookup(at)
+		span = f.index.Lookup(keyPath)
 	}
 	return diag.Diagnostic{File: f.Name, Span: span}
 }
 
-// table returns the table at a place, and its keys in the order of the file. Both are nil if there is none among the values
-// of the table around it. It reports a value there that is not a table.
-func (f *File) table(around values, at ...any) (table values, keys []string) {
-	value, ok := around[at[len(at)-1].(string)]
-	if !ok || !f.value(value, &table, at) {
+// table returns the table at a place, and its keys in the order of the file. around are the values of the table around
+// it. The results are nil if there is no value at the place, or if the value is not a table, which is a problem.
+func (f *File) table(around values, keyPath ...any) (table values, keys []string) {
+	value, ok := around[keyPath[len(keyPath)-1].(string)]
+	if !ok || !f.decodeValue(value, &table, keyPath) {
 		return nil, nil
 	}
-	return table, f.keysOf(at)
+	return table, f.keysOf(keyPath)
 }
 
-// take decodes the table at a place, as [File.table] does, into the fields with tags of the struct that to points to. A key
-// without a field is a problem, except in [stores]: there it is a kind of store.
-func (f *File) take(to any, around values, at ...any) {
+// decodeTable decodes the table at a place into the struct that result points to, into the fields with a tag toml.
+// around are the values of the table around it. A key without a field is a problem, except in [stores]: there it is a
+// kind of store, and decodeTable sets it in Stores.Kinds.
+func (f *File) decodeTable(result any, around values, keyPath ...any) {
 	fields := map[string]reflect.Value{}
-	for field, value := range reflect.ValueOf(to).Elem().Fields() {
+	for field, value := range reflect.ValueOf(result).Elem().Fields() {
 		if key := field.Tag.Get("toml"); key != "" {
 			fields[key] = value
 		}
 	}
-	table, given := f.table(around, at...)
-	for _, name := range given {
-		key := place(at).Key(name)
+	table, names := f.table(around, keyPath...)
+	for _, name := range names {
+		key := place(keyPath).Key(name)
 		field, known := fields[name]
 		switch {
 		case known:
-			f.value(table[name], field.Addr().Interface(), key)
-		case at[0] == "stores":
-			on := false
-			f.value(table[name], &on, key)
-			f.config.Stores.Kinds[name] = on
+			f.decodeValue(table[name], field.Addr().Interface(), key)
+		case keyPath[0] == "stores":
+			isRead := false
+			f.decodeValue(table[name], &isRead, key)
+			f.config.Stores.Kinds[name] = isRead
 		default:
-			f.unknown(key, slices.Sorted(maps.Keys(fields)))
+			f.addUnknownKey(key, slices.Sorted(maps.Keys(fields)))
 		}
 	}
 }
 
-// value decodes a value into the variable that to points to. It reports whether the value has the type of the variable.
-func (f *File) value(value toml.Primitive, to any, at place) bool {
-	err := f.meta.PrimitiveDecode(value, to)
-	result, ok := reflect.ValueOf(to).Elem(), err == nil
+// decodeValue decodes the value at a place into the variable that result points to. It returns false for a value of
+// another type than that of the variable. Such a value is a problem, and makes the variable zero.
+func (f *File) decodeValue(value toml.Primitive, result any, keyPath place) bool {
+	err := f.meta.PrimitiveDecode(value, result)
+	variable, ok := reflect.ValueOf(result).Elem(), err == nil
 	switch {
-	case result.Kind() == reflect.Map && result.IsNil():
-		ok = false // for a value that is no table, the decoder has no error
-	case result.Type() == reflect.TypeFor[time.Duration](): // the decoder takes an integer for nanoseconds
+	case variable.Kind() == reflect.Map && variable.IsNil():
+		ok = false // for a value that is not a table, the decoder has no error
+	case variable.Type() == reflect.TypeFor[time.Duration](): // the decoder takes an integer for nanoseconds
 		ok = ok && f.meta.PrimitiveDecode(value, new(string)) == nil
 	}
 	if !ok {
-		result.SetZero() // it may have a part of the value
+		variable.SetZero() // it may have a part of the value
 		expected := map[string]string{
 			"string": "a string", "bool": "a boolean", "int": "an integer", "int64": "an integer",
 			"[]string": "an array of strings", "map[string]string": "a table of strings",
 			"map[string][]string": "a table of arrays of strings", "time.Duration": `a duration, as "30s"`,
-		}[result.Type().String()]
-		f.wrong(at, "", "%s has to be %s", inTable(at), cmp.Or(expected, "a table"))
+		}[variable.Type().String()]
+		f.addProblem(keyPath, "", "%s has to be %s", inTable(keyPath), cmp.Or(expected, "a table"))
 	}
 	return ok
 }
 
-// paths returns the absolute paths among some paths of a list, with ~/ expanded. It reports a problem for each
-// other path. at are the keys of the list.
-func (f *File) paths(written []string, at ...any) []string {
-	var all []string
-	for i, w := range written {
-		path, ok := Expand(w, f.config.Home)
-		if !ok || strings.ContainsRune(w, 0) {
-			f.wrong(place(at).Elem(i), "write a path that begins with / or ~/",
-				"%s in %s of [%s] is not an absolute path", text.Quote(w), dotted(at[1:]), at[0])
+// absolutePaths returns the absolute paths in the list at a place, with ~/ expanded. Any other path is a problem.
+func (f *File) absolutePaths(list []string, keyPath ...any) []string {
+	var paths []string
+	for i, written := range list {
+		path, ok := Expand(written, f.config.Home)
+		if !ok || strings.ContainsRune(written, 0) {
+			f.addProblem(place(keyPath).Elem(i), "write a path that begins with / or ~/",
+				"%s in %s of [%s] is not an absolute path", text.Quote(written), dotted(keyPath[1:]), keyPath[0])
 			continue
 		}
-		all = append(all, path)
+		paths = append(paths, path)
 	}
-	return all
+	return paths
 }
 
-// unit returns the name of the table around a place that is used as a whole or not at all.
-func unit(at place) []string {
-	depth := map[any]int{"kb": 3, "model": 2, "mcp": 2}[at[0]]
-	return []string{dotted(at[:min(max(depth, 1), len(at))])}
+// disabledTables returns the name of the one table that a problem at a place disables: the smallest table around the
+// place that is used as a whole or not at all, such as kb.topic.notes.
+func disabledTables(keyPath place) []string {
+	depth := map[any]int{"kb": 3, "model": 2, "mcp": 2}[keyPath[0]] // 0 for tables that are used as a whole
+	return []string{dotted(keyPath[:min(max(depth, 1), len(keyPath))])}
 }
 
-// inTable returns the name of a key and the header of its table, for messages.
+// inTable returns the name of a key for messages: `"a" in [b.c]`, or `"a"` for a key outside of all tables.
 func inTable(key place) string {
 	last := len(key) - 1
 	name := text.Quote(fmt.Sprint(key[last]))

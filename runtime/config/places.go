@@ -11,7 +11,7 @@ import (
 // userFile returns the path of the user's own configuration file and its name in messages. getenv looks up HOME and
 // XDG_CONFIG_HOME, or USERPROFILE and AppData on Windows. Without them, both are empty.
 func userFile(getenv func(string) string) (path, name string) {
-	if dir := ours(getenv, "XDG_CONFIG_HOME", "AppData", ".config", ".config"); dir != "" {
+	if dir := appDir(getenv, "XDG_CONFIG_HOME", "AppData", ".config", ".config"); dir != "" {
 		path = filepath.Join(dir, "convtools.toml")
 	}
 	return path, filepath.ToSlash(Short(path, getenv))
@@ -25,7 +25,7 @@ func Home(getenv func(string) string) string {
 	return getenv("HOME")
 }
 
-// Short writes a path for people, with "~" for the home directory.
+// Short returns a path for people, with "~" for the home directory if the path is below that.
 func Short(path string, getenv func(string) string) string {
 	home := Home(getenv)
 	if below, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok && home != "" {
@@ -34,8 +34,8 @@ func Short(path string, getenv func(string) string) string {
 	return path
 }
 
-// Expand returns an absolute path for one that is absolute or begins with "~/". It reports whether the path is one of the
-// two.
+// Expand returns the absolute path for a path that is absolute, or "~", or begins with "~/". It returns false for
+// another path, or if home is needed and not absolute.
 func Expand(path, home string) (string, bool) {
 	if path == "~" || strings.HasPrefix(path, "~/") {
 		path = filepath.Join(home, path[1:])
@@ -45,15 +45,15 @@ func Expand(path, home string) (string, bool) {
 	return filepath.Clean(path), filepath.IsAbs(path)
 }
 
-// ProjectPath returns a path that is relative to the root of a project in its shortest form, and reports whether it is one:
-// with slashes, and in the project. The rules are the same on every system, so that a file works on all of them.
+// ProjectPath returns the shortest form of a path in a project: relative to the project's root, with slashes. It
+// returns false for another path. The result is the same on every system, so that a file works on all of them.
 func ProjectPath(written string) (string, bool) {
-	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' }
+	isForbidden := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' }
 	clean := path.Clean(written)
-	return clean, fs.ValidPath(clean) && strings.TrimSpace(written) != "" && !strings.HasPrefix(clean, "~") && !strings.ContainsFunc(written, odd)
+	return clean, fs.ValidPath(clean) && strings.TrimSpace(written) != "" && !strings.HasPrefix(clean, "~") && !strings.ContainsFunc(written, isForbidden)
 }
 
-// QuotePattern returns the pattern of package doublestar that matches a path alone. It has slashes.
+// QuotePattern returns a pattern of package doublestar that matches only the given path. The pattern has slashes.
 func QuotePattern(path string) string {
 	quote := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
 	return quote.Replace(filepath.ToSlash(path))
@@ -62,27 +62,28 @@ func QuotePattern(path string) string {
 // CacheDir returns the directory for files that convtools can make again. It need not exist. getenv looks up HOME and
 // XDG_CACHE_HOME, or LocalAppData on Windows; without them it is empty.
 func CacheDir(getenv func(string) string) string {
-	return ours(getenv, "XDG_CACHE_HOME", "LocalAppData", ".cache", "Library/Caches")
+	return appDir(getenv, "XDG_CACHE_HOME", "LocalAppData", ".cache", "Library/Caches")
 }
 
-// StateDir returns the directory for files that convtools cannot make again, as [CacheDir] does, with XDG_STATE_HOME.
+// StateDir returns the directory for files that convtools cannot make again. It need not exist. getenv looks up HOME
+// and XDG_STATE_HOME, or LocalAppData on Windows; without them it is empty.
 func StateDir(getenv func(string) string) string {
-	return ours(getenv, "XDG_STATE_HOME", "LocalAppData", ".local/state", "Library/Application Support")
+	return appDir(getenv, "XDG_STATE_HOME", "LocalAppData", ".local/state", "Library/Application Support")
 }
 
-// ours returns the directory of convtools in the directory that a variable names, or in one below the home directory. As the
-// XDG Base Directory Specification says, it ignores relative paths.
-func ours(getenv func(string) string, variable, windows, linux, darwin string) string {
-	dir, below := getenv(variable), linux
+// appDir returns the directory convtools in the directory that a variable names: windows on Windows, otherwise
+// variable. If variable has no absolute path, it returns the directory convtools in linux or darwin, which are relative
+// to the home directory. It returns "" if that is not known.
+func appDir(getenv func(string) string, variable, windows, linux, darwin string) string {
+	dir := getenv(variable)
 	switch {
 	case runtime.GOOS == "windows":
 		dir = getenv(windows)
-	case filepath.IsAbs(dir):
+	case filepath.IsAbs(dir): // the XDG Base Directory Specification has relative paths ignored
+	case runtime.GOOS == "darwin":
+		dir = filepath.Join(Home(getenv), darwin)
 	default:
-		if runtime.GOOS == "darwin" {
-			below = darwin
-		}
-		dir = filepath.Join(Home(getenv), below)
+		dir = filepath.Join(Home(getenv), linux)
 	}
 	if !filepath.IsAbs(dir) {
 		return ""

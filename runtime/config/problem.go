@@ -11,12 +11,12 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Problem is an error in a configuration file. A file is named relative to the root, with slashes, and the user's file as in
-// [Config.UserFile].
+// Problem is an error in a configuration file. The name of the file is relative to the project's root, with slashes.
+// The name of the user's file is [Config.UserFile].
 type Problem struct {
 	diag.Diagnostic
-	// Tables are the names of the tables that cannot be used because of it, such as stores or kb.topic.notes. The
-	// tables in them cannot be used either. A problem without tables is a warning about a key that nothing reads.
+	// Tables are the names of the tables that the problem disables, such as stores or kb.topic.notes. The tables inside
+	// them are disabled too: they cannot be used. A problem without tables is a warning about a key that nothing reads.
 	Tables []string
 }
 
@@ -30,8 +30,8 @@ func (p Problem) Error() string {
 
 // Disables reports whether a table cannot be used because of the problem.
 func (p Problem) Disables(table string) bool {
-	return slices.ContainsFunc(p.Tables, func(t string) bool {
-		return t == everything || t == table || strings.HasPrefix(table, t+".")
+	return slices.ContainsFunc(p.Tables, func(disabled string) bool {
+		return disabled == everything || disabled == table || strings.HasPrefix(table, disabled+".")
 	})
 }
 
@@ -48,25 +48,25 @@ func (e *Error) Diagnostics() (list diag.List) {
 	return list
 }
 
-// Sentences returns the first eight problems, a sentence each, and the number of the others: a file may have any number.
+// Sentences returns the first eight problems, a sentence each, and the number of the others.
 func Sentences(problems []Problem) []string {
-	var all []string
+	var sentences []string
 	for i, p := range problems {
 		if i == 8 {
-			return append(all, fmt.Sprintf("%d more like these", len(problems)-i))
+			return append(sentences, fmt.Sprintf("%d more like these", len(problems)-i))
 		}
-		all = append(all, p.Error())
+		sentences = append(sentences, p.Error())
 	}
-	return all
+	return sentences
 }
 
 // Wrong returns an [*Error] with the problems that disable a table, or nil.
 func (c *Config) Wrong(table string) error {
-	found := slices.DeleteFunc(slices.Clone(c.Problems), func(p Problem) bool { return !p.Disables(table) })
-	if len(found) == 0 {
+	disabling := slices.DeleteFunc(slices.Clone(c.Problems), func(p Problem) bool { return !p.Disables(table) })
+	if len(disabling) == 0 {
 		return nil
 	}
-	return &Error{found}
+	return &Error{disabling}
 }
 
 // Unread returns the problems that disable nothing.
@@ -77,7 +77,7 @@ func (c *Config) Unread() []Problem {
 // Rule is the id of the findings of this package.
 const Rule = "KC001"
 
-// Add adds a problem, of [Rule] if it has no other rule. One without tables is a warning.
+// Add adds a problem to Problems. Its rule is [Rule] if it has none. A problem without tables is a warning.
 func (c *Config) Add(p Problem) {
 	p.Rule = cmp.Or(p.Rule, Rule)
 	if p.Tables == nil {
@@ -86,32 +86,36 @@ func (c *Config) Add(p Problem) {
 	c.Problems = append(c.Problems, p)
 }
 
-// Judge adds a problem with a value in the user's file.
-func (c *Config) Judge(problem, hint string, at ...any) { c.user.wrong(at, hint, "%s", problem) }
+// Judge adds a problem with the value at a place in the user's file.
+func (c *Config) Judge(problem, hint string, keyPath ...any) {
+	c.user.addProblem(keyPath, hint, "%s", problem)
+}
 
-// Judge adds a problem with a table of a kind, model or mcp, unless it has one already or the sentence is empty.
+// Judge adds a problem, which a sentence tells, with the table t. The kind of t is model or mcp. Judge does nothing if
+// the sentence is empty, or if a problem disables t already.
 func (t Table[T]) Judge(kind, sentence string) {
 	if table := kind + "." + t.Name; sentence != "" && t.File.config.Wrong(table) == nil {
-		t.File.wrong(place{kind, t.Name}, "", "[%s] %s", table, sentence)
+		t.File.addProblem(place{kind, t.Name}, "", "[%s] %s", table, sentence)
 	}
 }
 
-// wrong adds a problem with the value at a place, which disables the table around it.
-func (f *File) wrong(at place, hint, format string, args ...any) {
-	problem := f.at(at)
+// addProblem adds a problem with the value at a place. The problem disables the table around the value.
+func (f *File) addProblem(keyPath place, hint, format string, args ...any) {
+	problem := f.position(keyPath)
 	problem.Hint, problem.Message = hint, fmt.Sprintf(format, args...)
-	f.config.Add(Problem{problem, unit(at)})
+	f.config.Add(Problem{problem, disabledTables(keyPath)})
 }
 
-// unknown reports a key that nothing reads, with the name that was probably meant. It disables the table that it is in or
-// that was meant, and reading conversations if it may exclude some of them.
-func (f *File) unknown(key place, known []string) {
+// addUnknownKey adds a problem with a key that nothing reads. known are the keys that could stand there. The problem
+// disables the table that the key is in; for a key outside of all tables, the table whose name the author probably
+// meant. It disables [stores] too if the key may be meant to exclude conversations.
+func (f *File) addUnknownKey(key place, known []string) {
 	var tables []string
 	name := key[len(key)-1].(string)
 	hint, meant := "known here: "+strings.Join(known, ", "), near.Name(name, known)
 	switch {
 	case len(key) > 1:
-		tables = unit(key[:len(key)-1])
+		tables = disabledTables(key[:len(key)-1])
 		if meant != "" {
 			hint = "did you mean " + text.Quote(meant) + "?"
 		}
@@ -133,16 +137,16 @@ func (f *File) unknown(key place, known []string) {
 	case f.Root != "" && near.Name(name, []string{"trust"}) != "":
 		hint = "whom to trust is for the user to say, in " + owner
 	}
-	problem := f.at(key)
+	problem := f.position(key)
 	problem.Hint, problem.Message = hint, "unknown key "+inTable(key)
 	f.config.Add(Problem{problem, tables})
 }
 
-// mayExclude reports whether an unknown key, or a key below it, may be meant to keep conversations from being read. An
-// array or a boolean at the top of a file can have no other meaning.
+// mayExclude reports whether an unknown key, or a key below it, may be meant to exclude conversations from being read.
 func (f *File) mayExclude(key place) bool {
 	name := key[len(key)-1].(string)
-	meant := near.Name(name, []string{"stores", "exclude", "off"}) != "" || strings.HasPrefix(strings.ToLower(name), "exclu")
-	meant = meant || len(key) == 1 && slices.Contains([]string{"Array", "Bool"}, f.meta.Type(name))
-	return meant || slices.ContainsFunc(f.keysOf(key), func(below string) bool { return f.mayExclude(key.Key(below)) })
+	byName := near.Name(name, []string{"stores", "exclude", "off"}) != "" || strings.HasPrefix(strings.ToLower(name), "exclu")
+	// An array or a boolean outside of all tables can have no other meaning.
+	byType := len(key) == 1 && slices.Contains([]string{"Array", "Bool"}, f.meta.Type(name))
+	return byName || byType || slices.ContainsFunc(f.keysOf(key), func(below string) bool { return f.mayExclude(key.Key(below)) })
 }

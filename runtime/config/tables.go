@@ -34,8 +34,8 @@ type Server struct {
 	URL     string            `toml:"url"` // over streamable HTTP
 }
 
-// Topic is a topic of the knowledge base, [kb.topic.ID]. A later file replaces the values of an earlier one, but adds to
-// its lists.
+// Topic is a topic of the knowledge base, [kb.topic.ID]. A later file replaces the values of an earlier one, but adds
+// to its lists.
 type Topic struct {
 	ID           string
 	Enable       bool     `toml:"enable"`
@@ -54,51 +54,52 @@ type Topic struct {
 	PatternAt map[[2]string]diag.Diagnostic
 }
 
-// topics reads the topics of a file.
-func (c *Config) topics(f *File) {
+// readTopics adds the topics of a file to Topics.
+func (c *Config) readTopics(f *File) {
 	var kb struct {
 		Topics values `toml:"topic"`
 	}
-	f.take(&kb, f.top, "kb")
+	f.decodeTable(&kb, f.top, "kb")
 	for _, id := range f.keysOf(place{"kb", "topic"}) {
 		i := slices.IndexFunc(c.Topics, func(t Topic) bool { return t.ID == id })
 		if i < 0 {
 			i = len(c.Topics)
-			c.Topics = append(c.Topics, Topic{ID: id, Enable: true, Defined: f.at(place{"kb", "topic", id}), PatternAt: map[[2]string]diag.Diagnostic{}})
+			c.Topics = append(c.Topics, Topic{ID: id, Enable: true, Defined: f.position(place{"kb", "topic", id}), PatternAt: map[[2]string]diag.Diagnostic{}})
 		}
-		c.Topics[i].take(f, kb.Topics)
+		c.Topics[i].addFile(f, kb.Topics)
 	}
 }
 
-// take decodes the table of the topic in a file, whose topics are given.
-func (t *Topic) take(f *File, topics values) {
+// addFile sets the fields of the topic that f has values for, and adds the patterns of f. topics are all topics of f.
+func (t *Topic) addFile(f *File, topics values) {
 	learned, disabled := t.Learned, t.Disabled
-	t.Learned, t.Disabled = nil, nil
-	at := place{"kb", "topic", t.ID}
-	f.take(t, topics, at...)
+	t.Learned, t.Disabled = nil, nil // decodeTable sets them to the patterns of f only
+	keyPath := place{"kb", "topic", t.ID}
+	f.decodeTable(t, topics, keyPath...)
 	t.UsersOnly = f.Root == ""
 	if f.meta.IsDefined("kb", "topic", t.ID, "subjects") {
-		t.SubjectsAt, t.Outside = f.at(at.Key("subjects")), ""
+		t.SubjectsAt, t.Outside = f.position(keyPath.Key("subjects")), ""
 		if dir, ok := Expand(t.Subjects, f.config.Home); ok && f.Root == "" {
 			t.Outside = dir
 		}
 	}
-	t.Learned = t.merge(f, "learned", learned, t.Learned)
-	t.Disabled = t.merge(f, "disabled", disabled, t.Disabled)
+	t.Learned = t.addPatterns(f, "learned", learned, t.Learned)
+	t.Disabled = t.addPatterns(f, "disabled", disabled, t.Disabled)
 }
 
-// merge returns the patterns of earlier files and the new ones of a list, learned or disabled, in a file.
-func (t *Topic) merge(f *File, list string, patterns, more []string) []string {
+// addPatterns returns patterns, which are those of earlier files, with more, the patterns of f, and sets PatternAt for
+// these. list is learned or disabled. A pattern after 64 others is a problem.
+func (t *Topic) addPatterns(f *File, list string, patterns, more []string) []string {
 	for i, pattern := range more {
-		at := place{"kb", "topic", t.ID, list, i}
+		keyPath := place{"kb", "topic", t.ID, list, i}
 		switch {
 		case slices.Contains(patterns, pattern):
 		case len(patterns) == 64:
-			f.wrong(at, "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than 64 patterns", inTable(at[:4]))
+			f.addProblem(keyPath, "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than 64 patterns", inTable(keyPath[:4]))
 			return patterns
 		default:
 			patterns = append(patterns, pattern)
-			t.PatternAt[[2]string{list, pattern}] = f.at(at)
+			t.PatternAt[[2]string{list, pattern}] = f.position(keyPath)
 		}
 	}
 	return patterns

@@ -8,8 +8,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// OutsideError is the error for a path of a project that leads out of it, to a directory that the user does not trust.
-// It does not say where: models read it.
+// OutsideError is the error for a path in a project that leads out of the project, to a directory that the user does
+// not trust. It does not name that directory: models read the error.
 type OutsideError struct {
 	Path     string // relative to the project, with slashes
 	UserFile string // the name of the user's configuration file; empty if there is no place for one
@@ -28,9 +28,9 @@ func (e *OutsideError) Hint() string {
 }
 
 // OpenDir opens a directory of a project. path is relative to root, with slashes. OpenDir follows links to directories
-// in root and in the directories that the user trusts; a link that is replaced meanwhile leads to no others. It reads
-// the user's configuration, which getenv finds, only for a path that leads out of the project. The error is then an
-// [*OutsideError] if the path is not allowed.
+// in root and in the directories that the user trusts, and to no others, even if a link is replaced meanwhile. It reads
+// the user's configuration, which getenv finds, only for a path that leads out of the project. If the user does not
+// trust the directory that such a path leads to, the error is an [*OutsideError].
 func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -50,8 +50,8 @@ func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	return nil, &OutsideError{Path: path, UserFile: user.UserFile}
 }
 
-// trusted returns the directory that the user trusts and that has target in it, and the path of target relative to it. It
-// reports whether there is one. The target has no links.
+// trusted returns the directory that the user trusts and that has target in it, and the path of target relative to that
+// directory. ok is false if there is none. The path target has no links.
 func (c *Config) trusted(target string) (dir, below string, ok bool) {
 	for _, dir := range c.Trust.Directories {
 		if dir, err := filepath.EvalSymlinks(dir); err == nil {
@@ -63,18 +63,19 @@ func (c *Config) trusted(target string) (dir, below string, ok bool) {
 	return "", "", false
 }
 
-// isIn returns the path of target relative to dir, and reports whether target is dir or in it. Both have no links.
+// isIn reports whether target is dir or in dir, and returns target relative to dir. Both paths have no links.
 func isIn(dir, target string) (below string, ok bool) {
 	below, err := filepath.Rel(dir, target)
 	return below, err == nil && filepath.IsLocal(below)
 }
 
-// openIn opens a directory in another one. A part of the path that has become a link since is followed inside dir only.
+// openIn opens the directory at path in dir. If a part of path has become a link since path was found, openIn follows
+// that link only inside dir.
 func openIn(dir, path string) (*os.Root, error) {
-	around, err := safefile.OpenDir(dir)
+	parent, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer around.Close()
-	return safefile.OpenDirIn(around, path)
+	defer parent.Close()
+	return safefile.OpenDirIn(parent, path)
 }

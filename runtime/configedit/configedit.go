@@ -56,7 +56,7 @@ func syntaxError(src []byte, offset int, detail string) *SyntaxError {
 	}
 }
 
-// ConflictError is the error for a valid document with something at a path that cannot be edited.
+// ConflictError is the error for a valid document that cannot be edited because of the value at Path or its form.
 type ConflictError struct {
 	Path   []string
 	Detail string
@@ -70,11 +70,11 @@ func (e *ConflictError) Error() string {
 // makeTable is the advice for a value in the place of a table.
 const makeTable = "remove it, or make it one that holds keys and values"
 
-// errChecked is the error for an edit that changed another entry: a defect of this package, found before anything was
-// written.
+// errChecked is the error for an edit that would change another entry: a defect of this package, found before anything
+// was written.
 var errChecked = errors.New("the edit would have changed something else in the file")
 
-// Get returns the decoded entry at path. A document without it, or an empty one, is no error.
+// Get returns the decoded table at path. ok is false if nothing is there. Another value is a *ConflictError.
 func Get(format Format, src []byte, path []string) (entry map[string]any, ok bool, err error) {
 	doc, err := decode(format, src)
 	if err != nil {
@@ -101,9 +101,9 @@ func Has(format Format, src []byte, path []string) (bool, error) {
 }
 
 // Set returns src with the members set in the entry at path. It makes the entry and the tables around it if they are
-// missing. All other members, and those with an equal value, keep their bytes.
+// missing. Other members of the entry, and members that have the value already, keep their bytes.
 func Set(format Format, src []byte, path []string, members []Member) ([]byte, error) {
-	entry, there, err := Get(format, src, path)
+	entry, exists, err := Get(format, src, path)
 	if err != nil {
 		return nil, err
 	}
@@ -111,14 +111,14 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 	if want == nil {
 		want = map[string]any{}
 	}
-	var missing []Member
+	var changed []Member
 	for _, m := range members {
 		if value, ok := entry[m.Key]; !ok || !reflect.DeepEqual(value, decoded(m.Value)) {
-			missing = append(missing, m)
+			changed = append(changed, m)
 			want[m.Key] = decoded(m.Value)
 		}
 	}
-	if there && len(missing) == 0 {
+	if exists && len(changed) == 0 {
 		return src, nil
 	}
 	set := setJSON
@@ -126,16 +126,16 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 		set = setTOML
 	}
 	bom, body := splitBOM(src)
-	edited, err := set(body, path, there, missing)
+	edited, err := set(body, path, exists, changed)
 	if err != nil {
 		return nil, err
 	}
-	return check(format, src, append(bom, edited...), path, want)
+	return checkEdit(format, src, append(bom, edited...), path, want)
 }
 
-// Remove returns src without the value at path. The tables around it stay, even if they are empty then.
+// Remove returns src without the value at path. The tables around the value stay, even if they are empty then.
 func Remove(format Format, src []byte, path []string) ([]byte, error) {
-	if there, err := Has(format, src, path); err != nil || !there {
+	if exists, err := Has(format, src, path); err != nil || !exists {
 		return src, err
 	}
 	remove := removeJSON
@@ -147,12 +147,12 @@ func Remove(format Format, src []byte, path []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return check(format, src, append(bom, edited...), path, nil)
+	return checkEdit(format, src, append(bom, edited...), path, nil)
 }
 
-// check returns edited if it differs from src only at path, where it has want, or nothing if want is nil. Otherwise it
-// returns an error: the code that edits the text made a mistake.
-func check(format Format, src, edited []byte, path []string, want any) ([]byte, error) {
+// checkEdit compares the documents src and edited. It returns edited if there is a single difference: edited has the
+// value want at path, or no value if want is nil. Otherwise it returns errChecked.
+func checkEdit(format Format, src, edited []byte, path []string, want any) ([]byte, error) {
 	before, err := decode(format, src)
 	if err != nil {
 		return nil, err
@@ -161,16 +161,18 @@ func check(format Format, src, edited []byte, path []string, want any) ([]byte, 
 	if err != nil {
 		return nil, errChecked
 	}
-	found, there := lookup(after, path)
-	drop(before, path)
-	drop(after, path)
-	// Compared as text: for reflect.DeepEqual a NaN differs from itself.
-	if there != (want != nil) || there && fmt.Sprintf("%#v", found) != fmt.Sprintf("%#v", want) || fmt.Sprintf("%#v", before) != fmt.Sprintf("%#v", after) {
+	value, exists := lookup(after, path)
+	dropValue(before, path)
+	dropValue(after, path)
+	// For reflect.DeepEqual a NaN differs from itself.
+	equal := func(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
+	if exists != (want != nil) || exists && !equal(value, want) || !equal(before, after) {
 		return nil, errChecked
 	}
 	return edited, nil
 }
 
+// decode decodes a document, which may be empty. The error is a *SyntaxError, or a *ConflictError for another root.
 func decode(format Format, src []byte) (map[string]any, error) {
 	_, body := splitBOM(src)
 	if format == TOML {
@@ -200,11 +202,11 @@ func lookup(doc any, path []string) (any, bool) {
 	return doc, true
 }
 
-// drop removes the value at path from a decoded document, and the tables around it that are then empty: in TOML they
-// need not be written.
-func drop(doc map[string]any, path []string) {
+// dropValue removes the value at path from a decoded document, and the tables around the value that become empty: a
+// TOML document need not have them.
+func dropValue(doc map[string]any, path []string) {
 	if inner, ok := doc[path[0]].(map[string]any); ok && len(path) > 1 {
-		drop(inner, path[1:])
+		dropValue(inner, path[1:])
 		if len(inner) > 0 {
 			return
 		}
@@ -212,7 +214,7 @@ func drop(doc map[string]any, path []string) {
 	delete(doc, path[0])
 }
 
-// decoded returns a value of a member as it would be decoded.
+// decoded returns the value that decoding returns for the value of a [Member].
 func decoded(value any) any {
 	items := []any{}
 	switch v := value.(type) {
@@ -236,7 +238,7 @@ func decoded(value any) any {
 	return items
 }
 
-// newline returns the line ending of a document.
+// newline returns the line ending of a document, which is that of its first line.
 func newline(src []byte) string {
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		return "\r\n"
@@ -244,8 +246,8 @@ func newline(src []byte) string {
 	return "\n"
 }
 
-// Snippet returns the entry with the tables around it for people to copy: a table for the end of a document in TOML,
-// otherwise a member for between the braces of one.
+// Snippet returns the text of the entry at path, for people to copy into a document. In TOML it is a table for the end
+// of the document. In JSON it is a member for the outermost braces.
 func Snippet(format Format, path []string, members []Member) string {
 	if format == TOML {
 		return tomlTable(path, members, "\n")

@@ -16,10 +16,11 @@ import (
 // maxDepth is the greatest depth of a document with comments: its parser recurses without a bound.
 const maxDepth = 10_000
 
+// decodeJSON is [decode] for JSON and JSONC. A number is a json.Number.
 func decodeJSON(format Format, src []byte) (map[string]any, error) {
-	// Readers disagree about bytes that are not text.
-	if at := text.Invalid(string(src)); at >= 0 {
-		return nil, syntaxError(src, at, "a byte that is not UTF-8")
+	// Programs disagree about the meaning of bytes that are not UTF-8.
+	if offset := text.Invalid(string(src)); offset >= 0 {
+		return nil, syntaxError(src, offset, "a byte that is not UTF-8")
 	}
 	if format == JSONC {
 		root, err := parseJSONC(src)
@@ -35,15 +36,15 @@ func decodeJSON(format Format, src []byte) (map[string]any, error) {
 	if len(bytes.TrimSpace(src)) == 0 {
 		return map[string]any{}, nil
 	}
-	var doc any
 	var invalid *json.SyntaxError
-	dec := json.NewDecoder(bytes.NewReader(src))
-	dec.UseNumber()
 	if err := json.Unmarshal(src, new(json.RawMessage)); errors.As(err, &invalid) {
 		e := syntaxError(src, int(invalid.Offset)-1, invalid.Error())
 		e.Detail += " (comments and trailing commas are not allowed in this file)"
 		return nil, e
 	}
+	var doc any
+	dec := json.NewDecoder(bytes.NewReader(src))
+	dec.UseNumber()
 	if err := dec.Decode(&doc); err != nil {
 		return nil, syntaxError(src, int(dec.InputOffset()), err.Error())
 	}
@@ -54,7 +55,7 @@ func decodeJSON(format Format, src []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// parseJSONC parses a document. The value of one with blanks and comments only is nil.
+// parseJSONC parses a document. A document of blanks and comments only has a nil Value, and is no error.
 func parseJSONC(src []byte) (hujson.Value, error) {
 	depth := 0
 	for i, c := range src {
@@ -73,11 +74,11 @@ func parseJSONC(src []byte) (hujson.Value, error) {
 	if err == nil {
 		return root, nil
 	}
-	if _, other := hujson.Parse(append(padded, "{}"...)); other == nil {
-		return hujson.Value{}, nil
+	if _, err := hujson.Parse(append(padded, "{}"...)); err == nil {
+		return hujson.Value{}, nil // only the value is missing
 	}
 	e := syntaxError(src, len(src), err.Error())
-	// The errors of hujson have no fields.
+	// The errors of hujson have the position only in their text.
 	var line, column int
 	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr == nil && line <= e.Line {
 		e.Line, e.Column, e.Detail = line, column, text.Cut(errors.Unwrap(err).Error(), 80)
@@ -85,28 +86,29 @@ func parseJSONC(src []byte) (hujson.Value, error) {
 	return hujson.Value{}, e
 }
 
-// walk returns the value at a path, or the deepest one on the way and the rest of the path.
-func walk(root *hujson.Value, path []string) (at *hujson.Value, missing []string, err error) {
-	at = root
+// walk returns the value at path. If there is none, it returns the deepest value on the way there, and the missing rest
+// of path. On the way, a value that is not an object and a key that an object has twice are a *ConflictError.
+func walk(root *hujson.Value, path []string) (value *hujson.Value, missing []string, err error) {
+	value = root
 	for i, key := range path {
-		object, ok := at.Value.(*hujson.Object)
+		object, ok := value.Value.(*hujson.Object)
 		if !ok {
 			return nil, nil, &ConflictError{Path: path[:i], Detail: "is not an object in braces", Fix: makeTable}
 		}
-		switch found := indexes(object, key); len(found) {
+		switch found := memberIndexes(object, key); len(found) {
 		case 0:
-			return at, path[i:], nil
+			return value, path[i:], nil
 		case 1:
-			at = &object.Members[found[0]].Value
-		default: // readers disagree about which one counts
+			value = &object.Members[found[0]].Value
+		default: // programs disagree about which one counts
 			return nil, nil, &ConflictError{Path: path[:i+1], Detail: "is in the file twice", Fix: "remove one of the two"}
 		}
 	}
-	return at, nil, nil
+	return value, nil, nil
 }
 
-// indexes returns the indexes of the members with a name.
-func indexes(object *hujson.Object, key string) (found []int) {
+// memberIndexes returns the indexes of the members of an object that have a key.
+func memberIndexes(object *hujson.Object, key string) (found []int) {
 	for i := range object.Members {
 		if name, ok := object.Members[i].Name.Value.(hujson.Literal); ok && name.String() == key {
 			found = append(found, i)
@@ -115,20 +117,20 @@ func indexes(object *hujson.Object, key string) (found []int) {
 	return found
 }
 
-// setJSON sets members in the object at path.
+// setJSON returns src with the members set in the object at path. It makes the objects that are missing.
 func setJSON(src []byte, path []string, _ bool, members []Member) ([]byte, error) {
 	root, err := parseJSONC(src)
 	if err != nil {
 		return nil, err
 	}
-	if root.Value == nil {
+	if root.Value == nil { // no document yet: it goes after the comments
 		out := bytes.Clone(src)
 		if len(out) > 0 && out[len(out)-1] != '\n' {
 			out = append(out, newline(src)...)
 		}
 		return append(out, layout{newline(src), "  ", " "}.render(nested(path, members), "")+newline(src)...), nil
 	}
-	at, missing, err := walk(&root, path)
+	value, missing, err := walk(&root, path)
 	if err != nil {
 		return nil, err
 	}
@@ -136,54 +138,58 @@ func setJSON(src []byte, path []string, _ bool, members []Member) ([]byte, error
 		members = nested(missing, members)
 	}
 	for _, m := range members {
-		if _, _, err := walk(at, []string{m.Key}); err != nil {
+		if _, _, err := walk(value, []string{m.Key}); err != nil {
 			return nil, err
 		}
-		setMember(src, at, m)
+		setMember(src, value, m)
 	}
 	return pack(&root), nil
 }
 
-// setMember sets a member of an object. A new one has the layout of the one before it.
-func setMember(src []byte, at *hujson.Value, m Member) {
-	object, _ := at.Value.(*hujson.Object) // walk has checked it
-	if found := indexes(object, m.Key); len(found) > 0 {
+// setMember sets a member of parent, which is an object in the document src. It replaces only the value of an existing
+// member. It adds a new member at the end, with the layout of the member before it; without one, with that of src.
+func setMember(src []byte, parent *hujson.Value, m Member) {
+	object, _ := parent.Value.(*hujson.Object) // walk has checked it
+	if found := memberIndexes(object, m.Key); len(found) > 0 {
 		object.Members[found[0]].Value.Value = hujson.Literal(layout{space: " "}.render(m.Value, ""))
 		return
 	}
 	layout := layout{newline(src), indentUnit(src), " "}
-	outer := indentAt(src, at.StartOffset)
-	indent := outer + layout.unit
-	lines := bytes.Contains(bytes.TrimSpace(src), []byte("\n")) || len(bytes.TrimSpace(src)) == len("{}")
-	if !lines && !bytes.Contains(src, []byte(`": `)) {
+	outerIndent := indentAt(src, parent.StartOffset)
+	indent := outerIndent + layout.unit
+	ownLine := bytes.Contains(bytes.TrimSpace(src), []byte("\n")) || len(bytes.TrimSpace(src)) == len("{}")
+	if !ownLine && !bytes.Contains(src, []byte(`": `)) {
 		layout.space = ""
 	}
-	var comma hujson.Extra // nil means no comma at the end
+	var comma hujson.Extra // nil means no comma after the member
 	if n := len(object.Members); n > 0 {
 		last := &object.Members[n-1]
-		if lines = bytes.Contains(last.Name.BeforeExtra, []byte("\n")); lines {
+		if ownLine = bytes.Contains(last.Name.BeforeExtra, []byte("\n")); ownLine {
 			indent = indentAt(last.Name.BeforeExtra, len(last.Name.BeforeExtra))
 		} else {
 			layout.space = strings.Repeat(" ", min(1, len(last.Value.BeforeExtra)))
 		}
-		if last.Value.AfterExtra != nil {
+		if last.Value.AfterExtra != nil { // the last member has a comma
 			comma = hujson.Extra{}
 		}
 	}
+	// before and after are the blanks and comments around the new member.
 	before, after := string(object.AfterExtra), ""
 	switch {
-	case lines && len(object.Members) > 0: // comments on the line of the last member stay there
-		if end := strings.IndexByte(before, '\n'); end >= 0 && strings.Count(before[:end], "/*") == strings.Count(before[:end], "*/") {
-			before, after = strings.TrimSuffix(before[:end], "\r"), before[end:]
+	case ownLine && len(object.Members) > 0:
+		lineEnd := strings.IndexByte(before, '\n')
+		if lineEnd >= 0 && strings.Count(before[:lineEnd], "/*") == strings.Count(before[:lineEnd], "*/") {
+			// Comments on the line of the last member stay there; those below come after the new member.
+			before, after = strings.TrimSuffix(before[:lineEnd], "\r"), before[lineEnd:]
 			if strings.HasSuffix(layout.eol, "\r\n") {
 				after = "\r" + after
 			}
 		} else {
-			before, after = strings.TrimRight(before, " \t\r\n"), layout.eol+outer
+			before, after = strings.TrimRight(before, " \t\r\n"), layout.eol+outerIndent
 		}
 		before += layout.eol + indent
-	case lines:
-		before, after = strings.TrimRight(before, " \t\r\n")+layout.eol+indent, layout.eol+outer
+	case ownLine:
+		before, after = strings.TrimRight(before, " \t\r\n")+layout.eol+indent, layout.eol+outerIndent
 	default:
 		layout.eol = ""
 		if len(object.Members) > 0 {
@@ -197,7 +203,7 @@ func setMember(src []byte, at *hujson.Value, m Member) {
 	})
 }
 
-// removeJSON removes an existing member. Comments beside it stay.
+// removeJSON returns src without the member at path, which must exist. Comments beside the member stay.
 func removeJSON(src []byte, path []string) ([]byte, error) {
 	root, err := parseJSONC(src)
 	if err != nil {
@@ -207,36 +213,38 @@ func removeJSON(src []byte, path []string) ([]byte, error) {
 	if _, _, err := walk(&root, path); err != nil {
 		return nil, err
 	}
-	at, _, err := walk(&root, path[:last])
+	parent, _, err := walk(&root, path[:last])
 	if err != nil {
 		return nil, err
 	}
-	object, _ := at.Value.(*hujson.Object) // walk has checked it
-	cut(object, indexes(object, path[last])[0])
+	object, _ := parent.Value.(*hujson.Object) // walk has checked it
+	removeMember(object, memberIndexes(object, path[last])[0])
 	return pack(&root), nil
 }
 
-// cut removes a member.
-func cut(object *hujson.Object, index int) {
+// removeMember removes the member at index from an object. Comments beside the member come before what follows it: the
+// next member, or the closing brace.
+func removeMember(object *hujson.Object, index int) {
 	m := object.Members[index]
-	behind := &object.AfterExtra
+	beforeNext := &object.AfterExtra // the blanks and comments before what follows
 	isLast := index == len(object.Members)-1
 	if !isLast {
-		behind = &object.Members[index+1].Name.BeforeExtra
+		beforeNext = &object.Members[index+1].Name.BeforeExtra
 	}
 	comments := bytes.TrimRight(slices.Concat(m.Name.BeforeExtra, m.Value.AfterExtra), " \t")
-	if next := bytes.TrimLeft(*behind, " \t\r"); bytes.HasPrefix(next, []byte("\n")) || !bytes.Contains(comments, []byte("//")) {
+	beginsWithNewline := bytes.HasPrefix(bytes.TrimLeft(*beforeNext, " \t\r"), []byte("\n"))
+	if beginsWithNewline || !bytes.Contains(comments, []byte("//")) { // otherwise a comment needs its line ending
 		comments = bytes.TrimRight(comments, " \t\r\n")
 	}
 	if isLast && index > 0 {
 		previous := &object.Members[index-1].Value
-		if m.Value.AfterExtra == nil { // without a comma at the end
+		if m.Value.AfterExtra == nil { // the object has no comma at its end, and gets none
 			comments, previous.AfterExtra = slices.Concat(previous.AfterExtra, comments), nil
 		} else if previous.AfterExtra == nil {
 			previous.AfterExtra = hujson.Extra{}
 		}
 	}
-	*behind = slices.Concat(comments, *behind)
+	*beforeNext = slices.Concat(comments, *beforeNext)
 	object.Members = slices.Delete(object.Members, index, index+1)
 	if len(object.Members) == 0 && len(bytes.TrimSpace(object.AfterExtra)) == 0 {
 		object.AfterExtra = nil
@@ -254,15 +262,15 @@ func nested(path []string, members []Member) []Member {
 	return members
 }
 
-// layout is the layout of a document.
+// layout has the blanks between the parts of a document.
 type layout struct {
 	eol   string // line ending; "" for everything on one line
 	unit  string // one level of indentation
 	space string // after colons and commas
 }
 
-// render returns a value as text: a string, a bool, a list of strings on one line, members as an object on lines after
-// one with that indentation, or a list of such objects.
+// render returns the value of a [Member] as text. A list of strings is on one line. An object begins on a line with the
+// given indentation.
 func (l layout) render(value any, indent string) string {
 	var items []string
 	switch v := value.(type) {
@@ -298,7 +306,7 @@ func indentAt(src []byte, offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// indentUnit returns the indentation of the first indented line, as one level.
+// indentUnit returns one level of indentation: that of the first indented line, or two spaces if there is none.
 func indentUnit(src []byte) string {
 	for line := range bytes.Lines(src) {
 		text := bytes.TrimLeft(line, " \t")

@@ -7,7 +7,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// List returns the decoded items of the list at path in a JSON document. A document without the list has no items.
+// List returns the decoded items of the list at path in a JSON document. It returns no items if there is nothing at
+// path. Another value than a list is a *ConflictError.
 func List(src []byte, path []string) ([]any, error) {
 	doc, err := decode(JSON, src)
 	if err != nil {
@@ -35,7 +36,7 @@ func Append(src []byte, path []string, object []Member) ([]byte, error) {
 	edited, err := editList(src, path, func(items []hujson.Value) []hujson.Value {
 		before := items[len(items)-1].BeforeExtra
 		layout := layout{unit: indentUnit(src), space: " "}
-		if bytes.Contains(before, []byte("\n")) {
+		if bytes.Contains(before, []byte("\n")) { // the last item is on a line of its own
 			layout.eol = newline(src)
 		}
 		text := layout.render(object, indentAt(before, len(before)))
@@ -44,11 +45,11 @@ func Append(src []byte, path []string, object []Member) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return check(JSON, src, edited, path, append(slices.Clip(list), decoded(object)))
+	return checkEdit(JSON, src, edited, path, append(slices.Clip(list), decoded(object)))
 }
 
-// RemoveItem returns a JSON document without an existing item of the list at path. The list stays, even if it is empty
-// then.
+// RemoveItem returns a JSON document without the item at index, which must exist, of the list at path. The list stays,
+// even if it is empty then.
 func RemoveItem(src []byte, path []string, index int) ([]byte, error) {
 	list, err := List(src, path)
 	if err != nil {
@@ -60,21 +61,21 @@ func RemoveItem(src []byte, path []string, index int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return check(JSON, src, edited, path, slices.Delete(slices.Clone(list), index, index+1))
+	return checkEdit(JSON, src, edited, path, slices.Delete(slices.Clone(list), index, index+1))
 }
 
-// editList returns a JSON document with the items of an existing list replaced by what edit returns.
+// editList returns a JSON document in which the existing list at path has the items that edit returns for its items.
 func editList(src []byte, path []string, edit func([]hujson.Value) []hujson.Value) ([]byte, error) {
 	bom, body := splitBOM(src)
 	root, err := parseJSONC(body)
 	if err != nil {
 		return nil, err
 	}
-	at, _, err := walk(&root, path)
+	value, _, err := walk(&root, path)
 	if err != nil {
 		return nil, err
 	}
-	array, _ := at.Value.(*hujson.Array) // List has checked it
+	array, _ := value.Value.(*hujson.Array) // List has checked that it is one
 	array.Elements = edit(array.Elements)
 	return append(bom, pack(&root)...), nil
 }

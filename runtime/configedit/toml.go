@@ -14,20 +14,20 @@ import (
 	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
-// statement is a statement with the range of its lines, including the last line ending.
+// statement is a statement of a document, and the range of the whole lines that it is on, with the last line ending.
 type statement struct {
 	tomlpos.Statement
 	from, to int
 }
 
-// statements returns the statements of a valid document.
+// statements returns the statements of a valid document. The error is errChecked: the scanner does not understand it.
 func statements(src []byte) ([]statement, error) {
-	found, whole := tomlpos.Scan(src).Statements()
-	if !whole {
+	scanned, isComplete := tomlpos.Scan(src).Statements()
+	if !isComplete {
 		return nil, errChecked
 	}
 	var list []statement
-	for _, st := range found {
+	for _, st := range scanned {
 		to := len(src)
 		if i := bytes.IndexByte(src[st.End:], '\n'); i >= 0 {
 			to = st.End + i + 1
@@ -37,10 +37,11 @@ func statements(src []byte) ([]statement, error) {
 	return list, nil
 }
 
+// decodeTOML is [decode] for TOML.
 func decodeTOML(src []byte) (map[string]any, error) {
 	// The decoder recurses into brackets without a bound.
-	if at, deep := tomlpos.Scan(src).Deep(); deep {
-		return nil, &SyntaxError{at.Line, at.Col, "nested too deeply"}
+	if position, isDeep := tomlpos.Scan(src).Deep(); isDeep {
+		return nil, &SyntaxError{position.Line, position.Col, "nested too deeply"}
 	}
 	doc := map[string]any{}
 	_, err := toml.Decode(string(src), &doc)
@@ -54,23 +55,25 @@ func decodeTOML(src []byte) (map[string]any, error) {
 	return doc, nil
 }
 
-// setTOML sets members in the table with a header of that path, or adds one at the end of the document.
-func setTOML(src []byte, path []string, there bool, members []Member) ([]byte, error) {
+// setTOML returns src with the members set in the table at path, which exists or is new. A new table is at the end of
+// the document. An existing one gets new values in their places, and new members after its last statement. The error is
+// a *ConflictError: a table cannot be added to or has no header, or a comment in a value would be lost.
+func setTOML(src []byte, path []string, exists bool, members []Member) ([]byte, error) {
 	list, err := statements(src)
 	if err != nil {
 		return nil, err
 	}
-	if !there {
+	if !exists {
 		return appendTable(src, list, path, members)
 	}
-	at := slices.IndexFunc(list, func(st statement) bool { return st.Header && !st.Array && slices.Equal(st.Name, path) })
-	if at < 0 {
-		return nil, noHeader(path)
+	header := slices.IndexFunc(list, func(st statement) bool { return st.Header && !st.Array && slices.Equal(st.Name, path) })
+	if header < 0 {
+		return nil, noHeaderError(path)
 	}
-	out, from := []byte(nil), 0
-	last := list[at]
-	for _, st := range list[at+1:] {
-		if st.Header {
+	out, copied := []byte(nil), 0 // out is src[:copied] with the new values
+	last := list[header]
+	for _, st := range list[header+1:] {
+		if st.Header { // of the next table
 			break
 		}
 		last = st
@@ -79,21 +82,23 @@ func setTOML(src []byte, path []string, there bool, members []Member) ([]byte, e
 			return nil, &ConflictError{Path: append(slices.Clip(path), st.Name...), Detail: "may have comments, which would be lost", Fix: "change it by hand"}
 		}
 		if i >= 0 {
-			out, from = slices.Concat(out, src[from:st.Value], []byte(tomlValue(members[i].Value))), st.End
+			out, copied = slices.Concat(out, src[copied:st.Value], []byte(tomlValue(members[i].Value))), st.End
 			members = slices.Delete(slices.Clone(members), i, i+1)
 		}
 	}
-	out = append(out, src[from:last.to]...)
+	out = append(out, src[copied:last.to]...)
 	if len(out) > 0 && out[len(out)-1] != '\n' {
 		out = append(out, newline(src)...)
 	}
 	for _, m := range members {
-		out = append(out, string(src[last.from:last.Start])+m.Key+" = "+tomlValue(m.Value)+newline(src)...)
+		indent := string(src[last.from:last.Start])
+		out = append(out, indent+m.Key+" = "+tomlValue(m.Value)+newline(src)...)
 	}
 	return append(out, src[last.to:]...), nil
 }
 
-// appendTable adds a table at the end, unless a table around it has a form that nothing can be added to.
+// appendTable returns src with a new table at its end. It returns a *ConflictError if a table around the new one is an
+// array of tables, or the value of a key: no table can be added to these.
 func appendTable(src []byte, list []statement, path []string, members []Member) ([]byte, error) {
 	var header []string
 	for _, st := range list {
@@ -134,37 +139,39 @@ func tomlTable(path []string, members []Member, eol string) string {
 	return text
 }
 
-// removeTOML removes a table, the tables inside it, and the empty line before each: whole lines, from a header to the
-// last key under it. Comments before a header stay: they may be about anything.
+// removeTOML returns src without the table at path, the tables inside that, and the empty line before each. It removes
+// whole lines, from a header to the last statement below it. Comments before a header stay: they may be about anything.
+// It returns a *ConflictError if none of these tables has a header.
 func removeTOML(src []byte, path []string) ([]byte, error) {
 	list, err := statements(src)
 	if err != nil {
 		return nil, err
 	}
-	out, from := []byte(nil), 0
+	out, copied := []byte(nil), 0 // out is src[:copied] without the tables
 	for i := 0; i < len(list); i++ {
 		st := list[i]
 		if !st.Header || len(st.Name) < len(path) || !slices.Equal(st.Name[:len(path)], path) {
 			continue
 		}
 		for i+1 < len(list) && !list[i+1].Header {
-			i++
+			i++ // to the last statement of this table
 		}
-		out, from = append(out, src[from:emptyLineBefore(src, st.from)]...), list[i].to
+		out, copied = append(out, src[copied:emptyLineBefore(src, st.from)]...), list[i].to
 	}
-	if from == 0 {
-		return nil, noHeader(path)
+	if copied == 0 {
+		return nil, noHeaderError(path)
 	}
-	return append(out, src[from:]...), nil
+	return append(out, src[copied:]...), nil
 }
 
-func noHeader(path []string) error {
+func noHeaderError(path []string) error {
 	return &ConflictError{
 		Path: path, Detail: "is not written as a table with a header of its own, [" + toml.Key(path).String() + "]", Fix: "write it as one, or remove it",
 	}
 }
 
-// emptyLineBefore returns the offset of the line before an offset if that line is empty, otherwise the offset.
+// emptyLineBefore returns the start of the line before the one that starts at offset if that line is blank, otherwise
+// offset.
 func emptyLineBefore(src []byte, offset int) int {
 	if offset == 0 {
 		return offset
@@ -176,6 +183,7 @@ func emptyLineBefore(src []byte, offset int) int {
 	return start
 }
 
+// tomlValue returns the text of a string, a bool or a []string.
 func tomlValue(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -192,12 +200,12 @@ func tomlValue(value any) string {
 	return `""`
 }
 
-// tomlString returns a string in quotes. One with backslashes, such as a Windows path, is in single quotes, where
-// nothing is escaped.
+// tomlString returns a string in quotes. A string with backslashes, such as a Windows path, is in single quotes if it
+// can be: nothing is escaped there.
 func tomlString(s string) string {
-	special := func(r rune) bool { return r == '\'' || unicode.IsControl(r) }
-	if strings.Contains(s, `\`) && !strings.ContainsFunc(s, special) {
+	needsEscape := func(r rune) bool { return r == '\'' || unicode.IsControl(r) }
+	if strings.Contains(s, `\`) && !strings.ContainsFunc(s, needsEscape) {
 		return "'" + s + "'"
 	}
-	return strings.ReplaceAll(string(hujson.String(s)), "\x7f", `\u007f`) // JSON lets it stand
+	return strings.ReplaceAll(string(hujson.String(s)), "\x7f", `\u007f`) // JSON does not escape it, TOML has to
 }

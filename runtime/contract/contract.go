@@ -42,7 +42,7 @@ type Call struct {
 	Notes []string
 }
 
-// Renamed returns a call by a former name as a call by the current name, with a note for the caller. until is the
+// Renamed returns the call, which has a former name of a tool, with the current name and a note about it. until is the
 // last day on which the former name is sure to work.
 func (c Call) Renamed(name, until string) Call {
 	c.Notes = append(slices.Clip(c.Notes), c.Tool+" is now called "+name+"; the old name works until "+until+".")
@@ -50,7 +50,7 @@ func (c Call) Renamed(name, until string) Call {
 	return c
 }
 
-// Noted returns an answer in text with the notes of the call that are not in it.
+// Noted returns an answer in text, to which it adds the notes of the call that the answer does not have.
 func (c Call) Noted(answer string) string {
 	for _, note := range c.Notes {
 		if !strings.Contains(answer, note) {
@@ -95,7 +95,7 @@ type File struct {
 	Text string
 }
 
-// Files returns the embedded files of a folder, sorted by path.
+// Files returns the embedded files in a folder and the folders below it, sorted by path, which is relative to folder.
 func Files(fsys fs.FS, folder string) []File {
 	var files []File
 	// Embedded files can always be read.
@@ -152,8 +152,8 @@ func (e *Failure) Error() string { return e.Reason }
 // Fixable returns an error that the caller can avoid with another call.
 func Fixable(message string) *Error { return &Error{Message: message, Caller: true} }
 
-// OutcomeOf returns the outcome of JP's local tool protocol for an answer or an error, as a value for package json.
-// JP requires all members of an error.
+// OutcomeOf returns, as a value for package json, the outcome of JP's local tool protocol: that of an answer if err is
+// nil, otherwise that of err. JP requires all members of an error.
 func OutcomeOf(content string, err error) any {
 	if err == nil {
 		return struct {
@@ -173,7 +173,7 @@ func OutcomeOf(content string, err error) any {
 	}{"error", e.Message, []string{}, e.Transient}
 }
 
-// marshal writes JSON without escaping < and >, which envelopes are full of. None of it becomes HTML.
+// marshal returns JSON in which < and >, frequent in envelopes, are not escaped: the JSON never becomes HTML.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -189,7 +189,7 @@ func Unserved(tool string) error {
 	return &Error{Message: tool + " cannot be used here: this program has nothing that does its work. It is a fault of the program; another call will not help."}
 }
 
-// UnknownTool returns the error for the name of a tool that no spec declares.
+// UnknownTool returns the error for a name of no tool. It suggests a name that is near, and lists the known ones.
 func UnknownTool(name string, known []string) error {
 	message := "There is no tool named " + text.Quote(name) + "."
 	if meant := near.Name(name, known); meant != "" {

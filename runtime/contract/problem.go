@@ -86,9 +86,9 @@ func Unknown(name string, known []string) Problem {
 }
 
 // UnknownMember returns the problem of a member that the object at a path does not have.
-func UnknownMember(at, name string, known []string) Problem {
-	p := Problem{Path: at + "." + text.Cut(name, maxShown), Code: CodeUnknown, Allowed: known, Nearest: near.Name(name, known), member: true}
-	p.Message = at + " has no member " + text.Quote(name) + suggestion(p.Nearest) + " Members: " + strings.Join(known, ", ") + "."
+func UnknownMember(path, name string, known []string) Problem {
+	p := Problem{Path: path + "." + text.Cut(name, maxShown), Code: CodeUnknown, Allowed: known, Nearest: near.Name(name, known), member: true}
+	p.Message = path + " has no member " + text.Quote(name) + suggestion(p.Nearest) + " Members: " + strings.Join(known, ", ") + "."
 	return p
 }
 
@@ -100,7 +100,7 @@ func NoneOf(names []string, fix string) Problem {
 	}
 }
 
-// Requires returns the problem of a parameter that another given one requires.
+// Requires returns the problem that the parameter name is missing where the parameter given is given.
 func Requires(given, name, fix string) Problem {
 	return Problem{Path: name, Code: CodeMissing, Fix: fix, Relation: true, Message: name + " is required where " + given + " is given."}
 }
@@ -164,7 +164,7 @@ func Malformed(reason string) Problem {
 	return Problem{Code: CodeMalformed, Message: "the arguments are not one JSON object: " + reason + "."}
 }
 
-// Unmet returns the error for a call with problems. given are the arguments in the given order.
+// Unmet returns the error for a call with problems. given are the arguments in the order of the call.
 func Unmet(tool string, given []Argument, problems []Problem) *InvalidArguments {
 	return &InvalidArguments{Tool: tool, Problems: problems, Corrected: corrected(given, problems)}
 }
@@ -175,8 +175,9 @@ type Argument struct {
 	Value string
 }
 
-// corrected returns the arguments object with the fix of every problem applied: renamed if a name is near, replaced
-// if a value is known, removed otherwise. It also removes values that are too long to repeat.
+// corrected returns the arguments object with the fix of every problem: an argument with an unknown name gets the
+// nearest name, one with a wrong value gets the fix, a missing one is added. It removes an argument without such a name
+// or fix, all but the first of arguments that exclude each other, and values that are too long to repeat.
 func corrected(given []Argument, problems []Problem) string {
 	byParameter := map[string][]Problem{}
 	excluded := map[string]bool{}
@@ -196,19 +197,19 @@ func corrected(given []Argument, problems []Problem) string {
 		}
 	}
 	for _, a := range given {
-		found := byParameter[text.Cut(a.Name, maxShown)]
+		ofArgument := byParameter[text.Cut(a.Name, maxShown)]
 		switch {
-		case excluded[a.Name]:
-		case len(found) == 0:
+		case excluded[a.Name]: // removed
+		case len(ofArgument) == 0:
 			keep(a.Name, a.Value)
-		case found[0].Code == CodeUnknown && !found[0].member:
+		case ofArgument[0].Code == CodeUnknown && !ofArgument[0].member:
 			// A misspelt name keeps its value, unless the right name is given too.
-			nearest := found[0].Nearest
+			nearest := ofArgument[0].Nearest
 			if nearest != "" && !contains(given, nearest) {
 				keep(nearest, a.Value)
 			}
 		default:
-			keep(a.Name, fixed(a, found))
+			keep(a.Name, fixed(a, ofArgument))
 		}
 	}
 	for _, p := range problems {
@@ -233,7 +234,8 @@ func corrected(given []Argument, problems []Problem) string {
 // maxRepeated is the greatest length of a value in a corrected call, in bytes.
 const maxRepeated = 200
 
-// parameter returns the name of the argument that p is about.
+// parameter returns the name of the argument that the problem is about: the path up to its first bracket or period. An
+// unknown name may have these itself.
 func (p *Problem) parameter() string {
 	if p.Code == CodeUnknown && !p.member {
 		return p.Path
@@ -244,26 +246,26 @@ func (p *Problem) parameter() string {
 	return p.Path
 }
 
-// fixed returns the corrected value of an argument, or nothing to remove it. A problem of the whole value decides.
-// With problems of items only, the array keeps its other items, and items with a fix are replaced. An item with a
-// problem inside is removed, and so is an object.
+// fixed returns the corrected value of an argument, or "" to remove it. If the whole value has a problem, the first
+// such problem's fix is the value. Otherwise the problems are inside the value: an array loses items with a problem,
+// except that a fix replaces a whole item; any other value is removed.
 func fixed(a Argument, problems []Problem) string {
 	fixes := map[string]string{}
 	for _, p := range problems {
 		if p.Path == a.Name {
 			return p.Fix
 		}
-		place, fix := p.Path, p.Fix
-		if end := strings.IndexByte(place, ']'); end >= 0 && end+1 < len(place) {
-			place, fix = place[:end+1], ""
+		itemPath, fix := p.Path, p.Fix
+		if end := strings.IndexByte(itemPath, ']'); end >= 0 && end+1 < len(itemPath) { // inside the item
+			itemPath, fix = itemPath[:end+1], ""
 		}
-		if _, seen := fixes[place]; !seen {
-			fixes[place] = fix
+		if _, seen := fixes[itemPath]; !seen {
+			fixes[itemPath] = fix
 		}
 	}
 	var items []json.RawMessage
 	if err := json.Unmarshal([]byte(a.Value), &items); err != nil {
-		return ""
+		return "" // an object
 	}
 	var kept []string
 	for i, item := range items {

@@ -144,7 +144,7 @@ func agree(t *testing.T, r *rapid.T, dir string, server *archive.Writer, url str
 			Text:   strings.TrimFunc(text(4).Draw(r, "query"), basetext.IsSpace),
 			Limit:  rapid.IntRange(1, 20).Draw(r, "limit"),
 		}
-		q.Roles = rapid.SampledFrom([]transcript.Roles{0, transcript.RolesOf(transcript.RoleUser), transcript.RolesOf(transcript.RoleAssistant, transcript.RoleTool)}).Draw(r, "roles")
+		q.Scopes = rapid.SampledFrom([]transcript.Scopes{0, transcript.ScopeUser, transcript.RoleAssistant.Scopes() | transcript.RoleTool.Scopes()}).Draw(r, "roles")
 		for _, bound := range []*time.Time{&q.Since, &q.Until} {
 			if n := rapid.IntRange(0, 12).Draw(r, "bound"); n > 6 {
 				*bound = noon().Add(time.Duration(n-6) * (500*time.Microsecond + 1))
@@ -159,7 +159,7 @@ func agree(t *testing.T, r *rapid.T, dir string, server *archive.Writer, url str
 		want := pages(t, libraries["by reading"], q)
 		for name, l := range libraries {
 			if diff := cmp.Diff(want, pages(t, l, q)); diff != "" {
-				r.Fatalf("%q, roles %d: -by reading +%s\n%s", q.Text, q.Roles, name, diff)
+				r.Fatalf("%q, scopes %v: -by reading +%s\n%s", q.Text, q.Scopes, name, diff)
 			}
 		}
 	}

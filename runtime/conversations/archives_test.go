@@ -70,10 +70,10 @@ func TestArchivesAreNamed(t *testing.T) {
 			t.Errorf("%+v, %v", listing, err)
 		}
 		var text []byte
-		reading, err := l.Read(t.Context(), conversations.ReadQuery{ID: "archive-chatgpt-c", Event: func(e *conversations.Event) error {
+		reading, err := readEach(t.Context(), l, conversations.ReadQuery{ID: "archive-chatgpt-c"}, func(e *conversations.Event) error {
 			text = slices.Clone(e.Body())
 			return nil
-		}})
+		})
 		if err != nil || reading.Title != "Tides" || string(text) != "天气" {
 			t.Errorf("%+v, %q, %v", reading, text, err)
 		}

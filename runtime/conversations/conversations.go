@@ -5,6 +5,7 @@ package conversations
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/eventtext"
@@ -16,7 +17,7 @@ import (
 type Source interface {
 	List(ctx context.Context, q ListQuery) (Listing, error)
 	Search(ctx context.Context, q SearchQuery) (*Results, error)
-	Read(ctx context.Context, q ReadQuery) (Reading, error)
+	Read(ctx context.Context, q ReadQuery) (Reading, iter.Seq[*Event], error)
 }
 
 // Filter selects the conversations of a query.
@@ -136,10 +137,6 @@ type ReadQuery struct {
 	Events EventRange
 	// Kinds reports whether events of a kind are wanted; nil selects all kinds.
 	Kinds func(transcript.Kind) bool
-	// Opened, if not nil, is called with the reading before the first event.
-	Opened func(*Reading) error
-	// Event, if not nil, is called with the events in order.
-	Event func(*Event) error
 }
 
 // Reading is the result of a [ReadQuery] without the events. It describes the conversation also if the error is a

@@ -15,22 +15,6 @@ type (
 	Problem          = store.Problem
 )
 
-// The kinds of problems, as package store describes them.
-const (
-	Unreadable    = store.Unreadable
-	Duplicate     = store.Duplicate
-	BadMetadata   = store.BadMetadata
-	BadField      = store.BadField
-	DamagedEvents = store.DamagedEvents
-	Outside       = store.Outside
-	Linked        = store.Linked
-	Vanishing     = store.Vanishing
-	Reported      = store.Reported
-	SwitchedOff   = store.SwitchedOff
-	TooLarge      = store.TooLarge
-	Unnamed       = store.Unnamed
-)
-
 // ExcludedError is the error for a project that the user has excluded.
 type ExcludedError struct {
 	Dir string // as given

@@ -86,14 +86,14 @@ func problemOf(id transcript.ID, totals *store.Totals) *Problem {
 	if len(left) == 0 {
 		return nil
 	}
-	return &Problem{ID: id, Kind: TooLarge, Err: errors.New(strings.Join(left, "; "))}
+	return &Problem{ID: id, Kind: store.TooLarge, Err: errors.New(strings.Join(left, "; "))}
 }
 
 // unreadable returns the problem of a conversation that could not be read to its end.
 func unreadable(id transcript.ID, err error) *Problem {
 	var damage *store.DamageError
 	if errors.As(err, &damage) {
-		return &Problem{ID: id, Kind: DamagedEvents, Event: damage.Event, Err: damage}
+		return &Problem{ID: id, Kind: store.DamagedEvents, Event: damage.Event, Err: damage}
 	}
-	return &Problem{ID: id, Kind: Unreadable, Err: err}
+	return &Problem{ID: id, Kind: store.Unreadable, Err: err}
 }

@@ -82,9 +82,9 @@ func (q *query) selectListed(s *source) {
 				continue
 			}
 		}
-		p := *cmp.Or(problem, &Problem{ID: c.ID, Kind: Unreadable, Err: errUnread})
+		p := *cmp.Or(problem, &Problem{ID: c.ID, Kind: store.Unreadable, Err: errUnread})
 		p.Source = c.Source
-		if p.Kind == Unreadable {
+		if p.Kind == store.Unreadable {
 			s.missed++
 		}
 		q.omitted.Problems = append(q.omitted.Problems, p)
@@ -176,7 +176,7 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 // addTitles adds the hits for the matching titles of a source, if the query searches titles.
 func (r *Results) addTitles(q *SearchQuery, s *source) {
 	// A selection without the scope of titles leaves them out.
-	if q.Pattern == nil || q.Roles != 0 || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo || q.Commands) {
+	if q.Pattern == nil || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo || q.Commands) {
 		return
 	}
 	for key, listed := range s.wanted {

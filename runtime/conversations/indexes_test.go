@@ -132,7 +132,7 @@ func change(rng *rand.Rand, stores []*messageStore) {
 func TestIndexesChangeNoAnswer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for seed := range cases.Of(uint64(30)) {
+	for seed := range cases.Of(uint64(12)) {
 		rng := rand.New(rand.NewPCG(seed, 15))
 		stores := randomStores(rng)
 		dir := filepath.Join(dir, fmt.Sprint(seed))
@@ -269,7 +269,7 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 func TestIndexesChangeNoListing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for seed := range cases.Of(uint64(20)) {
+	for seed := range cases.Of(uint64(8)) {
 		rng := rand.New(rand.NewPCG(seed, 19))
 		stores := randomStores(rng)
 		l, _ := indexedLibrary(t, filepath.Join(dir, fmt.Sprint(seed)), stores, seed%2 == 0)

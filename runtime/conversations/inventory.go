@@ -120,7 +120,7 @@ func (r *StoreReport) addConversations(ctx context.Context, getenv func(string) 
 	}
 	defer listing.Close()
 	for _, p := range withSource(s, listing.Problems) {
-		if p.Kind != BadField && p.Kind != Duplicate {
+		if p.Kind != store.BadField && p.Kind != store.Duplicate {
 			r.Problems = append(r.Problems, p)
 		}
 	}
@@ -163,7 +163,7 @@ func (r *StoreReport) readHere(ctx context.Context, list []store.Conversation) e
 		}
 		r.Unknown += totals[i].Skipped
 		if damage[i] != nil {
-			r.Problems = append(r.Problems, Problem{Source: r.Name, ID: list[i].ID, Kind: DamagedEvents, Err: damage[i]})
+			r.Problems = append(r.Problems, Problem{Source: r.Name, ID: list[i].ID, Kind: store.DamagedEvents, Err: damage[i]})
 		}
 	}
 	return ctx.Err()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/copies"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -76,7 +77,7 @@ func (k *Kept) copy(ctx context.Context, w *copies.Writer, c *store.Conversation
 		k.Problems = append(k.Problems, Problem{ID: c.ID, Source: c.Source, Err: err})
 		return
 	}
-	*map[copies.Outcome]*int{copies.New: &k.New, copies.Updated: &k.Updated, copies.Unchanged: &k.Unchanged}[outcome]++
+	*map[archive.Outcome]*int{archive.New: &k.New, archive.Updated: &k.Updated, archive.Unchanged: &k.Unchanged}[outcome]++
 }
 
 // Forget makes all queries leave out some conversations from now on. It removes the copies of the conversations, and
@@ -137,19 +138,4 @@ func (l *Library) purge(ctx context.Context, s store.Store, ids []transcript.ID)
 		return err
 	}
 	return w.Commit(ctx, index.State{Note: string(state), Updated: l.now().Unix()}, nil)
-}
-
-// Remember takes back that conversations are forgotten, and returns those that were forgotten.
-func (o Options) Remember(ids ...transcript.ID) (known []transcript.ID, err error) {
-	forgotten, err := copies.ReadForgotten(o.env())
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		if forgotten[id] {
-			known = append(known, id)
-		}
-		delete(forgotten, id)
-	}
-	return known, forgotten.Write(o.env())
 }

@@ -114,12 +114,12 @@ func TestList(t *testing.T) {
 	if !slices.Equal(got.Excluded, []transcript.ID{"jp-c17600000000"}) || got.Hidden != 1 {
 		t.Errorf("aside %+v", got.Omitted)
 	}
-	if p := got.Problems; len(p) != 1 || p[0].ID != "jp-c17660000000" || p[0].Kind != conversations.BadMetadata {
+	if p := got.Problems; len(p) != 1 || p[0].ID != "jp-c17660000000" || p[0].Kind != store.BadMetadata {
 		t.Errorf("problems %+v", p)
 	}
 	for _, c := range got.Conversations {
 		damaged := c.ID == "jp-c17640000000"
-		if damaged != (c.Damage != nil) || damaged && (c.Damage.Kind != conversations.DamagedEvents || c.Events != 0 || !c.LastEventAt.IsZero()) {
+		if damaged != (c.Damage != nil) || damaged && (c.Damage.Kind != store.DamagedEvents || c.Events != 0 || !c.LastEventAt.IsZero()) {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -135,7 +135,7 @@ func TestErrors(t *testing.T) {
 	}
 	var badID *conversations.BadIDError
 	for _, id := range []string{"-", "../x", "jp-x"} {
-		if _, err := l.Read(t.Context(), conversations.ReadQuery{ID: id}); !errors.As(err, &badID) || badID.Text != id {
+		if _, _, err := l.Read(t.Context(), conversations.ReadQuery{ID: id}); !errors.As(err, &badID) || badID.Text != id {
 			t.Errorf("id %q: %v", id, err)
 		}
 		if _, err := l.List(t.Context(), conversations.ListQuery{Filter: conversations.Filter{Exclude: []string{id}}}); !errors.As(err, &badID) {
@@ -148,14 +148,14 @@ func TestErrors(t *testing.T) {
 	}
 	empty := open(t, func(*jptest.Workspace, string) {})
 	var none *conversations.NotFoundError
-	if _, err := empty.Read(t.Context(), conversations.ReadQuery{}); !errors.As(err, &none) || none.Place != empty.Place() {
+	if _, _, err := empty.Read(t.Context(), conversations.ReadQuery{}); !errors.As(err, &none) || none.Place != empty.Place() {
 		t.Errorf("no conversation: %v", err)
 	}
 	missing := open(t, func(w *jptest.Workspace, _ string) {
 		w.Conversation("17600000000", "x").User("x").File(jptest.EventsFile, nil)
 	})
 	var unreadable *conversations.UnreadableError
-	if _, err := missing.Read(t.Context(), conversations.ReadQuery{ID: "17600000000"}); !errors.As(err, &unreadable) || unreadable.ID != "jp-c17600000000" {
+	if _, _, err := missing.Read(t.Context(), conversations.ReadQuery{ID: "17600000000"}); !errors.As(err, &unreadable) || unreadable.ID != "jp-c17600000000" {
 		t.Errorf("no events: %v", err)
 	}
 }
@@ -193,7 +193,7 @@ func TestProblemsRepeatNothingRecorded(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	}
-	for _, kind := range []store.ProblemKind{conversations.BadMetadata, conversations.BadField, conversations.DamagedEvents, conversations.Duplicate} {
+	for _, kind := range []store.ProblemKind{store.BadMetadata, store.BadField, store.DamagedEvents, store.Duplicate} {
 		if !kinds[kind] {
 			t.Errorf("no problem of kind %d", kind)
 		}
@@ -212,8 +212,8 @@ func TestTimesOutOfRange(t *testing.T) {
 		w.Conversation("17620000000", "event").Title("Event").
 			File(jptest.EventsFile, []byte(`[{"timestamp":"9999-12-31T23:59:59-01:00","type":"chat_request","content":"needle"}]`))
 	})
-	store := filepath.Join(l.Place(), ".jp", "conversations")
-	if err := os.Rename(filepath.Join(store, "17630000000-number"), filepath.Join(store, "999999999999999999-number")); err != nil {
+	dir := filepath.Join(l.Place(), ".jp", "conversations")
+	if err := os.Rename(filepath.Join(dir, "17630000000-number"), filepath.Join(dir, "999999999999999999-number")); err != nil {
 		t.Fatal(err)
 	}
 	inRange := func(name string, times ...time.Time) {
@@ -231,7 +231,7 @@ func TestTimesOutOfRange(t *testing.T) {
 		}
 		var notes []string
 		for _, p := range listing.Problems {
-			if p.Kind != conversations.BadField {
+			if p.Kind != store.BadField {
 				t.Errorf("sort %d: %+v", by, p)
 			}
 			notes = append(notes, string(p.ID)+" "+p.Field)
@@ -254,11 +254,11 @@ func TestTimesOutOfRange(t *testing.T) {
 	}
 	for _, id := range []string{"17620000000", "999999999999999999"} {
 		events := 0
-		r, err := l.Read(t.Context(), conversations.ReadQuery{ID: id, Event: func(e *conversations.Event) error {
+		r, err := readEach(t.Context(), l, conversations.ReadQuery{ID: id}, func(e *conversations.Event) error {
 			inRange(id, e.Time)
 			events++
 			return nil
-		}})
+		})
 		inRange(id, r.CreatedAt)
 		if err != nil || events == 0 {
 			t.Errorf("%s: %d events, %v", id, events, err)
@@ -293,19 +293,11 @@ func TestReadTurns(t *testing.T) {
 		{turns(1, 0), "none"},
 	} {
 		var got []string
-		r, err := l.Read(t.Context(), conversations.ReadQuery{
-			ID: "17600000000", Turns: test.turns,
-			Kinds: func(k transcript.Kind) bool { return k == transcript.KindUser },
-			Opened: func(r *conversations.Reading) error {
-				if got != nil || r.Turns != 6 {
-					t.Errorf("opened after %q: %+v", got, r)
-				}
-				return nil
-			},
-			Event: func(e *conversations.Event) error {
-				got = append(got, strings.TrimPrefix(string(e.Body()), "turn "))
-				return nil
-			},
+		r, err := readEach(t.Context(), l, conversations.ReadQuery{
+			ID: "17600000000", Turns: test.turns, Kinds: func(k transcript.Kind) bool { return k == transcript.KindUser },
+		}, func(e *conversations.Event) error {
+			got = append(got, strings.TrimPrefix(string(e.Body()), "turn "))
+			return nil
 		})
 		events, reading := "none", "none"
 		if len(got) > 0 {
@@ -321,7 +313,7 @@ func TestReadTurns(t *testing.T) {
 	var outside *conversations.RangeError
 	for id, of := range map[string]int{"17600000000": 6, "17610000000": 0} {
 		for _, n := range []int{0, 7} {
-			r, err := l.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: func(int) (int, int) { return n, n }})
+			r, _, err := l.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: func(int) (int, int) { return n, n }})
 			if !errors.As(err, &outside) || outside.N != n || outside.Of != of || r.Turns != of {
 				t.Errorf("turn %d of %s: %+v, %v", n, id, r, err)
 			}
@@ -346,10 +338,10 @@ func TestReadEvents(t *testing.T) {
 			Assistant("done")
 	})
 	var got []string
-	_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", Event: func(e *conversations.Event) error {
+	_, err := readEach(t.Context(), l, conversations.ReadQuery{ID: "17600000000"}, func(e *conversations.Event) error {
 		got = append(got, fmt.Sprintf("%v %s/%s %q json=%t error=%t", e.Kind, e.Name, e.CallID, e.Body(), len(e.Arguments) > 0, e.Failed))
 		return nil
-	}})
+	})
 	want := []string{
 		`turn_start / "" json=false error=false`,
 		`user / "` + long + `" json=false error=false`,
@@ -365,12 +357,12 @@ func TestReadEvents(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	_, err = l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", Event: func(e *conversations.Event) error {
+	_, err = readEach(t.Context(), l, conversations.ReadQuery{ID: "17600000000"}, func(e *conversations.Event) error {
 		if json := string(eventtext.AppendJSON(nil, &e.Event, transcript.JSONOptions{})); !strings.HasPrefix(json, `{"timestamp":"`) {
 			t.Errorf("%s", json)
 		}
 		return nil
-	}})
+	})
 	if err != nil {
 		t.Error(err)
 	}
@@ -380,11 +372,11 @@ func TestReadEvents(t *testing.T) {
 func TestReadDamaged(t *testing.T) {
 	t.Parallel()
 	events := 0
-	r, err := several(t).Read(t.Context(), conversations.ReadQuery{ID: "17640000000", Event: func(*conversations.Event) error {
+	r, err := readEach(t.Context(), several(t), conversations.ReadQuery{ID: "17640000000"}, func(*conversations.Event) error {
 		events++
 		return nil
-	}})
-	if err != nil || r.Damage == nil || r.Damage.Kind != conversations.DamagedEvents || r.Damage.Event != 1 || events != 1 || r.Turns != 1 {
+	})
+	if err != nil || r.Damage == nil || r.Damage.Kind != store.DamagedEvents || r.Damage.Event != 1 || events != 1 || r.Turns != 1 {
 		t.Errorf("%d events, %+v, %v", events, r, err)
 	}
 }
@@ -404,7 +396,7 @@ func TestReadingIsBounded(t *testing.T) {
 		return int(now.HeapAlloc)
 	}
 	n, before, after := 0, 0, 0
-	_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", Event: func(*conversations.Event) error {
+	_, err := readEach(t.Context(), l, conversations.ReadQuery{ID: "17600000000"}, func(*conversations.Event) error {
 		switch n++; n {
 		case 1000:
 			before = held()
@@ -412,19 +404,19 @@ func TestReadingIsBounded(t *testing.T) {
 			after = held()
 		}
 		return nil
-	}})
+	})
 	if after-before > 1<<20 || n != events || err != nil {
 		t.Errorf("%d bytes held more after %d events, %v", after-before, n, err)
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	n = 0
-	_, err = l.Read(ctx, conversations.ReadQuery{ID: "17600000000", Event: func(*conversations.Event) error {
+	_, err = readEach(ctx, l, conversations.ReadQuery{ID: "17600000000"}, func(*conversations.Event) error {
 		if n++; n == 1000 {
 			cancel()
 		}
 		return nil
-	}})
+	})
 	if !errors.Is(err, context.Canceled) || n > 1100 {
 		t.Errorf("%d events after the context ended, %v", n-1000, err)
 	}
@@ -461,4 +453,18 @@ func TestManyQueriesAtOnce(t *testing.T) {
 		})
 	}
 	queries.Wait()
+}
+
+// readEach reads a conversation, and calls do with each event until do returns an error.
+func readEach(ctx context.Context, source conversations.Source, q conversations.ReadQuery, do func(*conversations.Event) error) (conversations.Reading, error) {
+	r, events, err := source.Read(ctx, q)
+	if err != nil {
+		return r, err
+	}
+	for e := range events {
+		if err := do(e); err != nil {
+			return r, err
+		}
+	}
+	return r, ctx.Err()
 }

@@ -98,7 +98,7 @@ func (e *entry) fill(ctx context.Context, sizes bool) {
 		f, err = countEvents(ctx, e.stored, sizes)
 	}
 	if err != nil {
-		e.Damage = &Problem{ID: e.ID, Kind: Unreadable, Err: err}
+		e.Damage = &Problem{ID: e.ID, Kind: store.Unreadable, Err: err}
 		return
 	}
 	e.Events, e.LastEventAt = f.Events, f.LastAt
@@ -106,10 +106,10 @@ func (e *entry) fill(ctx context.Context, sizes bool) {
 		e.Size = &f.Size
 	}
 	if f.Uncounted != "" {
-		e.Damage = &Problem{ID: e.ID, Kind: DamagedEvents, Err: errors.New(f.Uncounted)}
+		e.Damage = &Problem{ID: e.ID, Kind: store.DamagedEvents, Err: errors.New(f.Uncounted)}
 	}
 	if f.BadTime {
-		e.problems = append(e.problems, Problem{ID: e.ID, Kind: BadField, Field: "timestamp", Event: e.Events - 1, Err: errBadTime})
+		e.problems = append(e.problems, Problem{ID: e.ID, Kind: store.BadField, Field: "timestamp", Event: e.Events - 1, Err: errBadTime})
 	}
 }
 

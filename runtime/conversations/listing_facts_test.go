@@ -260,7 +260,7 @@ func TestListingsOfChangingHistories(t *testing.T) {
 	if n := strings.Count(listed(t, plain), "{ID:"); n < 2*15 {
 		t.Fatalf("%d conversations are listed", n)
 	}
-	const steps = 60
+	const steps = 30
 	for step := range steps {
 		clock.tick()
 		all := files(t, home, "")

@@ -19,7 +19,7 @@ type stopping struct{ *testing.M }
 
 func (m stopping) Run() int {
 	defer cluster.Stop()
-	if err := flag.Set("rapid.checks", strconv.Itoa(cases.Of(25))); err != nil {
+	if err := flag.Set("rapid.checks", strconv.Itoa(cases.Of(10))); err != nil {
 		panic(err)
 	}
 	return m.M.Run()

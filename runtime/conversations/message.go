@@ -209,7 +209,7 @@ func (r *messageReader) finishEntry(counts *counting, totals *store.Totals, err 
 	} else {
 		f.Size.Turns, f.Kind, f.Event, f.Err = totals.Turns, int(p.Kind), p.Event, p.Err.Error()
 	}
-	if r.problem != nil && r.problem.Kind == Unreadable {
+	if r.problem != nil && r.problem.Kind == store.Unreadable {
 		r.entry.Version = "" // the next query tries again
 	}
 	r.entry.Facts = filecache.AppendFields(nil, f.fields()...)

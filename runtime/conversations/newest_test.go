@@ -16,7 +16,7 @@ import (
 type messageQuery struct {
 	conversations.Filter
 	Text           string
-	Roles          transcript.Roles
+	Scopes         transcript.Scopes
 	Since, Until   time.Time
 	Own            func(tool string) bool
 	After          *conversations.Position
@@ -41,7 +41,7 @@ type aMessage struct {
 // newest searches a library.
 func newest(ctx context.Context, l *conversations.Library, q messageQuery) (m messageMatches, err error) {
 	found, err := l.Search(ctx, conversations.SearchQuery{
-		Filter: q.Filter, Pattern: excerpt.Literal(q.Text, true), Roles: q.Roles, Since: q.Since, Until: q.Until, Own: q.Own,
+		Filter: q.Filter, Pattern: excerpt.Literal(q.Text, true), Scopes: q.Scopes, Since: q.Since, Until: q.Until, Own: q.Own,
 		Order: conversations.Newest, After: q.After, Limit: q.Limit,
 	})
 	if m.Results = *found; err != nil {

@@ -150,8 +150,8 @@ func (q *query) listStores(ctx context.Context) error {
 		q.addTitles(ctx, s, found, !isNamed)
 		found = append(found, q.fromIndex(s, scope, found, unread)...)
 		problems = append(problems, withSource(s, unread)...)
-		s.list = filtered(found, func(c store.Conversation) bool {
-			return isNew(c.ID) && (!isNamed || slices.Contains(scope.IDs, c.ID))
+		s.list = slices.DeleteFunc(found, func(c store.Conversation) bool {
+			return !isNew(c.ID) || isNamed && !slices.Contains(scope.IDs, c.ID)
 		})
 		for i := range s.list {
 			seen[s.list[i].ID] = true
@@ -184,7 +184,7 @@ func (q *query) switchedOff() (problems []Problem) {
 	for _, name := range q.settings.Off {
 		isOf := func(id transcript.ID) bool { return cmp.Or(SourceOf(id), jp.Name) == name }
 		if slices.Contains(q.filter.Sources, name) || slices.ContainsFunc(q.ids, isOf) {
-			problems = append(problems, Problem{Source: name, Kind: SwitchedOff, Path: q.settings.file, Err: fmt.Errorf("%s is switched off", name)})
+			problems = append(problems, Problem{Source: name, Kind: store.SwitchedOff, Path: q.settings.file, Err: fmt.Errorf("%s is switched off", name)})
 		}
 	}
 	return problems
@@ -208,7 +208,7 @@ const maxNearest = 20
 func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problems []Problem) error {
 	for _, s := range q.sources {
 		for i := range s.list {
-			isWhole := func(p Problem) bool { return p.Kind != BadField }
+			isWhole := func(p Problem) bool { return p.Kind != store.BadField }
 			q.omitted.Problems = append(q.omitted.Problems, filtered(s.list[i].Problems, isWhole)...)
 		}
 	}
@@ -239,7 +239,7 @@ func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problem
 
 // badFields returns the problems with single fields in the metadata of a conversation.
 func badFields(c *store.Conversation) []Problem {
-	return filtered(c.Problems, func(p Problem) bool { return p.Kind == BadField })
+	return filtered(c.Problems, func(p Problem) bool { return p.Kind == store.BadField })
 }
 
 // set returns the set that a filter selects: live conversations, archived ones, or both.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -291,7 +292,7 @@ func TestRankDamaged(t *testing.T) {
 		if got := first(r); got != "jp-c17000000001:1" {
 			t.Errorf("the best passage is %q", got)
 		}
-		if p := r.Problems; len(p) != 1 || p[0].ID != "jp-c17000000001" || p[0].Kind != conversations.DamagedEvents {
+		if p := r.Problems; len(p) != 1 || p[0].ID != "jp-c17000000001" || p[0].Kind != store.DamagedEvents {
 			t.Errorf("problems: %+v", p)
 		}
 	}
@@ -342,7 +343,7 @@ func TestRankDamagedIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at := 0; at < len(whole); at += 1 + len(whole)/40 {
+	for at := 0; at < len(whole); at += 1 + len(whole)/16 {
 		damaged := append([]byte(nil), whole...)
 		damaged[at] ^= 0x10
 		found, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.seg"))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"time"
 
@@ -11,9 +12,9 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Read implements [Source]. It reads the whole conversation before it calls q.Opened, because the selected turns may
-// depend on the number of turns.
-func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) {
+// Read implements [Source]. It has read the whole conversation when it returns, because the selected turns may depend on
+// the number of turns. The events end when the context is done.
+func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, selected iter.Seq[*Event], err error) {
 	var f Filter
 	if q.ID != "" {
 		f.IDs = []string{q.ID}
@@ -26,11 +27,11 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 	}
 	r.Problems = omitted.Problems
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
 	c := asked.latest()
 	if c == nil {
-		return r, &NotFoundError{Place: l.place}
+		return r, nil, &NotFoundError{Place: l.place}
 	}
 	r.Conversation = c.Conversation
 	r.Title = l.shownTitle(c.Title)
@@ -39,27 +40,18 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 	if err == nil {
 		events, err = r.selectEvents(&q, events)
 	}
-	if err != nil {
-		return r, err
-	}
-	if q.Opened != nil {
-		if err := q.Opened(&r); err != nil {
-			return r, err
-		}
-	}
-	for i := range events {
-		e := &events[i]
-		if q.Event == nil || ctx.Err() != nil {
-			break
-		}
-		if q.Kinds == nil || q.Kinds(e.Kind) {
+	return r, func(yield func(*Event) bool) {
+		for i := range events {
+			e := &events[i]
+			if q.Kinds != nil && !q.Kinds(e.Kind) {
+				continue
+			}
 			e.Text, e.Arguments, e.Object = l.shown(e.Text), l.shown(e.Arguments), l.shown(e.Object)
-			if err := q.Event(e); err != nil {
-				return r, err
+			if ctx.Err() != nil || !yield(e) {
+				return
 			}
 		}
-	}
-	return r, ctx.Err()
+	}, err
 }
 
 // latest returns the listed conversation that was used last; nil if there is none. Without ids in the filter it leaves
@@ -103,7 +95,7 @@ func (r *Reading) readEvents(ctx context.Context, c *store.Conversation) (events
 	case errors.As(err, &notFound):
 		return nil, notFound
 	case err != nil:
-		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == Unreadable {
+		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == store.Unreadable {
 			return nil, &UnreadableError{*r.Damage}
 		}
 	default:

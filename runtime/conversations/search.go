@@ -25,12 +25,11 @@ type SearchQuery struct {
 	// be in an event as it stands, in any case.
 	Question string
 	// Scopes are the kinds of text to search. With Errors, results of failed calls are searched too, and with Commands
-	// calls that run a shell command. Without the three all are searched, unless OwnToo is set. Roles, if not 0, are
-	// the roles of messages to search. With Relevance and Commands alone, each command is found once.
+	// calls that run a shell command. Without the three all are searched, unless OwnToo is set. With Relevance and
+	// Commands alone, each command is found once.
 	Scopes   transcript.Scopes
 	Errors   bool
 	Commands bool
-	Roles    transcript.Roles
 	// Since and Until, if not zero, bound the times of events, inclusively. With either, events without a time are left
 	// out.
 	Since, Until time.Time
@@ -226,9 +225,8 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 func (q *SearchQuery) kinds() uint64 {
 	set := uint64(0)
 	for k := range transcript.Kind(failedKind) {
-		role := k.Role()
 		switch {
-		case q.Roles != 0 && (role == transcript.NoRole || !q.Roles.Has(role)), k.Scope() == 0: // not searched
+		case k.Scope() == 0: // not searched
 		case q.isAsked(k):
 			set |= 1<<k | 1<<(k+failedKind)
 		case q.Errors && k == transcript.KindToolResult:

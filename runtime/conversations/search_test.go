@@ -137,7 +137,7 @@ func recordedEvents(t *testing.T, l *conversations.Library, id transcript.ID) (a
 	t.Helper()
 	ids := map[string]bool{}
 	var unnamed []bool
-	r, err := l.Read(t.Context(), conversations.ReadQuery{ID: string(id), Event: func(e *conversations.Event) error {
+	r, err := readEach(t.Context(), l, conversations.ReadQuery{ID: string(id)}, func(e *conversations.Event) error {
 		if e.Kind == transcript.KindUser || e.Kind == transcript.KindTurnStart {
 			unnamed = nil
 		}
@@ -181,7 +181,7 @@ func recordedEvents(t *testing.T, l *conversations.Library, id transcript.ID) (a
 		}
 		all = append(all, r)
 		return nil
-	}})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func randomQuery(t *testing.T, rng *rand.Rand) (q conversations.SearchQuery, exp
 func TestSearchAgainstAnOracle(t *testing.T) {
 	t.Parallel()
 	matched := 0
-	for seed := range cases.Of(uint64(15)) {
+	for seed := range cases.Of(uint64(6)) {
 		rng := rand.New(rand.NewPCG(seed, 17))
 		l := randomConversations(t, rng)
 		listing, err := l.List(t.Context(), conversations.ListQuery{})
@@ -324,7 +324,7 @@ func TestSearchAgainstAnOracle(t *testing.T) {
 			matched += len(got.Events)
 		}
 	}
-	if matched < 1000 {
+	if matched < 400 {
 		t.Errorf("only %d events matched", matched)
 	}
 }
@@ -368,7 +368,7 @@ func TestSearchOmits(t *testing.T) {
 		for _, p := range found.Problems {
 			kinds[p.Kind] = p.ID
 		}
-		if want := map[store.ProblemKind]transcript.ID{conversations.BadMetadata: "jp-c17660000000", conversations.DamagedEvents: "jp-c17640000000"}; !maps.Equal(kinds, want) {
+		if want := map[store.ProblemKind]transcript.ID{store.BadMetadata: "jp-c17660000000", store.DamagedEvents: "jp-c17640000000"}; !maps.Equal(kinds, want) {
 			t.Errorf("problems %v, want %v", kinds, want)
 		}
 	}

@@ -100,7 +100,7 @@ func TestSessionsWithoutWorkspace(t *testing.T) {
 	if _, err := elsewhere.List(t.Context(), conversations.ListQuery{}); !errors.As(err, &nowhere) {
 		t.Errorf("in another directory: %v", err)
 	}
-	if _, err := elsewhere.Read(t.Context(), conversations.ReadQuery{ID: claudeID}); !errors.As(err, &nowhere) {
+	if _, _, err := elsewhere.Read(t.Context(), conversations.ReadQuery{ID: claudeID}); !errors.As(err, &nowhere) {
 		t.Errorf("in another directory: %v", err)
 	}
 	if _, err := openAt(t, realDir(t), nil); !errors.As(err, &nowhere) {
@@ -174,10 +174,10 @@ func TestCopiedIsFoundOnce(t *testing.T) {
 		t.Errorf("ranked in the fork: %+v, %v", ranking, err)
 	}
 	var read []string
-	_, err = l.Read(t.Context(), conversations.ReadQuery{ID: forkID, Event: func(e *conversations.Event) error {
+	_, err = readEach(t.Context(), l, conversations.ReadQuery{ID: forkID}, func(e *conversations.Event) error {
 		read = append(read, string(e.Body()))
 		return nil
-	}})
+	})
 	if diff := cmp.Diff([]string{"how often is a retry", "said in the fork"}, read); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

@@ -87,7 +87,7 @@ func TestSeveralStores(t *testing.T) {
 	if err != nil || listing.Total != 3 || listing.Conversations[0].ID != "memory-a" || listing.Conversations[2].Events != 3 {
 		t.Errorf("%+v, %v", listing, err)
 	}
-	if p := listing.Problems; len(p) != 1 || p[0].ID != "" || p[0].Kind != conversations.Unreadable {
+	if p := listing.Problems; len(p) != 1 || p[0].ID != "" || p[0].Kind != store.Unreadable {
 		t.Errorf("problems %+v", p)
 	}
 	var lines []string
@@ -106,12 +106,12 @@ func TestSeveralStores(t *testing.T) {
 	if found.Total != 2 || !slices.Equal(lines, []string{"memory-a a needle", "memory-c needle"}) {
 		t.Errorf("%q, %+v, %v", lines, found, err)
 	}
-	r, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-c", Turns: func(of int) (int, int) { return of, of }})
+	r, _, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-c", Turns: func(of int) (int, int) { return of, of }})
 	if err != nil || r.Turns != 3 || r.FirstTurn != 3 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	var notFound *conversations.NotFoundError
-	if _, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-z"}); !errors.As(err, &notFound) || len(notFound.Unread) != 1 {
+	if _, _, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-z"}); !errors.As(err, &notFound) || len(notFound.Unread) != 1 {
 		t.Errorf("%v", err)
 	}
 	var unavailable *conversations.UnavailableError

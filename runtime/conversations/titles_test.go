@@ -82,7 +82,7 @@ func listedTitles(t *testing.T, l *conversations.Library) []string {
 	var titles []string
 	for _, c := range listing.Conversations {
 		titles = append(titles, c.Title)
-		read, err := l.Read(t.Context(), conversations.ReadQuery{ID: string(c.ID)})
+		read, _, err := l.Read(t.Context(), conversations.ReadQuery{ID: string(c.ID)})
 		if err != nil || read.Title != c.Title {
 			t.Errorf("%s: read as %q, %v; listed as %q", c.ID, read.Title, err, c.Title)
 		}

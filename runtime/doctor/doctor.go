@@ -1,8 +1,8 @@
 // Package doctor examines an installation: the versions, the program, what the families of tools depend on, and every
 // host that the program is registered with. It starts each registered command as the host does.
 //
-// It changes nothing, and waits for no program without a limit. It runs a command from a project's own file only if
-// that is this program with arguments that [install] writes: a project may come from anywhere, and its author must
+// It changes nothing, and waits for no program without a limit. It runs a command from a project's own file only if the
+// command is this program with arguments that [install] writes: a project may come from anywhere, and its author must
 // not choose what doctor starts.
 package doctor
 
@@ -31,7 +31,7 @@ type Config struct {
 	Dir string
 	// Runner runs programs. Connect starts a registered server, as the function [Connect] does.
 	Runner  process.Runner
-	Connect func(process.Command) (transport mcp.Transport, stop func() (said []byte), err error)
+	Connect func(process.Command) (transport mcp.Transport, stop func() (stderr []byte), err error)
 	// LookPath finds programs in PATH, as [exec.LookPath] does.
 	LookPath func(name string) (string, error)
 	// Now returns the time.
@@ -60,29 +60,29 @@ type Report struct {
 	Problems int               `json:"problems"`
 }
 
-// Examine examines everything. Failures are problems in the report. Programs run at the same time.
+// Examine returns the report about the installation, with what fails as problems. Programs run at the same time.
 func Examine(ctx context.Context, c Config) Report {
-	var jp []toolset.Check
-	var hosts []Check
-	var version string // of JP
+	var jpChecks []toolset.Check
+	var hostChecks []Check
+	var jpVersion string
 	var probing sync.WaitGroup
-	probing.Go(func() { version, jp = c.jp(ctx) })
-	probing.Go(func() { hosts = c.hosts(ctx) })
-	families := c.families(ctx)
+	probing.Go(func() { jpVersion, jpChecks = c.jp(ctx) })
+	probing.Go(func() { hostChecks = c.hosts(ctx) })
+	familyChecks := c.families(ctx)
 	probing.Wait()
 
 	r := Report{Versions: map[string]string{c.Install.Name: c.Version, "go": runtime.Version()}}
 	versions := c.Install.Name + " " + c.Version + ", " + runtime.Version()
-	if version != "" {
-		r.Versions["jp"] = version
-		versions += ", " + version
+	if jpVersion != "" {
+		r.Versions["jp"] = jpVersion
+		versions += ", " + jpVersion
 	}
 	r.add(toolset.Check{Name: "versions", Status: toolset.OK, Detail: versions})
-	r.add(jp...)
+	r.add(jpChecks...)
 	r.add(c.program())
-	r.add(families...)
-	for _, host := range hosts {
-		r.addCheck(host)
+	r.add(familyChecks...)
+	for _, check := range hostChecks {
+		r.addCheck(check)
 	}
 	return r
 }
@@ -98,12 +98,14 @@ func (c Config) families(ctx context.Context) []toolset.Check {
 	return checks
 }
 
+// add adds checks that are not about a registration.
 func (r *Report) add(checks ...toolset.Check) {
 	for _, c := range checks {
 		r.addCheck(Check{Check: c})
 	}
 }
 
+// addCheck adds a check to the report and to the numbers of warnings and problems.
 func (r *Report) addCheck(c Check) {
 	switch c.Status {
 	case toolset.Warning:
@@ -114,19 +116,19 @@ func (r *Report) addCheck(c Check) {
 	r.Checks = append(r.Checks, c)
 }
 
-// program reports the path of this program, and whether PATH finds another one.
+// program returns the check of this program: its path, and as a problem that PATH finds another program with its name.
 func (c Config) program() toolset.Check {
 	check := toolset.Check{Name: "program", Status: toolset.OK, Detail: c.Install.Program}
 	if c.Install.ProgramName != "" {
 		return check
 	}
-	other, err := c.LookPath(c.Install.Name)
+	inPath, err := c.LookPath(c.Install.Name)
 	if err != nil {
 		check.Detail += ", not in PATH"
 		return check
 	}
 	check.Status = toolset.Problem
-	check.Detail += "; PATH finds another one first: " + other
+	check.Detail += "; PATH finds another one first: " + inPath
 	check.Fix = "remove one of the two, or put the directory of the one to use first in PATH"
 	return check
 }

@@ -15,17 +15,18 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// hosts examines every host and starts all registered commands at the same time.
+// hosts returns a check for each registration of this program, and for each host without one. It starts all registered
+// commands at the same time.
 func (c Config) hosts(ctx context.Context) []Check {
 	var checks []Check
 	var registered []install.Registration // registered[i] belongs to checks[i] if it has a path
 	for _, host := range install.Hosts() {
-		found := install.Registrations(host, c.Install)
-		if len(found) == 0 {
+		registrations := install.Registrations(host, c.Install)
+		if len(registrations) == 0 {
 			checks = append(checks, Check{Check: toolset.Check{Name: host.Name, Status: toolset.Off, Detail: notRegistered}})
 			registered = append(registered, install.Registration{})
 		}
-		for _, r := range found {
+		for _, r := range registrations {
 			checks = append(checks, Check{Check: toolset.Check{Name: host.Name, Hint: host.Unattended(c.Install)}, Scope: r.Scope, Path: r.Path, Command: r.Command})
 			registered = append(registered, r)
 		}
@@ -33,7 +34,7 @@ func (c Config) hosts(ctx context.Context) []Check {
 	var running sync.WaitGroup
 	for i := range checks {
 		if checks[i].Path != "" {
-			running.Go(func() { c.host(ctx, &checks[i], registered[i]) })
+			running.Go(func() { c.checkHost(ctx, &checks[i], registered[i]) })
 		}
 	}
 	running.Wait()
@@ -43,17 +44,18 @@ func (c Config) hosts(ctx context.Context) []Check {
 // notRegistered is the finding about a host that has no entry for this program.
 const notRegistered = "not registered"
 
-// host completes the check of one registration.
-func (c Config) host(ctx context.Context, check *Check, r install.Registration) {
-	again := fmt.Sprintf("%s install %s --scope %s", c.Install.Name, r.Host, r.Scope)
+// checkHost sets the status, the detail and the fix of the check of one registration. It starts the registered command
+// unless the registration has an error, is disabled, is a URL, or names a program that doctor must not start.
+func (c Config) checkHost(ctx context.Context, check *Check, r install.Registration) {
+	installAgain := fmt.Sprintf("%s install %s --scope %s", c.Install.Name, r.Host, r.Scope)
 	if settings, ok := r.Settings(c.Install); ok && len(settings) > 0 {
-		again += " " + process.JoinCommand(settings...)
+		installAgain += " " + process.JoinCommand(settings...)
 	}
-	check.Fix = again
-	check.Status = toolset.Problem
+	// Until the command has answered, there is a problem, and installing again is the fix.
+	check.Status, check.Fix = toolset.Problem, installAgain
 	if r.Err != nil {
 		check.Detail = r.Err.Error()
-		if len(r.Command) == 0 {
+		if len(r.Command) == 0 { // the file or the entry cannot be read
 			check.Fix = "correct the file; then " + check.Fix
 		}
 		if r.Doubtful {
@@ -73,38 +75,39 @@ func (c Config) host(ctx context.Context, check *Check, r install.Registration) 
 		return
 	}
 	r.Command = c.expand(r.Command)
-	if relative(r.Command[0]) {
+	if isRelativePath(r.Command[0]) {
 		check.Status = toolset.Warning
 		check.Detail = "not started: which program " + r.Command[0] + " is depends on the directory that the host starts it in"
-		check.Fix = "name the program by an absolute path: " + again
+		check.Fix = "name the program by an absolute path: " + installAgain
 		return
 	}
-	if err := c.trusted(r); err != nil {
+	if err := c.checkTrust(r); err != nil {
 		check.Detail = "not started: " + err.Error()
 		return
 	}
 	if r.Host == "jp" {
-		c.hostJP(ctx, check, r)
+		c.checkJP(ctx, check, r)
 		return
 	}
-	got, err := c.probe(ctx, r)
+	answered, err := c.probe(ctx, r)
 	if err != nil {
 		check.Detail = err.Error()
 		return
 	}
 	check.Status, check.Fix = toolset.OK, ""
-	check.Tools, check.ServerName, check.ServerVersion = got.tools, got.name, got.version
-	check.DurationMS = got.took.Milliseconds()
-	check.Detail = fmt.Sprintf("answers with %s in %d ms, and is %s %s", text.Count(got.tools, "tool", "tools"), check.DurationMS, got.name, got.version)
-	if got.version != c.Version {
+	check.Tools, check.ServerName, check.ServerVersion = answered.tools, answered.name, answered.version
+	check.DurationMS = answered.duration.Milliseconds()
+	check.Detail = fmt.Sprintf("answers with %s in %d ms, and is %s %s", text.Count(answered.tools, "tool", "tools"), check.DurationMS, answered.name, answered.version)
+	if answered.version != c.Version {
 		check.Status = toolset.Warning
 		check.Detail += ", while this is " + c.Version
-		check.Fix = "have the host start this program: " + again + "; or update the other one"
+		check.Fix = "have the host start this program: " + installAgain + "; or update the other one"
 	}
 }
 
-// hostJP calls a tool as JP does, and reports whether JP loads the registered definitions.
-func (c Config) hostJP(ctx context.Context, check *Check, r install.Registration) {
+// checkJP is the end of [Config.checkHost] for JP: it runs the registered command. If the command succeeds, but
+// settings are known to be missing for JP to load the definitions, the status is a warning.
+func (c Config) checkJP(ctx context.Context, check *Check, r install.Registration) {
 	start := c.Now()
 	if err := c.probeJP(ctx, r); err != nil {
 		check.Detail = err.Error()
@@ -115,16 +118,16 @@ func (c Config) hostJP(ctx context.Context, check *Check, r install.Registration
 	check.Detail = fmt.Sprintf("answers in %d ms", check.DurationMS)
 	lacks, sure := install.JPSettings(c.Install)
 	switch {
-	case len(lacks) == 0:
+	case len(lacks) == 0: // JP loads the definitions
 	case sure:
 		check.Status, check.Fix = toolset.Warning, strings.Join(lacks, " ")
 		check.Detail += ", but the workspace's configuration does not have JP load it"
-	default:
+	default: // another file of the workspace may have the settings
 		check.Detail += "; what .jp/config.toml does not tell, the workspace's configuration has to: " + strings.Join(lacks, " ")
 	}
 }
 
-// expand replaces the variable that hosts replace with the project's directory.
+// expand returns a command with the project's directory in place of the variable ${workspaceFolder}, as hosts start it.
 func (c Config) expand(command []string) []string {
 	words := make([]string, len(command))
 	for i, word := range command {
@@ -133,14 +136,15 @@ func (c Config) expand(command []string) []string {
 	return words
 }
 
-// relative reports whether a path of a program depends on the working directory. A name without a path is looked up
-// in PATH.
-func relative(program string) bool {
+// isRelativePath reports whether the working directory decides which program is started. A name without a slash is no
+// path: it is looked up in PATH.
+func isRelativePath(program string) bool {
 	return !filepath.IsAbs(program) && filepath.Base(program) != program
 }
 
-// trusted returns why a registered command must not be started. Commands in the user's own files may be.
-func (c Config) trusted(r install.Registration) error {
+// checkTrust returns an error if the registered command must not be started: a project's file names a program that is
+// not this one, or gives it other arguments than install does. Commands in the user's own files may be started.
+func (c Config) checkTrust(r install.Registration) error {
 	if r.Scope == install.User {
 		return nil
 	}
@@ -148,15 +152,15 @@ func (c Config) trusted(r install.Registration) error {
 	if err != nil {
 		return err
 	}
-	theirs, err := os.Stat(path)
+	registered, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	ours, err := os.Stat(c.Install.Program)
+	this, err := os.Stat(c.Install.Program)
 	if err != nil {
 		return err
 	}
-	if !os.SameFile(theirs, ours) {
+	if !os.SameFile(registered, this) {
 		return fmt.Errorf("the project's file names another program, %s", r.Command[0])
 	}
 	if _, ok := r.Settings(c.Install); !ok {

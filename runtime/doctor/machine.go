@@ -14,8 +14,9 @@ import (
 // versionLimit is the time that a program has to print its version.
 const versionLimit = 3 * time.Second
 
-// jp returns the version of the JP in PATH, if there is one: workspaces can be read without it.
-func (c Config) jp(ctx context.Context) (version string, problems []toolset.Check) {
+// jp returns the version of the JP in PATH. Without JP both results are empty, because nothing depends on it. If JP
+// does not print its version, the result is a check with a warning.
+func (c Config) jp(ctx context.Context) (version string, warnings []toolset.Check) {
 	path, err := c.LookPath("jp")
 	if err != nil {
 		return "", nil
@@ -23,13 +24,13 @@ func (c Config) jp(ctx context.Context) (version string, problems []toolset.Chec
 	result, err := c.Runner.Run(ctx, process.Command{
 		Path: path, Args: []string{"--version"}, Limits: process.Limits{Timeout: versionLimit, Stdout: maxAnswer},
 	})
-	said, _, _ := strings.Cut(strings.TrimSpace(string(result.Stdout)), "\n")
+	version, _, _ = strings.Cut(strings.TrimSpace(string(result.Stdout)), "\n")
 	var failure *process.Error
 	switch {
 	case errors.As(err, &failure) && failure.Kind == process.Timeout:
 		err = fmt.Errorf("it hangs: it was stopped after %v", versionLimit)
-	case err == nil && (result.ExitCode != 0 || said == ""):
-		err = fmt.Errorf("it ends with exit code %d and prints %q", result.ExitCode, shortened(said))
+	case err == nil && (result.ExitCode != 0 || version == ""):
+		err = fmt.Errorf("it ends with exit code %d and prints %q", result.ExitCode, shortened(version))
 	}
 	if err != nil {
 		return "", []toolset.Check{{
@@ -37,9 +38,9 @@ func (c Config) jp(ctx context.Context) (version string, problems []toolset.Chec
 			Fix: "see what jp --version does, and reinstall JP where it fails",
 		}}
 	}
-	said = shortened(said)
-	if !strings.HasPrefix(said, "jp") {
-		said = "jp " + said
+	version = shortened(version)
+	if !strings.HasPrefix(version, "jp") {
+		version = "jp " + version
 	}
-	return said, nil
+	return version, nil
 }

@@ -18,20 +18,20 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// startLimit is the time that a server has to list its tools, which is that of Codex, the least patient host.
+// startLimit is the time that a server has to list its tools: as long as Codex, the least patient host, waits for it.
 const startLimit = 10 * time.Second
 
-// maxAnswer is the greatest length of an answer, in bytes.
+// maxAnswer is the greatest length in bytes of what a program answers or prints.
 const maxAnswer = 4 << 20
 
-// answer is the answer of a server.
+// answer is what a server says of itself.
 type answer struct {
 	tools         int
 	name, version string
-	took          time.Duration
+	duration      time.Duration // from its start to the list of its tools
 }
 
-// Connect starts a server. stop ends it and returns its standard error.
+// Connect starts a server, and returns a connection to it. stop ends the server and returns its standard error.
 func Connect(cmd process.Command) (transport mcp.Transport, stop func() []byte, err error) {
 	server, err := process.Exec{}.Start(cmd)
 	if err != nil {
@@ -44,7 +44,8 @@ func Connect(cmd process.Command) (transport mcp.Transport, stop func() []byte, 
 	return &mcp.IOTransport{Reader: io.NopCloser(server.Stdout), Writer: server.Stdin, MaxLineLength: maxAnswer}, stop, nil
 }
 
-// probe starts a registered command as its host does, and lists its tools.
+// probe starts a registered command as its host does, has it list its tools, and ends it. The error is that the command
+// does not start, that it does not list its tools, or that of [Config.checkTools].
 func (c Config) probe(ctx context.Context, r install.Registration) (answer, error) {
 	start := c.Now()
 	transport, stop, err := c.Connect(c.command(r, r.Command[1:]))
@@ -53,50 +54,50 @@ func (c Config) probe(ctx context.Context, r install.Registration) (answer, erro
 	}
 	limited, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	got, tools, err := c.ask(limited, transport)
-	got.took = c.Now().Sub(start)
-	said := firstLine(stop())
+	answered, tools, err := c.listTools(limited, transport)
+	answered.duration = c.Now().Sub(start)
+	stderr := firstLine(stop())
 	if err == nil {
-		return got, c.missing(got, tools)
+		return answered, c.checkTools(answered, tools)
 	}
 	if limited.Err() != nil {
 		err = fmt.Errorf("it hangs: it was stopped after %v without an answer to tools/list", startLimit)
 	} else {
 		err = fmt.Errorf("it does not list its tools: %s", shortened(err.Error()))
 	}
-	if said != "" {
-		err = fmt.Errorf("%w, and says: %s", err, shortened(said))
+	if stderr != "" {
+		err = fmt.Errorf("%w, and says: %s", err, shortened(stderr))
 	}
 	return answer{}, err
 }
 
-// ask returns the name and the tools of a server.
-func (c Config) ask(ctx context.Context, transport mcp.Transport) (got answer, tools map[string]bool, err error) {
+// listTools returns the answer of a server, without the duration, and the names of its tools.
+func (c Config) listTools(ctx context.Context, transport mcp.Transport) (answered answer, tools map[string]bool, err error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: c.Install.Name + "-doctor", Version: c.Version}, nil)
 	session, err := client.Connect(ctx, transport, nil)
 	if err != nil {
-		return got, nil, err
+		return answered, nil, err
 	}
 	if server := session.InitializeResult().ServerInfo; server != nil {
-		got.name, got.version = shortened(server.Name), shortened(server.Version)
+		answered.name, answered.version = shortened(server.Name), shortened(server.Version)
 	}
 	tools = map[string]bool{}
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
-			return got, nil, err
+			return answered, nil, err
 		}
 		tools[tool.Name] = true
 	}
-	got.tools = len(tools)
-	return got, tools, nil
+	answered.tools = len(tools)
+	return answered, tools, nil
 }
 
-// missing returns the error for a server that lacks tools that this program always offers.
-func (c Config) missing(got answer, tools map[string]bool) error {
+// checkTools returns an error if a server with an answer and tools lacks a tool that this program always offers.
+func (c Config) checkTools(answered answer, tools map[string]bool) error {
 	var missing []string
 	for _, f := range c.Registry.Families() {
 		for _, tool := range f.Declared() {
-			if f.Offered == nil && !tools[tool.Name] {
+			if f.Offered == nil && !tools[tool.Name] { // without Offered, a family always offers its tools
 				missing = append(missing, tool.Name)
 			}
 		}
@@ -105,10 +106,11 @@ func (c Config) missing(got answer, tools map[string]bool) error {
 		return nil
 	}
 	slices.Sort(missing)
-	return fmt.Errorf("it is another program, or another version of this one: it is %s %s and has no %s", got.name, got.version, strings.Join(missing, ", "))
+	return fmt.Errorf("it is another program, or another version of this one: it is %s %s and has no %s", answered.name, answered.version, strings.Join(missing, ", "))
 }
 
-// command returns a registered command in the project, with the environment that a host gives it.
+// command returns the command to start for a registration: its program with args, in the project, with the environment
+// of a host. Variables of the entry are in the environment only if the entry is in the user's own file.
 func (c Config) command(r install.Registration, args []string) process.Command {
 	env := process.DefaultEnv("JP_*", toolset.Variable(c.Install.Name, "*"))
 	if r.Scope == install.User {
@@ -120,18 +122,20 @@ func (c Config) command(r install.Registration, args []string) process.Command {
 	}
 }
 
-// firstLine returns the first line that is not blank.
+// firstLine returns the first line of an output that is not blank, or "".
 func firstLine(out []byte) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return strings.TrimSpace(line)
 }
 
-// maxSaid is how many characters of a program's output a finding repeats.
-const maxSaid = 200
+// maxQuoted is how many characters of a program's output a finding repeats.
+const maxQuoted = 200
 
-func shortened(said string) string { return text.Cut(said, maxSaid+1) }
+// shortened returns an output as a finding repeats it.
+func shortened(output string) string { return text.Cut(output, maxQuoted+1) }
 
-// probeJP has a tool format arguments, as JP does before a call. That has no effect.
+// probeJP runs the registered command as JP does before a call: a tool formats its arguments, which has no other
+// effect. The error is that the command fails, or does not answer with success.
 func (c Config) probeJP(ctx context.Context, r install.Registration) error {
 	tool := c.Registry.Names()[0]
 	args := make([]string, 0, len(r.Command))

@@ -11,8 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Text writes the report for people: a line for each finding, and its fix. Hosts that are not in use share lines.
-// Paths in home begin with a tilde.
+// Text writes the report for people: each finding with its fix, and the numbers of problems and warnings. Hosts without
+// a registration share lines. Paths below home begin with a tilde.
 func (r Report) Text(w io.Writer, home string) error {
 	var b strings.Builder
 	var unused []string
@@ -52,20 +52,22 @@ func (r Report) Text(w io.Writer, home string) error {
 // unusedPerLine is how many names of hosts fit a line of 80 columns.
 const unusedPerLine = 5
 
-func counted(n int, what string) string {
+// counted returns a number with a noun, which it puts into the plural if necessary.
+func counted(n int, noun string) string {
 	if n == 0 {
-		return "No " + what + "s"
+		return "No " + noun + "s"
 	}
-	return text.Count(n, what, what+"s")
+	return text.Count(n, noun, noun+"s")
 }
 
-// line writes one line of columns. content may come from a file or from another program.
+// line writes one line of columns, or nothing if content, which may come from another program, is empty.
 func line(b *strings.Builder, status, name, content string) {
 	if content != "" {
 		b.WriteString(strings.TrimRight(fmt.Sprintf("%-7s  %-14s  %s", status, name, text.Line(content)), " ") + "\n")
 	}
 }
 
+// tilde returns a text with a tilde in place of home. It changes nothing if home is empty or "/".
 func tilde(text, home string) string {
 	if len(home) < 2 {
 		return text

@@ -28,6 +28,7 @@ func Document(element any) []byte {
 // Element writes an element inside the current one; see [Document].
 func (w *Writer) Element(element any) { w.element(reflect.ValueOf(element).Elem()) }
 
+// element writes an element, and before it the separators that are set.
 func (w *Writer) element(v reflect.Value) {
 	fields := v.Type()
 	name, option, _ := strings.Cut(fields.Field(0).Tag.Get("element"), ",")
@@ -40,7 +41,7 @@ func (w *Writer) element(v reflect.Value) {
 	w.open(name, option)
 	for i := range v.NumField() {
 		if tag := fields.Field(i).Tag; tag.Get("attr") != "" {
-			w.anyAttribute(tag, v.Field(i))
+			w.taggedAttribute(tag, v.Field(i))
 		}
 	}
 	if option == "root" {
@@ -62,7 +63,8 @@ func (w *Writer) open(name, option string) {
 	}
 }
 
-func (w *Writer) anyAttribute(tag reflect.StructTag, v reflect.Value) {
+// taggedAttribute writes the attribute of a field, unless the tag says to leave it out.
+func (w *Writer) taggedAttribute(tag reflect.StructTag, v reflect.Value) {
 	name, option, _ := strings.Cut(tag.Get("attr"), ",")
 	if fixed, ok := tag.Lookup("fixed"); ok {
 		w.Attribute(name, fixed)
@@ -72,13 +74,14 @@ func (w *Writer) anyAttribute(tag reflect.StructTag, v reflect.Value) {
 		return
 	}
 	value := reflect.Indirect(v).Interface()
-	if at, ok := value.(time.Time); option == "omitzero" && ok && at.IsZero() {
+	if t, ok := value.(time.Time); option == "omitzero" && ok && t.IsZero() { // it may have a location
 		return
 	}
 	w.Attribute(name, value)
 }
 
-// content writes a field that is a body or elements.
+// content writes a field that is a body, an element or a list of elements. A string is the body of the current element
+// or, if its tag names an element, of that one.
 func (w *Writer) content(tag reflect.StructTag, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:

@@ -41,7 +41,7 @@ func (w *Writer) Bytes() []byte { return w.buf }
 // Open starts an element inside the current one.
 func (w *Writer) Open(name string) {
 	if len(w.stack) > 0 {
-		w.inside()
+		w.endStartTag()
 		w.stack[len(w.stack)-1].tag = tagChildren
 		w.newline(len(w.stack))
 	}
@@ -51,19 +51,20 @@ func (w *Writer) Open(name string) {
 // OpenBeside starts an element inside the current one, on the same line as the content before it.
 func (w *Writer) OpenBeside(name string) {
 	if len(w.stack) > 0 {
-		w.inside()
+		w.endStartTag()
 	}
 	w.begin(name)
 }
 
-// inside ends the start tag of the current element if it is still open.
-func (w *Writer) inside() {
+// endStartTag ends the start tag of the current element if it is still open.
+func (w *Writer) endStartTag() {
 	if top := &w.stack[len(w.stack)-1]; top.tag == tagOpen {
 		w.buf = append(w.buf, '>')
 		top.tag = tagBody
 	}
 }
 
+// begin writes the start tag of an element without its end, and makes the element the current one.
 func (w *Writer) begin(name string) {
 	w.buf = append(w.buf, '<')
 	w.buf = append(w.buf, name...)
@@ -97,12 +98,15 @@ func (w *Writer) newline(depth int) {
 // Attribute writes an attribute: a text, an integer, a boolean, or a time as RFC 3339 in UTC, in whole seconds.
 // Attributes are for values of this program; they are escaped all the same.
 func (w *Writer) Attribute(name string, value any) {
-	if at, ok := value.(time.Time); ok {
-		value = at.UTC().Format("2006-01-02T15:04:05Z")
+	if t, ok := value.(time.Time); ok {
+		value = t.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	w.buf = append(append(append(w.buf, ' '), name...), `="`...)
-	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;")
-	w.buf = append(w.buf, escape.Replace(text.Line(fmt.Sprint(value)))...)
+	escaped := text.Line(fmt.Sprint(value))
+	if strings.ContainsAny(escaped, "&<>\"\t") { // making a replacer takes longer than all else here
+		escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;").Replace(escaped)
+	}
+	w.buf = append(w.buf, escaped...)
 	w.buf = append(w.buf, '"')
 }
 
@@ -120,8 +124,8 @@ func (w *Writer) Body(form, text string) {
 	}
 }
 
-// Inline writes the body of the current element on one line: line breaks become spaces. It is in a CDATA section if
-// anything in it could be taken for markup.
+// Inline writes the body of the current element on one line: line breaks become spaces. The body is in a CDATA section
+// if anything in it could be taken for markup.
 func (w *Writer) Inline(body string) {
 	w.inline(text.Line(body))
 }
@@ -130,7 +134,7 @@ func (w *Writer) Inline(body string) {
 func (w *Writer) Lines(body string) { w.inline(text.Visible(body)) }
 
 func (w *Writer) inline(clean string) {
-	w.inside()
+	w.endStartTag()
 	if !strings.ContainsAny(clean, "<&") && !strings.Contains(clean, "]]>") {
 		w.buf = append(w.buf, clean...)
 		return
@@ -140,10 +144,10 @@ func (w *Writer) inline(clean string) {
 	w.buf = append(w.buf, "]]>"...)
 }
 
-// Block writes the body of the current element, verbatim, in a CDATA section that begins and ends with a newline. The
-// content is everything between those two newlines.
+// Block writes the body of the current element, with hidden characters made visible, in a CDATA section that begins and
+// ends with a newline. The content is everything between those two newlines.
 func (w *Writer) Block(body string) {
-	w.inside()
+	w.endStartTag()
 	w.buf = append(w.buf, "<![CDATA[\n"...)
 	w.cdata(text.Visible(body))
 	w.buf = append(w.buf, "\n]]>"...)
@@ -152,7 +156,7 @@ func (w *Writer) Block(body string) {
 // JSON writes the body of the current element as JSON in a fence: no line of JSON can begin with a backtick. A text
 // that is not JSON, for instance because it was cut, gets a fence that is longer than any run of backticks in it.
 func (w *Writer) JSON(body string) {
-	w.inside()
+	w.endStartTag()
 	w.buf = append(w.buf, "<![CDATA[\n"...)
 	fence := "```"
 	if json.Valid([]byte(body)) {
@@ -172,6 +176,7 @@ func (w *Writer) cdata(clean string) {
 	w.buf = append(w.buf, strings.ReplaceAll(clean, "]]>", "]]]]><![CDATA[>")...)
 }
 
+// longestRun returns the greatest number of bytes b in s that follow each other.
 func longestRun(s string, b byte) int {
 	longest, run := 0, 0
 	for i := range len(s) {

@@ -12,13 +12,13 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// jsonText is a writer of JSON.
+// jsonText builds a JSON text.
 type jsonText struct{ buf []byte }
 
 func (w *jsonText) raw(text string) { w.buf = append(w.buf, text...) }
 
-// next writes a comma between two values.
-func (w *jsonText) next() {
+// comma writes a comma if a value or a member comes before the next one.
+func (w *jsonText) comma() {
 	if n := len(w.buf); n > 0 && strings.IndexByte("{[:", w.buf[n-1]) < 0 {
 		w.raw(",")
 	}
@@ -29,7 +29,8 @@ func (w *jsonText) name(name string) {
 	w.raw(":")
 }
 
-// value writes a value of a generated type. A nil slice is empty, unless it may be null.
+// value writes a value of a generated type. A nil pointer is null, and so is a nil slice if mayBeNull is set; otherwise
+// a nil slice is an empty array.
 func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 	switch v.Kind() {
 	case reflect.String, reflect.Int, reflect.Float64, reflect.Bool:
@@ -45,21 +46,22 @@ func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 			w.null()
 			return
 		}
-		w.next()
+		w.comma()
 		w.raw("[")
 		for i := range v.Len() {
 			w.value(v.Index(i), false)
 		}
 		w.raw("]")
 	case reflect.Struct:
-		w.next()
+		w.comma()
 		w.raw("{")
 		w.fields(v)
 		w.raw("}")
 	}
 }
 
-// fields writes the members of an object: the fields of a struct by their tags, or those of the variant that is set.
+// fields writes the members of an object: the fields of a struct by their tags. Of fields that are variants, it writes
+// the key and the members of the one that is set.
 func (w *jsonText) fields(v reflect.Value) {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i).Tag
@@ -80,7 +82,7 @@ func (w *jsonText) fields(v reflect.Value) {
 }
 
 func (w *jsonText) null() {
-	w.next()
+	w.comma()
 	w.raw("null")
 }
 
@@ -96,7 +98,7 @@ func (w *jsonText) scalar(v any) {
 		w.null()
 		return
 	}
-	w.next()
+	w.comma()
 	w.buf = append(w.buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
@@ -107,15 +109,15 @@ const (
 	CodeFailed           = "failed" // any other failure
 )
 
-// Success returns the result of a tool that answers in JSON: {"ok":true, …}, or without ok for a plain tool, with the
-// notes of the call at its end. An answer that is too long for the tool is an error.
+// Success returns the answer of a tool that answers in JSON: "ok":true, which a plain tool leaves out, the fields of
+// result, and the notes of the call. The error, one of [Failed], is for an answer that is too long for the tool.
 func Success(result any, notes []string, tool contract.Tool) (string, error) {
 	w := jsonText{buf: []byte("{")}
 	if !tool.Plain {
 		w.raw(`"ok":true`)
 	}
 	w.fields(reflect.Indirect(reflect.ValueOf(result)))
-	w.end(notes)
+	w.endAnswer(notes)
 	if n := utf8.RuneCount(w.buf); tool.MaxChars > 0 && n > tool.MaxChars {
 		return "", Failed(&contract.Failure{
 			Code: CodeTooLarge, Reason: fmt.Sprintf("The answer has %d characters, and at most %d are allowed: ask for less.", n, tool.MaxChars),
@@ -124,8 +126,8 @@ func Success(result any, notes []string, tool contract.Tool) (string, error) {
 	return string(w.buf), nil
 }
 
-// end writes the notes of a call and the end of the answer.
-func (w *jsonText) end(notes []string) {
+// end writes the notes of a call, if there are any, and the end of the answer.
+func (w *jsonText) endAnswer(notes []string) {
 	if len(notes) > 0 {
 		w.name("notes")
 		w.value(reflect.ValueOf(notes), false)
@@ -133,7 +135,8 @@ func (w *jsonText) end(notes []string) {
 	w.raw("}")
 }
 
-// Failed returns an error whose message is a failure in JSON: {"ok":false,"code":"…","reason":"…"}.
+// Failed returns a [*contract.Error] whose message is a failure in JSON: {"ok":false,"code":"…","reason":"…"} and the
+// notes. A [*contract.Failure] has its own code; other properties of err stay.
 func Failed(err error, notes []string) error {
 	out := &contract.Error{Err: err}
 	code, reason := CodeFailed, err.Error()
@@ -156,7 +159,7 @@ func Failed(err error, notes []string) error {
 	w.text(code)
 	w.name("reason")
 	w.text(reason)
-	w.end(notes)
+	w.endAnswer(notes)
 	out.Message = string(w.buf)
 	return out
 }

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"math/rand/v2"
@@ -21,7 +20,8 @@ type builder struct {
 	limits
 	owners   []owner
 	messages []message
-	size     int // bytes of the texts and the extra data of all messages
+	size     int    // bytes of the texts and the extra data of all messages
+	free     []byte // room for copies of texts
 }
 
 // owner is a part of a conversation with messages in the segment.
@@ -42,9 +42,20 @@ func (b *builder) add(part uint32, c *Conversation, m *Message) {
 		b.owners = append(b.owners, owner{part, c})
 	}
 	added := message{*m, uint16(len(b.owners) - 1)} //nolint:gosec // bounded by full
-	added.Text, added.Extra = bytes.Clone(m.Text), bytes.Clone(m.Extra)
+	added.Text, added.Extra = b.copied(m.Text), b.copied(m.Extra)
 	b.messages = append(b.messages, added)
 	b.size += len(m.Text) + len(m.Extra)
+}
+
+// copied returns a copy of a text. Texts share large arrays: the garbage collector then has little to do.
+func (b *builder) copied(text []byte) []byte {
+	const array = 256 << 10
+	if len(text) > len(b.free) {
+		b.free = make([]byte, max(array, len(text)))
+	}
+	n := copy(b.free, text)
+	text, b.free = b.free[:n:n], b.free[n:]
+	return text
 }
 
 // full reports whether the segment should be written.

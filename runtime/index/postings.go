@@ -87,8 +87,8 @@ func (b *builder) newLists() *listWriter {
 // writeGrams writes the lists of trigrams, and then of pairs.
 func (b *builder) writeGrams(w *listWriter) {
 	trigrams, pairs := collector{found: make([]uint32, 0, b.size/2)}, collector{} // about as many as are found
-	var seenTrigrams [1 << 16]*[256]seen                                          // by the first two bytes, then by the third
-	var seenPairs [1 << 16]seen
+	var seenTrigrams [1 << 16]*[256]seen                                          // by the first two bytes, then by the third; made when needed
+	var seenPairs [256]*[256]seen                                                 // by the upper byte of the pair's 16 bits, then by the lower
 	var text []byte
 	for n := range b.messages {
 		text = append(fold.Append(text[:0], b.messages[n].Text), end, end)
@@ -107,7 +107,12 @@ func (b *builder) writeGrams(w *listWriter) {
 				continue // no pair is here
 			}
 			if pair, _, ok := pairAt(text[:len(text)-2], i); ok {
-				pairs.addOnce(&seenPairs[pair&0xFFFF], pair, document)
+				byLower := seenPairs[byte(pair>>8)]
+				if byLower == nil {
+					byLower = new([256]seen)
+					seenPairs[byte(pair>>8)] = byLower
+				}
+				pairs.addOnce(&byLower[byte(pair)], pair, document)
 			}
 		}
 		trigrams.endDocument()

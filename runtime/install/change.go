@@ -16,21 +16,21 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// Change is a planned change to configuration files. Without files nothing changes: the files are as they should be,
-// or Notes has the reason.
+// Change is a planned change to configuration files. If Files is empty nothing changes: the configuration is as it
+// should be, or Notes has the reason.
 type Change struct {
 	Host  string
 	Scope Scope
 	Files []FileChange
-	// Path is the configuration file or the folder that was read.
+	// Path is the host's configuration file; for JP, the .jp directory.
 	Path string
-	// Notes are sentences about things that stay although a user could expect a change.
+	// Notes are sentences that the user should read before the change, such as what stays.
 	Notes []string
 	// Advice are sentences about the steps that are left for the user.
 	Advice []string
 
 	backups string   // the folder for copies of files
-	stay    []string // folders that stay when they are empty, with the folders around them
+	stay    []string // these folders stay, and so do the folders around them; folders below may be removed
 }
 
 // FileChange is a change to one file.
@@ -41,19 +41,20 @@ type FileChange struct {
 	After  []byte // nil to remove the file
 
 	backup string // the path of the copy of Before; empty for none
-	entry  string // shown by a diff in place of a file with long lines; empty for the file's lines
+	entry  string // what a diff of a file with long lines shows instead; empty to show the lines
 }
 
 // Backup returns the path of the copy that is made before the change; empty for none.
 func (f *FileChange) Backup() string { return f.backup }
 
-// errMeanwhile is the error for a file that has changed since the plan was made.
+// errMeanwhile is the error for a file that was changed since the plan was made.
 var errMeanwhile = errors.New("something else has written it in the meantime; nothing was changed, try again")
 
-// add plans other contents for a file; nil removes it.
+// add adds to the change that a file gets the contents after, or is removed if after is nil. A file that exists and is
+// not removed gets a backup. See [FileChange] for entry.
 func (c *Change) add(s snapshot, after []byte, entry string) {
 	f := FileChange{Path: s.path, Target: s.target, Before: s.data, After: after, entry: entry}
-	if s.exists && after != nil { // a removed file has only entries of this program
+	if s.exists && after != nil { // a file to remove has only entries of this program
 		f.backup = backupPath(c.backups, s)
 	}
 	c.Files = append(c.Files, f)
@@ -63,8 +64,8 @@ func (c *Change) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// backupDir returns the folder for copies of files, in the user's own state. Copies beside the files would end up in
-// version control.
+// backupDir returns the folder for copies of files, in the user's own state: copies beside the files would end up in
+// version control. The error is that the home directory is not known.
 func backupDir(o Options) (string, error) {
 	dir, err := expand("{state}/"+o.Name+"/install", o)
 	if err != nil {
@@ -73,28 +74,30 @@ func backupDir(o Options) (string, error) {
 	return dir, nil
 }
 
-// backupPath returns the path of the copy of a file. It depends on the file's path and contents, so that no copy is
-// written over another.
+// backupPath returns the path of the copy of a file in the folder dir. The name of the copy depends on the path and the
+// contents of the file, so that no copy replaces another.
 func backupPath(dir string, s snapshot) string {
 	sum := sha256.Sum256(append([]byte(s.target+"\x00"), s.data...))
 	return filepath.Join(dir, strings.TrimLeft(filepath.Base(s.target), ".")+"-"+hex.EncodeToString(sum[:8])+".before")
 }
 
-// Apply makes the change. It replaces each file as a whole. A file that has changed since the plan was made is an
-// error, and the files after it stay as they are.
+// Apply makes the change, one file after the other. It replaces a file as a whole. It returns the first error, and the
+// files after that stay as they are. A file that was changed since the plan was made is an error.
 func (c *Change) Apply(ctx context.Context) error {
 	for i := range c.Files {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := c.apply(&c.Files[i]); err != nil {
+		if err := c.applyFile(&c.Files[i]); err != nil {
 			return fmt.Errorf("changing %s: %w", c.Files[i].Path, err)
 		}
 	}
 	return nil
 }
 
-func (c *Change) apply(f *FileChange) error {
+// applyFile makes the change to one file, after it has written the backup, or does nothing if the file is already as
+// planned. With a removed file it removes the folders around it that become empty, up to one that stays.
+func (c *Change) applyFile(f *FileChange) error {
 	now, err := readFile(f.Path)
 	if err != nil {
 		return err
@@ -118,10 +121,14 @@ func (c *Change) apply(f *FileChange) error {
 		}
 	}
 	if f.After == nil {
-		err := os.Remove(f.Target)
-		for dir := filepath.Dir(f.Target); err == nil && c.mayGo(dir) && os.Remove(dir) == nil; dir = filepath.Dir(dir) {
+		if err := os.Remove(f.Target); err != nil {
+			return err
 		}
-		return err
+		dir := filepath.Dir(f.Target)
+		for c.isRemovable(dir) && os.Remove(dir) == nil { // os.Remove fails if dir is not empty
+			dir = filepath.Dir(dir)
+		}
+		return nil
 	}
 	mode := fs.FileMode(0o644)
 	if now.exists {
@@ -132,8 +139,8 @@ func (c *Change) apply(f *FileChange) error {
 	return f.replace(mode)
 }
 
-// mayGo reports whether a folder may be removed when it is empty: it is no link, and below a folder that stays.
-func (c *Change) mayGo(dir string) bool {
+// isRemovable reports whether a folder may be removed if it is empty: it is no link, and below a folder that stays.
+func (c *Change) isRemovable(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir() && !slices.Contains(c.stay, dir) && slices.ContainsFunc(c.stay, func(stay string) bool {
 		rel, err := filepath.Rel(stay, dir)
@@ -141,13 +148,13 @@ func (c *Change) mayGo(dir string) bool {
 	})
 }
 
-// isBefore reports whether a file has not changed since the plan was made.
+// isBefore reports whether the file is now as it was when the plan was made.
 func (f *FileChange) isBefore(now snapshot) bool {
 	return now.target == f.Target && now.exists == (f.Before != nil) && bytes.Equal(now.data, f.Before)
 }
 
-// replace writes a new file beside the old one, and renames it if the old one has not changed since the plan was
-// made.
+// replace writes After into a new file beside Target, and renames the new file to Target. If the file at Path was
+// changed since the plan was made, it removes the new file and returns errMeanwhile.
 func (f *FileChange) replace(mode fs.FileMode) error {
 	dir, base := filepath.Split(f.Target)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

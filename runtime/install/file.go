@@ -11,13 +11,14 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// maxFile is the size in bytes of the largest configuration file that is read. Claude Code keeps much more than
-// settings in its file.
+// maxFile is the size in bytes of the largest configuration file that is read. The file of Claude Code has much more
+// than settings.
 const maxFile = 16 << 20
 
-// unreachable returns the error for a file that the system does not let this program read or write.
-func unreachable(what string, err error) error {
-	e := &ManualError{Err: fmt.Errorf("%s: %w", what, err), Fix: "move away what stands in its way"}
+// accessError returns the error for a file that the system does not let this program read or write. action is what
+// failed with err.
+func accessError(action string, err error) error {
+	e := &ManualError{Err: fmt.Errorf("%s: %w", action, err), Fix: "move away what stands in its way"}
 	if errors.Is(err, fs.ErrPermission) {
 		e.Fix = "give yourself access to the file and the folders around it"
 	}
@@ -33,7 +34,8 @@ type snapshot struct {
 	mode   fs.FileMode
 }
 
-// readFile reads a configuration file. It is no error if there is none.
+// readFile reads a configuration file. A missing file is no error. The error is a *ManualError without a path; with an
+// error the snapshot has only path and target.
 func readFile(path string) (snapshot, error) {
 	s := snapshot{path: path, target: path}
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -49,7 +51,7 @@ func readFile(path string) (snapshot, error) {
 		return s, &ManualError{Err: safefile.ErrNotRegular, Fix: "move away what is there"}
 	}
 	if err != nil {
-		return s, unreachable("opening it", err)
+		return s, accessError("opening it", err)
 	}
 	defer f.Close()
 	s.data, err = safefile.ReadAll(f, maxFile)
@@ -58,20 +60,20 @@ func readFile(path string) (snapshot, error) {
 		return s, &ManualError{Err: fmt.Errorf("it is larger than %d MiB", maxFile>>20), Fix: "make it smaller", byHand: true}
 	}
 	if err != nil {
-		return s, unreachable("reading it", err)
+		return s, accessError("reading it", err)
 	}
 	s.exists, s.mode = true, info.Mode().Perm()
 	return s, nil
 }
 
-// orNone returns nil, which removes the file, for an empty document. It returns the document for a link: that and its
-// target stay.
-func (s snapshot) orNone(after []byte) []byte {
-	rest := strings.Join(strings.Fields(string(after)), "")
-	if info, err := os.Lstat(s.path); err == nil && info.Mode().IsRegular() && (rest == "" || rest == "{}") {
+// orNone returns the contents that [Change.add] plans for the file: nil, which removes the file, if the document is
+// empty; otherwise the document. If path is a link, it returns the document: the link and its target stay.
+func (s snapshot) orNone(document []byte) []byte {
+	dense := strings.Join(strings.Fields(string(document)), "")
+	if info, err := os.Lstat(s.path); err == nil && info.Mode().IsRegular() && (dense == "" || dense == "{}") {
 		return nil
 	}
-	return after
+	return document
 }
 
 func exists(path string) bool {
@@ -79,8 +81,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// writable returns an error if an existing file must not be written. Renaming another file over it would work without
-// permission to write it.
+// writable returns an error, a *ManualError, if the file exists and belongs to another user or cannot be written. That
+// has to be checked, because another file could be renamed to its name all the same.
 func (s snapshot) writable() error {
 	if !s.exists {
 		return nil
@@ -93,7 +95,7 @@ func (s snapshot) writable() error {
 	}
 	f, _, err := safefile.OpenFile(s.target, os.O_WRONLY, 0)
 	if err != nil {
-		return unreachable("the file cannot be written", err)
+		return accessError("the file cannot be written", err)
 	}
 	return f.Close()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Settings returns the flags of families in a registration, as words. ok is false if the registration does not start
-// the program as [PlanInstall] does: to serve the tools, and nothing else.
+// Settings returns the flags of families in the command of a registration, as words. ok is false if the command has
+// other arguments than [PlanInstall] writes, so that it does not, or not only, serve the tools.
 func (r Registration) Settings(o Options) (settings []string, ok bool) {
 	if len(r.Command) == 0 {
 		return nil, false
@@ -32,22 +32,24 @@ func (r Registration) Settings(o Options) (settings []string, ok bool) {
 	return settings, len(args) == 0
 }
 
-// cutSettings splits words after the flags of families at their beginning.
+// cutSettings splits words into the given flags at their beginning, with the values of these flags, and the rest. A
+// flag that lacks its value is in the rest.
 func cutSettings(words []string, flags []toolset.Flag) (settings, rest []string) {
-	for at := 0; ; {
-		i := slices.IndexFunc(flags, func(f toolset.Flag) bool { return at < len(words) && words[at] == f.Word() })
+	for end := 0; ; {
+		i := slices.IndexFunc(flags, func(f toolset.Flag) bool { return end < len(words) && words[end] == f.Word() })
 		switch {
-		case i >= 0 && flags[i].Switch:
-			at++
-		case i >= 0 && at+1 < len(words) && !strings.HasPrefix(words[at+1], "-"):
-			at += 2
+		case i >= 0 && flags[i].Switch: // a flag without a value
+			end++
+		case i >= 0 && end+1 < len(words) && !strings.HasPrefix(words[end+1], "-"):
+			end += 2
 		default:
-			return words[:at], words[at:]
+			return words[:end], words[end:]
 		}
 	}
 }
 
-// jpTemplate returns the command line in the definitions for JP, which is the same in all of them.
+// jpTemplate returns the command line in the definitions for JP, which is the same in all of them. It returns "" if
+// there are no definitions.
 func (o Options) jpTemplate() string {
 	for _, f := range o.JPFiles {
 		if _, command, ok := definition([]byte(f.Text)); ok {
@@ -57,27 +59,25 @@ func (o Options) jpTemplate() string {
 	return ""
 }
 
-// jpCommand returns the command line with which JP calls a tool. It names the program as it is found in PATH. A
-// command line that runs another program, such as a task runner, stays as it is.
+// jpCommand returns the command line with which JP calls a tool: that of [Options.jpTemplate], with o.Settings after
+// the program, and with the path of the program if PATH does not lead to it. A template that starts another program,
+// such as a task runner, stays as it is; settings are an error then, or if they have a mark of JP's templates.
 func (o Options) jpCommand() (string, error) {
 	template := o.jpTemplate()
-	arguments, direct := strings.CutPrefix(template, o.Name+" ")
-	if !direct && len(o.Settings) > 0 {
+	arguments, startsThis := strings.CutPrefix(template, o.Name+" ")
+	if !startsThis && len(o.Settings) > 0 {
 		return "", fmt.Errorf("JP is not told to start %s but %q, which no flags can be added to: add them to what that runs", o.Name, template)
 	}
-	if !direct {
+	if !startsThis {
 		return template, nil
 	}
 	for i, word := range o.Settings {
 		for _, mark := range []string{"{{", "}}", "{%", "{#"} {
 			if strings.Contains(word, mark) {
-				return "", fmt.Errorf("%s %q has %s in it, which JP takes for a place to fill in: write it without", o.Settings[max(i-1, 0)], word, mark)
+				flag := o.Settings[max(i-1, 0)] // the flag before its value
+				return "", fmt.Errorf("%s %q has %s in it, which JP takes for a place to fill in: write it without", flag, word, mark)
 			}
 		}
 	}
-	program := o.Name
-	if o.ProgramName == "" {
-		program = o.Program
-	}
-	return process.JoinCommand(append([]string{program}, o.Settings...)...) + " " + arguments, nil
+	return process.JoinCommand(append([]string{o.programIn(Project)}, o.Settings...)...) + " " + arguments, nil
 }

@@ -19,32 +19,19 @@ const hookCommand = "start-hook"
 // HasHook reports whether a host runs a command when a session starts.
 func (h Host) HasHook() bool { return h.user.hooks != "" }
 
-// hook returns the item that runs this program when a session starts anew.
+// hook returns the item, for a list of start hooks, that runs this program when a session starts anew.
 func (o Options) hook(scope Scope) []configedit.Member {
-	program := o.Program
-	if scope == Project && o.ProgramName != "" {
-		program = o.ProgramName
-	}
-	run := []configedit.Member{{Key: "type", Value: "command"}, {Key: "command", Value: process.JoinCommand(program, hookCommand)}}
+	line := process.JoinCommand(o.programIn(scope), hookCommand)
+	run := []configedit.Member{{Key: "type", Value: "command"}, {Key: "command", Value: line}}
 	return []configedit.Member{{Key: "matcher", Value: "startup|clear"}, {Key: "hooks", Value: [][]configedit.Member{run}}}
 }
 
-// runsHook reports whether an item runs this program, at any path, as the start hook and nothing else.
-func (o Options) runsHook(item any) bool {
-	all, own := o.countHooks(item)
-	return own > 0 && own == all
-}
-
-// runsAlso reports whether an item runs this program as the start hook beside other hooks.
-func (o Options) runsAlso(item any) bool {
-	all, own := o.countHooks(item)
-	return own > 0 && own < all
-}
-
-// countHooks returns the number of hooks in an item, and of those that run this program as the start hook.
-func (o Options) countHooks(item any) (all, own int) {
+// runsHook reports whether an item of a list of start hooks runs this program, at any path, as the start hook. isAlone
+// reports whether the item runs nothing else.
+func (o Options) runsHook(item any) (ok, isAlone bool) {
 	group, _ := item.(map[string]any)
 	hooks, _ := group["hooks"].([]any)
+	own := 0
 	for _, hook := range hooks {
 		table, _ := hook.(map[string]any)
 		line, _ := table["command"].(string)
@@ -53,11 +40,11 @@ func (o Options) countHooks(item any) (all, own int) {
 			own++
 		}
 	}
-	return len(hooks), own
+	return own > 0, own == len(hooks)
 }
 
-// planHook plans a change to the file with a host's hooks: it adds a start hook unless there is one, or it removes all
-// of this program. The error is a *ManualError for a file that has to be edited by hand.
+// planHook plans a change to the file with a host's hooks. If the start hook of this program is wanted, it adds the
+// hook unless the file has it; otherwise it removes all start hooks of this program. The error is a *ManualError.
 func (c *Change) planHook(host Host, opts Options, isWanted bool) error {
 	s := host.site(c.Scope)
 	paths, err := site{files: []string{s.hooks}, movedBy: s.movedBy}.candidates(opts)
@@ -74,42 +61,54 @@ func (c *Change) planHook(host Host, opts Options, isWanted bool) error {
 	return nil
 }
 
-// changeHook is [Change.planHook] for a file that was read.
+// changeHook is [Change.planHook] for a file that was read. An item that runs other hooks too stays, with a note.
 func (c *Change) changeHook(current snapshot, opts Options, isWanted bool) error {
 	if !isWanted && !bytes.Contains(current.data, []byte(hookCommand)) {
-		return nil // also if the file cannot be edited
+		return nil // nothing to remove, also if the file cannot be edited
 	}
-	list, err := configedit.List(current.data, startHooks[:])
-	if !isWanted && slices.ContainsFunc(list, opts.runsAlso) {
+	items, err := configedit.List(current.data, startHooks[:])
+	if err != nil {
+		return err
+	}
+	var own []int     // the indexes of the items that run only this program
+	isShared := false // an item runs this program beside other hooks
+	for i, item := range items {
+		ok, isAlone := opts.runsHook(item)
+		if ok && isAlone {
+			own = append(own, i)
+		}
+		isShared = isShared || ok && !isAlone
+	}
+	if !isWanted && isShared {
 		c.note("%s runs %s %s beside other hooks, and still does: take it out by hand.", current.path, opts.Name, hookCommand)
 	}
-	isThere := slices.ContainsFunc(list, opts.runsHook) || isWanted && slices.ContainsFunc(list, opts.runsAlso)
-	if err != nil || isThere == isWanted {
-		return err
+	if isWanted && isShared || isWanted == (len(own) > 0) {
+		return nil // the file is as wanted
 	}
 	if err := current.writable(); err != nil {
 		return err
 	}
 	if !isWanted {
-		return c.removeHooks(current, list, opts)
+		return c.removeHooks(current, own, len(own) == len(items))
 	}
-	hook := opts.hook(c.Scope)
-	after, err := configedit.Append(current.data, startHooks[:], hook)
+	item := opts.hook(c.Scope)
+	after, err := configedit.Append(current.data, startHooks[:], item)
 	if err == nil {
-		c.add(current, after, marked("+", configedit.Snippet(configedit.JSON, startHooks[:], hook)))
+		c.add(current, after, marked("+", configedit.Snippet(configedit.JSON, startHooks[:], item)))
 	}
 	return err
 }
 
-// removeHooks plans to remove the items of a list that run this program.
-func (c *Change) removeHooks(current snapshot, list []any, opts Options) (err error) {
+// removeHooks plans to remove the items with the given indexes from the list of start hooks in a file. If they are all
+// items, it removes the list, and the table around the list if that is empty then.
+func (c *Change) removeHooks(current snapshot, indexes []int, areAll bool) (err error) {
 	after := current.data
-	for i, item := range slices.Backward(list) {
-		if opts.runsHook(item) && err == nil {
-			after, err = configedit.RemoveItem(after, startHooks[:], i)
+	for _, i := range slices.Backward(indexes) {
+		if after, err = configedit.RemoveItem(after, startHooks[:], i); err != nil {
+			return err
 		}
 	}
-	if err == nil && !slices.ContainsFunc(list, func(item any) bool { return !opts.runsHook(item) }) {
+	if areAll {
 		after, err = configedit.Remove(configedit.JSON, after, startHooks[:])
 	}
 	if err == nil {

@@ -17,31 +17,34 @@ type Host struct {
 	Scopes []Scope // its scopes, the default first
 
 	format configedit.Format // 0 for JP, which has files of its own
-	// table is the path of the entries.
+	// table is the path of the table in a configuration file that has the entries of all servers.
 	table []string
 	// shape is the form of an entry.
 	shape shape
-	// forward is the key for the names of the environment variables that a server gets; empty for a host that passes
-	// all.
+	// forward is the key for the names of the environment variables that the host passes to a server; empty for a host
+	// that passes all.
 	forward       string
 	user, project site
 }
 
-// site is the configuration of a host for one scope.
+// site is the place of a host's configuration for one scope.
 type site struct {
-	// files are the patterns of the paths of the configuration, the one to create first; see [expand].
+	// files are patterns for the path of the configuration file; see [expand]. The first is for a new file.
 	files []string
-	// elsewhere is files by operating system, for systems with other paths.
+	// elsewhere has the patterns for operating systems with other paths than files, by GOOS.
 	elsewhere map[string][]string
-	// hooks is the pattern of the path of the file with hooks; empty for a host without a start hook.
+	// hooks is the pattern for the path of the file with hooks; empty for a host without a start hook.
 	hooks string
-	// movedBy is the environment variable that moves the files to another directory.
+	// movedBy is the environment variable with the directory that has files instead; empty for none.
 	movedBy string
-	// binding is the way in which the server finds the project; see [Host.server].
+	// binding is the way in which the server gets the path of its project; see [Host.command].
 	binding binding
-	// advice are the steps left for the user.
+	// advice are sentences about the steps that are left for the user.
 	advice []string
 }
+
+// isJP reports whether the host is JP, which has files of its own instead of one configuration file.
+func (h Host) isJP() bool { return h.format == 0 }
 
 func (h Host) site(scope Scope) site {
 	if scope == Project {
@@ -50,8 +53,8 @@ func (h Host) site(scope Scope) site {
 	return h.user
 }
 
-// Unattended returns the option with which the host calls the tools when nobody can be asked. It is empty for a host
-// that needs none or does not run like that.
+// Unattended returns a sentence about the option with which the host calls the tools when nobody can be asked. It is
+// empty for a host that needs no such option, or that always has a person to ask.
 func (h Host) Unattended(o Options) string {
 	switch h.Name {
 	case "claude-code":
@@ -167,19 +170,20 @@ func Hosts() []Host {
 
 // Lookup returns the host with a name.
 func Lookup(name string) (Host, bool) {
-	hosts := Hosts()
-	i := slices.IndexFunc(hosts, func(h Host) bool { return h.Name == name })
-	if i < 0 {
-		return Host{}, false
+	for _, h := range Hosts() {
+		if h.Name == name {
+			return h, true
+		}
 	}
-	return hosts[i], true
+	return Host{}, false
 }
 
-// candidates returns the possible paths of the configuration.
+// candidates returns the possible paths of the configuration file; the first is for a new file. The error is that the
+// home directory is not known.
 func (s site) candidates(o Options) ([]string, error) {
 	files := s.files
-	if other, ok := s.elsewhere[o.GOOS]; ok {
-		files = other
+	if patterns, ok := s.elsewhere[o.GOOS]; ok {
+		files = patterns
 	}
 	var paths []string
 	for _, file := range files {
@@ -187,33 +191,34 @@ func (s site) candidates(o Options) ([]string, error) {
 			paths = append(paths, filepath.Join(dir, path.Base(file)))
 			continue
 		}
-		at, err := expand(file, o)
+		path, err := expand(file, o)
 		if err != nil {
 			return nil, err
 		}
-		paths = append(paths, at)
+		paths = append(paths, path)
 	}
 	return paths, nil
 }
 
-// expand returns the path of a pattern. A pattern begins with {project}, or with ~, the home directory; with {config}
-// or {state}, as in the XDG Base Directory Specification; or with {appdata}, the directory of Electron applications,
-// https://www.electronjs.org/docs/latest/api/app#appgetpathname.
+// expand returns the path of a pattern. The pattern begins with {project}, the project's directory; ~, the home
+// directory; {config} or {state}, as in the XDG Base Directory Specification; or {appdata}, the directory of Electron
+// applications, https://www.electronjs.org/docs/latest/api/app#appgetpathname. The error is that of [home].
 func expand(pattern string, o Options) (string, error) {
 	begin, rest, _ := strings.Cut(pattern, "/")
+	// The directory is the value of variable if that is an absolute path, otherwise inHome in the home directory.
 	var variable, inHome string
-	switch on := begin + " " + o.GOOS; {
+	switch beginAndOS := begin + " " + o.GOOS; {
 	case begin == "{project}":
 		return filepath.Join(o.Project, filepath.FromSlash(rest)), nil
-	case on == "{appdata} windows":
+	case beginAndOS == "{appdata} windows":
 		variable, inHome = "APPDATA", "AppData/Roaming"
-	case on == "{state} windows":
+	case beginAndOS == "{state} windows":
 		variable, inHome = "LOCALAPPDATA", "AppData/Local"
-	case on == "{appdata} darwin", on == "{state} darwin":
+	case beginAndOS == "{appdata} darwin", beginAndOS == "{state} darwin":
 		inHome = "Library/Application Support"
 	case begin == "{state}":
 		variable, inHome = "XDG_STATE_HOME", ".local/state"
-	case begin != "~":
+	case begin != "~": // {config}, or {appdata} on another system
 		variable, inHome = "XDG_CONFIG_HOME", ".config"
 	}
 	if dir := o.Getenv(variable); variable != "" && filepath.IsAbs(dir) {
@@ -223,8 +228,8 @@ func expand(pattern string, o Options) (string, error) {
 	return filepath.Join(dir, filepath.FromSlash(inHome), filepath.FromSlash(rest)), err
 }
 
-// home returns the user's home directory. A relative path is an error: it would lead to another place from every
-// directory.
+// home returns the user's home directory. The error is that the environment does not have it, or has a relative path:
+// that would lead to another place from every directory.
 func home(o Options) (string, error) {
 	name := "HOME"
 	if o.GOOS == "windows" {
@@ -240,126 +245,106 @@ func home(o Options) (string, error) {
 	return dir, nil
 }
 
-// server is the command that a host runs.
-type server struct {
-	command string
-	args    []string
+// command returns the program and the arguments with which a host starts the server. The error is errNoWorkspace.
+func (h Host) command(scope Scope, o Options) ([]string, error) {
+	command := []string{o.programIn(scope), "mcp"}
+	switch binding := h.site(scope).binding; {
+	case binding == byPath && o.Workspace == "":
+		return nil, errNoWorkspace
+	case binding == byPath, scope == User && o.Bind:
+		command = append(command, "--workspace", o.Workspace)
+	case binding == byVariable:
+		command = append(command, "--workspace", "${workspaceFolder}")
+	}
+	return append(command, o.Settings...), nil
 }
 
-// server returns the command with which a host starts this program. A file that people share has the program's name;
-// a user's own file has its path, because applications started from a desktop often have a shorter PATH than a shell.
-func (h Host) server(scope Scope, o Options) (server, error) {
-	s := server{command: o.Program, args: []string{"mcp"}}
+// programIn returns this program as the configuration for a scope names it. A file that people share has the program's
+// name if PATH leads to the program. A user's own file has the program's path, because applications started from a
+// desktop often have a shorter PATH than a shell.
+func (o Options) programIn(scope Scope) string {
 	if scope == Project && o.ProgramName != "" {
-		s.command = o.ProgramName
+		return o.ProgramName
 	}
-	switch bound := h.site(scope).binding; {
-	case bound == byPath && o.Workspace == "":
-		return server{}, errNoWorkspace
-	case bound == byPath, scope == User && o.Bind:
-		s.args = append(s.args, "--workspace", o.Workspace)
-	case bound == byVariable:
-		s.args = append(s.args, "--workspace", "${workspaceFolder}")
-	}
-	s.args = append(s.args, o.Settings...)
-	return s, nil
+	return o.Program
 }
 
-// entryPath returns the path of the entry in a document.
+// entryPath returns the path of this program's entry in a document, whether it is there or not. In a document of
+// opencode it depends on whether the document has the form of version 2. With an error the path is for the old form.
 func (h Host) entryPath(src []byte, o Options) ([]string, error) {
 	path := slices.Concat(h.table, []string{o.entry()})
 	if h.shape != listShape {
 		return path, nil
 	}
 	nested := slices.Concat(h.table, []string{"servers"})
-	ok, err := configedit.Has(h.format, src, nested)
-	if err != nil || !ok {
-		return path, err
-	}
 	servers, ok, err := configedit.Get(h.format, src, nested)
 	if err != nil || !ok {
 		return path, err
 	}
-	// In the old form this is a server with that name.
-	if _, text := servers["type"].(string); text {
-		return path, nil
+	if _, isText := servers["type"].(string); isText {
+		return path, nil // the old form: "servers" is the name of a server
 	}
 	return append(nested, o.entry()), nil
 }
 
-// entry returns the members of a server's entry in the host's shape.
-func (h Host) entry(path []string, s server) []configedit.Member {
-	command := configedit.Member{Key: "command", Value: s.command}
-	args := configedit.Member{Key: "args", Value: s.args}
-	switch h.shape {
-	case typedShape:
-		return []configedit.Member{{Key: "type", Value: "stdio"}, command, args}
-	case listShape:
-		command.Value = append([]string{s.command}, s.args...)
-		members := []configedit.Member{{Key: "type", Value: "local"}, command}
-		if len(path) == len(h.table)+1 {
+// entry returns the members of the entry at path, in the host's shape, for a server with the given command.
+func (h Host) entry(path, command []string) []configedit.Member {
+	if h.shape == listShape {
+		members := []configedit.Member{{Key: "type", Value: "local"}, {Key: "command", Value: command}}
+		if len(path) == len(h.table)+1 { // the old form of opencode
 			members = append(members, configedit.Member{Key: "enabled", Value: true})
 		}
 		return members
 	}
-	return []configedit.Member{command, args}
+	members := []configedit.Member{{Key: "command", Value: command[0]}, {Key: "args", Value: command[1:]}}
+	if h.shape == typedShape {
+		return slices.Insert(members, 0, configedit.Member{Key: "type", Value: "stdio"})
+	}
+	return members
 }
 
-// forwarded returns the member that lists the environment variables which are set and which the host would not pass.
-// Variables that the entry lists already stay.
+// forwarded returns the member that lists the names of environment variables for a host that passes no others to a
+// server: the names that entry, an existing entry or nil, lists already, and the names of this program's variables that
+// are set. It returns nil if there is nothing to add, or if the entry has no list of names at that key.
 func (h Host) forwarded(entry map[string]any, o Options) []configedit.Member {
 	if h.forward == "" {
 		return nil
 	}
-	names, ok := forwardedBy(entry[h.forward])
-	if !ok {
-		return nil // it is not a list of names, and stays
+	value := entry[h.forward]
+	list, isList := value.([]any)
+	if !isList && value != nil {
+		return nil
 	}
-	there := len(names)
+	var names []string
+	for _, item := range list {
+		name, isText := item.(string)
+		if !isText {
+			return nil
+		}
+		names = append(names, name)
+	}
 	for _, name := range o.Variables {
 		if o.Getenv(name) != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	if len(names) == there {
+	if len(names) == len(list) {
 		return nil
 	}
 	return []configedit.Member{{Key: h.forward, Value: names}}
 }
 
-// forwardedBy returns the names in a list. It reports false for a value that is no list of names.
-func forwardedBy(value any) (names []string, ok bool) {
-	list, isList := value.([]any)
-	for _, item := range list {
-		name, isText := item.(string)
-		if !isText {
-			return nil, false
-		}
-		names = append(names, name)
-	}
-	return names, isList || value == nil
-}
-
-// startsThis reports whether an entry starts this program, at this path or another path with its name, as install
-// does.
+// startsThis reports whether an entry starts this program to serve the tools, as an entry by install does. The program
+// is at o.Program or any path that ends in its name.
 func (h Host) startsThis(entry map[string]any, o Options) bool {
 	r := Registration{Host: h.Name}
-	r.read(entry)
-	if _, ok := r.Settings(o); !ok || r.Err != nil {
-		return false
-	}
-	return o.isNamed(r.Command[0])
+	r.setFrom(entry)
+	_, ok := r.Settings(o)
+	return ok && r.Err == nil && o.isNamed(r.Command[0])
 }
 
-// isNamed reports whether a command is this program, at this path or another path with its name.
+// isNamed reports whether a command is o.Program, or any path that ends in the name of this program.
 func (o Options) isNamed(command string) bool {
 	name := command[strings.LastIndexAny(command, `/\`)+1:]
 	return command == o.Program || strings.EqualFold(strings.TrimSuffix(strings.ToLower(name), ".exe"), o.Name)
-}
-
-// startsCommand reports whether an entry starts a command and may be edited. Another entry, such as a server on the
-// network, would have both.
-func startsCommand(entry map[string]any) bool {
-	_, ok := entry["command"]
-	return ok
 }

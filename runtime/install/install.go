@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Scope is the part of a host's configuration that has the entry.
+// Scope is the part of a host's configuration that has the entry of this program.
 type Scope string
 
 // The scopes.
@@ -32,10 +33,10 @@ const (
 
 // Options describes this program and the project of a plan.
 type Options struct {
-	// Name is the name of this program, also in PATH. Entry is its name in configuration files if that is another
-	// one.
+	// Name is the name of this program, also in PATH. Entry is the name of its entry in configuration files; empty is
+	// Name.
 	Name, Entry string
-	// JPFiles are the files that define its tools for JP.
+	// JPFiles are the files that define the tools of this program for JP.
 	JPFiles []contract.File
 	// GOOS is the operating system, as in package runtime.
 	GOOS string
@@ -45,20 +46,21 @@ type Options struct {
 	Scope Scope
 	// Project is the absolute path of the project's directory, which has the project's configuration files.
 	Project string
-	// Workspace is the absolute path of the workspace, or empty. A server is bound to it if the host knows no
-	// projects.
+	// Workspace is the absolute path of the workspace, or empty. A host that knows no projects starts the server with
+	// this path.
 	Workspace string
-	// Bind binds the server to Workspace with every host.
+	// Bind is set if an entry of scope User has Workspace with every host.
 	Bind bool
 	// Program is the absolute path of this program.
 	Program string
-	// ProgramName is the name of Program in PATH, or empty. Files that people share have this name.
+	// ProgramName is the name of Program in PATH, or empty if PATH does not lead to Program. Files that people share
+	// have this name.
 	ProgramName string
-	// Flags are the flags of all families. Settings are the flags that start the server, with their values, as words.
-	// Advice are sentences about the steps that are left then.
+	// Flags are the flags of all families. Settings are the flags of the entry, with their values, as words. Advice are
+	// sentences about the steps that are left for the user because of Settings.
 	Flags            []toolset.Flag
 	Settings, Advice []string
-	// Hook adds a start hook; an existing one stays without.
+	// Hook is set if installing adds the start hook. If it is not set, installing keeps an existing start hook.
 	Hook bool
 	// Variables are the names of the environment variables that this program needs if they are set.
 	Variables []string
@@ -69,36 +71,40 @@ func (o Options) entry() string { return cmp.Or(o.Entry, o.Name) }
 // errNoWorkspace is the error for a host that knows no projects, without a workspace.
 var errNoWorkspace = errors.New("the host starts servers outside of any project, and no workspace was found to bind the server to; name one with --workspace DIR")
 
-// plan begins a change: it finds and reads the file.
-func (h Host) plan(opts Options) (*Change, error) {
+// newChange returns a change without files, for the path that [Host.path] returns. It reads no file. The error is that
+// of [Host.path], or that there is no folder for copies.
+func (h Host) newChange(opts Options) (*Change, error) {
 	scope := cmp.Or(opts.Scope, h.Scopes[0])
 	path, err := h.path(scope, opts)
 	if err != nil {
 		return nil, err
 	}
 	change := &Change{Host: h.Name, Scope: scope, Path: path, stay: []string{opts.Project}}
-	if h.format == 0 {
-		change.stay = []string{path}
-	} else if dir, err := home(opts); err == nil {
-		change.stay = append(change.stay, dir)
+	if h.isJP() {
+		change.stay = []string{path} // the .jp directory
+	} else if homeDir, err := home(opts); err == nil {
+		change.stay = append(change.stay, homeDir)
 	}
 	change.backups, err = backupDir(opts)
 	return change, err
 }
 
-// path returns the path of a host's file for a scope.
+// path returns the path of a host's file for a scope: the first candidate that exists, or the first candidate if none
+// does. For JP that is the .jp directory. The error is, in this order: the host does not have the scope, the home
+// directory is not known, or [Options.checkJP].
 func (h Host) path(scope Scope, opts Options) (string, error) {
 	if err := h.CheckScope(scope); err != nil {
 		return "", err
 	}
 	candidates, err := h.site(scope).candidates(opts)
-	if err == nil && h.format == 0 {
+	if err == nil && h.isJP() {
 		err = opts.checkJP(candidates[0])
 	}
 	if err != nil {
 		return "", err
 	}
-	return candidates[max(slices.IndexFunc(candidates, exists), 0)], nil
+	first := max(slices.IndexFunc(candidates, exists), 0) // the index is -1 if none exists
+	return candidates[first], nil
 }
 
 // CheckScope returns an error for a scope that a host does not have.
@@ -109,7 +115,7 @@ func (h Host) CheckScope(scope Scope) error {
 	return fmt.Errorf("%s cannot be registered with for scope %s, only for: %s", h.Title, scope, h.ScopeNames())
 }
 
-// ScopeNames returns the scopes of a host, the default first.
+// ScopeNames returns the names of a host's scopes with commas between them, the default first.
 func (h Host) ScopeNames() string {
 	var names []string
 	for _, s := range h.Scopes {
@@ -119,117 +125,99 @@ func (h Host) ScopeNames() string {
 }
 
 // PlanInstall plans the registration with a host. It reads files and changes none. The error is a *ManualError for a
-// file that cannot be edited.
+// file that cannot be edited. Errors in the options come before that.
 func PlanInstall(host Host, opts Options) (*Change, error) {
-	if err := opts.lasting(); err != nil {
+	if err := opts.checkLasting(); err != nil {
 		return nil, err
 	}
-	change, err := host.plan(opts)
+	change, err := host.newChange(opts)
 	if err != nil {
 		return nil, err
 	}
-	if host.format == 0 {
-		if err := change.installJP(opts); err != nil {
-			return nil, err
-		}
-		change.Advice = append(change.Advice, opts.Advice...)
-		change.noteSharedPath(opts)
-		return change, nil
+	if host.isJP() {
+		err = change.installJP(opts)
+	} else {
+		err = change.installServer(host, opts)
 	}
-	server, err := host.server(change.Scope, opts)
 	if err != nil {
 		return nil, err
 	}
-	change.Advice = slices.Concat(host.site(change.Scope).advice, opts.Advice)
-	if hint := host.Unattended(opts); hint != "" {
-		change.Advice = append(change.Advice, hint)
+	if change.Advice = append(change.Advice, opts.Advice...); host.Unattended(opts) != "" {
+		change.Advice = append(change.Advice, host.Unattended(opts))
 	}
-	current, err := readFile(change.Path)
-	path, pathErr := host.entryPath(current.data, opts)
-	there, _, _ := configedit.Get(host.format, current.data, path) // installEntry reports the error
-	members := append(host.entry(path, server), host.forwarded(there, opts)...)
-	if err = errors.Join(err, pathErr); err == nil {
-		err = change.installEntry(host, current, path, members, opts)
+	if len(change.Files) > 0 && change.Scope == Project && opts.ProgramName == "" { // people share these files
+		change.note("What people of the project share names %s, a path of this computer. Put its folder in PATH and install again to have it named %s.", opts.Program, opts.Name)
 	}
-	if err != nil {
-		manual := leftAlone(change.Path, err)
-		manual.addByHand(host.format, path, members)
-		return nil, manual
-	}
-	if opts.Hook {
-		if err := change.planHook(host, opts, true); err != nil {
-			return nil, err
-		}
-	}
-	change.noteSharedPath(opts)
 	return change, nil
 }
 
-// installEntry plans to set the entry of a configuration file.
-func (c *Change) installEntry(host Host, current snapshot, path []string, members []configedit.Member, opts Options) error {
-	entry, there, err := configedit.Get(host.format, current.data, path)
+// installServer plans to set this program's entry in the configuration file of a host, and to add the start hook if
+// opts.Hook is set. It sets the advice of the change. The error is a *ManualError for a file that cannot be edited.
+func (c *Change) installServer(host Host, opts Options) error {
+	command, err := host.command(c.Scope, opts)
 	if err != nil {
 		return err
 	}
-	if there && !startsCommand(entry) {
-		return &configedit.ConflictError{Path: path, Detail: "is there already and starts no command", Fix: "remove that entry, or give it another name"}
+	c.Advice = slices.Clip(host.site(c.Scope).advice)
+	file, err := host.readEntry(c.Path, opts)
+	members := append(host.entry(file.entryPath, command), host.forwarded(file.entry, opts)...)
+	if err == nil {
+		err = c.setEntry(host, file, members, opts)
 	}
-	r := Registration{Path: c.Path}
-	r.read(entry)
-	if r.Disabled {
-		c.note("The entry is switched off, and stays so. To switch it on, %s.", r.SwitchOn())
-	}
-	after, err := configedit.Set(host.format, current.data, path, members)
 	if err != nil {
-		return err
+		manual := leftAlone(c.Path, err)
+		manual.addByHand(host.format, file.entryPath, members)
+		return manual
 	}
-	if current.exists && bytes.Equal(after, current.data) {
-		return nil
+	if opts.Hook {
+		return c.planHook(host, opts, true)
 	}
-	if err := current.writable(); err != nil {
-		return err
-	}
-	set := map[string]any{}
-	for _, m := range members {
-		set[m.Key] = m.Value
-	}
-	if there && !host.startsThis(entry, opts) {
-		c.noteTakenOver(entry, set)
-	}
-	c.add(current, after, marked("+", configedit.Snippet(host.format, path, members)))
 	return nil
 }
 
-// noteTakenOver adds a note about the keys that stay of an entry that another program or person has written.
-func (c *Change) noteTakenOver(entry, set map[string]any) {
-	var kept []string
-	for key := range entry {
-		if _, ok := set[key]; !ok {
-			kept = append(kept, key)
-		}
+// setEntry plans to set members of this program's entry in a file. Other members of an existing entry stay. If that
+// changes the file, and the existing entry does not start this program, a note names the members that stay. Another
+// note says that a disabled entry stays disabled. An existing entry without a command is a *configedit.ConflictError.
+func (c *Change) setEntry(host Host, file entryFile, members []configedit.Member, opts Options) error {
+	_, hasCommand := file.entry["command"]
+	if file.hasEntry && !hasCommand { // such as a server on the network, which has an address
+		return &configedit.ConflictError{Path: file.entryPath, Detail: "is there already and starts no command", Fix: "remove that entry, or give it another name"}
 	}
-	if slices.Sort(kept); len(kept) > 0 {
+	r := Registration{Path: c.Path}
+	r.setFrom(file.entry)
+	if r.Disabled {
+		c.note("The entry is switched off, and stays so. To switch it on, %s.", r.SwitchOn())
+	}
+	after, err := configedit.Set(host.format, file.data, file.entryPath, members)
+	if err != nil {
+		return err
+	}
+	if file.exists && bytes.Equal(after, file.data) {
+		return nil
+	}
+	if err := file.writable(); err != nil {
+		return err
+	}
+	kept := slices.DeleteFunc(slices.Sorted(maps.Keys(file.entry)), func(key string) bool {
+		return slices.ContainsFunc(members, func(m configedit.Member) bool { return m.Key == key })
+	})
+	if file.hasEntry && !host.startsThis(file.entry, opts) && len(kept) > 0 {
 		c.note("The entry was there already, for another command. What else is in it stays: %s.", strings.Join(kept, ", "))
 	}
+	c.add(file.snapshot, after, marked("+", configedit.Snippet(host.format, file.entryPath, members)))
+	return nil
 }
 
-// noteSharedPath adds a note if a file that people share has a path of this computer.
-func (c *Change) noteSharedPath(o Options) {
-	if len(c.Files) > 0 && c.Scope == Project && o.ProgramName == "" {
-		c.note("What people of the project share names %s, a path of this computer. Put its folder in PATH and install again to have it named %s.", o.Program, o.Name)
-	}
-}
-
-// lasting returns an error for a program that will be removed soon: go run removes its program at its end. A
-// temporary folder in PATH is somebody's choice.
-func (o Options) lasting() error {
+// checkLasting returns an error if this program will be removed soon: it is in a go-build folder, which go run removes,
+// or in a temporary folder that PATH does not lead to. A temporary folder in PATH is somebody's choice.
+func (o Options) checkLasting() error {
 	dir := filepath.Dir(o.Program)
 	built := slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), func(name string) bool {
 		return strings.HasPrefix(name, "go-build")
 	})
-	inTemp := func(name string) bool {
-		temp := o.Getenv(name)
-		if name == "TMPDIR" && temp == "" {
+	inTemp := func(variable string) bool {
+		temp := o.Getenv(variable)
+		if variable == "TMPDIR" && temp == "" {
 			temp = "/tmp"
 		}
 		rel, err := filepath.Rel(temp, dir)
@@ -241,69 +229,58 @@ func (o Options) lasting() error {
 	return nil
 }
 
-// PlanUninstall plans the removal of the entry that [PlanInstall] makes, or of an entry for this program that its
-// user has changed since. Empty tables around it go too, and so does a file that has nothing else. The error is a
-// *ManualError for a file that has to be edited by hand.
+// PlanUninstall plans the removal of the entry that [PlanInstall] makes, even if the user has edited the entry since,
+// and of all start hooks of this program. It reads files and changes none. The error is a *ManualError for a file that
+// has to be edited by hand. An error of [Host.path] comes first.
 func PlanUninstall(host Host, opts Options) (*Change, error) {
-	change, err := host.plan(opts)
+	change, err := host.newChange(opts)
 	if err != nil {
 		return nil, err
 	}
-	if host.format == 0 {
-		if err := change.uninstallJP(opts); err != nil {
-			return nil, err
-		}
-		return change, nil
-	}
-	current, err := readFile(change.Path)
-	if err == nil && current.exists {
-		err = change.uninstallEntry(host, current, opts)
+	if host.isJP() {
+		err = change.uninstallJP(opts)
+	} else if err = change.removeEntry(host, opts); err != nil {
+		err = leftAlone(change.Path, err)
+	} else if host.HasHook() {
+		err = change.planHook(host, opts, false)
 	}
 	if err != nil {
-		return nil, leftAlone(change.Path, err)
-	}
-	if host.HasHook() {
-		if err := change.planHook(host, opts, false); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	return change, nil
 }
 
-// uninstallEntry plans the removal of this program's entry from a configuration file, of tables that become empty, and
-// of the file if nothing is left in it. An entry that does not start this program is a [*configedit.ConflictError].
-func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error {
-	path, err := host.entryPath(current.data, opts)
+// removeEntry plans the removal of this program's entry from the file of the change, of the tables around the entry
+// that become empty, and of the file if nothing is left in it. Nothing is to do if there is no entry. An entry that
+// does not start this program is a [*configedit.ConflictError].
+func (c *Change) removeEntry(host Host, opts Options) error {
+	file, err := host.readEntry(c.Path, opts)
+	if err != nil || !file.hasEntry {
+		return err
+	}
+	if !host.startsThis(file.entry, opts) {
+		return &configedit.ConflictError{Path: file.entryPath, Detail: "does not start this program as install has it started; remove it by hand if it is not needed"}
+	}
+	if err := file.writable(); err != nil {
+		return err
+	}
+	after, err := configedit.Remove(host.format, file.data, file.entryPath)
 	if err != nil {
 		return err
 	}
-	entry, there, err := configedit.Get(host.format, current.data, path)
-	if err != nil || !there {
+	if after, err = withoutEmpty(host.format, after, file.entryPath[:len(file.entryPath)-1]); err != nil {
 		return err
 	}
-	if !host.startsThis(entry, opts) {
-		return &configedit.ConflictError{Path: path, Detail: "does not start this program as install has it started; remove it by hand if it is not needed"}
-	}
-	if err := current.writable(); err != nil {
-		return err
-	}
-	after, err := configedit.Remove(host.format, current.data, path)
-	if err != nil {
-		return err
-	}
-	if after, err = withoutEmpty(host.format, after, path[:len(path)-1]); err != nil {
-		return err
-	}
-	c.add(current, current.orNone(after), "-"+strings.Join(path, ".")+"\n")
+	c.add(file.snapshot, file.orNone(after), "-"+strings.Join(file.entryPath, ".")+"\n")
 	return nil
 }
 
-// withoutEmpty returns a document without the table at path if that is empty, and without the tables around it that
-// are empty then.
+// withoutEmpty returns a document without the table at path if that table is empty, and without the tables around it
+// that become empty. It returns the document as it is if path leads to no table.
 func withoutEmpty(format configedit.Format, src []byte, path []string) ([]byte, error) {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		table, ok, err := configedit.Get(format, src, path)
-		if err != nil || !ok || len(table) > 0 {
+		if err != nil || !ok || len(table) > 0 { // err: something else than a table
 			break
 		}
 		if src, err = configedit.Remove(format, src, path); err != nil {

@@ -7,17 +7,18 @@ import (
 	"github.com/convtools/convtools/runtime/configedit"
 )
 
-// ManualError is the error for a file that was not changed: the reason, the fix, and the text that its user can write
-// into it instead.
+// ManualError is the error for a file that was not changed. It has the reason, the fix, and the text that a person can
+// write into the file instead.
 type ManualError struct {
 	Path string
 	Err  error
-	// Fix is the step before another try, without a full stop; or empty.
+	// Fix is what a person does before another try, without a full stop; or empty.
 	Fix string
-	// Where is the place for Snippet. Both are empty if writing into the file would not help.
+	// Snippet is the text that a person can write into the file, and Where says at which place. Both are empty if that
+	// would not help.
 	Where, Snippet string
 
-	byHand bool // a person can still write into the file
+	byHand bool // a person can write into the file although this program cannot
 }
 
 func (e *ManualError) Error() string {
@@ -26,7 +27,8 @@ func (e *ManualError) Error() string {
 
 func (e *ManualError) Unwrap() error { return e.Err }
 
-// leftAlone returns the error for a file that is not changed because of err.
+// leftAlone returns the error for the file at path, which is not changed because of err. If err is a *ManualError, that
+// is the result, with the path.
 func leftAlone(path string, err error) *ManualError {
 	e := &ManualError{Err: err}
 	var conflict *configedit.ConflictError
@@ -42,7 +44,7 @@ func leftAlone(path string, err error) *ManualError {
 	return e
 }
 
-// addByHand adds the text that a person can write into the file, if that helps.
+// addByHand sets Snippet to an entry at path with the members, and Where, if a person can write into the file.
 func (e *ManualError) addByHand(format configedit.Format, path []string, members []configedit.Member) {
 	if !e.byHand {
 		return

@@ -10,8 +10,9 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// NewOptions returns the paths of this program and of the project; without a project that is the working directory.
-// The error is for a named directory that belongs to no project; the options are valid all the same.
+// NewOptions returns options with everything but Scope, Settings, Advice and Hook. Without a project in the working
+// directory, Project is that directory. If host.Dir names a directory that belongs to no project, NewOptions returns an
+// error and valid options. The other errors are that this program or the working directory is not found.
 func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error) {
 	opts := Options{
 		Name: host.Name, Entry: host.Entry, JPFiles: host.JPFiles, GOOS: runtime.GOOS, Getenv: host.Getenv,
@@ -22,10 +23,10 @@ func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error)
 		return opts, fmt.Errorf("finding this program: %w", err)
 	}
 	opts.Program = program
-	if found, err := exec.LookPath(host.Name); err == nil && sameFile(found, program) {
-		if found, err = filepath.Abs(found); err == nil {
+	if inPath, err := exec.LookPath(host.Name); err == nil && sameFile(inPath, program) {
+		if inPath, err = filepath.Abs(inPath); err == nil {
 			// A link in PATH stays when the version that it leads to is replaced.
-			opts.Program, opts.ProgramName = found, host.Name
+			opts.Program, opts.ProgramName = inPath, host.Name
 		}
 	}
 	opts.Project, err = filepath.Abs(host.Dir)
@@ -36,17 +37,14 @@ func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error)
 	switch {
 	case err == nil:
 		opts.Project, opts.Workspace, opts.Bind = root, root, host.Dir != ""
-	case host.Dir != "":
+	case host.Dir != "": // the user has named the directory
 		return opts, err
 	}
 	return opts, nil
 }
 
 func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
+	first, firstErr := os.Stat(a)
+	second, secondErr := os.Stat(b)
+	return firstErr == nil && secondErr == nil && os.SameFile(first, second)
 }

@@ -15,19 +15,19 @@ type Registration struct {
 	Host  string
 	Scope Scope
 	Path  string
-	// Command is the program with its arguments. Env are added environment variables, as NAME=value, sorted.
+	// Command is the program with its arguments. Env are the environment variables of the entry, as NAME=value, sorted.
 	Command []string
 	Env     []string
 	// URL is the address of the server, without secrets, for an entry that starts no command.
 	URL string
-	// Disabled reports whether the host is set not to start the server.
+	// Disabled is set if the entry tells the host not to start the server.
 	Disabled bool
 	// Err is the error of reading the file or the entry.
 	Err error
-	// Doubtful reports whether Err hides whether there is an entry, and nothing suggests that there is one.
+	// Doubtful is set if Err hides whether there is an entry, and the file does not have the name of this program.
 	Doubtful bool
 
-	byEnabled bool // it is Disabled by "enabled" and not by "disabled"
+	byEnabled bool // Disabled because "enabled" is false
 }
 
 // SwitchOn returns the step that enables a Disabled entry, without a full stop.
@@ -38,54 +38,64 @@ func (r Registration) SwitchOn() string {
 	return "set disabled to false in the entry, in " + r.Path
 }
 
-// Registrations returns the entries for this program in a host's files, by scope. A file that cannot be read is a
-// registration with its error.
+// Registrations returns the entries for this program in a host's files, in the order of the host's scopes. A file or an
+// entry that cannot be read is a registration with an error.
 func Registrations(host Host, opts Options) []Registration {
 	var list []Registration
 	for _, scope := range host.Scopes {
-		at, err := host.path(scope, opts)
+		path, err := host.path(scope, opts)
 		if err != nil {
 			continue // this system has no such file
 		}
-		r := Registration{Host: host.Name, Scope: scope, Path: at}
-		if host.format == 0 {
-			if registeredJP(&r, opts.JPFiles) {
+		r := Registration{Host: host.Name, Scope: scope, Path: path}
+		if host.isJP() {
+			if r.setFromJP(opts.JPFiles) {
 				list = append(list, r)
 			}
 			continue
 		}
-		current, err := readFile(at)
-		if err == nil && !current.exists {
-			continue
-		}
-		var path []string
-		if err == nil {
-			path, err = host.entryPath(current.data, opts)
-		}
-		var entry map[string]any
-		ok := false
-		if err == nil {
-			entry, ok, err = configedit.Get(host.format, current.data, path)
-		}
+		file, err := host.readEntry(path, opts)
 		switch {
 		case err != nil:
 			r.Err = err
-			r.Doubtful = !bytes.Contains(current.data, []byte(opts.Name))
-		case !ok:
+			r.Doubtful = !bytes.Contains(file.data, []byte(opts.Name))
+		case !file.hasEntry:
 			continue
 		default:
-			r.read(entry)
+			r.setFrom(file.entry)
 		}
 		list = append(list, r)
 	}
 	return list
 }
 
-// read fills in the registration from an entry. Hosts have several names for the same keys.
-func (r *Registration) read(entry map[string]any) {
+// entryFile is a configuration file with this program's entry.
+type entryFile struct {
+	snapshot
+	entryPath []string       // the path of the entry in the file, also of a missing entry
+	entry     map[string]any // nil for a missing entry
+	hasEntry  bool
+}
+
+// readEntry reads a configuration file and this program's entry in it. A missing file or entry is no error. With an
+// error there is no entry, but an entryPath.
+func (h Host) readEntry(path string, o Options) (entryFile, error) {
+	current, err := readFile(path)
+	file := entryFile{snapshot: current}
+	var pathErr error
+	file.entryPath, pathErr = h.entryPath(file.data, o)
+	if err = errors.Join(err, pathErr); err == nil {
+		file.entry, file.hasEntry, err = configedit.Get(h.format, file.data, file.entryPath)
+	}
+	return file, err
+}
+
+// setFrom sets Command, Env, URL and Disabled from an entry; hosts have several names for the same keys. It sets Err if
+// the entry has neither a command and arguments of text nor the address of a server.
+func (r *Registration) setFrom(entry map[string]any) {
 	r.Command = commandOf(entry)
 	switch command := entry["command"]; {
-	case len(r.Command) > 0:
+	case len(r.Command) > 0: // text, or a list that the loop below checks
 	case command != nil:
 		r.Err = fmt.Errorf("command of the entry is %v, which is not text", command)
 	default:
@@ -114,7 +124,8 @@ func (r *Registration) read(entry map[string]any) {
 	r.Disabled = r.byEnabled || entry["disabled"] == true
 }
 
-// urlOf returns the address in an entry for a server on the network, without passwords and tokens; or "".
+// urlOf returns the address in an entry for a server on the network, without user, password and query, which may be
+// secrets. It returns "" if there is no address.
 func urlOf(entry map[string]any) string {
 	for _, key := range []string{"url", "serverUrl", "httpUrl"} {
 		text, _ := entry[key].(string)
@@ -125,20 +136,17 @@ func urlOf(entry map[string]any) string {
 	return ""
 }
 
-// commandOf returns the command of an entry. It writes values that are not text as text, so that they are seen.
+// commandOf returns the program and the arguments of an entry. An argument that is not text is there as fmt prints it,
+// so that people see it. A program that is not text is nil.
 func commandOf(entry map[string]any) []string {
-	switch command := entry["command"].(type) {
-	case string:
-		return append([]string{command}, wordsOf(entry["args"])...)
-	default:
-		return wordsOf(command)
+	if program, ok := entry["command"].(string); ok {
+		return append([]string{program}, wordsOf(entry["args"])...)
 	}
+	return wordsOf(entry["command"]) // a list of the program and its arguments
 }
 
+// wordsOf returns the items of a list as text. It returns nil for another value.
 func wordsOf(value any) []string {
-	if list, ok := value.([]string); ok {
-		return list
-	}
 	list, _ := value.([]any)
 	var words []string
 	for _, item := range list {

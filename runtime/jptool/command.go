@@ -28,11 +28,11 @@ type setting struct {
 	value string
 }
 
-// parse parses a command line of flags of the host and the families, the word jp-tool, and arguments. It reports
-// false for any other command line, without side effects.
+// parse parses a command line: flags of the host and the families, the word jp-tool, and its arguments. It returns
+// false for any other command line. It sets no flag; apply does.
 func parse(registry *toolset.Registry, args []string) (line commandLine, ok bool) {
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	flags.SetInterspersed(false) // never parse what follows jp-tool
+	flags.SetInterspersed(false) // what follows jp-tool is never parsed as a flag
 	flags.SetOutput(io.Discard)
 	line.host.AddFlags(flags)
 	for _, f := range registry.Flags() {
@@ -50,7 +50,7 @@ func parse(registry *toolset.Registry, args []string) (line commandLine, ok bool
 	return line, true
 }
 
-// apply sets the flags.
+// apply sets the flags that were parsed, in host and in the families. The error is that of a family's flag.
 func (l commandLine) apply(host *toolset.Host) error {
 	host.Dir, host.ConversationID = l.host.Dir, l.host.ConversationID
 	for _, f := range l.flags {
@@ -64,7 +64,7 @@ func (l commandLine) apply(host *toolset.Host) error {
 // commandLineOf returns the command line for a tool definition of JP.
 func commandLineOf(program string) string { return program + " " + name + " {{context}} {{tool}}" }
 
-// asksForHelp reports whether a person asks for help: JP always sends two arguments.
+// asksForHelp reports whether a person asks for help: --help or -h is the only argument, and JP always sends two.
 func asksForHelp(args []string) bool {
 	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h")
 }

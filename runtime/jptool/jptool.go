@@ -33,7 +33,8 @@ type jpCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Run answers a command line of jp-tool, and reports whether it is one. It does nothing for others.
+// Run prints the outcome of a command line of jp-tool and returns true. For any other command line, and where a person
+// asks for help, it does nothing and returns false.
 func Run(ctx context.Context, host *toolset.Host, registry *toolset.Registry, args []string) (answered bool) {
 	line, ok := parse(registry, args)
 	if !ok || asksForHelp(line.args) {
@@ -48,6 +49,8 @@ func Run(ctx context.Context, host *toolset.Host, registry *toolset.Registry, ar
 	return true
 }
 
+// answer returns the answer to the call in the arguments of jp-tool, or for the action format_arguments the call's
+// arguments as a person reads them. The error says that the flags or the arguments are wrong, or is that of the tool.
 func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *toolset.Registry) (string, error) {
 	if err := l.apply(host); err != nil {
 		return "", err
@@ -55,41 +58,41 @@ func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *t
 	if len(l.args) != 2 {
 		return "", contract.Fixable(fmt.Sprintf("jp-tool takes two arguments, the JSON of the context and of the tool, and got %d. Configure the tool with command = %q, without blanks inside the braces.", len(l.args), commandLineOf(host.Name)))
 	}
-	var where jpContext
-	if why := object(l.args[0], &where); why != "" {
+	var given jpContext
+	if why := decodeObject(l.args[0], &given); why != "" {
 		return "", contract.Fixable("The first argument of jp-tool is not the JSON of a context: " + why + ". Configure the tool with command = \"" + commandLineOf(host.Name) + "\".")
 	}
 	var call jpCall
-	if why := object(l.args[1], &call); why != "" {
+	if why := decodeObject(l.args[1], &call); why != "" {
 		return "", contract.Fixable("The second argument of jp-tool is not the JSON of a tool call: " + why + ". Configure the tool with command = \"" + commandLineOf(host.Name) + "\".")
 	}
-	switch where.Action {
+	switch given.Action {
 	case "format_arguments":
 		return formatArguments(call.Arguments), nil
 	case "run", "":
 	default:
-		return "", contract.Fixable("jp-tool cannot do action " + text.Quote(where.Action) + "; it knows run and format_arguments.")
+		return "", contract.Fixable("jp-tool cannot do action " + text.Quote(given.Action) + "; it knows run and format_arguments.")
 	}
-	from := host.Context()
-	from.Ends = true
-	if where.Root != "" {
-		if err := checkRoot(host.Name, where.Root); err != nil {
+	callContext := host.Context() // of the flags, which JP's context overrides
+	callContext.Ends = true
+	if given.Root != "" {
+		if err := checkRoot(host.Name, given.Root); err != nil {
 			return "", err
 		}
-		from.Dir = where.Root
+		callContext.Dir = given.Root
 	}
-	if where.ConversationID != "" {
-		from.ConversationID = where.ConversationID
+	if given.ConversationID != "" {
+		callContext.ConversationID = given.ConversationID
 	}
-	return registry.Call(ctx, contract.Call{Tool: call.Name, Arguments: call.Arguments, Context: from})
+	return registry.Call(ctx, contract.Call{Tool: call.Name, Arguments: call.Arguments, Context: callContext})
 }
 
-// checkRoot refuses a root that cannot be read: the search for the project, upwards, would find another project. A
-// root that does not exist may be a workspace's id.
+// checkRoot returns an error for a root that exists and cannot be used: the search for the project, upwards, would find
+// another project. A root that does not exist is no error: it may be a workspace's id.
 func checkRoot(program, root string) error {
 	info, err := os.Stat(root)
 	if err == nil && info.IsDir() {
-		_, err = os.Stat(root + string(filepath.Separator) + ".") // it can be searched
+		_, err = os.Stat(root + string(filepath.Separator) + ".") // fails if the directory may not be searched
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -105,8 +108,8 @@ func checkRoot(program, root string) error {
 	}
 }
 
-// object decodes a JSON object into v, and returns what is wrong with the text, or an empty string.
-func object(input string, v any) (why string) {
+// decodeObject decodes a JSON object into v. It returns what is wrong with the text, as the end of a sentence, or "".
+func decodeObject(input string, v any) (why string) {
 	if !strings.HasPrefix(strings.TrimSpace(input), "{") {
 		return "it is no object"
 	}
@@ -132,8 +135,8 @@ func withArticle(jsonType string) string {
 // maxShown is the greatest length of an argument that is shown, in characters.
 const maxShown = 80
 
-// formatArguments returns the arguments of a call as name=value on one line, for a person. It never fails: JP would
-// not run the tool then.
+// formatArguments returns the arguments of a call as name=value on one line, for a person. It returns as many arguments
+// as it can decode, and never an error: after one, JP would not run the tool.
 func formatArguments(raw json.RawMessage) string {
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {

@@ -38,12 +38,12 @@ import (
 
 // Options say how a knowledge base is used.
 type Options struct {
-	// Getenv finds the user's configuration. If it is nil, only the workspace's is read.
+	// Getenv finds the user's configuration. If Getenv is nil, only the workspace's configuration is read.
 	Getenv func(string) string
 	// Patterns are TOPIC/GLOB values that are added to the learned patterns of topics.
 	Patterns []string
-	// Injected reports whether the host puts [Base.Section] into its system prompt. Learned subjects are then not
-	// offered again; otherwise they are offered first.
+	// Injected is set if the host has [Base.Section] in its system prompt. Learned subjects are then not offered again;
+	// otherwise they are offered first.
 	Injected bool
 }
 
@@ -51,7 +51,7 @@ type Options struct {
 type Base struct {
 	config   *config.Config
 	usable   []*config.Topic // the topics without errors, in the order of the configuration
-	topics   []*config.Topic // those of them that are enabled: the others do not exist for assistants
+	topics   []*config.Topic // the usable topics that are enabled; for assistants there are no others
 	injected bool
 	getenv   func(string) string
 }
@@ -84,27 +84,31 @@ func byID(topics []*config.Topic, id string) *config.Topic {
 	return nil
 }
 
-// lookup returns the topic with an id or, in any case, a title that no other topic has. The error names the topics.
-func (b *Base) lookup(asked string) (*config.Topic, error) {
-	asked = strings.TrimSpace(asked)
-	if t := byID(b.topics, asked); t != nil {
+// lookup returns the topic with the given id, or the only topic with the given title; the case of letters in a title
+// does not count. The error is that of [Base.unknownTopic].
+func (b *Base) lookup(name string) (*config.Topic, error) {
+	name = strings.TrimSpace(name)
+	if t := byID(b.topics, name); t != nil {
 		return t, nil
 	}
-	var found []*config.Topic
+	var titled []*config.Topic
 	for _, t := range b.topics {
-		if asked != "" && strings.EqualFold(oneLine(t.Title), oneLine(asked)) {
-			found = append(found, t)
+		if name != "" && strings.EqualFold(oneLine(t.Title), oneLine(name)) {
+			titled = append(titled, t)
 		}
 	}
-	if len(found) == 1 {
-		return found[0], nil
+	if len(titled) == 1 {
+		return titled[0], nil
 	}
-	return nil, b.unknownTopic(asked)
+	return nil, b.unknownTopic(name)
 }
 
-func (b *Base) unknownTopic(asked string) error {
-	if broken := b.config.Wrong("kb.topic." + asked); broken != nil {
-		return &contract.Error{Message: fmt.Sprintf("Topic %q cannot be learned until the user has corrected its configuration: %s", asked, broken), Err: broken}
+// unknownTopic returns the error for a name of no topic, a [contract.Error]. It says, in this order, that the topic's
+// configuration is wrong, that there is no workspace, that there is no topic, or that the name is the path of a
+// subject; otherwise it lists the topics.
+func (b *Base) unknownTopic(name string) error {
+	if err := b.config.Wrong("kb.topic." + name); err != nil {
+		return &contract.Error{Message: fmt.Sprintf("Topic %q cannot be learned until the user has corrected its configuration: %s", name, err), Err: err}
 	}
 	switch {
 	case b.Root() == "":
@@ -112,11 +116,11 @@ func (b *Base) unknownTopic(asked string) error {
 	case len(b.topics) == 0:
 		return contract.Fixable("There is nothing to learn: no topic is configured and enabled. A topic is a table [kb.topic.ID] in the workspace's convtools.toml.")
 	}
-	if id, subject, ok := parseAddress(scheme + strings.TrimPrefix(asked, scheme)); ok && byID(b.topics, id) != nil {
-		return missing(text.Quote(asked)+" is a subject of a topic, and no topic. ", fmt.Sprintf("Call learn with topic %q and subjects %s.", id, text.Quote(subject)), id)
+	if id, subject, ok := parseAddress(scheme + strings.TrimPrefix(name, scheme)); ok && byID(b.topics, id) != nil {
+		return missing(text.Quote(name)+" is a subject of a topic, and no topic. ", fmt.Sprintf("Call learn with topic %q and subjects %s.", id, text.Quote(subject)), id)
 	}
-	message := "There is no topic " + text.Quote(asked) + "."
-	if near := near.Name(asked, b.TopicIDs()); near != "" {
+	message := "There is no topic " + text.Quote(name) + "."
+	if near := near.Name(name, b.TopicIDs()); near != "" {
 		message += fmt.Sprintf(" Did you mean %q?", near)
 	}
 	return contract.Fixable(message + " " + strings.TrimSpace(menu(b.topics, maxTopicList)))
@@ -125,15 +129,15 @@ func (b *Base) unknownTopic(asked string) error {
 // topic is a topic with the files that its directory has now.
 type topic struct {
 	*config.Topic
-	broken *directoryError // the reason if the directory cannot be read
+	broken *directoryError // the reason why the directory cannot be read, or nil
 	tree   *subjects.Tree
 }
 
-// scan reads the directory of a topic, which the caller has to close. A directory that cannot be read is empty. The
-// error is that of the context.
-func (b *Base) scan(ctx context.Context, of *config.Topic) (*topic, error) {
-	t := &topic{Topic: of, tree: &subjects.Tree{}}
-	root, err := b.openDir(of)
+// scan returns a topic with the files of its directory. The caller has to close the tree. If the directory cannot be
+// read, broken says why, and the tree is empty. The error is that of the context.
+func (b *Base) scan(ctx context.Context, configured *config.Topic) (*topic, error) {
+	t := &topic{Topic: configured, tree: &subjects.Tree{}}
+	root, err := b.openDir(configured)
 	if err == nil {
 		var tree *subjects.Tree
 		if tree, err = subjects.Scan(ctx, root); err == nil {
@@ -145,40 +149,42 @@ func (b *Base) scan(ctx context.Context, of *config.Topic) (*topic, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		t.broken = newDirectoryError(of, err)
+		t.broken = newDirectoryError(configured, err)
 		return t, nil
 	}
-	t.tree.Configure(of.ID, of.Disabled, of.Learned)
+	t.tree.Configure(configured.ID, configured.Disabled, configured.Learned)
 	return t, nil
 }
 
-// scans yields the topics; each is closed before the next. It ends with the context.
+// scans yields each enabled topic with the files of its directory, and closes the tree after that. It ends early when
+// the context is done: the caller has to check that.
 func (b *Base) scans(ctx context.Context) iter.Seq[*topic] {
 	return func(yield func(*topic) bool) {
-		for _, config := range b.topics {
-			t, err := b.scan(ctx, config)
+		for _, configured := range b.topics {
+			t, err := b.scan(ctx, configured)
 			if err != nil {
 				return
 			}
-			more := yield(t)
+			isWanted := yield(t)
 			t.tree.Close()
-			if !more {
+			if !isWanted {
 				return
 			}
 		}
 	}
 }
 
-// open scans a topic that a caller names. The error is a [contract.Error] if its directory cannot be read.
-func (b *Base) open(ctx context.Context, config *config.Topic) (*topic, error) {
-	t, err := b.scan(ctx, config)
+// scanReadable is [Base.scan] for a topic that a caller names: an unreadable directory is a [contract.Error].
+func (b *Base) scanReadable(ctx context.Context, configured *config.Topic) (*topic, error) {
+	t, err := b.scan(ctx, configured)
 	if err == nil && t.broken != nil {
 		return nil, &contract.Error{Message: "T" + t.broken.Error()[1:] + ".", Err: t.broken}
 	}
 	return t, err
 }
 
-// OpenDir opens the directory of the topic with an id. The error wraps [fs.ErrNotExist] if there is no directory yet.
+// OpenDir opens the directory of the enabled topic with an id. The error wraps [fs.ErrNotExist] if there is no
+// directory yet, and is a [contract.Error] if there is no such topic.
 func (b *Base) OpenDir(id string) (*os.Root, error) {
 	t := byID(b.topics, id)
 	if t == nil {
@@ -207,6 +213,7 @@ type directoryError struct {
 	err           error
 }
 
+// newDirectoryError returns the error for a topic whose directory cannot be read because of err.
 func newDirectoryError(t *config.Topic, err error) *directoryError {
 	e := &directoryError{topic: t, hint: "create the directory, or correct subjects", err: err}
 	reason := "cannot be read: " + cause(err)
@@ -225,22 +232,22 @@ func (e *directoryError) Error() string {
 	return fmt.Sprintf("topic %q cannot be learned: %s", e.topic.ID, e.why())
 }
 
-// why returns the error without the topic.
+// why returns the text of the error without the topic's id.
 func (e *directoryError) why() string {
 	return fmt.Sprintf("%s (it is set at %s); %s", e.problem, text.Cell(e.topic.SubjectsAt.Place()), e.hint)
 }
 
 func (e *directoryError) Unwrap() error { return e.err }
 
-// oneLine returns text from others as one line, so that nothing in it can begin an entry of its own.
+// oneLine returns a text of others as one line, so that no part of the text can begin an entry of a list.
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(text.Line(s)), " ")
 }
 
-// quoteName returns a name in quotes that the name cannot end.
+// quoteName returns a name in quotes. It escapes quotes and the closing tags of elements in the name.
 func quoteName(name string) string {
 	return `"` + strings.ReplaceAll(subjects.CloseTags(text.Line(name)), `"`, "&quot;") + `"`
 }
 
-// cause returns the innermost error, without paths and operations.
+// cause returns the text of the innermost error that err wraps, on one line and without paths and operations.
 func cause(err error) string { return oneLine(subjects.Cause(err).Error()) }

@@ -19,7 +19,7 @@ import (
 // The rules of [Base.Check]. The ids are stable. The rules of the configuration are beside [RuleMissing].
 const (
 	RuleDirectory   = "KB001" // a topic's directory cannot be read
-	RuleLeftOut     = "KB002" // something in it is no subject: a link, a pipe, a file beyond the limits
+	RuleLeftOut     = "KB002" // something in a topic's directory is no subject: a link, a pipe, a file beyond the limits
 	RuleCollision   = "KB003" // files that share a slug
 	RuleDeadPattern = "KB004" // an entry of learned or disabled that matches nothing
 	RuleTooLarge    = "KB008" // a file over the limit
@@ -50,7 +50,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	}{f.Rule, f.Severity.String(), f.Topic, f.File, f.Span.Line, f.Span.Col, f.Message, f.Hint})
 }
 
-// ConfigFindings returns the problems of a [config.Error]. It returns nothing for another error.
+// ConfigFindings returns the problems of a [config.Error] as findings. It returns none for another error.
 func ConfigFindings(err error) (found []Finding) {
 	if broken, ok := errors.AsType[*config.Error](err); ok {
 		for _, p := range broken.Problems {
@@ -60,49 +60,51 @@ func ConfigFindings(err error) (found []Finding) {
 	return found
 }
 
-// Check reads all files and returns the problems that keep subjects from being learned: those of the configuration
-// first, then those of each topic. The error is that of the context.
+// Check reads all files of enabled topics. It returns the problems of the configuration, and then the findings about
+// each topic, sorted by file and position. The error is that of the context.
 func (b *Base) Check(ctx context.Context) ([]Finding, error) {
-	found := ConfigFindings(&config.Error{Problems: b.problems()})
+	findings := ConfigFindings(&config.Error{Problems: b.problems()})
 	for t := range b.scans(ctx) {
 		c := checker{topic: t}
-		c.check(ctx)
-		slices.SortStableFunc(c.list, func(a, b Finding) int { return cmp.Or(strings.Compare(a.File, b.File), a.Span.Compare(b.Span)) })
-		found = append(found, c.list...)
+		c.checkTopic(ctx)
+		slices.SortStableFunc(c.findings, func(a, b Finding) int { return cmp.Or(strings.Compare(a.File, b.File), a.Span.Compare(b.Span)) })
+		findings = append(findings, c.findings...)
 	}
-	return found, ctx.Err()
+	return findings, ctx.Err()
 }
 
 // checker collects the findings about one topic.
 type checker struct {
 	*topic
-	list []Finding
+	findings []Finding
 }
 
-// file adds a finding about a file, by its path in the topic's directory.
-func (c *checker) file(rule string, severity diag.Severity, at string, line int, hint, format string, args ...any) {
-	c.list = append(c.list, Finding{c.ID, diag.Diagnostic{
-		File: path.Join(c.Subjects, at), Span: diag.Span{Line: line}, Rule: rule, Severity: severity, Message: fmt.Sprintf(format, args...), Hint: hint,
+// addFinding adds a finding about the file at a path in the topic's directory. line is 0 for the whole file.
+func (c *checker) addFinding(rule string, severity diag.Severity, file string, line int, hint, format string, args ...any) {
+	c.findings = append(c.findings, Finding{c.ID, diag.Diagnostic{
+		File: path.Join(c.Subjects, file), Span: diag.Span{Line: line}, Rule: rule, Severity: severity, Message: fmt.Sprintf(format, args...), Hint: hint,
 	}})
 }
 
-func (c *checker) check(ctx context.Context) {
+// checkTopic adds the findings about the topic, or only that its directory cannot be read. It stops with the context.
+func (c *checker) checkTopic(ctx context.Context) {
 	if e := c.broken; e != nil {
-		at := c.SubjectsAt
-		at.Rule, at.Hint, at.Message = RuleDirectory, e.hint, fmt.Sprintf("topic %q cannot be learned: %s", c.ID, e.problem)
-		c.list = append(c.list, Finding{c.ID, at})
+		diagnostic := c.SubjectsAt
+		diagnostic.Rule, diagnostic.Hint = RuleDirectory, e.hint
+		diagnostic.Message = fmt.Sprintf("topic %q cannot be learned: %s", c.ID, e.problem)
+		c.findings = append(c.findings, Finding{c.ID, diagnostic})
 		return
 	}
 	for _, w := range c.tree.Warnings {
-		what := quoteName(w.Path)
+		file := quoteName(w.Path)
 		if w.Path == "." {
-			what = "the directory"
+			file = "the directory"
 		}
-		c.file(RuleLeftOut, diag.Warning, w.Path, 0, "", "%s %s", what, oneLine(w.Reason))
+		c.addFinding(RuleLeftOut, diag.Warning, w.Path, 0, "", "%s %s", file, oneLine(w.Reason))
 	}
-	c.list = append(c.list, c.deadEntries("disabled", "learned")...)
-	c.collisions()
-	known := c.targets()
+	c.findings = append(c.findings, c.deadEntries("disabled", "learned")...)
+	c.checkCollisions()
+	targets := c.linkTargets()
 	for _, s := range c.tree.Subjects {
 		if s.Disabled {
 			continue
@@ -112,29 +114,30 @@ func (c *checker) check(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			c.file(RuleUnreadable, diag.Error, s.Path, 0, "", "%s could not be read: %s", quoteName(s.Name), cause(err))
+			c.addFinding(RuleUnreadable, diag.Error, s.Path, 0, "", "%s could not be read: %s", quoteName(s.Name), cause(err))
 		default:
-			c.content(s, content)
-			c.links(known, s, content.Text)
+			c.checkContent(s, content)
+			c.checkLinks(targets, s, content.Text)
 		}
 	}
 }
 
-// deadEntries returns a finding for each entry of the topic's lists that matches nothing.
-func (t *topic) deadEntries(fields ...string) (found []Finding) {
+// deadEntries returns a finding for each entry of the given lists, learned or disabled, that matches nothing.
+func (t *topic) deadEntries(lists ...string) (findings []Finding) {
 	for _, d := range t.tree.Dead {
-		at := t.PatternAt[[2]string{d.Field, d.Pattern}]
-		at.Rule, at.Severity, at.Hint = RuleDeadPattern, diag.Warning, "remove the entry, or correct it: it is relative to "+oneLine(t.Subjects)
-		at.Message = fmt.Sprintf("%s in %s of topic %q matches no subject", text.Quote(d.Pattern), d.Field, t.ID)
-		if slices.Contains(fields, d.Field) {
-			found = append(found, Finding{t.ID, at})
+		diagnostic := t.PatternAt[[2]string{d.Field, d.Pattern}]
+		diagnostic.Rule, diagnostic.Severity = RuleDeadPattern, diag.Warning
+		diagnostic.Hint = "remove the entry, or correct it: it is relative to " + oneLine(t.Subjects)
+		diagnostic.Message = fmt.Sprintf("%s in %s of topic %q matches no subject", text.Quote(d.Pattern), d.Field, t.ID)
+		if slices.Contains(lists, d.Field) {
+			findings = append(findings, Finding{t.ID, diagnostic})
 		}
 	}
-	return found
+	return findings
 }
 
-// collisions finds files with the same slug.
-func (c *checker) collisions() {
+// checkCollisions adds a finding for each slug that several enabled subjects have.
+func (c *checker) checkCollisions() {
 	files, hidden := map[string][]string{}, map[string]bool{}
 	for _, s := range c.tree.Subjects {
 		if !s.Disabled {
@@ -146,26 +149,27 @@ func (c *checker) collisions() {
 		if len(paths) == 1 {
 			continue
 		}
-		which := ", which loads them together"
-		if hidden[slug] {
-			which = ""
+		effect := ", which loads them together"
+		if hidden[slug] { // a hidden subject is not loaded together with a visible one
+			effect = ""
 		}
-		at, n := paths[0], text.Number(len(paths))
-		for i := range paths {
-			paths[i] = quoteName(paths[i])
+		var names []string
+		for _, file := range paths {
+			names = append(names, quoteName(file))
 		}
-		c.file(RuleCollision, diag.Warning, at, 0, "rename all but one", "%s files have the slug %s%s: %s", n, quoteName(slug), which, listed(paths))
+		c.addFinding(RuleCollision, diag.Warning, paths[0], 0, "rename all but one", "%s files have the slug %s%s: %s",
+			text.Number(len(paths)), quoteName(slug), effect, joinNames(names))
 	}
 }
 
-// content checks whether a subject can be loaded.
-func (c *checker) content(s *subjects.Subject, content subjects.Content) {
+// checkContent adds a finding for a subject that is too large, binary and learned, or a skill without a description.
+func (c *checker) checkContent(s *subjects.Subject, content subjects.Content) {
 	switch {
 	case content.TooLarge:
-		c.file(RuleTooLarge, diag.Error, s.Path, 0, "split the file, or disable it", "%s has %.1f MB, which is over the limit of %s: it cannot be loaded",
+		c.addFinding(RuleTooLarge, diag.Error, s.Path, 0, "split the file, or disable it", "%s has %.1f MB, which is over the limit of %s: it cannot be loaded",
 			quoteName(s.Name), float64(content.Size)/1e6, largest)
 	case content.Binary && s.Learned:
-		c.file(RuleUnreadable, diag.Error, s.Path, 0, "remove it from learned", "%s is binary and cannot be loaded", quoteName(s.Name))
+		c.addFinding(RuleUnreadable, diag.Error, s.Path, 0, "remove it from learned", "%s is binary and cannot be loaded", quoteName(s.Name))
 	case s.Skill:
 		description, err := subjects.DescriptionOf([]byte(content.Text))
 		hint, why := "begin the file with front matter that says when to use it: description: …", ""
@@ -173,7 +177,7 @@ func (c *checker) content(s *subjects.Subject, content subjects.Content) {
 			hint, why = "quote the values in it: description: \"…\"", ": "+err.Error()
 		}
 		if description == "" {
-			c.file(RuleSkill, diag.Warning, s.Path, 0, hint, "skill %s has no description%s", quoteName(s.Name), why)
+			c.addFinding(RuleSkill, diag.Warning, s.Path, 0, hint, "skill %s has no description%s", quoteName(s.Name), why)
 		}
 	}
 }

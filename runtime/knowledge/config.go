@@ -20,19 +20,19 @@ const (
 	RuleMissing  = "KC005" // a topic without subjects; a warning if only the user's file has the topic
 	RuleSubjects = "KC006" // subjects that are no path below the root
 	RuleID       = "KC007" // a topic id with a character that is not allowed
-	RulePattern  = "KC008" // a pattern that is empty, malformed or too much
+	RulePattern  = "KC008" // a pattern that is empty or malformed, or has too many parts
 	RuleFlag     = "KC011" // a flag that is not TOPIC/GLOB with the id of a topic
 )
 
 // maxID is the length of the longest id in bytes: ids are part of every prompt.
 const maxID = 64
 
-// Open reads the configuration of the workspace that dir is in; empty is the working directory. It is no error if
-// there is no workspace, or no topic in it.
+// Open reads the configuration of the workspace that dir is in; dir is the working directory if it is empty. It is no
+// error if there is no workspace, or no topic in it.
 //
-// A topic with an error cannot be learned: a `disabled` that could not be read must not publish the subjects that it
-// was to hide. The other topics can be learned. If there are none or a flag is wrong, the error is a [*config.Error]
-// with all problems; it is another error if dir is no directory.
+// A topic with an error in its configuration cannot be learned, but the others can: if its list `disabled` is wrong, it
+// is not known which subjects are to be hidden. If all topics have errors, or if a flag is wrong, the error of Open is
+// a [*config.Error] with all problems. Another error, which comes first, is that dir is no directory.
 func Open(dir string, opts Options) (*Base, error) {
 	if dir != "" {
 		root, err := safefile.OpenDir(dir)
@@ -48,9 +48,9 @@ func Open(dir string, opts Options) (*Base, error) {
 	for i := range b.config.Topics {
 		b.checkTopic(&b.config.Topics[i])
 	}
-	if b.config.Wrong("kb") == nil { // otherwise there are no topics
+	if b.config.Wrong("kb") == nil { // otherwise no topic can be used
 		for _, value := range opts.Patterns {
-			b.learnPattern(value)
+			b.addFlag(value)
 		}
 	}
 	if b.config.Wrong("kb.topic") != nil || len(b.usable) == 0 && len(b.broken()) > 0 {
@@ -59,7 +59,7 @@ func Open(dir string, opts Options) (*Base, error) {
 	return b, nil
 }
 
-// broken returns a sentence for each topic that cannot be learned.
+// broken returns a sentence for each topic whose configuration has an error.
 func (b *Base) broken() (sentences []string) {
 	for _, t := range b.config.Topics {
 		if err := b.config.Wrong("kb.topic." + t.ID); err != nil {
@@ -69,18 +69,18 @@ func (b *Base) broken() (sentences []string) {
 	return sentences
 }
 
-// problems returns the problems of topics and the warnings about keys that nothing reads.
+// problems returns the problems that disable topics and the warnings, sorted by file and position.
 func (b *Base) problems() []config.Problem {
-	found := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool {
+	problems := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool {
 		return p.Tables != nil && !p.Disables("kb") && !slices.ContainsFunc(p.Tables, func(t string) bool { return strings.HasPrefix(t, "kb.") })
 	})
-	slices.SortStableFunc(found, func(a, b config.Problem) int { return cmp.Or(strings.Compare(a.File, b.File), a.Span.Compare(b.Span)) })
-	return found
+	slices.SortStableFunc(problems, func(a, b config.Problem) int { return cmp.Or(strings.Compare(a.File, b.File), a.Span.Compare(b.Span)) })
+	return problems
 }
 
-// add adds a problem that disables a table; without a table it is a warning.
-func (b *Base) add(table string, at diag.Diagnostic, rule, hint, format string, args ...any) {
-	p := config.Problem{Diagnostic: at}
+// addProblem adds a problem that disables a table to the configuration. If table is empty, the problem is a warning.
+func (b *Base) addProblem(table string, position diag.Diagnostic, rule, hint, format string, args ...any) {
+	p := config.Problem{Diagnostic: position}
 	p.Rule, p.Hint, p.Message = rule, hint, fmt.Sprintf(format, args...)
 	if table != "" {
 		p.Tables = []string{table}
@@ -88,28 +88,29 @@ func (b *Base) add(table string, at diag.Diagnostic, rule, hint, format string, 
 	b.config.Add(p)
 }
 
-// checkTopic checks a topic, and adds it to those that can be used or the problems with it.
+// checkTopic adds the problems of a topic to the configuration. A topic without problems is usable, and also one of
+// topics if it is enabled. A topic that only the user's file mentions, without subjects, is a warning and not usable.
 func (b *Base) checkTopic(t *config.Topic) {
 	table, id := "kb.topic."+t.ID, text.Quote(t.ID)
 	if t.ID == "" || len(t.ID) > maxID || strings.ContainsFunc(t.ID, notInID) {
-		b.add(table, t.Defined, RuleID, fmt.Sprintf("use letters, digits, _ and -, at most %d", maxID), "%s cannot be the id of a topic", id)
+		b.addProblem(table, t.Defined, RuleID, fmt.Sprintf("use letters, digits, _ and -, at most %d", maxID), "%s cannot be the id of a topic", id)
 	}
-	valid := b.config.Wrong(table) == nil // so far
-	written, inside := t.Subjects, true
+	isValid := b.config.Wrong(table) == nil // until now
+	written, isInside := t.Subjects, true
 	if t.Outside == "" {
-		t.Subjects, inside = config.ProjectPath(written)
+		t.Subjects, isInside = config.ProjectPath(written)
 	}
-	switch missing := t.SubjectsAt.File == ""; {
-	case missing && valid && t.UsersOnly:
+	switch isMissing := t.SubjectsAt.File == ""; { // no file has subjects
+	case isMissing && isValid && t.UsersOnly:
 		// The user's file is for all workspaces, and may add to topics that only some of them have.
-		b.add("", t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
+		b.addProblem("", t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
 			"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", id)
 		return
-	case missing && valid:
-		b.add(table, t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
+	case isMissing && isValid:
+		b.addProblem(table, t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
 			"topic %s has no subjects", id)
-	case !missing && !inside && (written != "" || valid):
-		b.add(table, t.SubjectsAt, RuleSubjects,
+	case !isMissing && !isInside && (written != "" || isValid): // "" is also what a wrong type leaves, which is reported
+		b.addProblem(table, t.SubjectsAt, RuleSubjects,
 			"write a path relative to the workspace, such as .jp/kb/project; only your own configuration may name a directory elsewhere",
 			"subjects of topic %s is %s, which is no path inside the workspace, with slashes and without ..", id, text.Quote(written))
 	}
@@ -123,11 +124,12 @@ func (b *Base) checkTopic(t *config.Topic) {
 	}
 }
 
+// notInID reports whether the id of a topic cannot have a character.
 func notInID(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
-// checkPatterns adds the problems of patterns of a topic's list, learned or disabled. They disable a table.
+// checkPatterns adds the problems of patterns in a list of a topic, learned or disabled. The problems disable table.
 func (b *Base) checkPatterns(table string, t *config.Topic, list string, patterns []string) {
 	for _, p := range subjects.Patterns(t.ID, patterns) {
 		hint := ""
@@ -135,37 +137,37 @@ func (b *Base) checkPatterns(table string, t *config.Topic, list string, pattern
 			p.Problem, hint = "is an empty pattern", "remove it; ** is for all subjects"
 		}
 		if p.Problem != "" {
-			b.add(table, t.PatternAt[[2]string{list, p.Text}], RulePattern, hint, "%s in %s of topic %s %s", text.Quote(p.Text), list, text.Quote(t.ID), p.Problem)
+			b.addProblem(table, t.PatternAt[[2]string{list, p.Text}], RulePattern, hint, "%s in %s of topic %s %s", text.Quote(p.Text), list, text.Quote(t.ID), p.Problem)
 		}
 	}
 }
 
-// learnPattern adds a value of -k to the learned patterns of a topic. Topics are named by id only: an id has no slash,
-// and a title may.
-func (b *Base) learnPattern(value string) {
-	at := diag.Diagnostic{File: "-k"}
+// addFlag adds the pattern in a value of the flag -k to the learned patterns of the topic that the value names, or adds
+// the problem with the value. The value names a topic by its id only: a title may have a slash.
+func (b *Base) addFlag(value string) {
+	position := diag.Diagnostic{File: "-k"}
 	id, pattern, _ := strings.Cut(value, "/")
 	t := byID(b.topics, id)
 	switch {
 	case b.Root() == "":
-		b.add("kb", at, RuleFlag, "run this in a workspace, at or below a directory that has .jp or convtools.toml", "there is no workspace, and so no topic")
+		b.addProblem("kb", position, RuleFlag, "run this in a workspace, at or below a directory that has .jp or convtools.toml", "there is no workspace, and so no topic")
 	case strings.TrimSpace(pattern) == "":
 		hint := b.knownTopics(id)
 		if t != nil {
 			hint = "for all of them write -k '" + id + "/**'"
 		}
-		b.add("kb", at, RuleFlag, hint, "%s does not say which subjects of the topic; TOPIC/GLOB is expected", text.Quote(value))
+		b.addProblem("kb", position, RuleFlag, hint, "%s does not say which subjects of the topic; TOPIC/GLOB is expected", text.Quote(value))
 	case t == nil && b.config.Wrong("kb.topic."+id) == nil:
-		b.add("kb", at, RuleFlag, b.knownTopics(id), "there is no topic %s", text.Quote(id))
-	case t == nil || slices.Contains(t.Learned, pattern):
+		b.addProblem("kb", position, RuleFlag, b.knownTopics(id), "there is no topic %s", text.Quote(id))
+	case t == nil || slices.Contains(t.Learned, pattern): // t is nil for a topic whose error is reported
 	default:
 		t.Learned = append(t.Learned, pattern)
-		t.PatternAt[[2]string{"learned", pattern}] = at
+		t.PatternAt[[2]string{"learned", pattern}] = position
 		b.checkPatterns("kb", t, "learned", []string{pattern})
 	}
 }
 
-// knownTopics returns the ids of the topics for a hint, the one that was probably meant first.
+// knownTopics returns a hint with the ids of the topics. It begins with the topic that the author of id probably meant.
 func (b *Base) knownTopics(id string) string {
 	ids := b.TopicIDs()
 	if ids == nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Family returns the tools of the knowledge base. Its commands for people are in package knowledgecli; the list of
-// families adds them.
+// Family returns the family of the tool learn. It has no commands for people: the list of families adds those of
+// package knowledgecli.
 func Family(host *toolset.Host) toolset.Family {
 	f := &family{host: host}
 	learn := []string{knowledge.LearnTool().Name}
@@ -55,7 +55,8 @@ prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 	}
 }
 
-// project returns the root of the project whose configuration is in a directory or above it.
+// project returns the root of the project that a directory is in. dir is the working directory if it is empty, and may
+// be the id of a JP workspace. The error is that dir does not exist, or that it is in no project.
 func (f *family) project(dir string) (string, error) {
 	dir = locate(dir, f.host.Getenv)
 	// A directory that does not exist has no project, even if one is above it.
@@ -69,7 +70,7 @@ func (f *family) project(dir string) (string, error) {
 	return root, nil
 }
 
-// PatternFlag returns the flag that adds to the learned patterns in opts.
+// PatternFlag returns the flag -k, which adds its value to the patterns in opts.
 func PatternFlag(host *toolset.Host, opts *Options) toolset.Flag {
 	return toolset.Flag{
 		Name: "knowledge", Shorthand: "k", Usage: "take `TOPIC/GLOB` for learned too; can be repeated",
@@ -87,8 +88,8 @@ func PatternFlag(host *toolset.Host, opts *Options) toolset.Flag {
 	}
 }
 
-// OpenFor opens the knowledge base of the project that dir is in. dir may be the id of a workspace; empty is the
-// host's directory. Errors are those of [Open].
+// OpenFor opens the knowledge base of the project that dir is in. dir is the host's directory if it is empty, and may
+// be the id of a JP workspace. Errors are those of [Open].
 func OpenFor(host *toolset.Host, dir string, opts Options) (*Base, error) {
 	if dir == "" {
 		dir = host.Dir
@@ -97,7 +98,7 @@ func OpenFor(host *toolset.Host, dir string, opts Options) (*Base, error) {
 	return Open(locate(dir, host.Getenv), opts)
 }
 
-// locate returns the directory for dir, which may be the id of a workspace. It returns dir itself if it is neither.
+// locate returns the root of the JP workspace with the id dir if there is no file dir. Otherwise it returns dir.
 func locate(dir string, getenv func(string) string) string {
 	if _, err := os.Stat(dir); dir != "" && err != nil {
 		if w, err := jp.Open(jp.Options{Dir: dir, Getenv: getenv}); err == nil {
@@ -115,8 +116,8 @@ type family struct {
 
 func (f *family) open(dir string) (*Base, error) { return OpenFor(f.host, dir, f.opts) }
 
-// offered returns learn, with the topics in its description, or nothing if there is nothing to learn. If the
-// knowledge base cannot be used, it returns the tool all the same: its answer says why.
+// offered returns the tool learn, with the topics in its description, or no tool if no topic is offered. If the
+// knowledge base cannot be opened, it returns the tool all the same, because the answer of the tool says why.
 func (f *family) offered(ctx context.Context) []contract.Tool {
 	tool := knowledge.LearnTool()
 	b, err := f.open("")
@@ -130,11 +131,12 @@ func (f *family) offered(ctx context.Context) []contract.Tool {
 	return nil
 }
 
-// Learn answers learn for the workspace that the call comes from.
+// Learn returns the answer of the tool learn for the workspace that the call comes from. It warns once of each key of
+// the configuration that nothing reads. The error is that of [openError] or of [Base.Learn].
 func (f *family) Learn(ctx context.Context, call contract.Call, p knowledge.LearnParams) (string, error) {
 	b, err := f.open(call.Context.Dir)
 	if err != nil {
-		return "", openFailed(err)
+		return "", openError(err)
 	}
 	for _, sentence := range b.Unread() {
 		f.host.WarnOnce(sentence)
@@ -142,15 +144,16 @@ func (f *family) Learn(ctx context.Context, call contract.Call, p knowledge.Lear
 	return b.Learn(ctx, p.Topic, p.Subjects, call.Notes)
 }
 
-// openFailed returns an error of [Open] for the caller of a tool, who cannot correct it but can tell the user.
-func openFailed(err error) error {
-	var broken *config.Error
-	if errors.As(err, &broken) {
+// openError returns an error of [Open] as a [contract.Error] for the caller of a tool, who can only tell the user.
+func openError(err error) error {
+	var configError *config.Error
+	if errors.As(err, &configError) {
 		return &contract.Error{Message: "Nothing can be learned until the user has corrected the configuration of the knowledge base: " + err.Error(), Err: err}
 	}
 	return &contract.Error{Message: "Nothing can be learned: the directory that the call comes from cannot be read (" + cause(err) + ").", Err: err}
 }
 
+// instructions returns what a host tells the model about the tool learn, or "" if the tool is not offered.
 func (f *family) instructions(ctx context.Context, _ contract.Context) string {
 	if len(f.offered(ctx)) == 0 {
 		return ""
@@ -158,7 +161,7 @@ func (f *family) instructions(ctx context.Context, _ contract.Context) string {
 	return "There is knowledge that people have written down for this workspace. The description of learn names its topics: learn with a topic lists the topic's subjects, and with subjects loads them. Learn what concerns your task before you begin with it."
 }
 
-// prompt returns the section for a system prompt. It returns nothing after an error: checks report it.
+// prompt returns [Base.Section] of a project. It returns "" after an error, which checks report.
 func (f *family) prompt(ctx context.Context, where contract.Context) string {
 	b, err := f.open(where.Dir)
 	if err != nil {
@@ -168,8 +171,8 @@ func (f *family) prompt(ctx context.Context, where contract.Context) string {
 	return section
 }
 
-// arguments completes the arguments of learn and the parts of an address. It completes subjects if the topic is
-// given.
+// arguments returns the completions of prefix, the beginning of an argument of learn or of a variable of the template
+// of addresses. They are topics, or the subjects of the topic in given; without that there are none.
 func (f *family) arguments(ctx context.Context, _, argument, prefix string, given map[string]string) (names []string) {
 	b, err := f.open("")
 	switch {
@@ -201,7 +204,7 @@ func (f *family) version(ctx context.Context) string {
 	return string(hash.Sum(nil))
 }
 
-// injectedAdvice returns the steps for a host that has the section in its system prompt.
+// injectedAdvice returns sentences about how to put the section into the system prompt of a host, which may be JP.
 func (f *family) injectedAdvice(jp bool) []string {
 	prompt := []string{"convtools", "knowledge", "prompt"}
 	for _, pattern := range f.opts.Patterns {
@@ -217,26 +220,26 @@ func (f *family) injectedAdvice(jp bool) []string {
 	return []string{"Put what this prints into the system prompt, now and after every change of what is learned: " + command}
 }
 
-// checks counts topics and subjects. A missing knowledge base is no problem.
+// checks returns one check: a problem with the topics that cannot be learned, or the numbers of topics and subjects.
 func (f *family) checks(ctx context.Context) []toolset.Check {
 	result := func(status toolset.Status, fix, detail string) []toolset.Check {
 		return []toolset.Check{{Name: "knowledge", Status: status, Fix: fix, Detail: detail}}
 	}
 	const fix = "convtools knowledge check"
 	b, err := f.open("")
-	if _, broken := errors.AsType[*config.Error](err); broken {
+	if _, ok := errors.AsType[*config.Error](err); ok {
 		return result(toolset.Problem, fix, "nothing can be learned: "+err.Error())
 	} else if err != nil {
 		return result(toolset.Off, "", "there is no workspace to have it")
 	}
-	subjects, unusable := 0, b.broken()
+	count, unusable := 0, b.broken()
 	for t := range b.scans(ctx) {
 		if t.broken != nil {
 			unusable = append(unusable, t.broken.Error())
 		}
 		for _, s := range t.tree.Subjects {
 			if !s.Disabled {
-				subjects++
+				count++
 			}
 		}
 	}
@@ -246,5 +249,5 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 	case len(b.topics) == 0:
 		return result(toolset.Off, "", "no topic is configured")
 	}
-	return result(toolset.OK, "", text.Count(len(b.topics), "topic", "topics")+", "+text.Count(subjects, "subject", "subjects"))
+	return result(toolset.OK, "", text.Count(len(b.topics), "topic", "topics")+", "+text.Count(count, "subject", "subjects"))
 }

@@ -11,28 +11,29 @@ import (
 )
 
 const (
-	// maxAnswer is the most bytes of subjects in an answer: no less than the largest file that is read. The remarks
-	// have bounds of their own.
+	// maxAnswer is the most bytes of subjects in an answer. It is not less than the size of the largest file that is read.
+	// The remarks after the subjects have bounds of their own.
 	maxAnswer = subjects.MaxSize
-	// maxRead is the number of bytes of files after which a call reads no further file: texts may become longer when
-	// they are made visible.
+	// maxRead is the number of bytes of files after which a call reads no further file. maxAnswer does not bound that: a
+	// file that is read may not be shown.
 	maxRead = 4 * maxAnswer
 )
 
-// Learn answers the learn tool: it lists a topic or, with patterns, loads subjects. A topic is named by its id or its
-// title. Blank patterns are ignored. The notes are part of the answer.
+// Learn returns the answer of the learn tool, for the topic with an id or a title. The answer is the list of the
+// topic's subjects or, if there are patterns that are not blank, the subjects that match the patterns. The notes of the
+// call are at its end.
 //
-// The error is a [contract.Error] if the caller can correct the call.
+// The error is a [contract.Error] if the caller can correct the call, or if the directory of the topic cannot be read.
 func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []string) (string, error) {
 	var r remarks
 	for _, note := range notes {
 		r.notes = append(r.notes, "(note: "+oneLine(note)+")")
 	}
-	config, err := b.lookup(topicName)
+	configured, err := b.lookup(topicName)
 	if err != nil {
 		return "", err
 	}
-	t, err := b.open(ctx, config)
+	t, err := b.scanReadable(ctx, configured)
 	if err != nil {
 		return "", err
 	}
@@ -44,73 +45,75 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 	return t.load(ctx, patterns, b.injected, &r)
 }
 
-// load returns the subjects that match patterns.
+// load returns the answer with the subjects that match patterns, and the remarks r after them. Subjects that are
+// injected into the prompt are only remarks. It is a [contract.Error] if no pattern matches, or if there are too many.
 func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *remarks) (string, error) {
-	found, err := t.tree.Resolve(patterns, injected)
+	result, err := t.tree.Resolve(patterns, injected)
 	if err != nil {
 		return "", contract.Fixable(fmt.Sprintf("%v. A pattern such as \"folder/**\" stands for many subjects.", err))
 	}
-	if len(found.Hits) == 0 && len(found.AlreadyLearned) == 0 {
-		return "", missing(fmt.Sprintf("No subject of topic %q matches %s. ", t.ID, misses(found.Missed)),
+	if len(result.Hits) == 0 && len(result.AlreadyLearned) == 0 {
+		return "", missing(fmt.Sprintf("No subject of topic %q matches %s. ", t.ID, joinMisses(result.Missed)),
 			fmt.Sprintf("Call learn with topic %q alone to list its subjects.", t.ID), t.ID)
 	}
-	shown, err := t.read(ctx, found.Hits, found.Literal, r)
+	shown, err := t.read(ctx, result.Hits, result.Literal, r)
 	if err != nil {
 		return "", err
 	}
-	if err := t.tree.Look(ctx, found.AlreadyLearned); err != nil {
+	if err := t.tree.Look(ctx, result.AlreadyLearned); err != nil {
 		return "", err
 	}
-	for _, s := range found.AlreadyLearned {
+	for _, s := range result.AlreadyLearned {
 		if !r.cannotShow(s, s.Kind, s.Problem) {
-			r.subject("already in your system prompt", s)
+			r.addSubject("already in your system prompt", s)
 		}
 	}
-	if len(found.Missed) > 0 {
-		r.lines = append(r.lines, "No subjects matched: "+misses(found.Missed)+".")
+	if len(result.Missed) > 0 {
+		r.lines = append(r.lines, "No subjects matched: "+joinMisses(result.Missed)+".")
 	}
-	r.skills(t, slices.Concat(found.Hits, found.AlreadyLearned))
+	r.addSkillFolders(t, slices.Concat(result.Hits, result.AlreadyLearned))
 	return r.appendTo(shown), nil
 }
 
-// read returns the text of subjects, each in its element; bare is a single subject without an element. It adds
-// remarks on subjects that it cannot show.
+// read returns the texts of subjects, each in an element, as far as an answer has room; with bare, the text of the only
+// subject without an element. For subjects that it does not show it adds remarks. The error is that of the context.
 func (t *topic) read(ctx context.Context, hits []*subjects.Subject, bare bool, r *remarks) (string, error) {
 	var b strings.Builder
-	left := int64(maxRead)
+	readable := int64(maxRead) // bytes that may still be read
 	for n, s := range hits {
 		content, err := t.tree.Read(ctx, s)
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		text, ok := r.show(s, content, err)
+		text, ok := r.textOf(s, content, err)
 		if !ok {
 			continue
 		}
 		block := element(s, text)
 		switch {
 		case len(text) > maxAnswer:
-			r.subject("cannot be loaded: what is to be shown of it is over the limit of "+largest, s)
+			r.addSubject("cannot be loaded: what is to be shown of it is over the limit of "+largest, s)
 		case bare:
 			return text, nil
-		case left < 0 || b.Len()+len("\n\n")+len(block) > maxAnswer && b.Len() > 0:
-			r.leftOut(t.ID, hits[n:])
+		case readable < 0 || b.Len()+len("\n\n")+len(block) > maxAnswer && b.Len() > 0:
+			r.addLeftOut(t.ID, hits[n:])
 			return b.String(), nil
 		case len(block) > maxAnswer:
-			r.subject("fits only into an answer of its own: load it alone", s)
+			r.addSubject("fits only into an answer of its own: load it alone", s)
 		default:
 			if b.Len() > 0 {
 				b.WriteString("\n\n")
 			}
 			b.WriteString(block)
 		}
-		left -= content.Size // it was read, even if it is not shown
+		readable -= content.Size // also if the subject is not shown
 	}
 	return b.String(), nil
 }
 
-// show returns the text for a subject, or adds a remark on why there is none.
-func (r *remarks) show(s *subjects.Subject, c subjects.Content, err error) (string, bool) {
+// textOf returns the text of an answer for a subject, from its content and the error of reading it. If the subject
+// cannot be shown, textOf adds the reason to the remarks and returns false. It also adds the note of the content.
+func (r *remarks) textOf(s *subjects.Subject, c subjects.Content, err error) (string, bool) {
 	problem := ""
 	if err != nil {
 		problem = cause(err)
@@ -121,7 +124,7 @@ func (r *remarks) show(s *subjects.Subject, c subjects.Content, err error) (stri
 	case c.Empty:
 		return "(subject " + quoteName(s.Name) + " is empty)", true
 	case c.Note != "":
-		r.subject(c.Note, s)
+		r.addSubject(c.Note, s)
 	}
 	return c.Text, true
 }
@@ -131,8 +134,8 @@ func element(s *subjects.Subject, text string) string {
 	return "<subject " + quoteName(s.Name) + ">\n" + subjects.CloseTags(text) + "\n</subject>"
 }
 
-// missing returns the error for a subject that does not exist. A model gets the problem and the next step; a person gets
-// the problem and the command that lists the subjects of the topic.
+// missing returns the error for a subject that does not exist. A model gets the problem and the next step; a person
+// gets the problem and the command that lists the subjects of the topic.
 func missing(problem, nextStep, topic string) error {
 	return &contract.Error{Message: problem + nextStep, Detail: problem + "See its subjects with: convtools knowledge ls " + topic, Caller: true}
 }

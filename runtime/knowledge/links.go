@@ -11,22 +11,23 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// targets returns the targets of links: subjects by each of their names, and folders, whose value is nil.
-func (t *topic) targets() map[string]*subjects.Subject {
-	known := map[string]*subjects.Subject{".": nil}
+// linkTargets returns what a link in the topic may lead to: subjects, by each of their names, and folders, by their
+// paths. The value of a folder is nil.
+func (t *topic) linkTargets() map[string]*subjects.Subject {
+	targets := map[string]*subjects.Subject{".": nil}
 	for _, s := range t.tree.Subjects {
 		for _, name := range s.Names() {
-			if other := known[name]; other == nil || other.Disabled {
-				known[name] = s
+			if other := targets[name]; other == nil || other.Disabled { // a subject replaces a folder and a disabled subject
+				targets[name] = s
 			}
 		}
 		for dir := path.Dir(subjects.NFC(s.Path)); dir != "."; dir = path.Dir(dir) {
-			if _, ok := known[dir]; !ok {
-				known[dir] = nil
+			if _, ok := targets[dir]; !ok {
+				targets[dir] = nil
 			}
 		}
 	}
-	return known
+	return targets
 }
 
 // link is an inline link of a Markdown text.
@@ -35,57 +36,59 @@ type link struct {
 	target string
 }
 
-// linksIn returns the links of a text that are within one line and not in code.
+// linksIn returns the links in a Markdown text. It finds only links that are on one line and not in code.
 func linksIn(content string) (links []link) {
 	code := regexp.MustCompile("(?:^|[^`])(`[^`]+`|``.*?[^`]``)|\\\\.")
 	inline := regexp.MustCompile(`\]\( *(?:<([^<>]{1,512})>|((?:[^\s()<]|\([^\s()]*\)){1,512}))[\s)]`)
-	fence, line := "", 0
-	for l := range strings.SplitSeq(content, "\n") {
-		line++
-		rest := strings.TrimLeft(l, " ")
+	fence, number := "", 0 // fence is the marks that opened the block of code around the line
+	for line := range strings.SplitSeq(content, "\n") {
+		number++
+		rest := strings.TrimLeft(line, " ")
 		marks := rest[:len(rest)-len(strings.TrimLeft(rest, "`~"))]
 		switch {
 		case fence != "":
 			if strings.HasPrefix(marks, fence) && strings.TrimSpace(rest) == marks {
-				fence = ""
+				fence = "" // the block ends
 			}
 		case len(marks) >= 3:
 			fence = marks
 		default:
-			for _, found := range inline.FindAllStringSubmatch(code.ReplaceAllString(l, " "), -1) {
-				links = append(links, link{line, found[1] + found[2]})
+			for _, match := range inline.FindAllStringSubmatch(code.ReplaceAllString(line, " "), -1) {
+				links = append(links, link{number, match[1] + match[2]})
 			}
 		}
 	}
 	return links
 }
 
-// links reports the links of a Markdown subject to subjects that do not exist.
-func (c *checker) links(known map[string]*subjects.Subject, s *subjects.Subject, content string) {
+// checkLinks adds a finding for each link of a Markdown subject that leads to no target, or to a disabled subject.
+// targets are those of [topic.linkTargets]. A link is relative to the subject's folder, or to the topic's directory.
+func (c *checker) checkLinks(targets map[string]*subjects.Subject, s *subjects.Subject, content string) {
 	if s.Ext != "md" && s.Ext != "markdown" {
 		return
 	}
 	for _, l := range linksIn(content) {
-		target, ok := relative(l.target)
-		at := path.Join(path.Dir(subjects.NFC(s.Path)), target)
-		if !ok || at == ".." || strings.HasPrefix(at, "../") {
+		written, ok := relativePath(l.target)
+		name := path.Join(path.Dir(subjects.NFC(s.Path)), written)
+		if !ok || name == ".." || strings.HasPrefix(name, "../") {
 			continue // it leads out of the topic
 		}
-		to, ok := known[at]
+		target, ok := targets[name]
 		if !ok {
-			to, ok = known[path.Clean(target)]
+			target, ok = targets[path.Clean(written)]
 		}
 		switch {
 		case !ok:
-			c.file(RuleBrokenLink, diag.Warning, s.Path, l.line, "correct the link, or add the file", "the link %s leads to no subject", text.Quote(l.target))
-		case to != nil && to.Disabled:
-			c.file(RuleBrokenLink, diag.Warning, s.Path, l.line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", text.Quote(l.target))
+			c.addFinding(RuleBrokenLink, diag.Warning, s.Path, l.line, "correct the link, or add the file", "the link %s leads to no subject", text.Quote(l.target))
+		case target != nil && target.Disabled:
+			c.addFinding(RuleBrokenLink, diag.Warning, s.Path, l.line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", text.Quote(l.target))
 		}
 	}
 }
 
-// relative returns the path of a link, relative to the file. It reports false for a link that leads elsewhere.
-func relative(link string) (string, bool) {
+// relativePath returns the path in a link. It returns false for a link that is not a relative path, such as a web
+// address.
+func relativePath(link string) (string, bool) {
 	u, err := url.Parse(link)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" || strings.HasPrefix(u.Path, "/") {
 		return "", false

@@ -46,7 +46,7 @@ func TestRelative(t *testing.T) {
 		"a.md": "a.md", "../a.md#x": "../a.md", "a.md?x": "a.md", "a%20b.md": "a b.md", "a%zz": "", "x/a:b.md": "x/a:b.md",
 		"": "", "#a": "", "/a.md": "", "https://example.com": "", "mailto:x@example.com": "", "//example.com/a": "",
 	} {
-		got, ok := relative(link)
+		got, ok := relativePath(link)
 		if got != want || ok != (want != "") {
 			t.Errorf("%q: got %q, %v", link, got, ok)
 		}
@@ -75,7 +75,7 @@ func FuzzLinks(f *testing.F) {
 			if l.target == "" || l.line > len(lines) || !strings.Contains(lines[l.line-1], l.target) {
 				t.Errorf("target %q of line %d", l.target, l.line)
 			}
-			if path, ok := relative(l.target); ok && strings.HasPrefix(path, "/") && !strings.Contains(l.target, "%") {
+			if path, ok := relativePath(l.target); ok && strings.HasPrefix(path, "/") && !strings.Contains(l.target, "%") {
 				t.Errorf("relative path %q of target %q", path, l.target)
 			}
 		}

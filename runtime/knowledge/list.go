@@ -14,13 +14,14 @@ import (
 )
 
 const (
-	// maxList is the number of characters of entries in a list; it counts the others.
+	// maxList is the most characters of the entries in a list; the list counts the subjects without an entry.
 	maxList = 100_000
-	// worthKnowing is the number of tokens from which a list shows the length of a subject.
-	worthKnowing = 10_000
+	// minTokens is the least number of tokens that a list shows of a subject.
+	minTokens = 10_000
 )
 
-// list returns the subjects that a topic offers.
+// list returns the answer that lists the subjects of a topic, with the remarks r after the list. Learned subjects are
+// first, as a recommendation; if they are injected into the prompt, they are last. The error is that of the context.
 func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, error) {
 	var learned, available []*subjects.Subject
 	for _, s := range t.tree.Subjects {
@@ -35,34 +36,34 @@ func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, er
 	if err := t.tree.Look(ctx, slices.Concat(learned, available)); err != nil {
 		return "", err
 	}
-	left := maxList
+	room := maxList
 	parts := []string{"# Topic: " + title(t.Topic)}
-	add := func(some ...string) { parts = append(parts, some...) }
+	add := func(paragraphs ...string) { parts = append(parts, paragraphs...) }
 	if description := paragraphs(t.Description); description != "" {
 		add(description)
 	}
-	recommended := len(learned) > 0 && !injected
-	if recommended {
-		add("## Recommended (learn these first):", entries(learned, &left))
+	isRecommended := len(learned) > 0 && !injected
+	if isRecommended {
+		add("## Recommended (learn these first):", entries(learned, &room))
 	}
 	switch {
 	case len(available) > 0:
-		add("## Available subjects:", entries(available, &left))
-	case !recommended:
+		add("## Available subjects:", entries(available, &room))
+	case !isRecommended:
 		add("## Available subjects:", "(there are no subjects to list)")
 	}
-	if len(available) > 0 || recommended {
+	if len(available) > 0 || isRecommended {
 		add("Use the `learn` tool with the `subjects` argument to learn specific subjects.")
 	}
 	if len(learned) > 0 && injected {
-		add("## Already learned (in system prompt):", entries(learned, &left))
+		add("## Already learned (in system prompt):", entries(learned, &room))
 	}
-	r.incomplete(t.tree.Warnings)
+	r.addWarnings(t.tree.Warnings)
 	return r.appendTo(strings.Join(parts, "\n\n")), nil
 }
 
-// incomplete adds remarks on the files that the scan of a directory left out.
-func (r *remarks) incomplete(warnings []subjects.Warning) {
+// addWarnings adds lines about what a scan left out: one for its limit, and one with the number of other warnings.
+func (r *remarks) addWarnings(warnings []subjects.Warning) {
 	others := 0
 	for _, w := range warnings {
 		if w.Path == "." {
@@ -76,13 +77,14 @@ func (r *remarks) incomplete(warnings []subjects.Warning) {
 	}
 }
 
-// entries lists subjects in at most *left characters, and counts the others.
-func entries(all []*subjects.Subject, left *int) string {
+// entries returns a line for each subject, as far as *room characters allow, and a line for the number of the others.
+// It takes the characters of the lines from *room.
+func entries(list []*subjects.Subject, room *int) string {
 	var lines []string
-	for n, s := range all {
+	for n, s := range list {
 		line := entry(s)
-		if *left -= utf8.RuneCountInString(line) + 1; *left < 0 {
-			lines = append(lines, counted(all[n:]))
+		if *room -= utf8.RuneCountInString(line) + 1; *room < 0 {
+			lines = append(lines, remainder(list[n:]))
 			break
 		}
 		lines = append(lines, line)
@@ -90,21 +92,23 @@ func entries(all []*subjects.Subject, left *int) string {
 	return strings.Join(lines, "\n")
 }
 
-// counted counts subjects, and names patterns for their folders.
-func counted(all []*subjects.Subject) string {
+// remainder returns the line for subjects without an entry: their number, and the patterns of their folders.
+func remainder(list []*subjects.Subject) string {
 	var patterns []string
-	for _, s := range all {
+	for _, s := range list {
 		pattern := coerce.JSON("*")
-		if folder, _, nested := strings.Cut(s.PathSlug, "/"); nested {
+		if folder, _, inFolder := strings.Cut(s.PathSlug, "/"); inFolder {
 			pattern = coerce.JSON(config.QuotePattern(folder) + "/**")
 		}
+		// The list is sorted by Slug: if there is an equal pattern, it is usually one of the last two.
 		if !slices.Contains(patterns[max(0, len(patterns)-2):], pattern) {
 			patterns = append(patterns, pattern)
 		}
 	}
-	return fmt.Sprintf("- … %s more: use subjects=%s", text.Number(len(all)), listed(patterns))
+	return fmt.Sprintf("- … %s more: use subjects=%s", text.Number(len(list)), joinNames(patterns))
 }
 
+// entry returns the line for a subject: its name, its description, and why it cannot be loaded or how long it is.
 func entry(s *subjects.Subject) string {
 	line := "- " + text.Line(s.Name)
 	if s.Description != "" {
@@ -117,7 +121,7 @@ func entry(s *subjects.Subject) string {
 		line += fmt.Sprintf(" (%.1f MB: over the limit of %s, cannot be loaded)", float64(s.Size)/1e6, largest)
 	case s.Binary:
 		line += " (binary, cannot be loaded)"
-	case s.Tokens >= worthKnowing:
+	case s.Tokens >= minTokens:
 		line += " (about " + text.Number((s.Tokens+500)/1000*1000) + " tokens)"
 	}
 	return line

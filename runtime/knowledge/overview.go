@@ -7,33 +7,35 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// Topic is a topic for people, with hidden and disabled subjects. Its texts are as they were written and must be made
-// visible before they are printed.
+// Topic is a topic for people, with hidden and disabled subjects. Its texts are as their authors wrote them, and must
+// be made visible before they are printed.
 type Topic struct {
 	ID           string `json:"id"`
 	Title        string `json:"title,omitempty"`
 	Introduction string `json:"introduction,omitempty"`
 	Description  string `json:"description,omitempty"`
-	// The subjects of disabled topics are not read.
+	// Disabled is set if the configuration disables the topic. Subjects is then empty.
 	Disabled bool `json:"disabled,omitempty"`
-	// Dir is the directory relative to the workspace, with slashes; with Outside it is as the user's file has it.
+	// Dir is the directory relative to the workspace, with slashes. Outside is set if the user's file names the directory;
+	// then Dir is as that file has it.
 	Dir     string `json:"dir"`
 	Outside bool   `json:"-"`
-	// Problem is the reason if the directory cannot be read.
+	// Problem is the reason why the directory cannot be read, or empty.
 	Problem string `json:"problem,omitempty"`
 	// Subjects are in the byte order of Slug, then Path.
 	Subjects []*subjects.Subject `json:"subjects"`
 	// Warnings are sentences, without a period, about entries of learned and disabled that match nothing.
 	Warnings []string `json:"warnings,omitempty"`
-	// LeftOut are links, special files and others that are no subjects, in the order of their paths.
+	// LeftOut are the files and the links in the directory that are no subjects, in the order of their paths.
 	LeftOut []subjects.Warning `json:"left_out,omitempty"`
 }
 
-// Topics returns all topics, in the order of the configuration. The error is that of the context.
+// Topics returns the topics without errors in their configuration, also disabled ones, in the order of the
+// configuration. The error is that of the context.
 func (b *Base) Topics(ctx context.Context) ([]Topic, error) {
 	topics := []Topic{}
-	for _, of := range b.usable {
-		t, err := b.overview(ctx, of)
+	for _, configured := range b.usable {
+		t, err := b.overview(ctx, configured)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +44,8 @@ func (b *Base) Topics(ctx context.Context) ([]Topic, error) {
 	return topics, nil
 }
 
-// Topic returns a topic by its id or its title. A disabled topic is found by its id alone.
+// Topic returns the topic with an id, or the enabled topic with a title. The error is that of [Base.unknownTopic], or
+// of the context.
 func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
 	t := byID(b.usable, name)
 	if t == nil {
@@ -54,16 +57,17 @@ func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
 	return b.overview(ctx, t)
 }
 
-// overview describes a topic. An error of its directory is part of the description.
-func (b *Base) overview(ctx context.Context, of *config.Topic) (Topic, error) {
+// overview returns the Topic for a topic of the configuration. If the directory cannot be read, Problem of the result
+// says why. The error is that of the context.
+func (b *Base) overview(ctx context.Context, configured *config.Topic) (Topic, error) {
 	o := Topic{
-		ID: of.ID, Title: of.Title, Introduction: of.Introduction, Description: of.Description,
-		Disabled: !of.Enable, Dir: of.Subjects, Outside: of.Outside != "", Subjects: []*subjects.Subject{},
+		ID: configured.ID, Title: configured.Title, Introduction: configured.Introduction, Description: configured.Description,
+		Disabled: !configured.Enable, Dir: configured.Subjects, Outside: configured.Outside != "", Subjects: []*subjects.Subject{},
 	}
 	if o.Disabled {
 		return o, nil
 	}
-	t, err := b.scan(ctx, of)
+	t, err := b.scan(ctx, configured)
 	if err != nil {
 		return Topic{}, err
 	}

@@ -11,52 +11,52 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// page returns the page of topics, their subjects, and what is wrong with them.
+// page returns the page that shows the knowledge base.
 func (f *family) page() toolset.Page {
 	return toolset.Page{
-		Name: "knowledge", Title: "Knowledge", Show: f.shown,
+		Name: "knowledge", Title: "Knowledge", Show: f.pageItems,
 		Empty: "No topic is configured. A topic is a directory of files and a table in convtools.toml: " + f.host.Name + " knowledge ls shows one.",
 	}
 }
 
-// shown returns the findings of [Base.Check] below one item, then the topics, each with its subjects.
-func (f *family) shown(ctx context.Context, where contract.Context) (items []toolset.Item, err error) {
+// pageItems returns an item with all findings, and one for each topic; or only the problems of the configuration.
+func (f *family) pageItems(ctx context.Context, where contract.Context) (items []toolset.Item, err error) {
 	b, err := f.open(where.Dir)
-	if wrong := ConfigFindings(err); len(wrong) > 0 {
-		return findings(wrong), nil
+	if findings := ConfigFindings(err); len(findings) > 0 {
+		return findingItems(findings), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	found, err := b.Check(ctx)
+	findings, err := b.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
 	topics, err := b.Topics(ctx)
-	items = findings(found)
+	items = findingItems(findings)
 	for _, t := range topics {
 		items = append(items, t.item())
 	}
 	return items, err
 }
 
-// findings returns an item with the findings below it; none if there is no finding.
-func findings(found []Finding) []toolset.Item {
-	if len(found) == 0 {
+// findingItems returns one item that has the findings below it, or no item if there is no finding.
+func findingItems(findings []Finding) []toolset.Item {
+	if len(findings) == 0 {
 		return nil
 	}
-	item := toolset.Item{Title: "What the check finds", State: text.Count(len(found), "finding", "findings"), Status: toolset.Warning}
-	for _, f := range found {
-		below := toolset.Item{Title: f.Message, State: f.Severity.String(), Status: toolset.Warning, Facts: []string{f.Place(), f.Rule}, Text: f.Hint}
+	item := toolset.Item{Title: "What the check finds", State: text.Count(len(findings), "finding", "findings"), Status: toolset.Warning}
+	for _, f := range findings {
+		child := toolset.Item{Title: f.Message, State: f.Severity.String(), Status: toolset.Warning, Facts: []string{f.Place(), f.Rule}, Text: f.Hint}
 		if f.Severity == diag.Error {
-			below.Status, item.Status = toolset.Problem, toolset.Problem
+			child.Status, item.Status = toolset.Problem, toolset.Problem
 		}
-		item.Below = append(item.Below, below)
+		item.Below = append(item.Below, child)
 	}
 	return []toolset.Item{item}
 }
 
-// item returns a topic with its subjects.
+// item returns the item of a topic, which has the topic's subjects below it.
 func (t *Topic) item() toolset.Item {
 	item := toolset.Item{Title: cmp.Or(t.Title, t.ID), Text: cmp.Or(t.Introduction, t.Description), Facts: []string{t.ID, text.Count(len(t.Subjects), "subject", "subjects")}}
 	switch {
@@ -71,7 +71,8 @@ func (t *Topic) item() toolset.Item {
 	return item
 }
 
-// subjectItem returns a subject, whose content an assistant gets from its address.
+// subjectItem returns the item of a subject of the topic with an id. Its URI is the address at which an assistant gets
+// the content; a disabled subject has none.
 func subjectItem(topic string, s *subjects.Subject) toolset.Item {
 	item := toolset.Item{Title: s.Name, Text: s.Description, Status: toolset.OK}
 	switch {

@@ -61,7 +61,7 @@ func TestListed(t *testing.T) {
 		{many, strings.Repeat("x, ", 19) + "x and 1,005 more"},
 		{[]string{strings.Repeat("y", 5000), "z"}, strings.Repeat("y", 5000) + " and 1 more"},
 	} {
-		if diff := cmp.Diff(c.want, listed(c.names)); diff != "" {
+		if diff := cmp.Diff(c.want, joinNames(c.names)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}

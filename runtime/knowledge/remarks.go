@@ -20,48 +20,47 @@ const (
 // largest is the size of the largest file that is read, and of the largest answer.
 const largest = "4 MiB"
 
-// remarks are the lines after an answer about the subjects that it does not show. One line is for all subjects with
-// the same remark.
+// remarks are the lines after an answer, most of them about subjects that it does not show.
 type remarks struct {
-	said  []string // remarks on subjects, in the order of their first use
-	names map[string][]string
-	lines []string // after the remarks on subjects
-	notes []string // last
+	texts []string            // remarks on subjects, in the order of their first use; there is a line for each
+	names map[string][]string // of the subjects, by the remark on them
+	lines []string            // after the remarks on subjects
+	notes []string            // last
 }
 
-// subject adds a remark on a subject.
-func (r *remarks) subject(what string, s *subjects.Subject) {
+// addSubject adds a remark on a subject: the subject joins those with the same remark.
+func (r *remarks) addSubject(text string, s *subjects.Subject) {
 	if r.names == nil {
 		r.names = map[string][]string{}
 	}
-	if r.names[what] == nil {
-		r.said = append(r.said, what)
+	if r.names[text] == nil {
+		r.texts = append(r.texts, text)
 	}
-	r.names[what] = append(r.names[what], quoteName(s.Name))
+	r.names[text] = append(r.names[text], quoteName(s.Name))
 }
 
-// cannotShow adds a remark if a subject cannot be shown, and reports whether it did.
+// cannotShow reports whether a kind or a problem keeps a subject from being shown, and adds the reason as a remark.
 func (r *remarks) cannotShow(s *subjects.Subject, kind subjects.Kind, problem string) bool {
 	switch {
 	case problem != "":
-		r.subject("could not be read: "+oneLine(problem), s)
+		r.addSubject("could not be read: "+oneLine(problem), s)
 	case kind.TooLarge:
-		r.subject("skipped: over the limit of "+largest, s)
+		r.addSubject("skipped: over the limit of "+largest, s)
 	case kind.Binary:
-		r.subject("skipped: binary", s)
+		r.addSubject("skipped: binary", s)
 	default:
 		return false
 	}
 	return true
 }
 
-// leftOut adds the names of the subjects for which an answer has no room.
-func (r *remarks) leftOut(topic string, left []*subjects.Subject) {
-	names := make([]string, len(left))
-	for i, s := range left {
+// addLeftOut adds a line about the subjects for which an answer has no room, with the call that loads the next of them.
+func (r *remarks) addLeftOut(topic string, leftOut []*subjects.Subject) {
+	names := make([]string, len(leftOut))
+	for i, s := range leftOut {
 		names[i] = coerce.JSON(s.Name)
 	}
-	next := names[:within(names, subjects.MaxPatterns, 4*maxNamesBytes)]
+	next := names[:countWithin(names, subjects.MaxPatterns, 4*maxNamesBytes)]
 	line := fmt.Sprintf("(%s not fit into this answer, which has room for %s. Call learn with topic %q and subjects [%s]",
 		text.Count(len(names), "subject does", "subjects do"), largest, topic, strings.Join(next, ", "))
 	if more := len(names) - len(next); more > 0 {
@@ -70,65 +69,67 @@ func (r *remarks) leftOut(topic string, left []*subjects.Subject) {
 	r.lines = append(r.lines, line+".)")
 }
 
-// skills adds the folders of the subjects that are skills: the paths in a skill are relative to its folder.
-func (r *remarks) skills(t *topic, all []*subjects.Subject) {
+// addSkillFolders adds a line with the folders of those loaded subjects that are skills: the paths in the text of a
+// skill are relative to its folder.
+func (r *remarks) addSkillFolders(t *topic, loaded []*subjects.Subject) {
 	var folders []string
-	for _, s := range all {
+	for _, s := range loaded {
 		if s.Skill {
 			folders = append(folders, quoteName(s.Name)+" is in "+quoteName(path.Join(t.Subjects, path.Dir(s.Path))))
 		}
 	}
 	if len(folders) > 0 {
-		r.lines = append(r.lines, "(paths in a skill are relative to its folder: "+listed(folders)+")")
+		r.lines = append(r.lines, "(paths in a skill are relative to its folder: "+joinNames(folders)+")")
 	}
 }
 
 // appendTo returns an answer with the remarks after it, one in a line.
 func (r *remarks) appendTo(answer string) string {
 	var lines []string
-	for _, what := range r.said {
-		kind := "subject "
-		if len(r.names[what]) > 1 {
-			kind = "subjects "
+	for _, text := range r.texts {
+		noun := "subject "
+		if len(r.names[text]) > 1 {
+			noun = "subjects "
 		}
-		lines = append(lines, "("+kind+listed(r.names[what])+": "+what+")")
+		lines = append(lines, "("+noun+joinNames(r.names[text])+": "+text+")")
 	}
-	said := strings.Join(slices.Concat(lines, r.lines, r.notes), "\n")
-	if answer != "" && said != "" {
+	remarks := strings.Join(slices.Concat(lines, r.lines, r.notes), "\n")
+	if answer != "" && remarks != "" {
 		answer += "\n\n"
 	}
-	return answer + said
+	return answer + remarks
 }
 
-// misses returns the patterns that matched nothing, with the names that were probably meant.
-func misses(missed []subjects.Miss) string {
-	var all []string
+// joinMisses returns the patterns that match nothing, each with the reason and the name that was probably meant.
+func joinMisses(missed []subjects.Miss) string {
+	var patterns []string
 	for _, m := range missed {
-		said := text.Quote(m.Pattern)
+		pattern := text.Quote(m.Pattern)
 		if m.Reason != "" {
-			said += " (it " + m.Reason + ")"
+			pattern += " (it " + m.Reason + ")"
 		}
 		if m.Near != "" {
-			said += " (did you mean " + quoteName(m.Near) + "?)"
+			pattern += " (did you mean " + quoteName(m.Near) + "?)"
 		}
-		all = append(all, said)
+		patterns = append(patterns, pattern)
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(patterns, ", ")
 }
 
-// listed joins names, and counts the names beyond the limits.
-func listed(names []string) string {
-	n := within(names, maxNames, maxNamesBytes)
+// joinNames returns the names within the limits with commas between them, and the number of the other names.
+func joinNames(names []string) string {
+	n := countWithin(names, maxNames, maxNamesBytes)
 	if n == len(names) {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %s more", strings.Join(names[:n], ", "), text.Number(len(names)-n))
 }
 
-// within returns the number of names within a limit of their number and of their bytes; at least one.
-func within(names []string, most, bytes int) int {
+// countWithin returns how many of the first names are at most maxCount names with at most maxBytes bytes. It counts the
+// first name also if that has more bytes.
+func countWithin(names []string, maxCount, maxBytes int) int {
 	for n, name := range names {
-		if bytes -= len(name); n > 0 && (n == most || bytes < 0) {
+		if maxBytes -= len(name); n > 0 && (n == maxCount || maxBytes < 0) {
 			return n
 		}
 	}

@@ -35,12 +35,12 @@ func (f *family) resources() toolset.Resources {
 	}
 }
 
-// list returns a page of the subjects that are listed and can be read, sorted by their names; subjects with the same
-// name are one. The cursor is the name of the last subject, so that the next page skips nothing if others are added or
-// removed.
+// list returns at most limit visible subjects that can be shown, sorted by their names; subjects with the same name are
+// one resource. The page begins after the name in cursor, and next is the cursor for the next page, or "". A cursor is
+// a name, so that the next page skips nothing if subjects are added or removed meanwhile.
 //
-// It returns none if the configuration is wrong, instead of an error: a client asks for the list when it starts, and
-// would take the server for broken. learn returns the error.
+// If the configuration is wrong, list returns nothing instead of an error: a client asks for the list when it starts,
+// and would take the server for broken. The tool learn returns the error.
 func (f *family) list(ctx context.Context, cursor string, limit int) (page []toolset.Resource, next string, err error) {
 	b, err := f.open("")
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 			if name := t.ID + "/" + s.Name; name > cursor && s.Problem == "" && s.Kind == (subjects.Kind{}) {
 				page = append(page, toolset.Resource{
 					URI: address(t.ID, s.Name), Name: name, Title: title(t.Topic) + ": " + oneLine(s.Name),
-					Description: s.Description, MIMEType: mimeType(s.Ext), // the type of the shown text: a text in a fence is Markdown
+					Description: s.Description, MIMEType: mimeType(s.Ext),
 				})
 			}
 		}
@@ -71,6 +71,7 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 	return page, "", ctx.Err()
 }
 
+// mimeType returns the type of the shown text of a file with an extension. A text in a fence is Markdown.
 func mimeType(ext string) string {
 	switch ext {
 	case "", "txt", "text":
@@ -79,7 +80,8 @@ func mimeType(ext string) string {
 	return "text/markdown"
 }
 
-// readAddress returns a subject as it is now.
+// readAddress returns the content that the subject with an address has now. The error is a [toolset.NotFoundError] if
+// there is no such subject or topic.
 func (f *family) readAddress(ctx context.Context, where contract.Context, uri string) (toolset.Contents, error) {
 	topic, subject, ok := parseAddress(uri)
 	if !ok {
@@ -102,47 +104,47 @@ func (f *family) readAddress(ctx context.Context, where contract.Context, uri st
 	return toolset.Contents{Text: text, MIMEType: mime}, err
 }
 
-// ReadResource returns the subjects with a name, by the id of their topic, and the type of the text. It reads hidden
-// subjects too. The name is not taken for a pattern, and the id not for a title. The content of a subject that cannot
-// be shown says why. The error is a [contract.Error] if there is no such subject.
+// ReadResource returns the content of the subjects with a name in the topic with an id, and the type of the content. It
+// reads hidden subjects too. It does not take the name for a pattern, and the id for a title. The content of a subject
+// that cannot be shown says why. The error is a [contract.Error] if there is no such topic or subject.
 func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, mime string, err error) {
-	config := byID(b.topics, id)
-	if config == nil {
+	configured := byID(b.topics, id)
+	if configured == nil {
 		return "", "", b.unknownTopic(id)
 	}
-	t, err := b.open(ctx, config)
+	t, err := b.scanReadable(ctx, configured)
 	if err != nil {
 		return "", "", err
 	}
 	defer t.tree.Close()
-	found, err := t.tree.Resolve([]string{subject}, false)
+	result, err := t.tree.Resolve([]string{subject}, false)
 	if err != nil {
 		return "", "", err
 	}
-	named := func(s *subjects.Subject) bool { return s.Name == subject || s.Slug == subject }
-	if len(found.Hits) > 0 && !found.Literal && !slices.ContainsFunc(found.Hits, named) {
+	// Without hits, load returns the error. Hits that do not have the name are those of a pattern.
+	isNamed := func(s *subjects.Subject) bool { return s.Name == subject || s.Slug == subject }
+	if len(result.Hits) > 0 && !result.Literal && !slices.ContainsFunc(result.Hits, isNamed) {
 		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no subject %s.", text.Quote(id), text.Quote(subject)))
 	}
 	if content, err = t.load(ctx, []string{subject}, false, &remarks{}); err != nil {
 		return "", "", err
 	}
-	return content, mimeType(found.Hits[0].Ext), nil
+	return content, mimeType(result.Hits[0].Ext), nil
 }
 
-// address returns the address of a subject. Slashes in names stay what they are,
-// everything else that means something in a URI is encoded:
-// https://www.rfc-editor.org/rfc/rfc3986#section-3.3
+// address returns the address of a subject. Slashes in the name stay as they are. Other characters that mean something
+// in a URI are encoded: https://www.rfc-editor.org/rfc/rfc3986#section-3.3
 func address(topic, name string) string {
 	return scheme + topic + "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
 }
 
-// parseAddress returns the topic and the subject of an address. Some clients encode slashes when they fill in the
-// template.
+// parseAddress returns the id of the topic and the name of the subject in an address. Slashes in the name may be
+// encoded: some clients do that when they fill in the template. ok is false for a text that is no address of a subject.
 func parseAddress(uri string) (topic, name string, ok bool) {
 	rest, ok := strings.CutPrefix(uri, scheme)
-	before, behind, _ := strings.Cut(rest, "/")
-	topic, topicErr := url.PathUnescape(before)
-	name, nameErr := url.PathUnescape(behind)
+	encodedTopic, encodedName, _ := strings.Cut(rest, "/")
+	topic, topicErr := url.PathUnescape(encodedTopic)
+	name, nameErr := url.PathUnescape(encodedName)
 	ok = ok && topicErr == nil && nameErr == nil && topic != "" && name != ""
 	return topic, name, ok && utf8.ValidString(topic+name)
 }
@@ -157,8 +159,9 @@ func (b *Base) CompleteTopic(_ context.Context, prefix string) (ids []string) {
 	return ids
 }
 
-// CompletePath completes TOPIC/SLUG: a prefix without a slash to the ids of topics, each with a slash after it, and one
-// with a slash to listed subjects, in any case. It returns none for a topic that does not exist or cannot be read.
+// CompletePath returns the completions of prefix, the beginning of a TOPIC/SLUG, in any case. Before the slash they are
+// the ids of topics with a slash after each. After the slash they are the visible subjects of the topic, or none if the
+// topic does not exist or cannot be read.
 func (b *Base) CompletePath(ctx context.Context, prefix string) (paths []string) {
 	id, slug, ok := strings.Cut(prefix, "/")
 	if !ok {
@@ -167,11 +170,11 @@ func (b *Base) CompletePath(ctx context.Context, prefix string) (paths []string)
 		}
 		return paths
 	}
-	config, err := b.lookup(id)
+	configured, err := b.lookup(id)
 	if err != nil {
 		return nil
 	}
-	t, err := b.scan(ctx, config)
+	t, err := b.scan(ctx, configured)
 	if err != nil {
 		return nil
 	}
@@ -184,7 +187,7 @@ func (b *Base) CompletePath(ctx context.Context, prefix string) (paths []string)
 	return paths
 }
 
-// hasPrefixFold reports whether s begins with prefix, by the lower case of both. Lower case may be longer or shorter.
+// hasPrefixFold reports whether s begins with prefix in any case. Lower case may have another length.
 func hasPrefixFold(s, prefix string) bool {
 	return strings.HasPrefix(strings.ToLower(s), strings.ToLower(prefix))
 }

@@ -19,14 +19,14 @@ const (
 		"exposing too much irrelevant knowledge upfront)"
 )
 
-// Section returns the <knowledge> section of a system prompt: the content of learned subjects, and a menu of the
-// topics that have more subjects. It is empty if there is neither.
+// Section returns the <knowledge> section of a system prompt: the contents of learned subjects, and a menu of the
+// topics that have other visible subjects. The section is empty if there are none of both.
 //
 // The warnings are sentences about topics whose directory cannot be read, entries of learned that match nothing, and
-// learned subjects that cannot be shown. The error is for more learned content than an answer of the learn tool may
-// have: a part of it would look like all of it.
+// learned subjects that cannot be shown. The error is that of the context, or that learned subjects have more bytes
+// than an answer of the learn tool may have: nobody could see that a part is missing.
 func (b *Base) Section(ctx context.Context) (section string, warnings []string, err error) {
-	var parts, offered []string
+	var parts, menu []string
 	room := maxAnswer
 	for t := range b.scans(ctx) {
 		if t.broken != nil {
@@ -35,11 +35,11 @@ func (b *Base) Section(ctx context.Context) (section string, warnings []string, 
 		for _, f := range t.deadEntries("learned") {
 			warnings = append(warnings, f.Place()+": "+f.Message)
 		}
-		block, more, err := t.preload(ctx)
+		block, unshown, err := t.learnedBlock(ctx)
 		if err != nil {
 			return "", nil, err
 		}
-		warnings = append(warnings, more...)
+		warnings = append(warnings, unshown...)
 		if room -= len(block); room < 0 {
 			return "", nil, fmt.Errorf("topic %q: learned subjects have more than %s together, which no system prompt has room for: learn fewer subjects", t.ID, largest)
 		}
@@ -47,14 +47,14 @@ func (b *Base) Section(ctx context.Context) (section string, warnings []string, 
 			parts = append(parts, block)
 		}
 		if t.learnable(true) {
-			offered = append(offered, menuLine(t.Topic, true, true))
+			menu = append(menu, menuLine(t.Topic, true, true))
 		}
 	}
 	if len(parts) > 0 {
 		parts = append([]string{preloadedLead}, parts...)
 	}
-	if len(offered) > 0 {
-		parts = append(parts, menuLead, strings.Join(offered, "\n"), menuUse, hiddenNote)
+	if len(menu) > 0 {
+		parts = append(parts, menuLead, strings.Join(menu, "\n"), menuUse, hiddenNote)
 	}
 	if len(parts) > 0 {
 		section = "<knowledge>\n" + strings.Join(parts, "\n\n") + "\n</knowledge>"
@@ -62,9 +62,9 @@ func (b *Base) Section(ctx context.Context) (section string, warnings []string, 
 	return section, warnings, ctx.Err()
 }
 
-// preload returns the element of a topic with its learned subjects, or nothing if it has none. It stops reading at
-// the limit of an answer.
-func (t *topic) preload(ctx context.Context) (block string, warnings []string, err error) {
+// learnedBlock returns the element of a topic with its learned subjects, or "" if it shows none. It stops reading above
+// the size of an answer. The warnings are about subjects that cannot be shown. The error is that of the context.
+func (t *topic) learnedBlock(ctx context.Context) (block string, warnings []string, err error) {
 	var blocks []string
 	var r remarks
 	size := 0
@@ -76,13 +76,13 @@ func (t *topic) preload(ctx context.Context) (block string, warnings []string, e
 		if ctx.Err() != nil {
 			return "", nil, ctx.Err()
 		}
-		if text, ok := r.show(s, content, err); ok {
+		if text, ok := r.textOf(s, content, err); ok {
 			blocks = append(blocks, element(s, text))
 			size += len(text)
 		}
 	}
-	for _, what := range r.said {
-		warnings = append(warnings, fmt.Sprintf("topic %q: learned %s: %s", t.ID, listed(r.names[what]), what))
+	for _, text := range r.texts {
+		warnings = append(warnings, fmt.Sprintf("topic %q: learned %s: %s", t.ID, joinNames(r.names[text]), text))
 	}
 	if len(blocks) == 0 {
 		return "", warnings, nil

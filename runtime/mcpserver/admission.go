@@ -28,7 +28,8 @@ func newAdmission(running, waiting int) *admission {
 	return &admission{running: make(chan struct{}, running), most: int64(running + waiting)}
 }
 
-// enter waits for a call's turn. The caller has to call leave afterwards. The error is for too many waiting calls.
+// enter waits until a call may run. When the call has ended, the caller has to call leave. The error is for too many
+// waiting calls, and then enter does not wait, or for the end of ctx.
 func (a *admission) enter(ctx context.Context) (leave func(), err error) {
 	if a.inside.Add(1) > a.most {
 		a.inside.Add(-1)

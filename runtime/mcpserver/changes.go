@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// lookPause is the time from a client's request to the check for changes that the request may have made.
-	lookPause = time.Second
+	// requestPause is the time from a client's request to the check for changes that the request may have made.
+	requestPause = time.Second
 	// idlePause is the time between two checks without requests.
 	idlePause = 10 * time.Second
 )
 
-// changes has the tools that are offered now.
+// changes keeps the tools that are offered, and notices when they or the list of resources change.
 type changes struct {
 	registry *toolset.Registry
 	// tellTools and tellResources tell clients that a list has changed.
 	tellTools, tellResources func()
 	tools                    atomic.Pointer[[]contract.Tool] // offered last
 
-	turn    chan struct{} // has a value during a check, which owns the following fields
-	version [2]string     // of the tools and of the list of resources, at the last check
+	turn    chan struct{} // has a value during update, which alone uses version
+	version [2]string     // of the tools and of the list of resources, at the last update
 
-	wake chan struct{} // has a value after a request
+	wake chan struct{} // has a value after a request, until watch takes it
 }
 
 func newChanges(registry *toolset.Registry) *changes {
@@ -43,18 +43,20 @@ func (c *changes) offered() []contract.Tool {
 	return nil
 }
 
+// offers reports whether a name is that of a tool in offered, or an alias.
 func (c *changes) offers(tool string) bool {
 	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.AnswersTo(tool) })
 }
 
-// structured reports whether a tool answers in JSON for programs too.
+// structured reports whether a tool in offered answers in JSON, which programs get as structured content too.
 func (c *changes) structured(tool string) bool {
 	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.Structured && t.AnswersTo(tool) })
 }
 
-// look checks for changes, and tells clients about them. It asks for the offered tools only if they may have changed
-// or all is set.
-func (c *changes) look(ctx context.Context, all bool) {
+// update brings offered up to date, and tells clients if the tools or the list of resources have changed; the first
+// update tells nothing. It asks the registry for its tools only if their version has changed or always is set. If ctx
+// ends first, nothing changes.
+func (c *changes) update(ctx context.Context, always bool) {
 	select {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
@@ -62,12 +64,12 @@ func (c *changes) look(ctx context.Context, all bool) {
 		return
 	}
 	first := c.tools.Load() == nil
-	if !first && !c.registry.Changes() {
+	if !first && !c.registry.Changes() { // the tools stay what they are
 		return
 	}
 	now := [2]string{c.registry.Version(ctx), c.registry.ListVersion(ctx)}
 	tools := c.offered()
-	if all || first || now[0] != c.version[0] {
+	if always || first || now[0] != c.version[0] {
 		tools = c.registry.Offered(ctx)
 	}
 	if ctx.Err() != nil {
@@ -85,15 +87,16 @@ func (c *changes) look(ctx context.Context, all bool) {
 	c.version = now
 }
 
-// asked notes a request of a client, which may have changed something.
-func (c *changes) asked() {
+// wakeWatch makes watch check soon: a client's request may have changed something.
+func (c *changes) wakeWatch() {
 	select {
 	case c.wake <- struct{}{}:
-	default:
+	default: // watch is woken already
 	}
 }
 
-// watch checks for changes until ctx is done while there are clients: from time to time, and soon after a request.
+// watch updates changes until ctx is done: every idlePause, and soon after a request. It skips updates while there are
+// no clients, and returns at once if the tools never change.
 func (s *Server) watch(ctx context.Context) {
 	if !s.cfg.Tools.Changes() {
 		return
@@ -107,11 +110,11 @@ func (s *Server) watch(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(lookPause):
+			case <-time.After(requestPause):
 			}
 		}
-		for range s.sdk.Sessions() {
-			s.changes.look(ctx, false)
+		for range s.sdk.Sessions() { // at least one
+			s.changes.update(ctx, false)
 			break
 		}
 	}

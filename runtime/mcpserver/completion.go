@@ -14,7 +14,8 @@ import (
 // maxCompletions is the number of values that MCP allows in one answer.
 const maxCompletions = 100
 
-// complete returns values for an argument that a person has begun to type.
+// complete returns values for an argument that a person has begun to type: the first 100, and how many there are. The
+// error is for a request without "ref", for an argument that does not exist, or that of finding values.
 func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Result, error) {
 	ref, argument := req.Params.Ref, req.Params.Argument
 	if ref == nil {
@@ -37,7 +38,8 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Re
 	}}, nil
 }
 
-// completions returns the values of an argument, and reports whether the argument exists.
+// completions returns the values of an argument of a prompt, or of a variable in the template of resources. It reports
+// whether that argument or variable exists. given has the other arguments.
 func (s *Server) completions(ctx context.Context, ref *mcp.CompleteReference, argument mcp.CompleteParamsArgument, given map[string]string) (found []string, ok bool, err error) {
 	for _, p := range s.prompts() {
 		for _, a := range p.Arguments {

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// allowOrigin lets a browser show the answer to a named page: https://fetch.spec.whatwg.org/#http-cors-protocol
+// allowOrigin reports whether a request comes from a page of a named origin. If it does, allowOrigin adds the headers
+// with which a browser shows the answer to the page: https://fetch.spec.whatwg.org/#http-cors-protocol
 func allowOrigin(answer http.Header, r *http.Request, named []string) bool {
 	answer.Add("Vary", "Origin")
 	origin := r.Header.Values("Origin")
@@ -17,13 +18,13 @@ func allowOrigin(answer http.Header, r *http.Request, named []string) bool {
 	return true
 }
 
-// isPreflight reports whether a browser asks for the headers that a page may send.
+// isPreflight reports whether a request is a browser's question for the methods and headers that a page may send.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// answerPreflight allows the headers of clients. The token is in a header and not in a cookie, so that credentials
-// are not allowed.
+// answerPreflight allows POST and the headers that clients send. It does not allow credentials: the token is in a
+// header, not in a cookie.
 func answerPreflight(w http.ResponseWriter) {
 	w.Header().Set("Access-Control-Allow-Methods", http.MethodPost)
 	w.Header().Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id")

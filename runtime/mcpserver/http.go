@@ -73,7 +73,7 @@ func CheckAddress(address string) error {
 }
 
 // ServeListener serves clients on a listener until ctx is done. Requests without an answer then have
-// [Config.DrainTime].
+// [Config.DrainTime], after which they are stopped. The error is that of the listener; the end of ctx is none.
 func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts HTTPOptions) error {
 	limits, stop := newLifetime(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -102,8 +102,7 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 	if shutdown(s.cfg.DrainTime) == nil {
 		return nil
 	}
-	// The time of the remaining clients is over. Waiting here stops the programs that work for them, which would
-	// outlive this one.
+	// The calls that remain are stopped. Then the programs that they run need time to end, or they outlive this process.
 	stop(errStopping)
 	if shutdown(stopTime) != nil {
 		_ = server.Close()
@@ -118,7 +117,7 @@ func (s *Server) Handler(opts HTTPOptions) http.Handler {
 	return s.handler(limits, opts)
 }
 
-// handler is a Handler whose requests end with limits.
+// handler returns the Handler whose requests end with limits.
 func (s *Server) handler(limits lifetime, opts HTTPOptions) http.Handler {
 	return &httpHandler{
 		limits: limits, opts: opts, realm: s.cfg.Name, large: make(chan struct{}, maxLarge),
@@ -139,7 +138,7 @@ type httpHandler struct {
 
 func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	named := allowOrigin(w.Header(), r, h.opts.Origins)
+	fromListedPage := allowOrigin(w.Header(), r, h.opts.Origins)
 	switch {
 	case !origin.AllowsHost(r, h.opts.Hosts):
 		http.Error(w, fmt.Sprintf("The Host header %.100q is not a name of this server; --allow-host allows more names.", r.Host), http.StatusForbidden)
@@ -147,7 +146,7 @@ func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("Pages of the origin %.100q may not call this server; --allow-origin allows more.", r.Header.Get("Origin")), http.StatusForbidden)
 	case r.URL.Path == "/healthz":
 		_, _ = io.WriteString(w, "ok\n") // a client that is gone needs no answer
-	case named && isPreflight(r): // it has no token
+	case fromListedPage && isPreflight(r): // a preflight has no token, so it comes before the token's check
 		answerPreflight(w)
 	case !h.opts.Token.allows(r.Header.Get("Authorization")):
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer realm=%q", h.realm))
@@ -159,8 +158,8 @@ func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve lets the SDK answer a message. The work ends when the client goes away: in the era with sessions, the SDK
-// would go on.
+// serve lets the SDK answer a message, or refuses a body that cannot be read and one large body too many at once. The
+// work ends when the client goes away: in the era with sessions, the SDK would go on.
 func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 	begin, err := io.ReadAll(io.LimitReader(r.Body, smallBody+1))
 	if err != nil {
@@ -178,7 +177,8 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if r.Header.Get("Mcp-Protocol-Version") < stateless && r.Header.Get("Mcp-Session-Id") == "" {
-		// There is no state of a session. Without an id the conformance suite fails server-sse-multiple-streams.
+		// The era with sessions: its versions are earlier dates, or missing. The id means nothing, as no session is kept;
+		// without one the conformance suite fails server-sse-multiple-streams.
 		w.Header().Set("Mcp-Session-Id", rand.Text())
 	}
 	limits, stop := newLifetime(r.Context())
@@ -195,6 +195,7 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 // stream of changes.
 type impatientWriter struct{ http.ResponseWriter }
 
+// Write writes a part of an answer. It fails if the client does not receive the part within writeTime.
 func (w *impatientWriter) Write(p []byte) (int, error) {
 	// A recorder in a test has no connection and no slow client.
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTime))

@@ -10,29 +10,32 @@ import (
 // errStopping is the cause of stopping calls when the server ends.
 var errStopping = errors.New("the server is shutting down")
 
-// lifetime bounds the requests of a client. The SDK uses the values of a context for its sessions, and not its end.
+// lifetime has the contexts with which the requests of a client end. It is a value of a context: the SDK's sessions
+// keep the values of a context, but do not end with it.
 type lifetime struct {
-	calls, listening context.Context
-	// endListening ends the requests that listen; they are answered then.
+	calls     context.Context // of requests that do not listen
+	listening context.Context // of requests that listen for changes; it ends with calls too
+	// endListening ends listening. The requests that listen are then answered.
 	endListening context.CancelFunc
 }
 
 type lifetimeKey struct{}
 
-// newLifetime returns a lifetime that ends with ctx or with stop.
+// newLifetime returns a lifetime whose contexts end with ctx or with stop.
 func newLifetime(ctx context.Context) (l lifetime, stop context.CancelCauseFunc) {
 	l.calls, stop = context.WithCancelCause(ctx)
 	l.listening, l.endListening = context.WithCancel(l.calls)
 	return l, stop
 }
 
-// context returns a context with the lifetime.
+// context returns a context that ends with calls and has the lifetime as a value.
 func (l lifetime) context() context.Context {
 	return context.WithValue(l.calls, lifetimeKey{}, l)
 }
 
-// bound returns a context that ends with the lifetime of a request.
-func bound(ctx context.Context, req mcp.Request) (bounded context.Context, done func()) {
+// withLifetime returns a context that ends with ctx, and with the context for req in the lifetime that is a value of
+// ctx. Without a lifetime it returns ctx. done has to be called when the request is handled.
+func withLifetime(ctx context.Context, req mcp.Request) (bounded context.Context, done func()) {
 	l, ok := ctx.Value(lifetimeKey{}).(lifetime)
 	if !ok {
 		return ctx, func() {}
@@ -42,6 +45,6 @@ func bound(ctx context.Context, req mcp.Request) (bounded context.Context, done 
 		end = l.listening
 	}
 	ctx, stop := context.WithCancelCause(ctx)
-	forget := context.AfterFunc(end, func() { stop(context.Cause(end)) })
-	return ctx, func() { forget(); stop(nil) }
+	unregister := context.AfterFunc(end, func() { stop(context.Cause(end)) })
+	return ctx, func() { unregister(); stop(nil) }
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// reportProgress notifies the client of progress from time to time until stop, if the client asked for it.
+// reportProgress notifies the client every ProgressInterval that a tool still works, until stop is called or ctx is
+// done. It does nothing if the client did not ask for progress.
 func (s *Server) reportProgress(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
 	token := req.Params.GetProgressToken()
 	switch token.(type) {
 	case string, float64:
-	default:
+	default: // there is no token: the client did not ask
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -22,14 +22,14 @@ func (s *Server) prompts() []toolset.Prompt {
 	return all
 }
 
-// splitting reports whether a client splits the text after a prompt's name at spaces, gives each argument one word,
-// and drops the rest. Such a client gets an argument for each word.
-func splitting(client string) bool { return client == "claude-code" }
+// splitsWords reports whether a client splits the text after a prompt's name at spaces, gives each argument one word,
+// and drops the other words. Such a client is told of an argument for each word.
+func splitsWords(client string) bool { return client == "claude-code" }
 
-// mostWords is the number of words of an argument in those clients.
+// mostWords is the number of arguments for the words of one argument.
 const mostWords = 24
 
-// wordName returns the name of the argument for a word, counted from 0.
+// wordName returns the name of the argument for a word, counted from 0: NAME, NAME_2, NAME_3 and so on.
 func wordName(argument string, word int) string {
 	if word == 0 {
 		return argument
@@ -37,10 +37,10 @@ func wordName(argument string, word int) string {
 	return argument + "_" + strconv.Itoa(word+1)
 }
 
-// listPrompts lists the prompts with arguments that the client can fill in.
+// listPrompts returns all prompts. For a client that splits words, an argument of several words becomes several.
 func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
-		return nil, noPage()
+		return nil, cursorError() // there is one page
 	}
 	client := s.callContext(req.Session, nil).Caller.Client
 	result := &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{}, Cacheable: mcp.Cacheable{TTLMs: listTTL, CacheScope: private}}
@@ -48,7 +48,7 @@ func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (mcp.Result, error) {
 		prompt := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
 		for _, a := range p.Arguments {
 			words := 1
-			if a.Words && splitting(client) {
+			if a.Words && splitsWords(client) {
 				words = mostWords
 			}
 			for word := range words {
@@ -62,8 +62,7 @@ func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	return result, nil
 }
 
-// getPrompt writes a prompt. The arguments come from a person, who sees the prompt
-// before it is sent.
+// getPrompt returns the handler that writes a prompt. A person gives the arguments, and sees the prompt first.
 func (s *Server) getPrompt(p toolset.Prompt) mcp.PromptHandler {
 	return func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		arguments, problem := promptArguments(p, req.Params.Arguments)
@@ -81,18 +80,20 @@ func (s *Server) getPrompt(p toolset.Prompt) mcp.PromptHandler {
 	}
 }
 
-// promptArguments returns the arguments of a prompt. The error is for a wrong argument.
+// promptArguments returns a value for each argument of a prompt, empty for one that is not given; the words of an
+// argument are joined. problem is empty or says what is wrong: that an argument is not known, or else what the last
+// wrong one needs.
 func promptArguments(p toolset.Prompt, given map[string]string) (arguments map[string]string, problem string) {
 	arguments = map[string]string{}
 	var names []string
-	rest := maps.Clone(given)
+	unknown := maps.Clone(given)
 	for _, a := range p.Arguments {
 		names = append(names, a.Name)
 		words := []string{given[a.Name]}
-		delete(rest, a.Name)
+		delete(unknown, a.Name)
 		for word := 1; a.Words && word < mostWords; word++ {
 			words = append(words, given[wordName(a.Name, word)])
-			delete(rest, wordName(a.Name, word))
+			delete(unknown, wordName(a.Name, word))
 		}
 		value := strings.TrimSpace(strings.Join(words, " "))
 		switch {
@@ -103,7 +104,7 @@ func promptArguments(p toolset.Prompt, given map[string]string) (arguments map[s
 		}
 		arguments[a.Name] = value
 	}
-	for name := range rest {
+	for name := range unknown {
 		problem = "there is no argument " + text.Quote(name) + "; the prompt takes " + strings.Join(names, ", ")
 	}
 	return arguments, problem

@@ -34,22 +34,22 @@ func (s *Server) resources() []toolset.Resources {
 	return all
 }
 
-// listResources returns a page of the resources. A cursor has the number of the family and the family's own cursor:
-// "1:" and a text.
+// listResources returns a page of the resources of all kinds, and the cursor of the next page if there is one. A cursor
+// is the index of a kind in resources, a colon, and that kind's own cursor. It returns an error for any other cursor.
 func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesRequest) (mcp.Result, error) {
 	first, cursor := 0, ""
 	if req.Params != nil && req.Params.Cursor != "" {
 		number, rest, ok := strings.Cut(req.Params.Cursor, ":")
 		n, err := strconv.ParseUint(number, 10, 16)
 		if !ok || err != nil {
-			return nil, noPage()
+			return nil, cursorError()
 		}
 		first, cursor = int(n), rest
 	}
 	result := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}, Cacheable: mcp.Cacheable{TTLMs: s.listTTL(), CacheScope: private}}
-	all := s.resources()
-	for i := first; i < len(all); i, cursor = i+1, "" {
-		if all[i].List == nil {
+	kinds := s.resources()
+	for i := first; i < len(kinds); i, cursor = i+1, "" {
+		if kinds[i].List == nil { // these are read by address only
 			continue
 		}
 		room := resourcePage - len(result.Resources)
@@ -57,11 +57,11 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 			result.NextCursor = strconv.Itoa(i) + ":"
 			break
 		}
-		page, next, err := all[i].List(ctx, cursor, room)
+		page, next, err := kinds[i].List(ctx, cursor, room)
 		var failure *contract.Error
 		switch {
-		case errors.As(err, &failure) && failure.Caller:
-			return nil, noPage()
+		case errors.As(err, &failure) && failure.Caller: // only the cursor comes from the caller
+			return nil, cursorError()
 		case err != nil:
 			return nil, err
 		}
@@ -76,14 +76,15 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 	return result, nil
 }
 
-// readResource returns the resource at an address.
+// readResource returns the resource at an address. The kind whose template begins with the same scheme reads it. The
+// error says that there is no such kind or no such resource, or is that of reading.
 func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Result, error) {
 	uri := req.Params.URI
 	for _, r := range s.resources() {
 		if scheme, _, _ := strings.Cut(r.Template, ":"); !strings.HasPrefix(uri, scheme+":") {
-			continue
+			continue // another kind
 		}
-		found, err := r.Read(ctx, s.callContext(req.Session, req.Params.Meta), uri)
+		resource, err := r.Read(ctx, s.callContext(req.Session, req.Params.Meta), uri)
 		var missing *toolset.NotFoundError
 		switch {
 		case errors.As(err, &missing):
@@ -99,13 +100,14 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 				return nil, err
 			}
 		}
-		result.Contents = []*mcp.ResourceContents{{URI: uri, MIMEType: found.MIMEType, Text: found.Text}}
+		result.Contents = []*mcp.ResourceContents{{URI: uri, MIMEType: resource.MIMEType, Text: resource.Text}}
 		result.CacheScope = private
 		return result, nil
 	}
 	return nil, notFound(uri, "")
 }
 
+// notFound returns the error for an address without a resource. why is empty or a sentence after a period.
 func notFound(uri, why string) error {
 	data, err := json.Marshal(map[string]string{"uri": text.Cut(uri, maxURI)})
 	if err != nil {

@@ -100,35 +100,36 @@ func New(cfg Config) *Server {
 				c.CacheScope, c.TTLMs = private, listTTL
 			},
 		})
-	add := func(tools []contract.Tool) {
+	addTools := func(tools []contract.Tool) {
 		for _, t := range tools {
-			for _, t.Name = range append([]string{t.Name}, t.Aliases...) {
+			for _, t.Name = range append([]string{t.Name}, t.Aliases...) { // a definition for each name
 				s.sdk.AddTool(s.tool(t), s.runTool)
 			}
 		}
 	}
 	declared := cfg.Tools.Declared()
-	add(declared)
-	// Adding a tool is a change for the SDK, which then notifies clients that listen. If no tool is new or left,
-	// adding an old one does.
-	s.changes.tellTools = func() { add(slices.Concat(declared[:min(1, len(declared))], s.changes.offered())) }
+	addTools(declared)
+	// When a tool is added, even again, the SDK notifies the clients that listen. The first declared tool is added
+	// always: perhaps no tool is offered any more.
+	s.changes.tellTools = func() { addTools(slices.Concat(declared[:min(1, len(declared))], s.changes.offered())) }
 	for _, p := range s.prompts() {
 		s.sdk.AddPrompt(&mcp.Prompt{Name: p.Name}, s.getPrompt(p)) // listPrompts has the rest
 	}
 	for _, r := range s.resources() {
-		add := func() {
+		addTemplate := func() {
 			s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
 				Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, URITemplate: r.Template,
 			}, nil) // readResource reads it
 		}
-		add()
-		s.changes.tellResources = add
+		addTemplate()
+		s.changes.tellResources = addTemplate // the SDK notifies clients, as of tools
 	}
 	s.sdk.AddReceivingMiddleware(s.guard)
 	return s
 }
 
-// guard handles every request: it keeps a panic from ending the session, and internal errors from clients.
+// guard is around the handling of every request. It ends the request with its lifetime. It turns a panic and an
+// internal error into an error that tells the client nothing, and logs both. After a request it wakes watch.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
@@ -138,9 +139,9 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		}()
 		if !strings.HasPrefix(method, "notifications/") {
-			defer s.changes.asked()
+			defer s.changes.wakeWatch()
 		}
-		ctx, done := bound(ctx, req)
+		ctx, done := withLifetime(ctx, req)
 		defer done()
 		if result, err = s.answer(ctx, method, req, next); err != nil {
 			return nil, s.clientError(ctx, method, err)
@@ -149,7 +150,9 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// answer answers requests whose answer changes, and leaves the others to the SDK.
+// answer returns the answer to a request, or an error for methods that are not announced and tools that are not
+// offered. It makes lists, reads resources and completes arguments itself; the SDK, with next, answers the other
+// requests. It completes the SDK's answers to initialize and server/discover.
 func (s *Server) answer(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
 	switch method {
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
@@ -166,13 +169,13 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	case *mcp.ListPromptsRequest:
 		return s.listPrompts(req)
 	case *mcp.ListResourcesRequest:
-		return s.reading(ctx, func() (mcp.Result, error) { return s.listResources(ctx, req) })
+		return s.answerInTurn(ctx, func() (mcp.Result, error) { return s.listResources(ctx, req) })
 	case *mcp.ReadResourceRequest:
-		return s.reading(ctx, func() (mcp.Result, error) { return s.readResource(ctx, req) })
+		return s.answerInTurn(ctx, func() (mcp.Result, error) { return s.readResource(ctx, req) })
 	case *mcp.CompleteRequest:
-		return s.reading(ctx, func() (mcp.Result, error) { return s.complete(ctx, req) })
+		return s.answerInTurn(ctx, func() (mcp.Result, error) { return s.complete(ctx, req) })
 	case *mcp.SubscriptionsListenRequest:
-		s.changes.look(ctx, false)
+		s.changes.update(ctx, false) // later changes are notified
 	}
 	result, err := next(ctx, method, req)
 	if err != nil {
@@ -181,7 +184,7 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	switch result := result.(type) {
 	case *mcp.InitializeResult:
 		s.introduce(ctx, req, &result.Instructions)
-		// Over HTTP this era would be notified on a stream that is not served.
+		// Only requests over HTTP have extra data. A client of this era would be notified on a stream that is not served.
 		if req.GetExtra() != nil {
 			result.Capabilities.Tools, result.Capabilities.Resources = &mcp.ToolCapabilities{}, &mcp.ResourceCapabilities{}
 		}
@@ -192,17 +195,18 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	return result, nil
 }
 
-// introduce completes the answer to the first request of a client.
+// introduce sets the instructions in the answer to the first request of a client.
 func (s *Server) introduce(ctx context.Context, req mcp.Request, instructions *string) {
-	s.changes.look(ctx, true)
-	where := s.cfg.Context
+	s.changes.update(ctx, true)
+	callContext := s.cfg.Context
 	if session, ok := req.GetSession().(*mcp.ServerSession); ok {
-		where = s.callContext(session, nil)
+		callContext = s.callContext(session, nil)
 	}
-	*instructions = s.cfg.Tools.Instructions(ctx, where)
+	*instructions = s.cfg.Tools.Instructions(ctx, callContext)
 }
 
-// listTTL returns the time in milliseconds for which a client may keep a list that may change.
+// listTTL returns the time in milliseconds for which a client may keep the list of tools or of resources: 0 if these
+// lists may change while the server runs.
 func (s *Server) listTTL() int {
 	if s.cfg.Tools.Changes() {
 		return 0
@@ -210,8 +214,8 @@ func (s *Server) listTTL() int {
 	return listTTL
 }
 
-// reading answers a request that reads, in its turn.
-func (s *Server) reading(ctx context.Context, answer func() (mcp.Result, error)) (mcp.Result, error) {
+// answerInTurn waits until few enough requests read, and calls answer. The error is that of waiting or of answer.
+func (s *Server) answerInTurn(ctx context.Context, answer func() (mcp.Result, error)) (mcp.Result, error) {
 	leave, err := s.reads.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -220,8 +224,9 @@ func (s *Server) reading(ctx context.Context, answer func() (mcp.Result, error))
 	return answer()
 }
 
-// clientError returns the error for a client. An error for clients has a code or is one of the tools' errors; all
-// others are logged.
+// clientError returns the error that a client gets for err. An error with a code stays, and one of the tools keeps its
+// text; then come the reasons why a request was stopped. Any other error is internal: it is logged, and the client is
+// not told what it is.
 func (s *Server) clientError(ctx context.Context, method string, err error) error {
 	var failure *contract.Error
 	var coded *jsonrpc.Error
@@ -242,14 +247,15 @@ func (s *Server) clientError(ctx context.Context, method string, err error) erro
 	}
 }
 
-// words returns the text of a failure, with the advice for this server.
-func (s *Server) words(failure *contract.Error) string {
+// failureText returns the text of a failure. A failure for lack of a project has this server's advice added.
+func (s *Server) failureText(failure *contract.Error) string {
 	if failure.NoProject && s.cfg.NoProject != "" {
 		return failure.Message + " " + s.cfg.NoProject
 	}
 	return failure.Message
 }
 
-func noPage() error {
+// cursorError returns the error for a cursor that no page was given.
+func cursorError() error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "There is no page with this cursor. List from the beginning."}
 }

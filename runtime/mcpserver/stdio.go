@@ -35,23 +35,24 @@ const (
 type stream struct {
 	sdk  *mcp.Server
 	ctx  context.Context // of the sessions
-	eras [2]*conn        // for requests without and with a protocol version; nil before the first
+	eras [2]*conn        // [0] for requests without a protocol version, [1] with one; nil before the first request
 
 	mu       sync.Mutex
 	sessions []*mcp.ServerSession
 	pending  map[jsonrpc.ID]bool // requests without an answer
-	answers  int                 // answers being written; a client may use their ids again
-	answered chan struct{}       // has a value after an answer
+	answers  int                 // number of answers being written; their ids are no longer pending, clients may reuse them
+	answered chan struct{}       // has a value after an answer was written
 	over     chan struct{}       // is closed when no more messages are passed on
 
 	writing sync.Mutex
 	out     io.Writer
-	broken  chan error // has the error of a write
+	broken  chan error // has the error of the first write that failed
 }
 
-// ServeStdio serves one client, one JSON-RPC message in a line, until in ends or ctx is done. When in ends, requests
-// without an answer have [Config.DrainTime]. When ctx is done, they are stopped and answered at once: a person
-// pressed Ctrl-C, or a client asked for the end and waits. A goroutine that reads in may stay until in ends.
+// ServeStdio serves one client, one JSON-RPC message in a line, until in ends or ctx is done: then it returns nil. When
+// in ends, requests without an answer have [Config.DrainTime]. When ctx is done, such requests are stopped and answered
+// at once: a person pressed Ctrl-C, or a client asked for the end and waits. The error is that of reading in, of
+// writing out or of beginning a session. A goroutine that reads in may stay until in ends.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	limits, stop := newLifetime(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -67,10 +68,11 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	go func() { ended <- st.receive(in) }()
 	var err error
 	select {
-	case <-ctx.Done():
+	case <-ctx.Done(): // calls are stopped below
 	case err = <-st.broken:
 	case err = <-ended:
-		if limits.endListening(); err == nil {
+		limits.endListening()
+		if err == nil {
 			draining, cancel := context.WithTimeout(ctx, s.cfg.DrainTime)
 			err = st.await(draining)
 			cancel()
@@ -79,7 +81,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	stop(errStopping)
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	if err == nil {
+	if err == nil { // the stopped requests are answered too
 		err = st.await(stopping)
 	}
 	st.close(stopping)
@@ -89,7 +91,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return nil
 }
 
-// receive passes on messages until the input ends.
+// receive accepts each line of in that is not blank. It returns nil at the end of in, or the first error.
 func (st *stream) receive(in io.Reader) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -110,7 +112,8 @@ func (st *stream) receive(in io.Reader) error {
 	}
 }
 
-// readLine returns the next line. It returns only the beginning of a line that is too long.
+// readLine returns the next line, with its line ending, and the error of the reader: [io.EOF] comes with the last line.
+// Of a line longer than MaxMessage it returns only the beginning, which is still longer than MaxMessage.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	const most = MaxMessage + len("\r\n")
 	for {
@@ -122,7 +125,9 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// accept passes on a message or refuses it. It ignores a response: the server asks nothing.
+// accept passes a request on to the session of its era, and a notification to all sessions. To a line that is too long
+// or no message it answers with an error. It ignores a response: the server asks nothing. The returned error ends the
+// server.
 func (st *stream) accept(line []byte) error {
 	if len(line) > MaxMessage {
 		return st.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage))
@@ -136,18 +141,18 @@ func (st *stream) accept(line []byte) error {
 	}
 	req, ok := msg.(*jsonrpc.Request)
 	switch {
-	case !ok:
+	case !ok: // a response
 		return nil
-	case !req.IsCall():
+	case !req.IsCall(): // a notification
 		for _, c := range st.eras {
 			if c != nil {
-				c.pass(req)
+				c.deliver(req)
 			}
 		}
 		return nil
 	}
 	era := &st.eras[0]
-	if saysVersion(req.Params) {
+	if hasVersion(req.Params) {
 		era = &st.eras[1]
 	}
 	if *era == nil {
@@ -160,23 +165,24 @@ func (st *stream) accept(line []byte) error {
 	st.mu.Lock()
 	st.pending[req.ID] = true
 	st.mu.Unlock()
-	(*era).pass(req)
+	(*era).deliver(req)
 	return nil
 }
 
-// saysVersion reports whether a request has its protocol version, as in the stateless era.
-func saysVersion(params json.RawMessage) bool {
+// hasVersion reports whether the parameters of a request name a protocol version, as in the stateless era.
+func hasVersion(params json.RawMessage) bool {
 	var p struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
 	return json.Unmarshal(params, &p) == nil && p.Meta[mcp.MetaKeyProtocolVersion] != nil
 }
 
-// refuse answers a message that is not passed on. The id is null, as JSON-RPC has it for an unknown request.
+// refuse answers a message with an error. The id is null, as JSON-RPC wants it for a request that could not be read.
 func (st *stream) refuse(code int64, why string) error {
 	return st.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, why))
 }
 
+// write writes a message and a line feed. The first error ends ServeStdio, through broken.
 func (st *stream) write(message []byte) error {
 	st.writing.Lock()
 	defer st.writing.Unlock()
@@ -187,12 +193,12 @@ func (st *stream) write(message []byte) error {
 	err = fmt.Errorf("writing to the client: %w", err)
 	select {
 	case st.broken <- err:
-	default:
+	default: // an earlier error is there
 	}
 	return err
 }
 
-// answer writes the answer to a request.
+// answer writes the answer to the request with an id, which is no longer pending, and wakes await.
 func (st *stream) answer(id jsonrpc.ID, message []byte) error {
 	st.mu.Lock()
 	delete(st.pending, id)
@@ -209,13 +215,13 @@ func (st *stream) answer(id jsonrpc.ID, message []byte) error {
 	return err
 }
 
-// await waits until every request has its answer or ctx is done.
+// await returns nil when the answer to every request is written or ctx is done. The error is that of a write.
 func (st *stream) await(ctx context.Context) error {
 	for {
 		st.mu.Lock()
-		left := len(st.pending) + st.answers
+		unanswered := len(st.pending) + st.answers
 		st.mu.Unlock()
-		if left == 0 {
+		if unanswered == 0 {
 			return nil
 		}
 		select {
@@ -228,7 +234,7 @@ func (st *stream) await(ctx context.Context) error {
 	}
 }
 
-// open begins a session of the SDK, unless no more messages are passed on.
+// open begins a session of the SDK on a connection. It does nothing after close.
 func (st *stream) open(c *conn) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -245,7 +251,7 @@ func (st *stream) open(c *conn) error {
 	return nil
 }
 
-// close ends the sessions, and waits until their work has ended or ctx is done.
+// close ends the sessions: no more messages are passed on. It waits until their work has ended or ctx is done.
 func (st *stream) close(ctx context.Context) {
 	st.mu.Lock()
 	close(st.over)
@@ -264,7 +270,7 @@ func (st *stream) close(ctx context.Context) {
 	}
 }
 
-// conn is the connection of a session of the SDK, and its transport.
+// conn is the transport of one session of the SDK, and also the connection that this transport makes.
 type conn struct {
 	stream   *stream
 	incoming chan *jsonrpc.Request
@@ -275,13 +281,13 @@ var (
 	_ mcp.Connection = (*conn)(nil)
 )
 
-// Connect returns conn.
+// Connect returns c itself.
 func (c *conn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
 // SessionID returns "": there is one client.
 func (c *conn) SessionID() string { return "" }
 
-// Read returns the next request or notification.
+// Read waits for the next request or notification. The error is [io.EOF] after [stream.close].
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case <-ctx.Done():
@@ -293,7 +299,7 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// Write sends a response or a notification.
+// Write writes a response or a notification. A response is the answer to a pending request.
 func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	text, err := jsonrpc.EncodeMessage(msg)
 	resp, isAnswer := msg.(*jsonrpc.Response)
@@ -309,8 +315,8 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 // Close does nothing: a session ends with its stream.
 func (c *conn) Close() error { return nil }
 
-// pass lets Read return a message, unless nothing is read any more.
-func (c *conn) pass(req *jsonrpc.Request) {
+// deliver waits until Read takes a message. After [stream.close] nothing reads, and the message is dropped.
+func (c *conn) deliver(req *jsonrpc.Request) {
 	select {
 	case c.incoming <- req:
 	case <-c.stream.over:

@@ -60,14 +60,14 @@ func ReadToken(path string) (Token, error) {
 	return NewToken(token), nil
 }
 
-// NewToken returns the token with a text.
+// NewToken returns the token whose secret is text.
 func NewToken(text string) Token { return Token{sum: sha256.Sum256([]byte(text)), set: true} }
 
 // IsSet reports whether clients need a token.
 func (t Token) IsSet() bool { return t.set }
 
-// allows reports whether an Authorization header has the token. It takes the same time for every value:
-// https://www.rfc-editor.org/rfc/rfc6750#section-2.1
+// allows reports whether an Authorization header has the token, or no token is set. The header is Bearer and the token:
+// https://www.rfc-editor.org/rfc/rfc6750#section-2.1. It takes the same time for every token.
 func (t Token) allows(authorization string) bool {
 	if !t.set {
 		return true

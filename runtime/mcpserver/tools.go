@@ -18,9 +18,9 @@ const contextKey = "computer.jp/context"
 // listTools returns the tools that are offered now.
 func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
-		return nil, noPage()
+		return nil, cursorError() // there is one page
 	}
-	s.changes.look(ctx, true)
+	s.changes.update(ctx, true)
 	result := &mcp.ListToolsResult{Tools: []*mcp.Tool{}, Cacheable: mcp.Cacheable{TTLMs: s.listTTL(), CacheScope: private}}
 	for _, t := range s.changes.offered() {
 		result.Tools = append(result.Tools, s.tool(t))
@@ -28,8 +28,8 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	return result, nil
 }
 
-// tool returns the definition of a tool. Clients assume the worst of a missing hint: the tool writes, destroys, is
-// not idempotent, and reaches the open world. For a tool that reads, only the last hint matters.
+// tool returns the definition of a tool for clients. Clients assume the worst of a missing hint: that the tool writes,
+// destroys, is not idempotent and reaches the open world. So only a tool that reads has hints.
 func (s *Server) tool(t contract.Tool) *mcp.Tool {
 	tool := &mcp.Tool{
 		Name:        t.Name,
@@ -43,7 +43,7 @@ func (s *Server) tool(t contract.Tool) *mcp.Tool {
 	if t.Effect == "read" {
 		tool.Annotations = &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
 		if !t.OpenWorld {
-			tool.Annotations.OpenWorldHint = new(bool)
+			tool.Annotations.OpenWorldHint = new(bool) // false
 		}
 	}
 	switch {
@@ -78,12 +78,12 @@ const outcomeSchema = `{
   "required": ["type"]
 }`
 
-// checkOffered refuses a call of a tool that is not offered.
+// checkOffered returns an error with the names of the offered tools, unless name is that of one of them, or an alias.
 func (s *Server) checkOffered(ctx context.Context, name string) error {
 	if s.changes.offers(name) {
 		return nil
 	}
-	s.changes.look(ctx, true) // it may be new
+	s.changes.update(ctx, true) // the tool may be new
 	if s.changes.offers(name) {
 		return nil
 	}
@@ -94,8 +94,8 @@ func (s *Server) checkOffered(ctx context.Context, name string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(name, names).Error()}
 }
 
-// runTool runs a tool. An error that the caller can correct is a result, for the model to see; other errors reach
-// only the client.
+// runTool runs a tool and returns its answer, or its error as a result that the model sees. The returned error reaches
+// only the client: the call was canceled, which comes before any result, or the outcome cannot be written.
 func (s *Server) runTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	stop := s.reportProgress(ctx, req)
 	answer, err := s.call(ctx, contract.Call{
@@ -108,14 +108,14 @@ func (s *Server) runTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Ca
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the call was canceled: %w", context.Cause(ctx))
 	}
-	result, failed := s.result(answer, err)
-	if err == nil && failed == nil && !s.cfg.Structured && s.changes.structured(req.Params.Name) {
+	result, resultErr := s.result(answer, err)
+	if err == nil && resultErr == nil && !s.cfg.Structured && s.changes.structured(req.Params.Name) {
 		result.StructuredContent = json.RawMessage(answer)
 	}
-	return result, failed
+	return result, resultErr
 }
 
-// call runs a tool in its turn.
+// call waits until few enough calls run, and runs a tool. The error is that of waiting or of the tool.
 func (s *Server) call(ctx context.Context, call contract.Call) (string, error) {
 	leave, err := s.calls.enter(ctx)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Server) call(ctx context.Context, call contract.Call) (string, error) {
 	return s.cfg.Tools.Call(ctx, call)
 }
 
-// arguments returns nil for null, which some clients send for a tool without arguments.
+// arguments returns raw, or nil if it is null: some clients send null for a tool without arguments.
 func arguments(raw json.RawMessage) []byte {
 	if string(raw) == "null" {
 		return nil
@@ -133,45 +133,47 @@ func arguments(raw json.RawMessage) []byte {
 	return raw
 }
 
-// callContext returns where a call comes from: from the client's data, otherwise from the configuration. Families
-// interpret the rest of the client's data.
+// callContext returns the configured context with what the client says in its place: its name, and in meta the
+// conversation. The result has all of meta, for families that understand more of it.
 func (s *Server) callContext(session *mcp.ServerSession, meta mcp.Meta) contract.Context {
-	where := s.cfg.Context
-	where.Caller.Meta = meta
-	if said := session.InitializeParams(); said != nil && said.ClientInfo != nil {
-		where.Caller.Client = said.ClientInfo.Name
+	result := s.cfg.Context
+	result.Caller.Meta = meta
+	if params := session.InitializeParams(); params != nil && params.ClientInfo != nil {
+		result.Caller.Client = params.ClientInfo.Name
 	}
-	if said, ok := meta[contextKey].(map[string]any); ok {
-		if id, ok := said["conversation_id"].(string); ok && id != "" {
-			where.ConversationID = id
+	if object, ok := meta[contextKey].(map[string]any); ok {
+		if id, ok := object["conversation_id"].(string); ok && id != "" {
+			result.ConversationID = id
 		}
 	}
-	return where
+	return result
 }
 
-// contextNotes returns a remark about data of a call that is not understood. The tools check ids.
+// contextNotes returns one note if the value of contextKey in meta is not an object in which a conversation_id is a
+// string, otherwise nil. The tools check the id itself.
 func contextNotes(meta mcp.Meta) []string {
-	said, ok := meta[contextKey]
-	if !ok || said == nil {
+	value, ok := meta[contextKey]
+	if !ok || value == nil {
 		return nil
 	}
-	if object, ok := said.(map[string]any); ok {
+	if object, ok := value.(map[string]any); ok {
 		switch object["conversation_id"].(type) {
-		case nil, string:
+		case nil, string: // nil: there is none
 			return nil
 		}
 	}
 	return []string{"What the host says about this call is not understood and was ignored: _meta." + contextKey + ` must be an object such as {"conversation_id": "jp-c17737387251"}.`}
 }
 
+// result returns the answer of a tool, or err in its place, as a result. The error is that of encoding the outcome.
 func (s *Server) result(answer string, err error) (*mcp.CallToolResult, error) {
 	result := &mcp.CallToolResult{IsError: err != nil}
 	var failure *contract.Error
 	switch {
 	case errors.As(err, &failure):
-		told := *failure
-		told.Message = s.words(failure)
-		answer, err = told.Message, &told
+		shown := *failure
+		shown.Message = s.failureText(failure)
+		answer, err = shown.Message, &shown
 	case err != nil:
 		answer = err.Error()
 	}

@@ -21,5 +21,5 @@ func Flat(name string) string {
 		sum := sha256.Sum256([]byte(name))
 		flat = flat[:maxLength-9] + "_" + hex.EncodeToString(sum[:4])
 	}
-	return cmp.Or(flat, "_")
+	return cmp.Or(flat, "_") // for an empty name
 }

@@ -6,8 +6,7 @@ import (
 	"io"
 )
 
-// cappedBuffer keeps a stream up to a limit. The first byte over the limit calls exceeded, and that write and every later
-// one fail.
+// cappedBuffer keeps a stream up to a limit. Each write from the one that goes over the limit calls exceeded and fails.
 type cappedBuffer struct {
 	limit    int64
 	exceeded func(cause error)
@@ -24,7 +23,7 @@ func (b *cappedBuffer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// sink passes a stream on. The first error of the receiver ends the command.
+// sink passes a stream on to a writer. It calls failed, which ends the command, with each error of the writer.
 type sink struct {
 	to     io.Writer
 	failed func(cause error)
@@ -44,12 +43,12 @@ type HeadTail struct {
 	Limit int
 	Total int // length of the stream in bytes
 	head  []byte
-	tail  []byte // at most twice as long as needed
+	tail  []byte // the bytes after head, or their end: up to twice as many as are kept
 }
 
 func (h *HeadTail) Write(p []byte) (int, error) {
 	h.Total += len(p)
-	room := min(h.Limit/2-len(h.head), len(p))
+	room := min(h.Limit/2-len(h.head), len(p)) // what head still takes of p
 	h.head = append(h.head, p[:room]...)
 	h.tail = append(h.tail, p[room:]...)
 	if last := h.last(); len(h.tail) > 2*len(last) {
@@ -58,13 +57,13 @@ func (h *HeadTail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last returns the bytes of the tail that are kept.
+// last returns the end of the tail, which is what is kept of it.
 func (h *HeadTail) last() []byte { return h.tail[max(0, len(h.tail)-(h.Limit-h.Limit/2)):] }
 
-// String returns the kept bytes. They are the whole stream if there are [HeadTail.Total] of them.
+// String returns the kept bytes. If there are [HeadTail.Total] of them, they are the whole stream.
 func (h *HeadTail) String() string { return string(h.head) + string(h.last()) }
 
-// bytes returns the kept bytes, with a line in the middle that counts the others.
+// bytes returns the kept bytes. If others were omitted, a line in their place counts them.
 func (h *HeadTail) bytes() []byte {
 	out, last := bytes.Clone(h.head), h.last()
 	if omitted := h.Total - len(h.head) - len(last); omitted > 0 {

@@ -17,15 +17,15 @@ const (
 	maxReason  = 300 // an error of the operating system, a panic's value
 )
 
-// inline makes s safe to show within one line.
+// inline returns s on one line, safe to show, without the middle of a text of more than maxChars characters.
 func inline(s string, maxChars int) string {
 	return strings.NewReplacer("\n", "␊", "\t", "␉").Replace(text.Visible(text.CutMiddle(s, maxChars)))
 }
 
 // lastLine returns the last line of stderr that is not blank, safe to show.
 func lastLine(stderr []byte) string {
-	said := strings.TrimSpace(string(stderr))
-	return inline(strings.TrimSpace(said[strings.LastIndexByte(said, '\n')+1:]), maxLine)
+	trimmed := strings.TrimSpace(string(stderr))
+	return inline(strings.TrimSpace(trimmed[strings.LastIndexByte(trimmed, '\n')+1:]), maxLine)
 }
 
 // display returns the command line for an error. Words with special characters are quoted, long ones are shortened,
@@ -52,6 +52,7 @@ func (c Command) display() string {
 // name returns the program without its directory, for messages.
 func (c Command) name() string { return displayWord(filepath.Base(c.Path)) }
 
+// displayWord returns a word of a command line, shortened and safe to show, in quotes if it needs them.
 func displayWord(word string) string {
 	shown := inline(word, maxWord)
 	if word == "" || strings.ContainsAny(shown, " '\"\\") {

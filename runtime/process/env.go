@@ -24,6 +24,7 @@ func DefaultEnv(also ...string) []string {
 	return selectEnv(os.Environ(), also)
 }
 
+// selectEnv returns the entries of environ that are inherited or named in also, then NO_COLOR=1 and TERM=dumb.
 func selectEnv(environ, also []string) []string {
 	var env []string
 	for _, entry := range environ {
@@ -35,21 +36,22 @@ func selectEnv(environ, also []string) []string {
 	return append(env, "NO_COLOR=1", "TERM=dumb")
 }
 
+// overridden reports whether selectEnv sets a variable itself.
 func overridden(name string) bool {
 	return envName(name) == "NO_COLOR" || envName(name) == "TERM"
 }
 
 func anyMatch(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		prefix, wild := strings.CutSuffix(envName(pattern), "*")
-		if wild {
+		prefix, isPrefix := strings.CutSuffix(envName(pattern), "*")
+		if isPrefix {
 			return strings.HasPrefix(envName(name), prefix)
 		}
 		return envName(name) == prefix
 	})
 }
 
-// envName returns the same name for names that the operating system takes for the same.
+// envName returns a name in upper case on Windows, which ignores the case of names, and unchanged elsewhere.
 func envName(name string) string {
 	if runtime.GOOS == "windows" {
 		return strings.ToUpper(name)

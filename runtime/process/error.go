@@ -52,21 +52,22 @@ func (e *Error) Error() string {
 	return e.text(e.Command, detail)
 }
 
-// ForModel returns the same without paths of this machine, except those that the command has printed.
+// ForModel returns the text of Error without paths of this machine, except those that the command has printed: the
+// program's name is in place of the command.
 func (e *Error) ForModel() string { return e.text(e.Name, e.Detail) }
 
 func (e *Error) text(command, detail string) string {
-	said := detail
+	result := detail
 	if command != "" {
-		said = command + ": " + detail
+		result = command + ": " + detail
 	}
 	if last := lastLine(e.Stderr); last != "" {
-		said += " (last line on stderr: " + last + ")"
+		result += " (last line on stderr: " + last + ")"
 	}
 	if e.Hint != "" {
-		said += "; " + e.Hint
+		result += "; " + e.Hint
 	}
-	return said
+	return result
 }
 
 // Unwrap returns the cause.
@@ -86,9 +87,10 @@ func (c Command) ioError(doing string, err error) *Error {
 	return c.failure(IO, err, doing+": "+inline(err.Error(), maxReason), "")
 }
 
-// stopped returns the error for a run that ended with its context: limited has the limits applied, and parent is the
-// caller's. The parent may be the context of another run, whose limits have the same causes, and so it is looked at first.
-func (c Command) stopped(parent, limited context.Context, limits Limits, stderr []byte) (e *Error) {
+// stopError returns the error for a run that ended with its context: limited is parent, the caller's context, with the
+// limits of the run. What ended parent comes before these limits: parent may be the context of another run, whose
+// limits have the same causes.
+func (c Command) stopError(parent, limited context.Context, limits Limits, stderr []byte) (e *Error) {
 	cause := context.Cause(limited)
 	switch fromCaller := parent.Err() != nil && errors.Is(cause, context.Cause(parent)); {
 	case fromCaller && errors.Is(parent.Err(), context.DeadlineExceeded):
@@ -106,7 +108,7 @@ func (c Command) stopped(parent, limited context.Context, limits Limits, stderr 
 	return e
 }
 
-// byteCount writes n in MiB if it is a multiple of one.
+// byteCount returns n in MiB if it is a multiple of 1 MiB, otherwise in bytes.
 func byteCount(n int64) string {
 	if n > 0 && n%(1<<20) == 0 {
 		return fmt.Sprintf("%d MiB", n>>20)

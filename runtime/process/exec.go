@@ -31,7 +31,7 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	limited, stop := limits.apply(ctx)
 	defer stop(nil)
 	if limited.Err() != nil {
-		return Result{}, cmd.stopped(ctx, limited, limits, nil)
+		return Result{}, cmd.stopError(ctx, limited, limits, nil)
 	}
 	stdout := &cappedBuffer{limit: limits.Stdout, exceeded: stop}
 	stderr := &HeadTail{Limit: int(limits.Stderr)}
@@ -67,11 +67,12 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	watching.Wait()
 	group.kill() // processes that the program has left
 
+	// A run that was stopped is an error even if the program has ended well, unless its Output asked for the stop.
 	if ctx.Err() == nil && errors.Is(context.Cause(limited), ErrEnough) {
 		return Result{Stderr: stderr.bytes(), Enough: true}, nil
 	}
 	if limited.Err() != nil {
-		return Result{}, cmd.stopped(ctx, limited, limits, stderr.bytes())
+		return Result{}, cmd.stopError(ctx, limited, limits, stderr.bytes())
 	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		return Result{}, cmd.ioError("waiting for it to end", err)
@@ -84,7 +85,8 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	return Result{Stdout: stdout.data, Stderr: stderr.bytes(), ExitCode: child.ProcessState.ExitCode()}, nil
 }
 
-// child returns the command, ready to be started. The error is an [*Error].
+// child returns the command for package os/exec, without input and outputs. The error, an [*Error], says that the
+// command cannot be run as written, or that its program or directory does not exist.
 func (c Command) child(limits Limits) (*exec.Cmd, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -100,7 +102,8 @@ func (c Command) child(limits Limits) (*exec.Cmd, error) {
 	return child, nil
 }
 
-// program returns the absolute path of the file to run.
+// program returns the absolute path of the file to run. The error, an [*Error], says why the file cannot be run, or
+// else that the working directory does not exist.
 func (c Command) program() (string, error) {
 	found, err := exec.LookPath(c.Path)
 	if err == nil {
@@ -125,7 +128,7 @@ func (c Command) program() (string, error) {
 	}
 }
 
-// checkDir reports a missing directory; the operating system's error would be that for a missing program.
+// checkDir returns an error for a missing working directory, which the operating system reports as a missing program.
 func (c Command) checkDir() error {
 	if c.Dir == "" {
 		return nil
@@ -163,7 +166,7 @@ func (c Command) startError(err error) *Error {
 	}
 }
 
-// reason returns the text of the innermost error: messages already say what the outer ones add.
+// reason returns the text of the innermost error, safe to show: messages already say what the outer errors add.
 func reason(err error) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner

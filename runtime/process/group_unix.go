@@ -43,7 +43,7 @@ func (g *group) kill() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 
 func (g *group) close() {}
 
-// fatalSignal returns the name of the signal that ended the process, if one did.
+// fatalSignal returns the name of the signal that ended the process, and false if none did.
 func fatalSignal(state *os.ProcessState) (string, bool) {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {

@@ -10,7 +10,7 @@ func JoinCommand(words ...string) string {
 		if i > 0 {
 			line.WriteByte(' ')
 		}
-		if word != "" && !strings.ContainsFunc(word, isQuoted) {
+		if word != "" && !strings.ContainsFunc(word, needsQuotes) {
 			line.WriteString(word)
 			continue
 		}
@@ -19,7 +19,7 @@ func JoinCommand(words ...string) string {
 	return line.String()
 }
 
-// isQuoted reports whether a word with a character needs quotes.
-func isQuoted(r rune) bool {
+// needsQuotes reports whether a word with the character r needs quotes.
+func needsQuotes(r rune) bool {
 	return !strings.ContainsRune("/._-+:@", r) && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a')
 }

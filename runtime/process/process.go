@@ -51,17 +51,18 @@ var ErrEnough = errors.New("no more output is needed")
 // Limits bounds one run. A zero field is its default.
 type Limits struct {
 	Timeout time.Duration // of the run; an earlier deadline of the context wins
-	// Stdout is the number of bytes that the command may print. One more ends it: a part of an output cannot be parsed.
+	// Stdout is the number of bytes that the command may print. With one more the command is stopped, which is an error: a
+	// part of an output cannot be parsed.
 	Stdout int64
 	// Stderr is the number of bytes of standard error that are kept, half from the start and half from the end.
 	Stderr int64
-	// Grace is the time between asking a command to stop and killing it, and the time that the processes which it leaves have
-	// to close its output.
+	// Grace is the time between asking a command to stop and killing it. It is also the time in which the processes that a
+	// command leaves have to close its output.
 	Grace time.Duration
 }
 
-// A Result is the output of a command that ran to its end. If a process that it started still had the output open after
-// Grace, the output is that until then.
+// A Result is the output of a command that ran to its end. If a process that the command has left still had the output
+// open after Grace, the result has the output until then.
 type Result struct {
 	Stdout   []byte
 	Stderr   []byte // see [Limits]; not safe to show as it is
@@ -77,8 +78,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// apply returns the context of one run, which ends with its parent, after the time limit, or with stop. Its cause
-// says which.
+// apply returns the context of one run, which ends with its parent, after the time limit, or with stop. The cause of
+// the context says which of these ended it.
 func (l Limits) apply(parent context.Context) (limited context.Context, stop context.CancelCauseFunc) {
 	timed, stopTimer := context.WithTimeoutCause(parent, l.Timeout, errTimeLimit)
 	limited, cancel := context.WithCancelCause(timed)
@@ -88,7 +89,7 @@ func (l Limits) apply(parent context.Context) (limited context.Context, stop con
 	}
 }
 
-// validate reports what would give the command another meaning than the caller wrote.
+// validate returns an error if the command has no program, or an argument with a NUL byte, which would end it.
 func (c Command) validate() error {
 	if strings.TrimSpace(c.Path) == "" {
 		return c.failure(BadArgument, nil, "no program is named", "give the program's name or path")

@@ -21,8 +21,8 @@ type Running struct {
 	once   sync.Once
 }
 
-// Start starts a program to write to and read from, in a process group of its own as Run does. Of its limits only
-// Grace and Stderr apply; Stdin has to be nil. The caller has to call Stop. The error is an [*Error].
+// Start starts a program to write to and read from, in a process group of its own as Run does. Of cmd's limits only
+// Grace and Stderr apply; cmd.Stdin has to be nil. The caller has to call Stop. The error is an [*Error].
 func (Exec) Start(cmd Command) (*Running, error) {
 	limits := cmd.Limits.withDefaults()
 	child, err := cmd.child(limits)
@@ -43,8 +43,8 @@ func (Exec) Start(cmd Command) (*Running, error) {
 	return r, nil
 }
 
-// Stop closes the input of the program, asks it to end after Grace, and kills it after Grace again. When Stop returns, no
-// process of the group is left.
+// Stop closes the input of the program. A program that still runs after Grace is asked to end, and killed after Grace
+// again. When Stop returns, no process of the group is left.
 func (r *Running) Stop() {
 	r.once.Do(func() {
 		defer r.group.close()
@@ -54,7 +54,7 @@ func (r *Running) Stop() {
 			defer close(ended)
 			_ = r.child.Wait()
 		}()
-		within := func() bool {
+		endsInTime := func() bool {
 			timer := time.NewTimer(r.grace)
 			defer timer.Stop()
 			select {
@@ -64,8 +64,8 @@ func (r *Running) Stop() {
 				return false
 			}
 		}
-		if !within() && r.group.terminate() == nil {
-			within()
+		if !endsInTime() && r.group.terminate() == nil {
+			endsInTime()
 		}
 		r.group.kill()
 		<-ended

@@ -20,7 +20,7 @@ func SplitCommand(line string) ([]string, error) {
 	}
 	var words []string
 	var word strings.Builder
-	inWord := false // also in an empty word: ""
+	inWord := false // true also for a word that is still empty, as after ""
 	for i := 0; i < len(line); i++ {
 		c := line[i]
 		if strings.IndexByte(" \t\r\n", c) >= 0 {
@@ -52,7 +52,7 @@ func SplitCommand(line string) ([]string, error) {
 			word.WriteString(line[i+1 : i+1+length])
 			i += length + 1
 		case '"':
-			end, err := doubleQuoted(&word, line, i)
+			end, err := addQuoted(&word, line, i)
 			if err != nil {
 				return nil, err
 			}
@@ -74,16 +74,16 @@ func SplitCommand(line string) ([]string, error) {
 	return words, nil
 }
 
-// Characters with a meaning for a shell, anywhere in a word and at its start. Within double quotes only $ and ` have
-// one.
+// The characters in active have a meaning for a shell anywhere in a word, those in activeAtStart only at its start.
+// Within double quotes only $ and ` have a meaning.
 const (
 	active        = "|&;<>()$`*?["
 	activeAtStart = "~#"
 )
 
-// doubleQuoted adds the text between double quotes to a word. start is the offset of the first quote, end that of the
-// second.
-func doubleQuoted(word *strings.Builder, line string, start int) (end int, err error) {
+// addQuoted adds the text between double quotes to a word. start is the offset of the opening quote; addQuoted returns
+// the offset of the closing one.
+func addQuoted(word *strings.Builder, line string, start int) (end int, err error) {
 	for i := start + 1; i < len(line); i++ {
 		switch c := line[i]; {
 		case c == '"':
@@ -92,7 +92,7 @@ func doubleQuoted(word *strings.Builder, line string, start int) (end int, err e
 			return 0, badLine(line, i, fmt.Sprintf("is a %c within double quotes, which only means something to a shell, and none is involved", c),
 				"write out what you mean, or use single quotes to pass it on as it is")
 		case c == '\\' && i+1 < len(line) && strings.IndexByte("$`\"\\\n", line[i+1]) >= 0:
-			if i++; line[i] != '\n' {
+			if i++; line[i] != '\n' { // a backslash and a line end join two lines
 				word.WriteByte(line[i])
 			}
 		default:

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,39 +63,35 @@ func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, er
 	return fit(len(a.beside), conversation.ReadMaxChars, a.answerWith), nil
 }
 
-// errEnough ends the reading of events.
-var errEnough = errors.New("no more events are needed")
-
 // readNear sets a.only to the part of the event that is asked for, and returns the events that may be shown beside it,
 // with answers marked: those within reach of it, and all others before the next request or turn.
 func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	reach := max(a.most, callReach)
+	r, all, err := a.source.Read(ctx, conversations.ReadQuery{ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1)}})
+	var outside *conversations.RangeError
+	if err != nil && !errors.As(err, &outside) {
+		return nil, err
+	}
+	if a.Reading = r; outside != nil || a.number > r.Events {
+		return nil, &conversations.RangeError{ID: r.ID, Events: true, N: a.number, Of: r.Events}
+	}
 	calls := map[string]int{}
-	q := conversations.ReadQuery{ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1)}}
-	q.Event = func(recorded *conversations.Event) error {
+	for recorded := range all {
 		e := newEvent(recorded)
 		e.linkCall(recorded, calls)
+		if recorded.Number > a.number+reach && (e.turn != a.only.turn || e.kind == transcript.KindUser) {
+			break
+		}
 		switch {
 		case recorded.Number == a.number:
 			a.only = e
-			return a.choosePart(string(recorded.Body()))
-		case recorded.Number > a.number+reach && (e.turn != a.only.turn || e.kind == transcript.KindUser):
-			return errEnough
+			err = a.choosePart(string(recorded.Body()))
 		case !isBlank(recorded):
 			near = append(near, e)
 		}
-		return ctx.Err()
-	}
-	a.Reading, err = a.source.Read(ctx, q)
-	var outside *conversations.RangeError
-	if errors.As(err, &outside) || err == nil && a.only.shown.Event == 0 {
-		return nil, &conversations.RangeError{ID: a.ID, Events: true, N: a.number, Of: a.Events}
-	}
-	if errors.Is(err, errEnough) {
-		err = nil
 	}
 	markAnswers(near)
-	return near, err
+	return near, cmp.Or(err, ctx.Err())
 }
 
 // choosePart sets the text of a.only, whose whole text is given, to the passages on about, or to the part that is asked

@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -147,15 +148,20 @@ func (c *checking) histories(ctx context.Context) {
 	if inventory.Excluded != "" {
 		c.add(toolset.Off, history, "of this project nothing is read: "+inventory.Excluded+" excludes it", "")
 	}
-	var absent []string
+	var sound, absent []string
 	for i := range inventory.Stores {
 		switch s := &inventory.Stores[i]; {
 		case s.Name == jp.Name: // workspace and conversations say it
+		case !s.IsAbsent() && !s.Off && !s.Archive && len(s.Problems) == 0 && (s.Retention == 0 || s.Conversations == 0):
+			sound = append(sound, fmt.Sprintf("%s %d of %d", s.Program, s.Here, s.Conversations))
 		case !s.IsAbsent():
 			c.history(s)
 		case !s.Archive: // an archive that is not there is nothing to tell
 			absent = append(absent, s.Program)
 		}
+	}
+	if len(sound) > 0 {
+		c.add(toolset.OK, history, "conversations of this project: "+strings.Join(sound, ", "), "")
 	}
 	if len(absent) > 0 {
 		c.add(toolset.Off, history, "nothing is recorded by "+join(absent, "and"), "")
@@ -173,13 +179,13 @@ func (c *checking) history(s *conversations.StoreReport) {
 	}
 	count := text.Count(s.Conversations, "conversation", "conversations")
 	if !s.Archive {
-		count = fmt.Sprintf("%s of this project, %d of all,", text.Count(s.Here, "conversation", "conversations"), s.Conversations)
+		count = fmt.Sprintf("%d of %s of this project,", s.Here, count)
 	}
 	check := c.add(toolset.OK, history, s.Program+": "+count+" in "+s.Place, "")
 	if len(s.Problems) > 0 {
 		check.Detail += "; not read: " + named(s.Problems)
 	}
-	if slices.ContainsFunc(s.Problems, func(p conversations.Problem) bool { return p.Kind != conversations.Unnamed }) {
+	if slices.ContainsFunc(s.Problems, func(p conversations.Problem) bool { return p.Kind != store.Unnamed }) {
 		check.Status, check.Fix = toolset.Warning, "make it readable, or leave it: the others are read"
 	}
 	if s.Retention > 0 && s.Conversations > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
@@ -109,7 +110,7 @@ func TestSearchesAgree(t *testing.T) {
 		"test":   {Filter: conversations.Filter{Hidden: true}},
 		"a":      {Filter: conversations.Filter{IDs: []string{"17737387251", "jp-c17768655336"}, Exclude: []string{"jp-c17768655336"}}},
 		"\u00a0": {Order: conversations.Newest, Limit: 20},
-		"i":      {Order: conversations.Newest, Limit: 20, Roles: transcript.RolesOf(transcript.RoleUser)},
+		"i":      {Order: conversations.Newest, Limit: 20, Scopes: transcript.ScopeUser},
 	} {
 		q.Pattern = excerpt.Literal(pattern, true)
 		if diff := cmp.Diff(searchOf(t, library, q), searchOf(t, program, q)); diff != "" {
@@ -118,34 +119,27 @@ func TestSearchesAgree(t *testing.T) {
 	}
 }
 
-// read hands over what a reading does.
+// readOver is what a reading returns.
 type readOver struct {
-	Opened, Result conversations.Reading
-	Events         []conversations.Event
+	Result conversations.Reading
+	Events []conversations.Event
 }
 
 func readAll(t *testing.T, source conversations.Source, q conversations.ReadQuery) readOver {
 	t.Helper()
-	var r readOver
-	q.Opened = func(opened *conversations.Reading) error {
-		r.Opened = *opened
-		return nil
+	result, events, err := source.Read(t.Context(), q)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
 	}
-	q.Event = func(e *conversations.Event) error {
+	r := readOver{Result: result}
+	for e := range events {
 		event := *e
 		event.Text, event.Arguments = e.Body(), nil
 		r.Events = append(r.Events, event)
-		return nil
-	}
-	var err error
-	if r.Result, err = source.Read(t.Context(), q); err != nil {
-		t.Fatalf("%+v: %v", q, err)
 	}
 	// The rest of the metadata is in no summary.
-	for _, reading := range []*conversations.Reading{&r.Opened, &r.Result} {
-		c := &reading.Conversation
-		*c = transcript.Conversation{ID: c.ID, Title: c.Title, CreatedAt: c.CreatedAt, Archived: c.Archived, Hidden: c.Hidden}
-	}
+	c := &r.Result.Conversation
+	*c = transcript.Conversation{ID: c.ID, Title: c.Title, CreatedAt: c.CreatedAt, Archived: c.Archived, Hidden: c.Hidden}
 	return r
 }
 
@@ -157,7 +151,7 @@ func TestReadingsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range all.Conversations {
+		for n, c := range all.Conversations {
 			whole := readAll(t, library, conversations.ReadQuery{ID: string(c.ID)})
 			chars := 0
 			for _, e := range whole.Events {
@@ -168,13 +162,16 @@ func TestReadingsAgree(t *testing.T) {
 				t.Errorf("%s: size (-read +listed):\n%s", c.ID, diff)
 			}
 			speech := func(k transcript.Kind) bool { return k == transcript.KindUser || k == transcript.KindAssistant }
-			for _, q := range []conversations.ReadQuery{
+			for i, q := range []conversations.ReadQuery{
 				{},
 				{Turns: func(int) (first, last int) { return 1, 1 }},
 				{Turns: func(of int) (first, last int) { return max(of-1, 1), of }, Kinds: speech},
 				{Events: conversations.EventRange{First: 1}, Kinds: speech},
 				{Events: conversations.EventRange{First: 2, Last: 4}},
 			} {
+				if (n+i)%3 > 0 && cases.Of(1) == 1 { // make prove asks everything
+					continue
+				}
 				q.ID = string(c.ID)
 				want, got := readAll(t, library, q), readAll(t, program, q)
 				if diff := cmp.Diff(want, got, told()); diff != "" {
@@ -241,25 +238,21 @@ func TestRangesAgree(t *testing.T) {
 	t.Parallel()
 	library, program := both(t)
 	const id = "jp-c17737387251"
-	whole, err := library.Read(t.Context(), conversations.ReadQuery{ID: id})
+	whole, _, err := library.Read(t.Context(), conversations.ReadQuery{ID: id})
 	if err != nil {
 		t.Fatal(err)
-	}
-	nothing := func(*conversations.Event) error {
-		t.Error("an event is handed over")
-		return nil
 	}
 	for name, source := range map[string]conversations.Source{"library": library, "program": program} {
 		for _, n := range []int{-1, whole.Turns + 1} {
 			only := func(int) (first, last int) { return n, n }
-			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: only, Event: nothing})
+			r, _, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: only})
 			var outside *conversations.RangeError
 			if !errors.As(err, &outside) || *outside != (conversations.RangeError{ID: id, N: n, Of: whole.Turns}) || r.Title != whole.Title {
 				t.Errorf("%s, turn %d: %+v, %v", name, n, r, err)
 			}
 		}
 		for _, n := range []int{-1, whole.Events + 1} {
-			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Events: conversations.EventRange{First: n}, Event: nothing})
+			r, _, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Events: conversations.EventRange{First: n}})
 			var outside *conversations.RangeError
 			if !errors.As(err, &outside) || *outside != (conversations.RangeError{ID: id, Events: true, N: n, Of: whole.Events}) || r.Title != whole.Title {
 				t.Errorf("%s, event %d: %+v, %v", name, n, r, err)

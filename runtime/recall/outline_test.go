@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -68,14 +69,12 @@ type requestsOf struct {
 	asked  conversations.ReadQuery
 }
 
-func (s *requestsOf) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
+func (s *requestsOf) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, iter.Seq[*conversations.Event], error) {
 	s.asked = q
-	for i := range s.events {
-		if err := q.Event(&s.events[i]); err != nil {
-			return conversations.Reading{}, err
+	return conversations.Reading{}, func(yield func(*conversations.Event) bool) {
+		for i := 0; i < len(s.events) && yield(&s.events[i]); i++ {
 		}
-	}
-	return conversations.Reading{}, nil
+	}, nil
 }
 
 func TestReadOutline(t *testing.T) {

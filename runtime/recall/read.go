@@ -19,6 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -159,18 +160,20 @@ func (r *reading) includes(kind transcript.Kind, isAnswer bool) bool {
 // readEvents returns the conversation of a query, and its events that are in a turn and not blank. Results of tools
 // name their calls, and answers are marked.
 func readEvents(ctx context.Context, source conversations.Source, q conversations.ReadQuery) (events []event, r conversations.Reading, err error) {
+	r, all, err := source.Read(ctx, q)
+	if err != nil {
+		return nil, r, err
+	}
 	calls := map[string]int{}
-	q.Event = func(recorded *conversations.Event) error {
+	for recorded := range all {
 		if recorded.Turn > 0 && !isBlank(recorded) {
 			e := newEvent(recorded)
 			e.linkCall(recorded, calls)
 			events = append(events, e)
 		}
-		return ctx.Err()
 	}
-	r, err = source.Read(ctx, q)
 	markAnswers(events)
-	return events, r, err
+	return events, r, ctx.Err()
 }
 
 // linkCall adds the event of a call to calls, by its call id. To a result it adds the event of its call, 0 if calls has
@@ -204,7 +207,7 @@ func (r *reading) damageNotes() []string {
 		return []string{"This conversation is damaged and ends early: " + clip(text.Line(r.Damage.Err.Error()), maxReason) + ". What stands before the damage can be read."}
 	}
 	for _, p := range r.Problems {
-		if p.Kind == conversations.TooLarge {
+		if p.Kind == store.TooLarge {
 			return []string{"Not all of it is here: " + p.Err.Error() + "."}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -138,7 +139,7 @@ func readCases() []golden {
 				reading: conversations.Reading{
 					Conversation: transcript.Conversation{ID: "jp-c17648402467", Title: "Flexible LLM provider design", Archived: true, Hidden: true},
 					Turns:        1, FirstTurn: 1, LastTurn: 1,
-					Damage: &conversations.Problem{ID: "jp-c17648402467", Kind: conversations.DamagedEvents, Event: 7, Err: endsInString},
+					Damage: &conversations.Problem{ID: "jp-c17648402467", Kind: store.DamagedEvents, Event: 7, Err: endsInString},
 				},
 				events: []conversations.Event{{Event: transcript.Event{Turn: 1, Kind: transcript.KindUser, Time: time.Date(2025, 12, 4, 9, 24, 6, 123_456_000, time.UTC), Text: []byte("And?")}, Number: 1, Request: 1}},
 			},
@@ -148,7 +149,7 @@ func readCases() []golden {
 			source: &source{reading: conversations.Reading{
 				Conversation: transcript.Conversation{ID: "jp-c17648402467"},
 				Damage: &conversations.Problem{
-					ID: "jp-c17648402467", Kind: conversations.DamagedEvents,
+					ID: "jp-c17648402467", Kind: store.DamagedEvents,
 					Err: errors.New("damaged at byte 0 (event 0): the file is empty"),
 				},
 			}},

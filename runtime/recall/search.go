@@ -118,7 +118,7 @@ func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []con
 	}
 	for r := transcript.RoleUser; r <= transcript.RoleTool; r++ {
 		if slices.Contains(p.Roles, r.String()) {
-			q.Roles |= transcript.RolesOf(r)
+			q.Scopes |= r.Scopes()
 		}
 	}
 	q.Since, q.Until = problems.between("start_date", p.StartDate, "end_date", p.EndDate)

@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -66,8 +67,8 @@ func TestSearchNotes(t *testing.T) {
 		"more":          {found: conversations.Results{Total: 1234, More: true}, want: block + "\n\n---\n\n[note] 1,234 messages match in all; these are the newest 1. The next: conversation_search with the same arguments and cursor=\"" + next + "\"."},
 		"more than":     {found: conversations.Results{Total: 1234, More: true, AtLeast: true}, args: fmt.Sprintf(`{"cursor":%q}`, next), want: block + "\n\n---\n\n[note] more than 1,234 messages match in all; these are the next 1. The next: conversation_search with the same arguments and cursor=\"" + next + "\"."},
 		"own":           {found: conversations.Results{Total: 1, Own: 2}, want: block + "\n\n---\n\n[note] 2 matches are left out, which are calls and results of these very tools."},
-		"not a whole":   {found: conversations.Results{Total: 1, Omitted: conversations.Omitted{Problems: []conversations.Problem{{ID: "jp-c2", Kind: conversations.DamagedEvents, Err: errors.New("cut")}, {Source: "codex", Err: errors.New("no")}}}}, want: block + "\n\n---\n\n[note] Not searched: jp-c2 from where it is damaged; some of codex (it cannot be read)."},
-		"not important": {found: conversations.Results{Total: 1, Omitted: conversations.Omitted{Hidden: 3, Problems: []conversations.Problem{{ID: "jp-c2", Kind: conversations.Duplicate, Err: errors.New("two")}}}}, want: block},
+		"not a whole":   {found: conversations.Results{Total: 1, Omitted: conversations.Omitted{Problems: []conversations.Problem{{ID: "jp-c2", Kind: store.DamagedEvents, Err: errors.New("cut")}, {Source: "codex", Err: errors.New("no")}}}}, want: block + "\n\n---\n\n[note] Not searched: jp-c2 from where it is damaged; some of codex (it cannot be read)."},
+		"not important": {found: conversations.Results{Total: 1, Omitted: conversations.Omitted{Hidden: 3, Problems: []conversations.Problem{{ID: "jp-c2", Kind: store.Duplicate, Err: errors.New("two")}}}}, want: block},
 	}
 	for name, tc := range tests {
 		if name != "nothing" {
@@ -89,14 +90,14 @@ func TestSearchAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := m.asked[0]
-	if q.Question != "x" || q.Roles != transcript.RolesOf(transcript.RoleUser, transcript.RoleTool) || !q.Since.Equal(time.Time{}.Add(1)) || q.Until.Year() != 9999 ||
+	if q.Question != "x" || q.Scopes != transcript.ScopeUser|transcript.ScopeTool|transcript.ScopeInquiry || !q.Since.Equal(time.Time{}.Add(1)) || q.Until.Year() != 9999 ||
 		q.Limit != 7 || q.MaxText != 2000 || *q.After != p || len(q.Sources) != 1 || !q.Own("mcp__convtools__conversation_search") || !q.Own("conversation_context") || q.Own("fs_read") {
 		t.Errorf("%+v", q)
 	}
 	if _, err := m.call(t, "conversation_search", `{}`); err != nil {
 		t.Fatal(err)
 	}
-	if q := m.asked[1]; q.Question != "" || q.Roles != 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.After != nil || q.Limit != 50 {
+	if q := m.asked[1]; q.Question != "" || q.Scopes != 0 || !q.Since.IsZero() || !q.Until.IsZero() || q.After != nil || q.Limit != 50 {
 		t.Errorf("%+v", q)
 	}
 }

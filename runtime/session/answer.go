@@ -38,8 +38,7 @@ func (r *Refusal) Content() string {
 	}{false, *r})
 }
 
-// outputOf returns the output of a frame's call, made from the result of the frame. The call fails if its target did not
-// complete the logical turn.
+// outputOf returns the output of a frame's call, made from the frame's result. Only a completed turn is a success.
 func (s State) outputOf(f frame) Item {
 	r := *f.result
 	message, truncated := cut(r.Message, s.config.MaxResultBytes)
@@ -73,7 +72,7 @@ func outputItem(call Item, content string, success bool) Item {
 	}
 }
 
-// cut returns the beginning of a text, at most limit bytes in whole characters, and reports whether anything is cut off.
+// cut returns the beginning of a text, at most limit bytes in whole characters, and whether anything is cut off.
 func cut(s string, limit int) (string, bool) {
 	if len(s) <= limit {
 		return s, false

@@ -65,8 +65,8 @@ func (s *State) follows(e Event) bool {
 		e.Session != "" && (first || e.Session == s.id)
 }
 
-// startTask makes the task of a TaskStarted the running one. A task that continues a logical turn takes the calls of the
-// top batch over. Any other task opens a logical turn for a call on the stack or for the first submission of the queue.
+// startTask makes the task of a TaskStarted the running one. The task continues a logical turn with the calls of the top
+// batch, or it opens a logical turn: for a frame, or for the first submission of the queue.
 func (s *State) startTask(c *Conversation, e Event) {
 	s.tasks++
 	s.task = &task{id: e.Task, conversation: c.ID}

@@ -2,8 +2,8 @@ package session
 
 import "slices"
 
-// answerCalls answers the open calls of the running task in their order, up to the first whose tool the host has to run.
-// Calls of conv.create and conv.send wait until the others have outputs, and then replace the task together.
+// answerCalls answers the open calls of the running task in their order, up to the first whose tool the host has to
+// run. Calls of conv.create and conv.send wait until the others have outputs, and then replace the task together.
 func (d *decision) answerCalls() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {
@@ -31,8 +31,7 @@ func (d *decision) recordOutput(call Item, content string, success bool) {
 	d.record(d.state.task.conversation, outputItem(call, content, success))
 }
 
-// destroyFor carries out a call of conv.destroy, and records its output. The output is a refusal if the caller may not
-// destroy the conversation.
+// destroyFor carries out a call of conv.destroy. It records the output, or a refusal if the caller may not destroy.
 func (d *decision) destroyFor(caller string, call Item) {
 	refusal := d.state.refusalOfConvTools(caller)
 	var c *Conversation
@@ -47,8 +46,8 @@ func (d *decision) destroyFor(caller string, call Item) {
 	d.recordOutput(call, contentOK, true)
 }
 
-// replaceTask refuses those open calls of conv.create and conv.send that are not allowed. If others remain, it opens the
-// conversations that they create, and replaces the running task by their targets. If none remains, the model goes on.
+// replaceTask refuses the open calls of conv.create and conv.send that are not allowed. If others remain, it opens the
+// conversations that they create, and their targets replace the running task. If none remains, the model goes on.
 func (d *decision) replaceTask(caller string) {
 	var opened []Event
 	allowed := 0
@@ -81,8 +80,8 @@ func (d *decision) replaceTask(caller string) {
 	}
 }
 
-// refusalByLimits returns why a caller may not make the nth call of conv.create or conv.send of a response, whatever its
-// target, and nil if it may.
+// refusalByLimits returns why a caller may not make the nth call of conv.create or conv.send in a response, whatever
+// its arguments: the caller has no conv tools, or has reached a limit or its budget. It returns nil if the caller may.
 func (d *decision) refusalByLimits(caller string, nth int) *Refusal {
 	if refusal := d.state.refusalOfConvTools(caller); refusal != nil {
 		return refusal
@@ -102,7 +101,7 @@ func (d *decision) refusalByLimits(caller string, nth int) *Refusal {
 	return nil
 }
 
-// refusalToSend returns why a call of conv.send is not allowed, apart from limits, and nil if it is.
+// refusalToSend returns why the arguments of a call of conv.send are not allowed, and nil if they are.
 func (d *decision) refusalToSend(caller string, request Send) *Refusal {
 	c, refusal := d.state.addressed(request.ConversationID)
 	switch empty := refusalOfEmpty(request.parts(), "text"); {
@@ -114,8 +113,8 @@ func (d *decision) refusalToSend(caller string, request Send) *Refusal {
 	return d.state.refusalOfTarget(caller, c.ID)
 }
 
-// openingOf returns the event that opens the conversation of a call of conv.create, or why the call is refused. others is
-// the number of conversations that earlier calls of the response create.
+// openingOf returns the event that opens the conversation of a call of conv.create, or why the call is refused. others
+// is the number of conversations that earlier calls of the response create.
 func (d *decision) openingOf(caller string, request Create, others int) (Event, *Refusal) {
 	sent, _ := Request{Create: &request}.Sent()
 	if refusal := refusalOfEmpty(sent.parts(), "user_instruction"); refusal != nil {
@@ -136,8 +135,8 @@ func (d *decision) openingOf(caller string, request Create, others int) (Event, 
 	return Event{Conversation: sent.ConversationID, Kind: ConversationOpened, Parent: caller, Context: childContext}, refusal
 }
 
-// Answer returns the output that a call of conv.list or conv.history by a caller has now. If success is false, content is
-// the refusal of the call. A host may ask at any time.
+// Answer returns the output that a call of conv.list or conv.history by a caller has now. Without success, it is the
+// refusal of the call. A host may ask at any time.
 func (s State) Answer(caller string, call Item) (content string, success bool) {
 	refusal := call.Request.Refused
 	if refusal == nil {

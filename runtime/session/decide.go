@@ -34,7 +34,7 @@ func (in Submit) decide(d *decision) *Refusal {
 
 func (in Interrupt) decide(d *decision) *Refusal {
 	for _, q := range d.state.queue {
-		if q.ID == in.Submission { // it has not started
+		if q.ID == in.Submission { // it waits; no submission has the id 0
 			d.add(Event{Conversation: q.Conversation, Submission: q.ID, Kind: PlanDropped})
 			return nil
 		}
@@ -73,8 +73,7 @@ func (s State) removable(caller, id string) (*Conversation, *Refusal) {
 	return c, refusal
 }
 
-// requestStop asks the running task to end, together with what earlier requests named. It refuses a request that adds
-// nothing to them.
+// requestStop asks the running task to end, with what this and earlier requests name. It refuses one that adds nothing.
 func (d *decision) requestStop(asked Stop) *Refusal {
 	t := d.state.task
 	if before := t.stop; before != nil {
@@ -97,7 +96,7 @@ func (in Recover) decide(d *decision) *Refusal {
 	switch call := t.ordinaryCall(); {
 	case t.stop != nil:
 		d.endStopped() // nothing of it runs any more
-	case call != nil: // otherwise the host asks the model again
+	case call != nil: // without a call, the host asks the model again
 		d.recordRefusal(*call, &Refusal{Code: CodeInterrupted, Reason: "the session ended while the tool ran; it may or may not have had its effect"})
 		d.answerCalls()
 	}
@@ -105,8 +104,8 @@ func (in Recover) decide(d *decision) *Refusal {
 	return nil
 }
 
-// reportedTask returns the running task if it has the id and waits for what reports: the tool of the call with the id
-// call, or the model if call is empty.
+// reportedTask returns the running task if it has the id and waits for the report: of the tool of the call with the id
+// call, or of the model if call is empty.
 func (d *decision) reportedTask(id TaskID, call string) (*task, *Refusal) {
 	t := d.state.task
 	if t == nil || t.id != id {
@@ -171,8 +170,7 @@ func problemOf(items []Item) string {
 	return ""
 }
 
-// recordBudgeted records an item in the history of a conversation. If it is a call, and the budget of the logical turn
-// has no call left, it is recorded as refused.
+// recordBudgeted records an item in a history. It refuses a call if the budget of the logical turn has no call left.
 func (d *decision) recordBudgeted(conversation string, item Item) {
 	turn := d.state.Conversation(conversation).turn
 	if limit := turn.budget.Calls; item.Kind == ToolCall && limit != 0 && turn.usage.Calls >= limit {
@@ -203,8 +201,7 @@ func (in ToolDone) decide(d *decision) *Refusal {
 	return nil
 }
 
-// refusalOfEmpty returns the refusal of a message without a text or an image, and nil for another. field is the wrong
-// argument.
+// refusalOfEmpty returns the refusal of a message without text and image in an argument, and nil for another message.
 func refusalOfEmpty(parts []Part, field string) *Refusal {
 	if slices.ContainsFunc(parts, func(p Part) bool { return p != Part{} }) {
 		return nil

@@ -11,8 +11,8 @@ import (
 //
 //	TaskStarted (AgentMessageDelta | an item | TokenCount)* (TaskComplete | TaskFailed | TurnAborted)
 //
-// After a TurnAborted with the reason Replaced come a ConversationOpened for each conversation that the calls create,
-// the tasks of the targets, and the task that continues the caller. Other events belong to no task and may come anywhere.
+// After a TurnAborted with the reason Replaced come a ConversationOpened for each conversation that the calls create, the
+// tasks of the targets, and the task that continues the caller. Other events belong to no task and may come anywhere.
 type Event struct {
 	Seq          int64        `json:"seq"`
 	At           time.Time    `json:"ts"`
@@ -66,7 +66,7 @@ const (
 	TurnAborted model.Kind = "turn_aborted"
 	// CallsClosed ends the logical turn of a caller whose chain is interrupted, with the Outputs of its batch.
 	CallsClosed model.Kind = "calls_closed"
-	// StopRequested asks the running task to end as soon as nothing of it runs any more. Stop is what ends with the task.
+	// StopRequested asks the running task to end once nothing of it runs any more, together with what is in its Stop.
 	StopRequested model.Kind = "stop_requested"
 	// Recovered is where a new process took the session over. The deltas of an unfinished response are void.
 	Recovered model.Kind = "recovered"

@@ -14,7 +14,7 @@ type (
 		// History is what was said in the root before the session, oldest first. Each call in it has its output.
 		History []Item
 	}
-	// Submit puts a submission in the queue; Step sets its ID. A call needs a CallID that is unique in the conversation.
+	// Submit puts a submission in the queue; Step sets its ID. A call needs a CallID of its own in the conversation.
 	Submit Submission
 	// Interrupt ends the running task. The caller that waits for the task continues, with the status interrupted.
 	Interrupt struct {
@@ -52,8 +52,7 @@ type (
 	}
 )
 
-// Work is what a session waits for: a [Response] or a [ToolDone], which the host reports once nothing of the work
-// runs any more.
+// Work is what a session waits for: a [Response] or a [ToolDone]. The host reports it once nothing of it runs any more.
 type Work struct {
 	Task         TaskID
 	Conversation *Conversation

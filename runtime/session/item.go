@@ -99,8 +99,7 @@ type (
 	}
 )
 
-// Sent returns what a call of conv.create or conv.send sends to its target, whose id is in lower case. ok is false for a
-// request of another tool.
+// Sent returns what a call of conv.create or conv.send sends to its target. ok is false for a request of another tool.
 func (r Request) Sent() (sent Send, ok bool) {
 	switch c := r.Create; {
 	case c != nil:

@@ -26,7 +26,6 @@ type Config struct {
 	Catalogue map[string][]string `json:"catalogue,omitempty"`
 }
 
-// withDefaults returns c with the default for each limit that is 0.
 func (c Config) withDefaults() Config {
 	c.MaxInterruptChainDepth = cmp.Or(c.MaxInterruptChainDepth, 4)
 	c.MaxInterruptsPerTurn = cmp.Or(c.MaxInterruptsPerTurn, 32)
@@ -74,8 +73,7 @@ func (b Budget) within(parent Budget, used Usage) Budget {
 	return b
 }
 
-// narrowLimit returns the limit own, but at most what used has left of the limit parent, and -1 if that is nothing.
-// A limit of 0 is none.
+// narrowLimit returns own, but at most what used has left of parent: -1 if that is nothing. 0 is no limit.
 func narrowLimit(own, parent, used int64) int64 {
 	switch left := parent - used; {
 	case parent == 0:
@@ -89,8 +87,7 @@ func narrowLimit(own, parent, used int64) int64 {
 	}
 }
 
-// spent returns the part of a budget that is used up: "tokens", "time" or "". Calls beyond the budget are refused one by
-// one instead.
+// spent returns the part of a budget that is used up: "tokens", "time" or "". Calls are refused one by one instead.
 func (b Budget) spent(used Usage, at time.Time) string {
 	switch {
 	case b.Tokens != 0 && used.tokens() >= b.Tokens:
@@ -128,8 +125,8 @@ func parameterOf(tool string) string {
 }
 
 // narrow returns the capabilities of a conversation that one with c creates: the servers and tools of c that are in the
-// allowlist, or all if that is nil, and the internal tools of c that overrides does not take away. The refusal is for an
-// unknown name, or for a tool that overrides gives and c does not have.
+// allowlist, or all if that is nil, and the internal tools of c that overrides does not take away. The refusal is for
+// an unknown name, or for a tool that overrides gives and c does not have.
 func (c Capabilities) narrow(config Config, allowlist []string, overrides InternalTools) (Capabilities, *Refusal) {
 	narrowed := Capabilities{MCP: c.MCP, Internal: maps.Clone(c.Internal)}
 	if allowlist != nil {

@@ -72,8 +72,7 @@ type Result struct {
 	Usage   Usage // with that of the logical turns that its calls started
 }
 
-// Apply updates the result by the next event of a logical turn, and reports whether the event has ended the turn. It does
-// not count Usage.
+// Apply adds the next event of a logical turn to the result, except for Usage. It reports whether the turn has ended.
 func (r *Result) Apply(e Event) (ended bool) {
 	switch e.Kind {
 	case AgentMessage:

@@ -56,8 +56,7 @@ func (d *decision) startSubmission(q Submission) {
 	d.awaitModelOrEnd()
 }
 
-// resumeCaller starts the task that continues the caller of a batch. The frames have their results, and the model gets
-// the outputs of all calls.
+// resumeCaller starts the task that continues the caller of a batch, with the outputs made from the frames' results.
 func (d *decision) resumeCaller(b batch) {
 	continues := &Continuation{Task: b.task}
 	for _, f := range b.frames {
@@ -70,17 +69,18 @@ func (d *decision) resumeCaller(b batch) {
 	d.awaitModelOrEnd()
 }
 
-// awaitModelOrEnd leaves the running task to wait for the model. It ends the task if the logical turn has no model or no
-// sample left, or its budget is used up.
+// awaitModelOrEnd leaves the running task to wait for the model. It ends the task if the logical turn has no model, or
+// no sample or budget left.
 func (d *decision) awaitModelOrEnd() {
 	config, turn := d.state.config, d.state.Conversation(d.state.task.conversation).turn
-	perSubmission := int64(config.MaxSamplesPerSubmission) // 0 is no limit
+	perSubmission := int64(config.MaxSamplesPerSubmission)
 	switch spent := d.spent(); {
 	case turn.outside:
 		d.completeTask() // a program made the call
 	case turn.samples >= config.MaxSamplesPerTurn:
 		d.failTask(Failure{Code: CodeSamples, Message: "the answer took more requests to the model than are allowed"})
-	case perSubmission > 0 && d.state.samplesOfSubmission() >= perSubmission: // the product of the limits of turns and of calls is large
+	// This limit is there because the product of the limits of turns and of calls is large. 0 is no limit.
+	case perSubmission > 0 && d.state.samplesOfSubmission() >= perSubmission:
 		d.failTask(Failure{Code: CodeSamples, Message: "the answers to one input took more requests to the model than are allowed"})
 	case spent != "":
 		d.failTask(Failure{Code: CodeBudget, Message: "the budget of " + spent + " is used up"})
@@ -93,8 +93,8 @@ func (d *decision) spent() string {
 	return turn.budget.spent(turn.usage, d.at)
 }
 
-// samplesOfSubmission returns the samples of the running task's submission so far: those of the running logical turn and
-// of its callers, each with the turns that have ended below it.
+// samplesOfSubmission returns the samples of the running task's submission so far: those of the running logical turn
+// and of its callers, each with the turns that have ended below it.
 func (s *State) samplesOfSubmission() int64 {
 	n := s.Conversation(s.task.conversation).turn.usage.Samples
 	for _, b := range s.stack {
@@ -103,18 +103,18 @@ func (s *State) samplesOfSubmission() int64 {
 	return n
 }
 
-// complete ends the running task and its logical turn.
+// completeTask ends the running task and its logical turn.
 func (d *decision) completeTask() {
 	c := d.state.Conversation(d.state.task.conversation)
 	d.emit(c.ID, Event{Kind: TaskComplete, Last: &c.turn.message})
 }
 
-// fail ends the running task and its logical turn.
+// failTask ends the running task and its logical turn.
 func (d *decision) failTask(failure Failure) {
 	d.emit(d.state.task.conversation, Event{Kind: TaskFailed, Failure: failure})
 }
 
-// endStopped refuses the open calls of the task that was asked to stop, and ends the task and what its Stop names.
+// endStopped refuses the open calls of the task that was asked to stop, and ends the task and what its stop names.
 func (d *decision) endStopped() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {

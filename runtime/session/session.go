@@ -1,9 +1,9 @@
 // Package session is the core of the conv.* tools: a state machine that decides what happens in a session of several
 // conversations. At most one of them works at a time.
 //
-// [Step] takes a [State] and an [Input], and returns the next state and the [Event]s that lead to it. The events of a step
-// are one record of a log, which the host syncs before it begins the [Work] of the new state. [State.Apply] rebuilds the
-// state from a log, and [Recover] continues from there.
+// [Step] takes a [State] and an [Input], and returns the next state and the [Event]s that lead to it. The events of a
+// step are one record of a log, which the host syncs before it begins the [Work] of the new state. [State.Apply]
+// rebuilds the state from a log, and [Recover] continues from there.
 //
 // Terms:
 //
@@ -27,9 +27,9 @@ import (
 	"time"
 )
 
-// Step applies an input to s, and returns the next state and the events that lead to it. It does not change s. The error
-// is a [*Refusal], and then nothing happened. The events get the time at, in UTC and cut to milliseconds, or the time of
-// the last event if that is later.
+// Step applies an input to s. It returns the next state and the events that lead to it, and does not change s. A
+// [*Refusal] says that nothing happened. Events have the time at in UTC, in milliseconds, or that of the last event if
+// that is later.
 func Step(s State, at time.Time, in Input) (State, []Event, error) {
 	d := decision{state: s.clone(), at: at.UTC().Truncate(time.Millisecond)}
 	if d.at.Before(s.at) {
@@ -69,8 +69,8 @@ type decision struct {
 	events []Event
 }
 
-// emit adds an event about a conversation, or about the session if conversation is empty. It sets the ids of the
-// conversation's open logical turn and running task.
+// emit adds an event about a conversation, or about the session if conversation is "". It sets the ids of the logical
+// turn and of the task that the conversation has.
 func (d *decision) emit(conversation string, e Event) {
 	e.Conversation = conversation
 	if c := d.state.Conversation(conversation); c != nil && c.turn != nil {

@@ -83,7 +83,7 @@ type turn struct {
 	budget     Budget       // of usage
 }
 
-// task is the one that runs. It waits for the tool of the first ordinary call in open, or for the model if open is empty.
+// task is the one that runs. It waits for the tool of the first ordinary call in open, or for the model if there is none.
 type task struct {
 	id           TaskID
 	conversation string
@@ -166,8 +166,7 @@ func (s State) suspended(id string) bool {
 	return slices.ContainsFunc(s.stack, func(b batch) bool { return b.caller == id })
 }
 
-// awaited returns the first frame of the top batch that has no result: its target runs, or starts next. It returns nil if
-// the stack is empty or all frames have results.
+// awaited returns the first frame of the top batch that has no result, or nil. Its target runs or starts next.
 func (s *State) awaited() *frame {
 	if len(s.stack) == 0 {
 		return nil
@@ -194,8 +193,8 @@ func (s State) liveCount() int {
 	return n
 }
 
-// Doing returns "running", "suspended" for a conversation that waits for the answer to its call, "queued" for one that a
-// submission or a call in the queue or on the stack is going to ask, or else "idle".
+// Doing returns "running", "suspended" for a conversation that waits for the answer to its call, "queued" for one that
+// a submission or a call in the queue or on the stack is going to ask, or else "idle".
 func (s State) Doing(id string) string {
 	switch {
 	case s.task != nil && s.task.conversation == id:
@@ -236,8 +235,7 @@ func (s State) Replaceable() (oldest *Conversation) {
 	return oldest
 }
 
-// addressed returns the conversation that a call or an input names by its id, in lower or upper case. The code of the
-// refusal says whether the id is malformed, unknown, or that of a destroyed one.
+// addressed returns the conversation with an id, in lower or upper case, or a refusal that says why there is none.
 func (s State) addressed(id string) (*Conversation, *Refusal) {
 	id = strings.ToLower(id)
 	code := CodeNotFound
@@ -294,7 +292,7 @@ func (s State) clone() State {
 	return s
 }
 
-// edit replaces a conversation in s by a copy, and returns the copy for changes. It returns nil if there is no such one.
+// edit replaces a conversation in s by a copy, and returns the copy for changes, or nil if there is none with the id.
 func (s *State) edit(id string) *Conversation {
 	before := s.Conversation(id)
 	if before == nil {

@@ -20,7 +20,7 @@ func (h *Host) AddFlags(set *pflag.FlagSet) {
 	set.StringVar(&h.ConversationID, "conversation-id", "", cmp.Or(h.ConversationUsage, "the conversation with this `ID` calls"))
 }
 
-// Context returns where a call comes from, as far as the host knows.
+// Context returns the context of a call, as far as the host knows it: the conversation and the directory of its flags.
 func (h *Host) Context() contract.Context {
 	return contract.Context{ConversationID: h.ConversationID, Dir: h.Dir}
 }
@@ -58,12 +58,12 @@ func (r *Registry) AddFlags(cmd *cobra.Command) {
 	}
 }
 
-// CheckFlags returns what is wrong with the flags of families that were given in set. tool is the name of the tool
-// that is called, or empty; a flag that this tool ignores is an [*IgnoredFlagError].
+// CheckFlags returns the first error of the flags of families that were given in set, or nil. tool is the name of the
+// tool that is called, or empty; the error for a flag that this tool ignores is an [*IgnoredFlagError].
 func (r *Registry) CheckFlags(set *pflag.FlagSet, tool string) error {
 	for _, f := range r.Flags() {
 		switch {
-		case !set.Changed(f.Name):
+		case !set.Changed(f.Name): // it was not given
 		case tool != "" && !slices.Contains(f.Tools, tool):
 			return &IgnoredFlagError{Flag: f, Tool: tool}
 		case f.Check != nil:
@@ -96,11 +96,12 @@ func (r *Registry) Advice(set *pflag.FlagSet, jp bool) []string {
 	return advice
 }
 
-// given returns the flag as words, as it was given in set; nothing for a switch that is off.
+// given returns the words of a command line that give the flag the values it has in set: none if it was not given, or
+// if the last value of a switch is false.
 func (f Flag) given(set *pflag.FlagSet) []string {
 	var words []string
 	flag := set.Lookup(f.Name)
-	if flag == nil {
+	if flag == nil { // the command does not have it
 		return nil
 	}
 	v, ok := flag.Value.(*flagValue)
@@ -128,8 +129,8 @@ func (e *IgnoredFlagError) Error() string {
 	return fmt.Sprintf("--%s only counts for %s", e.Flag.Name, strings.Join(e.Flag.Tools, ", "))
 }
 
-// completions returns values as completions. After one that ends with a slash, more may follow. Values may be names
-// of files: they are made safe to show.
+// completions returns values as completions, made safe to show: values may be names of files. If a value ends with a
+// slash, the shell adds no space, because more may follow.
 func completions(values []string) (words []cobra.Completion, directive cobra.ShellCompDirective) {
 	directive = cobra.ShellCompDirectiveNoFileComp
 	for _, value := range values {
@@ -147,7 +148,7 @@ type flagValue struct {
 	given []string
 }
 
-// Set adds a value.
+// Set adds a value and sets the flag of the family to it.
 func (v *flagValue) Set(value string) error {
 	if v.flag.Switch {
 		on, err := strconv.ParseBool(value)

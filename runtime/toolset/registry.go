@@ -31,9 +31,9 @@ func NewRegistry(families ...Family) (*Registry, error) {
 		}
 		owners[kind+name] = owner
 	}
-	ofHost := pflag.NewFlagSet("", pflag.ContinueOnError)
-	new(Host).AddFlags(ofHost)
-	ofHost.VisitAll(func(f *pflag.Flag) {
+	hostFlags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(Host).AddFlags(hostFlags)
+	hostFlags.VisitAll(func(f *pflag.Flag) {
 		claim("the host", "flag", "--"+f.Name)
 		claim("the host", "flag", "-"+f.Shorthand)
 	})
@@ -68,8 +68,8 @@ func NewRegistry(families ...Family) (*Registry, error) {
 	return &Registry{families: families}, nil
 }
 
-// Only returns a registry of these tools alone. A family that loses tools loses its instructions, prompts and
-// resources too. The error for an unknown name is a [contract.Error] that lists the tools.
+// Only returns a registry of the named tools alone. A family that has other tools too loses these, its instructions,
+// its prompts and its resources. The error for an unknown name is a [contract.Error] that lists the tools.
 func (r *Registry) Only(tools ...string) (*Registry, error) {
 	kept := map[string]bool{}
 	for _, name := range tools {
@@ -79,26 +79,26 @@ func (r *Registry) Only(tools ...string) (*Registry, error) {
 		}
 		kept[t.Name] = true
 	}
-	only := func(all []contract.Tool) []contract.Tool {
-		return slices.DeleteFunc(slices.Clone(all), func(t contract.Tool) bool { return !kept[t.Name] })
+	keep := func(tools []contract.Tool) []contract.Tool {
+		return slices.DeleteFunc(slices.Clone(tools), func(t contract.Tool) bool { return !kept[t.Name] })
 	}
-	out := &Registry{}
+	result := &Registry{}
 	for _, f := range r.families {
-		all := f.Declared()
-		some := only(all)
-		if len(some) == 0 {
+		declared := f.Declared()
+		keptDeclared := keep(declared)
+		if len(keptDeclared) == 0 {
 			continue
 		}
-		if len(some) < len(all) {
+		if len(keptDeclared) < len(declared) { // these texts are about all tools of the family
 			f.Instructions, f.Prompt, f.Closing, f.Prompts, f.Resources = nil, nil, nil, nil, nil
 		}
-		f.Declared = func() []contract.Tool { return some }
+		f.Declared = func() []contract.Tool { return keptDeclared }
 		if offered := f.Offered; offered != nil {
-			f.Offered = func(ctx context.Context) []contract.Tool { return only(offered(ctx)) }
+			f.Offered = func(ctx context.Context) []contract.Tool { return keep(offered(ctx)) }
 		}
-		out.families = append(out.families, f)
+		result.families = append(result.families, f)
 	}
-	return out, nil
+	return result, nil
 }
 
 // Families returns the families in their order.
@@ -109,11 +109,11 @@ func (r *Registry) Declared() []contract.Tool {
 	return byName(collect(r, func(f *Family) []contract.Tool { return f.Declared() }))
 }
 
-// collect returns the elements that of returns for all families.
-func collect[T any](r *Registry, of func(*Family) []T) []T {
+// collect calls list for each family and returns all results in one list.
+func collect[T any](r *Registry, list func(*Family) []T) []T {
 	var all []T
 	for i := range r.families {
-		all = append(all, of(&r.families[i])...)
+		all = append(all, list(&r.families[i])...)
 	}
 	return all
 }
@@ -128,6 +128,7 @@ func (r *Registry) Offered(ctx context.Context) []contract.Tool {
 	}))
 }
 
+// byName sorts tools by name and returns them.
 func byName(tools []contract.Tool) []contract.Tool {
 	slices.SortFunc(tools, func(a, b contract.Tool) int { return cmp.Compare(a.Name, b.Name) })
 	return tools
@@ -170,7 +171,7 @@ func (r *Registry) Background(ctx context.Context) (stop func()) {
 	}
 }
 
-// Call runs a tool of any family.
+// Call runs the tool that a call names, of any family. The error is that of [Registry.Lookup] or of the tool.
 func (r *Registry) Call(ctx context.Context, call contract.Call) (string, error) {
 	_, f, err := r.Lookup(call.Tool)
 	if err != nil {
@@ -184,7 +185,7 @@ func (r *Registry) Changes() bool {
 	return slices.ContainsFunc(r.families, func(f Family) bool { return f.Version != nil })
 }
 
-// Version returns a value that changes when what families offer may have changed.
+// Version returns a value that changes when the offered tools, or the resources, may have changed.
 func (r *Registry) Version(ctx context.Context) string {
 	var b strings.Builder
 	for _, f := range r.families {
@@ -212,29 +213,29 @@ func (r *Registry) ListVersion(ctx context.Context) string {
 	return b.String()
 }
 
-// Instructions returns the texts of all families for a host's system prompt, in paragraphs.
-func (r *Registry) Instructions(ctx context.Context, where contract.Context) string {
-	return r.instructions(ctx, where, false)
+// Instructions returns the texts of all families for a host's system prompt, in paragraphs; the closing texts are last.
+func (r *Registry) Instructions(ctx context.Context, callContext contract.Context) string {
+	return r.instructions(ctx, callContext, false)
 }
 
 // Prompt returns Instructions and the longer texts, for a system prompt that this program writes itself.
-func (r *Registry) Prompt(ctx context.Context, where contract.Context) string {
-	return r.instructions(ctx, where, true)
+func (r *Registry) Prompt(ctx context.Context, callContext contract.Context) string {
+	return r.instructions(ctx, callContext, true)
 }
 
-func (r *Registry) instructions(ctx context.Context, where contract.Context, whole bool) string {
+func (r *Registry) instructions(ctx context.Context, callContext contract.Context, withPrompts bool) string {
 	var texts, closings []string
 	add := func(to *[]string, write func(context.Context, contract.Context) string) {
 		if write == nil {
 			return
 		}
-		if text := write(ctx, where); text != "" {
+		if text := write(ctx, callContext); text != "" {
 			*to = append(*to, text)
 		}
 	}
 	for _, f := range r.families {
 		add(&texts, f.Instructions)
-		if whole {
+		if withPrompts {
 			add(&texts, f.Prompt)
 		}
 		add(&closings, f.Closing)
@@ -249,8 +250,8 @@ func (r *Registry) Reads(ctx context.Context) []string {
 		if f.Reads == nil {
 			continue
 		}
-		if what := f.Reads(ctx); what != "" {
-			reads = append(reads, what)
+		if sentence := f.Reads(ctx); sentence != "" {
+			reads = append(reads, sentence)
 		}
 	}
 	return reads
@@ -271,21 +272,21 @@ func (r *Registry) Project(dir string) (root string, err error) {
 		if f.Project == nil {
 			continue
 		}
-		root, unknown := f.Project(dir)
-		if unknown == nil {
+		root, familyErr := f.Project(dir)
+		if familyErr == nil {
 			return root, nil
 		}
 		if err == nil {
-			err = unknown
+			err = familyErr
 		}
 	}
-	if err == nil {
+	if err == nil { // no family has the function
 		err = errors.New("no tool works on projects")
 	}
 	return "", err
 }
 
-// CheckConversationID returns what is wrong with an id of the calling conversation.
+// CheckConversationID returns the first error of a family about an id of the calling conversation, or nil.
 func (r *Registry) CheckConversationID(id string) error {
 	for _, f := range r.families {
 		if f.CheckConversationID == nil {

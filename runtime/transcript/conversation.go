@@ -41,6 +41,8 @@ type Conversation struct {
 	Source string
 	// Dir is the recorded working directory; empty if it is not known.
 	Dir string
+	// Branch is the branch of version control that was recorded last; empty if it is not known.
+	Branch string
 	// UserOnly reports whether the conversation is in no project's own store.
 	UserOnly bool
 }

@@ -19,20 +19,15 @@ func (r Role) String() string {
 	return [...]string{"", "user", "assistant", "tool", "system"}[min(r, RoleOther)]
 }
 
-// Roles is a set of roles.
-type Roles uint8
-
-// RolesOf returns the set of the given roles.
-func RolesOf(roles ...Role) Roles {
-	var set Roles
-	for _, r := range roles {
-		set |= 1 << r
+// Scopes returns the scopes of the messages of the role.
+func (r Role) Scopes() (scopes Scopes) {
+	for _, k := range kinds {
+		if k.role == r {
+			scopes |= k.scope
+		}
 	}
-	return set
+	return scopes
 }
-
-// Has reports whether r is in the set.
-func (s Roles) Has(r Role) bool { return s&(1<<r) != 0 }
 
 // RoleName returns the name of the role of a message: of a system message the recorded
 // name, if there is one, and otherwise the name of the kind's role.

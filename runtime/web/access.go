@@ -5,15 +5,20 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/base/origin"
 )
 
-// keys are the secrets of one run: the token in the first address, and the value of the cookie that it is exchanged for.
-type keys struct{ token, cookie string }
+// keys are the secrets of one run. The first request has one of the tokens, which it exchanges for the cookie.
+type keys struct {
+	token  string // in the address that is printed
+	ticket string // in the address that a browser is started with: other users see it there, and it is valid once
+	cookie string
+}
 
 // newKeys returns keys of at least 128 bits.
-func newKeys() keys { return keys{token: rand.Text(), cookie: rand.Text()} }
+func newKeys() keys { return keys{token: rand.Text(), ticket: rand.Text(), cookie: rand.Text()} }
 
 // cookieName returns the name of the cookie. Browsers send cookies to all ports of a machine.
 func cookieName(r *http.Request) string {
@@ -26,7 +31,8 @@ func cookieName(r *http.Request) string {
 // policy allows a page its own style and script, and nothing else.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// admits reports whether a request is from the person who started the server. It answers any other.
+// admits reports whether a request is from the person who started the server. It sets the headers of every answer, and
+// answers a request that it does not admit, also the one that exchanges a token for the cookie.
 func (s *Server) admits(w http.ResponseWriter, r *http.Request) bool {
 	for name, value := range map[string]string{
 		"Content-Security-Policy":      policy,
@@ -46,7 +52,7 @@ func (s *Server) admits(w http.ResponseWriter, r *http.Request) bool {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "This page changes nothing.", http.StatusMethodNotAllowed)
-	case r.URL.Path == "/" && same(r.URL.Query().Get("token"), s.keys.token):
+	case r.URL.Path == "/" && s.accepts(r.URL.Query().Get("token")):
 		http.SetCookie(w, &http.Cookie{Name: cookieName(r), Value: s.keys.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		http.Redirect(w, r, "/", http.StatusSeeOther) // the token leaves the address
 	case !s.knows(r):
@@ -57,8 +63,11 @@ func (s *Server) admits(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// isForeign reports whether a page elsewhere has asked, on another port of this machine too.
+// isForeign reports whether another page than those of this server has made the request.
 func isForeign(r *http.Request) bool {
+	if from := r.Header.Get("Origin"); from != "" && from != "http://"+r.Host {
+		return true
+	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
 		return false
@@ -66,13 +75,32 @@ func isForeign(r *http.Request) bool {
 	return true
 }
 
-// knows reports whether a request has the cookie.
-func (s *Server) knows(r *http.Request) bool {
-	cookie, err := r.Cookie(cookieName(r))
-	return err == nil && same(cookie.Value, s.keys.cookie)
+// accepts reports whether a text is the token, or the ticket for the first time.
+func (s *Server) accepts(token string) bool {
+	return same(token, s.keys.token) || same(token, s.keys.ticket) && s.ticketUsed.CompareAndSwap(false, true)
 }
 
-// same compares two secrets, in the same time for every value of a length.
+// knows reports whether a request has the cookie.
+func (s *Server) knows(r *http.Request) bool {
+	isKnown := func(c *http.Cookie) bool { return same(c.Value, s.keys.cookie) }
+	return slices.ContainsFunc(r.CookiesNamed(cookieName(r)), isKnown) // servers on other ports can set some, too
+}
+
+// same reports whether a given text is a secret. Its time does not tell how much of the text is right.
 func same(given, secret string) bool {
 	return subtle.ConstantTimeCompare([]byte(given), []byte(secret)) == 1
+}
+
+// ownListener is a listener that closes connections of other users of this machine, where the system names the user.
+type ownListener struct{ net.Listener }
+
+// Accept implements [net.Listener].
+func (l ownListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil || !isOfAnotherUser(c) {
+			return c, err
+		}
+		_ = c.Close() // nothing was written
+	}
 }

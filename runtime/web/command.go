@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ command ends with Ctrl-C, or after an hour without an open page.`,
 			s := New(host, families...)
 			fmt.Fprintln(host.Stdout, s.Address(listener))
 			if !noBrowser {
-				go openBrowser(host, s.Address(listener))
+				go openBrowser(host, addressWith(s.keys.ticket, listener))
 			}
 			return s.Serve(cmd.Context(), listener)
 		},
@@ -45,15 +46,18 @@ command ends with Ctrl-C, or after an hour without an open page.`,
 	return cmd
 }
 
-// openBrowser opens an address in the user's browser, which outlives this program.
+// openBrowser opens an address in the user's browser, which outlives this program. It warns if no browser has opened.
 func openBrowser(host *toolset.Host, address string) {
-	words := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
-	if words == nil {
-		words = []string{"xdg-open"}
+	opener := exec.Command("xdg-open", address)
+	switch runtime.GOOS {
+	case "darwin": // the arguments of open could be seen by other users
+		opener = exec.Command("osascript")
+		opener.Stdin = strings.NewReader(`open location "` + address + `"`)
+	case "windows":
+		opener = exec.Command("rundll32", "url.dll,FileProtocolHandler", address)
 	}
-	command := exec.Command(words[0], append(words[1:], address)...)
-	command.SysProcAttr = apart()
-	if err := command.Run(); err != nil {
+	opener.SysProcAttr = apart()
+	if err := opener.Run(); err != nil {
 		cli.Warn(host.Stderr, "no browser has opened; open the address yourself")
 	}
 }

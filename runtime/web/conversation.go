@@ -43,7 +43,8 @@ type request struct {
 	IsHere         bool // it is on this page
 }
 
-// conversation shows a part of a conversation: its head while the rest is read.
+// conversation shows a part of the events of a conversation. It sends the head of the page before it reads the events.
+// With part=entries in the address it sends the events alone.
 func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 	end, err := s.begin(r)
 	if err != nil {
@@ -65,21 +66,29 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := &listing.Conversations[0]
 	p := &conversationPage{frame: s.frame(r, titleOf(c)), Started: c.CreatedAt, Dir: text.Line(config.Short(c.Dir, s.host.Getenv))}
-	p.Row = row{ID: c.ID, Title: titleOf(c), Program: programOf(c), Project: nameOf(c.Dir), Archived: c.Archived, At: c.ActiveAt()}
+	p.Row = rowOf(c, true)
 	if command := conversations.ResumeCommand(&c.Conversation); len(command) > 0 {
-		p.Resume = process.JoinCommand("cd", cmp.Or(c.Dir, ".")) + " && " + process.JoinCommand(command...)
+		line := process.JoinCommand("cd", cmp.Or(c.Dir, ".")) + " && " + process.JoinCommand(command...)
+		if line == text.Line(line) { // a terminal acts on control characters that are pasted, even in quotes
+			p.Resume = line
+		}
 	}
-	if err := s.show(w, "conversation-head", p); err != nil {
-		return err
+	rest := "part" // alone, for a page that has the other parts
+	if r.URL.Query().Get("part") != "entries" {
+		rest = "conversation-rest"
+		if err := s.show(w, "conversation-head", p); err != nil {
+			return err
+		}
+		_ = http.NewResponseController(w).Flush() // a recorder in a test cannot
 	}
-	_ = http.NewResponseController(w).Flush() // a recorder in a test cannot
 	if err := s.read(r, library, p); err != nil {
 		p.Problems = append(p.Problems, problemOf(err).sentence)
 	}
-	return s.show(w, "conversation-rest", p)
+	return s.show(w, rest, p)
 }
 
-// read fills in the part that a request asks for.
+// read sets the events of a page, those around the one that the request asks for, and all requests and relatives of the
+// conversation.
 func (s *Server) read(r *http.Request, library *conversations.Library, p *conversationPage) error {
 	values := r.URL.Query()
 	p.First, _ = strconv.Atoi(values.Get("from"))
@@ -88,21 +97,21 @@ func (s *Server) read(r *http.Request, library *conversations.Library, p *conver
 	}
 	p.First = max(p.First, 1)
 	var shown []conversations.Event
-	reading, err := library.Read(r.Context(), conversations.ReadQuery{ID: string(p.Row.ID), Event: func(e *conversations.Event) error {
+	reading, events, err := library.Read(r.Context(), conversations.ReadQuery{ID: string(p.Row.ID)})
+	if err != nil {
+		return err
+	}
+	for e := range events {
 		if e.Number >= p.First && e.Number < p.First+perPart {
 			shown = append(shown, *e)
 			p.Last = e.Number
 		}
 		if e.Kind == transcript.KindUser {
 			p.Requests = append(p.Requests, request{
-				Number: e.Number, Address: eventAddress(p.Row.ID, p.First, e.Number), Title: document.FirstLine(string(e.Body())),
+				Number: e.Number, Address: eventAddress(p.Row.ID, p.First, e.Number), Title: document.Beginning(string(e.Body())),
 				IsHere: e.Number >= p.First && e.Number < p.First+perPart,
 			})
 		}
-		return nil
-	}})
-	if err != nil {
-		return err
 	}
 	p.Events = reading.Events
 	if reading.Damage != nil {
@@ -123,7 +132,8 @@ func (s *Server) read(r *http.Request, library *conversations.Library, p *conver
 	return err
 }
 
-// eventAddress returns the address of an event: its place on the page that begins with first, if it is there.
+// eventAddress returns the address of an event. On the page that begins with the event first, the address is the place
+// there.
 func eventAddress(id transcript.ID, first, event int) string {
 	if event >= first && event < first+perPart {
 		return document.Anchor(event)
@@ -131,7 +141,7 @@ func eventAddress(id transcript.ID, first, event int) string {
 	return conversationAddress(id, event)
 }
 
-// wholeEvent shows the text of one event, whole and as it is.
+// wholeEvent sends the whole text of one event as plain text.
 func (s *Server) wholeEvent(w http.ResponseWriter, r *http.Request) error {
 	end, err := s.begin(r)
 	if err != nil {
@@ -147,13 +157,13 @@ func (s *Server) wholeEvent(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer library.Close()
-	_, err = library.Read(r.Context(), conversations.ReadQuery{
-		ID: r.PathValue("id"), Events: conversations.EventRange{First: number, Last: number},
-		Event: func(e *conversations.Event) error {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			_, _ = io.WriteString(w, text.Visible(string(e.Body()))) // a browser that is gone needs no answer
-			return nil
-		},
-	})
-	return err
+	_, events, err := library.Read(r.Context(), conversations.ReadQuery{ID: r.PathValue("id"), Events: conversations.EventRange{First: number, Last: number}})
+	if err != nil {
+		return err
+	}
+	for e := range events {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, text.Visible(string(e.Body()))) // a browser that is gone needs no answer
+	}
+	return nil
 }

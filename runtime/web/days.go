@@ -16,6 +16,7 @@ const (
 	barWidth  = 8
 	stripHigh = 56
 	maxPixels = 28 // of a day
+	colours   = 6  // of programs, in page.css
 )
 
 // strip is a drawing of how many conversations there were on each day.
@@ -66,26 +67,27 @@ func stripOf(all []conversations.Listed, q query) *strip {
 	}
 	s.First, s.Last = document.Day(first), document.Day(last)
 	most := 0
-	for day, of := range counts {
+	for day, byProgram := range counts {
 		if day < dayOf(first) {
-			s.Earlier += total(of)
+			s.Earlier += total(byProgram)
 		} else {
-			most = max(most, total(of))
+			most = max(most, total(byProgram))
 		}
 	}
-	for at := first; !at.After(last); at = at.AddDate(0, 0, 1) {
-		s.Days = append(s.Days, s.day(at, counts[dayOf(at)], most, q))
+	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
+		s.Days = append(s.Days, s.nextDay(day, counts[dayOf(day)], most, q))
 	}
 	s.Width, s.Pixels = len(s.Days)*barWidth, len(s.Days)*maxPixels
 	return s
 }
 
-// midday returns the middle of a day: days with a change of clocks have one too.
+// midday returns noon of a day that [dayOf] has returned. Every day has a noon, also where midnight is skipped.
 func midday(day string) time.Time {
-	at, _ := time.ParseInLocation(time.DateOnly, day, time.Local) // dayOf made it
-	return at.Add(12 * time.Hour)
+	midnight, _ := time.ParseInLocation(time.DateOnly, day, time.Local) // it is a day
+	return midnight.Add(12 * time.Hour)
 }
 
+// total returns the sum of counts.
 func total(counts map[string]int) (sum int) {
 	for _, n := range counts {
 		sum += n
@@ -93,8 +95,9 @@ func total(counts map[string]int) (sum int) {
 	return sum
 }
 
-// day returns the next day of the strip.
-func (s *strip) day(at time.Time, counts map[string]int, most int, q query) stripDay {
+// nextDay returns the drawing of the day after the last one of the strip, with the numbers of its conversations by
+// program. most is the greatest number on any day. The address of the day is that of the query for this day alone.
+func (s *strip) nextDay(at time.Time, counts map[string]int, most int, q query) stripDay {
 	isChosen := q.isIn(at) && (!q.From.IsZero() || !q.To.IsZero())
 	q.From, q.To, q.Page = at, at, 1
 	d := stripDay{Day: dayOf(at), Address: q.Address(), X: len(s.Days) * barWidth, IsChosen: isChosen}
@@ -104,7 +107,7 @@ func (s *strip) day(at time.Time, counts map[string]int, most int, q query) stri
 		if n := counts[program]; n > 0 {
 			high := max(n*(stripHigh-4)/most, 2)
 			top -= high
-			d.Bars = append(d.Bars, bar{top, high, i % 6})
+			d.Bars = append(d.Bars, bar{top, high, i % colours})
 		}
 	}
 	return d

@@ -22,8 +22,8 @@ type familyPage struct {
 	Content string
 }
 
-// find returns a page of a family.
-func (s *Server) find(name string) (toolset.Family, toolset.Page, error) {
+// findPage returns the page with a name and its family. The error is a [*problem].
+func (s *Server) findPage(name string) (toolset.Family, toolset.Page, error) {
 	for _, family := range s.families {
 		for _, page := range family.Pages {
 			if page.Name == name {
@@ -34,37 +34,38 @@ func (s *Server) find(name string) (toolset.Family, toolset.Page, error) {
 	return toolset.Family{}, toolset.Page{}, &problem{http.StatusNotFound, "There is no such page."}
 }
 
-// where returns where a page looks.
-func (s *Server) where() contract.Context { return contract.Context{Dir: s.host.Dir} }
+// callContext returns the context in which families show their pages: the server's project.
+func (s *Server) callContext() contract.Context { return contract.Context{Dir: s.host.Dir} }
 
-// familyPage shows the page of a family.
+// familyPage shows the page of a family or, if the request names one, the content of an item.
 func (s *Server) familyPage(w http.ResponseWriter, r *http.Request) error {
-	family, page, err := s.find(r.PathValue("name"))
+	family, page, err := s.findPage(r.PathValue("name"))
 	if err != nil {
 		return err
 	}
 	p := &familyPage{frame: s.frame(r, page.Title), Page: page, IsLive: page.Version != nil, URI: r.URL.Query().Get("uri")}
-	if err := s.isExcluded(); err != nil {
+	if err := s.checkExcluded(); err != nil {
 		return err
 	}
 	if p.URI == "" {
-		if p.Items, err = page.Show(r.Context(), s.where()); err != nil {
+		if p.Items, err = page.Show(r.Context(), s.callContext()); err != nil {
 			return err
 		}
 		return s.show(w, "family.html", p)
 	}
+	err = &problem{http.StatusNotFound, "There is no such page."}
 	for _, resources := range family.Resources {
-		contents, err := resources.Read(r.Context(), s.where(), p.URI)
-		if err != nil {
-			return err
+		var contents toolset.Contents
+		if contents, err = resources.Read(r.Context(), s.callContext(), p.URI); err == nil {
+			p.Content = text.Visible(contents.Text)
+			return s.show(w, "family.html", p)
 		}
-		p.Content = text.Visible(contents.Text)
 	}
-	return s.show(w, "family.html", p)
+	return err
 }
 
-// isExcluded returns an error if the user has excluded the conversations of the project.
-func (s *Server) isExcluded() error {
+// checkExcluded returns an error if the user has excluded the conversations of the project.
+func (s *Server) checkExcluded() error {
 	library, err := s.open(false)
 	if err == nil {
 		return library.Close()
@@ -81,25 +82,25 @@ const (
 	quietTime = 15 * time.Second // until a comment shows that the server is there
 )
 
-// live sends the items of a page whenever they change, as server-sent events:
+// live sends the items of a page whenever they change, until the request or the server ends, as server-sent events:
 // https://html.spec.whatwg.org/multipage/server-sent-events.html
 func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
-	_, page, err := s.find(r.PathValue("name"))
+	_, page, err := s.findPage(r.PathValue("name"))
 	if err != nil || page.Version == nil {
 		return &problem{http.StatusNotFound, "There is no such page."}
 	}
-	if err := s.isExcluded(); err != nil {
+	if err := s.checkExcluded(); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	flush := http.NewResponseController(w)
-	version, said := "", time.Now()
-	for look := time.NewTicker(lookTime); ; {
-		if now := page.Version(r.Context(), s.where()); now != version {
-			version, said = now, time.Now()
-			s.send(r.Context(), w, page)
-		} else if time.Since(said) > quietTime {
-			said = time.Now()
+	version, lastSent := "", time.Now()
+	for ticker := time.NewTicker(lookTime); ; {
+		if now := page.Version(r.Context(), s.callContext()); now != version {
+			version, lastSent = now, time.Now()
+			s.sendItems(r.Context(), w, page)
+		} else if time.Since(lastSent) > quietTime {
+			lastSent = time.Now()
 			fmt.Fprint(w, ": still here\n\n")
 		}
 		if flush.Flush() != nil {
@@ -107,7 +108,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		}
 		s.used.Store(s.host.Now().Unix())
 		select {
-		case <-look.C:
+		case <-ticker.C:
 		case <-r.Context().Done():
 			return nil
 		case <-s.ending:
@@ -116,9 +117,9 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// send sends the items of a page as one event.
-func (s *Server) send(ctx context.Context, w http.ResponseWriter, page toolset.Page) {
-	items, err := page.Show(ctx, s.where())
+// sendItems sends the items of a page as one event. It sends nothing if the page cannot be shown.
+func (s *Server) sendItems(ctx context.Context, w http.ResponseWriter, page toolset.Page) {
+	items, err := page.Show(ctx, s.callContext())
 	if err != nil {
 		return // the next change is shown
 	}

@@ -56,10 +56,11 @@ type row struct {
 	Title    string
 	Program  string
 	Project  string // its name; empty if the list is of one project
+	Branch   string // empty if it is not known
 	Archived bool
 	At       time.Time
 	Facts    []string
-	Below    int // sub-agents and forks, which are on its page
+	Below    int // number of sub-agents and forks, which are on its page
 }
 
 // list shows the conversations.
@@ -89,14 +90,15 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Get("part") == "results" {
 		return s.show(w, "results", p)
 	}
-	if err := s.fill(r.Context(), library, p); err != nil {
+	if err := s.fillList(r.Context(), library, p); err != nil {
 		return err
 	}
 	return s.show(w, "list.html", p)
 }
 
-// fill fills in what comes from the list of all conversations.
-func (s *Server) fill(ctx context.Context, library *conversations.Library, p *listPage) error {
+// fillList sets the filters, the strip of days and the problems of a page and, unless the page answers a question, its
+// conversations.
+func (s *Server) fillList(ctx context.Context, library *conversations.Library, p *listPage) error {
 	filter, err := s.filter(p.Query)
 	if err != nil {
 		return err
@@ -111,7 +113,7 @@ func (s *Server) fill(ctx context.Context, library *conversations.Library, p *li
 	}
 	all := listing.Conversations
 	for _, problem := range listing.Problems {
-		p.Problems = append(p.Problems, text.Line(cmp.Or(string(problem.ID), problem.Path)+": "+problem.Err.Error()))
+		p.Problems = append(p.Problems, sentenceOf(&problem))
 	}
 	p.Programs = choices(all, p.Query.Program, programOf, func(name string) string { return name })
 	if p.Query.All {
@@ -119,25 +121,27 @@ func (s *Server) fill(ctx context.Context, library *conversations.Library, p *li
 	}
 	selected := slices.DeleteFunc(all, func(c conversations.Listed) bool { return !p.Query.selects(&c) })
 	p.Days = stripOf(selected, p.Query)
-	if p.Found != nil {
+	if p.Found != nil { // passages take the place of conversations
 		return nil
 	}
-	below := map[transcript.ID]int{}
+	childCounts := map[transcript.ID]int{}
 	selected = slices.DeleteFunc(selected, func(c conversations.Listed) bool { return !p.Query.isIn(c.ActiveAt()) })
-	selected = underParents(selected, below)
-	p.Total, p.LastPage = len(selected), (len(selected)+perPage-1)/perPage
-	shown := selected[min((p.Query.Page-1)*perPage, len(selected)):]
+	selected = withoutChildren(selected, childCounts)
+	p.Total, p.LastPage = len(selected), max((len(selected)+perPage-1)/perPage, 1)
+	p.Query.Page = min(p.Query.Page, p.LastPage)
+	shown := selected[(p.Query.Page-1)*perPage:]
 	shown = shown[:min(len(shown), perPage)]
-	if err := sizes(ctx, library, shown); err != nil {
+	if err := addSizes(ctx, library, shown); err != nil {
 		return err
 	}
 	for i := range shown {
-		p.add(&shown[i], below)
+		p.addRow(&shown[i], childCounts[shown[i].ID])
 	}
 	return nil
 }
 
-// filter returns the conversations of a query's projects: also archived ones and, of all projects, imported ones.
+// filter returns the filter for a query's projects and file. It selects archived conversations too and, if the query is
+// for all projects, imported ones.
 func (s *Server) filter(q query) (conversations.Filter, error) {
 	f := conversations.Filter{Both: true, File: q.File}
 	var err error
@@ -147,13 +151,14 @@ func (s *Server) filter(q query) (conversations.Filter, error) {
 	return f, err
 }
 
-// choices returns the values of a filter with their numbers of conversations, the most frequent first.
-func choices(all []conversations.Listed, chosen string, of func(*conversations.Listed) string, label func(string) string) (list []choice) {
+// choices returns the values of a filter among conversations, with their numbers of conversations, the most frequent
+// first.
+func choices(all []conversations.Listed, chosen string, valueOf func(*conversations.Listed) string, label func(string) string) (list []choice) {
 	counts := map[string]int{}
 	for i := range all {
-		counts[of(&all[i])]++
+		counts[valueOf(&all[i])]++
 	}
-	delete(counts, "")
+	delete(counts, "") // not known
 	for _, value := range slices.Sorted(maps.Keys(counts)) {
 		list = append(list, choice{value, label(value), counts[value], value == chosen})
 	}
@@ -161,8 +166,8 @@ func choices(all []conversations.Listed, chosen string, of func(*conversations.L
 	return list
 }
 
-// underParents removes the conversations whose parent is in the list, and counts them.
-func underParents(all []conversations.Listed, below map[transcript.ID]int) []conversations.Listed {
+// withoutChildren returns the conversations whose parent is not in the list. It counts the others in counts, by parent.
+func withoutChildren(all []conversations.Listed, counts map[transcript.ID]int) []conversations.Listed {
 	known := map[transcript.ID]bool{}
 	for i := range all {
 		known[all[i].ID] = true
@@ -171,13 +176,13 @@ func underParents(all []conversations.Listed, below map[transcript.ID]int) []con
 		if !known[c.Parent] {
 			return false
 		}
-		below[c.Parent]++
+		counts[c.Parent]++
 		return true
 	})
 }
 
-// sizes fills in the sizes of conversations.
-func sizes(ctx context.Context, library *conversations.Library, shown []conversations.Listed) error {
+// addSizes sets the sizes of conversations, as far as they are known.
+func addSizes(ctx context.Context, library *conversations.Library, shown []conversations.Listed) error {
 	f := conversations.Filter{Both: true, Hidden: true}
 	for i := range shown {
 		f.IDs = append(f.IDs, string(shown[i].ID))
@@ -201,25 +206,34 @@ func sizes(ctx context.Context, library *conversations.Library, shown []conversa
 	return err
 }
 
-// add adds a conversation to the group of its day.
-func (p *listPage) add(c *conversations.Listed, below map[transcript.ID]int) {
-	at := c.ActiveAt()
-	day := cmp.Or(document.Day(at), "Day unknown")
+// addRow adds the row of a conversation to the last group, or to a new one if that is of another day. below is the
+// number of conversations whose parent it is.
+func (p *listPage) addRow(c *conversations.Listed, below int) {
+	day := cmp.Or(document.Day(c.ActiveAt()), "Day unknown")
 	if len(p.Groups) == 0 || p.Groups[len(p.Groups)-1].Day != day {
 		p.Groups = append(p.Groups, group{Day: day})
 	}
-	of := &p.Groups[len(p.Groups)-1]
-	made := row{
-		ID: c.ID, Address: conversationAddress(c.ID, 0), Title: titleOf(c), Program: programOf(c), Archived: c.Archived,
-		At: at, Facts: facts(c), Below: below[c.ID],
-	}
-	if p.Query.All {
-		made.Project = nameOf(c.Dir)
-	}
-	of.Rows = append(of.Rows, made)
+	last := &p.Groups[len(p.Groups)-1]
+	added := rowOf(c, p.Query.All)
+	added.Facts, added.Below = facts(c), below
+	last.Rows = append(last.Rows, added)
 }
 
-// facts returns the sizes of a conversation.
+// rowOf returns the row of a conversation, without sizes and the number of those below it. Only a row in a list of all
+// projects has the project.
+func rowOf(c *conversations.Listed, all bool) row {
+	const maxBranch = 60 // characters
+	r := row{
+		ID: c.ID, Address: conversationAddress(c.ID, 0), Title: titleOf(c), Program: programOf(c),
+		Branch: text.Cut(text.Line(c.Branch), maxBranch), Archived: c.Archived, At: c.ActiveAt(),
+	}
+	if all {
+		r.Project = nameOf(c.Dir)
+	}
+	return r
+}
+
+// facts returns the sizes of a conversation in words, or that it is damaged.
 func facts(c *conversations.Listed) (facts []string) {
 	if c.Damage != nil {
 		return []string{"cannot be read whole"}
@@ -233,7 +247,7 @@ func facts(c *conversations.Listed) (facts []string) {
 	return facts
 }
 
-// titleOf returns the title of a conversation for people.
+// titleOf returns the title of a conversation as one line, or its id if it has none.
 func titleOf(c *conversations.Listed) string {
 	return cmp.Or(strings.TrimSpace(text.Line(c.Title)), string(c.ID))
 }
@@ -241,7 +255,7 @@ func titleOf(c *conversations.Listed) string {
 // programOf returns the kind of store of a conversation.
 func programOf(c *conversations.Listed) string { return cmp.Or(c.Source, jp.Name) }
 
-// nameOf returns the name of a project's directory.
+// nameOf returns the base name of a project's directory; empty if the directory is not known.
 func nameOf(dir string) string {
 	if dir == "" {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 )
 
-// query is what a list is asked for, as its address has it.
+// query is the question and the filters of a list, which the address of its page has.
 type query struct {
 	Words    string // ranks conversations by what was said
 	All      bool   // of all projects
@@ -24,7 +24,7 @@ type query struct {
 // maxWords is the number of bytes of a question.
 const maxWords = 2000
 
-// queryOf returns the query of a request. What cannot be read is left out.
+// queryOf returns the query of a request. Values that cannot be read are left out.
 func queryOf(r *http.Request) query {
 	values := r.URL.Query()
 	q := query{Words: strings.TrimSpace(values.Get("q")), All: values.Get("all") != "", Program: values.Get("program"), Project: values.Get("project"), File: strings.TrimSpace(values.Get("file"))}
@@ -64,10 +64,11 @@ func (q query) Address() string {
 	return "/?" + values.Encode()
 }
 
-// FromDay and ToDay return the bounds as a form has them; empty for none.
+// FromDay and ToDay return the first and the last day as [dayOf] does.
 func (q query) FromDay() string { return dayOf(q.From) }
 func (q query) ToDay() string   { return dayOf(q.To) }
 
+// dayOf returns the local day of a time as YYYY-MM-DD; empty for the zero time.
 func dayOf(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -75,7 +76,7 @@ func dayOf(t time.Time) string {
 	return t.Local().Format(time.DateOnly)
 }
 
-// AtPage returns the query for another page.
+// AtPage returns the query for the page n.
 func (q query) AtPage(n int) query {
 	q.Page = n
 	return q
@@ -95,7 +96,7 @@ func (q query) IsNarrow() bool {
 	return q.Program != "" || q.Project != "" || q.File != "" || !q.From.IsZero() || !q.To.IsZero()
 }
 
-// until returns the end of the last day; zero for no bound.
+// until returns the last moment of the last day; the zero time for no bound.
 func (q query) until() time.Time {
 	if q.To.IsZero() {
 		return q.To

@@ -48,7 +48,7 @@ type markedPart struct {
 	IsMark bool
 }
 
-// recall answers the question of a query.
+// recall returns the passages that answer the question of a query, among the conversations that its filters select.
 func (s *Server) recall(ctx context.Context, library *conversations.Library, q query) (*answer, error) {
 	search := conversations.SearchQuery{
 		Question: q.Words, Order: conversations.Relevance, Limit: maxPassages, MaxText: maxPassage, MaxWide: maxPassage,
@@ -73,7 +73,7 @@ func (s *Server) recall(ctx context.Context, library *conversations.Library, q q
 	return answerOf(found, q), nil
 }
 
-// inProject returns the conversations of the query's project.
+// inProject returns the ids of conversations that the query's filters by program and project select.
 func inProject(ctx context.Context, library *conversations.Library, f conversations.Filter, q query) (ids []string, err error) {
 	listing, err := library.List(ctx, conversations.ListQuery{Filter: f, NoEvents: true})
 	for i := range listing.Conversations {
@@ -84,12 +84,13 @@ func inProject(ctx context.Context, library *conversations.Library, f conversati
 	return ids, err
 }
 
-// answerOf returns the results of a search for people.
+// answerOf returns the passages that a search has found. In them the words of the question and its quoted phrases are
+// marked.
 func answerOf(found *conversations.Results, q query) *answer {
 	a := &answer{HasWords: len(found.Words) > 0}
 	var marks []string
 	for i, quoted := range strings.Split(q.Words, `"`) {
-		if i%2 == 1 {
+		if i%2 == 1 { // it is between two quotes
 			marks = append(marks, quoted)
 		}
 	}
@@ -104,10 +105,8 @@ func answerOf(found *conversations.Results, q query) *answer {
 		if len(hits) == 0 {
 			continue
 		}
-		m := matched{row: row{ID: c.ID, Address: conversationAddress(c.ID, 0), Title: titleOf(&c.Listed), Program: programOf(&c.Listed), At: hits[0].Time}}
-		if q.All {
-			m.Project = nameOf(c.Dir)
-		}
+		m := matched{row: rowOf(&c.Listed, q.All)}
+		m.At = hits[0].Time
 		for _, h := range hits {
 			said := strings.TrimSpace(text.Visible(h.Text))
 			m.Passages = append(m.Passages, passage{
@@ -120,7 +119,8 @@ func answerOf(found *conversations.Results, q query) *answer {
 	return a
 }
 
-// parts yields the parts of a text that are marked, and those between them.
+// parts yields a text in parts: the occurrences of the marks, and the texts between them. Of overlapping occurrences it
+// takes the first.
 func parts(said string, marks []string) iter.Seq[markedPart] {
 	var spans []excerpt.Span
 	for _, mark := range marks {

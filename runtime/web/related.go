@@ -7,20 +7,21 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// related is a conversation of a family of forks and sub-agents, with those below it.
+// related is a conversation in a tree of forks and sub-agents, with the conversations below it.
 type related struct {
 	Title, Address string
 	IsHere         bool // it is the one that is shown
 	Below          []related
 }
 
-// Limits of a family that is shown.
+// Limits of a tree that is shown.
 const (
 	maxRelated = 200
 	maxDepth   = 16
 )
 
-// relatedTo returns the family of a conversation, from its first ancestor on; none if it has no relative.
+// relatedTo returns the tree of forks and sub-agents that a conversation is in, below its first ancestor; nil if it has
+// no relative.
 func relatedTo(ctx context.Context, library *conversations.Library, id transcript.ID) ([]related, error) {
 	f := conversations.Filter{Both: true, Hidden: true}
 	if source := conversations.SourceOf(id); source != "" {
@@ -44,7 +45,7 @@ func relatedTo(ctx context.Context, library *conversations.Library, id transcrip
 	if root == nil || len(below[root.ID]) == 0 {
 		return nil, err
 	}
-	room := maxRelated
+	room := maxRelated // for more conversations
 	var tree func(c *conversations.Listed, depth int) related
 	tree = func(c *conversations.Listed, depth int) related {
 		t := related{Title: titleOf(c), Address: conversationAddress(c.ID, 0), IsHere: c.ID == id}

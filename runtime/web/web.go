@@ -7,6 +7,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -18,11 +19,13 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/web/document"
@@ -41,16 +44,17 @@ const (
 
 // Server serves the pages of one project and of all.
 type Server struct {
-	host      *toolset.Host
-	families  []toolset.Family
-	indexes   *conversations.Indexes
-	renderer  *document.Renderer
-	templates *template.Template
-	style     []byte
-	keys      keys
-	reading   chan struct{} // has a value for each request that reads conversations
-	ending    chan struct{} // closed when the server ends
-	used      atomic.Int64  // when the last request came, in seconds of Unix time
+	host       *toolset.Host
+	families   []toolset.Family
+	indexes    *conversations.Indexes
+	renderer   *document.Renderer
+	templates  *template.Template
+	style      []byte
+	keys       keys
+	reading    chan struct{} // has a value for each request that reads conversations
+	ending     chan struct{} // closed when the server ends
+	ticketUsed atomic.Bool
+	used       atomic.Int64 // when the last request came, in seconds of Unix time
 }
 
 // New returns a server of the host's project and the pages of families.
@@ -60,7 +64,7 @@ func New(host *toolset.Host, families ...toolset.Family) *Server {
 		keys: newKeys(), reading: make(chan struct{}, maxReading), ending: make(chan struct{}),
 	}
 	s.templates = template.Must(document.Templates().Funcs(template.FuncMap{
-		"line": text.Line, "visible": text.Visible, "count": text.Count, "number": text.Number, "add": func(a, b int) int { return a + b },
+		"line": text.Line, "visible": text.Visible, "number": text.Number, "add": func(a, b int) int { return a + b },
 	}).ParseFS(files, "pages/*.html"))
 	page, _ := fs.ReadFile(files, "pages/page.css") // it is embedded
 	s.style = append([]byte(document.Style()), page...)
@@ -69,12 +73,19 @@ func New(host *toolset.Host, families ...toolset.Family) *Server {
 
 // Address returns the address with the token, for a listener.
 func (s *Server) Address(l net.Listener) string {
-	return "http://" + l.Addr().String() + "/?token=" + s.keys.token
+	return addressWith(s.keys.token, l)
+}
+
+// addressWith returns the address with a token, or with the ticket.
+func addressWith(token string, l net.Listener) string {
+	return "http://" + l.Addr().String() + "/?token=" + token
 }
 
 // Serve serves the pages until ctx is done, or until no page was open for an hour.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.indexes.Close()
+	var warming sync.WaitGroup
+	defer warming.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	server := &http.Server{
@@ -83,9 +94,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	s.used.Store(s.host.Now().Unix())
-	go s.warm(ctx)
+	warming.Go(func() { s.warm(ctx) })
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
+	go func() { failed <- server.Serve(ownListener{l}) }()
 	minute := time.NewTicker(time.Minute)
 	defer minute.Stop()
 	for {
@@ -113,7 +124,7 @@ func (s *Server) isIdle() bool {
 	return s.host.Now().Sub(time.Unix(s.used.Load(), 0)) > idleTime
 }
 
-// warm updates the indexes, so that the first question is answered fast.
+// warm updates the indexes of all projects, so that the first question is answered fast.
 func (s *Server) warm(ctx context.Context) {
 	if library, err := s.open(true); err == nil {
 		defer library.Close()
@@ -123,8 +134,8 @@ func (s *Server) warm(ctx context.Context) {
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.used.Store(s.host.Now().Unix())
 	if s.admits(w, r) {
+		s.used.Store(s.host.Now().Unix())
 		s.routes().ServeHTTP(w, r)
 	}
 }
@@ -147,6 +158,7 @@ func (s *Server) routes() *http.ServeMux {
 	return mux
 }
 
+// embedded returns a function that returns an embedded file.
 func (s *Server) embedded(name string) func() []byte {
 	return func() []byte {
 		content, _ := files.ReadFile(name) // it is embedded
@@ -154,6 +166,7 @@ func (s *Server) embedded(name string) func() []byte {
 	}
 }
 
+// asset returns a handler that sends a content of a media type.
 func (s *Server) asset(kind string, content func() []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind+"; charset=utf-8")
@@ -161,10 +174,11 @@ func (s *Server) asset(kind string, content func() []byte) http.HandlerFunc {
 	}
 }
 
-// page returns a handler that shows the error of show as a page.
-func (s *Server) page(show func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+// page returns a handler that calls answer. If answer returns an error, the handler answers with a page that has the
+// error as a sentence.
+func (s *Server) page(answer func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		err := show(w, r)
+		err := answer(w, r)
 		if err == nil || r.Context().Err() != nil {
 			return
 		}
@@ -177,7 +191,7 @@ func (s *Server) page(show func(http.ResponseWriter, *http.Request) error) http.
 	}
 }
 
-// show writes a page.
+// show writes a page of a template. If the template fails, show returns its error and writes nothing.
 func (s *Server) show(w http.ResponseWriter, name string, content any) error {
 	var b bytes.Buffer
 	if err := s.templates.ExecuteTemplate(&b, name, content); err != nil {
@@ -195,6 +209,7 @@ type frame struct {
 	Pages []toolset.Page
 }
 
+// frame returns the frame of the page of a request.
 func (s *Server) frame(r *http.Request, title string) frame {
 	f := frame{Title: title, Here: r.URL.Path, Query: queryOf(r)}
 	for _, family := range s.families {
@@ -203,14 +218,15 @@ func (s *Server) frame(r *http.Request, title string) frame {
 	return f
 }
 
-// open opens the conversations of the project, or of all, for one request.
+// open opens the conversations of the project, or of all projects, for one request.
 func (s *Server) open(all bool) (*conversations.Library, error) {
 	return conversations.Open(conversations.Options{
 		Dir: s.host.Dir, AllProjects: all, Getenv: s.host.Getenv, Now: s.host.Now, Indexes: s.indexes, Once: true,
 	})
 }
 
-// begin waits until few others read conversations. The request has to call end.
+// begin waits until fewer than maxReading requests read conversations. The caller has to call end. The error is that of
+// the request's context.
 func (s *Server) begin(r *http.Request) (end func(), err error) {
 	select {
 	case s.reading <- struct{}{}:
@@ -220,7 +236,7 @@ func (s *Server) begin(r *http.Request) (end func(), err error) {
 	}
 }
 
-// isOwn reports whether a recorded tool is one of the families'.
+// isOwn reports whether a recorded tool is one of the families' tools.
 func (s *Server) isOwn(recorded string) bool {
 	for _, family := range s.families {
 		for _, tool := range family.Declared() {
@@ -232,7 +248,7 @@ func (s *Server) isOwn(recorded string) bool {
 	return false
 }
 
-// conversationAddress returns the address of an event of a conversation; 0 for its beginning.
+// conversationAddress returns the address of the page of a conversation, at an event; 0 means its beginning.
 func conversationAddress(id transcript.ID, event int) string {
 	address := "/c/" + url.PathEscape(string(id))
 	if event > 0 {
@@ -249,25 +265,36 @@ type problem struct {
 
 func (p *problem) Error() string { return p.sentence }
 
-// problemOf returns an error as a sentence.
+// sentenceOf returns a sentence about a conversation or a store that is not shown, or not whole.
+func sentenceOf(p *conversations.Problem) string {
+	name := cmp.Or(string(p.ID), p.Path)
+	if p.Kind == store.Unreadable {
+		name += " cannot be read"
+	}
+	return text.Line(name + ": " + p.Err.Error() + ".")
+}
+
+// problemOf returns an error as a problem.
 func problemOf(err error) *problem {
 	var known *problem
 	var missing *conversations.NotFoundError
-	var wrong *conversations.BadIDError
+	var badID *conversations.BadIDError
 	var excluded *conversations.ExcludedError
-	var outside *conversations.RangeError
-	var nothing *toolset.NotFoundError
+	var outOfRange *conversations.RangeError
+	var noItem *toolset.NotFoundError
 	switch {
 	case errors.As(err, &known):
 		return known
-	case errors.As(err, &missing), errors.As(err, &wrong):
+	case errors.As(err, &missing) && len(missing.Unread) > 0:
+		return &problem{http.StatusNotFound, "The conversation is not among those that can be read. " + sentenceOf(&missing.Unread[0])}
+	case errors.As(err, &missing), errors.As(err, &badID):
 		return &problem{http.StatusNotFound, "There is no such conversation. It may have been removed since this page was opened."}
-	case errors.As(err, &outside):
-		return &problem{http.StatusNotFound, fmt.Sprintf("There is no event %d: the conversation has %s.", outside.N, text.Count(outside.Of, "event", "events"))}
+	case errors.As(err, &outOfRange):
+		return &problem{http.StatusNotFound, fmt.Sprintf("There is no event %d: the conversation has %s.", outOfRange.N, text.Count(outOfRange.Of, "event", "events"))}
 	case errors.As(err, &excluded):
 		return &problem{http.StatusForbidden, "The conversations of this project are excluded by " + excluded.By + "."}
-	case errors.As(err, &nothing):
-		return &problem{http.StatusNotFound, nothing.Reason}
+	case errors.As(err, &noItem):
+		return &problem{http.StatusNotFound, noItem.Reason}
 	}
 	return &problem{http.StatusInternalServerError, "This cannot be shown: " + err.Error() + "."}
 }

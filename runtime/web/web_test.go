@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -169,6 +171,10 @@ func TestNobodyElseGetsIn(t *testing.T) {
 		{"a foreign page, with the token", "/?token=" + s.token, header("Origin", "https://evil.example"), 403},
 		{"a foreign page that sends no origin", "/", header("Sec-Fetch-Site", "cross-site"), 403},
 		{"another server of this machine", "/", header("Sec-Fetch-Site", "same-site"), 403},
+		{"another server of this machine, whose browser does not say so", "/", header("Origin", "http://127.0.0.1:1"), 403},
+		{"the page itself, by its origin", "/", header("Origin", s.origin), 200},
+		{"a cookie of another server before its own", "/", header("Cookie", s.cookie.Name+"=A; "+s.cookie.Name+"="+s.cookie.Value), 200},
+		{"a page of a page", "//evil.example/..", nil, 307},
 		{"the page itself", "/", header("Sec-Fetch-Site", "same-origin"), 200},
 		{"an address that somebody typed", "/", header("Sec-Fetch-Site", "none"), 200},
 		{"a write", "/", func(r *http.Request) { r.Method = http.MethodPost }, 405},
@@ -219,7 +225,7 @@ const ferrySession = "claude-7c90ab12-4f3e-4d21-b8a7-05e6c1d9f3a4"
 func TestPages(t *testing.T) {
 	t.Parallel()
 	s := start(t, sample(t))
-	list := s.has("/", 200, "Since Sunday every departure is shown one hour late", `href="/c/`+ferrySession+`"`, `<option value="codex">codex (`, "<svg", "All projects")
+	list := s.has("/", 200, "Since Sunday every departure is shown one hour late", `href="/c/`+ferrySession+`"`, `<option value="codex">codex (`, "<svg", "All projects", "<span>on main</span>")
 	if strings.Count(list, `class="row"`) < 4 {
 		t.Errorf("the list has %d conversations:\n%s", strings.Count(list, `class="row"`), list)
 	}
@@ -239,6 +245,9 @@ func TestPages(t *testing.T) {
 		"&amp;&amp; claude --resume "+strings.TrimPrefix(ferrySession, "claude-"))
 	s.has("/?file=parse.go", 200, "the filters leave none", `name="file" value="parse.go"`)
 	s.has("/c/"+ferrySession+"?event=2", 200, `id="event-2"`)
+	if part := s.has("/c/"+ferrySession+"?from=1&part=entries", 200, `id="event-2"`, `class="part"`); strings.Contains(part, "<aside>") {
+		t.Error("a part has the list of requests")
+	}
 	s.has("/c/"+ferrySession+"/4", 200, "I would upsert instead: INSERT … ON CONFLICT")
 	s.has("/style.css", 200, "prefers-color-scheme: dark")
 	s.has("/script.js", 200, `"use strict"`)
@@ -256,6 +265,11 @@ func TestWhatIsNotThere(t *testing.T) {
 	s.has("/p/none", 404, "There is no such page.")
 	s.has("/none", 404, "There is no such page.")
 	s.has("/?from=yesterday&page=-3&program=%00", 200, "the filters leave none")
+	for _, number := range []string{"-1", "0", "9223372036854775807", "92233720368547760", "-9223372036854775808", "99999999999999999999", "x"} {
+		s.has("/?page="+number, 200, "</html>")
+		s.has("/c/"+ferrySession+"?from="+number, 200, "</html>")
+		s.has("/c/"+ferrySession+"?event="+number, 200, "</html>")
+	}
 
 	file := filepath.Join(claudeFolder(s.home, s.project), strings.TrimPrefix(ferrySession, "claude-")+".jsonl")
 	recorded, err := os.ReadFile(file)
@@ -269,6 +283,41 @@ func TestWhatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.has("/c/"+ferrySession, 404, "There is no such conversation. It may have been removed since this page was opened.")
+}
+
+// What cannot be read is named, and the rest is shown.
+func TestWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	const broken = "codex-019e0a51-3c4d-7e5f-8a6b-1c2d3e4f5a60"
+	database := filepath.Join("data", "opencode", "opencode.db")
+	s := start(t, func(home, project string) {
+		sample(t)(home, project)
+		write(t, filepath.Join(home, database), "no database")
+		write(t, filepath.Join(home, ".codex", "sessions", "2026", "05", "09", "rollout-2026-05-09T00-00-00-"+strings.TrimPrefix(broken, "codex-")+".jsonl.zst"), "no zstd")
+	})
+	for _, path := range []string{"/", "/?all=1", "/?q=sailings"} {
+		s.has(path, 200, ferrySession, broken+" cannot be read: ", filepath.Join(s.home, "data", "opencode")+" cannot be read: ", "it is no SQLite database.")
+	}
+	s.has("/c/"+ferrySession, 200, "The operator lists extra sailings twice")
+	s.has("/c/"+broken, 500, "This cannot be shown: ")
+	s.has("/c/opencode-ses_2f1a", 404, "not among those that can be read", "it is no SQLite database.")
+	write(t, filepath.Join(s.project, "convtools.toml"), "models = [")
+	for _, path := range []string{"/", "/?q=sailings", "/c/" + ferrySession} {
+		s.has(path, 500, "This cannot be shown: convtools.toml:1:")
+	}
+}
+
+// A command that a person copies into a terminal has nothing that a terminal acts on.
+func TestCommandToCopy(t *testing.T) {
+	t.Parallel()
+	const id = "22222222-2222-4222-8222-000000000001"
+	s := start(t, func(home, _ string) {
+		line := `{"type":"user","uuid":"u1","sessionId":"` + id + `","cwd":"/tmp/x\u001b[201~\nid\n","timestamp":"2026-05-06T10:00:00Z","message":{"role":"user","content":"Go"}}`
+		write(t, filepath.Join(home, ".claude", "projects", "-tmp-x", id+".jsonl"), line+"\n")
+	})
+	if page := s.has("/c/claude-"+id, 200, "Copy id", "Go"); strings.ContainsAny(page, "\x1b") || strings.Contains(page, "--resume") {
+		t.Errorf("the page has a command with control characters:\n%s", page)
+	}
 }
 
 func TestProjectWithoutConversations(t *testing.T) {
@@ -293,6 +342,42 @@ func TestExcludedProject(t *testing.T) {
 	if all := s.has("/?all=1", 200); strings.Contains(all, ferrySession) {
 		t.Error("the list of all projects has an excluded conversation")
 	}
+}
+
+// A hundred tabs get their pages, half of which listen for what runs.
+func TestHundredTabs(t *testing.T) {
+	t.Parallel()
+	s := start(t, sample(t), family(toolset.Page{
+		Name: "things", Title: "Things", Version: func(context.Context, contract.Context) string { return "1" },
+		Show: func(context.Context, contract.Context) ([]toolset.Item, error) {
+			return []toolset.Item{{Title: "a thing"}}, nil
+		},
+	}))
+	var tabs sync.WaitGroup
+	for i := range 100 {
+		path, want := "/c/"+ferrySession, "The operator lists extra sailings twice"
+		if i%2 == 1 {
+			path, want = "/p/things/live", "a thing"
+		}
+		tabs.Go(func() {
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.origin+path, nil)
+			r.AddCookie(s.cookie)
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { _ = answer.Body.Close() }) // all tabs stay open
+			lines, isThere := bufio.NewScanner(answer.Body), false
+			for !isThere && lines.Scan() {
+				isThere = strings.Contains(lines.Text(), want)
+			}
+			if !isThere {
+				t.Errorf("tab %d: %s lacks %q: %v", i, path, want, lines.Err())
+			}
+		})
+	}
+	tabs.Wait()
 }
 
 // family returns a family with a page and no tools.
@@ -326,10 +411,11 @@ func TestFamilyPage(t *testing.T) {
 			}
 			return version
 		},
-	}))
+	}), toolset.Family{Declared: func() []contract.Tool { return nil }, Pages: []toolset.Page{{Name: "bare"}}})
 	s.has("/p/things", 200, "&lt;b&gt;first", "3 messages", `says␛[31m`, `href="?uri=thing%3a%2f%2fone"`, `data-live="/p/things/live"`, `<a href="/p/things" aria-current="page">Things</a>`)
 	s.has("/p/things?uri=thing://one", 200, "what &lt;one&gt; is")
 	s.has("/p/things?uri=thing://two", 404, "There is no such thing.")
+	s.has("/p/bare?uri=thing://one", 404, "There is no such page.")
 	s.has("/p/things?uri=file:///etc/passwd", 404, "There is no such thing.")
 
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.origin+"/p/things/live", nil)

@@ -10,7 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// answer writes the envelope: the elements as a tree, then each of them.
+// answer writes the section about the answer, which is text, JSON or an envelope. It shows the elements of an envelope
+// as a tree, and then describes each. An envelope without elements has no section.
 func (p *page) answer() {
 	limit := strconv.Itoa(p.tool.MaxChars)
 	if p.tool.Answer == ir.TextAnswer {
@@ -62,20 +63,22 @@ func (p *page) result() {
 		"Codes: " + codes(append([]string{"invalid_arguments", "too_large", "failed"}, p.tool.Result.Codes...)) + ".")
 }
 
+// fields writes a row for each field of an object in the result, and for all values nested in it. prefix is the path of
+// the object and a dot, or "" for the result itself.
 func (p *page) fields(prefix string, fields []ir.Param) {
 	for i := range fields {
 		f := &fields[i]
 		path := prefix + f.Name
-		there := "always"
+		written := "always"
 		switch {
 		case f.Nullable:
-			there = "always; may be null"
+			written = "always; may be null"
 		case !f.Required:
-			there = "left out where there is none"
+			written = "left out where there is none"
 		}
 		bare := *f
-		bare.Nullable = false
-		p.WriteString(markdown.Row(markdown.Code(path), kind(&bare), there, markdown.Inline(f.Summary)))
+		bare.Nullable = false // the next column says it
+		p.WriteString(markdown.Row(markdown.Code(path), kind(&bare), written, markdown.Inline(f.Summary)))
 		for f.Items != nil {
 			f, path = f.Items, path+"[]"
 		}
@@ -87,8 +90,8 @@ func (p *page) fields(prefix string, fields []ir.Param) {
 	}
 }
 
-// outline writes an element and its children, indented by two more spaces. It does not expand an element inside
-// itself.
+// outline writes a line with the named element, indented by two spaces for each ancestor, and then its descendants.
+// occurs says how often the element occurs in its parent. The children of an element inside itself are left out.
 func outline(b *strings.Builder, e *ir.Envelope, name, occurs string, ancestors []string) {
 	fmt.Fprintf(b, "%s<%s>%s\n", strings.Repeat("  ", len(ancestors)), name, occurs)
 	for _, a := range ancestors {
@@ -171,6 +174,7 @@ func presence(a ir.Attribute) string {
 	return "always"
 }
 
+// meaning returns the summary of an attribute, and its value if it is constant.
 func meaning(a ir.Attribute) string {
 	text := markdown.Inline(a.Summary)
 	if a.Fixed != "" {
@@ -179,6 +183,7 @@ func meaning(a ir.Attribute) string {
 	return text
 }
 
+// content describes the body of an element or, if it has no body, its children.
 func content(e *ir.Element) string {
 	switch e.Body {
 	case ir.InlineBody:
@@ -222,7 +227,7 @@ func (p *page) errors() {
 	}
 }
 
-// remedy returns how a caller can fix a failure of a command, or "".
+// remedy says which call can succeed after a failure of a command. It returns "" if none is known.
 func remedy(f commandline.ExitFailure) string {
 	var ways []string
 	if f.Caller {

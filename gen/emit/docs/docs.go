@@ -79,7 +79,7 @@ func (p *page) write() {
 	p.errors()
 }
 
-// names writes the other names of the tool.
+// names writes the other names of the tool, if it has any.
 func (p *page) names() {
 	if flat := ir.Flat(p.tool.Name); flat != p.tool.Name {
 		p.line("\nHosts whose names cannot hold a dot call it " + markdown.Code(flat) + "; both names work.")
@@ -102,28 +102,29 @@ func (p *page) parameters() {
 		p.line("None.")
 		return
 	}
-	var several []string // parameters that take one string or an array of strings
+	var oneOrMany []string // names of parameters that take one string or an array of strings
 	p.WriteString(markdown.Header("Parameter", "Type", "Default", "Meaning", "Constraints"))
 	for i := range p.tool.Params {
 		param := &p.tool.Params[i]
 		if param.OneOrMany {
-			several = append(several, param.Name)
+			oneOrMany = append(oneOrMany, param.Name)
 		}
-		p.row(param, param.Name)
+		p.rows(param, param.Name)
 	}
 	null := "An optional parameter that is `null` counts as absent"
 	if slices.ContainsFunc(p.tool.Values(), func(v *ir.Param) bool { return v.Nullable }) {
 		null += ", unless its type includes null"
 	}
 	p.line("\n" + null + ". Unknown parameters are refused.")
-	if len(several) > 0 {
+	if len(oneOrMany) > 0 {
 		p.line("\nOf a parameter that takes one string or an array of strings: a string that holds a JSON array of strings is read as that array, and " +
-			"blank strings are dropped; if none is left, the parameter counts as absent: " + codes(several) + ".")
+			"blank strings are dropped; if none is left, the parameter counts as absent: " + codes(oneOrMany) + ".")
 	}
 }
 
-// row writes the rows of the value at path and of all values nested in it.
-func (p *page) row(param *ir.Param, path string) {
+// rows writes a row for param, which is the value at path, and for all values nested in it. The members of an item are
+// at path[], but the item has no row: the row of its array describes it.
+func (p *page) rows(param *ir.Param, path string) {
 	fallback := ""
 	switch {
 	case param.Required:
@@ -136,18 +137,18 @@ func (p *page) row(param *ir.Param, path string) {
 		param, path = param.Items, path+"[]"
 	}
 	for i := range param.Members {
-		p.row(&param.Members[i], path+"."+param.Members[i].Name)
+		p.rows(&param.Members[i], path+"."+param.Members[i].Name)
 	}
 	for _, v := range param.Variants {
 		key := markdown.Code(path + "." + param.Key)
 		p.WriteString(markdown.Row(key, "string", "required", markdown.Inline(v.Summary), markdown.Code(v.Value)))
 		for i := range v.Members {
-			p.row(&v.Members[i], path+"."+v.Members[i].Name)
+			p.rows(&v.Members[i], path+"."+v.Members[i].Name)
 		}
 	}
 }
 
-// kind returns the type of a value in words.
+// kind returns the type of a value in words, with null if the value may be null.
 func kind(p *ir.Param) string {
 	if p.Nullable {
 		return lower.Kind(p) + ", or null"
@@ -155,6 +156,7 @@ func kind(p *ir.Param) string {
 	return lower.Kind(p)
 }
 
+// constraints returns the constraints on a parameter and its items in words, enumerations first.
 func constraints(p *ir.Param) string {
 	var parts []string
 	each := ""
@@ -197,12 +199,14 @@ var repairTexts = []struct {
 	{contract.ToSpelling, ir.Array, "In allowed values of items, case does not matter, and `-` and `_` are the same"},
 }
 
+// repairs writes the repairs of arguments with the parameters that have them, if any has one.
 func (p *page) repairs() {
 	var lines []string
 	for _, r := range repairTexts {
 		var names []string
 		for _, param := range p.tool.Values() {
-			if param.Kind == r.kind && slices.Contains(param.Repairs, r.repair) && (param.Clamp == nil || r.repair != contract.ToBounds) && !slices.Contains(names, param.Name) {
+			clamped := param.Clamp != nil && r.repair == contract.ToBounds // it has a line of its own, below
+			if param.Kind == r.kind && slices.Contains(param.Repairs, r.repair) && !clamped && !slices.Contains(names, param.Name) {
 				names = append(names, param.Name)
 			}
 		}

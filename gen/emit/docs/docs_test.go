@@ -32,10 +32,10 @@ func TestGolden(t *testing.T) {
 var fence = regexp.MustCompile("^(`{3,})([a-z]*)$")
 
 // skeleton returns the structure of a Markdown file: its headings, the number of cells in each row, and the bounds of
-// code blocks.
+// code blocks. It fails for other lines with a character of a tag or a cell outside of code.
 func skeleton(t *testing.T, data []byte) []string {
 	var shape []string
-	open := ""
+	open := "" // the fence of the code block that the line is in
 	for line := range strings.SplitSeq(string(data), "\n") {
 		m := fence.FindStringSubmatch(line)
 		switch {
@@ -55,7 +55,7 @@ func skeleton(t *testing.T, data []byte) []string {
 		default:
 			rest := strings.NewReplacer("<code>", "", "</code>", "", "\\`", "").Replace(line)
 			for i, part := range strings.Split(rest, "`") {
-				if i%2 == 0 && strings.ContainsAny(part, "<>|") {
+				if i%2 == 0 && strings.ContainsAny(part, "<>|") { // outside of code
 					t.Errorf("bare markup in %q", line)
 				}
 			}

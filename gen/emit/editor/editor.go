@@ -33,7 +33,7 @@ func titles() map[string]string {
 	return map[string]string{spec.ToolKind: "A tool, as convgen reads it", spec.ProjectKind: "tools.toml, as convgen reads it"}
 }
 
-// reachable returns the kinds of the tables that a table of kind from can contain, at any depth.
+// reachable returns the kind from and the kinds of the tables that a table of that kind can contain, at any depth.
 func reachable(keys map[string][]spec.Key, from string) map[string]bool {
 	seen := map[string]bool{}
 	var walk func(kind string)
@@ -50,6 +50,7 @@ func reachable(keys map[string][]spec.Key, from string) map[string]bool {
 	return seen
 }
 
+// table returns the schema of a table with the given keys and no others.
 func table(keys []spec.Key) jsontext.Object {
 	properties := jsontext.Object{}
 	var required []string
@@ -66,25 +67,26 @@ func table(keys []spec.Key) jsontext.Object {
 	return object
 }
 
+// property returns the schema of the value of a key, after its description. A value of any type has only a description.
 func property(k spec.Key) jsontext.Object {
 	typed := func(name string, more ...any) jsontext.Object { return jsontext.New("type", name).With(more...) }
 	text := typed("string")
 	if len(k.Values) > 0 {
 		text = text.With("enum", k.Values)
 	}
-	held := jsontext.New("$ref", "#/definitions/"+k.Kind)
+	nested := jsontext.New("$ref", "#/definitions/"+k.Kind)
 	if k.Kind == "" {
-		held = typed("object")
+		nested = typed("object")
 	}
-	list := func(of any) jsontext.Object { return typed("array", "items", of) }
+	list := func(items any) jsontext.Object { return typed("array", "items", items) }
 	value := map[spec.Type]jsontext.Object{
-		spec.TextKey: text, spec.TextsKey: list(text),
+		spec.TextKey: text, spec.TextsKey: list(text), spec.WordsKey: jsontext.New("anyOf", []any{text, list(text)}),
 		spec.IntegerKey: typed("integer"), spec.NumberKey: typed("number"), spec.NumbersKey: list(typed("integer")), spec.BooleanKey: typed("boolean"),
-		spec.TableKey:  jsontext.New("allOf", []any{held}), // draft 7 ignores keywords next to $ref
-		spec.TablesKey: list(held),
-		spec.NamedKey:  typed("object", "additionalProperties", held),
+		spec.TableKey:  jsontext.New("allOf", []any{nested}), // draft 7 ignores keywords next to $ref
+		spec.TablesKey: list(nested),
+		spec.NamedKey:  typed("object", "additionalProperties", nested),
 		spec.VarsKey:   typed("object", "additionalProperties", typed("string")),
-		spec.ArgsKey:   list(jsontext.New("anyOf", []any{typed("string"), held})),
+		spec.ArgsKey:   list(jsontext.New("anyOf", []any{typed("string"), nested})),
 	}[k.Type]
 	return append(jsontext.New("description", k.Doc+"."), value...)
 }
@@ -124,26 +126,27 @@ func Reference() []byte {
 	return b.Bytes()
 }
 
-// heading returns the heading for the tables under a key.
+// heading returns the heading for the tables under a key, such as "[command]". A kind of two words, such as "tool
+// targets", becomes "[targets], of a tool".
 func heading(k spec.Key) string {
-	name, of := k.Kind, ""
+	name, owner := k.Kind, ""
 	if prefix, key, ok := strings.Cut(k.Kind, " "); ok {
-		name, of = key, ", of a "+prefix
+		name, owner = key, ", of a "+prefix
 	}
 	switch k.Type {
 	case spec.NamedKey:
-		return markdown.Code("["+name+".NAME]") + of
+		return markdown.Code("["+name+".NAME]") + owner
 	case spec.TablesKey:
-		return markdown.Code("[["+name+"]]") + of
+		return markdown.Code("[["+name+"]]") + owner
 	case spec.ArgsKey:
 		return "An argument that is a table"
 	}
-	return markdown.Code("["+name+"]") + of
+	return markdown.Code("["+name+"]") + owner
 }
 
 func words(k spec.Key) string {
 	return map[spec.Type]string{
-		spec.TextKey: "text", spec.TextsKey: "list of texts", spec.IntegerKey: "integer", spec.NumberKey: "number", spec.NumbersKey: "list of integers",
+		spec.TextKey: "text", spec.TextsKey: "list of texts", spec.WordsKey: "text or list of texts", spec.IntegerKey: "integer", spec.NumberKey: "number", spec.NumbersKey: "list of integers",
 		spec.BooleanKey: "boolean", spec.AnyKey: "any value", spec.TableKey: "table", spec.TablesKey: "tables", spec.NamedKey: "tables with names", spec.ArgsKey: "list of texts and tables", spec.VarsKey: "texts with names",
 	}[k.Type]
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
+// schemas returns the compiled schema of each kind of file.
 func schemas(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
 	compiled := map[string]*jsonschema.Schema{}
@@ -31,9 +32,9 @@ func schemas(t *testing.T) map[string]*jsonschema.Schema {
 	return compiled
 }
 
-// files calls each for every file of the generator's test projects: correct ones, and ones that break a rule about
-// form.
-func files(t *testing.T, each func(name, kind string, data []byte, formBroken bool)) {
+// eachFile calls do for every correct file of this repository and of the generator's test projects, and for every file
+// of these projects that breaks a rule about form.
+func eachFile(t *testing.T, do func(name, kind string, data []byte, formBroken bool)) {
 	t.Helper()
 	kind := func(name string) string {
 		if filepath.Base(name) == "tools.toml" {
@@ -52,7 +53,7 @@ func files(t *testing.T, each func(name, kind string, data []byte, formBroken bo
 			if err != nil {
 				t.Fatal(err)
 			}
-			each(name, kind(name), data, false)
+			do(name, kind(name), data, false)
 		}
 	}
 	archives, err := filepath.Glob(filepath.Join(root, "testdata/specs/*.txtar"))
@@ -65,21 +66,21 @@ func files(t *testing.T, each func(name, kind string, data []byte, formBroken bo
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := map[string]bool{}
+		reported := map[string]bool{} // the files with an error about form
 		for _, f := range archive.Files {
 			if f.Name == "stderr" {
 				for _, match := range broken.FindAllSubmatch(f.Data, -1) {
 					// Whether an envelope or a result is required depends on another key.
 					if !bytes.HasSuffix(match[2], []byte(`has no "envelope"`)) && !bytes.HasSuffix(match[2], []byte(`has no "result"`)) {
-						said[string(match[1])] = true
+						reported[string(match[1])] = true
 					}
 				}
 			}
 		}
 		for _, f := range archive.Files {
 			if strings.HasSuffix(f.Name, ".toml") && len(f.Data) > 0 {
-				if fixed := strings.HasPrefix(f.Name, "fixed/"); fixed || said[f.Name] {
-					each(name+":"+f.Name, kind(f.Name), f.Data, !fixed)
+				if fixed := strings.HasPrefix(f.Name, "fixed/"); fixed || reported[f.Name] {
+					do(name+":"+f.Name, kind(f.Name), f.Data, !fixed)
 				}
 			}
 		}
@@ -90,8 +91,8 @@ func files(t *testing.T, each func(name, kind string, data []byte, formBroken bo
 func TestSchemaAgreesWithTheLoader(t *testing.T) {
 	t.Parallel()
 	compiled := schemas(t)
-	right, wrong := 0, 0
-	files(t, func(name, kind string, data []byte, formBroken bool) {
+	accepted, refused := 0, 0
+	eachFile(t, func(name, kind string, data []byte, formBroken bool) {
 		var document map[string]any
 		if _, err := toml.Decode(string(data), &document); err != nil {
 			return // it is not TOML
@@ -103,13 +104,13 @@ func TestSchemaAgreesWithTheLoader(t *testing.T) {
 		case !formBroken && err != nil:
 			t.Errorf("%s: %#v", name, err)
 		case formBroken:
-			wrong++
+			refused++
 		default:
-			right++
+			accepted++
 		}
 	})
-	if right < 100 || wrong < 3 {
-		t.Errorf("only %d files are right and %d wrong", right, wrong)
+	if accepted < 100 || refused < 3 {
+		t.Errorf("only %d files are right and %d wrong", accepted, refused)
 	}
 }
 
@@ -143,7 +144,7 @@ func TestReferenceHasEveryKey(t *testing.T) {
 	text := string(editor.Reference())
 	for kind, keys := range spec.Keys() {
 		for _, k := range keys {
-			if !strings.Contains(text, "| `"+k.Name+"` |") || k.Doc == "" || strings.HasSuffix(k.Doc, ".") {
+			if !strings.Contains(text, "| `"+k.Name+"` |") || strings.Contains(text, "| `"+k.Name+"` |  |") || k.Doc == "" || strings.HasSuffix(k.Doc, ".") {
 				t.Errorf("%s of %s is not told", k.Name, kind)
 			}
 		}
@@ -160,7 +161,7 @@ func TestSchemaKeepsToTheRulesOfTaplo(t *testing.T) {
 		"$schema": false, "title": false, "description": false, "type": false, "enum": false, "items": false, "required": false,
 		"additionalProperties": false, "allOf": false, "anyOf": false, "$ref": false, "properties": true, "definitions": true,
 	}
-	var walk func(path string, v any, free bool)
+	var walk func(path string, v any, free bool) // free: the members of v have free names
 	walk = func(path string, v any, free bool) {
 		switch v := v.(type) {
 		case []any:
@@ -172,11 +173,11 @@ func TestSchemaKeepsToTheRulesOfTaplo(t *testing.T) {
 				t.Errorf("%s has a reference, and more, which is ignored", path)
 			}
 			for name, value := range v {
-				names, known := draft4[name]
+				hasFreeNames, known := draft4[name]
 				if !free && !known {
 					t.Errorf("%s: %s is no keyword of draft 4 that is known here", path, name)
 				}
-				walk(path+"/"+name, value, names && !free)
+				walk(path+"/"+name, value, hasFreeNames && !free)
 			}
 		}
 	}

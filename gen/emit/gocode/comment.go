@@ -39,6 +39,7 @@ func clean(s string) string {
 // oneLine returns a text as one line of a comment.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
+// wrap returns words as comment lines. A word that is too long for a line has one of its own.
 func wrap(words []string) code {
 	lines := code{"//"}
 	for _, word := range words {
@@ -52,7 +53,7 @@ func wrap(words []string) code {
 	return lines
 }
 
-// sentence returns a summary with a full stop.
+// sentence returns a summary on one line with a full stop, unless it is empty or ends like a sentence.
 func sentence(summary string) string {
 	summary = oneLine(summary)
 	if summary == "" || strings.ContainsAny(summary[len(summary)-1:], ".!?:") {

@@ -9,8 +9,8 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// field returns the name of the dispatcher's field for the handler of a family.
-func field(family *ir.Family) string { return family.Package + "Handler" }
+// handlerField returns the name of the field of Handlers that holds the handler of a family.
+func handlerField(family *ir.Family) string { return family.Package + "Handler" }
 
 // dispatch emits dispatch.go, which lists all tools.
 func (g *generator) dispatch() (emit.File, error) {
@@ -37,7 +37,7 @@ func (g *generator) handlers() []code {
 	for i := range g.contract.Families {
 		family := &g.contract.Families[i]
 		if handler, _ := uses(family); handler {
-			add(field(family), of(family.Import)+"Handler")
+			add(handlerField(family), qualifier(family.Import)+"Handler")
 		}
 	}
 	runs := ""
@@ -57,13 +57,13 @@ func (g *generator) handlers() []code {
 // dispatcher emits the method that passes a call to the family of its tool.
 func (g *generator) dispatcher() code {
 	var cases code
-	receiver := "Handlers"
+	receiver := "Handlers" // without a name if no call needs a handler
 	for i := range g.contract.Families {
 		family := &g.contract.Families[i]
 		handler, cli := uses(family)
 		arguments := []string{"ctx"}
 		if handler {
-			arguments = append(arguments, "h."+field(family))
+			arguments = append(arguments, "h."+handlerField(family))
 		}
 		if cli {
 			arguments = append(arguments, "h.cli")
@@ -78,14 +78,14 @@ func (g *generator) dispatcher() code {
 			names = append(append(names, tool.Name), tool.OtherNames()...)
 		}
 		if len(names) > 0 {
-			cases = append(cases, inCase(quoted(names), "return "+of(family.Import)+"Call("+strings.Join(arguments, ", ")+")")...)
+			cases = append(cases, caseClause(quoted(names), "return "+qualifier(family.Import)+"Call("+strings.Join(arguments, ", ")+")")...)
 		}
 	}
-	var all []string
+	var toolNames []string
 	for _, tool := range g.contract.Tools() {
-		all = append(all, tool.Name)
+		toolNames = append(toolNames, tool.Name)
 	}
-	return documented(block("func ("+receiver+") Call("+ctxParam+", "+callParam+") (string, error)", dispatch(cases, all)...),
+	return documented(block("func ("+receiver+") Call("+ctxParam+", "+callParam+") (string, error)", dispatch(cases, toolNames)...),
 		"Call runs a tool and returns its answer.")
 }
 
@@ -97,7 +97,7 @@ func (g *generator) tools() code {
 	}
 	var values code
 	for _, t := range g.contract.Tools() {
-		values = append(values, of(imports[t.Family])+toolFunc(t)+"(),")
+		values = append(values, qualifier(imports[t.Family])+toolFunc(t)+"(),")
 	}
 	list := slices.Concat(code{"return []" + pkgContract + "Tool{"}, values, code{"}"})
 	return documented(block("func Tools() []"+pkgContract+"Tool", list...), "Tools returns the descriptions of all tools, sorted by name.")

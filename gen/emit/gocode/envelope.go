@@ -11,7 +11,7 @@ import (
 // rootName returns the name of the type of a tool's envelope.
 func rootName(tool *ir.Tool) string { return tool.GoName + "Envelope" }
 
-// envelope emits the types of a tool's envelope.
+// envelope emits the types of a tool's envelope, and a constructor if attributes of its root repeat parameters.
 func envelope(tool *ir.Tool) []code {
 	var declarations []code
 	for i := range tool.Envelope.Elements {
@@ -24,7 +24,7 @@ func envelope(tool *ir.Tool) []code {
 		if !root {
 			continue
 		}
-		if fields := repeated(tool, e); len(fields) > 0 {
+		if fields := paramFields(tool, e); len(fields) > 0 {
 			name := rootName(tool)
 			declarations = append(declarations, documented(
 				block("func New"+name+"(p "+paramsName(tool)+") "+name, "return "+name+"{"+strings.Join(fields, ", ")+"}"),
@@ -34,9 +34,9 @@ func envelope(tool *ir.Tool) []code {
 	return declarations
 }
 
-// repeated returns field values for the root's attributes that repeat parameters. These parameters always have a
-// value, of the type of the attribute.
-func repeated(tool *ir.Tool, root *ir.Element) []string {
+// paramFields returns "Field: value" for each attribute of the root that repeats a parameter. Such a parameter always
+// has a value, of the type of the attribute.
+func paramFields(tool *ir.Tool, root *ir.Element) []string {
 	var fields []string
 	for _, a := range root.Attributes {
 		if a.Param == "" || a.Fixed != "" {
@@ -51,47 +51,48 @@ func repeated(tool *ir.Tool, root *ir.Element) []string {
 	return fields
 }
 
-// element emits the struct of an element, with the struct tags that package envelope reads.
+// element emits the struct of an element, with the struct tags that package envelope of the runtime reads.
 func element(tool *ir.Tool, e *ir.Element, root bool) code {
 	name, option := e.GoName, ""
-	what := name + " is a <" + e.Name + "> element"
+	about := name + " is a <" + e.Name + "> element"
 	switch {
 	case root:
 		name, option = rootName(tool), ",root"
-		what = name + " is the answer of " + tool.Name
+		about = name + " is the answer of " + tool.Name
 	case e.Beside:
 		option = ",beside"
 	}
 	lines := code{"_ struct{}" + tags("element", e.Name+option)}
-	field := func(name, typ, about, tags string) {
-		lines = append(append(lines, comment(about)...), name+" "+typ+tags)
+	addField := func(name, typ, doc, tags string) {
+		lines = append(append(lines, comment(doc)...), name+" "+typ+tags)
 	}
 	for _, a := range e.Attributes {
-		switch tag, left := presence(a); {
+		switch option, omitted := presence(a); {
 		case a.Fixed != "":
 			lines = append(lines, "_ struct{}"+tags("attr", a.Name, "fixed", a.Fixed))
 		default:
-			field(a.GoName, attributeType(a), sentence(a.Summary)+left, tags("attr", a.Name+tag))
+			addField(a.GoName, attributeType(a), sentence(a.Summary)+omitted, tags("attr", a.Name+option))
 		}
 	}
 	if e.Body != ir.NoBody {
-		field("Text", "string", bodyDoc(e.Body), tags("body", string(e.Body)))
+		addField("Text", "string", bodyDoc(e.Body), tags("body", string(e.Body)))
 	}
 	for _, c := range e.Children {
 		child := tool.Envelope.Element(c.Element)
 		typ, tag := childType(tool, c, child)
-		field(c.GoName, typ, sentence(child.Summary), tag)
+		addField(c.GoName, typ, sentence(child.Summary), tag)
 	}
 	if e.Separator != "" {
-		field(ir.GoName(e.Separator)+"Before", "bool", "An empty <"+e.Separator+"/> is written before this element.", tags("separator", e.Separator))
+		addField(ir.GoName(e.Separator)+"Before", "bool", "An empty <"+e.Separator+"/> is written before this element.", tags("separator", e.Separator))
 	}
 	if e.Summary != "" {
-		what += ": " + lowerFirst(oneLine(e.Summary))
+		about += ": " + lowerFirst(oneLine(e.Summary))
 	}
-	return documented(block("type "+name+" struct", lines...), sentence(what))
+	return documented(block("type "+name+" struct", lines...), sentence(about))
 }
 
-// presence returns the tag option for the presence of an attribute, and the same in words.
+// presence returns the tag option for the presence of an attribute, and a sentence that says when the attribute is
+// omitted. The option of a nullable attribute is "", because its field is a pointer.
 func presence(a ir.Attribute) (option, words string) {
 	switch {
 	case a.Presence == ir.Nullable:
@@ -130,7 +131,8 @@ func attributeType(a ir.Attribute) string {
 	return typ
 }
 
-// childType returns the type of the field for children, and its tags if the type does not name the element.
+// childType returns the type of the field for the children c, and the tags of this field. The tags are "" if the type
+// is a struct, because the tags in the struct name the element.
 func childType(tool *ir.Tool, c ir.Child, child *ir.Element) (typ, tag string) {
 	if child.Bare() {
 		options := ""
@@ -158,7 +160,7 @@ func childType(tool *ir.Tool, c ir.Child, child *ir.Element) (typ, tag string) {
 	return typ, ""
 }
 
-// tags returns struct tags for keys and values in turn.
+// tags returns struct tags, with a space before them, for keys and values in turn. It returns "" for no pairs.
 func tags(pairs ...string) string {
 	var list []string
 	for pair := range slices.Chunk(pairs, 2) {

@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// uses reports which kinds of handlers the tools of a family need.
+// uses reports whether a tool of the family needs a handler in Go, and whether one runs a command line.
 func uses(family *ir.Family) (handler, cli bool) {
 	for i := range family.Tools {
 		switch family.Tools[i].Handler {
@@ -42,6 +42,7 @@ func (g *generator) family(family *ir.Family) (emit.File, error) {
 	return s.emit(path.Join(family.Dir, family.Package+".go"))
 }
 
+// quotedList returns each string as a Go literal.
 func quotedList(list []string) []string {
 	quoted := make([]string, len(list))
 	for i := range list {
@@ -64,7 +65,7 @@ const (
 	callParam = "call " + pkgContract + "Call"
 )
 
-// handlerInterface emits the interface that runs the tools of a family.
+// handlerInterface emits the interface with a method for each tool of a family that needs a handler in Go.
 func handlerInterface(family *ir.Family) code {
 	var methods code
 	for i := range family.Tools {
@@ -95,7 +96,8 @@ func handlerInterface(family *ir.Family) code {
 	)
 }
 
-// familyCall emits the function Call of a family.
+// familyCall emits the function Call of a family. Without a handler, a tool that needs one fails, and tools that run
+// command lines work.
 func familyCall(family *ir.Family) code {
 	handler, cli := uses(family)
 	params := []string{ctxParam}
@@ -109,22 +111,22 @@ func familyCall(family *ir.Family) code {
 
 	var body, cases code
 	var names []string
-	if handler && !cli {
+	if handler && !cli { // otherwise the check is in the cases of the tools that need a handler
 		body = block("if h == nil", `return "", `+pkgContract+"Unserved(call.Tool)")
 	}
 	for i := range family.Tools {
 		tool := &family.Tools[i]
 		names = append(names, tool.Name)
 		if tool.Command != nil {
-			all := append([]string{tool.Name}, tool.OtherNames()...)
-			cases = append(cases, inCase(quoted(all), "return cli.Call(ctx, &"+tableName(tool)+", call)")...)
+			allNames := append([]string{tool.Name}, tool.OtherNames()...)
+			cases = append(cases, caseClause(quoted(allNames), "return cli.Call(ctx, &"+tableName(tool)+", call)")...)
 			continue
 		}
 		for _, a := range tool.Aliases {
 			body = append(body, block("if call.Tool == "+strings.Join(quotedList(spellings(a.Name)), " || call.Tool == "),
 				"call = call.Renamed("+strconv.Quote(tool.Name)+", "+strconv.Quote(a.Until)+")")...)
 		}
-		cases = append(cases, inCase(quoted(spellings(tool.Name)), answering(tool, cli)...)...)
+		cases = append(cases, caseClause(quoted(spellings(tool.Name)), answering(tool, cli)...)...)
 	}
 	body = append(body, dispatch(cases, names)...)
 	return documented(block("func Call("+strings.Join(params, ", ")+") (string, error)", body...),
@@ -132,7 +134,8 @@ func familyCall(family *ir.Family) code {
 	)
 }
 
-// answering returns the statements that answer a call of a tool.
+// answering returns the statements that answer a call of a tool in Go. cli is true if its family also has tools that
+// run command lines.
 func answering(tool *ir.Tool, cli bool) code {
 	function := "Answer"
 	switch tool.Answer {
@@ -148,8 +151,8 @@ func answering(tool *ir.Tool, cli bool) code {
 	return append(block("if h == nil", `return "", `+pkgContract+"Unserved(call.Tool)"), answer)
 }
 
-// dispatch returns a switch on the name of a tool.
+// dispatch returns a switch on the name of a tool with the given cases. The error for an unknown name lists names.
 func dispatch(cases code, names []string) code {
-	unknown := code{"default:", `return "", ` + pkgContract + "UnknownTool(call.Tool, " + words(names) + ")"}
+	unknown := code{"default:", `return "", ` + pkgContract + "UnknownTool(call.Tool, " + stringSlice(names) + ")"}
 	return block("switch call.Tool", append(cases, unknown...)...)
 }

@@ -29,9 +29,9 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 		}
 		jobs = append(jobs, func() (emit.File, error) { return g.family(family) })
 	}
-	files, problems := make([]emit.File, len(jobs)), make([]error, len(jobs))
-	parallel.Each(len(jobs), func(i int) { files[i], problems[i] = jobs[i]() })
-	if err := errors.Join(problems...); err != nil {
+	files, errs := make([]emit.File, len(jobs)), make([]error, len(jobs))
+	parallel.Each(len(jobs), func(i int) { files[i], errs[i] = jobs[i]() })
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(files, func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })

@@ -47,6 +47,7 @@ func hostileLibrary() *ir.Contract {
 	return c
 }
 
+// poison sets every free text of a spec in a contract to text.
 func poison(c *ir.Contract, text string) {
 	for _, tool := range c.Tools() {
 		tool.Summary, tool.Description = text, text

@@ -15,16 +15,16 @@ import (
 // The maximum width of a one-line literal, in characters. An item of a list, such as a parameter of a tool, is
 // usually on one line, because package go/format is slow on nested literals with many lines.
 const (
-	wide     = 160
-	wideItem = 600
+	maxWidth     = 160
+	maxItemWidth = 600
 )
 
 // literal returns the Go lines of head followed by value, which is of a data type of the runtime. Zero fields are
 // omitted, and short values are on one line.
 func literal(head string, value any) code {
-	text := strings.Split(literalOf(reflect.ValueOf(value), true), "\n")
-	text[0] = head + text[0]
-	return text
+	lines := strings.Split(literalOf(reflect.ValueOf(value), true), "\n")
+	lines[0] = head + lines[0]
+	return lines
 }
 
 // literalOf returns the Go expression of a value, with its type if typed is set.
@@ -34,14 +34,14 @@ func literalOf(v reflect.Value, typed bool) string {
 		if v.Type() != reflect.TypeFor[string]() {
 			return strconv.Quote(v.String()) // an untyped constant converts to any string type
 		}
-		return raw(v.String())
+		return stringLiteral(v.String())
 	case reflect.Float64:
 		return number(v.Float())
 	case reflect.Pointer:
 		if typed {
 			return "&" + literalOf(v.Elem(), true)
 		}
-		return literalOf(v.Elem(), false)
+		return literalOf(v.Elem(), false) // in a list, Go infers & from the type of the list
 	case reflect.Slice, reflect.Array:
 		items := make([]string, v.Len())
 		for i := range items {
@@ -61,13 +61,14 @@ func literalOf(v reflect.Value, typed bool) string {
 	}
 }
 
-// braces returns a composite literal, with one part a line if it is too wide.
+// braces returns a composite literal of the given parts, with its type if typed is set. If it is too wide or a part has
+// several lines, each part has a line of its own, except in a list of strings.
 func braces(t reflect.Type, typed bool, parts []string) string {
-	name, most := "", wideItem
+	name, limit := "", maxItemWidth
 	if typed {
-		name, most = typeName(t), wide
+		name, limit = typeName(t), maxWidth
 	}
-	if line := name + "{" + strings.Join(parts, ", ") + "}"; width(line) <= most && !strings.Contains(line, "\n") || len(parts) == 0 {
+	if line := name + "{" + strings.Join(parts, ", ") + "}"; width(line) <= limit && !strings.Contains(line, "\n") || len(parts) == 0 {
 		return line
 	}
 	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String { // a column of words is harder to read
@@ -88,6 +89,7 @@ func width(line string) int {
 	return n
 }
 
+// typeName returns the Go name of a type, qualified by its marked import path.
 func typeName(t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Slice:
@@ -95,12 +97,12 @@ func typeName(t reflect.Type) string {
 	case t.Kind() == reflect.Array:
 		return "[" + strconv.Itoa(t.Len()) + "]" + typeName(t.Elem())
 	case t.PkgPath() != "":
-		return of(t.PkgPath()) + t.Name()
+		return qualifier(t.PkgPath()) + t.Name()
 	}
 	return t.String()
 }
 
-// number returns an untyped constant.
+// number returns n as an untyped constant, or by its name in package contract if it means no bound.
 func number(n float64) string {
 	switch n {
 	case contract.Unbounded:
@@ -111,8 +113,8 @@ func number(n float64) string {
 	return strconv.FormatFloat(n, 'g', -1, 64)
 }
 
-// raw returns a string literal, in backquotes if that is easier to read.
-func raw(s string) string {
+// stringLiteral returns s as a Go literal, in backquotes if s has quotes and nothing that must be escaped.
+func stringLiteral(s string) string {
 	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
 	if !strings.Contains(s, `"`) || !strconv.CanBackquote(s) || strings.ContainsFunc(s, hidden) {
 		return strconv.Quote(s)

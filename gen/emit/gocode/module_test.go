@@ -33,12 +33,12 @@ func TestGeneratedCodeWorks(t *testing.T) {
 		t.Run(tc.contract.Families[0].Name, func(t *testing.T) {
 			t.Parallel()
 			files := emitFixture(t, tc.contract)
-			for name, at := range tc.tests {
+			for name, destination := range tc.tests {
 				data, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(name)))
 				if err != nil {
 					t.Fatal(err)
 				}
-				files = append(files, emit.File{Path: at, Data: data})
+				files = append(files, emit.File{Path: destination, Data: data})
 			}
 			dir := writeModule(t, files)
 			runGo(t, dir, "vet", "./...")

@@ -11,7 +11,7 @@ type object struct {
 	name     string
 	about    string // completes "NAME is …"
 	members  []ir.Param
-	variants *ir.Param // the object with variants; nil for other objects and for a variant
+	variants *ir.Param // the object, if it has variants; nil for other objects and for a variant
 }
 
 // objectsIn returns the types of the objects in values, each before the types nested in it. where names the container
@@ -19,7 +19,7 @@ type object struct {
 func objectsIn(values []ir.Param, where string) []object {
 	var list []object
 	var walk func(p *ir.Param, path string)
-	members := func(path string, params []ir.Param) {
+	walkMembers := func(path string, params []ir.Param) {
 		for i := range params {
 			walk(&params[i], strings.TrimPrefix(path+"."+params[i].Name, "."))
 		}
@@ -37,18 +37,19 @@ func objectsIn(values []ir.Param, where string) []object {
 					name: v.TypeName, members: v.Members,
 					about: about + " if " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
 				})
-				members(path, v.Members)
+				walkMembers(path, v.Members)
 			}
 		case p.Kind == ir.Object:
 			list = append(list, object{name: p.TypeName, about: about, members: p.Members})
-			members(path, p.Members)
+			walkMembers(path, p.Members)
 		}
 	}
-	members("", values)
+	walkMembers("", values)
 	return list
 }
 
-// declaration returns the struct of an object: its members as field writes them, or one field for each variant.
+// declaration returns the struct of an object, with what field returns for each member, or with one field for each
+// variant.
 func (o object) declaration(field func(*ir.Param) code) code {
 	var lines code
 	for i := range o.members {

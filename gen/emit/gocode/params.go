@@ -24,19 +24,20 @@ func params(tool *ir.Tool) []code {
 	return declarations
 }
 
-// fieldDoc returns the comment of a parameter: its summary, its constraints, its default, and when it is nil.
+// fieldDoc returns the comment of the field for a parameter: its summary, its constraints, its default, and when it is
+// nil.
 func fieldDoc(p *ir.Param) string {
 	text := sentence(p.Summary)
-	bare := *p // in Go, null is nil, and one or many is a list
+	bare := *p // in Go, null is nil, and one or many is always a list
 	bare.Nullable, bare.OneOrMany = false, false
 	want := table.Wants(&bare)
 	switch want {
-	case "a string", "an integer", "a number", "true or false", "an object":
+	case "a string", "an integer", "a number", "true or false", "an object": // the Go type says it
 	default:
 		text += " It is " + lowerFirst(want) + "."
 	}
 	if p.Default != nil {
-		text += " Default: " + shown(p.Default) + "."
+		text += " Default: " + defaultText(p.Default) + "."
 	}
 	switch {
 	case p.Nullable && (p.Required || p.Default != nil):
@@ -49,8 +50,8 @@ func fieldDoc(p *ir.Param) string {
 	return strings.TrimSpace(text)
 }
 
-// shown returns a default in words.
-func shown(v any) string {
+// defaultText returns a default as text for people: a string in quotes, or the items of a list separated by commas.
+func defaultText(v any) string {
 	switch v := v.(type) {
 	case string:
 		return strconv.Quote(v)
@@ -64,7 +65,7 @@ func shown(v any) string {
 		for i := range v {
 			list[i] = fmt.Sprint(v[i])
 		}
-		return shown(list)
+		return defaultText(list)
 	default:
 		return fmt.Sprint(v)
 	}

@@ -15,6 +15,7 @@ func result(tool *ir.Tool) []code {
 	return declarations
 }
 
+// resultField returns the field for a value in a result, with its comment and struct tags.
 func resultField(p *ir.Param) code {
 	about, tag := sentence(p.Summary), []string{"json", p.Name}
 	switch {

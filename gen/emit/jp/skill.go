@@ -68,7 +68,7 @@ func definitions(c *ir.Contract, s *ir.Skill) []string {
 // root.
 func relative(from, to string) string {
 	f, t := strings.Split(path.Clean(from), "/"), strings.Split(path.Clean(to), "/")
-	if f[0] == "." {
+	if f[0] == "." { // from is the root itself
 		f = f[1:]
 	}
 	for len(f) > 0 && len(t) > 0 && f[0] == t[0] {

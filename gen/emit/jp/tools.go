@@ -36,7 +36,7 @@ func define(c *ir.Contract, tool *ir.Tool, _ emit.Schemas) []byte {
 	d.Table(table...)
 	d.String("source", "local")
 	// The defaults are cautious: a tool must be enabled by name, and a person confirms every change.
-	run := "ask"
+	run := "ask" // unless the spec says otherwise
 	if tool.Effect == ir.Read {
 		run = "unattended"
 	}
@@ -62,8 +62,8 @@ func define(c *ir.Contract, tool *ir.Tool, _ emit.Schemas) []byte {
 	return d.Bytes()
 }
 
-// parameter writes the keys of a parameter, or of a value nested in one, below prefix. JP describes items and
-// properties like parameters.
+// parameter writes the keys of p, a parameter or a value nested in one, and of the values nested in p. Each key begins
+// with prefix, which ends in a dot unless it is empty. JP describes items and properties like parameters.
 func parameter(d *tomltext.Document, text *lower.Text, p *ir.Param, summary, prefix string) {
 	d.String(prefix+"type", string(p.Kind))
 	if p.Required {

@@ -48,7 +48,7 @@ func TestTablesMatchContract(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := Tools(c)
-			for i, it := range c.Tools() {
+			for i, tool := range c.Tools() {
 				var got struct {
 					Conversation struct{ Tools map[string]jpTool }
 				}
@@ -59,7 +59,7 @@ func TestTablesMatchContract(t *testing.T) {
 				if unknown := meta.Undecoded(); len(unknown) > 0 {
 					t.Errorf("%s: keys JP would refuse: %v", files[i].Path, unknown)
 				}
-				if diff := cmp.Diff(map[string]jpTool{it.Name: expected(it, c.Targets.JPCommand)}, got.Conversation.Tools); diff != "" {
+				if diff := cmp.Diff(map[string]jpTool{tool.Name: expected(tool, c.Targets.JPCommand)}, got.Conversation.Tools); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", files[i].Path, diff)
 				}
 			}
@@ -67,26 +67,27 @@ func TestTablesMatchContract(t *testing.T) {
 	}
 }
 
-func expected(it *ir.Tool, command string) jpTool {
-	text := lower.For(lowering(), it)
+// expected returns what JP has to read of a tool, with the words of package lower.
+func expected(tool *ir.Tool, command string) jpTool {
+	text := lower.For(lowering(), tool)
 	want := jpTool{Source: "local", Enable: "explicit", Run: "unattended", Command: command, Summary: text.Summary}
 	switch {
-	case it.JP != (ir.JPTool{}):
-		want.Enable, want.Run = it.JP.Enable, it.JP.Run
-	case it.Effect == ir.Write:
+	case tool.JP != (ir.JPTool{}):
+		want.Enable, want.Run = tool.JP.Enable, tool.JP.Run
+	case tool.Effect == ir.Write:
 		want.Run = "ask"
 	}
 	want.Style.Parameters = "function_call"
 	if text.Description != "" {
 		want.Description = strings.TrimRight(text.Description, "\n") + "\n"
 	}
-	for i, e := range it.Examples {
+	for i, e := range tool.Examples {
 		if i > 0 {
 			want.Examples += "\n"
 		}
 		want.Examples += strings.Join(strings.Fields(e.Summary), " ") + "\n```json\n" + e.Arguments + "\n```\n"
 	}
-	for i, p := range it.Params {
+	for i, p := range tool.Params {
 		if want.Parameters == nil {
 			want.Parameters = map[string]jpParameter{}
 		}

@@ -19,7 +19,7 @@ func Target() emit.Target { return emit.Target{Name: "plugin", Settings: true, E
 // marketplace is the file in which Claude Code and Codex look for a project's plugins.
 const marketplace = ".claude-plugin/marketplace.json"
 
-// Emit returns the files. Their formats are those of https://code.claude.com/docs/en/plugins-reference,
+// Emit returns the list of plugins and the files of the plugin. Their formats are those of https://code.claude.com/docs/en/plugins-reference,
 // https://geminicli.com/docs/extensions/reference and https://github.com/modelcontextprotocol/mcpb.
 func Emit(c *ir.Contract, _ emit.Schemas) ([]emit.File, error) {
 	p := c.Targets.Plugin
@@ -27,20 +27,21 @@ func Emit(c *ir.Contract, _ emit.Schemas) ([]emit.File, error) {
 	owner := jsontext.New("name", name)
 	servers := jsontext.New(name, jsontext.New("command", name, "args", []string{"mcp"}))
 	about := jsontext.New("name", name, "version", p.Version, "description", p.Summary)
-	in := func(file string, data []byte) emit.File { return emit.File{Path: path.Join(p.Dir, file), Data: data} }
+	inDir := func(file string, data []byte) emit.File { return emit.File{Path: path.Join(p.Dir, file), Data: data} }
 	return []emit.File{
 		{Path: marketplace, Data: jsontext.Pretty(jsontext.New("name", name, "owner", owner, "plugins", []any{
 			jsontext.New("name", name, "description", p.Summary, "source", "./"+p.Dir),
 		}))},
-		in(".claude-plugin/plugin.json", jsontext.Pretty(about.With("author", owner))),
-		in(".mcp.json", jsontext.Pretty(jsontext.New("mcpServers", servers))),
-		in("gemini-extension.json", jsontext.Pretty(about.With("mcpServers", servers))),
-		in("manifest.json", jsontext.Pretty(bundle(c, about, owner))),
-		in("skills/"+p.Skill+"/SKILL.md", skill(p)),
+		inDir(".claude-plugin/plugin.json", jsontext.Pretty(about.With("author", owner))),
+		inDir(".mcp.json", jsontext.Pretty(jsontext.New("mcpServers", servers))),
+		inDir("gemini-extension.json", jsontext.Pretty(about.With("mcpServers", servers))),
+		inDir("manifest.json", jsontext.Pretty(bundle(c, about, owner))),
+		inDir("skills/"+p.Skill+"/SKILL.md", skill(p)),
 	}, nil
 }
 
-// bundle returns the manifest of a bundle. Claude Desktop knows no projects, so it asks for a directory.
+// bundle returns the manifest of a bundle, with the members of about and owner as its author. Claude Desktop knows no
+// projects, so the manifest makes it ask for a directory.
 func bundle(c *ir.Contract, about, owner jsontext.Object) jsontext.Object {
 	name := c.Targets.Program()
 	program := "${__dirname}/" + name
@@ -60,11 +61,11 @@ func bundle(c *ir.Contract, about, owner jsontext.Object) jsontext.Object {
 }
 
 // pairs returns the names and values of an object in turn.
-func pairs(o jsontext.Object) (all []any) {
+func pairs(o jsontext.Object) (list []any) {
 	for _, m := range o {
-		all = append(all, m.Name, m.Value)
+		list = append(list, m.Name, m.Value)
 	}
-	return all
+	return list
 }
 
 // skill returns a skill in the form of https://agentskills.io/specification.

@@ -44,6 +44,7 @@ func Emit(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
 	return files, nil
 }
 
+// define returns the schema of a tool as a document of its own.
 func define(_ *ir.Contract, tool *ir.Tool, schemas emit.Schemas) []byte {
 	head := jsontext.New("$schema", "https://json-schema.org/draft/2020-12/schema", "title", tool.Name,
 		"description", lower.Brief(lowering(), tool).Description)
@@ -59,11 +60,12 @@ func Of(tool *ir.Tool) jsontext.Object {
 // Compact returns the schema of a tool on one line.
 func Compact(tool *ir.Tool) string { return ir.JSON(Of(tool)) }
 
-// object returns the schema of a closed object. The members in before come first and are all required.
-func object(text *lower.Text, params []ir.Param, before jsontext.Object) jsontext.Object {
-	properties := append(jsontext.Object{}, before...)
+// object returns the schema of a closed object. Its members are those in first, which are schemas and all required, and
+// then params.
+func object(text *lower.Text, params []ir.Param, first jsontext.Object) jsontext.Object {
+	properties := append(jsontext.Object{}, first...)
 	var required []string
-	for _, m := range before {
+	for _, m := range first {
 		required = append(required, m.Name)
 	}
 	for i := range params {
@@ -91,14 +93,14 @@ func property(text *lower.Text, p *ir.Param) jsontext.Object {
 		about = about.With("default", p.Default)
 	}
 	schema := value(text, p)
-	if schema[0].Name != "type" {
+	if schema[0].Name != "type" { // alternatives
 		return append(about, schema...)
 	}
 	return slices.Concat(schema[:1], about, schema[1:])
 }
 
-// value returns the schema of a value without its description and default. Each alternative has one type, because
-// providers refuse a list of types.
+// value returns the schema of a value without its description and default. If the value may be null, one string or one
+// of several variants, the schema lists alternatives with one type each, because providers refuse a list of types.
 func value(text *lower.Text, p *ir.Param) jsontext.Object {
 	var alternatives []any
 	if p.OneOrMany {
@@ -110,7 +112,7 @@ func value(text *lower.Text, p *ir.Param) jsontext.Object {
 		for i := range p.Variants {
 			alternatives = append(alternatives, variant(text, p, &p.Variants[i]))
 		}
-		schema = nil
+		schema = nil // the variants take its place
 	case p.Kind == ir.Object:
 		schema = object(text, p.Members, nil)
 	default:
@@ -154,8 +156,8 @@ func constraints(c *ir.Constraints) jsontext.Object {
 	return object
 }
 
-// pattern returns one pattern for all constraints without a keyword. A checked contract never combines a pattern with
-// not_blank or single_line.
+// pattern returns one pattern for not_blank and single_line, which have no keyword, or "" if c has neither. A checked
+// contract never combines them with a pattern of its own.
 func pattern(c *ir.Constraints) string {
 	switch {
 	case c.SingleLine && c.NotBlank:

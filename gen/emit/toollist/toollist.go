@@ -61,7 +61,9 @@ func Responses() emit.Target {
 		})
 }
 
-// target returns a target with a list of entries in one file, relative to the output folder.
+// target returns a target whose only file is a list of all tools. The path of the file is relative to the output
+// folder. entry returns the entry of a tool, with the text of the tool and its schema. If the target has groups, the
+// entries of a group are together, where the first of them would be.
 func target(file string, to lower.Target, entry func(*ir.Tool, *lower.Text, jsontext.Object) jsontext.Object) emit.Target {
 	define := func(_ *ir.Contract, tool *ir.Tool, schemas emit.Schemas) []byte {
 		text := lower.Brief(to, tool)
@@ -75,19 +77,19 @@ func target(file string, to lower.Target, entry func(*ir.Tool, *lower.Text, json
 			if len(text.Problems) > 0 {
 				return nil, fmt.Errorf("tool list of %s: %s", to.Name, strings.Join(text.Problems, "; "))
 			}
-			one := entry(tool, &text, schemas(tool))
+			definition := entry(tool, &text, schemas(tool))
 			if text.Group == "" {
-				list = append(list, one)
+				list = append(list, definition)
 				continue
 			}
 			g := groups[text.Group]
 			if g == nil {
-				g = &group{at: len(list)}
+				g = &group{index: len(list)}
 				groups[text.Group] = g
-				list = append(list, nil)
+				list = append(list, nil) // the group's place; set below
 			}
-			g.tools = append(g.tools, one)
-			list[g.at] = jsontext.New("type", "namespace", "name", text.Group, "description", "The tools whose names begin with "+text.Group+".", "tools", g.tools)
+			g.tools = append(g.tools, definition)
+			list[g.index] = jsontext.New("type", "namespace", "name", text.Group, "description", "The tools whose names begin with "+text.Group+".", "tools", g.tools)
 		}
 		return []emit.File{{Path: path.Join(c.Targets.Generated, file), Data: jsontext.Pretty(list)}}, nil
 	}}
@@ -95,6 +97,6 @@ func target(file string, to lower.Target, entry func(*ir.Tool, *lower.Text, json
 
 // group is the tools of one namespace and its index in a list.
 type group struct {
-	at    int
+	index int
 	tools []any
 }

@@ -23,6 +23,7 @@ type list struct {
 	entry func(tool *ir.Tool, schema any) map[string]any
 }
 
+// lists returns the emitters by name. Each entry function returns the entry that the host requires.
 func lists() map[string]list {
 	return map[string]list{
 		"anthropic": {toollist.Anthropic().Emit, "generated/anthropic/tools.json", func(tool *ir.Tool, schema any) map[string]any {
@@ -143,6 +144,7 @@ func TestNoTools(t *testing.T) {
 	}
 }
 
+// namespaced is a function, or a namespace with functions.
 type namespaced struct {
 	Type, Name string
 	Tools      []namespaced

@@ -90,16 +90,16 @@ func (d Diagnostic) String() string {
 	return b.String()
 }
 
-// Place returns the file and the known ones of line and column, as editors read it. The name of the file is not made
-// safe to show.
+// Place returns the file, then the line and the column as far as they are known: FILE:LINE:COL, as editors read it. The
+// name of the file is not made safe to show.
 func (d Diagnostic) Place() string {
-	at := d.File
+	place := d.File
 	for _, n := range []int{d.Span.Line, d.Span.Col} {
 		if n > 0 {
-			at += ":" + strconv.Itoa(n)
+			place += ":" + strconv.Itoa(n)
 		}
 	}
-	return at
+	return place
 }
 
 func (d Diagnostic) compare(e Diagnostic) int {

@@ -40,6 +40,7 @@ func (s *Source) Span(start, end int) Span {
 	return Span{Line: line, Col: col, EndLine: endLine, EndCol: endCol}
 }
 
+// position returns the line and the column of an offset, moved as [Source.Span] says.
 func (s *Source) position(offset int) (line, col int) {
 	offset = min(max(offset, s.starts[0]), len(s.text))
 	line = sort.SearchInts(s.starts, offset+1)

@@ -10,7 +10,7 @@ import (
 
 // Append appends text to dst, each rune replaced by [Rune] of it. Bytes that are not UTF-8 stay.
 //
-// A folded text contains another, byte for byte, exactly where the texts match rune for rune.
+// A folded text contains another folded text exactly where the two texts match without regard to case.
 func Append(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		b := text[i]
@@ -26,7 +26,7 @@ func Append(dst, text []byte) []byte {
 		if r == utf8.RuneError && size == 1 || isCaseless(r) {
 			dst = append(dst, text[i:i+size]...)
 		} else {
-			dst = utf8.AppendRune(dst, known(r))
+			dst = utf8.AppendRune(dst, tableRune(r))
 		}
 		i += size
 	}
@@ -43,8 +43,8 @@ var alphabets struct {
 	folded [0x590]rune
 }
 
-// known is Rune with a table for alphabets.
-func known(r rune) rune {
+// tableRune is Rune, faster for the runes in alphabets.
+func tableRune(r rune) rune {
 	if int(r) >= len(alphabets.folded) {
 		return Rune(r)
 	}
@@ -56,21 +56,21 @@ func known(r rune) rune {
 	return alphabets.folded[r]
 }
 
-// Rune returns one rune for all that are equal to r without regard to case: the first lower-case one, or the first if
-// there is none.
+// Rune returns the same rune for all runes that are equal to r without regard to case: the first lower-case one of
+// them, or the first of them if none is lower-case.
 func Rune(r rune) rune {
-	least, small := r, rune(-1)
+	first, firstLower := r, rune(-1)
 	for v := unicode.SimpleFold(r); ; v = unicode.SimpleFold(v) {
-		least = min(least, v)
-		if unicode.IsLower(v) && (small < 0 || v < small) {
-			small = v
+		first = min(first, v)
+		if unicode.IsLower(v) && (firstLower < 0 || v < firstLower) {
+			firstLower = v
 		}
-		if v == r {
+		if v == r { // back at the beginning of the orbit
 			break
 		}
 	}
-	if small >= 0 {
-		return small
+	if firstLower >= 0 {
+		return firstLower
 	}
-	return least
+	return first
 }

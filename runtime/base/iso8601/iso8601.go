@@ -18,13 +18,15 @@ var ErrForm = errors.New("not a date in a form of ISO 8601")
 // with a time of day.
 type Span struct{ First, Last time.Time }
 
-// expression matches a date; form has it compiled from its first use on: most runs of a program read no date.
+// expression matches a date. Its groups are 1, the year; 2 and 3, or 4 and 5, the month and day; 6 and 7, the week and
+// weekday; 8, the time of day; 9 and 10, the sign and the size of the offset.
 const (
 	date       = `(\d{4})(?:-(\d\d)-(\d\d)|(\d\d)(\d\d)|-?W(\d\d)(?:-?(\d))?)`
 	timeOfDay  = `(\d\d(?::\d\d(?::\d\d(?:[.,]\d+)?)?|\d\d(?:\d\d(?:[.,]\d+)?)?)?)`
 	expression = `^` + date + `(?:[^\dZz+-]` + timeOfDay + ` *)?(?:[Zz]|([+-])` + timeOfDay + `)?$`
 )
 
+// form is expression, compiled when it is first used: most runs of a program read no date.
 var form struct {
 	sync.Once
 	*regexp.Regexp
@@ -37,49 +39,49 @@ var form struct {
 // the text and before the offset is ignored, and so are digits beyond nanoseconds. Years are 0001 to 9999.
 func Parse(s string) (Span, error) {
 	form.Do(func() { form.Regexp = regexp.MustCompile(expression) })
-	is := form.FindStringSubmatch(strings.TrimSpace(s))
-	if is == nil {
+	groups := form.FindStringSubmatch(strings.TrimSpace(s))
+	if groups == nil {
 		return Span{}, ErrForm
 	}
-	number := func(parts ...int) int {
+	number := func(alternatives ...int) int { // of the one group that is not empty, or 0
 		text := ""
-		for _, part := range parts {
-			text += is[part]
+		for _, group := range alternatives {
+			text += groups[group]
 		}
 		n, _ := strconv.Atoi(text)
 		return n
 	}
 	year, month, day, days := number(1), number(2, 4), number(3, 5), 1
 	first := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	ok := year > 0 && first.Day() == day && int(first.Month()) == month
-	if is[6] != "" {
+	dateOK := year > 0 && first.Day() == day && int(first.Month()) == month
+	if groups[6] != "" { // a date of a week
 		// January 4 is in the first week of a year, which begins on a Monday.
 		fourth := time.Date(year, time.January, 4, 0, 0, 0, 0, time.UTC)
 		first = fourth.AddDate(0, 0, 7*(number(6)-1)-(int(fourth.Weekday())+6)%7)
-		of, _ := first.ISOWeek()
-		ok, days = year > 0 && of == year, 7
-		if weekday := number(7); is[7] != "" {
-			ok = ok && 1 <= weekday && weekday <= 7
+		weekYear, _ := first.ISOWeek()
+		dateOK, days = year > 0 && weekYear == year, 7
+		if weekday := number(7); groups[7] != "" {
+			dateOK = dateOK && 1 <= weekday && weekday <= 7
 			first, days = first.AddDate(0, 0, weekday-1), 1
 		}
 	}
 	last := first.AddDate(0, 0, days).Add(-1)
-	at, atOK := clock(is[8])
-	if is[8] != "" {
-		first = first.Add(at)
+	sinceMidnight, timeOK := clock(groups[8])
+	if groups[8] != "" { // an instant
+		first = first.Add(sinceMidnight)
 		last = first
 	}
-	offset, offsetOK := clock(is[10])
-	if is[9] == "-" {
+	offset, offsetOK := clock(groups[10])
+	if groups[9] == "-" {
 		offset = -offset
 	}
-	if !ok || !atOK || !offsetOK {
+	if !dateOK || !timeOK || !offsetOK {
 		return Span{}, ErrForm
 	}
 	return Span{first.Add(-offset), last.Add(-offset)}, nil
 }
 
-// clock returns a time of day or an offset, and reports whether it exists.
+// clock returns the duration of a time of day or an offset, 0 for an empty text. It reports whether such a time exists.
 func clock(s string) (time.Duration, bool) {
 	digits, fraction, _ := strings.Cut(strings.NewReplacer(":", "", ",", ".").Replace(s), ".")
 	digits, fraction = (digits + "000000")[:6], (fraction + "000000000")[:9]

@@ -14,9 +14,9 @@ const maxName = 128
 
 // Name returns the name in known that name was probably meant to be, or "" if none is near.
 //
-// Case, spaces, hyphens and underscores are ignored. At most a third of the longer name may differ, or the letters of
-// a name of two be swapped. A prefix of three letters or more is near if it is at least half of the name, or whole
-// words of it. Of equally near names Name returns the one that sorts first.
+// Case, spaces, hyphens and underscores are ignored. A name is near if at most a third of the longer name differs, or
+// if two letters are swapped in a name of two. A prefix of three letters or more is near if it is at least half of the
+// name, or whole words of it. Of equally near names Name returns the one that sorts first.
 func Name(name string, known []string) string {
 	if len(name) > maxName {
 		return ""
@@ -37,7 +37,8 @@ func Name(name string, known []string) string {
 	return best
 }
 
-// distance returns the distance of two names, and reports whether they are near.
+// distance returns the distance of two names, and reports whether they are near. If they are not, the distance means
+// nothing. A prefix and swapped letters have distance 1.
 func distance(a, b string) (int, bool) {
 	foldedA, foldedB := fold(a), fold(b)
 	longer := max(utf8.RuneCountInString(foldedA), utf8.RuneCountInString(foldedB))
@@ -53,7 +54,8 @@ func distance(a, b string) (int, bool) {
 	return d, near
 }
 
-// isPrefix reports whether start is a prefix of whole, which is the folded name, and long enough.
+// isPrefix reports whether start is a prefix of whole, has three bytes or more, and is half of whole or ends at a
+// separator of name. whole is the folded name.
 func isPrefix(start, whole, name string) bool {
 	if len(start) < 3 || !strings.HasPrefix(whole, start) {
 		return false
@@ -65,7 +67,7 @@ func isPrefix(start, whole, name string) bool {
 	return enough
 }
 
-// fold returns s without ignored differences.
+// fold returns s in lower case and without separators.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		if isSeparator(r) {
@@ -78,7 +80,8 @@ func fold(s string) string {
 func isSeparator(r rune) bool { return r == '_' || r == '-' || r == ' ' }
 
 // Edits returns the optimal string alignment distance of two strings in characters: insertions, deletions,
-// replacements and swaps of neighbours count one each. It reports whether the distance is at most limit.
+// replacements and swaps of neighbours count one each. It reports whether the distance is at most limit; if the lengths
+// alone differ by more, the returned distance is 0.
 func Edits(a, b string, limit int) (int, bool) {
 	from, to := []rune(a), []rune(b)
 	if len(from)-len(to) > limit || len(to)-len(from) > limit {

@@ -14,8 +14,9 @@ import (
 	"strings"
 )
 
-// AllowsHost reports whether a server answers a request with this Host header. It allows addresses, which nobody can
-// point elsewhere; on the loopback interface only its own. It allows known names.
+// AllowsHost reports whether a server answers a request with this Host header. It allows known names. A request on the
+// loopback interface, or on one that is not known, may otherwise only name that interface; on another interface any IP
+// address is allowed, because nobody can point an address elsewhere.
 func AllowsHost(r *http.Request, known []string) bool {
 	host := hostOnly(r.Host)
 	if host == "" {
@@ -32,8 +33,8 @@ func AllowsHost(r *http.Request, known []string) bool {
 	return err == nil
 }
 
-// Allows reports whether a server answers a request with this Origin header, which only browsers send. It allows known
-// pages, and pages of servers on this machine if this server is on the loopback interface.
+// Allows reports whether a server answers a request with this Origin header. It allows a request without one: only
+// browsers send it. It allows known origins, and those on this machine if the request's Host header names this machine.
 func Allows(r *http.Request, known []string) bool {
 	values := r.Header.Values("Origin")
 	if len(values) == 0 {

@@ -12,8 +12,9 @@ import (
 // maxWorkers is the greatest number of goroutines: more readers of files slow each other down.
 const maxWorkers = 8
 
-// Each calls work in several goroutines, which together range over every number below n once, until the context is
-// done. It returns when all calls have returned. work can set up what a goroutine needs before it ranges.
+// Each calls work in several goroutines. The sequences that the calls get yield, together, each number from 0 to n-1
+// once, until the context is done. Each returns when all calls have returned. A call can set up what it needs before
+// it ranges over its sequence.
 func Each(ctx context.Context, n int, work func(numbers iter.Seq[int])) {
 	var next atomic.Int64
 	var workers sync.WaitGroup

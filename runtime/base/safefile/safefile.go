@@ -62,7 +62,7 @@ func OpenDirIn(root *os.Root, name string) (*os.Root, error) {
 	return openDir(name, root.Stat, root.OpenRoot)
 }
 
-// openDir looks at the name first: opening a root waits as opening a file does.
+// openDir opens a name if stat says that it is a directory. Without this check, opening a FIFO as a root would wait.
 func openDir(name string, stat func(string) (fs.FileInfo, error), open func(string) (*os.Root, error)) (*os.Root, error) {
 	info, err := stat(name)
 	if err == nil && !info.IsDir() {
@@ -85,20 +85,21 @@ func OpenNoFollow(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 		defer inner.Close()
 		return OpenNoFollow(inner, rest)
 	}
-	there, err := noLink(root, name)
+	before, err := lstatNoLink(root, name)
 	if err != nil {
 		return nil, nil, err
 	}
 	f, info, err := OpenIn(root, name)
-	if err == nil && !os.SameFile(there, info) {
+	if err == nil && !os.SameFile(before, info) { // a link has replaced the file
 		f.Close()
 		return nil, nil, pathError(name, ErrLink)
 	}
 	return f, info, err
 }
 
+// openDirNoFollow is [OpenDirIn] for a base name that is no link. The error for a link is [ErrLink].
 func openDirNoFollow(root *os.Root, name string) (*os.Root, error) {
-	there, err := noLink(root, name)
+	before, err := lstatNoLink(root, name)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func openDirNoFollow(root *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	info, err := dir.Stat(".")
-	if err == nil && !os.SameFile(there, info) {
+	if err == nil && !os.SameFile(before, info) { // a link has replaced the directory
 		err = pathError(name, ErrLink)
 	}
 	if err != nil {
@@ -117,8 +118,8 @@ func openDirNoFollow(root *os.Root, name string) (*os.Root, error) {
 	return dir, nil
 }
 
-// noLink returns the information about a file that is not a link.
-func noLink(root *os.Root, name string) (fs.FileInfo, error) {
+// lstatNoLink returns the information about a name that is no link. The error for a link is [ErrLink].
+func lstatNoLink(root *os.Root, name string) (fs.FileInfo, error) {
 	info, err := root.Lstat(name)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		err = pathError(name, ErrLink)
@@ -126,7 +127,8 @@ func noLink(root *os.Root, name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// regular closes an opened file that is not regular.
+// regular returns an opened file and its information. It closes a file that is not regular and returns
+// [ErrNotRegular]. err is that of opening the file.
 func regular(f *os.File, err error) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
@@ -159,6 +161,7 @@ func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	return readOpened(f, err, most)
 }
 
+// readOpened returns the content of f and closes it. err is that of opening f.
 func readOpened(f *os.File, err error, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
@@ -174,7 +177,7 @@ func ReadAll(f *os.File, most int64) ([]byte, error) {
 		return nil, err
 	}
 	var data bytes.Buffer
-	if info.Size() <= most {
+	if info.Size() <= most { // a file that is too large is not read
 		data.Grow(int(max(0, info.Size())) + bytes.MinRead)
 		if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
 			return nil, err
@@ -195,7 +198,7 @@ func ReadDirIn(root *os.Root, name string, n int) ([]fs.DirEntry, error) {
 	defer dir.Close()
 	entries, err := dir.ReadDir(n)
 	if errors.Is(err, io.EOF) {
-		err = nil
+		err = nil // the directory is empty
 	}
 	return entries, err
 }
@@ -219,6 +222,7 @@ func StageUnsynced(root *os.Root, name string, data []byte, mode fs.FileMode) (t
 	return stage(root, name, data, mode, func(*os.File) error { return nil })
 }
 
+// stage is [Stage] with a function that returns after the disk has the file.
 func stage(root *os.Root, name string, data []byte, mode fs.FileMode, sync func(*os.File) error) (temp string, err error) {
 	temp = path.Join(path.Dir(name), fmt.Sprintf("%s%016x", tempPrefix, rand.Uint64()))
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

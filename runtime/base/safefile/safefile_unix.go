@@ -12,7 +12,8 @@ import (
 // nonblock makes opening a FIFO return at once.
 const nonblock = syscall.O_NONBLOCK
 
-// tryLock returns nil for unlock if somebody else has the lock.
+// tryLock locks a folder or a file as [Lock] does, but does not wait. Both results are nil if somebody else has the
+// lock, or if another file is now in the place of the one that was locked.
 func tryLock(name string) (unlock func(), err error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
@@ -35,12 +36,12 @@ func tryLock(name string) (unlock func(), err error) {
 		return nil, &os.PathError{Op: "flock", Path: name, Err: err}
 	}
 	// The last owner of the lock may have removed this file, and somebody else may have made and locked another.
-	mine, err := f.Stat()
-	var there fs.FileInfo
+	locked, err := f.Stat()
+	var current fs.FileInfo
 	if err == nil {
-		there, err = os.Stat(name)
+		current, err = os.Stat(name)
 	}
-	if err != nil || !os.SameFile(mine, there) {
+	if err != nil || !os.SameFile(locked, current) {
 		f.Close()
 		return nil, err
 	}
@@ -55,12 +56,12 @@ func tryLock(name string) (unlock func(), err error) {
 // OfAnother reports whether a file or a directory, a link in its place, or the target of that link belongs to another user
 // than this process. A file that does not exist belongs to nobody.
 func OfAnother(name string) bool {
-	for _, look := range []func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
-		info, err := look(name)
+	for _, stat := range []func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
+		info, err := stat(name)
 		if err != nil {
 			return false
 		}
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
+		if sys, ok := info.Sys().(*syscall.Stat_t); ok && int(sys.Uid) != os.Geteuid() {
 			return true
 		}
 	}

@@ -20,8 +20,9 @@ const (
 // OfAnother reports false: other users may not write in the profile of a user.
 func OfAnother(string) bool { return false }
 
-// tryLock returns nil for unlock if somebody else has the lock. It locks a file of its own that nobody else may open, in the
-// user's folder for temporary files: Windows cannot lock a folder, and no file is left in it.
+// tryLock locks a folder or a file as [Lock] does, but does not wait. Both results are nil if somebody else has the
+// lock. The lock is a file that one process alone can open, in the user's folder for temporary files: Windows cannot
+// lock a folder. The file disappears with the lock.
 func tryLock(name string) (unlock func(), err error) {
 	full, err := filepath.Abs(name)
 	if err != nil {
@@ -38,7 +39,7 @@ func tryLock(name string) (unlock func(), err error) {
 	}
 	handle, err := syscall.CreateFile(text, syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS, fileFlagDeleteOnClose, 0)
 	switch {
-	case errors.Is(err, errorSharingViolation), errors.Is(err, syscall.ERROR_ACCESS_DENIED): // the latter while it is removed
+	case errors.Is(err, errorSharingViolation), errors.Is(err, syscall.ERROR_ACCESS_DENIED): // denied: it is being removed
 		return nil, nil
 	case err != nil:
 		return nil, &os.PathError{Op: "lock", Path: lock, Err: err}

@@ -1,12 +1,12 @@
 package secret
 
-// kind is a kind of secret. Its texts are a literal and, after that, what the pattern matches.
+// kind is a kind of secret: one of its literals, and what the pattern matches after the literal.
 type kind struct {
 	name     string
 	literals string // between spaces, each of at least three bytes
-	after    string // a regular expression; its group, if it has one, is the secret instead of all
-	before   string // one for up to 32 bytes before the literal, whose group belongs to the secret; empty for none
-	chosen   bool   // a person chose it
+	after    string // a regular expression; if it has a group, only the group is the secret
+	before   string // a regular expression for up to 32 bytes before the literal; its group belongs to the secret
+	chosen   bool   // a person chose it: it may be a word such as "password"
 }
 
 // The beginnings of patterns: what stands between a name and its value, and a key in PEM up to its first line.

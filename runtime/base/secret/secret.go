@@ -15,9 +15,9 @@ import (
 // it is, otherwise a copy. A masked text stays the same if it is masked again.
 func Mask(text []byte) []byte {
 	var masked []byte
-	kept := 0 // the bytes of text that are in masked, or left out of it
+	kept := 0 // text[:kept] is in masked, or a mark in its place
 	for {
-		found := finder().next(text, kept)
+		found := sharedTable().next(text, kept)
 		if found == nil {
 			break
 		}
@@ -33,57 +33,57 @@ func Mask(text []byte) []byte {
 
 // Has reports whether a text has a secret.
 func Has(text []byte) bool {
-	return finder().next(text, 0) != nil
+	return sharedTable().next(text, 0) != nil
 }
 
-// The greatest lengths of secrets in bytes: of most, and of all. Of a longer one only so much is masked.
+// usualLength is more than the bytes of most secrets. maxLength is the greatest number of bytes of a secret that are
+// masked: the rest of a longer one stays.
 const usualLength, maxLength = 512, 16 << 10
 
-// finding is a secret in a text, or a placeholder, which has no kind.
+// finding is a secret at text[start:end], or a placeholder there if kind is nil.
 type finding struct {
-	kind       *compiled
+	kind       *compiledKind
 	start, end int
 }
 
-// compiled is a kind with its patterns, which are compiled when one of its literals occurs.
-type compiled struct {
+// compiledKind is a kind with its patterns, which are compiled when one of its literals occurs.
+type compiledKind struct {
 	kind
-	after, before func() *regexp.Regexp // before is nil if a word begins with the literal
-	wordStart     *regexp.Regexp        // what a word may begin after
+	after, before func() *regexp.Regexp // before is nil if the secret begins with the literal or after it
+	wordStart     *regexp.Regexp        // matches the end of a text after which a word may begin
 }
 
 // table finds the literals of all kinds. It looks at three bytes of a text, then at three bytes two bytes further on: a
 // literal has its first three bytes, or those after its first, at one of these places.
 type table struct {
-	places  [1 << 16]uint16 // by the hash of three bytes, the index in literal; 0 for none
-	literal [][]literal
+	indexes  [1 << 16]uint16 // by the hash of three bytes, the index in literals; 0 for none
+	literals [][]literal
 }
 
-// literal is a literal of a kind, and the place in it of the bytes that are looked at: 0 or 1.
+// literal is a literal of a kind, and the offset in it of the three bytes that are looked at: 0 or 1.
 type literal struct {
-	text  string
-	place int
-	kind  *compiled
+	text   string
+	offset int
+	kind   *compiledKind
 }
 
-// made is the table, which the first text makes.
-var made struct {
+// shared has the table, which is made for the first text.
+var shared struct {
 	sync.Once
 	table *table
 }
 
-// finder returns the table.
-func finder() *table {
-	made.Do(func() { made.table = newTable() })
-	return made.table
+func sharedTable() *table {
+	shared.Do(func() { shared.table = newTable() })
+	return shared.table
 }
 
 func newTable() *table {
-	t := &table{literal: make([][]literal, 1)}
+	t := &table{literals: make([][]literal, 1)} // index 0 means none
 	// A word may also begin after an escape, as in \nTOKEN and %3DTOKEN.
 	wordStart := regexp.MustCompile(`(?:^|\W|\\[nrtfv]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*[mK])$`)
 	for _, k := range kinds() {
-		c := &compiled{kind: k, wordStart: wordStart}
+		c := &compiledKind{kind: k, wordStart: wordStart}
 		c.after = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + c.kind.after + `)`) })
 		if k.before != "" {
 			c.before = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(c.kind.before) })
@@ -94,6 +94,7 @@ func newTable() *table {
 				t.add(text[1:4], literal{text, 1, c})
 				continue
 			}
+			// The literal has three bytes: the secret's next byte stands after those at offset 1.
 			for _, next := range "-_.~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" {
 				t.add(text[1:]+string(next), literal{text, 1, c})
 			}
@@ -102,14 +103,14 @@ func newTable() *table {
 	return t
 }
 
-// add adds a literal with three bytes of it.
+// add adds a literal, to be found by three bytes at its offset.
 func (t *table) add(three string, l literal) {
-	h := hash([]byte(three + "."))
-	if t.places[h] == 0 {
-		t.places[h] = uint16(len(t.literal)) //nolint:gosec // there are a thousand
-		t.literal = append(t.literal, nil)
+	h := hash([]byte(three + ".")) // the fourth byte does not matter
+	if t.indexes[h] == 0 {
+		t.indexes[h] = uint16(len(t.literals)) //nolint:gosec // there are a thousand
+		t.literals = append(t.literals, nil)
 	}
-	t.literal[t.places[h]] = append(t.literal[t.places[h]], l)
+	t.literals[t.indexes[h]] = append(t.literals[t.indexes[h]], l)
 }
 
 // hash returns a hash of the first three bytes of a text of four bytes or more.
@@ -120,21 +121,21 @@ func hash(text []byte) uint16 {
 // next returns the first secret in text[from:], or nil.
 func (t *table) next(text []byte, from int) *finding {
 	for i := from; i+4 <= len(text); i += 2 {
-		some := t.places[hash(text[i:])]
-		if some == 0 {
+		index := t.indexes[hash(text[i:])]
+		if index == 0 {
 			continue
 		}
-		for _, l := range t.literal[some] {
-			start := i - l.place
+		for _, l := range t.literals[index] {
+			start := i - l.offset
 			end := start + len(l.text)
 			if start < from || end > len(text) || string(text[start:end]) != l.text {
 				continue
 			}
-			found := l.kind.at(text, start, end)
+			found := l.kind.find(text, start, end)
 			if found != nil && found.kind != nil && found.start >= from {
 				return found
 			}
-			if found != nil { // nothing in it is looked at again
+			if found != nil { // a placeholder, or a secret that begins before from: the search goes on after its end
 				i = max(i, found.end-2)
 				break
 			}
@@ -146,42 +147,43 @@ func (t *table) next(text []byte, from int) *finding {
 // maxBefore is the number of bytes before a literal that a kind looks at.
 const maxBefore = 32
 
-// at returns the secret or placeholder of the kind with a literal from start to after, or nil.
-func (k *compiled) at(text []byte, start, after int) *finding {
+// find returns the secret or placeholder of the kind whose literal is text[start:after], or nil.
+func (k *compiledKind) find(text []byte, start, after int) *finding {
 	if k.before != nil {
 		first := max(start-maxBefore, 0)
 		groups := k.before().FindSubmatchIndex(text[first:start])
 		if groups == nil {
 			return nil
 		}
-		start = first + groups[2]
+		start = first + groups[2] // the group, before the literal, belongs to the secret
 	}
 	if isWord(text[start]) && !k.wordStart.Match(text[max(start-maxBefore, 0):start]) {
 		return nil
 	}
 	groups := k.match(text[after:], usualLength)
-	if groups != nil && groups[1] > usualLength/2 {
+	if groups != nil && groups[1] > usualLength/2 { // it may be longer
 		groups = k.match(text[after:], maxLength)
 	}
 	if groups == nil {
 		return nil
 	}
 	found, value := &finding{k, start, after + groups[1]}, after
-	if len(groups) > 2 {
+	if len(groups) > 2 { // the group alone is the secret
 		value = after + groups[2]
 		found.start, found.end = value, after+groups[3]
 	}
+	// A word that goes on after the match has another form, unless the match ends at maxLength.
 	isLonger := found.end < len(text) && groups[1] < maxLength && isWord(text[found.end-1]) && isWord(text[found.end])
-	said := string(text[value:found.end])
-	if isLonger || isPlaceholder(said) || k.chosen && isNoPassword(string(text[after:value]), said) {
+	valueText := string(text[value:found.end])
+	if isLonger || isPlaceholder(valueText) || k.chosen && isNoPassword(string(text[after:value]), valueText) {
 		found.kind = nil
 	}
 	return found
 }
 
-// match returns the places of the groups of the pattern, which begins with text and looks at length bytes: its time
-// grows with them, even if it fails at the first one.
-func (k *compiled) match(text []byte, length int) (groups []int) {
+// match returns the offsets of the groups of the pattern after the literal, or nil. text begins after the literal. Only
+// length bytes of it are looked at: the time grows with them, even if the first byte does not match.
+func (k *compiledKind) match(text []byte, length int) (groups []int) {
 	return k.after().FindSubmatchIndex(text[:min(len(text), length)])
 }
 

@@ -20,8 +20,8 @@ func Cut(s string, chars int) string {
 	return first[:len(first)-size] + "…"
 }
 
-// CutMiddle returns s if it has at most chars characters. Otherwise a mark with a number replaces the middle:
-// programs say first what they did and last why they stopped. The mark comes on top of chars.
+// CutMiddle returns s if it has at most chars characters. Otherwise a mark with the number of omitted characters
+// replaces the middle: programs say first what they did and last why they stopped. The mark does not count in chars.
 func CutMiddle(s string, chars int) string {
 	chars = max(chars, 0)
 	first, last, omitted := Ends(s, chars/2, chars-chars/2)
@@ -31,11 +31,11 @@ func CutMiddle(s string, chars int) string {
 	return fmt.Sprintf("%s … %d characters omitted … %s", first, omitted, last)
 }
 
-// Ends returns the first head and the last tail characters of s, and the number of those between them. If there are
-// none, first is s and last is empty. A byte that is not UTF-8 counts as a character.
+// Ends returns the first head and the last tail characters of s, and the number of characters between them. If no
+// character is between them, first is s and last is empty. A byte that is not UTF-8 counts as a character.
 func Ends(s string, head, tail int) (first, last string, omitted int) {
 	head, tail = max(head, 0), max(tail, 0)
-	if len(s) <= head {
+	if len(s) <= head { // it has no more characters than bytes
 		return s, "", 0
 	}
 	total := utf8.RuneCountInString(s)

@@ -34,8 +34,8 @@ func IsHidden(r rune) bool {
 
 func isNoncharacter(r rune) bool { return 0xfdd0 <= r && r <= 0xfdef || r&0xfffe == 0xfffe }
 
-// stays reports whether r is written as it is after the text already written. It looks at what was written, not at
-// what was read, so that a second pass changes nothing.
+// stays reports whether r is not hidden, or joins what is written before it. It looks at the text already written, not
+// at the text that was read, so that a second pass changes nothing.
 func stays(r rune, before []byte) bool {
 	return !IsHidden(r) || joins(r) && mayJoin(r, lastRune("", before))
 }
@@ -52,8 +52,7 @@ func joins(r rune) bool {
 	return r == zeroWidthNonJoiner || r == zeroWidthJoiner || r == textSelector || r == emojiSelector
 }
 
-// mayJoin reports whether r, for which joins is true, has a meaning after the character before, which is -1 at the
-// beginning.
+// mayJoin reports whether r, for which joins is true, has a meaning after before: a character, or -1 at the beginning.
 func mayJoin(r, before rune) bool {
 	if r == textSelector || r == emojiSelector {
 		return mayBeEmoji(before)

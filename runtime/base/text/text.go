@@ -84,6 +84,7 @@ const (
 	jsonText             // a JSON text
 )
 
+// convert returns s as appendForm writes it; s itself if nothing changes.
 func convert(s string, f form) string {
 	if unchanged(s, nil, f) == len(s) {
 		return s
@@ -91,6 +92,7 @@ func convert(s string, f form) string {
 	return string(appendForm(make([]byte, 0, len(s)+len(s)/8), s, f))
 }
 
+// appendForm appends s to dst, with a replacement for each character that may not stand in the form.
 func appendForm(dst []byte, s string, f form) []byte {
 	for i := 0; i < len(s); {
 		n := unchanged(s[i:], dst, f)
@@ -106,13 +108,13 @@ func appendForm(dst []byte, s string, f form) []byte {
 			if r == '\r' && f != jsonText && i < len(s) && s[i] == '\n' {
 				continue // the line feed ends the line
 			}
-			dst = appendInstead(dst, r, f)
+			dst = appendReplacement(dst, r, f)
 		}
 	}
 	return dst
 }
 
-// unchanged returns the number of bytes at the start of s that are written as they are after before.
+// unchanged returns the number of bytes at the start of s that stay as they are if s is written after before.
 func unchanged(s string, before []byte, f form) int {
 	for i := 0; i < len(s); {
 		if c := s[i]; ' ' <= c && c < 0x7f {
@@ -131,7 +133,8 @@ func unchanged(s string, before []byte, f form) int {
 	return len(s)
 }
 
-// keeps reports whether the form and the encoding allow a character.
+// keeps reports whether a form allows r. It does not allow a byte that is not UTF-8, for which r is U+FFFD and size 1.
+// It says nothing of hidden characters.
 func keeps(r rune, size int, f form) bool {
 	switch {
 	case r == '\n':
@@ -142,8 +145,8 @@ func keeps(r rune, size int, f form) bool {
 	return r != utf8.RuneError || size > 1
 }
 
-// appendInstead appends the replacement of a character.
-func appendInstead(dst []byte, r rune, f form) []byte {
+// appendReplacement appends what the form has in place of r.
+func appendReplacement(dst []byte, r rune, f form) []byte {
 	switch {
 	case r == '\n' || r == '\t':
 		return append(dst, ' ')

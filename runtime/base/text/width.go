@@ -17,30 +17,30 @@ func Width(s string) int {
 	return n
 }
 
-// Truncate returns the beginning of s that fits into a number of terminal columns; "…" is its last character if
-// something is left out. s is one line and has been made visible.
+// Truncate returns s if it fits into a number of terminal columns, otherwise as much of its beginning as fits with "…"
+// after it. s is one line and has been made visible.
 func Truncate(s string, columns int) string {
 	if columns <= 0 {
 		return ""
 	}
-	taken, cut := 0, 0 // cut is the end of s if an ellipsis follows
+	used, cut := 0, 0 // columns; where s ends if an ellipsis follows
 	before := rune(-1)
 	for i, r := range s {
-		if taken <= columns-1 {
+		if used <= columns-1 {
 			cut = i
 		}
-		taken += RuneWidth(r, before)
-		if before = r; taken > columns {
+		used += RuneWidth(r, before)
+		if used > columns {
 			return s[:cut] + "…"
 		}
+		before = r
 	}
 	return s
 }
 
-// RuneWidth returns the number of terminal columns that a visible character adds to its line after the character
-// before, which is -1 at its beginning: 2 for wide East Asian characters and emoji, 0 for marks on the character
-// before and for parts of one emoji, 1 for everything else. Terminals differ about emoji; a wrong width only looks
-// uneven.
+// RuneWidth returns the number of terminal columns that a visible character r adds to its line: 2 for wide East Asian
+// characters and emoji, 0 for marks on the character before r and for parts of one emoji, 1 for everything else.
+// before is -1 if r begins the line. Terminals differ about emoji; a wrong width only looks uneven.
 func RuneWidth(r, before rune) int {
 	switch {
 	case r < 0x300:

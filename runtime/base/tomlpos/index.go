@@ -24,9 +24,9 @@ func (p Path) Elem(i int) Path { return append(slices.Clip(p), i) }
 type Index struct {
 	source     *diag.Source
 	root       *node
-	deep       span
+	tooDeep    span // see Deep
 	statements []Statement
-	whole      bool // the whole text was parsed
+	complete   bool // the whole text was parsed
 }
 
 // span is a half-open range of byte offsets. No key or value is empty, so the zero span means unknown.
@@ -37,20 +37,20 @@ type node struct {
 	parent     *node
 	names      int // number of keys in its path
 	key, value span
-	header     bool // a header has defined it, not just mentioned it in a longer name
+	header     bool // a header has defined the node: the node is not only a part of a longer name
 	children   map[any]*node
 	elems      int // number of children that are elements
 }
 
-// last returns the node that a key through n refers to: the newest element of an array.
-func (n *node) last() *node {
+// newest returns n, or the newest element if n is an array: a longer name that begins with that of n refers to it.
+func (n *node) newest() *node {
 	for n.elems > 0 {
 		n = n.children[n.elems-1]
 	}
 	return n
 }
 
-// child returns the node of a name or an element. It makes one if there is none.
+// child returns the child of n for the name or the number of an element. It adds one if there is none.
 func (n *node) child(step any) *node {
 	c := n.children[step]
 	if c == nil {
@@ -58,7 +58,7 @@ func (n *node) child(step any) *node {
 			n.children = map[any]*node{}
 		}
 		c = &node{parent: n, names: n.names}
-		if _, name := step.(string); name {
+		if _, isName := step.(string); isName {
 			c.names++
 		}
 		n.children[step] = c
@@ -76,7 +76,7 @@ func (n *node) addElem() *node {
 // name in its own `[[header]]`; other elements, and the document itself, have no key.
 func (x *Index) Key(path Path) (diag.Span, bool) {
 	n, ok := x.find(path)
-	return x.place(n.key, ok)
+	return x.position(n.key, ok)
 }
 
 // Value returns the position of the value at the end of path: the whole text of a string, number, array or inline
@@ -85,10 +85,11 @@ func (x *Index) Key(path Path) (diag.Span, bool) {
 // array has none.
 func (x *Index) Value(path Path) (diag.Span, bool) {
 	n, ok := x.find(path)
-	return x.place(n.value, ok)
+	return x.position(n.value, ok)
 }
 
-func (x *Index) place(s span, ok bool) (diag.Span, bool) {
+// position returns the position of a span, or false if the span is unknown or ok is false.
+func (x *Index) position(s span, ok bool) (diag.Span, bool) {
 	if !ok || s == (span{}) {
 		return diag.Span{}, false
 	}
@@ -96,7 +97,7 @@ func (x *Index) place(s span, ok bool) (diag.Span, bool) {
 }
 
 // Deep returns the position of the first key or value that is nested too deeply, where the scan stopped.
-func (x *Index) Deep() (diag.Span, bool) { return x.place(x.deep, true) }
+func (x *Index) Deep() (diag.Span, bool) { return x.position(x.tooDeep, true) }
 
 // Statement is a header, or a key and its value, on a line of its own. Positions are byte offsets, for editors.
 type Statement struct {
@@ -109,7 +110,7 @@ type Statement struct {
 }
 
 // Statements returns the statements in order, and reports whether the whole document was parsed.
-func (x *Index) Statements() (list []Statement, whole bool) { return x.statements, x.whole }
+func (x *Index) Statements() (list []Statement, complete bool) { return x.statements, x.complete }
 
 // Lookup returns the position of the value at path, or of the nearest ancestor with a known one. The position of the
 // document itself is the zero Span, the whole file.
@@ -117,15 +118,15 @@ func (x *Index) Lookup(path Path) diag.Span {
 	n, _ := x.find(path)
 	for ; n != nil; n = n.parent {
 		for _, s := range []span{n.value, n.key} {
-			if at, ok := x.place(s, true); ok {
-				return at
+			if position, ok := x.position(s, true); ok {
+				return position
 			}
 		}
 	}
 	return diag.Span{}
 }
 
-// find returns the node at path, or the deepest one on the way and false.
+// find returns the node at path and true, or the last node on the way there and false.
 func (x *Index) find(path Path) (*node, bool) {
 	n := x.root
 	for _, step := range path {

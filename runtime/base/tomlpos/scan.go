@@ -18,17 +18,17 @@ const maxNames = 128
 func Scan(src []byte) *Index {
 	x := &Index{source: diag.NewSource(src), root: &node{}}
 	text := bytes.TrimPrefix(src, []byte("\uFEFF"))
-	s := &scanner{Index: x, src: src, before: len(src) - len(text), table: x.root}
+	s := &scanner{Index: x, src: src, markLength: len(src) - len(text), table: x.root}
 	s.Reset(text)
-	for s.deep == (span{}) && s.NextExpression() {
-		s.statement(s.Expression())
+	for s.tooDeep == (span{}) && s.NextExpression() {
+		s.addStatement(s.Expression())
 	}
 	// The parser's error has no field for depth.
 	var failed *unstable.ParserError
 	if errors.As(s.Error(), &failed) && strings.Contains(failed.Message, "nested") {
-		s.deep = s.span(s.Range(failed.Highlight))
+		s.tooDeep = s.span(s.Range(failed.Highlight))
 	}
-	x.whole = s.Error() == nil && s.deep == (span{})
+	x.complete = s.Error() == nil && s.tooDeep == (span{})
 	return x
 }
 
@@ -36,33 +36,35 @@ func Scan(src []byte) *Index {
 type scanner struct {
 	unstable.Parser
 	*Index
-	src    []byte
-	before int   // length of a byte order mark
-	table  *node // the table of `key = value` lines
+	src        []byte
+	markLength int   // of the byte order mark, or 0
+	table      *node // the table of the last header, to which `key = value` lines belong
 }
 
+// span returns a range of the parser, which does not see the byte order mark, as offsets in src.
 func (s *scanner) span(r unstable.Range) span {
-	start := s.before + int(r.Offset)
+	start := s.markLength + int(r.Offset)
 	return span{start, start + int(r.Length)}
 }
 
 // part is one part of a dotted name.
 type part struct {
 	text string
-	at   span
+	span span
 }
 
-func (s *scanner) name(of *unstable.Node) (name []part) {
-	for keys := of.Key(); keys.Next(); {
+// name returns the name in a header, or that of the key in `key = value`.
+func (s *scanner) name(expression *unstable.Node) (name []part) {
+	for keys := expression.Key(); keys.Next(); {
 		name = append(name, part{string(keys.Node().Data), s.span(keys.Node().Raw)})
 	}
 	return name
 }
 
-// statement adds a header, or a key with its value.
-func (s *scanner) statement(of *unstable.Node) {
-	st := Statement{Header: of.Kind != unstable.KeyValue, Array: of.Kind == unstable.ArrayTable}
-	name := s.name(of)
+// addStatement adds a header, or a key with its value, to the statements and to the nodes.
+func (s *scanner) addStatement(expression *unstable.Node) {
+	st := Statement{Header: expression.Kind != unstable.KeyValue, Array: expression.Kind == unstable.ArrayTable}
+	name := s.name(expression)
 	for _, p := range name {
 		st.Name = append(st.Name, p.text)
 	}
@@ -71,21 +73,22 @@ func (s *scanner) statement(of *unstable.Node) {
 		if st.Array {
 			brackets = 2
 		}
-		end := name[len(name)-1].at.end
-		st.Start = bytes.LastIndexByte(s.src[:name[0].at.start], '[') + 1 - brackets
+		end := name[len(name)-1].span.end
+		st.Start = bytes.LastIndexByte(s.src[:name[0].span.start], '[') + 1 - brackets
 		st.End = end + bytes.IndexByte(s.src[end:], ']') + brackets
-		s.header(name, st)
+		s.addHeader(name, st)
 	} else {
-		whole := s.span(of.Raw)
-		st.Start, st.Value, st.End = whole.start, s.entry(s.table, of).start, whole.end
+		whole := s.span(expression.Raw)
+		st.Start, st.Value, st.End = whole.start, s.addEntry(s.table, expression).start, whole.end
 	}
 	s.statements = append(s.statements, st)
 }
 
-// header adds `[a.b]` or `[[a.b]]`.
-func (s *scanner) header(name []part, st Statement) {
+// addHeader adds the node of `[a.b]` or `[[a.b]]`, which becomes the table of the following lines. Of several headers
+// with one name the first gives the node its position; `[[a.b]]` also adds an element.
+func (s *scanner) addHeader(name []part, st Statement) {
 	n := s.define(s.root, name)
-	key, whole := name[len(name)-1].at, span{st.Start, st.End}
+	key, whole := name[len(name)-1].span, span{st.Start, st.End}
 	if !n.header {
 		n.header, n.key, n.value = true, key, whole
 	}
@@ -96,24 +99,24 @@ func (s *scanner) header(name []part, st Statement) {
 	s.table = n
 }
 
-// entry adds `a.b = value` to a table, and returns the position of the value.
-func (s *scanner) entry(table *node, of *unstable.Node) span {
-	name := s.name(of)
+// addEntry adds the node of `a.b = value` to a table, and returns the span of the value.
+func (s *scanner) addEntry(table *node, expression *unstable.Node) span {
+	name := s.name(expression)
 	n := s.define(table, name)
-	start := name[len(name)-1].at.end
+	start := name[len(name)-1].span.end
 	start += bytes.IndexByte(s.src[start:], '=') + 1
 	start += len(s.src[start:]) - len(bytes.TrimLeft(s.src[start:], " \t"))
-	n.value = span{start, s.span(of.Raw).end}
-	s.inside(n, of.Value())
+	n.value = span{start, s.span(expression.Raw).end}
+	s.addChildren(n, expression.Value())
 	return n.value
 }
 
-// inside adds the elements and entries of a node's value.
-func (s *scanner) inside(n *node, value *unstable.Node) {
-	for items := value.Children(); items.Next() && s.deep == (span{}); {
+// addChildren adds the elements of an array, or the entries of an inline table, to its node n.
+func (s *scanner) addChildren(n *node, value *unstable.Node) {
+	for items := value.Children(); items.Next() && s.tooDeep == (span{}); {
 		item := items.Node()
 		if item.Kind == unstable.KeyValue {
-			s.entry(n, item)
+			s.addEntry(n, item)
 			continue
 		}
 		elem := n.addElem()
@@ -126,28 +129,29 @@ func (s *scanner) inside(n *node, value *unstable.Node) {
 			}
 			elem.value.end += bytes.IndexByte(s.src[elem.value.end:], '}') + 1
 		}
-		s.inside(elem, item)
+		s.addChildren(elem, item)
 	}
 }
 
-// define returns the node of a name in a table, and makes the tables on the way.
+// define returns the node of a name in a table, and adds the nodes on the way that do not exist. A node that is new has
+// the position of its part of the name. If the name is too deep, define sets tooDeep and returns the node where it is.
 func (s *scanner) define(table *node, name []part) *node {
 	n := table
 	for i, p := range name {
 		n = n.child(p.text)
 		implied := i < len(name)-1
 		if n.names > maxNames {
-			s.deep = p.at
+			s.tooDeep = p.span
 			return n
 		}
 		if n.key == (span{}) {
-			n.key = p.at
+			n.key = p.span
 			if implied {
-				n.value = p.at
+				n.value = p.span
 			}
 		}
 		if implied {
-			n = n.last()
+			n = n.newest()
 		}
 	}
 	return n

@@ -25,7 +25,8 @@ func Find(dir string) (string, bool) {
 	return "", false
 }
 
-// Upwards yields the absolute path of a directory, and then of those around it.
+// Upwards yields the absolute path of a directory, then of its parent, and so on to the root. It yields nothing if the
+// working directory of a relative path is not known.
 func Upwards(dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		dir, err := filepath.Abs(dir)

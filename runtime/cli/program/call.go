@@ -46,22 +46,22 @@ commas, or the key more than once.`,
 			if err != nil {
 				return cli.Usage(err)
 			}
-			if err := checkFlags(p.Registry.CheckFlags(cmd.Flags(), tool.Name)); err != nil {
+			if err := asUsage(p.Registry.CheckFlags(cmd.Flags(), tool.Name)); err != nil {
 				return err
 			}
 			arguments, err := p.arguments(tool, args[1:])
 			if err != nil {
 				return cli.Usage(err)
 			}
-			where := p.Host.Context()
-			where.Caller.Process, where.Ends = caller.Shell, true
+			callContext := p.Host.Context()
+			callContext.Caller.Process, callContext.Ends = caller.Shell, true
 			run := family.Call
 			if structured {
 				if run = family.CallStructured; !slices.Contains(family.HasStructured, tool.Name) {
 					return cli.Usagef("%s has no answer in JSON: leave --structured out", tool.Name)
 				}
 			}
-			answer, err := run(cmd.Context(), contract.Call{Tool: args[0], Arguments: arguments, Context: where})
+			answer, err := run(cmd.Context(), contract.Call{Tool: args[0], Arguments: arguments, Context: callContext})
 			if err != nil {
 				return err
 			}
@@ -77,7 +77,8 @@ commas, or the key more than once.`,
 	return cmd
 }
 
-// arguments returns the words after the tool's name as one JSON object.
+// arguments returns the words after the tool's name as one JSON object, or nil if there are none. Words are a JSON
+// object, "-" for an object on standard input, or key=value pairs. The error is for other words, or that of reading.
 func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -103,8 +104,9 @@ func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, err
 	}
 }
 
-// pairs returns key=value words as a JSON object. It keeps a value that is not of the declared type as a string; the
-// tool reports it.
+// pairs returns key=value words as a JSON object. A value becomes what the type of the tool's parameter says; a value
+// of another type stays a string, which the tool reports. The error is for a word without a key, and for a key that is
+// given twice although it takes one value.
 func pairs(tool contract.Tool, words []string) ([]byte, error) {
 	given := map[string]any{}
 	for _, word := range words {
@@ -121,12 +123,12 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 			return nil, fmt.Errorf("%s is given twice", key)
 		case declared.OneOrMany && !isRepeated:
 			given[key] = value
-		case declared.OneOrMany && !isList:
+		case declared.OneOrMany && !isList: // the second value
 			given[key] = []any{earlier, value}
 		case declared.OneOrMany:
 			given[key] = append(list, value)
 		case declared.Items != nil && declared.Items.Type != "string" && !strings.HasPrefix(value, "[") && json.Unmarshal([]byte("["+value+"]"), &items) == nil:
-			for _, item := range items {
+			for _, item := range items { // numbers or booleans between commas
 				list = append(list, item)
 			}
 			given[key] = list
@@ -192,7 +194,7 @@ func (p *CommandLine) completeCall(cmd *cobra.Command, args []string, word strin
 	return words, noFiles
 }
 
-// values returns known values of an argument.
+// values returns the values of an argument for completion: the allowed ones, or those that the family knows.
 func values(ctx context.Context, family toolset.Family, tool contract.Tool, key, prefix string, given map[string]string) []string {
 	declared := parameter(tool, key)
 	switch {
@@ -206,8 +208,8 @@ func values(ctx context.Context, family toolset.Family, tool contract.Tool, key,
 	return nil
 }
 
-// checkFlags turns the error for a flag that the tool ignores into wrong use.
-func checkFlags(err error) error {
+// asUsage returns the error for a flag that the tool ignores as one of wrong use, and any other error as it is.
+func asUsage(err error) error {
 	var ignored *toolset.IgnoredFlagError
 	if errors.As(err, &ignored) {
 		return cli.Usage(err)

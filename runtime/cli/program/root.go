@@ -23,7 +23,7 @@ type CommandLine struct {
 	Commands func() []*cobra.Command
 }
 
-// Run runs one command line and returns the exit code. It does not build the other commands for a call: scripts call
+// Run runs one command line and returns the exit code. For the command call it builds no other command: scripts call
 // often.
 func (p *CommandLine) Run(ctx context.Context, args []string) int {
 	var root *cobra.Command
@@ -37,7 +37,7 @@ func (p *CommandLine) Run(ctx context.Context, args []string) int {
 	return cli.Execute(ctx, root)
 }
 
-// Root returns the root command with all others below it.
+// Root returns the root command with all other commands below it.
 func (p *CommandLine) Root() *cobra.Command {
 	root := p.bare()
 	p.declareFlags(root)
@@ -79,10 +79,10 @@ func (p *CommandLine) checkHost() error {
 	return nil
 }
 
-// declareFlags makes the parser know which flags of families take a value if they come before the command. The root
-// itself accepts none of them.
+// declareFlags adds the flags of families to the root, hidden: the parser has to know which of them take a value if
+// they come before the command. The root itself refuses them.
 func (p *CommandLine) declareFlags(root *cobra.Command) {
-	run := root.RunE
+	runRoot := root.RunE
 	for _, f := range p.Registry.Flags() {
 		f.AddTo(root.Flags())
 		root.Flags().Lookup(f.Name).Hidden = true
@@ -93,6 +93,6 @@ func (p *CommandLine) declareFlags(root *cobra.Command) {
 				return cli.Usagef("unknown flag: --%s", f.Name)
 			}
 		}
-		return run(cmd, args)
+		return runRoot(cmd, args)
 	}
 }

@@ -25,7 +25,7 @@ that need a model that is configured.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tools := p.Registry.Offered(cmd.Context())
 			if asJSON {
-				return p.toolsJSON(tools)
+				return p.printToolsJSON(tools)
 			}
 			w := tabwriter.NewWriter(p.Host.Stdout, 0, 0, 2, ' ', 0)
 			for _, tool := range tools {
@@ -38,7 +38,8 @@ that need a model that is configured.`,
 	return cmd
 }
 
-func (p *CommandLine) toolsJSON(tools []contract.Tool) error {
+// printToolsJSON prints what a host is told of tools, as JSON.
+func (p *CommandLine) printToolsJSON(tools []contract.Tool) error {
 	type row struct {
 		Name        string          `json:"name"`
 		Summary     string          `json:"summary"`
@@ -68,7 +69,7 @@ func (p *CommandLine) versionCommand() *cobra.Command {
 	return cmd
 }
 
-// printBuild prints how the program was built, as JSON. The commit and its time are there if the Go command knew them.
+// printBuild prints, as JSON, the version of the program and how it was built, as far as the Go command knew that.
 func printBuild(host *toolset.Host) error {
 	built := struct {
 		Name     string `json:"name"`

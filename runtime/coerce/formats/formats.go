@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Is reports whether s has the format with a name.
+// Is reports whether s has the format with a name; false for a name that this package does not know.
 func Is(format, s string) bool {
 	switch format {
 	case "date-time":
@@ -68,6 +68,7 @@ func DateTime(s string) bool {
 	return second < 60 || (hour*60+minute+offset+day)%day == day-1
 }
 
+// twoDigits returns the number of two digits, and reports whether they are digits and the number is at most most.
 func twoDigits(s string, most int) (int, bool) {
 	if s[0] < '0' || s[0] > '9' || s[1] < '0' || s[1] > '9' {
 		return 0, false

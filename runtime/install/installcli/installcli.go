@@ -25,8 +25,8 @@ import (
 // Install returns the command that registers this program with a host.
 func Install(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 	c := &command{host: host, registry: registry, plan: install.PlanInstall, reads: registry.Reads}
-	c.nothing = c.alreadyThere
-	cmd := c.cobra(&cobra.Command{
+	c.reportNothing = c.reportInstalled
+	cmd := c.setUp(&cobra.Command{
 		Use:   "install HOST",
 		Short: "Register with a host: Claude Code, Codex, Cursor, JP, …",
 		Long: `Registers this program with a host, so that its assistant gets the tools. The
@@ -45,8 +45,8 @@ their scopes:
 // Uninstall returns the command that undoes [Install].
 func Uninstall(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 	c := &command{host: host, registry: registry, plan: install.PlanUninstall}
-	c.nothing = c.notThere
-	return c.cobra(&cobra.Command{
+	c.reportNothing = c.reportMissing
+	return c.setUp(&cobra.Command{
 		Use:   "uninstall HOST",
 		Short: "Undo install",
 		Long: `Takes the entry that install made out of the host's configuration file, and the
@@ -66,15 +66,15 @@ type command struct {
 	plan     func(install.Host, install.Options) (*install.Change, error)
 	// reads returns sentences about the data that the tools read, for the user to agree to; nil for none.
 	reads func(context.Context) []string
-	// nothing reports that there is nothing to do.
-	nothing func(install.Host, install.Options, *install.Change) error
+	// reportNothing prints why a change without files has nothing to do.
+	reportNothing func(install.Host, install.Options, *install.Change) error
 
 	scope             string
 	yes, dryRun, hook bool
 }
 
-// cobra adds the common parts of the two commands.
-func (c *command) cobra(cmd *cobra.Command) *cobra.Command {
+// setUp adds to cmd what both commands have, and returns cmd.
+func (c *command) setUp(cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.ValidArgsFunction = completeHosts
 	cmd.RunE = c.run
@@ -103,7 +103,8 @@ func hostTable() string {
 	return b.String()
 }
 
-// run plans a change, shows it, asks, and applies it.
+// run plans a change, prints it, asks whether to make it, applies it, and prints what is left to do. With --dry-run it
+// ends after printing the change. A file that cannot be edited is [cli.ErrFailed]; run has printed the reason then.
 func (c *command) run(cmd *cobra.Command, args []string) error {
 	host, err := hostOf(args)
 	if err != nil {
@@ -116,13 +117,13 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	change, err := c.plan(host, opts)
 	var manual *install.ManualError
 	if errors.As(err, &manual) {
-		return c.leftAlone(manual)
+		return c.reportManual(manual)
 	}
 	if err != nil {
 		return err
 	}
 	if len(change.Files) == 0 {
-		return c.nothing(host, opts, change)
+		return c.reportNothing(host, opts, change)
 	}
 	if _, err := io.WriteString(c.host.Stdout, text.Visible(change.Diff())); err != nil {
 		return err
@@ -148,8 +149,8 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 		if f.After == nil {
 			done = "Removed " + f.Path
 		}
-		if kept := f.Backup(); kept != "" {
-			done += "; what it was is in " + kept
+		if backup := f.Backup(); backup != "" {
+			done += "; what it was is in " + backup
 		}
 		if err := c.say(done); err != nil {
 			return err
@@ -158,7 +159,7 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	return c.say(change.Advice...)
 }
 
-// hostOf returns the host in the arguments.
+// hostOf returns the host that the only argument names. Other arguments are a usage error.
 func hostOf(args []string) (install.Host, error) {
 	var names []string
 	for _, h := range install.Hosts() {
@@ -177,7 +178,8 @@ func hostOf(args []string) (install.Host, error) {
 	return host, cli.Usagef("there is no host %s; name one of: %s", text.Quote(args[0]), strings.Join(names, ", "))
 }
 
-// options returns the options of the plan, with the given flags.
+// options returns the options of the plan, from this program, the project and the flags of the command. A scope or a
+// hook that the host does not have is an error, and so is a flag about one project in an entry for all projects.
 func (c *command) options(cmd *cobra.Command, host install.Host) (install.Options, error) {
 	opts, err := install.NewOptions(c.host, c.registry)
 	if err != nil {
@@ -193,39 +195,41 @@ func (c *command) options(cmd *cobra.Command, host install.Host) (install.Option
 	if opts.Hook = c.hook; c.hook && !host.HasHook() {
 		return opts, cli.Usagef("%s has no hook for the start of a session that install knows", host.Title)
 	}
-	set := cmd.Flags()
+	flags := cmd.Flags()
 	for _, f := range c.registry.Flags() {
-		if set.Changed(f.Name) && f.OneProject != "" && scope == install.User && !opts.Bind {
+		if flags.Changed(f.Name) && f.OneProject != "" && scope == install.User && !opts.Bind {
 			return opts, cli.Usagef("%s is about %s of one project, and this registers for all: add --scope project or --workspace DIR", f.Word(), f.OneProject)
 		}
 	}
-	opts.Settings, opts.Advice = c.registry.Given(set), c.registry.Advice(set, host.Name == "jp")
-	return opts, c.registry.CheckFlags(set, "")
+	opts.Settings, opts.Advice = c.registry.Given(flags), c.registry.Advice(flags, host.Name == "jp")
+	return opts, c.registry.CheckFlags(flags, "")
 }
 
-func (c *command) alreadyThere(host install.Host, _ install.Options, change *install.Change) error {
+// reportInstalled prints that the entry is already as it should be, and the notes and the advice of the change.
+func (c *command) reportInstalled(host install.Host, _ install.Options, change *install.Change) error {
 	return c.say(slices.Concat([]string{c.nothingToDo("is registered", host, change)}, change.Notes, change.Advice)...)
 }
 
-// notThere reports that there is no entry, and names other scopes that have one.
-func (c *command) notThere(host install.Host, opts install.Options, change *install.Change) error {
+// reportMissing prints why uninstall has nothing to do: the notes of the change; or, without notes, that there is no
+// entry, and which other scopes have one.
+func (c *command) reportMissing(host install.Host, opts install.Options, change *install.Change) error {
 	if len(change.Notes) > 0 {
 		return c.say(slices.Concat(change.Notes, change.Advice)...)
 	}
-	said := []string{c.nothingToDo("is not registered", host, change)}
+	sentences := []string{c.nothingToDo("is not registered", host, change)}
 	for _, r := range install.Registrations(host, opts) {
 		if r.Scope != change.Scope {
-			said = append(said, fmt.Sprintf("It is for scope %s, in %s: add --scope %s.", r.Scope, r.Path, r.Scope))
+			sentences = append(sentences, fmt.Sprintf("It is for scope %s, in %s: add --scope %s.", r.Scope, r.Path, r.Scope))
 		}
 	}
-	return c.say(slices.Concat(said, change.Advice)...)
+	return c.say(slices.Concat(sentences, change.Advice)...)
 }
 
 func (c *command) nothingToDo(state string, host install.Host, change *install.Change) string {
 	return fmt.Sprintf("Nothing to do: %s %s with %s (%s, %s)", c.host.Name, state, host.Title, change.Scope, change.Path)
 }
 
-// say writes sentences, one in a line.
+// say prints sentences, one in a line.
 func (c *command) say(sentences ...string) error {
 	for _, sentence := range sentences {
 		if _, err := fmt.Fprintln(c.host.Stdout, text.Line(sentence)); err != nil {
@@ -235,8 +239,9 @@ func (c *command) say(sentences ...string) error {
 	return nil
 }
 
-// leftAlone prints why a file was not changed, the fix, and the text that can be written into it by hand.
-func (c *command) leftAlone(e *install.ManualError) error {
+// reportManual prints why a file was not changed, the fix, and the text that a person can write into the file. It
+// returns [cli.ErrFailed].
+func (c *command) reportManual(e *install.ManualError) error {
 	fmt.Fprintf(c.host.Stderr, "error: %s\n", text.Line(e.Error()))
 	if e.Fix != "" {
 		fmt.Fprintf(c.host.Stderr, "hint: %s; then run this again\n", text.Line(e.Fix))

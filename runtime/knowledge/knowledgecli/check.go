@@ -60,24 +60,26 @@ when there are only warnings, unless --strict says otherwise.`,
 	return cmd
 }
 
-// examine checks the knowledge base. Errors of the configuration are findings; errors of flags alone are an error.
+// examine returns the report about the knowledge base. Problems of the configuration are findings, but problems of
+// flags alone are an error. If there is no topic, examine prints how to begin to standard error.
 func (c *commands) examine(ctx context.Context) (report, error) {
 	r := report{Findings: []knowledge.Finding{}}
 	b, err := c.open()
-	found := knowledge.ConfigFindings(err)
+	findings := knowledge.ConfigFindings(err)
+	isInFile := func(f knowledge.Finding) bool { return f.Severity == diag.Error && f.File != "-k" }
 	switch {
-	case err != nil && !slices.ContainsFunc(found, func(f knowledge.Finding) bool { return f.Severity == diag.Error && f.File != "-k" }):
+	case err != nil && !slices.ContainsFunc(findings, isInFile):
 		return r, err
 	case err == nil:
-		if found, err = b.Check(ctx); err != nil {
+		if findings, err = b.Check(ctx); err != nil {
 			return r, err
 		}
 		if r.Topics = len(b.TopicIDs()); r.Topics == 0 {
 			c.sayHowToBegin(b)
 		}
 	}
-	r.Findings = append(r.Findings, found...)
-	for _, f := range found {
+	r.Findings = append(r.Findings, findings...)
+	for _, f := range findings {
 		if f.Severity == diag.Error {
 			r.Errors++
 		} else {
@@ -87,6 +89,7 @@ func (c *commands) examine(ctx context.Context) (report, error) {
 	return r, nil
 }
 
+// print writes the findings with their hints, and the summary.
 func (r report) print(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for _, f := range r.Findings {
@@ -102,6 +105,7 @@ func (r report) print(w io.Writer) error {
 	return out.Flush()
 }
 
+// summary returns a sentence with the numbers of errors and warnings.
 func (r report) summary() string {
 	var parts []string
 	if r.Errors > 0 {
@@ -112,7 +116,7 @@ func (r report) summary() string {
 	}
 	where := " in " + text.Count(r.Topics, "topic", "topics")
 	if r.Topics == 0 {
-		where = "" // there are none, or their configuration cannot be read
+		where = "" // there is no topic, or the configuration cannot be used
 	}
 	return cmp.Or(strings.Join(parts, ", "), "Nothing to complain of") + where + "."
 }

@@ -56,8 +56,8 @@ func (c *commands) open() (*knowledge.Base, error) {
 	return b, nil
 }
 
-// subjectArgs returns the topic and the subject of TOPIC/SLUG or of two arguments. An id has no slash; a title with a
-// slash can be an argument of its own.
+// subjectArgs returns the topic and the subject in the arguments: TOPIC/SLUG, or TOPIC and SLUG, where TOPIC may be a
+// title with a slash. Other arguments are a usage error.
 func subjectArgs(cmd *cobra.Command, args []string) (topic, subject string, err error) {
 	switch len(args) {
 	case 1:
@@ -71,7 +71,7 @@ func subjectArgs(cmd *cobra.Command, args []string) (topic, subject string, err 
 	return topic, subject, nil
 }
 
-// complete completes the first argument with one of the functions of a knowledge base that return completions.
+// complete returns the function that completes the first argument of a command with the results of find for a word.
 func (c *commands) complete(find func(*knowledge.Base, context.Context, string) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -79,10 +79,10 @@ func (c *commands) complete(find func(*knowledge.Base, context.Context, string) 
 		if err != nil || len(args) > 0 {
 			return nil, directive
 		}
-		found := find(b, cmd.Context(), word)
-		if len(found) > 0 && strings.HasSuffix(found[0], "/") {
+		completions := find(b, cmd.Context(), word)
+		if len(completions) > 0 && strings.HasSuffix(completions[0], "/") {
 			directive |= cobra.ShellCompDirectiveNoSpace // a subject follows
 		}
-		return found, directive
+		return completions, directive
 	}
 }

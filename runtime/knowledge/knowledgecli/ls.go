@@ -75,7 +75,7 @@ the name of their folder.`,
 	return cmd
 }
 
-// sayHowToBegin writes the reason for an empty knowledge base to standard error.
+// sayHowToBegin writes to standard error why there is no knowledge base, and how to make one.
 func (c *commands) sayHowToBegin(b *knowledge.Base) {
 	where := "this directory is in no workspace, which would have .jp or convtools.toml in it"
 	if b.Root() != "" {
@@ -99,7 +99,7 @@ func printTopics(w io.Writer, topics []knowledge.Topic) error {
 		rows := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for _, s := range topic.Subjects {
 			line := fmt.Sprintf("  %s\t%s", text.Cell(s.Name), fileSize(s))
-			if marks := marks(s); marks != "" {
+			if marks := marksOf(s); marks != "" {
 				line += "\t" + marks
 			}
 			fmt.Fprintln(rows, line)
@@ -114,6 +114,7 @@ func printTopics(w io.Writer, topics []knowledge.Topic) error {
 	return out.Flush()
 }
 
+// topicState returns why a topic cannot be learned; or the number of its subjects, its directory and its size.
 func topicState(topic knowledge.Topic) string {
 	switch {
 	case topic.Disabled:
@@ -131,7 +132,7 @@ func topicState(topic knowledge.Topic) string {
 	return fmt.Sprintf("%s in %s, %s, about %s", text.Count(len(topic.Subjects), "subject", "subjects"), text.Cell(topic.Dir), byteSize(size), text.Count(tokens, "token", "tokens"))
 }
 
-// fileSize returns the size of a subject in bytes and tokens.
+// fileSize returns the size of a subject in bytes and, if it can be loaded, in tokens; "?" if it cannot be read.
 func fileSize(s *subjects.Subject) string {
 	switch {
 	case s.Problem != "":
@@ -142,22 +143,22 @@ func fileSize(s *subjects.Subject) string {
 	return byteSize(s.Size) + ", " + text.Count(s.Tokens, "token", "tokens")
 }
 
-// marks returns the properties of a subject, and the description of a skill.
-func marks(s *subjects.Subject) string {
-	var all []string
-	mark := func(set bool, name string) {
-		if set {
-			all = append(all, name)
+// marksOf returns the properties of a subject, with commas between them, and the description of a skill.
+func marksOf(s *subjects.Subject) string {
+	var marks []string
+	addIf := func(condition bool, mark string) {
+		if condition {
+			marks = append(marks, mark)
 		}
 	}
-	mark(s.Disabled, "disabled")
-	mark(s.Learned && !s.Disabled, "learned")
-	mark(s.Hidden, "hidden")
-	mark(s.Skill, "skill")
-	mark(s.Binary, "binary, cannot be loaded")
-	mark(s.TooLarge, "over the limit of 4 MiB, cannot be loaded")
-	mark(s.Problem != "", "cannot be read: "+text.Cell(s.Problem))
-	line := strings.Join(all, ", ")
+	addIf(s.Disabled, "disabled")
+	addIf(s.Learned && !s.Disabled, "learned")
+	addIf(s.Hidden, "hidden")
+	addIf(s.Skill, "skill")
+	addIf(s.Binary, "binary, cannot be loaded")
+	addIf(s.TooLarge, "over the limit of 4 MiB, cannot be loaded")
+	addIf(s.Problem != "", "cannot be read: "+text.Cell(s.Problem))
+	line := strings.Join(marks, ", ")
 	if s.Description != "" {
 		line += ": " + text.Cut(text.Cell(s.Description), 60)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge"
 )
 
+// create returns the command knowledge new.
 func (c *commands) create() *cobra.Command {
 	return &cobra.Command{
 		Use:   "new TOPIC/SLUG",
@@ -44,19 +45,19 @@ touched.`,
 			if err != nil {
 				return cli.Usage(err)
 			}
-			return c.createFile(cmd.Context(), topic, file)
+			return c.createSubject(cmd.Context(), topic, file)
 		},
 	}
 }
 
-// createFile creates the file of a subject, and prints the name of the subject and its marks: it may be hidden, disabled
-// or a skill.
-func (c *commands) createFile(ctx context.Context, id, file string) error {
+// createSubject creates a file in the directory of the topic with a name. It prints the name and the marks of the
+// subject that the file is, or that it is no subject. A disabled topic and an existing file are errors.
+func (c *commands) createSubject(ctx context.Context, topicName, file string) error {
 	b, err := c.open()
 	if err != nil {
 		return err
 	}
-	topic, err := b.Topic(ctx, id)
+	topic, err := b.Topic(ctx, topicName)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (c *commands) createFile(ctx context.Context, id, file string) error {
 		return fmt.Errorf("topic %s is disabled: remove enable = false from it first", topic.ID)
 	}
 	name := path.Join(topic.Dir, file)
-	switch err := create(b, topic, file, templateOf(file)); {
+	switch err := createFile(b, topic, file, templateOf(file)); {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%s exists already and was not touched", name)
 	case err != nil:
@@ -79,7 +80,7 @@ func (c *commands) createFile(ctx context.Context, id, file string) error {
 			continue
 		}
 		subject = fmt.Sprintf("subject %q of topic %s", s.Name, topic.ID)
-		if marks := marks(s); marks != "" {
+		if marks := marksOf(s); marks != "" {
 			subject += " (" + marks + ")"
 		}
 	}
@@ -87,21 +88,21 @@ func (c *commands) createFile(ctx context.Context, id, file string) error {
 	return nil
 }
 
-// fileOf returns the path of the file for a slug, relative to the directory of its topic and with slashes. Every file
-// system takes it, and it does not look like a pattern.
+// fileOf returns the path of the file for a slug, relative to the directory of the topic and with slashes. It adds
+// ".md" if there is no extension. The error is for a path that some file system does not allow, and for a pattern.
 func fileOf(slug string) (string, error) {
-	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
-	wrong := func(part string) bool {
+	isUnprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+	isForbidden := func(part string) bool {
 		return part == "" || strings.Trim(part, " ") != part || strings.HasSuffix(part, ".")
 	}
-	if !utf8.ValidString(slug) || strings.ContainsFunc(slug, unprintable) || strings.ContainsAny(slug, `\:*?"<>|[]{}`) ||
-		slices.ContainsFunc(strings.Split(slug, "/"), wrong) || !filepath.IsLocal(filepath.FromSlash(slug)) {
+	if !utf8.ValidString(slug) || strings.ContainsFunc(slug, isUnprintable) || strings.ContainsAny(slug, `\:*?"<>|[]{}`) ||
+		slices.ContainsFunc(strings.Split(slug, "/"), isForbidden) || !filepath.IsLocal(filepath.FromSlash(slug)) {
 		return "", fmt.Errorf(`%s cannot be the name of a subject: leave out \ : * ? " < > | [ ] { } and what cannot be printed; `+
 			`no part of it may be empty, "." or "..", begin or end with a blank, or end with a dot`, text.Quote(slug))
 	}
 	ext := strings.TrimPrefix(path.Ext(strings.TrimLeft(path.Base(slug), ".")), ".")
 	if strings.Trim(ext, "0123456789") == "" {
-		slug += ".md" // a version number is no extension
+		slug += ".md" // also after a version number such as 1.2, which is no extension
 	}
 	return slug, nil
 }
@@ -117,7 +118,8 @@ func templateOf(file string) string {
 	return "---\nname: \"" + folder + "\"\n# What it does, and when to use it:\ndescription:\n---\n\n" + heading(folder)
 }
 
-// heading returns the line of a heading made of a name.
+// heading returns the line of a Markdown heading made of a name: words instead of - and _, the first letter in upper
+// case.
 func heading(name string) string {
 	words := strings.NewReplacer("-", " ", "_", " ").Replace(strings.TrimLeft(name, "."))
 	title := strings.Join(strings.Fields(words), " ")
@@ -125,14 +127,14 @@ func heading(name string) string {
 	return "# " + strings.ToUpper(title[:size]) + title[size:] + "\n"
 }
 
-// create creates a file that does not exist, with its directories and the directory of the topic if that is in the
-// project. It follows no link out of the topic.
-func create(b *knowledge.Base, topic knowledge.Topic, file, content string) error {
+// createFile creates a file in the directory of a topic, with the folders around it, and that directory if it is in the
+// project. It follows no link out of that directory. The error wraps [fs.ErrExist] if the file exists.
+func createFile(b *knowledge.Base, topic knowledge.Topic, file, content string) error {
 	root, err := b.OpenDir(topic.ID)
 	if errors.Is(err, fs.ErrNotExist) && !topic.Outside {
-		project, failed := safefile.OpenDir(b.Root())
-		if failed != nil {
-			return failed
+		project, projectErr := safefile.OpenDir(b.Root())
+		if projectErr != nil {
+			return projectErr
 		}
 		defer project.Close()
 		if err := project.MkdirAll(filepath.FromSlash(topic.Dir), 0o755); err != nil {

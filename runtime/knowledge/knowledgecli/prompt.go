@@ -63,8 +63,8 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 	return cmd
 }
 
-// printJPConfig prints a configuration of JP that adds a section to its system prompt. Without a section the
-// configuration changes nothing: JP would refuse an empty file.
+// printJPConfig prints a configuration of JP that adds a section to the system prompt of JP. If the section is empty,
+// it prints a configuration that changes nothing, because JP refuses an empty file.
 func (c *commands) printJPConfig(section string) error {
 	config := map[string]any{}
 	if section != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// format returns the content that is shown for the bytes of a file.
+// format returns the content of a file from its bytes and its extension.
 func format(data []byte, ext string) Content {
 	c := Content{Size: int64(len(data))}
 	if isBinary(data) {
@@ -26,8 +26,8 @@ func format(data []byte, ext string) Content {
 		c.Empty = true
 		return c
 	}
-	if language, fenced := fence(ext); fenced {
-		longest, run := 0, 0
+	if language, ok := fenceLanguage(ext); ok {
+		longest, run := 0, 0 // of backquotes in the text: the fence has more
 		for _, c := range []byte(text) {
 			if run++; c != '`' {
 				run = 0
@@ -41,9 +41,9 @@ func format(data []byte, ext string) Content {
 	return c
 }
 
-// fence reports whether files with an extension, in lower case, are shown in a fence, and returns the language. Prose
-// is not in a fence.
-func fence(ext string) (language string, fenced bool) {
+// fenceLanguage returns the language, or "", that a fence around a file with an extension, in lower case, names. ok is
+// false for prose, which has no fence.
+func fenceLanguage(ext string) (language string, ok bool) {
 	switch ext {
 	case "", "md", "markdown", "txt", "text":
 		return "", false
@@ -56,8 +56,8 @@ func fence(ext string) (language string, fenced bool) {
 	return cmp.Or(languages[ext], ext), true
 }
 
-// CloseTags returns a text that cannot end the elements around it: it writes the first character of their closing
-// tags, in any case, as an entity.
+// CloseTags returns a text that cannot end the elements <subject>, <topic> and <knowledge> around it. In their closing
+// tags, in upper or lower case, it replaces the first character by an entity.
 func CloseTags(text string) string {
 	if !strings.Contains(text, "</") {
 		return text

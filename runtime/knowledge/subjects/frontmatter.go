@@ -16,10 +16,9 @@ import (
 // maxDescription is the length in characters that the Agent Skills specification allows for a description.
 const maxDescription = 1024
 
-// DescriptionOf returns the description in the front matter of a SKILL.md, on one line of at most 1,024 characters.
-// It is empty without front matter. The error is for front matter that is no YAML.
-//
-// It reads only the syntax: decoding aliases may take very long.
+// DescriptionOf returns the description in the front matter of a SKILL.md, on one line of at most 1,024 characters, or
+// "" if there is none. The error is for front matter that is no YAML, and for a description that is no text or an
+// alias: DescriptionOf reads only the syntax, because decoding aliases may take long.
 func DescriptionOf(data []byte) (string, error) {
 	spaced := bytes.ReplaceAll(frontMatter(data), []byte("\t"), []byte(" ")) // the library loses tabs in values
 	file, err := parser.ParseBytes(spaced, 0)
@@ -32,27 +31,27 @@ func DescriptionOf(data []byte) (string, error) {
 	if err != nil {
 		return "", nil // there is none
 	}
-	var said string
+	var written string
 	switch value := node.(type) {
-	case *ast.NullNode:
+	case *ast.NullNode: // description:
 	case *ast.AliasNode:
 		return "", errors.New("the description in its front matter is an alias")
 	case *ast.LiteralNode:
-		said = value.Value.Value
+		written = value.Value.Value
 	case ast.ScalarNode:
-		said = fmt.Sprint(value.GetValue())
+		written = fmt.Sprint(value.GetValue())
 	default:
 		return "", errors.New("the description in its front matter is no text")
 	}
-	return text.Cut(strings.Join(strings.Fields(text.Line(said)), " "), maxDescription), nil
+	return text.Cut(strings.Join(strings.Fields(text.Line(written)), " "), maxDescription), nil
 }
 
-// frontMatter returns the text between a first line "---" and the next line "---" or "...". It is empty if one of
-// them is missing.
+// frontMatter returns the text between a first line "---" and the next line "---" or "...". It returns nil if one of
+// these lines is not in the beginning of the file.
 func frontMatter(data []byte) []byte {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	data = data[:min(len(data), beginning)]
-	offset, begin := 0, 0
+	offset, begin := 0, 0 // of the line, and of the front matter
 	for line := range bytes.Lines(data) {
 		mark := string(bytes.TrimRight(line, " \t\r\n"))
 		switch {

@@ -21,7 +21,7 @@ func FuzzFormat(f *testing.F) {
 		if (c.Text == "") != (c.Empty || c.Binary) {
 			t.Errorf("%+v", c)
 		}
-		if _, fenced := fence(ext); fenced && c.Text != "" {
+		if _, fenced := fenceLanguage(ext); fenced && c.Text != "" {
 			head, rest, _ := strings.Cut(c.Text, "\n")
 			marks := head[:len(head)-len(strings.TrimLeft(head, "`"))]
 			body, closed := strings.CutSuffix(rest, "\n"+marks)

@@ -12,8 +12,8 @@ import (
 const (
 	// MaxPatterns is the most patterns in a call of [Tree.Resolve].
 	MaxPatterns = 64
-	// maxNear is the number of misses of a call for which a similar name is looked for: each is compared with every
-	// subject.
+	// maxNear is the most misses of a call for which [Tree.Resolve] looks for a similar name. To find one takes a
+	// comparison with every subject.
 	maxNear = 8
 )
 
@@ -23,15 +23,15 @@ type Dead struct {
 	Pattern string
 }
 
-// Result is the subjects that a list of patterns matches.
+// Result has the subjects that a list of patterns matches.
 type Result struct {
-	// Hits are the subjects, each once, in the order of the first pattern that matches them. Subjects of one glob are
-	// in the order of the topic, and subjects with one name in the order of their paths.
+	// Hits are the subjects to show, each once, in the order of the first pattern that matches them. Subjects of one glob
+	// are in the order of the topic, and subjects with one name in the order of their paths.
 	Hits []*Subject
-	// Literal reports whether there is one pattern, and it is the name of one subject and no glob.
+	// Literal is set if there is only one pattern, and it is the name of the only hit.
 	Literal bool
-	// AlreadyLearned are the matched subjects that are in the prompt. A glob counts for them only if it matches
-	// nothing else. They are not in Hits.
+	// AlreadyLearned are the matched subjects that are in the prompt; they are not in Hits. If a glob matches other
+	// subjects too, its matches in the prompt are in neither list.
 	AlreadyLearned []*Subject
 	// Missed are the patterns that match nothing, in their order.
 	Missed []Miss
@@ -44,28 +44,28 @@ type Miss struct {
 	Near    string // the slug of a similar visible subject, or empty
 }
 
-// Configure marks the subjects with the lists of a topic's configuration. It is called once, before Resolve. The disabled
-// patterns must have no problem: the subjects that they were to hide would be shown.
+// Configure applies the configuration of the topic with an id: the lists disabled and learned. It sets Disabled and
+// Learned of the subjects, and Visible and Dead of the tree. It is called once, before Resolve. The patterns in
+// disabled must have no problem: readers would get the subjects that such a pattern was to hide.
 func (t *Tree) Configure(topic string, disabled, learned []string) {
-	all := t.Subjects
 	t.topic = topic
 	for _, p := range Patterns(topic, disabled) {
-		hit := false
-		for _, s := range all {
-			if !(hit && s.Disabled) && p.covers(s) {
-				s.Disabled, hit = true, true
+		isDead := true
+		for _, s := range t.Subjects {
+			if (isDead || !s.Disabled) && p.covers(s) {
+				s.Disabled, isDead = true, false
 			}
 		}
-		if !hit {
+		if isDead {
 			t.Dead = append(t.Dead, Dead{"disabled", p.Text})
 		}
 	}
 	disabledFiles := map[string]bool{}
-	for _, s := range all {
+	for _, s := range t.Subjects {
 		disabledFiles[s.Path] = s.Disabled
 	}
-	for _, s := range all {
-		s.Disabled = s.Disabled || disabledFiles[s.Target] // a link
+	for _, s := range t.Subjects {
+		s.Disabled = s.Disabled || disabledFiles[s.Target] // a link to a disabled file is disabled too
 		if !s.Disabled && !s.Hidden {
 			t.Visible = append(t.Visible, s)
 		}
@@ -79,9 +79,9 @@ func (t *Tree) Configure(topic string, disabled, learned []string) {
 	}
 }
 
-// Resolve returns the subjects that the patterns match. A pattern that matches nothing is a [Miss] and no error.
-// skipLearned leaves out learned subjects, which the host has in its prompt. The error is for more than [MaxPatterns]
-// patterns.
+// Resolve returns the subjects that the patterns match. A pattern that matches nothing is a [Miss] and no error. With
+// skipLearned, the host has learned subjects in its prompt, and they are AlreadyLearned instead of Hits. The error is
+// for more than [MaxPatterns] patterns.
 //
 // Patterns are compared with the subjects that the scan found, and never become paths. A pattern is compared as a name
 // first, in every spelling that people use, and then as a glob: names may have characters that mean something in globs
@@ -94,83 +94,84 @@ func (t *Tree) Resolve(patterns []string, skipLearned bool) (Result, error) {
 	}
 	result := t.resolve(patterns, skipLearned)
 	for i := range result.Missed[:min(len(result.Missed), maxNear)] {
-		result.Missed[i].Near = t.near(bare(result.Missed[i].Pattern))
+		result.Missed[i].Near = t.nearSlug(bare(result.Missed[i].Pattern))
 	}
 	return result, nil
 }
 
-// near returns the slug of the visible subject that is most similar to a name, or empty.
-func (t *Tree) near(name string) string {
+// nearSlug returns the slug of the visible subject that is most similar to a name, or "" if none is similar.
+func (t *Tree) nearSlug(name string) string {
 	stem, _ := cutExt(name)
 	var slugs []string
-	for _, v := range t.Visible {
-		// Skills name their files relative to their folder.
-		if name != "" && strings.HasSuffix(v.Slug, "/"+stem) {
-			return v.Slug
+	for _, s := range t.Visible {
+		// The text of a skill names files relative to the skill's folder.
+		if name != "" && strings.HasSuffix(s.Slug, "/"+stem) {
+			return s.Slug
 		}
-		slugs = append(slugs, v.Slug)
+		slugs = append(slugs, s.Slug)
 	}
 	return near.Name(name, slugs)
 }
 
-// resolve is [Tree.Resolve] for any number of patterns, without suggestions.
+// resolve is [Tree.Resolve] for any number of patterns. It does not set Near of misses.
 func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 	var result Result
-	seen := map[*Subject]bool{}
+	added := map[*Subject]bool{}
 	inPrompt := func(s *Subject) bool { return skipLearned && s.Learned }
 	for _, p := range Patterns(t.topic, patterns) {
-		found := t.named(&p)
-		byName := found != nil
+		matched := t.matchName(&p)
+		byName := matched != nil
 		if !byName {
-			found = t.globbed(&p)
+			matched = t.matchGlob(&p)
 		}
-		if found == nil {
+		if matched == nil {
 			result.Missed = append(result.Missed, Miss{Pattern: p.Text, Reason: p.Problem})
 			continue
 		}
-		result.Literal = byName && len(patterns) == 1 && len(found) == 1 && !inPrompt(found[0])
-		onlyInPrompt := !slices.ContainsFunc(found, func(f *Subject) bool { return !inPrompt(f) })
-		for _, f := range found {
+		result.Literal = byName && len(patterns) == 1 && len(matched) == 1 && !inPrompt(matched[0])
+		onlyInPrompt := !slices.ContainsFunc(matched, func(s *Subject) bool { return !inPrompt(s) })
+		for _, s := range matched {
 			switch {
-			case seen[f] || inPrompt(f) && !byName && !onlyInPrompt:
+			case added[s] || inPrompt(s) && !byName && !onlyInPrompt:
 				continue
-			case inPrompt(f):
-				result.AlreadyLearned = append(result.AlreadyLearned, f)
+			case inPrompt(s):
+				result.AlreadyLearned = append(result.AlreadyLearned, s)
 			default:
-				result.Hits = append(result.Hits, f)
+				result.Hits = append(result.Hits, s)
 			}
-			seen[f] = true
+			added[s] = true
 		}
 	}
 	return result
 }
 
-// Names returns the names of a subject, in the order in which they are compared. The last is its slug without blanks
-// around it, as lists show it. Some may be the same.
+// Names returns the names by which a reader can ask for a subject, the best first; some may be equal. The last name is
+// the slug without blanks around it, as lists show it.
 func (s *Subject) Names() [6]string {
 	path := NFC(s.Path)
 	stem, _ := cutExt(path)
 	return [...]string{s.Slug, s.PathSlug, path, stem, s.Name, strings.TrimSpace(s.Slug)}
 }
 
-// named returns the enabled subjects with a pattern as their name, by the first kind of name that fits. A visible
-// subject hides a hidden one of the same name, which can be named by its path.
-func (t *Tree) named(p *Pattern) (found []*Subject) {
+// matchName returns the enabled subjects that have the first form of the pattern that any of them has as a name. Of
+// these it returns only those with the lowest rank, sorted by Path. The rank is that of the name in [Subject.Names];
+// with the same name, visible subjects come before hidden ones, which can be named by their paths.
+func (t *Tree) matchName(p *Pattern) (found []*Subject) {
 	for _, form := range p.forms {
-		best := 0 // the kind of name of the found subjects; a smaller one is better
+		lowest := 0 // the rank of found
 		for _, s := range t.Subjects {
 			names := s.Names()
-			fits := 2 * slices.Index(names[:], form)
-			if fits < 0 || s.Disabled {
+			rank := 2 * slices.Index(names[:], form)
+			if rank < 0 || s.Disabled {
 				continue
 			}
 			if s.Hidden {
-				fits++
+				rank++
 			}
-			if found == nil || fits < best {
-				found, best = nil, fits
+			if found == nil || rank < lowest {
+				found, lowest = nil, rank
 			}
-			if fits == best {
+			if rank == lowest {
 				found = append(found, s)
 			}
 		}
@@ -182,12 +183,12 @@ func (t *Tree) named(p *Pattern) (found []*Subject) {
 	return nil
 }
 
-// globbed returns the visible subjects that the pattern matches as a glob.
-func (t *Tree) globbed(p *Pattern) (found []*Subject) {
+// matchGlob returns the visible subjects that the first glob of the pattern with a match matches.
+func (t *Tree) matchGlob(p *Pattern) (found []*Subject) {
 	for i := range p.globs {
-		for _, v := range t.Visible {
-			if matches(p.globs[i:i+1], []string{v.Slug, v.PathSlug}) {
-				found = append(found, v)
+		for _, s := range t.Visible {
+			if matches(p.globs[i:i+1], []string{s.Slug, s.PathSlug}) {
+				found = append(found, s)
 			}
 		}
 		if found != nil {

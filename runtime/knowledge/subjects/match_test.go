@@ -249,7 +249,7 @@ func many() []*subjects.Subject {
 // group or star.
 func TestResolveIsNeverSlow(t *testing.T) {
 	t.Parallel()
-	all := many()[:1000]
+	all := many()[:200]
 	for i := range all { // the worst of names for patterns full of stars
 		all[i].Slug = strings.Repeat("a", 60) + all[i].Slug
 		all[i].PathSlug = all[i].Slug

@@ -22,17 +22,18 @@ const (
 // Pattern is a pattern of a call or an entry of a topic's configuration.
 type Pattern struct {
 	Text string // unchanged
-	// Problem is the reason if it is no glob, such as "is longer than 256 bytes". It may be a name all the same.
+	// Problem is the reason why Text, which has characters of globs, is no valid glob, such as "is longer than 256 bytes".
+	// Text may be a name all the same.
 	Problem string
 
-	forms []string // its spellings as a name
-	globs []string // the spellings that are globs, for the library
+	forms []string // the names that Text may stand for, see [spellings]
+	globs []string // the forms that are globs, for the library; none if one of them has a problem
 }
 
-// Patterns returns the patterns of a list for a topic. A text without characters of globs is a name, and every name
-// is valid.
+// Patterns returns the patterns for the texts of a list; topic is the id of the topic. A text without characters of
+// globs is only a name, and has no problem.
 func Patterns(topic string, texts []string) []Pattern {
-	all := make([]Pattern, len(texts))
+	patterns := make([]Pattern, len(texts))
 	for i, text := range texts {
 		p := Pattern{Text: text, forms: spellings(topic, text)}
 		for _, form := range p.forms {
@@ -46,13 +47,13 @@ func Patterns(topic string, texts []string) []Pattern {
 			}
 			p.globs = append(p.globs, glob)
 		}
-		all[i] = p
+		patterns[i] = p
 	}
-	return all
+	return patterns
 }
 
-// spellings returns the pattern in NFC; then without the spaces and slashes that people write around names; then also
-// without the topic's id before it. None is empty.
+// spellings returns the names that a pattern may stand for, in the order in which they are tried: the pattern in NFC,
+// the result of [bare] for that, and the latter without the topic's id before it. Empty names are left out.
 func spellings(topic, pattern string) []string {
 	pattern = NFC(pattern)
 	forms := []string{pattern, bare(pattern)}
@@ -62,10 +63,9 @@ func spellings(topic, pattern string) []string {
 	return slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return form == "" })
 }
 
-// bare returns the pattern without the spaces and slashes around it.
+// bare returns a pattern without blanks, slashes and "./" around it, and with one slash for several.
 func bare(pattern string) string {
-	// A space after a backslash is part of a name.
-	if trimmed := strings.TrimSpace(pattern); !strings.HasSuffix(trimmed, `\`) {
+	if trimmed := strings.TrimSpace(pattern); !strings.HasSuffix(trimmed, `\`) { // a space after \ is part of a name
 		pattern = trimmed
 	}
 	for strings.Contains(pattern, "//") {
@@ -77,8 +77,8 @@ func bare(pattern string) string {
 	return strings.TrimRight(pattern, "/")
 }
 
-// compile returns a pattern for the library, or the problem with it. dir/** matches everything in dir, and not dir
-// itself.
+// compile returns the glob for the library that a pattern stands for, or the problem with the pattern. Unlike in the
+// library, dir/** does not match dir itself.
 func compile(pattern string) (glob, problem string) {
 	pattern = strings.TrimRight(pattern, "/")
 	wildcards := strings.Count(pattern, "*") + strings.Count(pattern, "?") + strings.Count(pattern, "[")
@@ -101,15 +101,15 @@ func compile(pattern string) (glob, problem string) {
 	return glob, ""
 }
 
-// alternatives returns the number of patterns without braces that a pattern has at most. It stops counting above the
-// limit.
+// alternatives returns an upper bound for the number of patterns without braces that a pattern stands for. Bounds above
+// maxAlternatives are maxAlternatives+1.
 func alternatives(pattern string) int {
 	n := 1
 	var groups []int // the number of parts of each open group
 	for i := 0; i < len(pattern); i++ {
 		last := len(groups) - 1
 		switch c := pattern[i]; {
-		case c == '\\':
+		case c == '\\': // the next character is not special
 			i++
 		case c == '{':
 			groups = append(groups, 1)
@@ -130,7 +130,7 @@ func matches(globs, names []string) bool {
 	})
 }
 
-// covers reports whether the pattern may be meant for a subject, by any of its names, hidden or not.
+// covers reports whether the pattern is, or matches as a glob, one of the names of a subject, which may be hidden.
 func (p *Pattern) covers(s *Subject) bool {
 	names := s.Names()
 	return slices.ContainsFunc(p.forms, func(form string) bool { return slices.Contains(names[:], form) }) || matches(p.globs, names[:])

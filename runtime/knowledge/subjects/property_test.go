@@ -18,7 +18,7 @@ import (
 func TestResolveAgreesWithTheOracle(t *testing.T) {
 	t.Parallel()
 	var hits, hiddenHits, known, missed, literal, off int
-	for seed := range cases.Of(uint64(6_000)) {
+	for seed := range cases.Of(uint64(2_000)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		all := subjectsOf(randomTree(r)...)
 		pattern := func() string { return randomPattern(r, all) }
@@ -67,7 +67,7 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 		}
 	}
 	for what, n := range map[string]int{"hits": hits, "hidden hits": hiddenHits, "already learned": known, "missed": missed, "literal": literal, "disabled": off} {
-		if n < 150 {
+		if n < 50 {
 			t.Errorf("only %d %s: the random topics try too little", n, what)
 		}
 	}

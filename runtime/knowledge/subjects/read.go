@@ -18,7 +18,7 @@ import (
 const (
 	// MaxSize is the size in bytes of the largest file that is read. It bounds the memory of a call.
 	MaxSize = 4 << 20
-	// beginning is the number of bytes that decide whether a file is text. Front matter ends in them.
+	// beginning is the number of bytes that decide whether a file is binary, and in which front matter has to end.
 	beginning = 8 << 10
 )
 
@@ -28,13 +28,14 @@ const (
 func (t *Tree) Look(ctx context.Context, list []*Subject) error {
 	parallel.Each(ctx, len(list), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			t.look(list[i])
+			t.readBeginning(list[i])
 		}
 	})
 	return ctx.Err()
 }
 
-func (t *Tree) look(s *Subject) {
+// readBeginning is [Tree.Look] for one subject.
+func (t *Tree) readBeginning(s *Subject) {
 	f, info, err := t.open(s)
 	var begin []byte
 	if err == nil {
@@ -48,7 +49,7 @@ func (t *Tree) look(s *Subject) {
 	s.Size = info.Size()
 	s.TooLarge = s.Size > MaxSize
 	s.Binary = !s.TooLarge && isBinary(begin)
-	if s.Kind == (Kind{}) {
+	if s.Kind == (Kind{}) { // it can be shown
 		s.Tokens = int((s.Size + 3) / 4)
 	}
 	if path.Base(s.Path) == skillFile {
@@ -56,7 +57,7 @@ func (t *Tree) look(s *Subject) {
 	}
 }
 
-// open opens the file of a subject. It follows no link.
+// open opens the file of a subject: Target, or Path if the subject is no link. It follows no link.
 func (t *Tree) open(s *Subject) (*os.File, fs.FileInfo, error) {
 	return safefile.OpenNoFollow(t.root, cmp.Or(s.Target, s.Path))
 }
@@ -64,19 +65,19 @@ func (t *Tree) open(s *Subject) (*os.File, fs.FileInfo, error) {
 // Content is the content of a subject.
 type Content struct {
 	// Text is the content as it is shown: with line feeds and visible characters, without byte order mark and final
-	// line break, and in a fence unless the file is prose. It may end the elements around it: see [CloseTags].
+	// line break, and in a fence unless the file is prose. It may have closing tags: see [CloseTags].
 	Text string
-	// Size is that of the file, in bytes.
+	// Size is the size of the file in bytes.
 	Size int64
-	// Note is a difference between Text and the file; mostly empty.
+	// Note says how Text differs from the file; mostly empty.
 	Note string
-	// Empty and Kind are the reasons for an empty Text. A file of one line break is empty.
+	// Empty and Kind are the reasons for an empty Text. A file that has only a line break is empty.
 	Empty bool
 	Kind
 }
 
-// Read reads the file of a subject that the scan found. The error, which does not have the path, is for a file that
-// is gone, is not regular any more, is reached by a link, or cannot be read.
+// Read reads the file of a subject that the scan found. The error is that of the context; or, without the path, that
+// the file does not exist any more, is not regular any more, has become a link, or cannot be read.
 func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	if err := ctx.Err(); err != nil {
 		return Content{}, err
@@ -90,9 +91,9 @@ func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 		return Content{Size: info.Size(), Kind: Kind{TooLarge: true}}, nil
 	}
 	data, err := safefile.ReadAll(f, MaxSize)
-	var grown *safefile.TooLargeError
+	var tooLarge *safefile.TooLargeError
 	switch {
-	case errors.As(err, &grown):
+	case errors.As(err, &tooLarge): // the file has grown meanwhile
 		return Content{Size: MaxSize + 1, Kind: Kind{TooLarge: true}}, nil
 	case err != nil:
 		return Content{}, Cause(err)
@@ -100,6 +101,7 @@ func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	return format(data, s.Ext), nil
 }
 
+// isBinary reports whether the beginning of data has a NUL byte.
 func isBinary(data []byte) bool {
 	return bytes.IndexByte(data[:min(len(data), beginning)], 0) >= 0
 }

@@ -29,14 +29,14 @@ type Warning struct {
 	Reason string `json:"reason"`
 }
 
-// Tree is the subjects of a topic. It holds the directory open, so that files are read from the directory that was
+// Tree has the subjects of a topic. It holds the directory open, so that files are read from the directory that was
 // scanned.
 type Tree struct {
-	// Subjects are all files, also hidden ones, sorted by Slug and Path.
+	// Subjects are all subjects, also hidden and disabled ones, sorted by Slug and Path.
 	Subjects []*Subject
-	// Visible are the subjects that are neither hidden nor disabled, in the same order. [Tree.Configure] fills it in.
+	// Visible are the subjects that are neither hidden nor disabled, in the same order. [Tree.Configure] sets it.
 	Visible []*Subject
-	// Dead are the entries of the configuration that match nothing: the disabled ones, then the learned ones.
+	// Dead are the entries of the configuration that match nothing: those of disabled, then those of learned.
 	Dead []Dead
 	// Warnings are sorted by Path.
 	Warnings []Warning
@@ -49,12 +49,12 @@ type Tree struct {
 // Scan closes it after an error. A link to one of the files is a subject. Other links, special files and everything
 // beyond the limits (16 levels, 40,000 entries) become warnings. Scan skips ".git".
 func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
-	w := walker{root: root, left: maxEntries, files: map[string]bool{}}
+	w := walker{root: root, room: maxEntries, files: map[string]bool{}}
 	if err := w.walk(ctx); err != nil {
 		root.Close()
 		return nil, fmt.Errorf("scanning the directory: %w", err)
 	}
-	return w.tree(), nil
+	return w.newTree(), nil
 }
 
 // Close closes the directory. Nothing can be read from the tree afterwards.
@@ -64,10 +64,10 @@ func (t *Tree) Close() {
 	}
 }
 
-// walker visits directories, the nearest to the top first.
+// walker collects what is in a directory and below.
 type walker struct {
 	root     *os.Root
-	left     int // entries that may still be read
+	room     int // the number of entries that may still be read
 	files    map[string]bool
 	links    []string
 	warnings []Warning
@@ -75,12 +75,15 @@ type walker struct {
 
 func (w *walker) warn(path, reason string) { w.warnings = append(w.warnings, Warning{path, reason}) }
 
+// walk visits root and the directories below, the nearest to root first, and adds what is in them. It stops with a
+// warning when there is no more room. The error is that of the context, or that root cannot be read; other directories
+// that cannot be read are warnings.
 func (w *walker) walk(ctx context.Context) error {
 	for dirs := []string{"."}; len(dirs) > 0; dirs = dirs[1:] {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		entries, err := safefile.ReadDirIn(w.root, dirs[0], w.left+1)
+		entries, err := safefile.ReadDirIn(w.root, dirs[0], w.room+1)
 		switch {
 		case err != nil && dirs[0] == ".":
 			return err
@@ -91,11 +94,11 @@ func (w *walker) walk(ctx context.Context) error {
 		}
 		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 		for _, e := range entries {
-			if w.entry(path.Join(dirs[0], e.Name()), e.Type()) {
-				dirs = append(dirs, path.Join(dirs[0], e.Name()))
+			if entry := path.Join(dirs[0], e.Name()); w.addEntry(entry, e.Type()) {
+				dirs = append(dirs, entry)
 			}
 		}
-		if w.left -= len(entries); w.left < 0 {
+		if w.room -= len(entries); w.room < 0 {
 			w.warn(".", fmt.Sprintf("has more than %d entries (files, directories, links), and how many more is not known; some are left out, and which depends on the file system. Name a smaller directory", maxEntries))
 			return nil
 		}
@@ -103,29 +106,30 @@ func (w *walker) walk(ctx context.Context) error {
 	return nil
 }
 
-// entry adds the file at a path, or reports that it is a directory to visit.
-func (w *walker) entry(at string, kind fs.FileMode) bool {
+// addEntry adds the entry at a path to the files, the links or the warnings. It adds no directory that is to be
+// visited, and returns true for it.
+func (w *walker) addEntry(entry string, kind fs.FileMode) bool {
 	switch {
-	case path.Base(at) == ".git":
-	case kind.IsDir() && strings.Count(at, "/")+1 == maxDepth:
-		w.warn(at, fmt.Sprintf("is left out: it is a directory on level %d, and its files would be deeper than that", maxDepth))
+	case path.Base(entry) == ".git":
+	case kind.IsDir() && strings.Count(entry, "/")+1 == maxDepth:
+		w.warn(entry, fmt.Sprintf("is left out: it is a directory on level %d, and its files would be deeper than that", maxDepth))
 	case kind.IsDir():
 		return true
-	case kind == 0:
-		w.files[at] = true
+	case kind.IsRegular():
+		w.files[entry] = true
 	case kind == fs.ModeSymlink:
-		w.links = append(w.links, at)
+		w.links = append(w.links, entry)
 	default:
-		w.warn(at, "is left out: it is neither a file nor a directory")
+		w.warn(entry, "is left out: it is neither a file nor a directory")
 	}
 	return false
 }
 
-// tree returns the result.
-func (w *walker) tree() *Tree {
-	var all []*Subject
-	for at := range w.files {
-		all = append(all, newSubject(at))
+// newTree returns the tree of the files and of the links to files. Other links become warnings.
+func (w *walker) newTree() *Tree {
+	var subjects []*Subject
+	for file := range w.files {
+		subjects = append(subjects, newSubject(file))
 	}
 	for _, link := range w.links {
 		s := newSubject(link)
@@ -134,24 +138,25 @@ func (w *walker) tree() *Tree {
 			continue
 		}
 		s.Hidden = s.Hidden || isHidden(s.Target)
-		all = append(all, s)
+		subjects = append(subjects, s)
 	}
-	nameAll(all)
+	nameAll(subjects)
 	slices.SortFunc(w.warnings, func(a, b Warning) int { return cmp.Compare(a.Path, b.Path) })
-	return &Tree{Subjects: all, Warnings: w.warnings, root: w.root}
+	return &Tree{Subjects: subjects, Warnings: w.warnings, root: w.root}
 }
 
-// target returns the file that a link leads to. It is empty if there is none.
+// target returns the path of the file of the topic that a link leads to. It returns "" for a link that leads elsewhere,
+// to a directory or to another link, and for a link that is an absolute path or cannot be read.
 func (w *walker) target(link string) string {
-	to, err := w.root.Readlink(link)
-	target := path.Join(path.Dir(link), filepath.ToSlash(to))
-	if err != nil || filepath.IsAbs(to) || !w.files[target] {
+	written, err := w.root.Readlink(link)
+	target := path.Join(path.Dir(link), filepath.ToSlash(written))
+	if err != nil || filepath.IsAbs(written) || !w.files[target] {
 		return ""
 	}
 	return target
 }
 
-// Cause returns the innermost error, without paths and operations.
+// Cause returns the innermost error that err wraps, which has no path and no operation.
 func Cause(err error) error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner

@@ -19,15 +19,14 @@ import (
 
 // Subject is one file of a topic. Its JSON is for people.
 //
-// Slugs and Name are visible text on one line, and a reader can ask for them: control characters are replaced by
-// their pictures and bytes that are not UTF-8 by U+FFFD, in the form NFC of Unicode. Quotes and markup stay.
+// Slug, PathSlug and Name are visible text on one line, made by [displayable]. A reader can ask for a subject by each
+// of them. Quotes and markup stay in them.
 type Subject struct {
-	// Name is the name in lists. It is Slug, unless others have the same slug: then a visible subject that shares it
-	// with visible ones, and a hidden one that shares it with any, has its Path as name. Files whose paths look the
-	// same share that too, and are loaded together.
+	// Name is the name in lists: Slug, or Path if other subjects have the same slug. For a visible subject, only other
+	// visible subjects count. Subjects whose paths look the same have the same Name, and are loaded together.
 	Name string `json:"name"`
-	// Slug is PathSlug, or the folder's slug for a SKILL.md if no other file has that as its PathSlug. Several
-	// subjects may share one.
+	// Slug is PathSlug. For a SKILL.md it is the slug of the folder, unless that is the PathSlug of another file.
+	// Several subjects may have the same slug.
 	Slug string `json:"slug"`
 	// Path is the path relative to the topic's directory, with slashes, as on disk. It may have any byte except NUL,
 	// and must be made visible before it is shown.
@@ -38,53 +37,53 @@ type Subject struct {
 	// Target is the path of the file that Path links to; empty if Path is no link.
 	Target string `json:"-"`
 	Ext    string `json:"-"` // in lower case, without the dot
-	// Hidden reports whether a component of Path or of Target begins with a dot. A hidden subject is not listed and
-	// matches no pattern, but can be loaded by its slug.
+	// Hidden is set if a component of Path or of Target begins with a dot. A hidden subject is not listed and matches no
+	// glob, but can be loaded by its names.
 	Hidden bool `json:"hidden,omitempty"`
-	// Skill reports whether the file is the SKILL.md of a folder that Slug names.
+	// Skill is set if the file is the SKILL.md of a folder that Slug names.
 	Skill bool `json:"skill,omitempty"`
 
-	// Disabled subjects do not exist for readers, and Learned ones are in the prompt from the start. [Tree.Configure] fills
-	// them in.
+	// [Tree.Configure] sets Disabled and Learned. A disabled subject does not exist for readers. A learned subject is in
+	// the system prompt from the start, or recommended.
 	Disabled bool `json:"disabled,omitempty"`
 	Learned  bool `json:"learned,omitempty"`
 
-	// [Tree.Look] fills in the following fields from the beginning of the file.
+	// [Tree.Look] sets the following fields from the beginning of the file.
 	//
 	// Description is the description in the front matter of a SKILL.md, on one line of at most 1,024 characters.
 	Description string `json:"description,omitempty"`
 	Size        int64  `json:"size"`   // in bytes
-	Tokens      int    `json:"tokens"` // an estimate: a quarter of the bytes; 0 if it cannot be loaded
+	Tokens      int    `json:"tokens"` // an estimate: a quarter of the bytes; 0 if the file cannot be loaded
 	Kind
 	// Problem is the reason if the file could not be read: it may have been removed or replaced since the scan.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Kind is the reason if a file is not shown.
+// Kind is the reason why a file is not shown; the zero value is for a file that can be shown.
 type Kind struct {
-	// Binary reports whether the beginning of the file has a NUL byte, as UTF-16 has too.
+	// Binary is set if the beginning of the file has a NUL byte, as a text in UTF-16 has too.
 	Binary bool `json:"binary,omitempty"`
-	// TooLarge reports whether the file has more than [MaxSize] bytes.
+	// TooLarge is set if the file has more than [MaxSize] bytes.
 	TooLarge bool `json:"too_large,omitempty"`
 }
 
 // skillFile is the name of the file that makes its folder a skill, in this case only.
 const skillFile = "SKILL.md"
 
-// newSubject returns the subject of a path. [nameAll] corrects Slug and Name for files that share them and for
-// skills.
+// newSubject returns the subject of the file at a path. Its Slug and Name are those of a file that is no skill and
+// shares them with no other file; [nameAll] changes them where that is not so.
 func newSubject(path string) *Subject {
 	stem, ext := cutExt(path)
 	slug := displayable(stripDots(stem))
 	return &Subject{Path: path, PathSlug: slug, Slug: slug, Name: slug, Ext: strings.ToLower(ext), Hidden: isHidden(path)}
 }
 
-// isHidden reports whether a component of the path begins with a dot. The slug has lost its dots.
+// isHidden reports whether a component of a path begins with a dot.
 func isHidden(path string) bool {
 	return strings.HasPrefix(path, ".") || strings.Contains(path, "/.")
 }
 
-// cutExt splits a path at the last dot of its last component. Dots at the beginning of the component begin no
+// cutExt splits a path at the last dot of its last component. Dots at the beginning of that component do not begin an
 // extension.
 func cutExt(path string) (stem, ext string) {
 	start := strings.LastIndexByte(path, '/') + 1
@@ -110,9 +109,9 @@ func stripDots(path string) string {
 	return strings.Join(components, "/")
 }
 
-// displayable returns a name as visible text on one line, in the form NFC. Slugs are made of it, because a reader
-// asks for the name in the list: control characters become their pictures, bytes that are not UTF-8 become U+FFFD,
-// and characters that reorder text become escapes.
+// displayable returns a name as visible text on one line, in the Unicode form NFC, so that a reader can ask for a
+// subject by the name that a list shows. Control characters become their pictures, bytes that are not UTF-8 become
+// U+FFFD, and characters that reorder text become escapes.
 func displayable(name string) string {
 	if strings.ContainsAny(name, "\t\n\r") {
 		name = strings.NewReplacer("\t", "␉", "\n", "␊", "\r", "␍").Replace(name)
@@ -120,8 +119,8 @@ func displayable(name string) string {
 	return NFC(text.Visible(name))
 }
 
-// NFC returns a name in the Unicode form NFC, in which names are compared: file systems and keyboards choose between
-// forms that look the same.
+// NFC returns a name in the Unicode form NFC. Names are compared in this form, because file systems and keyboards use
+// different forms that look the same.
 func NFC(name string) string {
 	for i := range len(name) {
 		if name[i] >= utf8.RuneSelf {
@@ -131,37 +130,38 @@ func NFC(name string) string {
 	return name
 }
 
-// nameAll sets the slugs and names of all files of a topic, and sorts the files by slug and path.
-func nameAll(all []*Subject) {
-	nameSkills(all)
-	slices.SortFunc(all, func(a, b *Subject) int {
+// nameAll sets Slug, Name and Skill of all subjects of a topic, and sorts the subjects by Slug and Path.
+func nameAll(subjects []*Subject) {
+	nameSkills(subjects)
+	slices.SortFunc(subjects, func(a, b *Subject) int {
 		return cmp.Or(strings.Compare(a.Slug, b.Slug), strings.Compare(a.Path, b.Path))
 	})
-	files, visible := map[string]int{}, map[string]int{} // by slug
-	for _, s := range all {
-		files[s.Slug]++
+	count, visibleCount := map[string]int{}, map[string]int{} // by slug
+	for _, s := range subjects {
+		count[s.Slug]++
 		if !s.Hidden {
-			visible[s.Slug]++
+			visibleCount[s.Slug]++
 		}
 	}
-	for _, s := range all {
+	for _, s := range subjects {
 		s.Name = s.Slug
-		if s.Hidden && files[s.Slug] > 1 || !s.Hidden && visible[s.Slug] > 1 {
+		if s.Hidden && count[s.Slug] > 1 || !s.Hidden && visibleCount[s.Slug] > 1 {
 			s.Name = displayable(s.Path)
 		}
 	}
 }
 
-// nameSkills sets the slug of a skill to that of its folder, unless a file has it. The topic's directory is not such
-// a folder.
-func nameSkills(all []*Subject) {
-	taken := map[string]bool{}
-	for _, s := range all {
-		taken[s.PathSlug] = true
+// nameSkills sets Skill and Slug of each SKILL.md: the slug is that of its folder. It leaves out a SKILL.md in the
+// topic's directory, and one whose folder has the slug of another file.
+func nameSkills(subjects []*Subject) {
+	isFile := map[string]bool{}
+	for _, s := range subjects {
+		isFile[s.PathSlug] = true
 	}
-	for _, s := range all {
-		if folder, ok := strings.CutSuffix(s.Path, "/"+skillFile); ok && !taken[displayable(stripDots(folder))] {
-			s.Slug, s.Skill = displayable(stripDots(folder)), true
+	for _, s := range subjects {
+		folder, inFolder := strings.CutSuffix(s.Path, "/"+skillFile)
+		if slug := displayable(stripDots(folder)); inFolder && !isFile[slug] {
+			s.Slug, s.Skill = slug, true
 		}
 	}
 }

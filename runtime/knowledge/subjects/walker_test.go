@@ -50,7 +50,7 @@ func TestLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer root.Close()
-			w := walker{root: root, left: test.most, files: map[string]bool{}}
+			w := walker{root: root, room: test.most, files: map[string]bool{}}
 			if err := w.walk(t.Context()); err != nil {
 				t.Fatal(err)
 			}

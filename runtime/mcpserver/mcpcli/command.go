@@ -94,8 +94,8 @@ The conversation a call is made from is what the client says in _meta under
 	return cmd
 }
 
-// checkFlags refuses flags without an effect. It refuses empty values too: a script has failed to fill them in, and
-// serving without the flag could be for more people than was meant.
+// checkFlags returns an error for a flag without an effect, and for a value that is malformed or empty. An empty value
+// was not filled in by a script, and to serve without the flag could be for more people than was meant.
 func (c *command) checkFlags(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	if given("http") && c.address == "" {
@@ -127,7 +127,8 @@ func (c *command) checkFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-// serveStdio serves one client. Standard output has only the protocol: everything else prints to standard error.
+// serveStdio serves one client on standard input and output. Standard output has only the protocol: everything else
+// prints to standard error. A client that goes away is no error.
 func (c *command) serveStdio(ctx context.Context) error {
 	out := c.host.Stdout
 	c.host.Stdout = c.host.Stderr
@@ -137,19 +138,20 @@ func (c *command) serveStdio(ctx context.Context) error {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
-	where := c.context()
-	where.Caller = caller.Caller{Process: caller.Server, ParentPID: os.Getppid(), Started: c.host.Now()}
-	if dir, err := os.Getwd(); err == nil { // otherwise it is not known
-		where.Caller.Dir = dir
+	callContext := c.context()
+	callContext.Caller = caller.Caller{Process: caller.Server, ParentPID: os.Getppid(), Started: c.host.Now()}
+	if dir, err := os.Getwd(); err == nil { // otherwise the directory is not known
+		callContext.Caller.Dir = dir
 	}
 	defer c.registry.Background(ctx)()
-	err := c.server(where).ServeStdio(ctx, c.host.Stdin, out)
+	err := c.server(callContext).ServeStdio(ctx, c.host.Stdin, out)
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
 	return err
 }
 
+// serveHTTP serves clients over HTTP until ctx is done. It prints the address of the server to standard error.
 func (c *command) serveHTTP(ctx context.Context) error {
 	opts := mcpserver.HTTPOptions{Hosts: c.hosts, Origins: c.origins}
 	if c.tokenFile != "" {
@@ -168,28 +170,28 @@ func (c *command) serveHTTP(ctx context.Context) error {
 	return c.server(c.context()).ServeListener(ctx, listener, opts)
 }
 
-// context returns where calls come from, as far as the host or its environment knows.
+// context returns the context of calls about which the client says nothing: that of the flags, or of the environment.
 func (c *command) context() contract.Context {
-	where := c.host.Context()
-	if where.ConversationID == "" {
-		where.ConversationID = c.environmentConversation()
+	result := c.host.Context()
+	if result.ConversationID == "" {
+		result.ConversationID = c.environmentConversation()
 	}
-	return where
+	return result
 }
 
-func (c *command) server(where contract.Context) *mcpserver.Server {
+func (c *command) server(callContext contract.Context) *mcpserver.Server {
 	return mcpserver.New(mcpserver.Config{
 		Name: c.host.Name, Title: c.host.Title, Version: c.host.Version,
 		Tools:      c.registry,
-		Context:    where,
+		Context:    callContext,
 		NoProject:  noProject,
 		Structured: c.structured,
 		Log:        c.host.Stderr,
 	})
 }
 
-// environmentConversation returns the id of the conversation in the environment. A value that is no id, such as a
-// host's own name for a conversation, is ignored with a warning: it cannot be left out of results.
+// environmentConversation returns the id of the conversation in the environment, or "". A value that is no id, such as
+// a host's own name for a conversation, is ignored with a warning: that conversation cannot be left out of results.
 func (c *command) environmentConversation() string {
 	variable := toolset.Variable(c.host.Name, conversationIDEnv)
 	given := c.host.Getenv(variable)

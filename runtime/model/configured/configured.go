@@ -1,8 +1,8 @@
 // Package configured finds and opens the models of the configuration, which are its tables [model.NAME].
 //
-// A project may be a clone of a stranger's repository. Its file must not run a program, send a variable of the environment
-// anywhere, send a conversation to another machine or read a file outside of the project, unless the user trusts the
-// project or names the model with --model. A server on this machine may get a conversation and nothing else.
+// A project may be a clone of a stranger's repository. Its file must not run a program, send a variable of the
+// environment anywhere, send a conversation to another machine or read a file outside of the project, unless the user
+// trusts the project or names the model with --model. A server on this machine may get a conversation and nothing else.
 //
 // The package must never show a key.
 package configured
@@ -36,7 +36,7 @@ const (
 	scripted = "scripted"
 )
 
-// keysOf returns the keys for an API. The first is required.
+// keysOf returns the keys that a table may have for an API, besides api. The first is required.
 func keysOf(api string) []string {
 	switch api {
 	case command:
@@ -68,7 +68,7 @@ func Check(c *config.Config) {
 	}
 }
 
-// problem returns the first problem of a table, or an empty text.
+// problem returns the first problem of a table as the end of a sentence, or "".
 func (m Model) problem() string {
 	t := m.Value
 	apis := []string{provider.Responses, provider.Chat, provider.Messages, command, scripted}
@@ -104,6 +104,7 @@ func (m Model) problem() string {
 	return AddressProblem(t.BaseURL)
 }
 
+// suggest asks for the known name that is near to a wrong one, or lists all known names after otherwise.
 func suggest(name string, known []string, otherwise string) string {
 	if name := near.Name(name, known); name != "" {
 		return "did you mean " + name + "?"
@@ -111,8 +112,8 @@ func suggest(name string, known []string, otherwise string) string {
 	return otherwise + strings.Join(known, ", ")
 }
 
-// does returns the action of a model that needs trust, or an empty text.
-func (m Model) does() string {
+// riskyAction returns what the model does that needs the user's trust, or "".
+func (m Model) riskyAction() string {
 	switch t := m.Value; {
 	case t.Command != nil:
 		return "runs a program"
@@ -128,7 +129,7 @@ func (m Model) does() string {
 	return ""
 }
 
-// NoModelError says that the configuration has no such model, or several.
+// NoModelError says that the configuration has no model, none with the name, or several and none is chosen.
 type NoModelError struct {
 	Name     string // empty if no model was asked for by name
 	Known    []string
@@ -163,10 +164,10 @@ func Names(c *config.Config) []string {
 func Choose(c *config.Config, name string) (Model, error) {
 	usersChoice := cmp.Or(name, c.OwnModel)
 	wanted := cmp.Or(usersChoice, c.Session.Model)
-	users := slices.ContainsFunc(c.Models, func(t config.Table[config.Model]) bool { return t.File.Root == "" })
+	usersFileHasOne := slices.ContainsFunc(c.Models, func(t config.Table[config.Model]) bool { return t.File.Root == "" })
 	var found []Model
 	for _, t := range c.Models {
-		if t.Name == wanted || wanted == "" && (t.File.Root == "" || !users) {
+		if t.Name == wanted || wanted == "" && (t.File.Root == "" || !usersFileHasOne) {
 			found = append(found, Model{t, c})
 		}
 	}
@@ -179,29 +180,29 @@ func Choose(c *config.Config, name string) (Model, error) {
 	return found[0], found[0].Trusted()
 }
 
-// Trusted returns an error if the model cannot be used without the user's naming it.
+// Trusted returns an error if the table is wrong, or if the model needs trust and the user does not trust its project.
 func (m Model) Trusted() error {
 	table := "model." + m.Name
 	if err := m.config.Wrong(table); err != nil {
 		return err
 	}
-	return Untrusted(m.config, m.File, table, m.does(), "; to use it this once, name it: --model "+m.Name)
+	return Untrusted(m.config, m.File, table, m.riskyAction(), "; to use it this once, name it: --model "+m.Name)
 }
 
-// Untrusted returns an error if a table does something that needs trust and the user does not trust its project. does is
-// empty for a table that needs no trust.
-func Untrusted(c *config.Config, file *config.File, table, does, hint string) error {
-	if does == "" || file.Trusted {
+// Untrusted returns an error if the user does not trust the project of a table, and the table needs trust. action is what
+// the table does that needs trust, or "". hint is further advice.
+func Untrusted(c *config.Config, file *config.File, table, action, hint string) error {
+	if action == "" || file.Trusted {
 		return nil
 	}
 	if c.UserFile != "" {
 		hint += fmt.Sprintf("; to trust the project, add %s to directories in [trust] of %s", text.Quote(filepath.ToSlash(file.Root)), c.UserFile)
 	}
-	return fmt.Errorf("[%s] of the project's %s %s, which a project may do only if you trust it%s", table, file.Name, does, hint)
+	return fmt.Errorf("[%s] of the project's %s %s, which a project may do only if you trust it%s", table, file.Name, action, hint)
 }
 
-// AddressProblem returns the problem of a server's address, or an empty text. It does not repeat the address, which may
-// have a secret. An empty address is fine.
+// AddressProblem returns the problem of a server's address as the end of a sentence, or "". An empty address has none.
+// The problem does not repeat the address, which may have a secret in it.
 func AddressProblem(s string) string {
 	u, err := url.Parse(s)
 	switch {

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	maxScript = 1 << 20  // bytes
-	maxKey    = 16 << 10 // bytes
+	maxScript = 1 << 20  // bytes of a script
+	maxKey    = 16 << 10 // bytes that key_command prints
 )
 
-// Open returns the model. It runs and sends nothing. The error is a [*model.Error].
+// Open returns the model. It reads a script, but runs and sends nothing. The error is a [*model.Error].
 func (m Model) Open(getenv func(string) string) (model.Model, error) {
 	t := m.Value
 	switch {
@@ -31,7 +31,7 @@ func (m Model) Open(getenv func(string) string) (model.Model, error) {
 		return program.Model{Name: m.Name, Config: t, Runner: process.Exec{}}, nil
 	case t.API == scripted:
 		var opened *script.Model
-		source, err := m.script()
+		source, err := m.readScript()
 		if err == nil {
 			opened, err = script.Parse(m.Name, string(source))
 		}
@@ -57,9 +57,9 @@ func (m Model) Open(getenv func(string) string) (model.Model, error) {
 	return provider.New(m.Name, t, nil), nil
 }
 
-// script reads the script. A relative path of a project's file leads out of the project only where the path says so, not
-// through a link: the user has to see it to allow it.
-func (m Model) script() ([]byte, error) {
+// readScript reads the script. A relative path of a project's file leads out of the project only where the path says
+// so, not through a link: the user has to see it to allow it.
+func (m Model) readScript() ([]byte, error) {
 	path := filepath.FromSlash(m.Value.Script)
 	if m.File.Root == "" || !filepath.IsLocal(path) {
 		if !filepath.IsAbs(path) {
@@ -75,7 +75,7 @@ func (m Model) script() ([]byte, error) {
 	return safefile.ReadIn(root, path, maxScript)
 }
 
-// keyIn returns the key in the value of a variable or the output of a command. Its errors do not show it.
+// keyIn returns the key in the value of a variable or in the output of a command. The error does not show the value.
 func keyIn(value string) (string, error) {
 	key := strings.TrimSpace(value)
 	switch {
@@ -107,7 +107,8 @@ func commandKey(c process.Command) provider.Key {
 	}
 }
 
-// printedKey runs a command and returns the key that it prints. Its errors do not show the output and the arguments, which may have the key.
+// printedKey runs a command and returns the key that the command prints. The error does not show the output and the
+// arguments, which may have the key in them.
 func printedKey(ctx context.Context, c process.Command) (string, error) {
 	result, err := process.Exec{}.Run(ctx, c)
 	failure, failed := errors.AsType[*process.Error](err)

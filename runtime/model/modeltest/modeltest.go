@@ -128,12 +128,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// answer returns the answer to a request, or a refusal of a wrong key or body.
 func (s *Server) answer(r *http.Request) Answer {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("x-api-key")
 	if key != Key && !s.AnyKey {
 		return Answer{Status: http.StatusUnauthorized, Type: "authentication_error", Message: "Incorrect API key provided: " + key}
 	}
-	e, err := read(r.Body)
+	e, err := readExchange(r.Body)
 	if err != nil {
 		return Answer{Status: http.StatusBadRequest, Type: "invalid_request_error", Message: err.Error()}
 	}
@@ -143,6 +144,7 @@ func (s *Server) answer(r *http.Request) Answer {
 	return s.Answer(e)
 }
 
+// refuse writes an answer with a Status.
 func refuse(w http.ResponseWriter, a Answer) {
 	w.Header().Set("Content-Type", "application/json")
 	for name, value := range a.Header {
@@ -178,8 +180,8 @@ func (a Answer) events(file string) ([]string, error) {
 	return strings.SplitAfter(strings.TrimSpace(b.String())+"\n\n", "\n\n"), err
 }
 
-// read reads a request of any interface.
-func read(r io.Reader) (e Exchange, err error) {
+// readExchange reads a request of any interface.
+func readExchange(r io.Reader) (e Exchange, err error) {
 	if e.Body, err = io.ReadAll(r); err != nil {
 		return e, fmt.Errorf("reading the body: %w", err)
 	}

@@ -52,20 +52,20 @@ type Model struct {
 }
 
 const (
-	defaultTimeout = 30 * time.Minute
-	maxAnswer      = 16 << 20 // bytes
-	maxShown       = 300      // characters of standard error
+	defaultTimeout = 30 * time.Minute // of the command
+	maxAnswer      = 16 << 20         // bytes of standard output
+	maxShown       = 300              // characters of standard error, or of an error in JSON, in an error
 )
 
 // Sample implements [model.Model]. The response has no usage.
 func (m Model) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
-	answer, err := m.run(ctx, r)
+	answer, err := m.runCommand(ctx, r)
 	answer = strings.TrimRight(strings.ToValidUTF8(answer, "\ufffd"), "\r\n")
 	switch {
 	case ctx.Err() != nil:
 		return model.Response{}, context.Cause(ctx)
 	case err != nil:
-		return model.Response{}, m.failure(err)
+		return model.Response{}, m.modelError(err)
 	case answer == "":
 		return model.Response{}, nil
 	}
@@ -75,8 +75,9 @@ func (m Model) Sample(ctx context.Context, r model.Request, delta func(string)) 
 	return model.Response{Items: []model.Item{model.Text(model.AgentMessage, answer)}}, nil
 }
 
-func (m Model) run(ctx context.Context, r model.Request) (string, error) {
-	input, err := m.input(r)
+// runCommand runs the command with a request and returns its answer. A bad exit code comes before output that is no JSON.
+func (m Model) runCommand(ctx context.Context, r model.Request) (string, error) {
+	input, err := m.stdin(r)
 	if err != nil {
 		return "", fmt.Errorf("writing the request: %w", err)
 	}
@@ -94,12 +95,13 @@ func (m Model) run(ctx context.Context, r model.Request) (string, error) {
 		}
 		return "", errors.New(message)
 	case m.Config.Output == "json":
-		return join(result.Stdout)
+		return joinPieces(result.Stdout)
 	}
 	return string(result.Stdout), nil
 }
 
-func (m Model) failure(err error) error {
+// modelError returns the [*model.Error] for an error of the command.
+func (m Model) modelError(err error) error {
 	failure := &model.Error{Model: m.Name, Code: model.CodeProgram, Message: err.Error(), Attempts: 1}
 	if stopped, ok := errors.AsType[*process.Error](err); ok {
 		codes := map[process.Kind]model.Code{
@@ -111,8 +113,8 @@ func (m Model) failure(err error) error {
 	return failure
 }
 
-// join returns the answer in JSON output. Pieces with other objects between them become paragraphs.
-func join(stdout []byte) (string, error) {
+// joinPieces returns the answer in JSON output. Pieces with other objects between them become paragraphs.
+func joinPieces(stdout []byte) (string, error) {
 	var answer strings.Builder
 	separator := ""
 	for decoder := json.NewDecoder(bytes.NewReader(stdout)); ; {
@@ -140,8 +142,8 @@ type message struct {
 	Images []string `json:"images,omitempty"`
 }
 
-// input returns the standard input of the command.
-func (m Model) input(r model.Request) ([]byte, error) {
+// stdin returns the standard input of the command.
+func (m Model) stdin(r model.Request) ([]byte, error) {
 	instructions, messages := "", messagesOf(r.Items)
 	if r.Instructions != nil {
 		instructions = *r.Instructions
@@ -159,16 +161,17 @@ func (m Model) input(r model.Request) ([]byte, error) {
 	if instructions != "" {
 		paragraphs = append(paragraphs, instructions+"\n")
 	}
-	for _, said := range messages {
+	for _, turn := range messages {
 		heading := ""
 		if len(messages) > 1 {
-			heading = "# " + said.Role + "\n"
+			heading = "# " + turn.Role + "\n"
 		}
-		paragraphs = append(paragraphs, heading+strings.TrimRight(said.Text, "\n")+"\n")
+		paragraphs = append(paragraphs, heading+strings.TrimRight(turn.Text, "\n")+"\n")
 	}
 	return []byte(strings.Join(paragraphs, "\n")), nil
 }
 
+// messagesOf returns a history as messages, without reasoning.
 func messagesOf(items []model.Item) []message {
 	messages := []message{}
 	for _, item := range items {

@@ -49,7 +49,8 @@ func chatMessages(r request) []fields {
 	return messages
 }
 
-// chatContent returns the content of a user's message: a text if it has no image, since some servers accept nothing else.
+// chatContent returns the content of a user's message: its texts as one if it has no image, since some servers take only
+// that, and otherwise a list of parts.
 func chatContent(items []entry) any {
 	var parts []model.Part
 	for _, e := range items {
@@ -58,7 +59,7 @@ func chatContent(items []entry) any {
 	var texts []string
 	for _, p := range parts {
 		if p.ImageURL != "" {
-			return encode(parts, "text", func(url string) fields {
+			return encodeParts(parts, "text", func(url string) fields {
 				return fields{"type": "image_url", "image_url": fields{"url": url}}
 			})
 		}
@@ -67,9 +68,9 @@ func chatContent(items []entry) any {
 	return strings.Join(texts, "\n\n")
 }
 
-// chatMessage returns a message of the model, or nil if it is empty. The API does not define reasoning; servers that
-// send it want it back with the outputs of its calls, and not after the next message of the user. current says that there
-// is no such message.
+// chatMessage returns a message of the model, or nil if the message has neither text nor calls. The API does not define
+// reasoning. Servers that send it want it back with the outputs of the calls after it, but not once the user has sent
+// another message. current says that the user has not.
 func chatMessage(items []entry, current bool) fields {
 	message := fields{"role": "assistant", "content": nil}
 	var texts []string
@@ -98,7 +99,7 @@ func chatMessage(items []entry, current bool) fields {
 	return message
 }
 
-// chatEvent reads a chunk of a message and its calls.
+// chatEvent reads an event: a piece of the message and of its calls, or the reason why they end.
 func (s *stream) chatEvent(event fields) error {
 	choices := objectsOf(event["choices"])
 	if len(choices) == 0 {
@@ -119,8 +120,8 @@ func (s *stream) chatEvent(event fields) error {
 	return nil
 }
 
-// chatCall adds a piece of a call to the last call with its index. A new id begins a call: some servers send no index, or
-// the same one for every call.
+// chatCall adds a piece of a call to the last call with the same index and no other id, or begins a call with the piece.
+// Some servers send no index, or the same one for every call.
 func (s *stream) chatCall(piece fields) {
 	index, _ := piece["index"].(json.Number)
 	id := textOf(piece["id"])
@@ -145,7 +146,7 @@ func (s *stream) chatCall(piece fields) {
 	call["index"], call["id"], call["function"] = index, id, function
 }
 
-// chatFinish makes items of the reasoning, the message and the calls.
+// chatFinish adds items for the reasoning, the message and the calls of the response.
 func (s *stream) chatFinish() {
 	thoughts := fields{}
 	for _, key := range []string{"reasoning", "reasoning_content"} { // some servers have one, some the other
@@ -161,11 +162,11 @@ func (s *stream) chatFinish() {
 	}
 	for _, call := range s.parts {
 		function := objectOf(call["function"])
-		item := s.call(textOf(call["id"]), textOf(function["name"]), textOf(function["arguments"]))
+		item := s.newCall(textOf(call["id"]), textOf(function["name"]), textOf(function["arguments"]))
 		for _, key := range []string{"index", "id", "type", "function"} {
 			delete(call, key)
 		}
-		if len(call) > 0 {
+		if len(call) > 0 { // the server's further fields
 			item.Raw = s.raw(call)
 		}
 		s.items = append(s.items, item)

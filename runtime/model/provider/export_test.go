@@ -17,7 +17,7 @@ func (m *Model) After(after func(time.Duration) <-chan time.Time) { m.after = af
 
 // ReadEvents returns the events of a stream, each as its data.
 func ReadEvents(r io.Reader) (all []string) {
-	_ = scan(r, func(data []byte) error {
+	_ = scanEvents(r, func(data []byte) error {
 		all = append(all, string(data))
 		return nil
 	})
@@ -28,7 +28,7 @@ func ReadEvents(r io.Reader) (all []string) {
 func Decode(api string, source io.Reader) (model.Response, error) {
 	m := New("m", config.Model{API: api, Model: "m"}, nil)
 	s := &stream{request: request{from: api + " m"}, tokens: map[string]int64{}, message: fields{}, ids: map[string]bool{}, delta: func(string) {}}
-	err := m.read(context.Background(), s, source)
+	err := m.readStream(context.Background(), s, source)
 	got := model.Response{Items: s.items}
 	s.addUsage(&got.Usage)
 	return got, err

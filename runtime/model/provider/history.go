@@ -20,7 +20,7 @@ type fields = map[string]any
 type request struct {
 	model.Request
 	model string
-	from  string // marks the items of this model
+	from  string // the API and the model: marks the items of this model in [saved]
 }
 
 // saved is the JSON of [model.Item.Raw]: an item in the provider's form.
@@ -29,7 +29,7 @@ type saved struct {
 	Item fields `json:"item"`
 }
 
-// raw returns the Raw of an item in the provider's form.
+// raw returns the [model.Item.Raw] of an item, given in the provider's form.
 func (r request) raw(item fields) string {
 	text, _ := model.JSON(saved{r.from, item}) // it was decoded from JSON
 	return string(text)
@@ -47,12 +47,12 @@ type entry struct {
 	saved fields // the provider's form; empty if another model wrote the item
 }
 
-// turns returns the history of a request. It leaves out the reasoning of other models, which providers refuse, and
-// reasoning without a message or call after it.
+// turns returns the history of a request in turns of one role. It leaves out the reasoning of other models, which
+// providers refuse, and reasoning without a message or call of the model after it.
 func (r request) turns() []turn {
 	var turns []turn
-	ids := map[string]string{} // in the request, by the latest call's own
-	used := map[string]bool{}
+	ids := map[string]string{} // the id in the request of the latest call with an id in the history
+	used := map[string]bool{}  // the ids of calls in the request
 	for i, item := range r.Items {
 		role, e := "assistant", entry{item, fields{}}
 		var s saved
@@ -66,7 +66,7 @@ func (r request) turns() []turn {
 			role = "tool"
 			e.CallID = cmp.Or(ids[item.CallID], item.CallID)
 		case model.ToolCall:
-			// Chat Completions allows 40 characters, Responses 64. The same history has the same ids each time.
+			// Chat Completions allows 40 characters, Responses 64. The next request has to have the same ids again.
 			if id := item.CallID; used[id] || len(id) > 40 || model.Flat(id) != id {
 				e.CallID = "history_" + strconv.Itoa(i)
 			}
@@ -75,7 +75,7 @@ func (r request) turns() []turn {
 			e.Arguments = argumentsObject(item.Arguments)
 		case model.Reasoning:
 			next := slices.IndexFunc(r.Items[i:], func(item model.Item) bool { return item.Kind != model.Reasoning })
-			if len(e.saved) == 0 || next >= 0 && r.Items[i+next].IsInput() {
+			if len(e.saved) == 0 || next >= 0 && r.Items[i+next].IsInput() { // of another model, or nothing follows
 				continue
 			}
 		}
@@ -88,8 +88,8 @@ func (r request) turns() []turn {
 	return turns
 }
 
-// argumentsObject returns the arguments of a call as a JSON object. Providers refuse anything else. Anthropic's
-// documentation has this form for invalid arguments.
+// argumentsObject returns the arguments of a call as a JSON object: providers refuse anything else. Arguments that are
+// none become the value of INVALID_JSON, as Anthropic's documentation proposes.
 func argumentsObject(arguments string) string {
 	var object map[string]json.RawMessage
 	switch {
@@ -102,8 +102,8 @@ func argumentsObject(arguments string) string {
 	return string(wrapped)
 }
 
-// encode returns the parts of a message. image returns an image in the provider's form.
-func encode(parts []model.Part, textType string, image func(url string) fields) []any {
+// encodeParts returns the parts of a message in a provider's form. image returns an image in that form.
+func encodeParts(parts []model.Part, textType string, image func(url string) fields) []any {
 	encoded := []any{}
 	for _, p := range parts {
 		if p.ImageURL != "" {
@@ -115,8 +115,8 @@ func encode(parts []model.Part, textType string, image func(url string) fields) 
 	return encoded
 }
 
-// addTools adds the tools of a request to its body. form returns a tool in the provider's form; schema is the field for
-// its parameters. search is the provider's own search, or nil.
+// addTools adds the tools of a request to its body. schema is the name of the field for the parameters of a tool, and
+// form returns the tool in the provider's form. search is the provider's own search; nil if it has none.
 func (r request) addTools(body fields, schema string, form func(fields) fields, search fields) {
 	var tools []fields
 	for _, t := range r.Tools {
@@ -130,7 +130,7 @@ func (r request) addTools(body fields, schema string, form func(fields) fields, 
 	}
 }
 
-// appendTexts appends the texts of a piece to the fields of a part of a response.
+// appendTexts appends each text in a piece to the field of the same name in a part of a response.
 func appendTexts(part, piece fields) {
 	for key, value := range piece {
 		if text, ok := value.(string); ok && key != "type" {
@@ -145,7 +145,7 @@ func objectOf(value any) fields {
 	return object
 }
 
-// objectsOf returns the elements of a JSON array as objects, or nil for any other value.
+// objectsOf returns the elements of a JSON array, each as objectOf does, or nil for any other value.
 func objectsOf(value any) []fields {
 	var objects []fields
 	array, _ := value.([]any)

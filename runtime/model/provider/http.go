@@ -25,11 +25,11 @@ type stream struct {
 	delta  func(string)     // gets each piece of text
 	tokens map[string]int64 // the usage, by the names of all interfaces
 
-	message    fields   // of Chat Completions, without its calls
+	message    fields   // the message of Chat Completions, without its calls
 	parts      []fields // the blocks of Messages, the calls of Chat Completions, the items of Responses
 	stopReason string   // of Messages
 
-	complete bool
+	complete bool // the last event was read
 	items    []model.Item
 	ids      map[string]bool // of the calls in items
 	paused   bool            // the provider wants another request, with these items
@@ -42,8 +42,9 @@ func (s *stream) addUsage(sum *model.Usage) {
 	sum.OutputTokens += t["output_tokens"] + t["completion_tokens"]
 }
 
-// call returns the next item, a call with the name as the model wrote it. Some servers send no id, or one for all calls.
-func (s *stream) call(id, name, arguments string) model.Item {
+// newCall returns the item of a call of the tool with a flat name. It makes an id if the server sends none, or one that
+// another call of the response has.
+func (s *stream) newCall(id, name, arguments string) model.Item {
 	for n := len(s.items); id == "" || s.ids[id]; n++ {
 		id = "call_without_id_" + strconv.Itoa(n)
 	}
@@ -59,10 +60,10 @@ func (s *stream) call(id, name, arguments string) model.Item {
 
 var errSilence = errors.New("the server has sent nothing for too long")
 
-// post sends a request and reads the response.
-func (m *Model) post(ctx context.Context, s *stream, key string) error {
+// send sends the request of s and reads the response into s. It gives up when the server is silent for too long.
+func (m *Model) send(ctx context.Context, s *stream, key string) error {
 	body := m.wire.body(s.request)
-	maps.Copy(body, m.config.Request)
+	maps.Copy(body, m.config.Request) // the user's fields replace ours
 	encoded, err := model.JSON(body)
 	if err != nil {
 		return fmt.Errorf("writing the request: %w", err)
@@ -93,7 +94,7 @@ func (m *Model) post(ctx context.Context, s *stream, key string) error {
 	if response.StatusCode != http.StatusOK {
 		return statusError(response)
 	}
-	return m.read(ctx, s, readerFunc(func(p []byte) (int, error) {
+	return m.readStream(ctx, s, readerFunc(func(p []byte) (int, error) {
 		n, err := response.Body.Read(p)
 		timer.Reset(m.config.Timeout)
 		return n, err
@@ -104,10 +105,11 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// read reads the events of a response.
-func (m *Model) read(ctx context.Context, s *stream, body io.Reader) error {
-	limited := &io.LimitedReader{R: body, N: m.maxBytes}
-	err := scan(limited, func(data []byte) error { return m.event(s, data) })
+// readStream reads the events of a response into s. An error in an event comes before a response that is too large, a
+// broken connection and an incomplete response.
+func (m *Model) readStream(ctx context.Context, s *stream, body io.Reader) error {
+	limited := &io.LimitedReader{R: body, N: m.maxBytes} // at the limit, N is 0
+	err := scanEvents(limited, func(data []byte) error { return m.readEvent(s, data) })
 	if _, ok := errors.AsType[*model.Error](err); ok {
 		return err
 	}
@@ -123,8 +125,8 @@ func (m *Model) read(ctx context.Context, s *stream, body io.Reader) error {
 	return nil
 }
 
-// event reads an event. It returns [io.EOF] for the last one.
-func (m *Model) event(s *stream, data []byte) error {
+// readEvent reads an event into s. It returns [io.EOF] for the last one, and a [*model.Error] for an error in it.
+func (m *Model) readEvent(s *stream, data []byte) error {
 	if string(data) == "[DONE]" { // the end of OpenAI's streams
 		s.complete = true
 		return io.EOF
@@ -133,8 +135,8 @@ func (m *Model) event(s *stream, data []byte) error {
 	if err := parse(data, &event); err != nil {
 		return err
 	}
-	for _, around := range []any{event, event["message"], event["response"]} {
-		for name, value := range objectOf(objectOf(around)["usage"]) {
+	for _, holder := range []any{event, event["message"], event["response"]} {
+		for name, value := range objectOf(objectOf(holder)["usage"]) {
 			number, _ := value.(json.Number)
 			if n, err := number.Int64(); err == nil {
 				s.tokens[name] = max(n, 0) // the latest event wins
@@ -150,12 +152,12 @@ func (m *Model) event(s *stream, data []byte) error {
 	return m.wire.event(s, event)
 }
 
-// maxLine is the longest line of a stream, in bytes.
+// maxLine limits the bytes of a line of a stream.
 const maxLine = 16 << 20
 
-// scan calls event with the data of each server-sent event (WHATWG HTML, 9.2.6) up to the first error. It ignores an
-// event without an empty line after it.
-func scan(r io.Reader, event func(data []byte) error) error {
+// scanEvents calls event with the data of each server-sent event (WHATWG HTML, 9.2.6) up to the first error, which it
+// returns. It ignores an event without an empty line after it.
+func scanEvents(r io.Reader, event func(data []byte) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	var data []byte
@@ -164,7 +166,7 @@ func scan(r io.Reader, event func(data []byte) error) error {
 		field, value, _ := bytes.Cut(line, []byte(":"))
 		switch {
 		case len(line) == 0 && data != nil:
-			if err := event(data[:len(data)-1]); err != nil {
+			if err := event(data[:len(data)-1]); err != nil { // without the last newline
 				return err
 			}
 			data = nil
@@ -175,7 +177,7 @@ func scan(r io.Reader, event func(data []byte) error) error {
 	return lines.Err()
 }
 
-// parse decodes JSON. It keeps numbers as they are written.
+// parse decodes JSON into to. It keeps numbers as they are written.
 func parse(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -195,7 +197,7 @@ func withheldError() error {
 	return &model.Error{Code: model.CodeRefused, Message: "the provider withholds the response, by its rules for content"}
 }
 
-// connectionError returns the error for a connection that failed.
+// connectionError returns the error for a connection that failed, or that was given up because of silence.
 func connectionError(ctx context.Context, code model.Code, message string, err error) error {
 	message += err.Error()
 	if errors.Is(context.Cause(ctx), errSilence) {
@@ -204,48 +206,49 @@ func connectionError(ctx context.Context, code model.Code, message string, err e
 	return &model.Error{Code: code, Message: message, Temporary: true}
 }
 
-// statusError returns the error for a response without status 200.
+// statusError returns the error for a response whose status is not 200. The message is that of an error in JSON, or else
+// the body, or else the name of the status.
 func statusError(r *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // the status is enough without it
-	var page struct{ Error any }
-	_ = parse(body, &page) // or it is HTML
-	if textOf(page.Error) == "" && textOf(objectOf(page.Error)["message"]) == "" {
-		page.Error = cmp.Or(strings.TrimSpace(string(body)), http.StatusText(r.StatusCode))
+	var decoded struct{ Error any }
+	_ = parse(body, &decoded) // it may be HTML
+	if textOf(decoded.Error) == "" && textOf(objectOf(decoded.Error)["message"]) == "" {
+		decoded.Error = cmp.Or(strings.TrimSpace(string(body)), http.StatusText(r.StatusCode))
 	}
-	failure := reportedError(page.Error, r.StatusCode)
+	failure := reportedError(decoded.Error, r.StatusCode)
 	failure.Status = r.StatusCode
 	if seconds, err := strconv.ParseFloat(r.Header.Get("retry-after"), 64); err == nil && seconds > 0 {
-		failure.RetryAfter = time.Duration(min(seconds, 1e6) * float64(time.Second))
+		failure.RetryAfter = time.Duration(min(seconds, 1e6) * float64(time.Second)) // does not overflow
 	}
 	return failure
 }
 
-// reportedError returns the error for a provider's own, which is a text or an object with a message, a type and a code. status
-// is 0 in a stream; some servers put an HTTP status in the code.
+// reportedError returns the error for one that a provider reports, as a text or as an object with a message, a type and a
+// code. status is the HTTP status, and 0 for a report in a stream, where some servers put a status in the code.
 func reportedError(report any, status int) *model.Error {
 	object := objectOf(report)
 	names := textOf(object["type"]) + " " + textOf(object["code"])
 	if code, ok := object["code"].(json.Number); ok && status == 0 {
 		status, _ = strconv.Atoi(code.String())
 	}
-	is := func(statuses []int, words ...string) bool {
+	matches := func(statuses []int, words ...string) bool {
 		return slices.Contains(statuses, status) ||
 			slices.ContainsFunc(words, func(word string) bool { return strings.Contains(names, word) })
 	}
 	message := strings.TrimSpace(textOf(report) + textOf(object["message"]))
 	f := &model.Error{Code: model.CodeInvalidRequest, Message: "the provider answers: " + message}
 	switch {
-	case is(nil, "insufficient_quota"):
+	case matches(nil, "insufficient_quota"): // has status 429, but does not pass by waiting
 		f.Code = model.CodeRateLimited
-	case is([]int{401, 403}, "authentication", "permission", "api_key"):
+	case matches([]int{401, 403}, "authentication", "permission", "api_key"):
 		f.Code = model.CodeUnauthorized
-	case is([]int{404}, "not_found"):
+	case matches([]int{404}, "not_found"):
 		f.Code = model.CodeUnknownModel
-	case is([]int{429}, "rate_limit"):
+	case matches([]int{429}, "rate_limit"):
 		f.Code, f.Temporary = model.CodeRateLimited, true
-	case is([]int{503, 529}, "overloaded", "slow_down"):
+	case matches([]int{503, 529}, "overloaded", "slow_down"):
 		f.Code, f.Temporary = model.CodeOverloaded, true
-	case status >= 500 && status < 600 || is([]int{408}, "api_error", "server_error", "timeout"):
+	case status >= 500 && status < 600 || matches([]int{408}, "api_error", "server_error", "timeout"):
 		f.Code, f.Temporary = model.CodeServer, true
 	case status >= 300 && status < 400:
 		f.Code = model.CodeInvalidResponse

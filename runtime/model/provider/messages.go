@@ -46,7 +46,7 @@ func messagesHistory(r request) []fields {
 	return history
 }
 
-// messagesBlocks returns the blocks of an item of a history.
+// messagesBlocks returns the blocks of an item of a history: those of the API if this model has written it.
 func messagesBlocks(e entry) []any {
 	switch e.Kind {
 	case model.ToolOutput:
@@ -71,9 +71,10 @@ func messagesBlocks(e entry) []any {
 	if len(parts) == 0 && e.Kind == model.UserMessage {
 		parts = model.Parts{{Text: "(no text)"}}
 	}
-	return encode(parts, "text", messagesImage)
+	return encodeParts(parts, "text", messagesImage)
 }
 
+// messagesImage returns the block of an image.
 func messagesImage(url string) fields {
 	source := fields{"type": "url", "url": url}
 	if media, data, inline := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,"); inline {
@@ -82,7 +83,7 @@ func messagesImage(url string) fields {
 	return fields{"type": "image", "source": source}
 }
 
-// messagesEvent reads the beginning, a piece or the end of a block or of the message.
+// messagesEvent reads an event: the beginning or a piece of a block, or the end of the message.
 func (s *stream) messagesEvent(event fields) error {
 	number, _ := event["index"].(json.Number)
 	index, _ := strconv.Atoi(number.String())
@@ -118,11 +119,11 @@ func (s *stream) messagesEvent(event fields) error {
 	return nil
 }
 
-// messagesFinish makes items of the blocks. Adjacent texts are one message: a text with citations has several blocks.
-// Blank texts are left out, since the API refuses them.
+// messagesFinish adds items for the blocks of the response. Adjacent texts become one message: a text with citations has
+// several blocks. Blank texts are left out, since the API refuses them.
 func (s *stream) messagesFinish() {
 	s.paused = s.stopReason == "pause_turn"
-	var texts []fields // of the last item
+	var texts []fields // the blocks of the last item, if that is a message
 	for _, block := range s.parts {
 		arguments := textOf(block["partial_json"])
 		delete(block, "partial_json")
@@ -149,7 +150,7 @@ func (s *stream) messagesFinish() {
 				arguments = string(encoded)
 			}
 			delete(block, "input")
-			item = s.call(textOf(block["id"]), textOf(block["name"]), arguments)
+			item = s.newCall(textOf(block["id"]), textOf(block["name"]), arguments)
 			item.Raw = s.raw(block)
 		default:
 			item.Raw = s.raw(fields{"blocks": []fields{block}})

@@ -29,12 +29,12 @@ const (
 )
 
 const (
-	maxAttempts   = 5
-	maxPauses     = 8        // requests for one response that the provider interrupts with pause_turn
-	maxErrorBody  = 64 << 10 // bytes
-	maxResponse   = 64 << 20 // bytes; 128,000 tokens, each in an event of a few hundred bytes
-	maxRetryAfter = 2 * time.Minute
-	maxMessage    = 500 // characters of an error
+	maxAttempts   = 5               // to send a request
+	maxPauses     = 8               // requests for one response that the provider interrupts with pause_turn
+	maxErrorBody  = 64 << 10        // bytes that are read of the body of an error
+	maxResponse   = 64 << 20        // bytes; 128,000 tokens, each in an event of a few hundred bytes
+	maxRetryAfter = 2 * time.Minute // that a provider may ask to wait before the next attempt
+	maxMessage    = 500             // characters of an error that is shown
 )
 
 // Key returns the key of a provider, or an empty text for none. refused says that the provider has refused the last one.
@@ -48,7 +48,7 @@ type Model struct {
 	wire     wire
 	client   *http.Client
 	maxBytes int64                                // of a response
-	after    func(time.Duration) <-chan time.Time // for the wait between attempts
+	after    func(time.Duration) <-chan time.Time // time.After, for the wait between attempts
 }
 
 // wire is what differs between the interfaces.
@@ -62,7 +62,7 @@ type wire struct {
 	finish func(*stream)               // makes items after the last event
 }
 
-// New returns the model of a table [model.NAME]. It sends nothing.
+// New returns the model of a table [model.NAME]. A nil key means that the provider wants none. New sends nothing.
 func New(name string, c config.Model, key Key) *Model {
 	const openAI, anthropic = "https://api.openai.com/v1", "https://api.anthropic.com/v1"
 	w := wire{openAI, "/chat/completions", "Authorization", "Bearer ", chatBody, (*stream).chatEvent, (*stream).chatFinish}
@@ -74,7 +74,7 @@ func New(name string, c config.Model, key Key) *Model {
 	}
 	base := cmp.Or(c.BaseURL, w.url)
 	if u, err := url.Parse(base); err == nil {
-		u.Path = cmp.Or(strings.TrimRight(u.Path, "/"), "/v1")
+		u.Path = cmp.Or(strings.TrimRight(u.Path, "/"), "/v1") // an address without a path has this one
 		base = u.String()
 	}
 	w.url = base + w.path
@@ -86,10 +86,10 @@ func New(name string, c config.Model, key Key) *Model {
 	return &Model{name: name, config: c, key: key, wire: w, client: client, maxBytes: maxResponse, after: time.After}
 }
 
-// Sample implements [model.Model].
+// Sample implements [model.Model]. If the provider pauses, it sends the items so far in another request.
 func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(string)) (model.Response, error) {
 	asked.WebSearch = asked.WebSearch && m.config.WebSearch
-	if limit := m.config.MaxOutputTokens; asked.MaxOutputTokens == 0 || limit > 0 && limit < asked.MaxOutputTokens {
+	if limit := m.config.MaxOutputTokens; asked.MaxOutputTokens == 0 || limit > 0 && limit < asked.MaxOutputTokens { // 0 is no limit
 		asked.MaxOutputTokens = limit
 	}
 	if delta == nil {
@@ -98,7 +98,7 @@ func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(stri
 	r := request{Request: asked, model: m.config.Model, from: m.config.API + " " + m.config.Model}
 	var sum model.Response // of all requests
 	for range maxPauses {
-		s, err := m.ask(ctx, r, &sum.Usage, delta)
+		s, err := m.respond(ctx, r, &sum.Usage, delta)
 		if err != nil {
 			return model.Response{Usage: sum.Usage}, err
 		}
@@ -106,56 +106,57 @@ func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(stri
 		if !s.paused {
 			break
 		}
-		r.Items = append(r.Items[:len(r.Items):len(r.Items)], s.items...)
+		r.Items = append(r.Items[:len(r.Items):len(r.Items)], s.items...) // the caller's items stay as they are
 	}
 	return sum, nil
 }
 
-// ask returns one response. It tries again after a temporary failure, unless delta has had a part of the response. It adds
-// the usage of all attempts to used.
-func (m *Model) ask(ctx context.Context, r request, used *model.Usage, delta func(string)) (*stream, error) {
+// respond sends a request and returns the response. It tries again with a new key if the provider refuses the key, and
+// after a temporary failure, unless delta has had a part of the response. It adds the usage of all attempts to used.
+// The error is the cause of the end of ctx, or the failure of the last attempt.
+func (m *Model) respond(ctx context.Context, r request, used *model.Usage, delta func(string)) (*stream, error) {
 	streamed, refused := false, false
 	for attempt := 1; ; attempt++ {
 		s := &stream{request: r, tokens: map[string]int64{}, message: fields{}, ids: map[string]bool{}}
 		s.delta = func(text string) {
 			if text != "" {
-				streamed = true
+				streamed = true // another attempt would repeat it
 				delta(text)
 			}
 		}
 		key, err := m.key(ctx, refused)
 		if err == nil {
-			err = m.post(ctx, s, key)
+			err = m.send(ctx, s, key)
 		}
 		s.addUsage(used)
 		if err == nil {
 			return s, nil
 		}
-		failure := m.failure(err, key)
+		failure := m.shownError(err, key)
 		failure.Attempts = attempt
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case failure.Status == http.StatusUnauthorized && key != "" && !refused: // it may have expired
 			refused = true
-			attempt--
+			attempt-- // this one does not count
 			continue
 		case streamed || !failure.Temporary || attempt == maxAttempts || failure.RetryAfter > maxRetryAfter:
 			return nil, failure
 		}
 		select {
-		case <-m.after(pause(attempt, failure.RetryAfter)):
+		case <-m.after(waitAfter(attempt, failure.RetryAfter)):
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
 }
 
-// failure returns err as an error that is safe to show: a provider may repeat the key.
-func (m *Model) failure(err error, key string) *model.Error {
+// shownError returns err as an error that is safe to show: without the key, which a provider may repeat.
+func (m *Model) shownError(err error, key string) *model.Error {
 	failure, ok := errors.AsType[*model.Error](err)
 	if !ok {
-		failure = &model.Error{Code: model.CodeConfiguration, Message: err.Error()}
+		failure = &model.Error{Code: model.CodeConfiguration, Message: err.Error()} // there is no key, or no request
 	}
 	failure.Model = m.name
 	if key != "" {
@@ -165,9 +166,9 @@ func (m *Model) failure(err error, key string) *model.Error {
 	return failure
 }
 
-// pause returns the time to wait after an attempt, which is at least retryAfter. It grows with each attempt, and has a
-// random part so that many clients do not return at the same time.
-func pause(attempt int, retryAfter time.Duration) time.Duration {
+// waitAfter returns the time to wait after an attempt, which is at least retryAfter. It grows with each attempt, and
+// has a random part so that many clients do not return at the same time.
+func waitAfter(attempt int, retryAfter time.Duration) time.Duration {
 	backoff := min(500*time.Millisecond<<(attempt-1), 8*time.Second)
 	return max(retryAfter, backoff/2+rand.N(backoff/2))
 }

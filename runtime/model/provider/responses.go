@@ -29,6 +29,7 @@ func responsesBody(r request) fields {
 	return body
 }
 
+// responsesInput returns the history of a request as items of the API.
 func responsesInput(r request) []fields {
 	input := []fields{}
 	for _, t := range r.turns() {
@@ -41,12 +42,12 @@ func responsesInput(r request) []fields {
 	return input
 }
 
-// responsesItem returns an item of a history, or an empty one for an empty message of another model.
+// responsesItem returns an item of a history in the API's form, or an empty one for an empty message of another model.
 func responsesItem(e entry) fields {
 	item := e.saved
 	switch text := e.Text(); {
 	case e.Kind == model.UserMessage:
-		return fields{"type": "message", "role": "user", "content": encode(e.Parts, "input_text", func(url string) fields {
+		return fields{"type": "message", "role": "user", "content": encodeParts(e.Parts, "input_text", func(url string) fields {
 			return fields{"type": "input_image", "image_url": url, "detail": "auto"}
 		})}
 	case e.Kind == model.ToolOutput:
@@ -60,7 +61,7 @@ func responsesItem(e entry) fields {
 	return item
 }
 
-// responsesEvent reads a piece of text, a whole item or the end of the response.
+// responsesEvent reads an event: a piece of text, a whole item or the end of the response.
 func (s *stream) responsesEvent(event fields) error {
 	response := objectOf(event["response"])
 	switch event["type"] {
@@ -86,9 +87,9 @@ func (s *stream) responsesEvent(event fields) error {
 	return nil
 }
 
-// responsesFinish makes items of those of the API.
+// responsesFinish adds an item for each item of the API in the response, except for reasoning that cannot be sent again.
 func (s *stream) responsesFinish() {
-	unpaired := false // a reasoning item cannot be sent again
+	unpaired := false // a reasoning item was left out
 	for _, item := range s.parts {
 		decoded := model.Item{Kind: model.Reasoning}
 		content := objectsOf(item["content"])
@@ -100,11 +101,11 @@ func (s *stream) responsesFinish() {
 			}
 			decoded = model.Text(model.AgentMessage, text)
 		case "function_call":
-			decoded = s.call(textOf(item["call_id"]), textOf(item["name"]), textOf(item["arguments"]))
+			decoded = s.newCall(textOf(item["call_id"]), textOf(item["name"]), textOf(item["arguments"]))
 		case "reasoning":
 			if textOf(item["encrypted_content"]) == "" && len(content) == 0 {
 				unpaired = true
-				continue // the server does not keep its content
+				continue // it has no content, and the server keeps none
 			}
 		}
 		if unpaired && decoded.Kind != model.Reasoning {

@@ -18,9 +18,9 @@
 //	[[conversation.response]]
 //	pieces = ["The Adler, ", "the Post."]
 //
-// The first conversation that matches is used. Its next response is the first whose match is in the last input or output,
-// and otherwise the one after as many responses without match as the history has. The history alone decides, so a model
-// answers the same after a crash.
+// The first conversation that matches is used. Its next response is the first whose match is in the last input or output.
+// If there is none, and the history has N responses, the next response is the one after the first N without match. The
+// history alone decides, so a model answers the same after a crash.
 //
 // A response has these optional keys:
 //
@@ -94,11 +94,11 @@ func Parse(name, source string) (*Model, error) {
 // Sample implements [model.Model]. The usage counts four bytes as a token.
 func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
 	h := historyOf(r.Items)
-	next, err := m.next(h)
+	next, err := m.responseTo(h)
 	var pieces []string
 	var items []model.Item
 	if err == nil {
-		pieces, items, err = next.fill(h)
+		pieces, items, err = next.filled(h)
 	}
 	if err != nil {
 		return model.Response{}, &model.Error{Model: m.name, Code: model.CodeScript, Message: err.Error(), Attempts: 1}
@@ -118,14 +118,14 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	return model.Response{Items: items, Usage: model.Usage{InputTokens: tokens(r.Items), OutputTokens: tokens(items)}}, nil
 }
 
-// next returns the response to a history.
-func (m *Model) next(h history) (response, error) {
+// responseTo returns the response to a history. A response with a match comes before one without.
+func (m *Model) responseTo(h history) (response, error) {
 	for i, c := range m.Conversations {
 		if !strings.Contains(h.first, c.First) {
 			continue
 		}
 		var next *response
-		unmatched := 0 // responses without match so far
+		unmatched := 0 // responses of the script without match, so far
 		for _, r := range c.Responses {
 			switch {
 			case r.Match == "":
@@ -145,9 +145,9 @@ func (m *Model) next(h history) (response, error) {
 	return response{}, errors.New("the script has no conversation that begins with " + text.Quote(h.first))
 }
 
-// fill replaces the placeholders in a response. It returns the pieces of its text and its items.
-func (r response) fill(h history) (pieces []string, items []model.Item, err error) {
-	if err := h.fill(append([]string{r.Text}, r.Pieces...), &pieces); err != nil {
+// filled returns the pieces of a response's text, and its items, with the placeholders replaced.
+func (r response) filled(h history) (pieces []string, items []model.Item, err error) {
+	if err := h.fillPlaceholders(append([]string{r.Text}, r.Pieces...), &pieces); err != nil {
 		return nil, nil, err
 	}
 	if whole := strings.Join(pieces, ""); whole != "" {
@@ -158,19 +158,19 @@ func (r response) fill(h history) (pieces []string, items []model.Item, err erro
 			c.Arguments = struct{}{}
 		}
 		var arguments json.RawMessage
-		if err := h.fill(c.Arguments, &arguments); err != nil {
+		if err := h.fillPlaceholders(c.Arguments, &arguments); err != nil {
 			return nil, nil, err
 		}
 		id := "call_" + strconv.Itoa(h.calls+i+1)
-		items = append(items, model.Item{Kind: model.ToolCall, CallID: id, Name: c.Tool, Wire: c.Tool, Arguments: plain(arguments)})
+		items = append(items, model.Item{Kind: model.ToolCall, CallID: id, Name: c.Tool, Wire: c.Tool, Arguments: textIn(arguments)})
 	}
 	return pieces, items, nil
 }
 
 // history is the part of a request that decides on the response.
 type history struct {
-	first     string // the inputs before the first response
-	input     string // the last one
+	first     string // the inputs before the first response, joined by newlines
+	input     string // the last input
 	last      string // the last input or output
 	outputs   []string
 	responses int
@@ -193,15 +193,15 @@ func historyOf(items []model.Item) history {
 		case model.ToolCall:
 			h.calls++
 		}
-		if !item.IsInput() && (i == 0 || items[i-1].IsInput()) {
+		if !item.IsInput() && (i == 0 || items[i-1].IsInput()) { // the first item of a response
 			h.responses++
 		}
 	}
 	return h
 }
 
-// fill stores in to the JSON form of from with its placeholders replaced. They are inside strings.
-func (h history) fill(from, to any) error {
+// fillPlaceholders decodes into to the JSON of from, with the placeholders in its strings replaced.
+func (h history) fillPlaceholders(from, to any) error {
 	encoded, err := model.JSON(from)
 	if err != nil {
 		return fmt.Errorf("writing the arguments of the script: %w", err)
@@ -210,20 +210,20 @@ func (h history) fill(from, to any) error {
 	placeholders := regexp.MustCompile(`\$\{(input|output(?:\.(\d+))?(?:\.([^{}]+))?)\}`)
 	filled := placeholders.ReplaceAllStringFunc(string(encoded), func(placeholder string) string {
 		match := placeholders.FindStringSubmatch(placeholder)
-		value, failed := h.value(match[1], match[2], match[3])
-		err = cmp.Or(err, failed)
+		value, valueErr := h.value(match[1], match[2], match[3])
+		err = cmp.Or(err, valueErr)
 		quoted, _ := json.Marshal(value) // a string cannot fail
 		return string(quoted[1 : len(quoted)-1])
 	})
 	return cmp.Or(err, json.Unmarshal([]byte(filled), to))
 }
 
-// value returns the value of a placeholder's name, whose number and key may be empty.
+// value returns the value of a placeholder. name is all that is in its braces; number and key are parts of name or "".
 func (h history) value(name, number, key string) (string, error) {
 	if name == "input" {
 		return h.input, nil
 	}
-	n := len(h.outputs)
+	n := len(h.outputs) // the last output
 	if number != "" {
 		n, _ = strconv.Atoi(number) // a number too large becomes the largest
 	}
@@ -238,16 +238,17 @@ func (h history) value(name, number, key string) (string, error) {
 	if err := json.Unmarshal([]byte(output), &object); err != nil || object[key] == nil {
 		return "", fmt.Errorf("the script refers to %s, which is not in the output %s", text.Quote(key), text.Quote(output))
 	}
-	return plain(object[key]), nil
+	return textIn(object[key]), nil
 }
 
-// plain returns the text of a JSON string, and any other JSON as it is.
-func plain(encoded json.RawMessage) string {
+// textIn returns the text of a JSON string, and any other JSON as it is.
+func textIn(encoded json.RawMessage) string {
 	s := string(encoded)
 	_ = json.Unmarshal(encoded, &s) // fails for any other JSON
 	return s
 }
 
+// tokens returns the usage of items: four bytes are a token.
 func tokens(items []model.Item) int64 {
 	bytes := 0
 	for _, item := range items {

@@ -69,8 +69,7 @@ type commands struct {
 	format      string // the value of --format
 	allProjects bool
 	hideSecrets bool
-	quiet       bool                          // write no notes
-	late        []func(context.Context) error // set flags that need the library
+	quiet       bool // write no notes
 	out         *output
 	library     *conversations.Library // nil before open
 	screen      io.Writer              // for progress while a pager has standard error
@@ -99,12 +98,7 @@ func (c *commands) command(cmd *cobra.Command, run run, groups ...string) *cobra
 			}
 		}
 		c.out = c.newOutput()
-		for _, set := range c.late { // flags that need the library
-			err = cmp.Or(err, set(cmd.Context()))
-		}
-		if err == nil {
-			err = run(cmd.Context(), args)
-		}
+		err = run(cmd.Context(), args)
 		if err == nil || errors.Is(err, cli.ErrFailed) || c.out.isBegun() {
 			err = cmp.Or(c.out.close(), err)
 		}

@@ -1,7 +1,6 @@
 package conversationcli
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -18,7 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// exclusive returns an error if more than one flag of a group is given.
+// exclusive returns an error if more than one flag of a group is given. It reuses group.
 func exclusive(flags *pflag.FlagSet, group []string) error {
 	given := slices.DeleteFunc(group, func(name string) bool { return !flags.Changed(name) })
 	if len(given) > 1 {
@@ -27,14 +26,13 @@ func exclusive(flags *pflag.FlagSet, group []string) error {
 	return nil
 }
 
-// oneOf defines a flag that takes one of some words. *to has the default.
+// oneOf defines a flag that sets *to to one of some words; *to has the default. Of several given words the last counts.
 func oneOf(cmd *cobra.Command, to *string, name, short, usage string, words ...string) {
 	anyOf(cmd, cmd.Flags(), name, short, usage, words, func(word string) { *to = word })
 	cmd.Flags().Lookup(name).DefValue = *to
 }
 
-// anyOf defines a flag that takes any of some words, repeated or between commas. It calls set
-// with each.
+// anyOf defines a flag that calls set with each given word, one of words. Words may be repeated or between commas.
 func anyOf(cmd *cobra.Command, flags *pflag.FlagSet, name, short, usage string, words []string, set func(string)) {
 	list := strings.Join(words, ", ")
 	flags.FuncP(name, short, usage+": "+list, func(given string) error {
@@ -50,7 +48,7 @@ func anyOf(cmd *cobra.Command, flags *pflag.FlagSet, name, short, usage string, 
 	complete(cmd, name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// complete completes the values of a flag.
+// complete makes the function with complete the values of a flag.
 func complete(cmd *cobra.Command, flag string, with cobra.CompletionFunc) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, with) // fails only for a flag that does not exist
 }
@@ -71,7 +69,7 @@ func addSources(cmd *cobra.Command, to *[]string) {
 	anyOf(cmd, cmd.Flags(), "source", "", "only what this `program` recorded; repeatable", conversations.Sources(), func(name string) { *to = append(*to, name) })
 }
 
-// addLabel defines a flag for labels: KEY or KEY=VALUE.
+// addLabel defines the flag --label, which takes KEY or KEY=VALUE with a key that JP allows, and calls add with each.
 func addLabel(cmd *cobra.Command, usage string, add func(key, value string, hasValue bool)) {
 	cmd.Flags().Func("label", usage+" `KEY` or KEY=VALUE; repeatable", func(label string) error {
 		key, value, hasValue := strings.Cut(label, "=")
@@ -97,7 +95,7 @@ func addFilter(cmd *cobra.Command, f *conversations.Filter, ascending *bool) {
 	addSources(cmd, &f.Sources)
 }
 
-// kindOf names the conversations that a filter selects.
+// kindOf returns a word for the conversations that a filter selects: named, archived or live.
 func kindOf(f *conversations.Filter) string {
 	if len(f.IDs) > 0 {
 		return "named"
@@ -105,47 +103,22 @@ func kindOf(f *conversations.Filter) string {
 	return either(f.Archived, "archived", "live")
 }
 
-// firstYear is the first year of a date or an id: 17721231 and jp-c1772 begin the id of a
-// conversation.
-const firstYear = 2000
-
-// addTime defines a flag for a time. It calls set before the command runs.
+// addTime defines a flag for a time: a date in ISO 8601, an age, or a whole id of JP for the time at which that
+// conversation began.
 func (c *commands) addTime(cmd *cobra.Command, name, usage string, set func(iso8601.Span)) {
+	const firstYear = 2000 // jp-c1772 is no whole id
 	cmd.Flags().Func(name, usage, func(given string) error {
-		c.late = append(c.late, func(ctx context.Context) error { // -w may follow
-			span, err := c.parseTime(ctx, name, given)
-			set(span)
-			return err
-		})
-		return nil
+		span, err := iso8601.Parse(given)
+		began := jp.CreatedAt(transcript.ID(given))
+		if age, notAge := parseAge(given); notAge == nil {
+			began = c.host.Now().Add(-age)
+		}
+		if began.Year() >= firstYear {
+			span, err = iso8601.Span{First: began, Last: began}, nil
+		}
+		set(span)
+		return err
 	})
-}
-
-// parseTime parses the value of a flag: a date in ISO 8601, an age, or the id of a conversation for
-// the time at which it began.
-func (c *commands) parseTime(ctx context.Context, flag, given string) (iso8601.Span, error) {
-	date, notDate := iso8601.Parse(given)
-	began := jp.CreatedAt(transcript.ID(given))
-	if age, err := parseAge(given); err == nil {
-		began = c.host.Now().Add(-age)
-	}
-	switch {
-	case began.Year() >= firstYear:
-		return iso8601.Span{First: began, Last: began}, nil
-	case date.First.Year() >= firstYear:
-		return date, nil
-	}
-	list, err := c.named(ctx, []string{given})
-	_, isBadID := errors.AsType[*conversations.BadIDError](err)
-	switch {
-	case err == nil:
-		return iso8601.Span{First: list[0].CreatedAt, Last: list[0].CreatedAt}, nil
-	case notDate == nil:
-		return date, nil
-	case isBadID:
-		return date, misused(notDate.Error(), "--%s cannot be %q", flag, given)
-	}
-	return date, err
 }
 
 // unit is a unit of time.
@@ -168,7 +141,7 @@ func units() []unit {
 	}
 }
 
-// parseAge parses a duration such as "5h" or "3 weeks".
+// parseAge parses a duration such as "5h" or "3 weeks". The error is for other texts, and for one that is too long ago.
 func parseAge(given string) (time.Duration, error) {
 	name := strings.TrimLeft(given, "0123456789")
 	n, err := strconv.ParseInt(given[:len(given)-len(name)], 10, 64)
@@ -192,7 +165,7 @@ const fullTime = "2006-01-02 15:04:05Z"
 // age returns how long ago a time was, or how far ahead it is, in its largest unit.
 func (c *commands) age(t time.Time) string {
 	d := c.host.Now().Sub(t)
-	for _, u := range units()[:6] {
+	for _, u := range units()[:6] { // without seconds
 		switch n := plural(int(d.Abs()/u.length), u.name); {
 		case t.IsZero():
 			return "?"

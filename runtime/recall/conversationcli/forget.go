@@ -25,17 +25,14 @@ func Forget(host *toolset.Host) *cobra.Command {
 are not read, found or imported any more. What the programs that recorded them
 have stays where it is; forget says how to delete it there.
 
-With --undo they are read again, as far as their programs still have them.`,
-		"forget claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc", "forget --undo claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc")
-	undo := cmd.Flags().Bool("undo", false, "read them again")
+The ids are in ~/.local/share/convtools/forgotten: a conversation without a line
+there is read again.`,
+		"forget claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc")
 	cmd.ValidArgsFunction = c.completeIDs
 	c.allProjects = true
 	return c.command(cmd, func(ctx context.Context, args []string) error {
 		if len(args) == 0 {
 			return cli.Usagef("forget needs the IDs of conversations")
-		}
-		if *undo {
-			return c.remember(args)
 		}
 		return c.forget(ctx, args)
 	})
@@ -79,7 +76,7 @@ func (c *commands) forget(ctx context.Context, args []string) error {
 	return nil
 }
 
-// deleteArchived deletes conversations of the archive from it.
+// deleteArchived deletes conversations from the archive. It ignores ids of other stores, and opens no archive for them.
 func (c *commands) deleteArchived(ctx context.Context, ids []transcript.ID) (err error) {
 	var w *archive.Writer
 	for _, id := range ids {
@@ -95,29 +92,6 @@ func (c *commands) deleteArchived(ctx context.Context, ids []transcript.ID) (err
 		if _, err := w.Delete(ctx, id); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// remember takes back that conversations are forgotten.
-func (c *commands) remember(args []string) error {
-	var ids []transcript.ID
-	for _, arg := range args {
-		id, err := conversations.ParseID(arg)
-		if err != nil {
-			return err
-		}
-		ids = append(ids, id)
-	}
-	known, err := c.options().Remember(ids...)
-	if err != nil {
-		return err
-	}
-	for _, id := range known {
-		c.out.write(string(id) + " is read again, where its program still has it\n")
-	}
-	if len(known) < len(ids) {
-		return failed("give whole ids", "%d of these are not forgotten", len(ids)-len(known))
 	}
 	return nil
 }

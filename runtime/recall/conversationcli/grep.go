@@ -30,7 +30,7 @@ type grepping struct {
 	context, maxMatches, limit       uint
 
 	maxLine int // characters of a line; 0 for all
-	// hit and line were written last.
+	// hit and line are those of the line that was written last; hit is nil if there is none below the last heading.
 	hit  *conversations.Hit
 	line int
 }
@@ -105,7 +105,7 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 		if i > 0 && i == int(g.limit) {
 			break
 		}
-		if err := g.conversation(found, m, i == 0); err != nil {
+		if err := g.writeConversation(found, m, i == 0); err != nil {
 			return err
 		}
 	}
@@ -117,8 +117,9 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 	return foundAny(isFound)
 }
 
-// find searches, but not in the conversation of the assistant that runs this command, unless the
-// query has ids. It notes what it left out, with advice.
+// find returns the results of a query. Unless the query has ids, it leaves out the conversation of the assistant that
+// runs this command, with its relatives; a conversation of --conversation-id it leaves out always. It notes what it
+// left out, with advice, or that the calling conversation is not known.
 func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advice string) (*conversations.Results, error) {
 	library, err := c.open()
 	if err != nil {
@@ -138,7 +139,7 @@ func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advic
 	found, err := library.Search(ctx, *q)
 	c.warnOf(found.Problems)
 	switch {
-	case err != nil:
+	case err != nil: // there is nothing to note
 	case len(calling.IDs) == 0 && calling.Recorded:
 		c.note("note: which conversation runs this command cannot be told, so none was left out")
 	case len(calling.IDs) > 0 && len(found.Excluded) > 0:
@@ -165,8 +166,9 @@ func (g *grepping) explain(ctx context.Context, found *conversations.Results, pa
 	return nil
 }
 
-// conversation writes the matches in a conversation, in a form of --output.
-func (g *grepping) conversation(found *conversations.Results, m *conversations.Matched, isFirst bool) error {
+// writeConversation writes a conversation as --output says: its id, the number of its matches, or the lines of at most
+// maxMatches of them.
+func (g *grepping) writeConversation(found *conversations.Results, m *conversations.Matched, isFirst bool) error {
 	room := m.Matches
 	if g.maxMatches > 0 {
 		room = min(room, int(g.maxMatches))
@@ -183,7 +185,7 @@ func (g *grepping) conversation(found *conversations.Results, m *conversations.M
 		g.out.write(either(isFirst, "", "\n") + g.out.style(styleID, string(m.ID)) + either(m.Title == "", "", "  ") + text.Cell(m.Title) + "\n")
 	}
 	for _, hit := range found.Of(m) {
-		if room == 0 || g.out.err != nil {
+		if room == 0 || g.out.err != nil { // enough matches, or nobody reads them
 			break
 		}
 		content, err := found.Read(hit)
@@ -194,16 +196,17 @@ func (g *grepping) conversation(found *conversations.Results, m *conversations.M
 			if line.IsMatch {
 				room--
 			}
-			g.write(hit, line, content[line.Start:line.End])
+			g.writeLine(hit, line, content[line.Start:line.End])
 		}
 	}
 	return nil
 }
 
-// write writes a line of an event, with the matches in it.
-func (g *grepping) write(hit *conversations.Hit, line excerpt.Line, said []byte) {
-	spans := func(func(excerpt.Span) bool) {}
-	part := g.Pattern.Window(said, g.maxLine, line.IsMatch)
+// writeLine writes a line of an event, with its matches in colour or as members of JSON. Lines that do not follow each
+// other have "--" between them if there is context.
+func (g *grepping) writeLine(hit *conversations.Hit, line excerpt.Line, content []byte) {
+	spans := func(func(excerpt.Span) bool) {} // none in a line of context
+	part := g.Pattern.Window(content, g.maxLine, line.IsMatch)
 	if line.IsMatch {
 		spans = spansOf(g.Pattern, part)
 	}
@@ -254,11 +257,11 @@ func lineObject(hit *conversations.Hit, line excerpt.Line, shown string, chars i
 }
 
 // countWords returns the words of a text with the number of events that have a form of each,
-// at any time and of any role.
+// at any time.
 func (c *commands) countWords(ctx context.Context, q conversations.SearchQuery, text string) ([]conversations.Word, error) {
 	q.Question = strings.ReplaceAll(text, `"`, " ") // no phrases
 	q.Order, q.Limit, q.Pattern = conversations.Relevance, 1, nil
-	q.Since, q.Until, q.Roles = time.Time{}, time.Time{}, 0
+	q.Since, q.Until = time.Time{}, time.Time{}
 	found, err := c.library.Search(ctx, q)
 	return found.Words, err
 }
@@ -291,7 +294,7 @@ func (c *commands) noteMissing(words []conversations.Word) {
 	}
 }
 
-// without returns "without --x" for each flag that was given and narrows a search.
+// without returns what to try: "without --x" for each flag that was given and that narrows a search.
 func without(flags *pflag.FlagSet) (try []string) {
 	flags.Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"label", "role", "scope", "since", "source", "until"}, f.Name) {

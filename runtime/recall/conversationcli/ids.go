@@ -226,7 +226,7 @@ type span struct{ from, until, inactive time.Time }
 
 // addSpan defines --from and --until.
 func (c *commands) addSpan(cmd *cobra.Command, s *span) {
-	c.addTime(cmd, "from", "those begun at `TIME` or later: 2026-01-01, an age such as 3w, or an id", func(t iso8601.Span) { s.from = t.First })
+	c.addTime(cmd, "from", "those begun at `TIME` or later: 2026-01-01, an age such as 3w, or an id of JP", func(t iso8601.Span) { s.from = t.First })
 	c.addTime(cmd, "until", "those begun before `TIME`", func(t iso8601.Span) { s.until = t.First })
 }
 

@@ -30,7 +30,7 @@ type importing struct {
 	kind         string
 	stores       []string // of --store
 	dryRun       bool
-	isRecognised bool // a conversation, or a store that is read in place
+	isRecognised bool // a path had a conversation or is a store that is read in place, or a kind of store was copied
 	isDamaged    bool // an export has a wrong checksum
 }
 
@@ -73,7 +73,7 @@ func (c *importing) run(ctx context.Context, paths []string) (err error) {
 		return cli.Usagef("import needs a PATH: a zip, a folder or a file of an export; or a STORE, such as claude-code")
 	}
 	for _, name := range c.stores {
-		if err := c.keep(ctx, name); err != nil {
+		if err := c.copyStore(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -101,8 +101,8 @@ func (c *importing) run(ctx context.Context, paths []string) (err error) {
 	return foundAny(!c.isDamaged)
 }
 
-// keep copies the conversations of a kind of store, and writes how many.
-func (c *importing) keep(ctx context.Context, name string) error {
+// copyStore copies the conversations of a kind of store to the archive, and writes how many were new, and so on.
+func (c *importing) copyStore(ctx context.Context, name string) error {
 	show := newProgress(c.host.Stderr, c.host.Now)
 	kept, err := c.options().Keep(ctx, name, c.dryRun, func(done, all int) {
 		show(fmt.Sprintf("%d of %d conversations of %s", done, all, name))
@@ -120,7 +120,8 @@ func (c *importing) keep(ctx context.Context, name string) error {
 	return c.out.flush()
 }
 
-// archive opens the user's archive for writing. If dry is set, nothing is written.
+// archive opens the user's archive for writing: the database of CONVERSATION_DB, or else the folder. The archive
+// refuses forgotten conversations. If dry is set, nothing is written.
 func (c *commands) archive(ctx context.Context, dry bool) (w *archive.Writer, err error) {
 	forgotten, err := copies.ReadForgotten(c.host.Getenv)
 	if err != nil {
@@ -141,8 +142,8 @@ func (c *commands) archive(ctx context.Context, dry bool) (w *archive.Writer, er
 	return w, err
 }
 
-// importOne imports a path. If it is not an export, that is a warning, or an error for the only
-// path.
+// importOne imports a path and writes the report. A path that is no export is an error if it is the only path and the
+// output is text; otherwise it is a warning, or an element of JSON. Any other failure is an error.
 func (c *importing) importOne(ctx context.Context, path string, w *archive.Writer, isOnly bool) error {
 	show := newProgress(c.host.Stderr, c.host.Now)
 	report, err := exports.Import(ctx, path, w, exports.Options{Kind: c.kind, Progress: func(at exports.Progress) {
@@ -154,20 +155,20 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 		c.isDamaged = c.isDamaged || errors.Is(p.Err, exports.ErrChecksum)
 	}
 	var unrecognised *exports.UnrecognisedError
-	isOther := errors.As(err, &unrecognised)
+	isUnrecognised := errors.As(err, &unrecognised)
 	if unrecognised != nil && isDir(path) {
 		if program := conversations.ProgramAt(path, c.host.Getenv); program != "" {
 			unrecognised.Reason = program + " keeps its sessions there, which are read in place: see " + c.host.Name + " stores"
 		}
 	}
-	isKnown := unrecognised != nil && unrecognised.Reason != ""
+	isKnown := unrecognised != nil && unrecognised.Reason != "" // the reason is shown in place of the report
 	if c.out.json || (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
 		c.out.add(c.summary(path, report), reportObject(path, report, "", err))
 	}
 	switch {
 	case ctx.Err() != nil:
 		return failed("import it again to go on: what is there already costs little", "interrupted: what was imported up to here is kept")
-	case err != nil && (!isOther || isOnly && !c.out.json):
+	case err != nil && (!isUnrecognised || isOnly && !c.out.json):
 		return cli.Hint(err, "see "+c.host.Name+" import --help for what can be imported")
 	case err != nil && !c.out.json:
 		c.warn("%v", err)
@@ -175,7 +176,7 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 	return nil
 }
 
-// readInPlace returns the store that reads a path where it is; "" for other paths.
+// readInPlace returns the store that reads a path in place: jp a workspace, chatgpt an SQLite database; otherwise "".
 func readInPlace(path string) string {
 	if isDir(filepath.Join(path, ".jp")) {
 		return "jp"
@@ -196,7 +197,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// register adds a path to those that are read in place.
+// register adds a path that a store reads in place to the configuration, except in a dry run, and writes the result.
 func (c *importing) register(ctx context.Context, path, store string) (err error) {
 	o, file, result := conversations.Options{Dir: path, Getenv: c.host.Getenv}, "", "it is known already"
 	switch {
@@ -220,8 +221,8 @@ func (c *importing) register(ctx context.Context, path, store string) (err error
 	return nil
 }
 
-// reportObject returns the report of a path as JSON has it. Registered is the file that has the
-// path of a store that is read in place.
+// reportObject returns the report of a path as JSON has it. registered is the configuration file to which the path of a
+// store that is read in place was added; empty for none.
 func reportObject(path string, report *exports.Report, registered string, err error) object {
 	problems := objects(report.Problems, func(p *exports.Problem) object {
 		o := object{"file", p.File, "offset", p.Offset}.with("number", p.Number).with("id", p.ID).with("title", p.Title)

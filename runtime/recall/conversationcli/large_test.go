@@ -62,16 +62,16 @@ func TestMoreHitsThanAreKept(t *testing.T) {
 func TestLargeInput(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("needs 80 MB of memory and a few seconds")
+		t.Skip("needs 20 MB of memory and a few seconds")
 	}
 	dir := filepath.Join(t.TempDir(), "w")
 	w := jptest.New(dir, "tests")
 	line := strings.Repeat("x", 99) + "\n"
 	w.Conversation("17600000000", "large-result").
 		TurnStart().
-		ToolResult("call", strings.Repeat(line, 200_000)+"the needle\n", false)
+		ToolResult("call", strings.Repeat(line, 40_000)+"the needle\n", false)
 	many := w.Conversation("17610000000", "many-events").TurnStart()
-	for range 40_000 {
+	for range 10_000 {
 		many.User("hello")
 	}
 	many.Assistant("a needle")
@@ -83,11 +83,11 @@ func TestLargeInput(t *testing.T) {
 	if got.stdout != want {
 		t.Errorf("grep printed %q, want %q", got.stdout, want)
 	}
-	if got := run(t, dir, "ls", "--format=json"); !strings.Contains(got.stdout, `"events_count":40002`) {
+	if got := run(t, dir, "ls", "--format=json"); !strings.Contains(got.stdout, `"events_count":10002`) {
 		t.Errorf("ls printed %q", got.stdout)
 	}
 	brief := run(t, dir, "print", "17600000000")
-	if !strings.Contains(brief.stdout, "… 199991 more lines") || len(brief.stdout) > 3000 {
+	if !strings.Contains(brief.stdout, "… 39991 more lines") || len(brief.stdout) > 3000 {
 		t.Errorf("print printed %d bytes", len(brief.stdout))
 	}
 }

@@ -56,6 +56,7 @@ between commas, except for --label.`,
 	}, "ascending descending")
 }
 
+// run writes the list: a table, with notes of what the list lacks, or an element of JSON for each conversation.
 func (ls *listing) run(ctx context.Context) error {
 	found, err := ls.list(ctx, ls.ListQuery)
 	if err != nil {
@@ -105,20 +106,20 @@ func (ls *listing) run(ctx context.Context) error {
 	return nil
 }
 
-// activity returns when something last happened in a conversation. A terminal shows a day if it is
-// not in the last 24 hours.
+// activity returns when something last happened in a conversation: the full time for --full, otherwise how long ago
+// that was. On a terminal it is the day if that was not in the last 24 hours.
 func (ls *listing) activity(l *conversations.Listed) string {
-	at, now := l.ActiveAt(), ls.host.Now()
+	last, now := l.ActiveAt(), ls.host.Now()
 	switch {
 	case ls.full:
-		return at.UTC().Format(fullTime)
-	case ls.out.isTable() && now.Sub(at) >= 24*time.Hour:
-		return either(at.IsZero(), "?", at.In(now.Location()).Format(time.DateOnly))
+		return last.UTC().Format(fullTime)
+	case ls.out.isTable() && now.Sub(last) >= 24*time.Hour:
+		return either(last.IsZero(), "?", last.In(now.Location()).Format(time.DateOnly))
 	}
-	return ls.age(at)
+	return ls.age(last)
 }
 
-// list lists conversations, and warns of those that cannot be read.
+// list returns the conversations of a query. It warns of those that cannot be read and of those with damaged events.
 func (c *commands) list(ctx context.Context, q conversations.ListQuery) (found conversations.Listing, err error) {
 	library, err := c.open()
 	if err != nil {
@@ -152,7 +153,7 @@ func eventsCell(l *conversations.Listed) string {
 	return either(l.Damage == nil, strconv.Itoa(l.Events), "?")
 }
 
-// flags names the special properties of a conversation.
+// flags returns the special properties of a conversation, such as "pinned,hidden"; "-" if it has none.
 func (c *commands) flags(l *conversations.Listed) string {
 	expiry := either(l.ExpiresAt.After(c.host.Now()), "expires", "expired")
 	flags := filled(
@@ -162,7 +163,7 @@ func (c *commands) flags(l *conversations.Listed) string {
 	return cmp.Or(strings.Join(flags, ","), "-")
 }
 
-// explain notes the conversations that the list lacks.
+// explain notes what the list lacks: more conversations, any at all, or the hidden ones.
 func (ls *listing) explain(found *conversations.Listing) {
 	next := ls.Offset + len(found.Conversations)
 	switch {
@@ -180,34 +181,33 @@ func (ls *listing) explain(found *conversations.Listing) {
 	}
 }
 
-// place is the place of a conversation in a list or a tree.
+// place is a conversation at its place in a list or a tree.
 type place struct {
 	*conversations.Listed
-	depth int
-	lead  string // the branches before it
+	depth int    // 0 at the top
+	lead  string // the branches to draw before the conversation
 }
 
 // maxIndent bounds the levels of a tree that are drawn.
 const maxIndent = 30
 
-// places returns the places of conversations. In a tree a conversation is below its parent, if
-// that is listed, and siblings keep their order. Of conversations that are each other's ancestors
-// the first is at the top.
+// places returns conversations at their places. In a tree a conversation comes below its parent, if the parent is
+// listed, and siblings keep their order. Of conversations that are each other's ancestors the first is at the top.
 func (ls *listing) places(list []conversations.Listed) (places []place) {
 	children := map[transcript.ID][]*conversations.Listed{}
-	isLeft := map[transcript.ID]bool{} // it has no place yet
+	hasNoPlace := map[transcript.ID]bool{} // of a listed conversation
 	for i := range list {
-		isLeft[list[i].ID] = true
+		hasNoPlace[list[i].ID] = true
 		if ls.tree {
 			children[list[i].Parent] = append(children[list[i].Parent], &list[i])
 		}
 	}
 	var grow func(p place, below string)
 	grow = func(p place, below string) {
-		if !isLeft[p.ID] {
+		if !hasNoPlace[p.ID] {
 			return
 		}
-		isLeft[p.ID] = false
+		hasNoPlace[p.ID] = false
 		places = append(places, p)
 		for i, child := range children[p.ID] {
 			branch, space := "├── ", "│   "
@@ -221,11 +221,11 @@ func (ls *listing) places(list []conversations.Listed) (places []place) {
 		}
 	}
 	for i := range list {
-		if !ls.tree || !isLeft[list[i].Parent] {
+		if !ls.tree || !hasNoPlace[list[i].Parent] { // the parent is not listed
 			grow(place{Listed: &list[i]}, "")
 		}
 	}
-	for i := range list { // of circles
+	for i := range list { // those that are left are each other's ancestors
 		grow(place{Listed: &list[i]}, "")
 	}
 	return places
@@ -248,14 +248,14 @@ the active one, or the one that was activated last.`,
 			if l.Size != nil {
 				turns = &l.Size.Turns
 			}
-			c.out.add(either(i > 0, "\n", "")+c.shown(l, turns), append(listed(l), "parent_id", orNull(l.Parent), "turns", turns))
+			c.out.add(either(i > 0, "\n", "")+c.describe(l, turns), append(listed(l), "parent_id", orNull(l.Parent), "turns", turns))
 		}
 		return err
 	})
 }
 
-// shown describes a conversation for people.
-func (c *commands) shown(l *conversations.Listed, turns *int) string {
+// describe returns what is known of a conversation, for people, a property on each line. turns is nil if not known.
+func (c *commands) describe(l *conversations.Listed, turns *int) string {
 	title := strings.TrimSpace(string(l.ID) + "  " + text.Cell(l.Title))
 	lines := c.out.style(styleDim, title) + "\n"
 	line := func(name, value string) {

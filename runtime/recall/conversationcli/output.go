@@ -28,7 +28,7 @@ const (
 	styleReset = "\x1b[0m"
 )
 
-// output writes the results of a command: text, or an array of JSON. It keeps the first error.
+// output writes the results of a command: text, or a JSON array. It keeps the first error of writing.
 type output struct {
 	json     bool
 	pretty   bool // JSON over several lines; text laid out for people
@@ -59,7 +59,7 @@ func (c *commands) addJSON(cmd *cobra.Command, format string) {
 	})
 }
 
-// style returns a text in a style, if there is colour.
+// style returns a text in a style, or as it is if there is no colour.
 func (o *output) style(style, text string) string {
 	if !o.colour {
 		return text
@@ -67,7 +67,7 @@ func (o *output) style(style, text string) string {
 	return style + text + styleReset
 }
 
-// keep keeps the first error.
+// keep keeps err if it is the first error.
 func (o *output) keep(err error) {
 	if err != nil && o.err == nil {
 		o.err = fmt.Errorf("writing the results: %w", err)
@@ -80,7 +80,7 @@ func (o *output) write(text string) {
 	o.keep(err)
 }
 
-// add writes a text, or a value as an element of the JSON array.
+// add writes shown if the output is text, or value as an element of the JSON array.
 func (o *output) add(shown string, value any) {
 	if !o.json {
 		o.write(shown)
@@ -103,7 +103,7 @@ func (o *output) add(shown string, value any) {
 	o.write(before + string(element))
 }
 
-// object writes an object over several lines instead of the array.
+// object writes an object over several lines; it is the whole output, in place of the array.
 func (o *output) object(value object) {
 	o.elements = -1
 	o.keep(cli.PrintJSON(o.to, o.terminal, value))
@@ -112,12 +112,13 @@ func (o *output) object(value object) {
 // isBegun reports whether there is output to end or to flush.
 func (o *output) isBegun() bool { return o.elements > 0 || o.to.Buffered() > 0 }
 
+// flush hands on what is written, and returns the first error of the output.
 func (o *output) flush() error {
 	o.keep(o.to.Flush())
 	return o.err
 }
 
-// close ends the output.
+// close ends the JSON array, and flushes the output.
 func (o *output) close() error {
 	if o.json && o.elements >= 0 {
 		o.write(either(o.elements == 0, "[", either(o.pretty, "\n", "")) + "]\n")
@@ -150,7 +151,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if err := e.Encode(value); err != nil {
 			return nil, err
 		}
-		b.Truncate(b.Len() - 1) // the end of the line
+		b.Truncate(b.Len() - 1) // without the line end, which Encode writes
 		b.WriteByte(":,"[i%2])
 	}
 	return append(bytes.TrimSuffix(b.Bytes(), []byte(",")), '}'), nil
@@ -164,15 +165,15 @@ func (o object) with(key string, value any) object {
 	return append(o, key, value)
 }
 
-// objects returns one object for each value.
-func objects[T any](values []T, of func(*T) object) (made []object) {
+// objects returns the object of each value.
+func objects[T any](values []T, objectOf func(*T) object) (list []object) {
 	for i := range values {
-		made = append(made, of(&values[i]))
+		list = append(list, objectOf(&values[i]))
 	}
-	return made
+	return list
 }
 
-// orNull returns a value; null for an empty text or 0.
+// orNull returns a value for JSON: nil, which becomes null, for an empty text or 0.
 func orNull[T ~string | int](value T) any {
 	if value == *new(T) {
 		return nil
@@ -198,7 +199,7 @@ func timestamp(t time.Time) any {
 	return strings.TrimSuffix(digits, ".") + "Z"
 }
 
-// isTable reports whether lists are for a terminal.
+// isTable reports whether lists are tables for a person at a terminal.
 func (o *output) isTable() bool { return o.terminal && o.pretty && !o.json }
 
 // The least width of a column that is cut, and the greatest of the last column.
@@ -207,8 +208,8 @@ const (
 	maxRoom = 200
 )
 
-// table writes rows with aligned columns, the first row as their heads; right lists the columns
-// that are aligned to the right. Unless full, columns are cut to fit a terminal.
+// table writes rows with aligned columns; the first row has their heads. right lists the columns that are aligned to
+// the right. Unless full is set, columns are cut to fit a terminal, and the last column to maxRoom.
 func (o *output) table(full bool, rows [][]string, right ...int) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -234,14 +235,14 @@ func (o *output) table(full bool, rows [][]string, right ...int) {
 	}
 }
 
-// fit cuts the widest columns but the first until they fit into room columns of a terminal, or
-// all have minRoom. Of the last column, the titles, half the width counts.
+// fit makes columns narrower until all fit into room columns of a terminal, or none but the first has more than
+// minRoom. It cuts the widest column first, but never the first one; the last one, the titles, counts as half as wide.
 func fit(widths []int, room int) {
 	for _, width := range widths {
 		room -= width
 	}
 	for ; room < 0; room++ {
-		widest, most := 0, 0
+		widest, most := 0, 0 // 0 is the first column, which stays
 		for i, width := range widths {
 			if i == len(widths)-1 {
 				width /= 2
@@ -257,8 +258,8 @@ func fit(widths []int, room int) {
 	}
 }
 
-// dropEmpty removes the columns between the first and the last in which no row has a text, or on a
-// terminal more than a dash. It returns the heads.
+// dropEmpty removes the columns, other than the first and the last, in which no row has a text. On a terminal a dash is
+// no text. It returns the heads that are left.
 func (o *output) dropEmpty(rows [][]string) []string {
 	for column := len(rows[0]) - 2; column > 0; column-- {
 		hasText := func(row []string) bool { return row[column] != "" && (row[column] != "-" || !o.isTable()) }
@@ -271,7 +272,7 @@ func (o *output) dropEmpty(rows [][]string) []string {
 	return rows[0]
 }
 
-// filled returns the texts that are not empty.
+// filled returns the texts that are not empty. It reuses the slice.
 func filled(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
@@ -281,21 +282,21 @@ func (c *commands) shortPath(path string) string {
 	return text.Cell(config.Short(path, c.host.Getenv))
 }
 
-// coloured returns recorded text in a style, with its spans in colour. The text is made visible,
-// so that it cannot add a style.
-func (o *output) coloured(said string, spans iter.Seq[excerpt.Span], style string) string {
+// coloured returns recorded text in a style, with the spans in the style of matches; a span that overlaps an earlier
+// one is ignored. Hidden characters are made visible, so that the text cannot add a style.
+func (o *output) coloured(recorded string, spans iter.Seq[excerpt.Span], style string) string {
 	if !o.colour {
-		return text.Visible(said)
+		return text.Visible(recorded)
 	}
 	var b strings.Builder
 	b.WriteString(style)
 	end := 0
 	for span := range spans {
 		if span.Start >= end && span.End > span.Start {
-			b.WriteString(text.Visible(said[end:span.Start]) + styleMatch + text.Visible(said[span.Start:span.End]) + styleReset + style)
+			b.WriteString(text.Visible(recorded[end:span.Start]) + styleMatch + text.Visible(recorded[span.Start:span.End]) + styleReset + style)
 			end = span.End
 		}
 	}
-	b.WriteString(text.Visible(said[end:]))
+	b.WriteString(text.Visible(recorded[end:]))
 	return b.String() + either(style == "", "", styleReset)
 }

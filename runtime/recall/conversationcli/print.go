@@ -36,8 +36,8 @@ type printing struct {
 	shown    []conversations.Event // of the document
 
 	several bool              // there are several conversations
-	any     bool              // an event of this one was printed
-	written []json.RawMessage // events of this one, if there are several
+	any     bool              // an event of the current conversation was printed
+	written []json.RawMessage // events of the current conversation, if there are several
 }
 
 func (c *commands) printCommand() *cobra.Command {
@@ -103,7 +103,7 @@ func (c *commands) messageCommand() *cobra.Command {
 	})
 }
 
-// parseTurns parses N, A..B, A.., ..B and .. .
+// parseTurns sets p.turns to the range in the value of --turn: N, A..B, A.., ..B or "..".
 func (p *printing) parseTurns(given string) error {
 	from, to, isRange := strings.Cut(given, "..")
 	if isRange {
@@ -117,7 +117,7 @@ func (p *printing) parseTurns(given string) error {
 		return errors.New("it ends before it begins")
 	}
 	p.turns = func(of int) (int, int) {
-		if to == "" {
+		if to == "" { // A.. beyond the last turn is turn A, which does not exist
 			return int(first), max(int(first), of)
 		}
 		return int(first), int(last)
@@ -128,10 +128,10 @@ func (p *printing) parseTurns(given string) error {
 // counts has the flags --last and --first, which count turns: --last, --last=3 or --last 3.
 type counts struct {
 	last, first *int
-	bare        []*int // given without a number, or with one that is parsed as an argument
+	bare        []*int // of flags without a number in the same word: an argument may be the number
 }
 
-// addCounts defines the flags, each with a letter or none.
+// addCounts defines the flags --last and --first; last and first are their letters, or empty.
 func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	const bare = "1"
 	add := func(name, short string, to **int) {
@@ -149,8 +149,8 @@ func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	add("first", first, &c.first)
 }
 
-// takeCounts sets the numbers of bare flags, and returns the other arguments. A number of more than
-// six digits is an id, and so is any after "--".
+// takeCounts gives numbers among the arguments to the bare flags, in order, and returns the other arguments. A number
+// of more than six digits is an id, and so is any number after "--".
 func (c *counts) takeCounts(flags *pflag.FlagSet, args []string) (others []string) {
 	dash := flags.ArgsLenAtDash()
 	for i, arg := range args {
@@ -178,12 +178,21 @@ func (p *printing) print(ctx context.Context, args []string) error {
 		return misused("print each into a file of its own", "%s is for one conversation", p.format)
 	}
 	for _, id := range ids {
-		r, err := p.library.Read(ctx, conversations.ReadQuery{
-			ID: id, Turns: p.turns, Events: p.events, Kinds: p.shows, Opened: p.begin, Event: p.add,
-		})
-		switch {
-		case err != nil:
+		r, events, err := p.library.Read(ctx, conversations.ReadQuery{ID: id, Turns: p.turns, Events: p.events, Kinds: p.shows})
+		if err == nil {
+			err = p.begin(&r)
+		}
+		if err != nil {
 			return err
+		}
+		for e := range events {
+			if err := p.add(e); err != nil {
+				return err
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case p.document:
 			p.out.keep(p.write(&r))
 		case p.out.json && p.several:
@@ -201,7 +210,8 @@ func (p *printing) print(ctx context.Context, args []string) error {
 	return nil
 }
 
-// begin warns of damage to a conversation, and writes its title.
+// begin prepares for the events of a conversation: it warns of damage, and writes the title if there are several. The
+// error is for an event that the conversation does not have, or that of writing.
 func (p *printing) begin(r *conversations.Reading) error {
 	if p.event > r.Events {
 		return &conversations.RangeError{ID: r.ID, Events: true, N: p.event, Of: r.Events}
@@ -221,17 +231,17 @@ func (p *printing) begin(r *conversations.Reading) error {
 	return p.out.err
 }
 
-// shows reports whether the style has events of a kind. In JSON, brief and full have all.
+// shows reports whether the style shows events of a kind. In JSON, brief and full show all kinds.
 func (p *printing) shows(kind transcript.Kind) bool {
 	shown := []transcript.Kind{
 		transcript.KindUser, transcript.KindAssistant, transcript.KindStructured, transcript.KindToolCall, transcript.KindToolResult,
 		transcript.KindReasoning, transcript.KindInquiry, transcript.KindInquiryResponse, transcript.KindSystem,
 	}
-	most := map[string]int{"user": 1, "chat": 3, "brief": 5, "full": len(shown)}[p.style]
+	most := map[string]int{"user": 1, "chat": 3, "brief": 5, "full": len(shown)}[p.style] // the first kinds
 	return slices.Contains(shown[:most], kind) || p.out.json && most > 3
 }
 
-// write writes the document.
+// write writes the document of a conversation with the events that add collected.
 func (p *printing) write(of *conversations.Reading) error {
 	r := document.NewRenderer()
 	r.Dir = of.Dir
@@ -241,7 +251,7 @@ func (p *printing) write(of *conversations.Reading) error {
 	return r.WriteMarkdown(p.out.to, of, p.shown)
 }
 
-// add prints an event, or adds it to the document.
+// add prints an event, or collects it: for the document, or in JSON for several conversations.
 func (p *printing) add(e *conversations.Event) error {
 	if p.document {
 		p.shown = append(p.shown, *e)
@@ -292,7 +302,7 @@ const (
 	briefChars = 200 // of a line
 )
 
-// body returns the text of an event as the style shows it. It may drive a terminal.
+// body returns the text of an event as the style shows it. The text is not made visible: it may drive a terminal.
 func (p *printing) body(e *conversations.Event) string {
 	body, isFull := string(e.Body()), p.style == "full"
 	switch {
@@ -310,7 +320,7 @@ func (p *printing) body(e *conversations.Event) string {
 	return either(e.Encoding == transcript.Base64, "(stored as base64 that is no text)\n", "") + body
 }
 
-// brief returns the first lines of a text, each cut to a length, and how many it leaves out.
+// brief returns the first briefLines lines of a text, each cut by cutChars, and a line that counts the omitted lines.
 func brief(body string) string {
 	var b strings.Builder
 	n := 0
@@ -325,7 +335,7 @@ func brief(body string) string {
 	return b.String()
 }
 
-// cutChars returns the beginning of a line, and how many characters it leaves out.
+// cutChars returns the first briefChars characters of a line and, after them, the number of omitted characters.
 func cutChars(line string) string {
 	first, _, omitted := text.Ends(line, briefChars, 0)
 	return first + either(omitted == 0, "", fmt.Sprintf("… %d more characters", omitted))

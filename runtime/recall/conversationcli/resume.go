@@ -48,6 +48,8 @@ ID may also be that of a session of another project.`,
 	}
 }
 
+// run starts the program of a conversation in the conversation's directory, in place of this process, or prints the
+// command. The error says why the program cannot be started.
 func (c *resuming) run(ctx context.Context, args []string) error {
 	found, err := c.find(ctx, args)
 	if err != nil {
@@ -77,13 +79,13 @@ func (c *resuming) run(ctx context.Context, args []string) error {
 	return cli.Become(path, words[1:], found.Dir)
 }
 
-// programOf returns the name of the kind of store of a conversation.
+// programOf returns the name of the program that recorded a conversation: the name of its store, or jp without one.
 func programOf(l *conversations.Listed) string {
 	return either(l.Source == "", "jp", l.Source)
 }
 
-// programPath returns the absolute path of a program, which is looked up in PATH; of this program, which is called
-// own, that of the running one.
+// programPath returns the absolute path of a program: that of the running one if the program is this one, which is
+// called own, otherwise that in PATH.
 func programPath(name, own string) (string, error) {
 	if name == own {
 		return os.Executable()
@@ -95,13 +97,14 @@ func programPath(name, own string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// find returns the conversation that the arguments name, or the one that the user chooses.
+// find returns the conversation that one argument names, of this project or else of all projects. Otherwise the
+// arguments are words of a question, or there are none: the user chooses.
 func (c *resuming) find(ctx context.Context, args []string) (*conversations.Listed, error) {
 	if len(args) == 1 {
 		_, notID := conversations.ParseID(args[0])
 		list, err := c.named(ctx, args)
 		if err != nil && notID == nil {
-			c.library, c.allProjects = nil, true
+			c.library, c.allProjects = nil, true // opened again, with all projects
 			if list, err = c.named(ctx, args); err != nil {
 				list, _ = c.named(ctx, []string{"convtools-" + args[0]}) // the id of a session, without its program
 			}
@@ -123,7 +126,7 @@ func (c *resuming) find(ctx context.Context, args []string) (*conversations.List
 // maxChoices is the number of conversations that are offered.
 const maxChoices = 9
 
-// choices returns the conversations that answer a question best; without a question the last ones.
+// choices returns up to maxChoices conversations: those that answer question best, or the last ones if it is empty.
 func (c *resuming) choices(ctx context.Context, question string) (list []conversations.Listed, err error) {
 	if question == "" {
 		found, err := c.list(ctx, conversations.ListQuery{Limit: maxChoices})
@@ -142,7 +145,8 @@ func (c *resuming) choices(ctx context.Context, question string) (list []convers
 	return list, nil
 }
 
-// choose shows conversations, and asks on a terminal for one. Where nobody can be asked it returns an error.
+// choose shows conversations and returns the one that the user types the number of. The error says that there is no
+// conversation, that nobody can be asked, or that the answer is none of them.
 func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*conversations.Listed, error) {
 	if len(list) == 0 {
 		return nil, failed("conversation ls shows the conversations there are; --all-projects those of all projects", "no conversation was found")
@@ -167,7 +171,7 @@ func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*co
 	case err != nil:
 		return nil, err
 	case answer == "":
-		return nil, cli.ErrFailed
+		return nil, cli.ErrFailed // the user knows
 	case notNumber != nil || n < 1 || n > len(list):
 		return nil, failed("type the number before it", "%s is none of them", text.Quote(answer))
 	}

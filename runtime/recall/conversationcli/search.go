@@ -26,11 +26,11 @@ type searching struct {
 	commands
 	family               *toolset.Family
 	query                string
-	roles                transcript.Roles
+	scopes               transcript.Scopes
 	since, until         time.Time
 	sources              []string
 	oldest               bool
-	limit, each, context uint
+	limit, each, context uint // each is the number of messages of a conversation; 0 is all
 }
 
 // Search returns the command "search": messages of all projects, for people. It leaves out the
@@ -62,7 +62,7 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 	flags := cmd.Flags()
 	roles := map[string]transcript.Role{"user": transcript.RoleUser, "assistant": transcript.RoleAssistant, "tool": transcript.RoleTool}
 	anyOf(cmd, flags, "role", "", "only messages of this `ROLE`; repeatable", []string{"user", "assistant", "tool"}, func(role string) {
-		s.roles |= transcript.RolesOf(roles[role])
+		s.scopes |= roles[role].Scopes()
 	})
 	s.addTime(cmd, "since", "only messages from this `DATE` on, inclusive", func(at iso8601.Span) { s.since = at.First })
 	s.addTime(cmd, "until", "only messages up to this `DATE`, inclusive", func(at iso8601.Span) { s.until = at.Last })
@@ -89,10 +89,11 @@ const (
 	roleColumns  = 11 // of the role at the left of a block
 )
 
-// search prints the messages that match: blocks on a terminal, or a line for each.
+// search prints the messages that match: blocks on a terminal, or a line for each. Without a match it notes what to
+// try, among it the words in try, and returns the error of an exit code 1.
 func (s *searching) search(ctx context.Context, try []string) error {
 	q := conversations.SearchQuery{
-		Since: s.since, Until: s.until, Roles: s.roles, Own: isToolOf(s.family), Pattern: excerpt.Literal(s.query, true),
+		Since: s.since, Until: s.until, Scopes: s.scopes, Own: isToolOf(s.family), Pattern: excerpt.Literal(s.query, true),
 	}
 	q.Both, q.Sources = true, s.sources
 	if len(q.Sources) == 0 {
@@ -119,6 +120,7 @@ func (s *searching) search(ctx context.Context, try []string) error {
 	if len(shown) > 0 {
 		return nil
 	}
+	q.Scopes = 0
 	words, err := s.countWords(ctx, q, s.query)
 	if err == nil {
 		s.explainWords(words, append(try, either(s.query == "", "", "fewer words"), "recall --all-projects, which finds words apart and in other forms")...)
@@ -138,13 +140,13 @@ func (s *searching) maxMessages() int {
 	return max(1, (cmp.Or(s.host.Height, usualRows)-2)/perBlock)
 }
 
-// ordered returns the hits in order, at most s.each of a conversation. The time of a title is
-// that of the last event.
+// ordered returns the hits that are in the time asked for, in order, at most s.each of a conversation. A title has the
+// time of the last event, which ordered sets in the hit.
 func (s *searching) ordered(found *conversations.Results) (shown []*conversations.Hit) {
 	var hits []*conversations.Hit
 	for i := range found.Hits {
 		h := &found.Hits[i]
-		if h.Index < 0 {
+		if h.Index < 0 { // a title
 			h.Time = h.Conversation.LastEventAt
 		}
 		isEarly, isLate := h.Time.Before(s.since), !s.until.IsZero() && h.Time.After(s.until)
@@ -152,7 +154,7 @@ func (s *searching) ordered(found *conversations.Results) (shown []*conversation
 			hits = append(hits, h)
 		}
 	}
-	order := -1
+	order := -1 // the newest first
 	if s.oldest {
 		order = 1
 	}
@@ -160,37 +162,37 @@ func (s *searching) ordered(found *conversations.Results) (shown []*conversation
 		return cmp.Or(cmp.Compare(classOf(a), classOf(b)), order*a.Time.Compare(b.Time),
 			cmp.Compare(a.Conversation.ID, b.Conversation.ID), order*cmp.Compare(a.Index, b.Index))
 	})
-	taken := map[*conversations.Matched]uint{}
+	count := map[*conversations.Matched]uint{}
 	for _, h := range hits {
-		if taken[h.Conversation]++; s.each == 0 || taken[h.Conversation] <= s.each {
+		if count[h.Conversation]++; s.each == 0 || count[h.Conversation] <= s.each {
 			shown = append(shown, h)
 		}
 	}
 	return shown
 }
 
-// classOf returns the class of a hit, in the order of the answer: speech, titles, tools, no time.
+// classOf returns the place of a hit's class in the answer: 0 for speech, then titles, tools, and hits without a time.
 func classOf(h *conversations.Hit) int {
 	switch {
 	case h.Time.IsZero():
 		return 3
 	case h.Index < 0:
 		return 1
-	case transcript.RolesOf(transcript.RoleTool).Has(h.Kind.Role()):
+	case h.Kind.Role() == transcript.RoleTool:
 		return 2
 	}
 	return 0
 }
 
-// show writes the first match in a message: the lines around it below id, program and day on a
-// terminal, otherwise all on one line.
+// show writes the first match in a message. On a terminal the lines around it are below id, program and day; in a pipe
+// all this is one line, with the matching line alone. Without a pattern the first line matches.
 func (s *searching) show(found *conversations.Results, h *conversations.Hit, pattern *excerpt.Pattern, isFirst bool) error {
-	said, err := found.Read(h)
+	content, err := found.Read(h)
 	if err != nil {
 		return err
 	}
 	if pattern == nil {
-		pattern, _ = excerpt.Compile("^", true, false) // it is valid
+		pattern, _ = excerpt.Compile("^", true, false) // this pattern is valid
 	}
 	zone, role := time.UTC, either(h.Index < 0, "title", text.Cut(text.Cell(cmp.Or(h.Role, "unknown")), roleColumns-1))
 	if s.out.terminal {
@@ -201,29 +203,30 @@ func (s *searching) show(found *conversations.Results, h *conversations.Hit, pat
 		either(h.Number > 0, fmt.Sprintf("%s:%d", id, h.Number), id), cmp.Or(conversations.SourceOf(h.Conversation.ID), jp.Name),
 		either(h.Time.IsZero(), "?", h.Time.In(zone).Format(time.DateOnly)),
 	}
-	said = bytes.TrimSpace(said)
+	content = bytes.TrimSpace(content)
 	if s.out.terminal {
 		s.out.write(either(isFirst, "", "\n"))
-		s.block(strings.Join(place, "  "), role, h.Conversation.Title, said, pattern)
+		s.writeBlock(strings.Join(place, "  "), role, h.Conversation.Title, content, pattern)
 		return nil
 	}
-	for line := range pattern.Lines(said, 0, 1) {
-		part := pattern.Window(said[line.Start:line.End], pipedChars, true)
+	for line := range pattern.Lines(content, 0, 1) {
+		part := pattern.Window(content[line.Start:line.End], pipedChars, true)
 		s.out.write(strings.Join(append(place, role, text.Cut(text.Cell(string(part.Text)), pipedChars)), "\t") + "\n")
 	}
 	return nil
 }
 
-// block writes the lines around the first match in a message, below its place and the title.
-func (s *searching) block(place, role, title string, said []byte, pattern *excerpt.Pattern) {
+// writeBlock writes a message for a terminal: its place and the title of its conversation, then the lines around the
+// first match, with the role before the first of them.
+func (s *searching) writeBlock(place, role, title string, content []byte, pattern *excerpt.Pattern) {
 	columns := cmp.Or(s.out.width, usualColumns)
 	title = text.Truncate(text.Cell(title), columns-text.Width(place)-2)
 	s.out.write(s.out.style(styleID, place) + either(title == "", "", "  ") + title + "\n")
 	columns = max(columns-roleColumns, 1)
-	for line := range pattern.Lines(said, int(s.context), 1) {
-		part := pattern.Window(said[line.Start:line.End], 2*columns, line.IsMatch)
+	for line := range pattern.Lines(content, int(s.context), 1) {
+		part := pattern.Window(content[line.Start:line.End], 2*columns, line.IsMatch)
 		shown := text.Truncate(text.Cell(string(part.Text)), columns)
-		if line.IsMatch {
+		if line.IsMatch { // it may take two rows
 			shown = s.out.coloured(string(part.Text), spansOf(pattern, part), "")
 		}
 		if strings.TrimSpace(shown) != "" {
@@ -233,7 +236,8 @@ func (s *searching) block(place, role, title string, said []byte, pattern *excer
 	}
 }
 
-// noteMore notes how many of all hits are shown; there are more matches in their conversations.
+// noteMore notes that there is no hit, or that there are more. shown counts the printed hits, all the hits that ordered
+// returned, and matches all matches in their conversations.
 func (s *searching) noteMore(shown, all, matches int) {
 	switch {
 	case all == 0:
@@ -258,7 +262,7 @@ func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	}
 }
 
-// isToolOf returns a function that reports whether a recorded tool is one of a family.
+// isToolOf returns a function that reports whether the recorded name of a tool is that of a tool of a family.
 func isToolOf(family *toolset.Family) func(recorded string) bool {
 	var names []string
 	for _, tool := range family.Declared() {
@@ -297,13 +301,14 @@ conversation print --event N ID shows an event whole.`,
 	})
 }
 
-// recall prints the answer to a question, or notes what to try if there is none.
+// recall prints the passages that answer a question. Without any it notes what to try, among it the words in try, and
+// returns the error of an exit code 1.
 func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try []string) error {
 	r, err := c.find(ctx, &q, "")
 	if err != nil {
 		return err
 	}
-	before := ""
+	before := "" // a blank line after the first conversation
 	for _, found := range r.Conversations {
 		hits := r.Of(found)
 		if len(hits) == 0 {
@@ -334,7 +339,7 @@ func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try 
 	return foundAny(before != "")
 }
 
-// passages returns the passages of a conversation below a heading.
+// passages returns, for people, the passages of a conversation below its id, the day of the last passage and the title.
 func (c *commands) passages(found *conversations.Matched, hits []*conversations.Hit, words []conversations.Word) string {
 	shown := c.out.style(styleID, string(found.ID))
 	if last := hits[len(hits)-1].Time; !last.IsZero() {
@@ -352,7 +357,7 @@ func (c *commands) passages(found *conversations.Matched, hits []*conversations.
 	return shown
 }
 
-// occurrences returns the spans of a line that begin as the words of a question do.
+// occurrences returns the places in a line, in order, at which the terms of a question's words occur.
 func occurrences(line string, words []conversations.Word) iter.Seq[excerpt.Span] {
 	var spans []excerpt.Span
 	for _, w := range words {

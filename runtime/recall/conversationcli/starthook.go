@@ -47,10 +47,10 @@ anything fails.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), within)
 			defer cancel()
-			made := make(chan []byte, 1)
-			go func() { made <- startOutput(ctx, host) }() // reading a slow disk, or a terminal, does not end with ctx
+			answer := make(chan []byte, 1)
+			go func() { answer <- startOutput(ctx, host) }() // reading a slow disk, or a terminal, does not end with ctx
 			select {
-			case output := <-made:
+			case output := <-answer:
 				_, _ = host.Stdout.Write(output) // the session starts without it
 			case <-ctx.Done():
 			}

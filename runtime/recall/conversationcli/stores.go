@@ -47,7 +47,8 @@ conversations again. Remove the file first.`,
 	return c.command(cmd, func(ctx context.Context, _ []string) error { return c.stores(ctx) })
 }
 
-// include includes directories again that a file excluded.
+// include forgets that a file excluded directories, and writes for each directory whether its conversations are read
+// again, or what excludes it still.
 func (c *commands) include(_ context.Context, dirs []string) error {
 	if len(dirs) == 0 {
 		return cli.Usagef("include needs the directories to read again")
@@ -125,7 +126,8 @@ func (c *commands) stores(ctx context.Context) error {
 	return nil
 }
 
-// exclusions describes what excludes directories.
+// exclusions returns lines about the excluded directories: those that are remembered, with the file that excluded each,
+// and those of the configuration.
 func (c *commands) exclusions(found *conversations.Inventory) (lines []string) {
 	for _, e := range found.Remembered {
 		gone := either(e.IsThere(), "", ", which is gone; convtools stores include takes it back")
@@ -166,7 +168,7 @@ func storeObject(s *conversations.StoreReport) object {
 // maxProblems bounds the problems of a store that people are shown.
 const maxProblems = 5
 
-// storeRemarks describes what is missing from a store, each line with its name.
+// storeRemarks returns lines about what cannot be read in a store, each with the name of the store first.
 func (c *commands) storeRemarks(s *conversations.StoreReport) (lines []string) {
 	if s.Unknown > 0 {
 		lines = append(lines, fmt.Sprintf("left out as damaged or of an unknown type: %d records of this project", s.Unknown))
@@ -208,7 +210,7 @@ A search does this by itself. To keep no index, write in convtools.toml:
 	})
 }
 
-// index brings the indexes up to date, and writes how much is in them.
+// index brings the indexes of all stores up to date, and writes how much is in each. It warns of failures.
 func (c *commands) index(ctx context.Context) error {
 	library, err := c.open()
 	if err != nil {

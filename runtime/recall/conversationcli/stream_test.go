@@ -26,7 +26,7 @@ func TestLongHits(t *testing.T) {
 			r.terminal, r.to = f.pretty, bufio.NewWriter(to)
 			g := grepping{commands: &commands{out: &r}, output: "hits", SearchQuery: conversations.SearchQuery{Pattern: pattern}}
 			for _, text := range [][]byte{text, []byte("needle")} {
-				g.write(of, excerpt.Line{Number: 1, IsMatch: true}, text)
+				g.writeLine(of, excerpt.Line{Number: 1, IsMatch: true}, text)
 			}
 			if err := r.close(); err != nil {
 				t.Fatal(err)

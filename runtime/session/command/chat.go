@@ -22,7 +22,7 @@ import (
 	"github.com/convtools/convtools/runtime/session/tools"
 )
 
-func (c *commands) chat() *cobra.Command {
+func (c *commands) chatCommand() *cobra.Command {
 	var t target
 	cmd := &cobra.Command{
 		Use:   "chat",
@@ -46,10 +46,10 @@ terminal, only answers are printed.`,
 type dialog struct {
 	*commands
 	session *tools.Session
-	next    session.Submit // without the input
+	next    session.Submit // the next submission, without its input
 	lines   <-chan line
 	signals <-chan os.Signal
-	failed  bool // the last line has no answer
+	failed  bool // the last line that was submitted has no answer
 
 	mu      sync.Mutex // events come from another goroutine
 	midline bool       // the last output was a piece of a message
@@ -66,19 +66,19 @@ func (c *commands) runChat(ctx context.Context, t *target) error {
 	}
 	defer p.Close()
 	d := &dialog{commands: c, signals: signals}
-	s, next, err := c.begin(ctx, p, t, d.event)
+	s, next, err := c.openTarget(ctx, p, t, d.printEvent)
 	if err != nil {
-		return failure(err)
+		return withHint(err)
 	}
 	d.mu.Lock() // a session that continues after a crash calls event already
 	d.session, d.next = s, next
 	d.mu.Unlock()
 	root := d.session.State().Root()
-	d.tell("This is the model %s. /help lists the commands; Ctrl-D ends.\n", text.Quote(tools.SettingsOf(root.Context).Model))
+	d.tellPerson("This is the model %s. /help lists the commands; Ctrl-D ends.\n", text.Quote(tools.SettingsOf(root.Context).Model))
 	d.lines = readLines(c.host.Stdin)
 	err = d.run(ctx)
 	closed := d.session.Close()
-	d.tell("To go on: %s chat --id %s\n", c.host.Name, root.ID)
+	d.tellPerson("To go on: %s chat --id %s\n", c.host.Name, root.ID)
 	switch {
 	case err != io.EOF:
 		return err
@@ -88,8 +88,8 @@ func (c *commands) runChat(ctx context.Context, t *target) error {
 	return closed
 }
 
-// tell prints to a person at a terminal.
-func (d *dialog) tell(format string, args ...any) {
+// tellPerson prints to standard error if a person is at the terminal.
+func (d *dialog) tellPerson(format string, args ...any) {
 	if d.host.Terminal {
 		fmt.Fprintf(d.host.Stderr, format, args...)
 	}
@@ -107,9 +107,10 @@ type line struct {
 	err  error
 }
 
+// readLines returns a channel that gets the lines of in without their spaces around, and then an error.
 func readLines(in io.Reader) <-chan line {
 	lines := make(chan line)
-	go func() { // it ends with the input or the program
+	go func() { // ends with the input or the program
 		scanner := bufio.NewScanner(in)
 		scanner.Buffer(nil, maxInput)
 		for scanner.Scan() {
@@ -120,18 +121,18 @@ func readLines(in io.Reader) <-chan line {
 	return lines
 }
 
-// run talks until an error. [io.EOF] is the end of the input, or the person's wish.
+// run reads and runs lines until an error. [io.EOF] means that the input has ended, or that the person quits.
 func (d *dialog) run(ctx context.Context) error {
 	if !d.session.State().Idle() { // a crash has left work
-		if err := d.wait(func() error { return d.session.Wait(ctx) }); err != nil {
+		if err := d.waitOrInterrupt(func() error { return d.session.Wait(ctx) }); err != nil {
 			return err
 		}
 		d.endLine()
 	}
 	for {
-		next := d.read()
+		next := d.nextLine()
 		if next.err == nil {
-			next.err = d.do(ctx, next.text)
+			next.err = d.runLine(ctx, next.text)
 		}
 		if next.err != nil {
 			return next.err
@@ -139,14 +140,14 @@ func (d *dialog) run(ctx context.Context) error {
 	}
 }
 
-// do carries out a line. Errors are those of run.
-func (d *dialog) do(ctx context.Context, line string) error {
+// runLine carries out a line: a command, or text for the model. Errors are those of run.
+func (d *dialog) runLine(ctx context.Context, line string) error {
 	switch word, rest, _ := strings.Cut(line, " "); {
-	case line == "":
+	case line == "": // the person only pressed Enter
 	case word == "/quit":
 		return io.EOF
 	case word == "/list":
-		return d.list()
+		return d.printConversations()
 	case word == "/switch":
 		d.switchTo(strings.TrimSpace(rest))
 	case strings.HasPrefix(word, "/"):
@@ -155,34 +156,34 @@ func (d *dialog) do(ctx context.Context, line string) error {
 		}
 		fmt.Fprint(d.host.Stderr, help)
 	default:
-		return d.say(ctx, line)
+		return d.submitLine(ctx, line)
 	}
 	return nil
 }
 
-// read returns the next line. A signal is the end of the input.
-func (d *dialog) read() (next line) {
+// nextLine returns the next line. A signal ends the input, except for the first Ctrl-C at a terminal.
+func (d *dialog) nextLine() (next line) {
 	for again := false; ; again = true {
-		d.tell("%s> ", nameOf(d.session.State(), d.next.Conversation))
+		d.tellPerson("%s> ", nameOf(d.session.State(), d.next.Conversation))
 		select {
 		case next = <-d.lines:
 		case s := <-d.signals:
 			// A Ctrl-C right after the answer was probably meant for the task.
 			if s == os.Interrupt && d.host.Terminal && !again {
-				d.tell("\nnothing runs; a second Ctrl-C ends, as Ctrl-D does\n")
+				d.tellPerson("\nnothing runs; a second Ctrl-C ends, as Ctrl-D does\n")
 				continue
 			}
 			next.err = io.EOF
 		}
 		if next.err != nil {
-			d.tell("\n")
+			d.tellPerson("\n")
 		}
 		return next
 	}
 }
 
-// say submits a line and prints the answer. Errors are those of run.
-func (d *dialog) say(ctx context.Context, line string) error {
+// submitLine submits a line and prints the answer or its failure. Errors are those of run; a refusal is only a warning.
+func (d *dialog) submitLine(ctx context.Context, line string) error {
 	d.next.Input = []session.Part{{Text: line}}
 	turn, err := d.session.Submit(ctx, d.next)
 	if refused := (*session.Refusal)(nil); errors.As(err, &refused) {
@@ -192,13 +193,13 @@ func (d *dialog) say(ctx context.Context, line string) error {
 	if err != nil {
 		return err
 	}
-	d.next.Context = nil
+	d.next.Context = nil // the model has it now
 	var result session.Result
-	err = d.wait(func() (err error) {
+	err = d.waitOrInterrupt(func() (err error) {
 		result, err = turn.Wait(ctx)
 		return err
 	})
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF { // at EOF, the turn was interrupted and has a result
 		return err
 	}
 	d.endLine()
@@ -212,13 +213,13 @@ func (d *dialog) say(ctx context.Context, line string) error {
 	return err
 }
 
-// wait waits for f and returns its error. The first Ctrl-C ends the task that runs, the next one everything. Other signals
-// end everything with [io.EOF].
-func (d *dialog) wait(f func() error) error {
+// waitOrInterrupt calls f, which waits for the session, and returns its error. Meanwhile the first Ctrl-C interrupts the
+// running task, and the next one all that runs. Any other signal interrupts all too, and then the error is [io.EOF].
+func (d *dialog) waitOrInterrupt(f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
-	var quit error
-	said := "ending the task that runs; Ctrl-C again ends all"
+	var quit error // io.EOF after a signal that is not Ctrl-C
+	notice := "ending the task that runs; Ctrl-C again ends all"
 	for all := false; ; all = true {
 		select {
 		case err := <-done:
@@ -231,18 +232,18 @@ func (d *dialog) wait(f func() error) error {
 		if quit == nil {
 			d.mu.Lock()
 			d.midline = false // the terminal has printed ^C
-			d.tell("\n%s\n", said)
+			d.tellPerson("\n%s\n", notice)
 			d.mu.Unlock()
 		}
 		if err := interrupt(context.Background(), d.session, session.Interrupt{Chain: all}); err != nil {
 			return err
 		}
-		said = "ending all that runs"
+		notice = "ending all that runs"
 	}
 }
 
-// list prints the conversations.
-func (d *dialog) list() error {
+// printConversations prints the conversations with their numbers, and a mark at the current one.
+func (d *dialog) printConversations() error {
 	state := d.session.State()
 	var b strings.Builder
 	for c := range state.Conversations() {
@@ -257,12 +258,12 @@ func (d *dialog) list() error {
 	return err
 }
 
-// switchTo continues in the conversation with a number or an id.
+// switchTo makes the conversation with a number or an id the one that gets the next line.
 func (d *dialog) switchTo(name string) {
-	n, _ := strconv.Atoi(strings.TrimPrefix(name, "#"))
+	number, _ := strconv.Atoi(strings.TrimPrefix(name, "#")) // 0 for an id, and no conversation has that
 	i := 0
 	for c := range d.session.State().Conversations() {
-		if i++; (i == n || strings.EqualFold(name, c.ID)) && !c.Destroyed {
+		if i++; (i == number || strings.EqualFold(name, c.ID)) && !c.Destroyed {
 			d.next.Conversation = c.ID
 			return
 		}
@@ -270,8 +271,8 @@ func (d *dialog) switchTo(name string) {
 	fmt.Fprintf(d.host.Stderr, "there is no conversation %s; /list lists them, and /switch 2 talks in the second one\n", text.Quote(name))
 }
 
-// event prints an event at a terminal. Messages of the current conversation are printed as they arrive.
-func (d *dialog) event(e session.Event, s session.State) {
+// printEvent prints an event at a terminal. Messages of the current conversation are printed in the pieces that arrive.
+func (d *dialog) printEvent(e session.Event, s session.State) {
 	if !d.host.Terminal {
 		return
 	}
@@ -283,7 +284,7 @@ func (d *dialog) event(e session.Event, s session.State) {
 			d.midline = !strings.HasSuffix(e.Text(), "\n")
 			_, _ = io.WriteString(d.host.Stdout, text.Visible(e.Text())) // a terminal that is gone ends the input too
 			return
-		case session.AgentMessage, session.TaskComplete, session.TaskFailed: // say prints the failure
+		case session.AgentMessage, session.TaskComplete, session.TaskFailed: // submitLine prints the failure
 			return
 		}
 	}
@@ -293,10 +294,10 @@ func (d *dialog) event(e session.Event, s session.State) {
 	}
 }
 
-// endLine ends the line of a message.
+// endLine ends the line of a message whose last piece did not.
 func (d *dialog) endLine() {
 	if d.midline {
 		d.midline = false
-		_, _ = io.WriteString(d.host.Stdout, "\n") // as in event
+		_, _ = io.WriteString(d.host.Stdout, "\n") // as in printEvent
 	}
 }

@@ -43,10 +43,10 @@ func Commands(host *toolset.Host, others ...toolset.Family) []*cobra.Command {
 			}
 		}
 	}
-	return []*cobra.Command{c.query(), c.chat(), c.session()}
+	return []*cobra.Command{c.queryCommand(), c.chatCommand(), c.sessionCommand()}
 }
 
-// open opens the project of the working directory.
+// open opens the project of the working directory, and warns of what is wrong with its configuration.
 func (c *commands) open() (*tools.Project, error) {
 	registry, err := toolset.NewRegistry(c.others...)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *commands) open() (*tools.Project, error) {
 	}
 	p, err := tools.Open(c.host, c.host.Dir, registry)
 	if err != nil {
-		return nil, failure(err)
+		return nil, withHint(err)
 	}
 	p.Warn()
 	for _, warning := range (conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}).Warnings() {
@@ -63,8 +63,8 @@ func (c *commands) open() (*tools.Project, error) {
 	return p, nil
 }
 
-// about returns a command about the session of the conversation ID. flags are those of its example.
-func (c *commands) about(name, flags, short, long string, run func(context.Context, *tools.Project, tools.Conversation) error) *cobra.Command {
+// idCommand returns a command with the argument ID, a conversation that run gets. flags are those of the example.
+func (c *commands) idCommand(name, flags, short, long string, run func(context.Context, *tools.Project, tools.Conversation) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " ID", Short: short, Long: long,
 		Example: "  convtools session " + name + flags + " 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
@@ -77,28 +77,28 @@ func (c *commands) about(name, flags, short, long string, run func(context.Conte
 			defer p.Close()
 			found, err := p.Find(cmd.Context(), args[0])
 			if err != nil {
-				return failure(err)
+				return withHint(err)
 			}
 			return run(cmd.Context(), p, found)
 		},
 	}
 }
 
-// resume opens the session of a conversation, with the knowledge of its beginning.
-func (c *commands) resume(p *tools.Project, of tools.Conversation, observe tools.Observer) (*tools.Session, error) {
-	if err := c.learn(of.Settings.Knowledge); err != nil {
+// resumeSession opens the session of a conversation, and sets the documents of --knowledge that the session began with.
+func (c *commands) resumeSession(p *tools.Project, conversation tools.Conversation, observe tools.Observer) (*tools.Session, error) {
+	if err := c.setKnowledge(conversation.Settings.Knowledge); err != nil {
 		cli.Warn(c.host.Stderr, "the documents of --knowledge cannot be learned again: %v", err)
 	}
-	s, err := p.Resume(of.Session, observe)
+	s, err := p.Resume(conversation.Session, observe)
 	if err == nil && s.Torn() != nil {
 		cli.Warn(c.host.Stderr, "an incomplete record at the end of the log has been removed: %d bytes", s.Torn().Bytes)
 	}
 	return s, err
 }
 
-// learn sets --knowledge.
-func (c *commands) learn(patterns []string) error {
-	if c.flag.Set == nil || len(patterns) == 0 {
+// setKnowledge sets the flag --knowledge to patterns, if there are any, and checks it.
+func (c *commands) setKnowledge(patterns []string) error {
+	if c.flag.Set == nil || len(patterns) == 0 { // no family has the flag, or it was not given
 		return nil
 	}
 	for _, pattern := range patterns {
@@ -109,13 +109,13 @@ func (c *commands) learn(patterns []string) error {
 	return c.flag.Check()
 }
 
-// failure returns an error with a hint for a person.
-func failure(err error) error {
+// withHint returns an error with a hint for a person, if there is one for it.
+func withHint(err error) error {
 	var none *configured.NoModelError
 	var busy *log.BusyError
 	var missing *log.NotFoundError
 	switch {
-	case errors.As(err, &none) && len(none.Known) == 0:
+	case errors.As(err, &none) && len(none.Known) == 0: // no model is configured
 		return cli.Hint(err, `a model that needs no network: [model.NAME] with api = "scripted" and script = "file.toml"`)
 	case errors.As(err, &busy):
 		return cli.Hint(err, "wait for it to end, or stop it")
@@ -127,13 +127,15 @@ func failure(err error) error {
 	return err
 }
 
-// stoppable makes the next signal after ctx ends kill the process: a person who interrupts twice does not want to wait.
-func stoppable(ctx context.Context) (stop func() bool) {
+// killOnNextSignal makes a signal after the end of ctx kill the process: a person who interrupts twice does not want to
+// wait. stop ends that, as for [context.AfterFunc].
+func killOnNextSignal(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
 }
 
-// wait calls f, which waits for a session. If ctx ends, wait interrupts the session and calls f again.
-func wait(ctx context.Context, s *tools.Session, f func(context.Context) error) error {
+// waitOrInterrupt calls f, which waits for a session. If ctx ends meanwhile, it interrupts all that the session does or
+// has in its queue, and calls f again to wait for the end of that.
+func waitOrInterrupt(ctx context.Context, s *tools.Session, f func(context.Context) error) error {
 	err := f(ctx)
 	if err == nil || ctx.Err() == nil {
 		return err
@@ -152,7 +154,7 @@ func wait(ctx context.Context, s *tools.Session, f func(context.Context) error) 
 	return f(stopping)
 }
 
-// interrupt interrupts a session, unless the work has ended.
+// interrupt interrupts work of a session. It is no error if the work has ended.
 func interrupt(ctx context.Context, s *tools.Session, in session.Interrupt) error {
 	err := s.Do(ctx, in)
 	if session.CodeOf(err) == session.CodeLate {
@@ -161,7 +163,7 @@ func interrupt(ctx context.Context, s *tools.Session, in session.Interrupt) erro
 	return err
 }
 
-// completeID completes the id of a session, the last used first, with its title.
+// completeID completes the id of a session. It returns the sessions last used first, with their titles.
 func (c *commands) completeID(_ *cobra.Command, args []string, word string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	dir, err := tools.LogDir(c.host.Getenv)
@@ -169,9 +171,9 @@ func (c *commands) completeID(_ *cobra.Command, args []string, word string) (fou
 		return nil, directive
 	}
 	all, _ := log.List(dir) // a completion cannot show errors
-	const most = 20
+	const maxFound = 20     // each is a log to read
 	for _, info := range all {
-		if len(found) < most && strings.HasPrefix(info.Session, strings.ToLower(word)) {
+		if len(found) < maxFound && strings.HasPrefix(info.Session, strings.ToLower(word)) {
 			if s := describe(dir, info); s.Problem == "" {
 				found = append(found, cobra.CompletionWithDesc(s.ID, text.Cell(s.Title)))
 			}

@@ -14,17 +14,17 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// printer prints the events of a session, and its answer at the end.
+// printer prints the events of a session, and the answer at the end.
 type printer struct {
 	*commands
-	json     bool // events as JSON on standard output, instead of the answer
-	progress bool // lines for people on standard error
-	events   int
+	json     bool  // events as JSON on standard output, instead of the answer
+	progress bool  // lines for people on standard error
+	events   int   // how many there have been
 	err      error // of the first write that failed
 }
 
-// event prints an event. It may be an [engine.Options].Observe.
-func (p *printer) event(e session.Event, s session.State) {
+// printEvent prints an event. It may be an [engine.Options].Observe.
+func (p *printer) printEvent(e session.Event, s session.State) {
 	p.events++
 	if p.json && p.err == nil {
 		line, err := model.JSON(e)
@@ -38,16 +38,17 @@ func (p *printer) event(e session.Event, s session.State) {
 	}
 }
 
-// finish prints the answer, or returns why there is none. err is an error of the session.
+// finish prints the message of a result, unless events are printed as JSON. The error says why there is no answer: err,
+// which is that of the session, or the failure of the result, or [cli.ErrInterrupted].
 func (p *printer) finish(ctx context.Context, r session.Result, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
-		if !errors.Is(err, context.Cause(ctx)) {
+		if !errors.Is(err, context.Cause(ctx)) { // the interruption failed as well
 			cli.Warn(p.host.Stderr, "%v", err)
 		}
 		return cli.ErrInterrupted
 	case err != nil:
-		return failure(err)
+		return withHint(err)
 	case r.Status == session.StatusFailed:
 		return failureOf(r)
 	case r.Status == session.StatusInterrupted, r.Status == session.StatusDestroyed:
@@ -80,7 +81,7 @@ func failureOf(r session.Result) error {
 	return cli.Hint(errors.New(r.Failure.Message), hint)
 }
 
-// printMessage prints a message of a model. It cannot drive a terminal.
+// printMessage prints a message of a model. What could drive a terminal is made visible.
 func (c *commands) printMessage(message string) error {
 	if c.host.Terminal {
 		message = text.Visible(message)
@@ -100,7 +101,8 @@ func nameOf(s session.State, id string) string {
 	return "root"
 }
 
-// progressOf returns the line that shows an event to people. It is empty for most events.
+// progressOf returns the line that shows an event to people, or "" for an event that people need not see. s is the state
+// after the event's step.
 func progressOf(e session.Event, s session.State) string {
 	c := s.Conversation(e.Conversation)
 	if c == nil {
@@ -138,8 +140,8 @@ func progressOf(e session.Event, s session.State) string {
 	case kind == session.Recovered:
 		line = about + "going on where the last process ended"
 	}
-	const most = 160 // characters
-	return text.Cut(text.Line(line), most)
+	const maxLine = 160 // characters
+	return text.Cut(text.Line(line), maxLine)
 }
 
 // reasonIn returns the reason in the output of a call that was refused, or else the output.

@@ -16,7 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/session/tools"
 )
 
-// target is the flags that begin a conversation or name one to continue.
+// target is the flags that describe a new conversation, or name one to continue.
 type target struct {
 	model, id, title string
 	knowledge        []string
@@ -34,7 +34,7 @@ func (t *target) addTo(c *commands, cmd *cobra.Command) {
 	if flag := c.flag; flag.Set != nil {
 		flag.Set = func(pattern string) error {
 			t.knowledge = append(t.knowledge, pattern)
-			return nil // begin learns it
+			return nil // openTarget sets it
 		}
 		flag.AddToCommand(cmd)
 	}
@@ -42,7 +42,7 @@ func (t *target) addTo(c *commands, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("model", c.completeModel)
 }
 
-func (c *commands) query() *cobra.Command {
+func (c *commands) queryCommand() *cobra.Command {
 	var t target
 	out := &printer{commands: c}
 	cmd := &cobra.Command{
@@ -70,18 +70,18 @@ of JSON when it happens. After a crash, session resume continues.`,
 	return cmd
 }
 
-func (c *commands) runQuery(ctx context.Context, t *target, text string, out *printer) error {
-	text, err := c.input(text)
+func (c *commands) runQuery(ctx context.Context, t *target, argument string, out *printer) error {
+	text, err := c.inputText(argument)
 	if err != nil {
 		return err
 	}
-	defer stoppable(ctx)()
+	defer killOnNextSignal(ctx)()
 	p, err := c.open()
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	s, in, err := c.begin(ctx, p, t, out.event)
+	s, in, err := c.openTarget(ctx, p, t, out.printEvent)
 	if err != nil {
 		return out.finish(ctx, session.Result{}, err)
 	}
@@ -89,14 +89,14 @@ func (c *commands) runQuery(ctx context.Context, t *target, text string, out *pr
 	var result session.Result
 	turn, err := s.Submit(ctx, in)
 	if err == nil {
-		err = wait(ctx, s, func(ctx context.Context) (err error) {
+		err = waitOrInterrupt(ctx, s, func(ctx context.Context) (err error) {
 			result, err = turn.Wait(ctx)
 			return err
 		})
 	}
 	closed := s.Close()
 	if err = out.finish(ctx, result, err); err == nil && closed != nil {
-		err = failure(closed)
+		err = withHint(closed)
 	}
 	if _, terminal := cli.Terminal(c.host.Stderr); !out.json && (terminal || out.progress) {
 		fmt.Fprintf(c.host.Stderr, "To go on: %s query --id %s TEXT\n", c.host.Name, in.Conversation)
@@ -104,28 +104,29 @@ func (c *commands) runQuery(ctx context.Context, t *target, text string, out *pr
 	return err
 }
 
-// begin starts a session, or opens that of --id. It returns the submission, without its input.
-func (c *commands) begin(ctx context.Context, p *tools.Project, t *target, observe tools.Observer) (s *tools.Session, in session.Submit, err error) {
+// openTarget starts a session, or opens the one of --id. in is the submission to the conversation of the target, without
+// the input. With the id of a fork, it starts a session that continues the fork.
+func (c *commands) openTarget(ctx context.Context, p *tools.Project, t *target, observe tools.Observer) (s *tools.Session, in session.Submit, err error) {
 	for name, given := range map[string]bool{"new": t.new, "title": t.title != "", "hidden": t.hidden} {
 		if given && t.id != "" {
 			return nil, in, cli.Usagef("--%s is for a new session and cannot be combined with --id", name)
 		}
 	}
-	if err := c.learn(t.knowledge); err != nil {
+	if err := c.setKnowledge(t.knowledge); err != nil {
 		return nil, in, err
 	}
 	p.Named = t.model
 	n := tools.New{Title: t.title, Settings: tools.Settings{Hidden: t.hidden}}
 	if t.id != "" {
 		found, err := p.Find(ctx, t.id)
-		fork := (*tools.CopyError)(nil)
+		fork := (*tools.ForkError)(nil)
 		if !errors.As(err, &fork) {
 			if err == nil {
-				s, in, err = c.goOn(ctx, p, t, found, observe)
+				s, in, err = c.openExisting(ctx, p, t, found, observe)
 			}
 			return s, in, err
 		}
-		if n, err = p.Copied(ctx, fork.ID); err != nil {
+		if n, err = p.FromFork(ctx, fork.ID); err != nil {
 			return nil, in, err
 		}
 	}
@@ -136,8 +137,9 @@ func (c *commands) begin(ctx context.Context, p *tools.Project, t *target, obser
 	return s, in, err
 }
 
-// goOn opens the session of a conversation, as begin does.
-func (c *commands) goOn(ctx context.Context, p *tools.Project, t *target, found tools.Conversation, observe tools.Observer) (*tools.Session, session.Submit, error) {
+// openExisting opens the session of a conversation that a session has, as openTarget does. It is an error if the flags do
+// not fit the conversation.
+func (c *commands) openExisting(ctx context.Context, p *tools.Project, t *target, found tools.Conversation, observe tools.Observer) (*tools.Session, session.Submit, error) {
 	in := session.Submit{Conversation: found.ID}
 	switch settings := found.Settings; {
 	case t.model != "" && t.model != settings.Model:
@@ -145,12 +147,12 @@ func (c *commands) goOn(ctx context.Context, p *tools.Project, t *target, found 
 	case settings.Outside && found.ID == found.Session:
 		return nil, in, cli.Usagef("this conversation belongs to another program and has no model; the conversations that it has started can be asked")
 	}
-	if len(t.knowledge) > 0 && c.knowledge.Prompt != nil { // only this is new to the conversation
+	if len(t.knowledge) > 0 && c.knowledge.Prompt != nil { // the documents are new to the conversation
 		if prompt := c.knowledge.Prompt(ctx, contract.Context{Dir: c.host.Dir}); prompt != "" {
 			in.Context = []session.Part{{Text: prompt}}
 		}
 	}
-	s, err := c.resume(p, found, observe)
+	s, err := c.resumeSession(p, found, observe)
 	if err == nil && s.State().Conversation(found.ID) == nil {
 		_ = s.Close() // nothing was asked
 		err = &log.NotFoundError{Session: found.ID, Dir: p.Logs}
@@ -158,12 +160,14 @@ func (c *commands) goOn(ctx context.Context, p *tools.Project, t *target, found 
 	return s, in, err
 }
 
-// maxInput limits the bytes of a person's input.
+// maxInput limits the bytes of the text that a person asks, and of a line of a chat.
 const maxInput = 4 << 20
 
-// input returns the text to ask, or standard input for "-".
-func (c *commands) input(text string) (string, error) {
-	if text == "-" {
+// inputText returns the text to ask: the argument, or standard input if the argument is "-". An empty or too long text is
+// an error.
+func (c *commands) inputText(argument string) (string, error) {
+	text := argument
+	if argument == "-" {
 		data, err := io.ReadAll(io.LimitReader(c.host.Stdin, maxInput+1))
 		if err != nil {
 			return "", err
@@ -181,7 +185,7 @@ func (c *commands) input(text string) (string, error) {
 
 func (c *commands) resumeCommand() *cobra.Command {
 	out := &printer{commands: c}
-	cmd := c.about("resume", "", "Continue a session after a crash", `Continues a session whose process ended while it worked, and prints the answer.
+	cmd := c.idCommand("resume", "", "Continue a session after a crash", `Continues a session whose process ended while it worked, and prints the answer.
 Calls that waited for another conversation get its answer. For a session that
 has finished, it prints the last answer.`,
 		func(ctx context.Context, p *tools.Project, found tools.Conversation) error {
@@ -192,28 +196,29 @@ has finished, it prints the last answer.`,
 }
 
 func (c *commands) runResume(ctx context.Context, p *tools.Project, found tools.Conversation, out *printer) error {
-	defer stoppable(ctx)()
-	s, err := c.resume(p, found, out.event)
+	defer killOnNextSignal(ctx)()
+	s, err := c.resumeSession(p, found, out.printEvent)
 	if err != nil {
-		return failure(err)
+		return withHint(err)
 	}
-	if err = errors.Join(wait(ctx, s, s.Wait), s.Close()); err != nil {
+	if err = errors.Join(waitOrInterrupt(ctx, s, s.Wait), s.Close()); err != nil {
 		return out.finish(ctx, session.Result{}, err)
 	}
 	last, result, err := lastAnswer(p.Logs, found.Session)
 	switch {
 	case err != nil:
-		return failure(err)
-	case result.Status == "":
+		return withHint(err)
+	case result.Status == "": // no turn of the root has ended
 		return cli.Hint(errors.New("nothing has been asked in this session"), "convtools query --id "+found.Session+" TEXT asks")
 	}
-	if out.events == 0 && last.Seq > 0 {
-		out.event(last, s.State())
+	if out.events == 0 && last.Seq > 0 { // the session had finished
+		out.printEvent(last, s.State())
 	}
 	return out.finish(ctx, result, nil)
 }
 
-// lastAnswer returns the last message of the root's last logical turn, if it has one, and the result of that turn.
+// lastAnswer returns the result of the root's last logical turn, and the event of its last message, which is zero if the
+// turn has none. id is that of the session.
 func lastAnswer(dir, id string) (last session.Event, result session.Result, err error) {
 	for e, err := range log.Events(dir, id) {
 		switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/session/tools"
 )
 
-func (c *commands) session() *cobra.Command {
+func (c *commands) sessionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
 		Short: "List, show and continue sessions with models",
@@ -29,7 +29,7 @@ which a conversation is recorded.`,
 		Example: `  convtools session ls --limit 5
   convtools session show 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11`,
 	}
-	return cli.Group(cmd, c.list(), c.show(), c.events(), c.resumeCommand(), c.collect())
+	return cli.Group(cmd, c.listCommand(), c.showCommand(), c.eventsCommand(), c.resumeCommand(), c.gcCommand())
 }
 
 // listed is a session in the JSON of session ls.
@@ -44,7 +44,8 @@ type listed struct {
 	Problem  string    `json:"problem,omitempty"`
 }
 
-// describe reads the beginning of the log of a session.
+// describe returns what session ls shows of a session, from the beginning of its log. A log that cannot be read is a
+// Problem.
 func describe(dir string, info log.Info) listed {
 	s := listed{ID: info.Session, Modified: info.Modified.UTC(), Bytes: info.Bytes}
 	summary, err := log.Summarize(dir, info.Session)
@@ -58,7 +59,7 @@ func describe(dir string, info log.Info) listed {
 	return s
 }
 
-func (c *commands) list() *cobra.Command {
+func (c *commands) listCommand() *cobra.Command {
 	limit, asJSON := 20, false
 	cmd := &cobra.Command{
 		Use: "ls", Aliases: []string{"list"},
@@ -81,7 +82,7 @@ func (c *commands) list() *cobra.Command {
 func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 	// Titles are read from conversations, and the settings may exclude some.
 	if _, err := (conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}).SearchSources(); err != nil {
-		return failure(err)
+		return withHint(err)
 	}
 	dir, err := tools.LogDir(c.host.Getenv)
 	if err != nil {
@@ -92,7 +93,7 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 		return err
 	}
 	total := len(all)
-	if limit > 0 && total > limit {
+	if limit > 0 && total > limit { // 0 is no limit
 		all = all[:limit]
 	}
 	sessions := make([]listed, len(all))
@@ -126,6 +127,7 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 	return nil
 }
 
+// width returns the width of the terminal, or a usual one if there is none.
 func (c *commands) width() int {
 	const usual = 120
 	return cmp.Or(c.host.Width, usual)
@@ -143,19 +145,19 @@ type shown struct {
 	Children []*shown      `json:"conversations,omitempty"`
 }
 
-func (c *commands) show() *cobra.Command {
+func (c *commands) showCommand() *cobra.Command {
 	asJSON := false
-	cmd := c.about("show", "", "Show the conversations of a session", `Shows the conversations of a session as a tree: the state and the number of
+	cmd := c.idCommand("show", "", "Show the conversations of a session", `Shows the conversations of a session as a tree: the state and the number of
 messages of each, and the tokens used by it and the conversations below it.`,
 		func(_ context.Context, p *tools.Project, found tools.Conversation) error {
 			state, torn, err := log.Load(p.Logs, found.Session)
 			if err != nil {
-				return failure(err)
+				return withHint(err)
 			}
 			if torn != nil {
 				fmt.Fprintf(c.host.Stderr, "note: the last %d bytes of the log are an incomplete record: it is being written, or a crash left it\n", torn.Bytes)
 			}
-			root := tree(state, state.Root())
+			root := treeOf(state, state.Root())
 			if asJSON {
 				return cli.PrintJSON(c.host.Stdout, c.host.Terminal, root)
 			}
@@ -168,15 +170,15 @@ messages of each, and the tokens used by it and the conversations below it.`,
 	return cmd
 }
 
-// tree returns a conversation and those below it.
-func tree(s session.State, c *session.Conversation) *shown {
+// treeOf returns a conversation with those below it, for session show.
+func treeOf(s session.State, c *session.Conversation) *shown {
 	t := &shown{
 		ID: c.ID, Title: tools.TitleOf(c), State: tools.StateOf(s, c),
 		Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage,
 	}
 	for child := range s.Conversations() {
 		if child.Parent == c.ID {
-			below := tree(s, child)
+			below := treeOf(s, child)
 			t.Children = append(t.Children, below)
 			t.Total.Add(below.Total)
 		}
@@ -184,6 +186,7 @@ func tree(s session.State, c *session.Conversation) *shown {
 	return t
 }
 
+// print writes a conversation and those below it. first is in front of its line, rest in front of the lines below.
 func (s *shown) print(b *strings.Builder, first, rest string, width int) {
 	fmt.Fprintf(b, "%s%s  %s  %s  %s in, %s out", first, s.ID, s.State, text.Count(s.Messages, "message", "messages"),
 		text.Number(int(s.Total.InputTokens)), text.Number(int(s.Total.OutputTokens)))
@@ -200,9 +203,9 @@ func (s *shown) print(b *strings.Builder, first, rest string, width int) {
 	}
 }
 
-func (c *commands) events() *cobra.Command {
+func (c *commands) eventsCommand() *cobra.Command {
 	follow := false
-	cmd := c.about("events", " --follow", "Print the events of a session, one a line", `Prints the events of a session as lines of JSON, as query --json does. With
+	cmd := c.idCommand("events", " --follow", "Print the events of a session, one a line", `Prints the events of a session as lines of JSON, as query --json does. With
 --follow, it also prints new events while a process works in the session.`,
 		func(ctx context.Context, p *tools.Project, found tools.Conversation) error {
 			events := log.Events(p.Logs, found.Session)
@@ -212,9 +215,9 @@ func (c *commands) events() *cobra.Command {
 			out := &printer{commands: c, json: true}
 			for e, err := range events {
 				if err != nil {
-					return failure(err)
+					return withHint(err)
 				}
-				out.event(e, session.State{})
+				out.printEvent(e, session.State{}) // only progress needs the state
 				if out.err != nil || ctx.Err() != nil {
 					break
 				}
@@ -228,7 +231,7 @@ func (c *commands) events() *cobra.Command {
 	return cmd
 }
 
-func (c *commands) collect() *cobra.Command {
+func (c *commands) gcCommand() *cobra.Command {
 	days, dry := 0, false
 	cmd := &cobra.Command{
 		Use:   "gc --older-than DAYS",
@@ -242,7 +245,7 @@ there. Sessions with unfinished work are kept.`,
 			if !cmd.Flags().Changed("older-than") || days < 0 {
 				return cli.Usagef("--older-than takes a number of days")
 			}
-			return c.runCollect(days, dry)
+			return c.runGC(days, dry)
 		},
 	}
 	cmd.Flags().IntVar(&days, "older-than", 0, "remove sessions that were not used for `DAYS` days")
@@ -250,7 +253,7 @@ there. Sessions with unfinished work are kept.`,
 	return cmd
 }
 
-func (c *commands) runCollect(days int, dry bool) error {
+func (c *commands) runGC(days int, dry bool) error {
 	dir, err := tools.LogDir(c.host.Getenv)
 	if err != nil {
 		return err

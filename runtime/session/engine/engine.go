@@ -1,13 +1,13 @@
 // Package engine runs sessions: it carries out what package session decides. It asks models, runs tools, keeps the log,
 // and continues a session whose process ended.
 //
-// One goroutine owns a session. The events of a step are in the log, and the observer has seen them, before the work that
-// follows begins. One model or tool works at a time, on a goroutine of its own.
+// One goroutine owns a session. The events of a step are in the log, and the observer has seen them, before the work
+// that follows begins. One model or tool works at a time, on a goroutine of its own.
 //
 // A call of conv.send costs two syncs: of the call with the start of the target's task, and of the answer with the
-// continuation of the caller. Without the first, a crash could lose the call but not what the target's tools did; without
-// the second, the caller could act on an answer that the target, asked again, would not give. Each further request to a
-// model and each ordinary tool costs one sync, for the same reasons.
+// continuation of the caller. Without the first, a crash could lose the call but not what the target's tools did;
+// without the second, the caller could act on an answer that the target, asked again, would not give. Each further
+// request to a model and each ordinary tool costs one sync, for the same reasons.
 //
 // The package must never decide what happens in a session, nor know how a model or a tool works.
 package engine
@@ -31,8 +31,8 @@ type Options struct {
 	Tools Tools
 	// Now is the clock.
 	Now func() time.Time
-	// Observe is called with every event of this process, after it is written and before the work that follows begins, and
-	// with the state after its step. The session waits for it. It must not call methods of the Engine, and may be nil.
+	// Observe is called with each event that is written, and the state after its step, before the work that follows
+	// begins. The session waits for it. It must not call methods of the Engine, and may be nil.
 	Observe func(session.Event, session.State)
 	// File replaces the file of the log in tests and measurements. It may be nil.
 	File func(log.File) log.File
@@ -89,8 +89,7 @@ func Start(dir string, in session.Start, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Resume opens a session and continues what was running when the last process ended. The error is that of [log.Open], or
-// of the log that cannot be written.
+// Resume opens a session and continues what was running when the last process ended. The error may be that of [log.Open].
 func Resume(dir, id string, o Options) (*Engine, error) {
 	opened, err := log.Open(dir, id)
 	if err != nil {
@@ -144,8 +143,7 @@ type request struct {
 // [*session.Refusal], the cause of the end of ctx, or the reason why the engine has ended.
 func (e *Engine) Do(ctx context.Context, in session.Input) error { return e.send(ctx, in, nil) }
 
-// send passes an input to the goroutine of run, with the turn to follow if it is a submission, and returns the error of
-// its step. Once the goroutine has the input, send waits for the step even if ctx ends.
+// send passes an input to the goroutine of run, with the turn if it submits one, and returns the error of its step.
 func (e *Engine) send(ctx context.Context, in session.Input, submitted *Turn) error {
 	r := request{in, submitted, make(chan error, 1)}
 	select {
@@ -172,8 +170,7 @@ func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
 	return t, e.send(ctx, in, t)
 }
 
-// Wait waits for the end of the turn and returns its result. The observer has seen all events of the turn by then. The
-// error is that of [Engine.Await].
+// Wait returns the result of the turn once the observer has seen its last event. The error is that of [Engine.Await].
 func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 	if err := t.engine.Await(ctx, func(session.State) bool { return t.ended.Load() != nil }); err != nil {
 		return session.Result{}, err
@@ -184,8 +181,8 @@ func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 // Wait returns when nothing runs and nothing waits in the session. The error is that of [Engine.Await].
 func (e *Engine) Wait(ctx context.Context) error { return e.Await(ctx, session.State.Idle) }
 
-// Await returns nil when reached reports true of the state. It may skip states that follow each other fast. The error is
-// the cause of the end of ctx, or the reason why the engine has ended.
+// Await waits until reached reports true of the state. It may skip states that follow each other fast. The error is the
+// cause of the end of ctx, or why the engine has ended.
 func (e *Engine) Await(ctx context.Context, reached func(session.State) bool) error {
 	for {
 		now := e.now.Load()
@@ -205,8 +202,7 @@ func (e *Engine) Await(ctx context.Context, reached func(session.State) bool) er
 	}
 }
 
-// Close stops all work and closes the log. [Resume] continues the work. The error is that of the log, or says that work
-// did not stop.
+// Close stops all work and closes the log. [Resume] continues the work. The error says that work or the log did not end.
 func (e *Engine) Close() error {
 	e.close()
 	<-e.done

@@ -9,8 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// run is the goroutine that owns the session. It sets the error of the engine, waits for the work that still runs and
-// closes the log.
+// run is the goroutine that owns the session: it runs the loop, waits for the work that still runs, and closes the log.
 func (e *Engine) run() {
 	defer close(e.done)
 	e.err = e.loop()
@@ -35,7 +34,7 @@ func (e *Engine) awaitWork() {
 	}
 }
 
-// setErr replaces the error of the engine by err, if it is not nil. An error other than [ErrClosed] came first and stays.
+// setErr replaces [ErrClosed] as the error of the engine by err, if that is not nil. Any other error stays.
 func (e *Engine) setErr(err error) {
 	if err != nil && errors.Is(e.err, ErrClosed) {
 		e.err = err
@@ -55,7 +54,7 @@ func (e *Engine) loop() error {
 				err = nil
 			}
 		case in := <-e.working.result:
-			if e.closing.Err() != nil { // closing may have stopped the work, so settle takes the report
+			if e.closing.Err() != nil { // closing may have stopped the work, so awaitWork takes the report
 				e.working.result <- in
 				return ErrClosed
 			}
@@ -74,8 +73,8 @@ func (e *Engine) loop() error {
 	}
 }
 
-// step applies an input, which may submit a new turn. It writes the events, passes them to the observer and to the turns,
-// and then sets the new state. The error is the refusal of the input, or that of the log; the state is the old one.
+// step applies an input, which may submit a new turn. It writes the events, passes them to the observer and to turns, and
+// then sets the new state. The error is a refusal, or that of the log.
 func (e *Engine) step(in session.Input, submitted *Turn) error {
 	state, events, err := session.Step(e.State(), e.options.Now(), in)
 	if err != nil {
@@ -91,7 +90,6 @@ func (e *Engine) step(in session.Input, submitted *Turn) error {
 	return nil
 }
 
-// observe passes events to the observer, with the state after their step.
 func (e *Engine) observe(events []session.Event, after session.State) {
 	for _, event := range events {
 		if e.options.Observe != nil {
@@ -109,10 +107,8 @@ func (e *Engine) updateTurns(events []session.Event, after session.State, submit
 			e.turns[event.Submission] = submitted
 		}
 		t := e.turns[event.Submission]
-		if t == nil || event.Frame != 0 { // another process submitted it, or the event is of a turn below
-			continue
-		}
-		if ended := t.result.Apply(event); !ended {
+		own := t != nil && event.Frame == 0 // not of a turn that a call of t started
+		if !own || !t.result.Apply(event) {
 			continue
 		}
 		if t.result.Status == session.StatusInterrupted && after.Conversation(event.Conversation).Destroyed {
@@ -147,7 +143,7 @@ func (e *Engine) startOrStopWork() {
 func (e *Engine) startWork(w *session.Work) {
 	ctx, cancel := context.WithCancel(e.closing)
 	if deadline := w.Left.Deadline; !deadline.IsZero() {
-		left := deadline.Sub(e.options.Now()) + time.Millisecond // sessions count in milliseconds
+		left := deadline.Sub(e.options.Now()) + time.Millisecond // not before: sessions count in milliseconds
 		cancel()
 		ctx, cancel = context.WithTimeout(e.closing, left)
 	}

@@ -15,8 +15,7 @@ const (
 	grace     = 10 * time.Second // in which work returns once it is asked to stop; longer ends the session
 )
 
-// sample asks the model of a conversation and returns its [session.Response]. It sends the pieces of messages as they
-// arrive.
+// sample asks the model of a conversation, sends the pieces of its messages, and returns the whole [session.Response].
 func (e *Engine) sample(ctx context.Context, w *session.Work) session.Input {
 	report := session.Response{Task: w.Task}
 	m, err := e.options.Model(ctx, w.Conversation)

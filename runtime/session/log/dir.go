@@ -66,8 +66,8 @@ func Summarize(dir, id string) (s Summary, err error) {
 	return s, nil
 }
 
-// GC removes the logs of finished sessions that were last written before a time. It returns these sessions, and an error
-// for each old one that it keeps. If dry is true, it removes nothing. err says that the directory cannot be listed.
+// GC removes the logs of finished sessions that were last written before a time, unless dry is set. It returns these
+// sessions, and an error for each old one that it keeps. err says that the directory cannot be listed.
 func GC(dir string, before time.Time, dry bool) (removed []Info, kept []error, err error) {
 	all, err := List(dir)
 	for _, info := range all {

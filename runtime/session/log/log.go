@@ -9,11 +9,11 @@
 //
 //	{"crc32c":"1c291ca3","events":[{"seq":3,…},{"seq":4,…}]}
 //
-// A record is one write, and one sync before [Log.Append] returns. Records of agent_message_delta alone are not synced: a
-// power failure can lose the last pieces of a message that the model has not ended.
+// A record is one write, and one sync before [Log.Append] returns. Records of agent_message_delta alone are not synced:
+// a power failure can lose the last pieces of a message that the model has not ended.
 //
-// [Open] cuts off what a crash left at the end of a log: the first line that is not a whole record and all that follows,
-// if none of it can have been synced. Any other damage is a [*DamagedError].
+// [Open] cuts off what a crash left at the end of a log: the first line that is not a whole record and all that
+// follows, if none of it can have been synced. Any other damage is a [*DamagedError].
 //
 // The package must never change what Append has written, except for what a crash left and, in [GC], whole logs.
 package log
@@ -55,10 +55,8 @@ func recordOf(events []session.Event) ([]byte, error) {
 	return slices.Concat(beforeEvents(text), text, []byte("}\n")), err
 }
 
-// eventsIn returns the events in a line with its line break. It is an error if recordOf did not make the line, or if the
-// record has no events.
+// eventsIn returns the events in a line that recordOf has made. Any other line, or one without events, is an error.
 func eventsIn(line []byte) (events []session.Event, err error) {
-	// The part before the events always has the same length.
 	text, whole := bytes.CutSuffix(line[min(len(line), len(beforeEvents(nil))):], []byte("}\n"))
 	if !whole || !bytes.HasPrefix(line, beforeEvents(text)) {
 		return nil, errors.New("the line is not a whole record, or not as its checksum says")
@@ -116,7 +114,6 @@ func logPath(dir, id string) (string, error) {
 }
 
 // Create creates the log of a new session, and its directory if that is missing, with the events of [session.Start].
-// The error is an [fs.ErrExist] if the session has a log.
 func Create(dir string, events []session.Event) (*Log, error) {
 	id := events[0].Session
 	name, err := logPath(dir, id)
@@ -166,8 +163,7 @@ func Open(dir, id string) (*Log, error) {
 	return l, nil
 }
 
-// openFile opens the file of the log for writing and cuts off what is torn. It syncs the rest: the last process may have
-// been killed before it did.
+// openFile opens the file for writing, and cuts off what is torn. It syncs the rest: a killed process may not have.
 func (l *Log) openFile(name string) error {
 	f, _, err := safefile.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
@@ -186,8 +182,8 @@ func (l *Log) openFile(name string) error {
 // lockTime is how long to wait for the lock of a log: Follow takes the lock for a moment.
 const lockTime = 100 * time.Millisecond
 
-// lock locks the log of a session, and waits for at most wait while another process has the lock. Errors are those of
-// [Open] but for [*DamagedError].
+// lock locks the log of a session. It waits for another process, at most for wait. The error may be a [*BusyError] or a
+// [*NotFoundError].
 func lock(dir, id string, wait time.Duration) (unlock func(), err error) {
 	name, err := logPath(dir, id)
 	if err != nil {

@@ -65,8 +65,7 @@ func openReader(dir, id string) (*reader, error) {
 	return r, nil
 }
 
-// newReader returns a reader that has read the first line. It is an error if the line does not name the format and the
-// version of this program. path is for errors.
+// newReader returns a reader that has read the first line, which names the format and the version of this program.
 func newReader(path string, in io.Reader) (*reader, error) {
 	r := &reader{path: path, in: bufio.NewReaderSize(in, 64<<10)}
 	line, err := r.readLine()
@@ -84,8 +83,7 @@ func newReader(path string, in io.Reader) (*reader, error) {
 	return r, nil
 }
 
-// readLine returns the next line with its line break. The last line may have none. At the end of the file the error is
-// [io.EOF].
+// readLine returns the next line with its line break, if it has one. The error at the end of the file is [io.EOF].
 func (r *reader) readLine() ([]byte, error) {
 	line, err := r.in.ReadBytes('\n')
 	if err == io.EOF && len(line) > 0 {
@@ -98,8 +96,8 @@ func (r *reader) readLine() ([]byte, error) {
 	return line, err
 }
 
-// readRecord returns the events of the next record. At the end of the file, and at what a crash left there, the error is
-// [io.EOF]. A line that is neither is a [*DamagedError].
+// readRecord returns the events of the next record. The error at the end of the file, and at what a crash left there, is
+// [io.EOF]. Any other line that is no record is a [*DamagedError].
 func (r *reader) readRecord() ([]session.Event, error) {
 	line, err := r.readLine()
 	if err != nil {
@@ -116,8 +114,8 @@ func (r *reader) readRecord() ([]session.Event, error) {
 	return nil, io.EOF
 }
 
-// wasSynced reads the rest of the file, and reports whether the last line, which is no record, had been synced. That is
-// so if a record that Append syncs follows, and any record after that one. A failure to read counts too.
+// wasSynced reads the rest of the file, and reports whether the line that was just read, which is no record, had been
+// synced: a record that Append syncs follows, and then any record. A failure to read counts as synced.
 func (r *reader) wasSynced() bool {
 	syncFollows := false // Append syncs one of the records after the line
 	for {
@@ -143,7 +141,7 @@ func (r *reader) records(yield func([]session.Event, error) bool) {
 	}
 }
 
-// events yields the events one by one. It reports whether it came to the end, without an error and without being stopped.
+// events yields the events one by one. It reports whether it came to the end, without an error and without a stop.
 func (r *reader) events(yield func(session.Event, error) bool) bool {
 	for events, err := range r.records {
 		if err != nil {

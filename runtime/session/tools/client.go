@@ -21,11 +21,11 @@ import (
 	"github.com/convtools/convtools/runtime/session/log"
 )
 
-// client is a program outside with its session.
+// client is a program outside of sessions, with the session that it has in a project.
 type client struct {
-	project *Project
-	new     New
-	began   time.Time // when this process first heard of the program
+	project   *Project
+	new       New       // describes the session if it has to be started
+	firstSeen time.Time // when this process first heard of the program
 
 	mu      sync.Mutex
 	session *Session // nil if it is not open
@@ -35,8 +35,8 @@ type client struct {
 func newClient(p *Project, id string, where contract.Context) *client {
 	title := text.Line(text.Cut(where.Caller.Client, 100))
 	settings := Settings{Outside: true, Recorded: where.ConversationID}
-	began := p.host.Now().Truncate(time.Millisecond) // as precise as the times in logs
-	return &client{project: p, new: New{Settings: settings, ID: id, Title: title}, began: began}
+	firstSeen := p.host.Now().Truncate(time.Millisecond) // as precise as the times in logs
+	return &client{project: p, new: New{Settings: settings, ID: id, Title: title}, firstSeen: firstSeen}
 }
 
 // sessionID returns the id of the session of a program in a workspace. It is always the same.
@@ -48,25 +48,26 @@ func sessionID(root string, where contract.Context) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("convtools session of "+key+" in "+root)).String()
 }
 
-// use opens the session, or counts another use, until [client.done]. If another process has the session open, use waits
-// until waiting ends; then the error is a [*log.BusyError].
-func (c *client) use(ctx, waiting context.Context) (*Session, error) {
-	again := time.NewTicker(100 * time.Millisecond)
-	defer again.Stop()
+// acquire returns the session, and keeps it open until [client.release]. While another process has the session open,
+// acquire tries again until waiting ends, and then returns a [*log.BusyError] or [fs.ErrExist].
+func (c *client) acquire(ctx, waiting context.Context) (*Session, error) {
+	retry := time.NewTicker(100 * time.Millisecond)
+	defer retry.Stop()
 	for {
-		s, err := c.tryUse(ctx)
+		s, err := c.tryAcquire(ctx)
 		if busy := (*log.BusyError)(nil); !errors.As(err, &busy) && !errors.Is(err, fs.ErrExist) {
 			return s, err
 		}
 		select {
-		case <-again.C:
+		case <-retry.C:
 		case <-waiting.Done():
 			return nil, err
 		}
 	}
 }
 
-func (c *client) tryUse(ctx context.Context) (s *Session, err error) {
+// tryAcquire counts a use of the session. It opens the session if it is not open, and starts it if it has no log.
+func (c *client) tryAcquire(ctx context.Context) (s *Session, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session == nil || c.session.Err() != nil {
@@ -83,39 +84,39 @@ func (c *client) tryUse(ctx context.Context) (s *Session, err error) {
 	return c.session, nil
 }
 
-// done ends a use, once its work is finished. The last one closes the session.
-func (c *client) done(s *Session) {
+// release ends a use of the session once no work runs in it. The last use closes the session.
+func (c *client) release(s *Session) {
 	if s.Err() == nil && !s.State().Idle() {
 		go func() {
 			_ = s.Wait(context.Background()) // an error ends the session
-			c.done(s)
+			c.release(s)
 		}()
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session != s {
+	if c.session != s { // s was closed meanwhile, or had failed
 		return
 	}
 	if c.users--; c.users == 0 {
-		c.end()
+		c.closeSession()
 	}
 }
 
-// end closes the session. c.mu is held.
-func (c *client) end() {
+// closeSession closes the session, and warns of an error. c.mu is held.
+func (c *client) closeSession() {
 	if err := c.session.Close(); err != nil {
 		c.project.host.WarnOnce(fmt.Sprintf("session %s: %v", c.new.ID, err))
 	}
 	c.session = nil
 }
 
-// close stops the work in the session. It continues when the session is used again.
+// close closes the session and stops its work. The work continues when the session is opened again.
 func (c *client) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session != nil {
-		c.end()
+		c.closeSession()
 	}
 }
 
@@ -129,9 +130,9 @@ const (
 // errWaiting is the cause of a context that ends because a call has waited long enough.
 var errWaiting = errors.New("not done in the time to wait")
 
-// answer answers a call of the program. The error may be a [*session.Refusal].
+// answer answers a call of the program. A [*session.Refusal] or a [*contract.Error] is for the model.
 func (c *client) answer(ctx context.Context, call contract.Call) (string, error) {
-	d := c.project.decode(c.project.Settings, call.Tool, call.Arguments)
+	d := c.project.decodeCall(c.project.Settings, call.Tool, call.Arguments)
 	if d.request.Refused != nil {
 		return "", d.request.Refused
 	}
@@ -139,35 +140,35 @@ func (c *client) answer(ctx context.Context, call contract.Call) (string, error)
 	switch {
 	case d.wait != nil:
 		wait = time.Duration(*d.wait) * time.Millisecond
-	case call.Context.Ends: // nothing can go on after the answer
+	case call.Context.Ends: // the process ends with the answer, and so does its work
 		wait = math.MaxInt64
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, wait, errWaiting)
 	defer cancel()
 	item := session.Item{Item: model.Item{Name: d.tool, Wire: d.tool, Arguments: string(call.Arguments)}, Request: d.request}
 	if d.tool == session.ConvList || d.tool == session.ConvHistory {
-		return c.read(ctx, item)
+		return c.answerFromState(ctx, item)
 	}
-	s, err := c.use(ctx, waiting)
+	s, err := c.acquire(ctx, waiting)
 	if err != nil {
 		return "", err
 	}
-	defer c.done(s)
+	defer c.release(s)
 	switch {
 	case d.request.Destroy != nil:
 		return destroy(ctx, s, d.request.Destroy.ConversationID)
 	case d.task != nil:
-		return output(waiting, s, *d.task)
+		return awaitOutput(waiting, s, *d.task)
 	}
 	return c.submit(ctx, waiting, s, item)
 }
 
-// read answers conv.list and conv.history, even while another process has the session open.
-func (c *client) read(ctx context.Context, call session.Item) (string, error) {
+// answerFromState answers conv.list and conv.history. If another process has the session open, it reads the log.
+func (c *client) answerFromState(ctx context.Context, call session.Item) (string, error) {
 	var state session.State
-	s, err := c.tryUse(ctx)
+	s, err := c.tryAcquire(ctx)
 	if err == nil {
-		defer c.done(s)
+		defer c.release(s)
 		state = s.State()
 	} else if busy := (*log.BusyError)(nil); errors.As(err, &busy) || errors.Is(err, fs.ErrExist) {
 		state, _, err = log.Load(c.project.Logs, c.new.ID)
@@ -178,17 +179,17 @@ func (c *client) read(ctx context.Context, call session.Item) (string, error) {
 	return answerOf(state.Answer(state.Root().ID, call))
 }
 
-// destroy answers conv.destroy. A conversation that runs is interrupted.
+// destroy answers conv.destroy once the conversation is destroyed. A conversation that runs is interrupted.
 func destroy(ctx context.Context, s *Session, id string) (string, error) {
 	err := s.Do(ctx, session.Remove{Conversation: id})
-	if err != nil && session.CodeOf(err) != session.CodeLate { // late: it is being destroyed
+	if err != nil && session.CodeOf(err) != session.CodeLate { // late: it runs, and is being destroyed already
 		return "", err
 	}
 	err = s.Await(ctx, func(state session.State) bool { return state.Conversation(strings.ToLower(id)).Destroyed })
 	return `{"ok":true}`, err
 }
 
-// submit answers conv.create and conv.send. It waits until waiting ends. If ctx ends, it interrupts the work.
+// submit answers conv.create and conv.send. It waits for the output until waiting ends. If ctx ends, it stops the work.
 func (c *client) submit(ctx, waiting context.Context, s *Session, call session.Item) (string, error) {
 	call.CallID = uuid.NewString()
 	if create := call.Request.Create; create != nil {
@@ -201,7 +202,7 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 	if err != nil {
 		return "", err
 	}
-	answer, err := output(waiting, s, call.CallID)
+	answer, err := awaitOutput(waiting, s, call.CallID)
 	if err != nil && ctx.Err() != nil {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
@@ -212,61 +213,66 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 	return answer, err
 }
 
-// makeRoom destroys the conversation that has been idle longest, since before this process began, if the session is full.
+// makeRoom destroys the conversation that has been idle longest if the session is full, but not one that was used since
+// this process first heard of the program.
 func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	idle := s.State().Replaceable()
-	if idle == nil || !idle.LastActive.Before(c.began) {
+	if idle == nil || !idle.LastActive.Before(c.firstSeen) {
 		return nil
 	}
 	err := s.Do(ctx, session.Remove{Conversation: idle.ID})
-	if refusal := (*session.Refusal)(nil); errors.As(err, &refusal) { // another call was faster
+	if refusal := (*session.Refusal)(nil); errors.As(err, &refusal) { // another call has used or destroyed it
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	since := idle.LastActive.Format(time.RFC3339)
 	c.project.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", idle.ID, since))
-	return err
+	return nil
 }
 
-// output waits for the output of a call. If waiting ends with errWaiting, the answer is that the call is running.
-func output(waiting context.Context, s *Session, id string) (string, error) {
+// awaitOutput waits for the output of a call. If waiting ends with errWaiting, the answer says that the call is running.
+func awaitOutput(waiting context.Context, s *Session, callID string) (string, error) {
 	var target string
 	var output *session.Item
 	err := s.Await(waiting, func(state session.State) bool {
-		target, output = outcomeOf(state, id)
+		target, output = outcomeOf(state, callID)
 		return target == ""
 	})
 	switch {
 	case errors.Is(err, errWaiting):
-		data, err := json.Marshal(conv.SendResult{ConversationID: target, Status: "running", TaskID: &id})
+		data, err := json.Marshal(conv.SendResult{ConversationID: target, Status: "running", TaskID: &callID})
 		return string(data), err
 	case err != nil:
 		return "", err
-	case output == nil:
+	case output == nil: // and no target: there is no such call
 		return "", &session.Refusal{Code: session.CodeNotFound, Field: "task_id", Reason: "there is no such task in this session"}
 	}
 	return answerOf(output.Output, !output.Failed)
 }
 
-// outcomeOf returns the conversation that runs for a call of the root, or else the output, which is nil if there is none.
-func outcomeOf(s session.State, id string) (target string, output *session.Item) {
+// outcomeOf returns the output of a call of the root. If the call still waits for it, outcomeOf returns the call's target
+// instead, and if there is no such call, neither.
+func outcomeOf(s session.State, callID string) (target string, output *session.Item) {
 	for _, queued := range s.Queue() {
-		if queued.Call != nil && queued.Call.CallID == id {
+		if queued.Call != nil && queued.Call.CallID == callID {
 			return queued.Call.Target(), nil
 		}
 	}
 	for entry := range s.Root().Latest() {
 		switch {
-		case entry.CallID != id:
+		case entry.CallID != callID:
 		case entry.Kind == session.ToolOutput:
 			return "", &entry.Item
-		default:
+		default: // the call itself, which is older than its output
 			return entry.Target(), nil
 		}
 	}
 	return "", nil
 }
 
-// answerOf returns the output of a call as an answer, or as an error if the call failed.
+// answerOf returns the output of a call as an answer, or as an error for the model if the call failed.
 func answerOf(content string, success bool) (string, error) {
 	if !success {
 		return "", contract.Fixable(content)

@@ -23,32 +23,33 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// Limits of a call, in bytes. The log keeps arguments and files, and models read them again.
+// Limits of a call of a conv tool, in bytes. The log keeps arguments and files, and models read them again.
 const (
-	maxArguments   = 4 << 20
+	maxArguments   = 4 << 20  // of the JSON of the arguments
 	maxInstruction = 1 << 20  // of a base_instruction_file
 	maxImage       = 8 << 20  // of an image file
-	maxImages      = 16777216 // of all image files
+	maxImages      = 16777216 // of all image files of the call together
 )
 
-// decoded is a call of a conv tool.
+// decoded is a call of a conv tool, while and after it is decoded.
 type decoded struct {
 	tool    string // its canonical name
 	request session.Request
-	wait    *int    // milliseconds that a caller outside of the session waits; nil is the default
-	task    *string // of conv.wait; nil for other tools
+	wait    *int    // milliseconds for which a program outside of the session waits; nil is the default
+	task    *string // the task_id of conv.wait; nil for other tools
 
 	project  *Project
 	settings Settings // of the caller
-	images   int      // bytes of image files
+	images   int      // bytes of the image files so far
 }
 
-// decode validates a call of a conv tool, by any of its names, and reads its files. A wrong call has Refused.
-func (p *Project) decode(settings Settings, name string, arguments []byte) *decoded {
+// decodeCall decodes and validates a call of a conv tool by any of its names, and reads the files that the call names. A
+// wrong call has Refused alone. settings are those of the caller.
+func (p *Project) decodeCall(settings Settings, name string, arguments []byte) *decoded {
 	all := declared()
 	tool := &all[slices.IndexFunc(all, func(t contract.Tool) bool { return t.AnswersTo(name) })]
 	d := &decoded{tool: tool.Name, project: p, settings: settings}
-	err := d.take(&contract.Call{Tool: tool.Name, Arguments: arguments}, tool)
+	err := d.setRequest(&contract.Call{Tool: tool.Name, Arguments: arguments}, tool)
 	if err == nil {
 		return d
 	}
@@ -63,7 +64,8 @@ func (p *Project) decode(settings Settings, name string, arguments []byte) *deco
 	return d
 }
 
-func (d *decoded) take(call *contract.Call, tool *contract.Tool) (err error) {
+// setRequest sets what the arguments say. The error is a [*session.Refusal], or that of [coerce.Params].
+func (d *decoded) setRequest(call *contract.Call, tool *contract.Tool) (err error) {
 	if n := len(call.Arguments); n > maxArguments {
 		return refuse("", "the arguments have %d bytes; the limit is %d", n, maxArguments)
 	}
@@ -71,7 +73,7 @@ func (d *decoded) take(call *contract.Call, tool *contract.Tool) (err error) {
 	case session.ConvCreate:
 		var a conv.CreateParams
 		if a, err = coerce.Params[conv.CreateParams](call, tool); err == nil {
-			err = d.create(a)
+			err = d.setCreate(a)
 		}
 	case session.ConvSend:
 		var a conv.SendParams
@@ -90,7 +92,7 @@ func (d *decoded) take(call *contract.Call, tool *contract.Tool) (err error) {
 		d.request.Destroy = (*session.Destroy)(&a)
 	case session.ConvList:
 		_, err = coerce.Params[conv.ListParams](call, tool)
-	default:
+	default: // conv.wait, which no request is for
 		var a conv.WaitParams
 		a, err = coerce.Params[conv.WaitParams](call, tool)
 		d.task, d.wait = &a.TaskID, a.WaitMs
@@ -98,20 +100,21 @@ func (d *decoded) take(call *contract.Call, tool *contract.Tool) (err error) {
 	return err
 }
 
-// refuse returns the refusal of an argument.
+// refuse returns the refusal of a call because of an argument.
 func refuse(field, format string, args ...any) *session.Refusal {
 	return &session.Refusal{Code: session.CodeInvalidArguments, Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 
-func (d *decoded) create(a conv.CreateParams) (err error) {
+// setCreate sets the request and the wait of conv.create, and reads the files.
+func (d *decoded) setCreate(a conv.CreateParams) (err error) {
 	d.wait = a.WaitMs
 	c := &session.Create{
 		ConversationID: uuid.NewString(), Base: a.BaseInstructionText, UserInstruction: a.UserInstruction, MCPAllowlist: a.MCPAllowlist,
-		Title: value(a.Title), Budget: d.budget((*conv.SendBudget)(a.Budget)),
+		Title: orZero(a.Title), Budget: d.budget((*conv.SendBudget)(a.Budget)),
 	}
 	d.request.Create = c
 	if file := a.BaseInstructionFile; file != nil {
-		data, err := d.read(*file, maxInstruction)
+		data, err := d.readFile(*file, maxInstruction)
 		if err == nil && !utf8.Valid(data) {
 			err = errors.New("it is not UTF-8")
 		}
@@ -141,7 +144,7 @@ func (d *decoded) create(a conv.CreateParams) (err error) {
 	if !c.Internal[session.SearchTool] {
 		return nil
 	}
-	// The caller may have the tool from a model that could search.
+	// The caller may have the tool from a time when the model could search.
 	if m, err := configured.Choose(d.project.Config, d.settings.Model); err == nil && m.Value.WebSearch {
 		return nil
 	}
@@ -149,65 +152,66 @@ func (d *decoded) create(a conv.CreateParams) (err error) {
 	return &session.Refusal{Code: session.CodeUnavailable, Field: field, Reason: reason}
 }
 
+// budget returns the budget that a call gives. Its seconds count from now.
 func (d *decoded) budget(a *conv.SendBudget) (b session.Budget) {
 	if a == nil {
 		return b
 	}
-	b.Tokens, b.Calls = int64(value(a.Tokens)), int64(value(a.ToolCalls))
+	b.Tokens, b.Calls = int64(orZero(a.Tokens)), int64(orZero(a.ToolCalls))
 	if a.Seconds != nil {
 		b.Deadline = d.project.host.Now().UTC().Round(0).Add(time.Duration(*a.Seconds) * time.Second)
 	}
 	return b
 }
 
-// value returns the value of an argument, or the zero value if it is not given.
-func value[T any](p *T) (v T) {
+// orZero returns the value of an argument, or the zero value if the argument is not given.
+func orZero[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
 	}
 	return v
 }
 
-// parts returns the parts of a message.
+// parts returns the parts of a message, with image files as data: URLs. The error is the refusal of an item.
 func (d *decoded) parts(items []conv.SendItem) (parts []session.Part, err error) {
 	for i, item := range items {
-		at := fmt.Sprintf("items[%d].", i)
-		if err := misfit(at, item); err != nil {
+		place := fmt.Sprintf("items[%d].", i)
+		if err := checkMembers(place, item); err != nil {
 			return nil, err
 		}
-		part := session.Part{Text: value(item.Text), ImageURL: value(item.ImageURL)}
+		part := session.Part{Text: orZero(item.Text), ImageURL: orZero(item.ImageURL)}
 		switch scheme, _, _ := strings.Cut(part.ImageURL, ":"); {
 		case item.Path != nil:
-			if part.ImageURL, err = d.image(*item.Path); err != nil {
-				return nil, unreadable(*item.Path, at+"path", err)
+			if part.ImageURL, err = d.readImage(*item.Path); err != nil {
+				return nil, unreadable(*item.Path, place+"path", err)
 			}
 		case item.ImageURL != nil && scheme != "http" && scheme != "https" && !strings.HasPrefix(part.ImageURL, "data:image/"):
-			return nil, refuse(at+"image_url", "the address of an image begins with https://, http:// or data:image/, and not with %s", text.Quote(text.Cut(part.ImageURL, 60)))
+			return nil, refuse(place+"image_url", "the address of an image begins with https://, http:// or data:image/, and not with %s", text.Quote(text.Cut(part.ImageURL, 60)))
 		}
 		parts = append(parts, part)
 	}
 	return parts, nil
 }
 
-// misfit returns a refusal unless an item has the member that its type needs, and no other. at is its place.
-func misfit(at string, item conv.SendItem) error {
+// checkMembers returns a refusal unless an item, at a place, has the member that its type needs and no other.
+func checkMembers(place string, item conv.SendItem) error {
 	for _, m := range []struct {
-		of, member string
-		value      *string
+		itemType, member string
+		value            *string
 	}{{"text", "text", item.Text}, {"image", "image_url", item.ImageURL}, {"local_image", "path", item.Path}} {
 		switch {
-		case m.of == item.Type && m.value == nil:
-			return refuse(at+m.member, "an item of type %s needs %s", item.Type, m.member)
-		case m.of != item.Type && m.value != nil:
-			return refuse(at+m.member, "an item of type %s has no %s", item.Type, m.member)
+		case m.itemType == item.Type && m.value == nil:
+			return refuse(place+m.member, "an item of type %s needs %s", item.Type, m.member)
+		case m.itemType != item.Type && m.value != nil:
+			return refuse(place+m.member, "an item of type %s has no %s", item.Type, m.member)
 		}
 	}
 	return nil
 }
 
-// image returns an image file as a data: URL.
-func (d *decoded) image(path string) (string, error) {
-	data, err := d.read(path, maxImage)
+// readImage returns an image file as a data: URL.
+func (d *decoded) readImage(path string) (string, error) {
+	data, err := d.readFile(path, maxImage)
 	d.images += len(data)
 	kind := http.DetectContentType(data)
 	switch {
@@ -221,8 +225,8 @@ func (d *decoded) image(path string) (string, error) {
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
 
-// read reads a file of the workspace. Links cannot lead out of the workspace.
-func (d *decoded) read(path string, most int64) ([]byte, error) {
+// readFile reads a file of the workspace that has at most maxBytes. Links cannot lead out of the workspace.
+func (d *decoded) readFile(path string, maxBytes int64) ([]byte, error) {
 	if d.settings.Root == "" {
 		return nil, errors.New("there is no workspace here: a project has a directory .jp or a file convtools.toml")
 	}
@@ -234,16 +238,16 @@ func (d *decoded) read(path string, most int64) ([]byte, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(d.settings.Dir, path)
 	}
-	real, _ := filepath.EvalSymlinks(d.settings.Root) // path may begin with it
-	for _, dir := range []string{d.settings.Root, real} {
+	realRoot, _ := filepath.EvalSymlinks(d.settings.Root) // an absolute path may begin with it instead
+	for _, dir := range []string{d.settings.Root, realRoot} {
 		if inside, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(inside) {
-			return safefile.ReadIn(root, inside, most)
+			return safefile.ReadIn(root, inside, maxBytes)
 		}
 	}
 	return nil, errors.New("it is outside of the workspace")
 }
 
-// unreadable returns the refusal of a call that names a file. It names no path except that of the call.
+// unreadable returns the refusal of a call whose argument field names a file. It shows no path except that of the call.
 func unreadable(path, field string, err error) *session.Refusal {
 	if outer := (*fs.PathError)(nil); errors.As(err, &outer) {
 		err = outer.Err

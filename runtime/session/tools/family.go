@@ -1,8 +1,8 @@
 // Package tools is the conv tools: what an engine needs of them for the conversations of a session, and a family for
 // programs outside of sessions.
 //
-// A conversation may call the conv tools, the tools of other families, and those of MCP servers. [Project] connects these
-// with the models of a directory and with the logs. Conversations in a JP workspace are recorded there.
+// A conversation may call the conv tools, the tools of other families, and those of MCP servers. [Project] connects
+// these with the models of a directory and with the logs. Conversations in a JP workspace are recorded there.
 //
 // Each program outside (an MCP client, convtools call, JP) has a session in a project. It belongs to the calling
 // conversation if the host names that, and otherwise to the program by its name. The program takes the place of the
@@ -54,8 +54,8 @@ type family struct {
 	clients  map[string]*client  // by session
 }
 
-// project returns the project of a directory and the model of its new sessions. The error says why there is no model;
-// the project is nil if it cannot be used at all.
+// project returns the project of a directory and the model of its new sessions. If the project cannot be used at all,
+// it is nil, and the error says why. Otherwise an error says why there is no model.
 func (f *family) project(dir string) (*Project, configured.Model, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +71,7 @@ func (f *family) project(dir string) (*Project, configured.Model, error) {
 	return p, m, err
 }
 
-// offered returns the tools if there is a model.
+// offered returns the conv tools, or none if new sessions have no model.
 func (f *family) offered(context.Context) []contract.Tool {
 	if _, _, err := f.project(f.host.Dir); err != nil {
 		return nil
@@ -79,8 +79,8 @@ func (f *family) offered(context.Context) []contract.Tool {
 	return declared()
 }
 
-// client returns the program that makes a call.
-func (f *family) client(where contract.Context) (*client, error) {
+// clientOf returns the client for the program that makes a call. The error is the refusal of a project without a model.
+func (f *family) clientOf(where contract.Context) (*client, error) {
 	p, _, err := f.project(cmp.Or(where.Dir, f.host.Dir))
 	if err != nil {
 		return nil, &session.Refusal{Code: session.CodeUnavailable, Reason: "no conversation can be held here: " + err.Error()}
@@ -95,9 +95,9 @@ func (f *family) client(where contract.Context) (*client, error) {
 	return f.clients[id], nil
 }
 
-// call answers a call. An error that is not for models becomes a refusal and a warning.
+// call answers a call of a program outside. An error that is not for models becomes a warning and a refusal.
 func (f *family) call(ctx context.Context, call contract.Call) (answer string, err error) {
-	c, err := f.client(call.Context)
+	c, err := f.clientOf(call.Context)
 	if err == nil {
 		answer, err = c.answer(ctx, call)
 	}
@@ -118,7 +118,7 @@ func (f *family) call(ctx context.Context, call contract.Call) (answer string, e
 	return "", &contract.Error{Message: refusal.Content(), Detail: err.Error(), Transient: true, Err: err}
 }
 
-// close stops the work of all sessions. It continues when they are used again.
+// close stops the work of all sessions, and all MCP servers. The work continues when its session is used again.
 func (f *family) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -132,7 +132,7 @@ func (f *family) close() {
 	}
 }
 
-// checks reports which model is used. Having no model is not a problem.
+// checks reports which model new sessions have, and wrong or untrusted tables. Having no model is not a problem.
 func (f *family) checks(context.Context) (checks []toolset.Check) {
 	add := func(status toolset.Status, detail, fix string) {
 		checks = append(checks, toolset.Check{Name: "models", Status: status, Detail: detail, Fix: fix})

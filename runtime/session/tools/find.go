@@ -25,13 +25,13 @@ type Conversation struct {
 	Settings    Settings // of the session
 }
 
-// Find returns the conversation with an id, of it or of its record, or with the beginning of one. The id of a session means
-// its root. The error may be a [*log.NotFoundError], an [*AmbiguousError], or a [*CopyError] for a fork.
+// Find returns the conversation that has an id, is recorded under it, or is the only one whose id begins with it. The
+// id of a session means its root. The error may be a [*log.NotFoundError], an [*AmbiguousError] or a [*ForkError].
 func (p *Project) Find(ctx context.Context, id string) (Conversation, error) {
 	id = strings.ToLower(strings.TrimSpace(id))
-	found, err := p.recorded(ctx, id)
-	if err == nil && found.Session == "" {
-		found, err = p.beginning(ctx, id)
+	found, err := p.findRecorded(ctx, id)
+	if err == nil && found.Session == "" { // id is no whole id of a record
+		found, err = p.findByPrefix(ctx, id)
 	}
 	if err != nil {
 		return Conversation{}, err
@@ -41,10 +41,10 @@ func (p *Project) Find(ctx context.Context, id string) (Conversation, error) {
 	return found, err
 }
 
-// AmbiguousError is the error for the beginning of several ids.
+// AmbiguousError is the error for a text with which several ids begin.
 type AmbiguousError struct {
 	ID  string
-	IDs []string // that begin with ID
+	IDs []string // the ids that begin with ID
 }
 
 func (e *AmbiguousError) Error() string {
@@ -53,9 +53,9 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q begins the ids of %d conversations, such as %s; write more of one", e.ID, len(e.IDs), list)
 }
 
-// beginning returns the only conversation whose id begins with a text, which may lack the prefix of recorded ids.
-func (p *Project) beginning(ctx context.Context, id string) (Conversation, error) {
-	found, err := p.begun(ctx, id)
+// findByPrefix returns the only conversation whose id, or whose record's id with or without its prefix, begins with id.
+func (p *Project) findByPrefix(ctx context.Context, id string) (Conversation, error) {
+	found, err := p.idsByPrefix(ctx, id)
 	if err != nil {
 		return Conversation{}, err
 	}
@@ -65,22 +65,22 @@ func (p *Project) beginning(ctx context.Context, id string) (Conversation, error
 	}
 	ids = append(slices.Sorted(maps.Keys(found)), ids...)
 	switch {
-	case len(ids) == 0 || id == "":
+	case len(ids) == 0 || id == "": // every id begins with ""
 		return Conversation{}, &log.NotFoundError{Session: id, Dir: p.Logs}
 	case len(ids) > 1:
 		return Conversation{}, &AmbiguousError{ID: id, IDs: ids}
-	case len(found) == 0:
-		return p.recorded(ctx, ids[0])
+	case len(found) == 0: // the id is one of the workspace
+		return p.findRecorded(ctx, ids[0])
 	}
 	return Conversation{Session: found[ids[0]], ID: ids[0]}, nil
 }
 
-// begun returns the conversations whose ids begin with a text, with the session of each: roots, or if there is none,
-// created conversations of logs that can be read.
-func (p *Project) begun(ctx context.Context, id string) (map[string]string, error) {
+// idsByPrefix returns the ids in the logs that begin with id, each with the id of its session: those of sessions, or if
+// there is none, those of created conversations in logs that can be read.
+func (p *Project) idsByPrefix(ctx context.Context, id string) (map[string]string, error) {
 	all, err := log.List(p.Logs)
 	prefix := sessions.IDs().Prefix
-	own := strings.TrimPrefix(id, prefix)
+	own := strings.TrimPrefix(id, prefix) // as ids begin in logs
 	found := map[string]string{}
 	for _, info := range all {
 		if strings.HasPrefix(info.Session, own) {
@@ -108,7 +108,7 @@ func (p *Project) begun(ctx context.Context, id string) (map[string]string, erro
 func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, err error) {
 	const prefix, digits = "jp-c", "0123456789"
 	number := strings.TrimPrefix(id, prefix)
-	if p.workspace == nil || strings.Trim(number, digits) != "" {
+	if p.workspace == nil || strings.Trim(number, digits) != "" { // JP's ids have only digits
 		return nil, nil
 	}
 	listed, err := p.workspace.List(ctx, store.Scope{Set: store.Live | store.Archived})
@@ -124,24 +124,25 @@ func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, 
 	return ids, nil
 }
 
-// recorded returns the conversation that is recorded in the JP workspace under an id. Its Session is empty if none is.
-func (p *Project) recorded(ctx context.Context, id string) (found Conversation, err error) {
+// findRecorded returns the conversation that is recorded in the JP workspace under an id. Its Session is empty if there
+// is no such id. The id of a fork, a [*ForkError], and that of any other conversation of JP are errors.
+func (p *Project) findRecorded(ctx context.Context, id string) (found Conversation, err error) {
 	parsed, err := jp.ParseID(id)
 	if err != nil || p.workspace == nil {
 		return found, nil
 	}
 	err = inWorkspace(ctx, p.workspace, parsed, func(c store.Conversation) error {
-		of, ok := labelled(c.Conversation)
-		if ok && p.records(ctx, of, c.ID) {
-			found = of
+		conversation, ok := byLabel(c.Conversation)
+		if ok && p.isRecordedAs(ctx, conversation, c.ID) {
+			found = conversation
 			return nil
 		}
 		last, err := lastMark(ctx, c, func(mark) bool { return true })
 		switch {
 		case err != nil:
 			return err
-		case last > 0:
-			return &CopyError{ID: c.ID}
+		case last > 0: // its events are copies of recorded ones
+			return &ForkError{ID: c.ID}
 		}
 		return fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", c.ID)
 	})
@@ -151,19 +152,19 @@ func (p *Project) recorded(ctx context.Context, id string) (found Conversation, 
 	return found, err
 }
 
-// records reports whether a conversation is recorded under an id, and not a fork, which has the same label. It is true
-// for a session that cannot be read: opening it returns the error.
-func (p *Project) records(ctx context.Context, of Conversation, id transcript.ID) bool {
-	state, _, err := log.Load(p.Logs, of.Session)
-	c := state.Conversation(of.ID)
+// isRecordedAs reports whether a conversation is recorded under an id. The id may instead be that of a fork, which has
+// the same label. For a session that cannot be read the result is true: opening the session returns the error.
+func (p *Project) isRecordedAs(ctx context.Context, conversation Conversation, id transcript.ID) bool {
+	state, _, err := log.Load(p.Logs, conversation.Session)
+	c := state.Conversation(conversation.ID)
 	if err != nil || c == nil {
 		return true
 	}
-	recorded, err := recordedID(ctx, p.workspace, of.Session, c)
+	recorded, err := recordedID(ctx, p.workspace, conversation.Session, c)
 	return err == nil && recorded == id
 }
 
-// inWorkspace calls read with a conversation of a workspace. The error is a [*store.NotFoundError], or that of read.
+// inWorkspace calls read with a conversation of a workspace, or returns an error such as a [*store.NotFoundError].
 func inWorkspace(ctx context.Context, w *jp.Workspace, id transcript.ID, read func(store.Conversation) error) error {
 	listed, err := w.List(ctx, store.Scope{IDs: []transcript.ID{id}})
 	if err != nil {
@@ -176,15 +177,15 @@ func inWorkspace(ctx context.Context, w *jp.Workspace, id transcript.ID, read fu
 	return read(listed.Conversations[0])
 }
 
-// CopyError is the error for a fork of a recorded conversation that no session continues yet.
-type CopyError struct{ ID transcript.ID }
+// ForkError is the error for a fork of a recorded conversation that no session continues yet.
+type ForkError struct{ ID transcript.ID }
 
-func (e *CopyError) Error() string {
+func (e *ForkError) Error() string {
 	return fmt.Sprintf("conversation %s is a fork of one that a session has, and no session has it yet; convtools query --id %[1]s begins one", e.ID)
 }
 
-// Copied returns a new session that continues a fork, with its messages as history.
-func (p *Project) Copied(ctx context.Context, id transcript.ID) (n New, err error) {
+// FromFork describes a new session that continues a fork. The history of the session is that of the fork.
+func (p *Project) FromFork(ctx context.Context, id transcript.ID) (n New, err error) {
 	err = inWorkspace(ctx, p.workspace, id, func(c store.Conversation) error {
 		n = New{Title: c.Title, Settings: Settings{Hidden: c.Hidden, Recorded: string(id)}}
 		calls := map[string]session.Item{}
@@ -197,7 +198,8 @@ func (p *Project) Copied(ctx context.Context, id transcript.ID) (n New, err erro
 	return n, err
 }
 
-// historyOf returns the items of a recorded event. A call, kept in calls until then, comes with its output.
+// historyOf returns the items that a recorded event adds to a history. It keeps a call in calls, and returns the call
+// together with its output. A call whose output does not come before the next message of the user is left out.
 func historyOf(e *transcript.Event, calls map[string]session.Item) []session.Item {
 	text := string(eventtext.Body(e))
 	message := func(kind model.Kind, from session.Origin) []session.Item {

@@ -113,15 +113,15 @@ repeat = true
 	}
 	is := func(id transcript.ID, of, conversation string) {
 		t.Helper()
-		at, err := s.recorded(t.Context(), string(id))
+		at, err := s.findRecorded(t.Context(), string(id))
 		if err != nil || at.Session != of || at.ID != conversation {
 			t.Errorf("%s: %+v, %v; want %s of %s", id, at, err, conversation, of)
 		}
 	}
 	isCopy := func(id transcript.ID) {
 		t.Helper()
-		var copied *CopyError
-		if at, err := s.recorded(t.Context(), string(id)); !errors.As(err, &copied) || copied.ID != id {
+		var copied *ForkError
+		if at, err := s.findRecorded(t.Context(), string(id)); !errors.As(err, &copied) || copied.ID != id {
 			t.Errorf("%s: %+v, %v; want a copy", id, at, err)
 		}
 	}
@@ -137,7 +137,7 @@ repeat = true
 	is(childAs, of, child)
 
 	for _, fork := range []transcript.ID{near, far} {
-		n, err := s.Copied(t.Context(), fork)
+		n, err := s.FromFork(t.Context(), fork)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ repeat = true
 		t.Error(warnings.String())
 	}
 
-	if _, err := s.recorded(t.Context(), "jp-c17700000000"); err == nil || !strings.Contains(err.Error(), "was not held with convtools") {
+	if _, err := s.findRecorded(t.Context(), "jp-c17700000000"); err == nil || !strings.Contains(err.Error(), "was not held with convtools") {
 		t.Errorf("JP's own: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func (p *Project) Offered(ctx context.Context, c *session.Conversation) []model.
 	}
 	for _, tool := range declared() {
 		if c.Internal[session.ConvTools] && session.IsOwnTool(tool.Name) {
-			tool.InputSchema = withoutWait(tool.InputSchema)
+			tool.InputSchema = withoutWaitParameter(tool.InputSchema)
 			add(tool)
 		}
 	}
@@ -41,9 +41,9 @@ func (p *Project) Offered(ctx context.Context, c *session.Conversation) []model.
 	return tools
 }
 
-// withoutWait returns a schema without the last parameter wait_ms. Only callers outside of a session can go on
-// without an answer.
-func withoutWait(schema string) string {
+// withoutWaitParameter returns the schema of a conv tool without wait_ms, which is not its first property and has no
+// inner object. Conversations of a session wait for answers; only programs outside can go on without one.
+func withoutWaitParameter(schema string) string {
 	before, wait, found := strings.Cut(schema, `,"wait_ms":{`)
 	if !found {
 		return schema
@@ -59,7 +59,7 @@ func (p *Project) serverTools(ctx context.Context, c *session.Conversation) []se
 	})
 }
 
-// serverTool returns the tool of an MCP server that a conversation may use under a name.
+// serverTool returns the tool of an MCP server that a conversation may use under a name, and whether there is one.
 func (p *Project) serverTool(ctx context.Context, c *session.Conversation, name string) (serverTool, bool) {
 	if !strings.HasPrefix(name, serverPrefix) {
 		return serverTool{}, false
@@ -81,10 +81,11 @@ func (p *Project) catalogue(ctx context.Context) map[string][]string {
 	return catalogue
 }
 
-// Prepare validates a call of a conversation and reads the files that it names.
+// Prepare validates a call of a conversation and reads the files that the call names. The request is a refusal if the
+// call is wrong or the conversation does not have the tool.
 func (p *Project) Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
 	if session.IsOwnTool(call.Name) {
-		return p.decode(SettingsOf(c.Context), call.Name, []byte(call.Arguments)).request
+		return p.decodeCall(SettingsOf(c.Context), call.Name, []byte(call.Arguments)).request
 	}
 	_, _, err := p.registry.Lookup(call.Name)
 	if _, ok := p.serverTool(ctx, c, call.Name); err == nil || ok {
@@ -95,7 +96,7 @@ func (p *Project) Prepare(ctx context.Context, c *session.Conversation, call mod
 	}}
 }
 
-// Run runs the tool of a call that is not one of sessions. A panic of the tool is its failure.
+// Run runs the tool of a call that sessions do not answer themselves. If the tool panics, the call fails.
 func (s *Session) Run(ctx context.Context, c *session.Conversation, call session.Item) (content string, success bool) {
 	if tool, ok := s.serverTool(ctx, c, call.Name); ok {
 		return tool.call(ctx, []byte(call.Arguments))

@@ -13,22 +13,22 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// page returns the page of the project's sessions. It is live.
+// page returns the page that shows the sessions of a project.
 func (f *family) page() toolset.Page {
 	return toolset.Page{
-		Name: "sessions", Title: "Running", Show: f.shown, Version: f.shownVersion,
+		Name: "sessions", Title: "Running", Show: f.sessionItems, Version: f.sessionsVersion,
 		Empty: "Nothing has run in this project. An assistant begins a conversation of its own with conv.create, and you begin one with: " + f.host.Name + " query",
 	}
 }
 
 // Limits of the page.
 const (
-	shownSessions = 12
-	shownDoing    = 400 // characters of what a conversation says
+	maxSessions = 12  // on the page, the last used ones
+	maxActivity = 400 // characters of what a conversation says
 )
 
-// shown returns the sessions of a project, the last used first, each with its conversations as a tree.
-func (f *family) shown(ctx context.Context, where contract.Context) (items []toolset.Item, err error) {
+// sessionItems returns the last used sessions of a project, each with its conversations as a tree.
+func (f *family) sessionItems(ctx context.Context, where contract.Context) (items []toolset.Item, err error) {
 	p, _, err := f.project(cmp.Or(where.Dir, f.host.Dir))
 	if p == nil {
 		return nil, err
@@ -38,12 +38,12 @@ func (f *family) shown(ctx context.Context, where contract.Context) (items []too
 		return nil, err
 	}
 	for _, info := range all {
-		if len(items) == shownSessions || ctx.Err() != nil {
+		if len(items) == maxSessions || ctx.Err() != nil {
 			break
 		}
 		summary, err := log.Summarize(p.Logs, info.Session)
-		if settings := SettingsOf(summary.Context); err == nil && (settings.Root == "" || settings.Root != p.Settings.Root) {
-			continue
+		if root := SettingsOf(summary.Context).Root; err == nil && (root == "" || root != p.Settings.Root) {
+			continue // it is of another project
 		}
 		state, _, err := log.Load(p.Logs, info.Session)
 		if err != nil {
@@ -55,28 +55,28 @@ func (f *family) shown(ctx context.Context, where contract.Context) (items []too
 	return items, ctx.Err()
 }
 
-// shownVersion returns a value that changes with every record of a session.
-func (f *family) shownVersion(_ context.Context, where contract.Context) string {
+// sessionsVersion returns a text that changes with every record of the sessions last used.
+func (f *family) sessionsVersion(_ context.Context, where contract.Context) string {
 	p, _, err := f.project(cmp.Or(where.Dir, f.host.Dir))
 	if p == nil {
 		return err.Error()
 	}
 	var b strings.Builder
 	all, err := log.List(p.Logs)
-	for _, info := range all[:min(len(all), shownSessions)] {
+	for _, info := range all[:min(len(all), maxSessions)] {
 		fmt.Fprint(&b, info.Session, info.Bytes, " ")
 	}
 	return b.String() + fmt.Sprint(err)
 }
 
-// itemOf returns a conversation and those below it for people.
+// itemOf returns the item that shows a conversation and those below it.
 func itemOf(s session.State, c *session.Conversation) toolset.Item {
 	item := toolset.Item{Title: cmp.Or(TitleOf(c), c.ID), State: StateOf(s, c), Status: toolset.Off}
 	if item.State == "running" || item.State == "waiting" {
 		item.Status = toolset.OK
 		for last := range c.Latest() {
-			item.Text = doing(last.Item)
-			break
+			item.Text = activityOf(last.Item)
+			break // the newest entry is enough
 		}
 	}
 	item.Facts = []string{
@@ -92,18 +92,18 @@ func itemOf(s session.State, c *session.Conversation) toolset.Item {
 	return item
 }
 
-// doing returns what the last item of a conversation says.
-func doing(item session.Item) string {
+// activityOf returns what a conversation with this last item is doing, for people.
+func activityOf(item session.Item) string {
 	switch item.Kind {
 	case session.ToolCall:
-		return "calls " + item.Name + " " + text.Cut(item.Arguments, shownDoing)
+		return "calls " + item.Name + " " + text.Cut(item.Arguments, maxActivity)
 	case session.ToolOutput:
 		return "has the result of " + item.Name
 	}
-	return text.Cut(textOfParts(item.Parts), shownDoing)
+	return text.Cut(textOfParts(item.Parts), maxActivity)
 }
 
-// StateOf returns the state of a conversation in words for people.
+// StateOf returns the state of a conversation for people: "running", "waiting", "idle" or "destroyed".
 func StateOf(s session.State, c *session.Conversation) string {
 	if c.Destroyed {
 		return "destroyed"

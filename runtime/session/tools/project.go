@@ -40,8 +40,8 @@ type Project struct {
 	models map[string]model.Model // by name
 }
 
-// Open reads the configuration for a directory, or for the workspace with an id, and starts nothing. Empty is the working
-// directory. The error may be a [*config.Error].
+// Open returns the project of a directory. dir is its path, or the id of a workspace, or empty for the working
+// directory. Open reads the configuration and starts nothing. The error may be a [*config.Error].
 func Open(host *toolset.Host, dir string, registry *toolset.Registry) (*Project, error) {
 	logs, err := LogDir(host.Getenv)
 	if err != nil {
@@ -61,10 +61,10 @@ func Open(host *toolset.Host, dir string, registry *toolset.Registry) (*Project,
 	if root, ok := workspace.Find(dir); ok {
 		p.Settings.Root = root
 	} else if below, err := filepath.Rel(dir, config.Home(host.Getenv)); err == nil && filepath.IsLocal(below) {
-		p.Settings.Root = "" // the directory has all files of the user
+		p.Settings.Root = "" // the directory has the user's own files in it, which models may not read
 	}
 	if p.workspace, err = jp.Open(jp.Options{Dir: dir, Getenv: host.Getenv}); err != nil {
-		p.workspace = nil
+		p.workspace = nil // dir is in no JP workspace
 	}
 	p.Settings.JP = p.workspace != nil
 	trusted, untrusted := serversOf(c)
@@ -74,7 +74,7 @@ func Open(host *toolset.Host, dir string, registry *toolset.Registry) (*Project,
 	return p, nil
 }
 
-// root returns the root of the workspace, or the directory if there is none.
+// root returns the root of the workspace, or the directory if it is in no workspace.
 func (p *Project) root() string { return cmp.Or(p.Settings.Root, p.Settings.Dir) }
 
 // Warn warns of models and servers that cannot be used.
@@ -87,7 +87,7 @@ func (p *Project) Warn() {
 // Close stops the MCP servers.
 func (p *Project) Close() { p.servers.Close() }
 
-// locate returns the absolute path of a directory or of a workspace with an id.
+// locate returns the absolute path of a directory. A dir that does not exist may be the id of a workspace.
 func locate(r *toolset.Registry, dir string) (string, error) {
 	if _, err := os.Stat(cmp.Or(dir, ".")); err != nil {
 		if root, err := r.Project(dir); err == nil {
@@ -105,7 +105,8 @@ func LogDir(getenv func(string) string) (string, error) {
 	return "", errors.New("no directory for sessions: set HOME, or XDG_DATA_HOME to the path of a directory")
 }
 
-// Model returns the model of a conversation. The error is a [*model.Error], or that of [configured.Choose].
+// Model returns the model of a conversation, and opens it the first time. The error is a [*model.Error], or that of
+// [configured.Choose].
 func (p *Project) Model(_ context.Context, c *session.Conversation) (model.Model, error) {
 	if isOutside(c) {
 		return nil, &model.Error{Code: model.CodeConfiguration, Message: "this conversation belongs to another program and has no model"}

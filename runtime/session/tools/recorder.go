@@ -21,9 +21,9 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// recorder writes the conversations of a session into a JP workspace. A recorded conversation has a label with its ids in
-// the session, and each event has metadata with the number of its event in the log. So the next process can record what a
-// crash prevented, and nothing is recorded twice. A failure to record never ends the session.
+// recorder writes the conversations of a session into a JP workspace. A recorded conversation has a label with its ids
+// in the session, and each event has metadata with the number of its event in the log. So the next process can record
+// what a crash prevented, and nothing is recorded twice. A failure to record never ends the session.
 type recorder struct {
 	session   string
 	workspace *jp.Workspace
@@ -33,7 +33,7 @@ type recorder struct {
 
 	mu    sync.Mutex
 	state session.State            // after the last event
-	ids   map[string]transcript.ID // of recorded conversations, by those in the session; "" is not recorded yet
+	ids   map[string]transcript.ID // of records, by the ids in the session; "" if there is no record yet
 }
 
 func newRecorder(id string, w *jp.Workspace, p *Project) *recorder {
@@ -44,7 +44,7 @@ func newRecorder(id string, w *jp.Workspace, p *Project) *recorder {
 	}
 }
 
-// observe takes an event of the log and the state after it. At the end of a task it records the conversation.
+// observe keeps s, the state after an event's step, and records the event's conversation at the end of a task or batch.
 func (r *recorder) observe(e session.Event, s session.State) {
 	c := s.Conversation(e.Conversation)
 	if c == nil {
@@ -53,8 +53,8 @@ func (r *recorder) observe(e session.Event, s session.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.state = s
-	if _, known := r.ids[c.ID]; !known { // before more is said in it: if it is removed then, it is not made again
-		_, _ = r.lookup(c) // record returns the error
+	if _, known := r.ids[c.ID]; !known { // find the record now: if a person removes it later, it is not made again
+		_, _ = r.recordedIDOf(c) // record returns the error
 	}
 	switch e.Kind {
 	case session.TaskComplete, session.TaskFailed, session.TurnAborted, session.CallsClosed:
@@ -62,7 +62,7 @@ func (r *recorder) observe(e session.Event, s session.State) {
 	}
 }
 
-// finish records the rest of all conversations. The error is for a removed conversation; others are warnings.
+// finish records the rest of all conversations. The error says that a record was removed. Other errors are warnings.
 func (r *recorder) finish(s session.State) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,7 +76,7 @@ func (r *recorder) finish(s session.State) error {
 	return removed
 }
 
-// recordedAs returns the id under which a conversation, or else its nearest ancestor, is recorded, or "".
+// recordedAs returns the id under which a conversation, or its nearest ancestor with a record, is recorded, or "".
 func (r *recorder) recordedAs(id string) transcript.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,18 +88,18 @@ func (r *recorder) recordedAs(id string) transcript.ID {
 	return ""
 }
 
-// lookup returns the id under which a conversation is recorded, or "".
-func (r *recorder) lookup(c *session.Conversation) (id transcript.ID, err error) {
+// recordedIDOf returns the id under which a conversation is recorded, or "". It keeps the id in r.ids.
+func (r *recorder) recordedIDOf(c *session.Conversation) (id transcript.ID, err error) {
 	if r.ids[c.ID] == "" {
 		r.ids[c.ID], err = recordedID(context.Background(), r.workspace, r.session, c)
 	}
 	return r.ids[c.ID], err
 }
 
-// label is the key of the label of a recorded conversation. See labelOf.
+// label is the key of the label of a recorded conversation. labelOf returns its value.
 const label = jp.LabelSession
 
-// labelOf returns the label of a conversation: the id of the session, and below the root a slash and its own.
+// labelOf returns the label of a conversation: the id of the session for the root, and SESSION/ID for any other.
 func labelOf(session string, c *session.Conversation) string {
 	if c.Parent == "" {
 		return session
@@ -107,8 +107,8 @@ func labelOf(session string, c *session.Conversation) string {
 	return session + "/" + c.ID
 }
 
-// labelled returns the conversation of a session that is named by the label of a recorded conversation.
-func labelled(c transcript.Conversation) (Conversation, bool) {
+// byLabel returns the conversation that the label of a recorded one names, and whether it has a label.
+func byLabel(c transcript.Conversation) (Conversation, bool) {
 	session, id, below := strings.Cut(c.Labels[label], "/")
 	if !below {
 		id = session // a root has the id of its session
@@ -116,26 +116,27 @@ func labelled(c transcript.Conversation) (Conversation, bool) {
 	return Conversation{Session: session, ID: id}, session != ""
 }
 
-// continued returns the id of the recorded conversation that a root continues, if it does.
-func continued(c *session.Conversation) (transcript.ID, bool) {
+// continuedID returns the id of the record that the session continues, if c is the root of such a session.
+func continuedID(c *session.Conversation) (id transcript.ID, ok bool) {
 	id, err := jp.ParseID(SettingsOf(c.Context).Recorded)
 	return id, err == nil && c.Parent == ""
 }
 
-// recordedID returns the id under which a conversation is recorded, or "".
+// recordedID returns the id under which a conversation is recorded in a workspace, or "". A program outside
+// records its conversation itself.
 func recordedID(ctx context.Context, w *jp.Workspace, session string, c *session.Conversation) (transcript.ID, error) {
-	if id, ok := continued(c); ok || isOutside(c) {
+	if id, ok := continuedID(c); ok || isOutside(c) {
 		return id, nil
 	}
 	return w.Labelled(ctx, c.Opened, label, labelOf(session, c))
 }
 
-// record records the rest of a conversation.
+// record records the rest of a conversation. It warns of an error, unless that is for a removed record.
 func (r *recorder) record(c *session.Conversation) error {
 	if isOutside(c) {
 		return nil
 	}
-	err := r.write(context.Background(), c) // even if nobody waits any more
+	err := r.recordRest(context.Background(), c) // even if nobody waits any more
 	if missing := (*store.NotFoundError)(nil); err == nil || errors.As(err, &missing) {
 		return err
 	}
@@ -143,19 +144,21 @@ func (r *recorder) record(c *session.Conversation) error {
 	return err
 }
 
-// rootOpened is the number of the event that opens the root. Its history is recorded already.
+// rootOpened is the number of the event that opens the root. The history in that event is recorded already.
 const rootOpened = 2
 
-func (r *recorder) write(ctx context.Context, c *session.Conversation) error {
-	after := int64(0)
-	_, there := continued(c)
-	if there {
+// recordRest records what comes after the last recorded event. It makes the record if there is none, and labels the
+// record that a session continues.
+func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) error {
+	after := int64(0) // the number of the last event that is recorded
+	_, continues := continuedID(c)
+	if continues {
 		after = rootOpened
 	}
-	id, err := r.lookup(c)
+	id, err := r.recordedIDOf(c)
 	if err == nil && id != "" {
 		err = inWorkspace(ctx, r.workspace, id, func(found store.Conversation) error {
-			last, err := lastMark(ctx, found, func(m mark) bool { return !there || m.Session == r.session })
+			last, err := lastMark(ctx, found, func(m mark) bool { return !continues || m.Session == r.session })
 			after = max(after, last)
 			return err
 		})
@@ -164,10 +167,10 @@ func (r *recorder) write(ctx context.Context, c *session.Conversation) error {
 	switch {
 	case err != nil || len(events) == 0:
 		return err
-	case id == "":
-		r.ids[c.ID], err = r.writer.Create(ctx, r.new(c, events))
+	case id == "": // there is no record yet
+		r.ids[c.ID], err = r.writer.Create(ctx, r.newRecord(c, events))
 		return err
-	case there && after == rootOpened: // the session has recorded nothing here yet
+	case continues && after == rootOpened: // the record has nothing of the session yet
 		_, err = r.writer.Edit(ctx, id, func(transcript.Conversation) jp.Change {
 			return jp.Change{Labels: map[string]*string{label: &r.session}}
 		})
@@ -178,14 +181,14 @@ func (r *recorder) write(ctx context.Context, c *session.Conversation) error {
 	return r.writer.Append(ctx, id, events...)
 }
 
-// new returns the recorded form of a conversation that is not recorded yet.
-func (r *recorder) new(c *session.Conversation, events []jp.NewEvent) jp.New {
+// newRecord returns the first record of a conversation. It records the parent, if that is not recorded yet.
+func (r *recorder) newRecord(c *session.Conversation, events []jp.NewEvent) jp.New {
 	settings := SettingsOf(c.Context)
 	title, value := TitleOf(c), labelOf(r.session, c)
 	change := jp.Change{Title: &title, Hidden: &settings.Hidden, Labels: map[string]*string{label: &value}}
 	if parent := r.state.Conversation(c.Parent); parent != nil {
 		if r.ids[parent.ID] == "" {
-			_ = r.record(parent) // as in observe
+			_ = r.record(parent) // finish returns the error
 		}
 		id := r.ids[parent.ID]
 		change.Parent = &id
@@ -202,22 +205,22 @@ func (p *Project) jpModel(name string) jp.Model {
 	if !chosen.HTTP() {
 		return jp.Model{Name: chosen.Name}
 	}
-	is := chosen.Value
-	u, _ := url.Parse(is.BaseURL) // Choose has checked it
-	m := jp.Model{Name: is.Model, KeyEnv: is.KeyEnv, Provider: map[string]string{
+	table := chosen.Value
+	u, _ := url.Parse(table.BaseURL) // Choose has checked it
+	m := jp.Model{Name: table.Model, KeyEnv: table.KeyEnv, Provider: map[string]string{
 		"api.openai.com": "openai", "api.anthropic.com": "anthropic", "openrouter.ai": "openrouter",
 		"api.cerebras.ai": "cerebras", "api.deepseek.com": "deepseek", "generativelanguage.googleapis.com": "google",
 	}[u.Hostname()]}
 	if m.Provider != "" {
 		return m
 	}
-	m.BaseURL = strings.TrimSuffix(strings.TrimRight(is.BaseURL, "/"), "/v1") // JP adds it
+	m.BaseURL = strings.TrimSuffix(strings.TrimRight(table.BaseURL, "/"), "/v1") // JP adds it
 	switch {
-	case is.API == "messages":
+	case table.API == "messages":
 		m.Provider = "anthropic"
-	case is.API == "responses" || is.BaseURL == "":
+	case table.API == "responses" || table.BaseURL == "":
 		m.Provider = "openai"
-	case u.Port() == "11434":
+	case u.Port() == "11434": // the default of Ollama
 		m.Provider, m.KeyEnv = "ollama", ""
 	default: // JP asks any server with Chat Completions as llama.cpp
 		m.Provider, m.KeyEnv = "llamacpp", ""
@@ -225,13 +228,13 @@ func (p *Project) jpModel(name string) jp.Model {
 	return m
 }
 
-// mark is metadata of a recorded event. Session is set if a session continues the conversation of another.
+// mark is metadata of a recorded event. Session is set only in a record that a session continues.
 type mark struct {
 	Seq     int64  `json:"convtools_seq"` // of the event in the log
 	Session string `json:"convtools_session,omitempty"`
 }
 
-// lastMark returns the highest number in the marks of a recorded conversation, of those that count; 0 if there is none.
+// lastMark returns the highest Seq in the marks of a recorded conversation that counts accepts, or 0 if there is none.
 func lastMark(ctx context.Context, c store.Conversation, counts func(mark) bool) (last int64, err error) {
 	_, err = c.Read(ctx, func(e *transcript.Event) bool {
 		var m mark
@@ -243,12 +246,12 @@ func lastMark(ctx context.Context, c store.Conversation, counts func(mark) bool)
 	return last, err
 }
 
-// events returns the recorded form of a history after an event of the log.
+// events returns the events that record the entries of a history after the event of the log with the number after.
 func (r *recorder) events(c *session.Conversation, after int64) (all []jp.NewEvent) {
-	_, there := continued(c)
+	_, continues := continuedID(c)
 	for _, entry := range slices.Backward(slices.Collect(c.Latest())) {
 		metadata := map[string]any{"convtools_seq": entry.Seq}
-		if there {
+		if continues {
 			metadata["convtools_session"] = r.session
 		}
 		if entry.Seq > after {
@@ -303,7 +306,7 @@ func textOfParts(parts []session.Part) string {
 	return strings.Join(texts, "\n")
 }
 
-// TitleOf returns the title of a conversation, or the beginning of its first message.
+// TitleOf returns the title of a conversation, or else the beginning of the first message of a user, or "".
 func TitleOf(c *session.Conversation) string {
 	if c.Title != "" {
 		return c.Title
@@ -316,7 +319,7 @@ func TitleOf(c *session.Conversation) string {
 	return ""
 }
 
-// FirstLine returns the beginning of a message.
+// FirstLine returns the first line of a message, or its beginning if it is long.
 func FirstLine(parts []session.Part) string {
 	const most = 60 // characters
 	line, _, _ := strings.Cut(strings.TrimSpace(textOfParts(parts)), "\n")

@@ -21,19 +21,19 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// Limits of what a server says.
+// Limits of what an MCP server sends.
 const (
-	maxTools       = 500
-	maxDescription = 4096     // characters
-	maxSchema      = 64 << 10 // bytes
-	maxMessage     = 16 << 20 // bytes
+	maxTools       = 500      // of a server; further ones are left out
+	maxDescription = 4096     // characters of the description of a tool, which is cut
+	maxSchema      = 64 << 10 // bytes of the schema of a tool; one with more is left out
+	maxMessage     = 16 << 20 // bytes of a message of the protocol, such as an answer
 )
 
-// retryTime is the time between two attempts to start a server.
+// retryTime is the time between two attempts to start a server that cannot be used.
 const retryTime = time.Minute
 
-// servers are the configured MCP servers. A server is started, or connected to, when its tools are first needed. Servers
-// are not trusted: their answers are bounded in size and time. The methods are safe for concurrent use.
+// servers are the configured MCP servers. A server is started, or connected to, when its tools are first needed.
+// Servers are not trusted: their answers are bounded in size and time. The methods are safe for concurrent use.
 type servers struct {
 	startTime time.Duration // to start a server and list its tools
 	callTime  time.Duration // of one call
@@ -64,13 +64,13 @@ func newServers(tables []config.Table[config.Server], program mcp.Implementation
 	return s
 }
 
-// tools returns the tools of the servers that wanted accepts by name. It warns of servers that cannot be used.
+// tools starts the servers whose names wanted accepts, and returns their tools. It warns of those that cannot be used.
 func (s *servers) tools(ctx context.Context, wanted func(server string) bool) (all []serverTool) {
-	for _, one := range s.all {
-		if !wanted(one.Name) {
+	for _, srv := range s.all {
+		if !wanted(srv.Name) {
 			continue
 		}
-		_, tools, err := one.connected(ctx)
+		_, tools, err := srv.connected(ctx)
 		if err != nil {
 			s.warn(err.Error())
 		}
@@ -79,7 +79,7 @@ func (s *servers) tools(ctx context.Context, wanted func(server string) bool) (a
 	return all
 }
 
-// call calls the tool. If it fails, content is the reason. Empty arguments are an empty object.
+// call calls the tool and returns its result as text. If it fails, content is the reason. Empty arguments mean {}.
 func (t serverTool) call(ctx context.Context, arguments []byte) (content string, ok bool) {
 	if arguments = bytes.TrimSpace(arguments); len(arguments) == 0 {
 		arguments = []byte("{}")
@@ -106,12 +106,13 @@ func (t serverTool) call(ctx context.Context, arguments []byte) (content string,
 // Close stops all servers and waits for their end.
 func (s *servers) Close() {
 	var stopping sync.WaitGroup
-	for _, one := range s.all {
-		stopping.Go(func() { one.stop(nil) })
+	for _, srv := range s.all {
+		stopping.Go(func() { srv.stop(nil) })
 	}
 	stopping.Wait()
 }
 
+// reason returns why a server failed, in one line. ctx is the context of what failed.
 func reason(ctx context.Context, err error) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return "it took too long"
@@ -124,23 +125,24 @@ type server struct {
 	config.Table[config.Server]
 	servers *servers
 
-	mu      sync.Mutex
-	session *mcp.ClientSession // nil if there is none
-	program *process.Running   // of the session; nil over HTTP
-	tools   []serverTool       // of the session
-	failed  error              // why the last start failed
-	at      time.Time          // of failed
+	mu       sync.Mutex
+	session  *mcp.ClientSession // nil if there is none
+	program  *process.Running   // of the session; nil over HTTP
+	tools    []serverTool       // of the session
+	startErr error              // why the last start failed
+	failedAt time.Time          // when it failed
 }
 
-// connected returns the session and its tools. It connects to the server if there is no session.
+// connected returns the session with the server and its tools. Without a session it connects to the server, unless that
+// failed within retryTime.
 func (s *server) connected(ctx context.Context) (*mcp.ClientSession, []serverTool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.session != nil:
 		return s.session, s.tools, nil
-	case s.failed != nil && time.Since(s.at) < retryTime:
-		return nil, nil, s.failed
+	case s.startErr != nil && time.Since(s.failedAt) < retryTime:
+		return nil, nil, s.startErr
 	}
 	limited, cancel := context.WithTimeout(ctx, s.servers.startTime)
 	defer cancel()
@@ -149,17 +151,17 @@ func (s *server) connected(ctx context.Context) (*mcp.ClientSession, []serverToo
 		return s.session, s.tools, nil
 	}
 	why := reason(limited, err)
-	if line := s.end(); line != "" {
+	if line := s.disconnect(); line != "" {
 		why += "; it said: " + line
 	}
 	err = fmt.Errorf("the MCP server %s cannot be used: %s", s.Name, why)
-	if ctx.Err() == nil { // otherwise the caller did not wait
-		s.failed, s.at = err, time.Now()
+	if ctx.Err() == nil { // otherwise the caller gave up, and the server may be fine
+		s.startErr, s.failedAt = err, time.Now()
 	}
 	return nil, nil, err
 }
 
-// connect connects to the server and lists the tools that models can be offered. The session outlives ctx. s.mu is held.
+// connect connects to the server, and sets the session, which outlives ctx, and the tools for models. s.mu is held.
 func (s *server) connect(ctx context.Context) error {
 	transport, err := s.transport()
 	if err != nil {
@@ -177,7 +179,7 @@ func (s *server) connect(ctx context.Context) error {
 		schema, _ := tool.InputSchema.(map[string]any)
 		encoded, _ := json.Marshal(schema) // it was decoded from JSON
 		name := model.Flat(serverPrefix + s.Name + "__" + tool.Name)
-		// Every provider demands a schema of type object.
+		// Every provider demands a schema of type object, and names that differ.
 		if schema["type"] != "object" || len(encoded) > maxSchema || tool.Name == "" || names[name] || len(s.tools) == maxTools {
 			continue
 		}
@@ -189,6 +191,7 @@ func (s *server) connect(ctx context.Context) error {
 	return nil
 }
 
+// transport returns the connection to the server. It starts the program of a server that has a command.
 func (s *server) transport() (mcp.Transport, error) {
 	if s.Value.URL != "" {
 		return &mcp.StreamableClientTransport{
@@ -208,17 +211,17 @@ func (s *server) transport() (mcp.Transport, error) {
 	return &mcp.IOTransport{Reader: io.NopCloser(program.Stdout), Writer: program.Stdin, MaxLineLength: maxMessage}, nil
 }
 
-// stop ends a session, or the current one if session is nil.
+// stop disconnects from the server if session is the current session or nil.
 func (s *server) stop(session *mcp.ClientSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if session == nil || s.session == session {
-		s.end()
+		s.disconnect()
 	}
 }
 
-// end ends the session and returns the last line of the program's standard error. s.mu is held.
-func (s *server) end() (line string) {
+// disconnect ends the session and the program. It returns the last line of the program's standard error. s.mu is held.
+func (s *server) disconnect() (line string) {
 	if s.program != nil {
 		s.program.Stop()
 		line = s.program.LastLine()
@@ -230,9 +233,10 @@ func (s *server) end() (line string) {
 	return line
 }
 
-// textOf returns the text of a result. Of content that is not text it has the ends of the JSON.
+// textOf returns the text of a result. Content that is not text is in it as JSON, cut in the middle. The text of a result
+// without content is the structured content.
 func textOf(result *mcp.CallToolResult) string {
-	const most = 200 // characters
+	const maxJSON = 200 // characters of content that is not text
 	var parts []string
 	for _, content := range result.Content {
 		if c, ok := content.(*mcp.EmbeddedResource); ok && c.Resource != nil && c.Resource.Text != "" {
@@ -243,7 +247,7 @@ func textOf(result *mcp.CallToolResult) string {
 			continue
 		}
 		encoded, _ := json.Marshal(content) // it was decoded from JSON
-		parts = append(parts, text.Line(text.CutMiddle(string(encoded), most)))
+		parts = append(parts, text.Line(text.CutMiddle(string(encoded), maxJSON)))
 	}
 	if len(parts) == 0 && result.StructuredContent != nil {
 		encoded, _ := json.Marshal(result.StructuredContent)
@@ -252,10 +256,14 @@ func textOf(result *mcp.CallToolResult) string {
 	return strings.Join(parts, "\n")
 }
 
-// sameOrigin refuses a redirect to another origin: requests may hold secrets that no other server should get.
+// sameOrigin refuses a redirect to another origin, because requests may hold secrets that no other server should get,
+// and the tenth redirect, because it is probably a loop.
 func sameOrigin(r *http.Request, via []*http.Request) error {
-	if to, from := r.URL, via[0].URL; to.Scheme != from.Scheme || to.Host != from.Host || len(via) == 10 {
+	if to, from := r.URL, via[0].URL; to.Scheme != from.Scheme || to.Host != from.Host {
 		return fmt.Errorf("it redirects to another origin, %s://%s, which is not followed; if that is right, make it the url", to.Scheme, to.Host)
+	}
+	if len(via) == 10 {
+		return errors.New("it redirects more than nine times")
 	}
 	return nil
 }

@@ -177,6 +177,8 @@ func TestRedirect(t *testing.T) {
 		switch {
 		case r.URL.Path == "/away" || away.Load():
 			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+		case r.URL.Path == "/loop":
+			http.Redirect(w, r, "/loop", http.StatusTemporaryRedirect)
 		case r.URL.Path == "/old":
 			http.Redirect(w, r, "/new", http.StatusTemporaryRedirect)
 		default:
@@ -184,7 +186,13 @@ func TestRedirect(t *testing.T) {
 		}
 	}))
 	t.Cleanup(here.Close)
-	s := serversFor(t, config.Table[config.Server]{Name: "away", Value: config.Server{URL: here.URL + "/away"}}, config.Table[config.Server]{Name: "moved", Value: config.Server{URL: here.URL + "/old"}})
+	at := func(name, path string) config.Table[config.Server] {
+		return config.Table[config.Server]{Name: name, Value: config.Server{URL: here.URL + path}}
+	}
+	s := serversFor(t, at("away", "/away"), at("loop", "/loop"), at("moved", "/old"))
+	if _, err := toolsOf(t, s, "loop"); err == nil || !strings.Contains(err.Error(), "it redirects more than nine times") {
+		t.Errorf("a loop of redirects: %v", err)
+	}
 	if _, err := toolsOf(t, s, "away"); err == nil || !strings.Contains(err.Error(), "it redirects to another origin, http://"+elsewhere.Listener.Addr().String()) {
 		t.Errorf("a redirect to another origin: %v", err)
 	}

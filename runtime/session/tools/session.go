@@ -64,13 +64,13 @@ type New struct {
 // Observer is called as [engine.Options].Observe.
 type Observer func(session.Event, session.State)
 
-// Begin starts a session. observe may be nil. Errors are those of [configured.Choose] and [engine.Start].
+// Begin starts a new session. observe may be nil. The error may be one of [configured.Choose] and [engine.Start].
 func (p *Project) Begin(ctx context.Context, n New, observe Observer) (*Session, error) {
-	start, err := p.start(ctx, n)
+	start, err := p.startInput(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	s, o := p.session(start.Session, start.Context, observe)
+	s, o := p.newSession(start.Session, start.Context, observe)
 	s.Engine, err = engine.Start(p.Logs, start, o)
 	return s, err
 }
@@ -81,7 +81,7 @@ func (p *Project) Resume(id string, observe Observer) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, o := p.session(id, summary.Context, observe)
+	s, o := p.newSession(id, summary.Context, observe)
 	s.Engine, err = engine.Resume(p.Logs, id, o)
 	return s, err
 }
@@ -89,8 +89,8 @@ func (p *Project) Resume(id string, observe Observer) (*Session, error) {
 // maxSamples limits the requests to models for one input: models that hand work to each other could go on for days.
 const maxSamples = 2000
 
-// start returns the input that starts a new session.
-func (p *Project) start(ctx context.Context, n New) (session.Start, error) {
+// startInput returns the input that starts a new session. It starts the MCP servers, whose tools the session keeps.
+func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) {
 	m, err := configured.Choose(p.Config, n.Model)
 	if err != nil {
 		return session.Start{}, err
@@ -127,8 +127,8 @@ func (p *Project) start(ctx context.Context, n New) (session.Start, error) {
 	return start, nil
 }
 
-// session returns a session without its engine, and the options of that.
-func (p *Project) session(id string, root session.Context, observe Observer) (*Session, engine.Options) {
+// newSession returns a session that has no engine yet, and the options of the engine. root is the context of the root.
+func (p *Project) newSession(id string, root session.Context, observe Observer) (*Session, engine.Options) {
 	s := &Session{Project: p, id: id}
 	if settings := SettingsOf(root); settings.JP {
 		w, err := jp.Open(jp.Options{Dir: settings.Dir, Getenv: p.host.Getenv})
@@ -151,16 +151,16 @@ func (p *Project) session(id string, root session.Context, observe Observer) (*S
 	}
 }
 
-// Close records the rest and closes the engine. The error may say that a recorded conversation was removed.
+// Close records the rest of the session and closes its engine. The error may say that a record was removed.
 func (s *Session) Close() error {
 	var removed error
-	if s.recorder != nil && s.Err() == nil { // otherwise another process may have the session open
+	if s.recorder != nil && s.Err() == nil { // otherwise another process may have it open
 		removed = s.recorder.finish(s.State())
 	}
 	return errors.Join(s.Engine.Close(), removed)
 }
 
-// recordedAs returns the id under which a conversation of the session is recorded.
+// recordedAs returns the id under which a conversation of the session, or else its nearest ancestor, is recorded.
 func (s *Session) recordedAs(conversation string) string {
 	if s.recorder == nil {
 		return string(sessions.ID(s.id, s.id, conversation))

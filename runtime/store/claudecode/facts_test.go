@@ -264,6 +264,22 @@ func TestLongSession(t *testing.T) {
 	}
 }
 
+// A session has the branch that was recorded last, however much stands before it.
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	on := func(l line, branch any) line { return with(l, "gitBranch", branch) }
+	long := answer(2, 1, text(strings.Repeat("a line of notes ", 20_000)))
+	h.session(1, on(prompt(1, 0, "Go"), "main"), on(long, "topic"), on(answer(3, 2, text("Done.")), "tides/fix"), on(answer(4, 3, text("Bye.")), ""))
+	if got := h.only().Branch; got != "tides/fix" {
+		t.Errorf("the branch is %q", got)
+	}
+	h.session(1, on(prompt(1, 0, "Go"), line{"name": "main"}))
+	if got := h.only().Branch; got != "" {
+		t.Errorf("the branch is %q", got)
+	}
+}
+
 // The first request is that, however much stands before it, and a command with
 // arguments is one.
 func TestFirstRequest(t *testing.T) {

@@ -20,7 +20,7 @@ type metadata struct {
 	Custom, AI  string // titles
 	Description string // of the task of a sub-agent
 	Summaries   []summary
-	Keys        []key // of the records
+	Keys        keys // of the records
 	Messages    int
 	Answers     int       // messages of the assistant
 	Whole       bool      // all lines were read
@@ -51,27 +51,17 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 		}
 	})
 	m.Note(&to)
-	m.Description = e.description(root)
-	return m.Dir, err
-}
-
-// description returns the task of a sub-agent, from the file beside its transcript.
-func (e *entry) description(root *history.Root) string {
-	const most = 64 << 10
-	var about struct {
-		Description string `json:"description"`
-	}
 	if e.About != "" {
-		data, _ := root.ReadFile(e.About, most) // older versions write none
-		jsontext.Decode(data, &about)
+		m.Description = root.Description(e.About)
 	}
-	return about.Description
+	return m.Dir, err
 }
 
 // addRecord adds what a record says of its transcript to the metadata.
 func (m *metadata) addRecord(r *record) {
 	const slack = time.Second // between a line about a prompt and the prompt
 	m.Dir = cmp.Or(m.Dir, jsontext.String(r.Cwd))
+	m.Branch = cmp.Or(jsontext.String(r.Branch), m.Branch)
 	m.UUID = cmp.Or(m.UUID, strings.ToLower(jsontext.String(r.Session)))
 	if r.isMessage() {
 		m.Messages++

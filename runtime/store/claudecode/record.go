@@ -2,6 +2,8 @@ package claudecode
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +34,7 @@ type record struct {
 
 	// The metadata for lists, as JSON.
 	Cwd         jsontext.Raw `json:"cwd"`
+	Branch      jsontext.Raw `json:"gitBranch"`
 	Session     jsontext.Raw `json:"sessionId"`
 	CustomTitle jsontext.Raw `json:"customTitle"`
 	AITitle     jsontext.Raw `json:"aiTitle"`
@@ -80,6 +83,28 @@ func (k *key) UnmarshalJSON(raw []byte) error {
 		*k = (*k ^ key(c)) * prime
 	}
 	return nil
+}
+
+// keys are the keys of records. In the cache they are one text, which is decoded much faster than numbers.
+type keys []key
+
+// MarshalText implements [encoding.TextMarshaler].
+func (k keys) MarshalText() ([]byte, error) {
+	var hashes []byte
+	for _, hash := range k {
+		hashes = binary.LittleEndian.AppendUint64(hashes, uint64(hash))
+	}
+	return base64.StdEncoding.AppendEncode(nil, hashes), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (k *keys) UnmarshalText(text []byte) error {
+	hashes, err := base64.StdEncoding.AppendDecode(nil, text)
+	*k = make(keys, len(hashes)/8)
+	for i := range *k {
+		(*k)[i] = key(binary.LittleEndian.Uint64(hashes[8*i:]))
+	}
+	return err
 }
 
 // message is the message in a record.

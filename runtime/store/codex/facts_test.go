@@ -271,6 +271,19 @@ func TestListing(t *testing.T) {
 	}
 }
 
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.thread(1, h.meta(1, "git", line{"commit_hash": "0a1b2c", "branch": "tides/fix"}), user("Go"))
+	if got := h.only().Branch; got != "tides/fix" {
+		t.Errorf("the branch is %q", got)
+	}
+	h.thread(1, h.meta(1, "git", line{"branch": 7}), user("Go"))
+	if got := h.only().Branch; got != "" {
+		t.Errorf("the branch is %q", got)
+	}
+}
+
 // An idle rollout can be compressed, and its plain file removed.
 func TestCompressed(t *testing.T) {
 	t.Parallel()

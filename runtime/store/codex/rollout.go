@@ -40,7 +40,10 @@ type header struct {
 	Mode    string    `json:"history_mode"`
 	By      string    `json:"thread_source"`
 	Base    base      `json:"history_base"`
-	Source  struct {
+	Git     struct {
+		Branch string `json:"branch"`
+	} `json:"git"`
+	Source struct {
 		Subagent jsontext.Raw `json:"subagent"`
 	} `json:"source"`
 	Agent     bool
@@ -102,7 +105,7 @@ func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, si
 		d.flush()
 	})
 	m.Note(to)
-	m.Dir, m.Created = m.Header.Cwd, m.Header.Created
+	m.Dir, m.Branch, m.Created = m.Header.Cwd, m.Header.Git.Branch, m.Header.Created
 	if f.cut {
 		m.Whole, m.Last = false, time.Time{} // the end was not read
 	}

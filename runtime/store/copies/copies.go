@@ -16,10 +16,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -56,18 +56,10 @@ type header struct {
 	Version  []byte // of the conversation when it was copied
 }
 
-// event is another line of a file.
+// event is another line of a file. Its texts are readable, and not as encoding/json writes bytes.
 type event struct {
-	Kind      transcript.Kind
-	Turn      int                 `json:",omitempty"`
-	Copied    bool                `json:",omitempty"`
-	Time      time.Time           `json:",omitzero"`
-	Name      string              `json:",omitempty"`
-	CallID    string              `json:",omitempty"`
-	Failed    bool                `json:",omitempty"`
-	Text      string              `json:",omitempty"`
-	Arguments string              `json:",omitempty"`
-	Encoding  transcript.Encoding `json:",omitempty"`
+	transcript.Event
+	Text, Arguments string `json:",omitempty"`
 }
 
 // entry is the file of a conversation.
@@ -121,10 +113,8 @@ func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Reco
 			return false
 		}
 		to.Totals.Turns = max(to.Totals.Turns, x.Turn)
-		to.AddNumbered(transcript.Event{
-			Kind: x.Kind, Turn: x.Turn, Copied: x.Copied, Time: x.Time, Name: x.Name, CallID: x.CallID, Failed: x.Failed,
-			Text: []byte(x.Text), Arguments: []byte(x.Arguments), Encoding: x.Encoding,
-		})
+		x.Event.Text, x.Event.Arguments = []byte(x.Text), []byte(x.Arguments)
+		to.AddNumbered(x.Event)
 		return true
 	})
 }
@@ -139,16 +129,6 @@ func Count(getenv func(string) string, kind string, conversations []store.Conver
 	}
 	return n
 }
-
-// Outcome is the result of copying a conversation.
-type Outcome uint8
-
-// The outcomes.
-const (
-	New Outcome = iota
-	Updated
-	Unchanged
-)
 
 // Writer writes the copies of a kind of store.
 type Writer struct {
@@ -175,19 +155,19 @@ func (w *Writer) path(id transcript.ID) string { return filepath.Join(w.dir, str
 
 // Put copies a conversation, unless there is a copy of its present version. A copy of another version is replaced, and so
 // is one that cannot be read. A damaged conversation is copied up to the damage.
-func (w *Writer) Put(ctx context.Context, c *store.Conversation) (Outcome, error) {
+func (w *Writer) Put(ctx context.Context, c *store.Conversation) (archive.Outcome, error) {
 	version, err := c.Version(ctx)
 	if err != nil {
 		return 0, err
 	}
 	before := entry{}
-	outcome := New
+	outcome := archive.New
 	if f, info, err := safefile.Open(w.path(c.ID)); err == nil {
 		before.File = string(c.ID) + extension
 		_, err = before.Peek(ctx, nil, f, info.Size())
 		f.Close()
-		if outcome = Updated; err == nil && string(before.Meta.Version) == version {
-			return Unchanged, nil
+		if outcome = archive.Updated; err == nil && string(before.Meta.Version) == version {
+			return archive.Unchanged, nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
@@ -214,10 +194,7 @@ func encode(ctx context.Context, c *store.Conversation, version string) ([]byte,
 	lines.SetEscapeHTML(false)
 	err := lines.Encode(h)
 	_, readErr := c.Read(ctx, func(e *transcript.Event) bool {
-		err = lines.Encode(event{
-			Kind: e.Kind, Turn: e.Turn, Copied: e.Copied, Time: e.Time, Name: e.Name, CallID: e.CallID, Failed: e.Failed,
-			Text: string(e.Text), Arguments: string(e.Arguments), Encoding: e.Encoding,
-		})
+		err = lines.Encode(event{*e, string(e.Text), string(e.Arguments)})
 		return err == nil
 	})
 	var damage *store.DamageError

@@ -311,7 +311,7 @@ func TestOwners(t *testing.T) {
 			t.Errorf("%q: %+v, %v", word, found, err)
 		}
 	}
-	if _, err := library.Read(t.Context(), conversations.ReadQuery{ID: "archive-chatgpt-secret"}); !errors.As(err, &missing) {
+	if _, _, err := library.Read(t.Context(), conversations.ReadQuery{ID: "archive-chatgpt-secret"}); !errors.As(err, &missing) {
 		t.Errorf("read: error %v", err)
 	}
 	var id int64

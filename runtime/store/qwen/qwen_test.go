@@ -94,6 +94,17 @@ func answer(said string) string {
 	return fmt.Sprintf(`{"type":"assistant","message":{"role":"model","parts":[{"text":%q}]}}`, said)
 }
 
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	on := func(record, branch string) string {
+		return strings.Replace(record, "{", fmt.Sprintf(`{"gitBranch":%q,`, branch), 1)
+	}
+	c, err := storetest.Find(t, open(t, home(t, chat, on(user("Go"), "main"), on(answer("Going."), "tides/fix"))), "qwen-"+session)
+	if err != nil || c.Branch != "tides/fix" {
+		t.Errorf("%v; the branch is %q", err, c.Branch)
+	}
+}
+
 // Each case is a form of records that the program writes.
 func TestEvents(t *testing.T) {
 	t.Parallel()

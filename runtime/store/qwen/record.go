@@ -29,6 +29,7 @@ type record struct {
 	Subtype    string    `json:"subtype"`
 	Provenance string    `json:"provenance"`
 	Dir        string    `json:"cwd"`
+	Branch     string    `json:"gitBranch"`
 	Message    struct {
 		Parts jsontext.Raw `json:"parts"`
 	} `json:"message"`
@@ -56,26 +57,16 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 			m.Created, m.Origin = r.At, r.Forked.Session
 		}
 		m.Dir, m.Title = cmp.Or(m.Dir, r.Dir), cmp.Or(r.Payload.Title, m.Title)
+		m.Branch = cmp.Or(r.Branch, m.Branch)
 		if d.record(&r); r.Subtype == "rewind" {
 			to.Last = time.Time{} // the last event is one that the user went back to, at an unknown time
 		}
 	})
 	m.Note(to)
 	if e.agent != "" {
-		m.Title = e.description(root)
+		m.Title = root.Description(e.About)
 	}
 	return m.Dir, err
-}
-
-// description returns the task of a sub-agent, from the file beside its log.
-func (e *entry) description(root *history.Root) string {
-	const most = 64 << 10
-	var about struct {
-		Description string `json:"description"`
-	}
-	data, _ := root.ReadFile(e.About, most) // the file need not exist
-	jsontext.Decode(data, &about)
-	return about.Description
 }
 
 // Decode implements [history.File]. It adds the events of the live branch.

@@ -16,7 +16,7 @@ import (
 // Call is a call of a tool, with its result once there is one.
 type Call struct {
 	Tool   string
-	About  string // the command, the file or what else says most of the arguments
+	About  string // the command, the file or another argument that says most
 	Input  []*Block
 	Output *Result
 }
@@ -39,7 +39,7 @@ func (r *Renderer) call(e *conversations.Event) *Call {
 	command, edits := toolcall.Command(&e.Event), toolcall.Edits(&e.Event)
 	c := &Call{Tool: text.Line(text.Cut(e.Name, maxTitle))}
 	for _, edit := range edits {
-		c.Input = append(c.Input, &Block{Name: text.Line(r.fileName(edit.Path)), Diff: linesOf(edit)})
+		c.Input = append(c.Input, &Block{Name: text.Line(r.fileName(edit.Path)), Diff: diffLines(edit)})
 	}
 	about := command
 	if len(edits) > 0 {
@@ -55,7 +55,8 @@ func (r *Renderer) call(e *conversations.Event) *Call {
 	return c
 }
 
-// fileName returns the name of a file from the directory of the conversation.
+// fileName returns the path of a file from the directory of the conversation if it is below that, otherwise the path as
+// it is.
 func (r *Renderer) fileName(path string) string {
 	if r.Dir == "" {
 		return path
@@ -63,10 +64,10 @@ func (r *Renderer) fileName(path string) string {
 	return strings.TrimPrefix(path, strings.TrimRight(r.Dir, `/\`)+"/")
 }
 
-// mostTelling returns the argument that says most of a call; empty if there is none.
+// mostTelling returns the argument that says most of a call, by names that programs use; empty if it has none of them.
 func mostTelling(arguments []byte) string {
 	var values map[string]any
-	_ = json.Unmarshal(arguments, &values) // what is no object has none
+	_ = json.Unmarshal(arguments, &values) // arguments that are no object have no names
 	for _, name := range []string{"file_path", "filePath", "path", "pattern", "query", "url", "description", "id", "topic", "prompt", "package"} {
 		if said, ok := values[name].(string); ok && said != "" {
 			return said
@@ -75,7 +76,7 @@ func mostTelling(arguments []byte) string {
 	return ""
 }
 
-// setResult adds the result of a call.
+// setResult sets the result of a call to an event.
 func (c *Call) setResult(r *Renderer, e *conversations.Event) {
 	said := text.Visible(string(e.Body()))
 	c.Output = &Result{
@@ -88,12 +89,13 @@ func (c *Call) setResult(r *Renderer, e *conversations.Event) {
 
 // loneResult returns a result whose call is not in the document.
 func (r *Renderer) loneResult(e *conversations.Event) *Call {
-	c := &Call{Tool: "Result", About: FirstLine(string(e.Text))}
+	c := &Call{Tool: "Result", About: Beginning(string(e.Text))}
 	c.setResult(r, e)
 	return c
 }
 
-// exit returns the exit code that a result begins with, as programs word it; empty if there is none.
+// exit returns the exit code in the first bytes of a result, in the words of several programs, such as "exit 1"; empty
+// if there is none.
 func exit(result []byte) string {
 	begin := result[:min(len(result), 512)]
 	for _, words := range []string{"Exit code: ", "Exit code ", "Process exited with code ", `"exit_code":`, "exit status "} {

@@ -18,8 +18,8 @@ type DiffLine struct {
 // maxDiff is the number of bytes of a text that is compared with another.
 const maxDiff = 256 << 10
 
-// linesOf returns the changed lines of an edit, with some around each.
-func linesOf(edit toolcall.Edit) []DiffLine {
+// diffLines returns the diff of an edit: the changed lines with some lines around them.
+func diffLines(edit toolcall.Edit) []DiffLine {
 	var lines []DiffLine
 	for line := range strings.Lines(text.Visible(compare(ended(edit.Before), ended(edit.After)))) {
 		line = strings.TrimRight(line, "\n")
@@ -37,7 +37,8 @@ func linesOf(edit toolcall.Edit) []DiffLine {
 	return lines
 }
 
-// compare returns the diff of two texts without its header.
+// compare returns the diff of two texts without its header. It does not compare large texts: all lines of before are
+// removed and all lines of after added.
 func compare(before, after string) string {
 	if len(before)+len(after) > maxDiff {
 		return marked("-", before) + marked("+", after)
@@ -50,7 +51,7 @@ func compare(before, after string) string {
 	return lines[len(lines)-1]
 }
 
-// marked returns a text with a mark before each line.
+// marked returns a text with a mark at the beginning of each line.
 func marked(mark, said string) string {
 	var b strings.Builder
 	for line := range strings.Lines(said) {
@@ -59,7 +60,7 @@ func marked(mark, said string) string {
 	return b.String()
 }
 
-// ended returns a text with a line break at its end, unless it is empty.
+// ended returns a text with a line break at its end. An empty text stays empty.
 func ended(said string) string {
 	if said == "" {
 		return ""

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 
@@ -46,6 +47,7 @@ func NewRenderer() *Renderer { return &Renderer{markdown: newMarkdown()} }
 // Templates returns the template "entry", for an [Entry], to which others can be added.
 func Templates() *template.Template {
 	functions := template.FuncMap{
+		"count":   text.Count,
 		"clock":   func(t time.Time) string { return t.Local().Format("15:04") },
 		"day":     Day,
 		"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -61,13 +63,13 @@ func Day(t time.Time) string {
 	return t.Local().Format("Mon 2 Jan 2006")
 }
 
-// Entry is an event for people. A call of a tool has its result too, so that this is no entry of its own.
+// Entry is an event for people, or a call of a tool and its result, which are two events.
 type Entry struct {
 	Number int
 	Link   string // to the event
 	Class  string // user, assistant, reasoning, tool or note
 	Who    string // who speaks
-	Title  string // of a request: its first line
+	Title  string // of a request: its beginning
 	Time   time.Time
 	NewDay bool // it is the first entry of a day
 	Body   template.HTML
@@ -78,39 +80,40 @@ type Entry struct {
 // maxMessage is the number of bytes of a message that is shown as Markdown. A longer one is a text.
 const maxMessage = 64 << 10
 
-// Entries returns events for people, in order.
+// Entries returns the numbered events as entries, in order. The result of a call among them is in the entry of the
+// call.
 func (r *Renderer) Entries(events []conversations.Event) []Entry {
 	var entries []Entry
-	open := map[string]*Call{} // without a result, by id
-	last := ""
+	unanswered := map[string]*Call{} // by id
+	lastDay := ""
 	for i := range events {
 		e := &events[i]
-		if e.Number == 0 {
+		if e.Number == 0 { // it has nothing to read
 			continue
 		}
-		if call := open[e.CallID]; call != nil && e.Kind == transcript.KindToolResult {
-			delete(open, e.CallID)
+		if call := unanswered[e.CallID]; call != nil && e.Kind == transcript.KindToolResult {
+			delete(unanswered, e.CallID)
 			call.setResult(r, e)
 			continue
 		}
 		entry := r.entry(e)
 		if entry.Call != nil && e.Kind == transcript.KindToolCall && e.CallID != "" {
-			open[e.CallID] = entry.Call
+			unanswered[e.CallID] = entry.Call
 		}
-		if day := Day(e.Time); day != "" && day != last {
-			last, entry.NewDay = day, true
+		if day := Day(e.Time); day != "" && day != lastDay {
+			lastDay, entry.NewDay = day, true
 		}
 		entries = append(entries, entry)
 	}
 	return entries
 }
 
-// entry returns an event for people.
+// entry returns the entry of an event.
 func (r *Renderer) entry(e *conversations.Event) Entry {
 	entry := Entry{Number: e.Number, Link: r.link(e.Number), Time: e.Time, Class: "note", Who: e.RoleName()}
 	switch e.Kind {
 	case transcript.KindUser:
-		entry.Class, entry.Who, entry.Title = "user", "You", FirstLine(string(e.Body()))
+		entry.Class, entry.Who, entry.Title = "user", "You", Beginning(string(e.Body()))
 	case transcript.KindAssistant:
 		entry.Class, entry.Who = "assistant", "Assistant"
 	case transcript.KindReasoning:
@@ -124,7 +127,7 @@ func (r *Renderer) entry(e *conversations.Event) Entry {
 	}
 	said := text.Visible(string(e.Body()))
 	switch {
-	case entry.Call != nil:
+	case entry.Call != nil: // it has blocks
 	case e.Kind == transcript.KindStructured || e.Kind == transcript.KindSystem || len(said) > maxMessage:
 		entry.Text = r.block(e.Number, said)
 	default:
@@ -144,13 +147,14 @@ func (r *Renderer) link(number int) string {
 // Anchor returns the place of an event in a document.
 func Anchor(number int) string { return "#event-" + strconv.Itoa(number) }
 
-// maxTitle is the number of characters of a first line.
+// maxTitle is the number of characters of a title.
 const maxTitle = 100
 
-// FirstLine returns the beginning of the first line of a text that is not blank.
-func FirstLine(of string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(of), "\n")
-	return text.Cut(text.Line(strings.TrimSpace(line)), maxTitle)
+// Beginning returns the first characters of a text as one line, for a title.
+func Beginning(said string) string {
+	said = strings.TrimSpace(said)
+	said = strings.ToValidUTF8(said[:min(len(said), maxTitle*utf8.UTFMax)], "")
+	return text.Cut(text.Line(strings.Join(strings.Fields(said), " ")), maxTitle)
 }
 
 // Limits of a text that is not Markdown.
@@ -159,18 +163,19 @@ const (
 	shownBytes = 16 << 10 // the rest is somewhere else, see [Renderer.Whole]
 )
 
-// Block is a text that is shown as it is, of which the first lines are seen.
+// Block is a text that is shown as it is: its first lines, the others folded. A block can be a diff instead.
 type Block struct {
 	Name  string // of a file; empty for none
-	Head  string
-	Rest  string // folded
+	Head  string // the first lines
+	Rest  string // the folded lines
 	Lines int    // of Rest
 	Diff  []DiffLine
-	Cut   int    // bytes that are left out
-	Whole string // the address of the whole text
+	Cut   int    // bytes after Rest that are left out
+	Whole string // the address of the whole text; empty for none
 }
 
-// block returns the text of an event. It has to be safe to show.
+// block returns the text of an event as a block. said is the text as [text.Visible] returns it. A renderer with
+// addresses of whole texts leaves out the end of a long one.
 func (r *Renderer) block(number int, said string) *Block {
 	b := &Block{}
 	said = strings.Trim(said, "\n")

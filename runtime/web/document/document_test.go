@@ -144,7 +144,7 @@ func TestEntries(t *testing.T) {
 	for _, e := range entries {
 		got = append(got, strings.Join([]string{Anchor(e.Number), e.Class, e.Who, e.Title, strings.Repeat("new day", count(e.NewDay))}, "|"))
 	}
-	want := []string{"#event-1|user|You|Why?|new day", "#event-2|reasoning|Thinking||", "#event-3|tool|||", "#event-5|tool|||", "#event-6|assistant|Assistant||new day"}
+	want := []string{"#event-1|user|You|Why? and how|new day", "#event-2|reasoning|Thinking||", "#event-3|tool|||", "#event-5|tool|||", "#event-6|assistant|Assistant||new day"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -186,4 +186,21 @@ func FuzzEntries(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestBeginning(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"":                                  "",
+		" \n\t ":                            "",
+		"Implement this:\n\n# Plan: less\n": "Implement this: # Plan: less",
+		strings.Repeat("é", 101):            strings.Repeat("é", 99) + "…",
+		strings.Repeat("😀", 100):            strings.Repeat("😀", 100),
+		strings.Repeat("a \n", 1<<20):       strings.TrimSuffix(strings.Repeat("a ", 50), " ") + "…",
+		"a\x1b[31mb\u202ec":                 "a␛[31mb\\u{202E}c",
+	} {
+		if got := Beginning(said); got != want {
+			t.Errorf("%.40q begins %q, want %q", said, got, want)
+		}
+	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 )
 
-// WriteHTML writes a conversation as one file, which needs no other and no network.
-func (r *Renderer) WriteHTML(w io.Writer, of *conversations.Reading, events []conversations.Event) error {
+// WriteHTML writes a conversation as one file of HTML, which loads nothing.
+func (r *Renderer) WriteHTML(w io.Writer, reading *conversations.Reading, events []conversations.Event) error {
 	sum := sha256.Sum256([]byte(Style()))
 	out := bufio.NewWriter(w)
 	err := Templates().ExecuteTemplate(out, "export", struct {
@@ -26,20 +26,20 @@ func (r *Renderer) WriteHTML(w io.Writer, of *conversations.Reading, events []co
 		Problems []string
 		Entries  []Entry
 	}{
-		titleOf(of), template.CSS(Style()), "sha256-" + base64.StdEncoding.EncodeToString(sum[:]), //nolint:gosec // the style is embedded
-		factsOf(of), problemsOf(of), r.Entries(events),
+		titleOf(reading), template.CSS(Style()), "sha256-" + base64.StdEncoding.EncodeToString(sum[:]), //nolint:gosec // the style is embedded
+		factsOf(reading), problemsOf(reading), r.Entries(events),
 	})
 	return cmp.Or(err, out.Flush())
 }
 
-// WriteMarkdown writes a conversation as Markdown.
-func (r *Renderer) WriteMarkdown(w io.Writer, of *conversations.Reading, events []conversations.Event) error {
+// WriteMarkdown writes a conversation as Markdown, in which recorded HTML and images are text.
+func (r *Renderer) WriteMarkdown(w io.Writer, reading *conversations.Reading, events []conversations.Event) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# %s\n\n%s\n", r.plain(titleOf(of)), r.plain(strings.Join(factsOf(of), " · ")))
-	for _, problem := range problemsOf(of) {
+	fmt.Fprintf(out, "# %s\n\n%s\n", r.plain(titleOf(reading)), r.plain(strings.Join(factsOf(reading), " · ")))
+	for _, problem := range problemsOf(reading) {
 		fmt.Fprintf(out, "\n%s\n", r.plain(problem))
 	}
-	bodies := map[int]string{}
+	bodies := map[int]string{} // of events, by number
 	for i := range events {
 		bodies[events[i].Number] = strings.Trim(text.Visible(string(events[i].Body())), "\n")
 	}
@@ -78,23 +78,23 @@ func writeCall(w io.Writer, e *Entry) {
 	}
 }
 
-// fenced returns a block of code that no line of the text ends.
+// fenced returns a text as a fenced block of code. The fence is longer than any run of backticks in the text.
 func fenced(language, said string) string {
-	fence := strings.Repeat("`", max(3, longest(said)+1))
+	fence := strings.Repeat("`", max(3, longestRun(said)+1))
 	return fence + language + "\n" + ended(said) + fence + "\n"
 }
 
-// code returns a text of one line as code.
+// code returns a text of one line as inline code. A space separates backticks at the ends of the text from the fence.
 func code(said string) string {
-	fence := strings.Repeat("`", longest(said)+1)
+	fence := strings.Repeat("`", longestRun(said)+1)
 	if strings.HasPrefix(said, "`") || strings.HasSuffix(said, "`") {
 		said = " " + said + " "
 	}
 	return fence + said + fence
 }
 
-// longest returns the length of the longest run of backticks.
-func longest(said string) (most int) {
+// longestRun returns the length of the longest run of backticks in a text.
+func longestRun(said string) (most int) {
 	run := 0
 	for _, c := range []byte(said) {
 		run++
@@ -106,22 +106,24 @@ func longest(said string) (most int) {
 	return most
 }
 
-func titleOf(of *conversations.Reading) string {
-	return cmp.Or(strings.TrimSpace(text.Line(of.Title)), string(of.ID))
+// titleOf returns the title of a conversation as one line, or its id if it has none.
+func titleOf(reading *conversations.Reading) string {
+	return cmp.Or(strings.TrimSpace(text.Line(reading.Title)), string(reading.ID))
 }
 
-// factsOf returns the id, the day, the program and the number of events of a conversation.
-func factsOf(of *conversations.Reading) []string {
-	facts := []string{string(of.ID), text.Count(of.Events, "event", "events")}
-	if day := Day(of.CreatedAt); day != "" {
+// factsOf returns the id and the number of events of a conversation, and the day of its beginning if that is known.
+func factsOf(reading *conversations.Reading) []string {
+	facts := []string{string(reading.ID), text.Count(reading.Events, "event", "events")}
+	if day := Day(reading.CreatedAt); day != "" {
 		facts = append(facts, day)
 	}
 	return facts
 }
 
-func problemsOf(of *conversations.Reading) []string {
-	if of.Damage == nil {
+// problemsOf returns a sentence about the damage of a record; none if it is whole.
+func problemsOf(reading *conversations.Reading) []string {
+	if reading.Damage == nil {
 		return nil
 	}
-	return []string{"The record is damaged, and this is what comes before: " + text.Line(of.Damage.Err.Error())}
+	return []string{"The record is damaged, and this is what comes before: " + text.Line(reading.Damage.Err.Error())}
 }

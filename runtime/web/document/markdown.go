@@ -31,7 +31,7 @@ func (r *Renderer) message(said string) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // nodes writes it, and goldmark without its option for raw HTML
 }
 
-// nodes writes the nodes of a message that goldmark writes otherwise.
+// nodes writes the nodes of a message for which goldmark has other HTML: links, images, raw HTML, headings and tables.
 type nodes struct{}
 
 // RegisterFuncs implements [renderer.NodeRenderer].
@@ -44,10 +44,10 @@ func (n nodes) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
 	})
 	register.Register(ast.KindAutoLink, func(w util.BufWriter, source []byte, node ast.Node, enters bool) (ast.WalkStatus, error) {
 		if enters {
-			of := node.(*ast.AutoLink)
-			_, _ = link(w, of.URL(source), true)
-			_, _ = w.Write(util.EscapeHTML(of.Label(source)))
-			_, _ = link(w, of.URL(source), false)
+			auto := node.(*ast.AutoLink)
+			_, _ = link(w, auto.URL(source), true)
+			_, _ = w.Write(util.EscapeHTML(auto.Label(source)))
+			_, _ = link(w, auto.URL(source), false)
 		}
 		return ast.WalkContinue, nil
 	})
@@ -57,7 +57,8 @@ func (n nodes) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
 	registerTables(register)
 }
 
-// link writes the begin or the end of a link. One to another place than the web or a mailbox is its text alone.
+// link writes the start tag of a link if enters is set, otherwise the end tag. It writes neither for an address that is
+// not one of the web or of a mailbox.
 func link(w util.BufWriter, to []byte, enters bool) (ast.WalkStatus, error) {
 	address, err := url.Parse(string(to))
 	switch {
@@ -105,7 +106,8 @@ func heading(w util.BufWriter, _ []byte, _ ast.Node, enters bool) (ast.WalkStatu
 	return ast.WalkContinue, nil
 }
 
-// plain returns a message in Markdown whose HTML and images are text, wherever it is shown.
+// plain returns a message in Markdown whose HTML and images are text for every reader of Markdown. It escapes the
+// characters with which they begin, except in code.
 func (r *Renderer) plain(said string) string {
 	source := []byte(said)
 	isCode := make([]bool, len(source)+1)
@@ -116,11 +118,11 @@ func (r *Renderer) plain(said string) string {
 		switch node.Kind() {
 		case ast.KindCodeBlock, ast.KindFencedCodeBlock:
 			for _, line := range node.Lines().Sliced(0, node.Lines().Len()) {
-				fill(isCode[line.Start:line.Stop])
+				setAll(isCode[line.Start:line.Stop])
 			}
 		case ast.KindText:
-			if of := node.(*ast.Text).Segment; node.Parent().Kind() == ast.KindCodeSpan {
-				fill(isCode[of.Start:of.Stop])
+			if segment := node.(*ast.Text).Segment; node.Parent().Kind() == ast.KindCodeSpan {
+				setAll(isCode[segment.Start:segment.Stop])
 			}
 		}
 		return ast.WalkContinue, nil
@@ -135,8 +137,9 @@ func (r *Renderer) plain(said string) string {
 	return b.String()
 }
 
-func fill(set []bool) {
-	for i := range set {
-		set[i] = true
+// setAll sets all flags.
+func setAll(flags []bool) {
+	for i := range flags {
+		flags[i] = true
 	}
 }

@@ -34,7 +34,8 @@ func (p *part) Kind() ast.NodeKind { return p.kind }
 // Dump implements [ast.Node].
 func (p *part) Dump(source []byte, level int) { ast.DumpHelper(p, source, level, nil, nil) }
 
-// tableTransformer turns paragraphs into tables.
+// tableTransformer turns paragraphs into tables if their second line is a delimiter row with as many cells as the
+// first.
 type tableTransformer struct{}
 
 // Transform implements [parser.ParagraphTransformer].
@@ -52,7 +53,7 @@ func (tableTransformer) Transform(paragraph *ast.Paragraph, in text.Reader, _ pa
 	}
 	table := &part{kind: tableKind}
 	for i := range lines.Len() {
-		if i == 1 {
+		if i == 1 { // the delimiter row
 			continue
 		}
 		row := &part{kind: rowKind}
@@ -71,12 +72,12 @@ func (tableTransformer) Transform(paragraph *ast.Paragraph, in text.Reader, _ pa
 	paragraph.Parent().ReplaceChild(paragraph.Parent(), paragraph, table)
 }
 
-// isDelimiter reports whether a line is the one below the head of a table.
+// isDelimiter reports whether a line is a delimiter row, which is below the head of a table.
 func isDelimiter(line []byte) bool {
 	return bytes.ContainsAny(line, "|") && bytes.ContainsAny(line, "-") && strings.Trim(string(line), "|-: \t\r\n") == ""
 }
 
-// cells returns the cells of a row.
+// cells returns the parts of a line that are cells: bars without a backslash before them separate cells.
 func cells(line text.Segment, source []byte) []text.Segment {
 	line = trimmed(line, source)
 	var all []text.Segment
@@ -103,7 +104,7 @@ func trimmed(s text.Segment, source []byte) text.Segment {
 	return s.TrimRightSpace(source)
 }
 
-// registerTables registers what writes tables.
+// registerTables registers functions that write the parts of tables.
 func registerTables(register renderer.NodeRendererFuncRegisterer) {
 	for kind, names := range map[ast.NodeKind][2]string{
 		tableKind: {"<div class=\"table\" tabindex=\"0\"><table>\n", "</table></div>\n"}, rowKind: {"<tr>", "</tr>\n"},

@@ -138,7 +138,7 @@ async function addPart(turn) {
   const part = turn.closest(".part");
   const link = $("a", turn);
   const forward = link.rel === "next";
-  const html = await get(link.href);
+  const html = await get(`${link.href}&part=entries`);
   if (html === null) return near.observe(turn);
   const added = $(".part", parsed(html));
   if (!added) return;
@@ -190,15 +190,18 @@ function reveal() {
 }
 
 // follow marks the request that is being read.
+let followed;
 function follow() {
-  const links = $$(".requests a");
   const top = 120; // pixels, below the bar
   let now;
   for (const entry of $$(".entry.user", entries)) {
     if (entry.getBoundingClientRect().top > top) break;
     now = entry.id;
   }
-  for (const link of links) link.classList.toggle("now", now !== undefined && link.hash === `#${now}`);
+  if (now === followed) return;
+  followed = now;
+  $(".requests .now")?.classList.remove("now");
+  $(`.requests a[href$="#${now}"]`)?.classList.add("now");
 }
 
 if (entries) {

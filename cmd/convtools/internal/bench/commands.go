@@ -20,7 +20,7 @@ import (
 const startBound = 2.7
 
 // start measures how long convtools takes to start, beside an empty program, and
-// how long one small call of a tool takes.
+// how long one small call of a tool takes, beside starting convtools.
 func (b *bench) start(ctx context.Context) error {
 	root, err := repository.Root(ctx)
 	if err != nil {
@@ -49,7 +49,8 @@ const (
 	listIndexedBound = 60 * time.Millisecond
 )
 
-// list measures listing conversations of JP.
+// list measures listing conversations of JP, with an index and, where there is a
+// shell, without one beside cat.
 func (b *bench) list(ctx context.Context) error {
 	dir := filepath.Join(b.dir, "list", "workspace")
 	if err := jptest.Large(dir, b.size.bytes, b.size.conversations); err != nil {
@@ -59,7 +60,7 @@ func (b *bench) list(ctx context.Context) error {
 	runs := []run{list.run(ctx)}
 	if sh, err := exec.LookPath("sh"); err == nil {
 		cat := program{path: sh, args: []string{"-c", `find "$1" -name '*.json' -exec cat {} + >/dev/null`, "sh", filepath.Join(dir, ".jp")}}
-		list.env = []string{"XDG_CACHE_HOME=" + os.DevNull}
+		list.env = []string{"XDG_CACHE_HOME=" + os.DevNull} // no index can be written
 		runs = append(runs, list.run(ctx), cat.run(ctx))
 	}
 	index := program{path: b.convtools, args: []string{"search", "index", "--workspace", dir}, home: list.home}
@@ -85,8 +86,9 @@ const (
 	callBound  = 0.5
 )
 
-// serve measures convgen serve over one spec beside servers of PyPI that are
-// made for the same: all three run git log in the same repository.
+// serve measures convgen serve over one spec beside two servers of PyPI with the
+// same purpose: all three run git log in the same repository. If the peers cannot
+// be installed, the row says that it is skipped.
 func (b *bench) serve(ctx context.Context) error {
 	root, err := repository.Root(ctx)
 	if err != nil {
@@ -103,7 +105,7 @@ func (b *bench) serve(ctx context.Context) error {
 			return err
 		}
 	}
-	python, err := installPeers(ctx, filepath.Join(b.dir, "python"))
+	python, err := installPeers(ctx, filepath.Join(b.dir, "python"), "fastmcp==3.4.10", "cli-wrap-mcp==0.2.1")
 	if err != nil {
 		b.table.Add(table.Row{Name: "convgen serve, beside FastMCP and cli-wrap-mcp", Result: "skipped", Detail: err.Error()})
 		return nil
@@ -123,14 +125,15 @@ func (b *bench) serve(ctx context.Context) error {
 	return nil
 }
 
-// installPeers returns a Python that has the peers.
-func installPeers(ctx context.Context, dir string) (python string, err error) {
+// installPeers installs packages of PyPI in an environment of Python in dir, and returns the program python of this
+// environment.
+func installPeers(ctx context.Context, dir string, packages ...string) (python string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	python = filepath.Join(dir, "bin", "python")
 	for _, p := range []program{
 		{path: "python3", args: []string{"-m", "venv", dir}},
-		{path: python, args: []string{"-m", "pip", "install", "--quiet", "fastmcp==3.4.10", "cli-wrap-mcp==0.2.1"}},
+		{path: python, args: append([]string{"-m", "pip", "install", "--quiet"}, packages...)},
 	} {
 		if _, err := p.output(ctx); err != nil {
 			return "", err
@@ -139,20 +142,22 @@ func installPeers(ctx context.Context, dir string) (python string, err error) {
 	return python, nil
 }
 
-// serveBeside measures one server beside another one.
+// serveBeside measures convgen serve beside the named peer: the time from the start
+// to the first answer, and of a call in a server that runs. programs are convgen
+// serve and the peer.
 func (b *bench) serveBeside(ctx context.Context, name string, programs ...program) error {
 	const tool = "git_log"
 	arguments := map[string]any{"limit": 5, "text": "commit"}
-	var firsts, others []run
+	var firstRuns, callRuns []run
 	for _, p := range programs {
-		firsts = append(firsts, func() (time.Duration, error) {
+		firstRuns = append(firstRuns, func() (time.Duration, error) {
 			start := time.Now()
 			server, err := mcpclient.Start(ctx, p.command(ctx))
 			if err != nil {
 				return 0, err
 			}
 			_, err = server.Call(ctx, tool, arguments)
-			took := time.Since(start)
+			took := time.Since(start) // without closing
 			return took, errors.Join(err, server.Close())
 		})
 		server, err := mcpclient.Start(ctx, p.command(ctx))
@@ -160,10 +165,10 @@ func (b *bench) serveBeside(ctx context.Context, name string, programs ...progra
 			return err
 		}
 		defer server.Close() //nolint:errcheck // everything is measured
-		others = append(others, calls(ctx, server, tool, arguments))
+		callRuns = append(callRuns, calls(ctx, server, tool, arguments))
 	}
-	first, err1 := inTurn(b.size.runs, firsts...)
-	call, err2 := inTurn(b.size.runs*10, others...)
+	first, err1 := inTurn(b.size.runs, firstRuns...)
+	call, err2 := inTurn(b.size.runs*10, callRuns...)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}

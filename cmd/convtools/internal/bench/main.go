@@ -38,9 +38,9 @@ Groups:
   serve     convgen serve with a tool of git, beside FastMCP and cli-wrap-mcp
   list      listing conversations of JP, beside cat of the same files
   history   searching and listing sessions of Claude Code
-  page      the page in a browser, beside a file of its size
+  page      the page in a browser, beside agentsview and a file of its size
   messages  searching and recalling messages, beside SQLite FTS5
-  secrets   what is taken for a secret in the source code of Go
+  secrets   what is hidden as a secret in source
 `
 
 func main() {
@@ -81,15 +81,16 @@ type sizes struct {
 	bytes         int64 // of these conversations
 	sessions      int   // of Claude Code
 	history       int64 // bytes of these sessions
+	source        int64 // bytes of source in which secrets are counted
 	messages      int   // that are indexed
 }
 
 func fullSizes() sizes {
-	return sizes{starts: 300, runs: 7, conversations: 10_000, bytes: 1_000_000_000, sessions: 272, history: 369_000_000, messages: 1_000_000}
+	return sizes{starts: 300, runs: 7, conversations: 10_000, bytes: 1_000_000_000, sessions: 272, history: 369_000_000, source: 100_000_000, messages: 1_000_000}
 }
 
 func shortSizes() sizes {
-	return sizes{starts: 40, runs: 3, conversations: 1000, bytes: 50_000_000, sessions: 200, history: 50_000_000, messages: 40_000}
+	return sizes{starts: 40, runs: 3, conversations: 1000, bytes: 50_000_000, sessions: 200, history: 50_000_000, source: 10_000_000, messages: 40_000}
 }
 
 // bench is the programs that are measured, and the table of figures.
@@ -101,7 +102,7 @@ type bench struct {
 	convtools, convgen, empty string
 }
 
-// measure measures the groups, or only one, and prints the table.
+// measure measures all groups, or only the one that is named, and prints the table.
 func measure(ctx context.Context, size sizes, only string, stdout io.Writer) (err error) {
 	b := &bench{size: size}
 	if b.dir, err = os.MkdirTemp("", "convtools-bench-"); err != nil {

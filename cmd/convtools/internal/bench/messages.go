@@ -59,8 +59,8 @@ WHERE literal MATCH ? AND m.time BETWEEN ? AND ? ORDER BY literal.rowid DESC LIM
 WHERE ranked MATCH ? ORDER BY bm25(ranked) LIMIT 20`
 )
 
-// messages measures indexing messages of a database, and searches with the
-// index.
+// messages measures indexing messages of a database, and searches with the index,
+// beside FTS5 with the same messages.
 func (b *bench) messages(ctx context.Context) error {
 	dir := filepath.Join(b.dir, "messages")
 	home, database := b.home("messages"), filepath.Join(dir, "messages.db")
@@ -113,7 +113,8 @@ func openDatabase(path string) (*sql.DB, error) {
 	return db, err
 }
 
-// writeMessages writes a database for convtools and returns the bytes of text.
+// writeMessages writes a database of messages for convtools, and returns the number of
+// bytes of their text.
 func writeMessages(ctx context.Context, path string, messages iter.Seq[message]) (text int64, err error) {
 	db, err := openDatabase(path)
 	if err != nil {
@@ -127,13 +128,13 @@ func writeMessages(ctx context.Context, path string, messages iter.Seq[message])
 		}
 	}
 	for m := range messages {
-		at := seconds(m.time)
+		sent := seconds(m.time)
 		conversation := fmt.Sprintf("conversation-%07d", m.conversation)
 		if m.number == 1 {
 			title, _, _ := strings.Cut(m.text, ".")
-			exec(insertConversation, conversation, at, at, title)
+			exec(insertConversation, conversation, sent, sent, title)
 		}
-		exec(insertMessage, fmt.Sprintf("%s-%02d", conversation, m.number), conversation, m.role, m.text, at, m.number)
+		exec(insertMessage, fmt.Sprintf("%s-%02d", conversation, m.number), conversation, m.role, m.text, sent, m.number)
 		text += int64(len(m.text))
 		if err != nil {
 			return 0, err
@@ -143,10 +144,11 @@ func writeMessages(ctx context.Context, path string, messages iter.Seq[message])
 	return text, err
 }
 
-// seconds returns a time as the database has it.
-func seconds(at time.Time) string { return fmt.Sprintf("%.3f", float64(at.UnixMilli())/1000) }
+// seconds returns a time as the database has it: in seconds since 1970.
+func seconds(t time.Time) string { return fmt.Sprintf("%.3f", float64(t.UnixMilli())/1000) }
 
-// index measures indexing, its memory and the size of the index.
+// index measures the time of indexing, its memory and the size of the index. text is
+// the number of bytes of text that are indexed.
 func (b *bench) index(ctx context.Context, convtools program, text int64) error {
 	convtools.args = []string{"search", "index"}
 	cmd := convtools.command(ctx)
@@ -196,8 +198,8 @@ type search struct {
 	peer   *sql.DB
 }
 
-// class measures a class of literal queries. FTS5 finds those of three
-// characters or more.
+// class measures a class of literal queries. FTS5 can answer only queries of three
+// characters or more, so only these are compared.
 func (s search) class(ctx context.Context, class class) error {
 	arguments := map[string]any{}
 	since, until := "0", "9"
@@ -211,7 +213,7 @@ func (s search) class(ctx context.Context, class class) error {
 		arguments["query"] = query
 		runs := []run{calls(ctx, s.server, "conversation_search", arguments)}
 		if len([]rune(query)) >= 3 {
-			runs = append(runs, s.asks(ctx, peerSearch, `"`+query+`"`, since, until))
+			runs = append(runs, s.peerRun(ctx, peerSearch, `"`+query+`"`, since, until))
 		}
 		results, err := inTurn(s.size.runs, runs...)
 		if err != nil {
@@ -229,7 +231,7 @@ func (s search) class(ctx context.Context, class class) error {
 	return nil
 }
 
-// recall measures questions of six words that follow each other in a message.
+// recall measures questions, each of which is the first six words of a message.
 func (s search) recall(ctx context.Context, corpus *corpus) error {
 	const words = 6
 	var ours, theirs times
@@ -242,7 +244,7 @@ func (s search) recall(ctx context.Context, corpus *corpus) error {
 		question = question[:min(words, len(question))]
 		results, err := inTurn(s.size.runs,
 			calls(ctx, s.server, "conversation_recall", map[string]any{"query": strings.Join(question, " "), "sources": []string{"chatgpt"}}),
-			s.asks(ctx, peerRecall, `"`+strings.Join(question, `" OR "`)+`"`),
+			s.peerRun(ctx, peerRecall, `"`+strings.Join(question, `" OR "`)+`"`),
 		)
 		if err != nil {
 			return err
@@ -254,8 +256,8 @@ func (s search) recall(ctx context.Context, corpus *corpus) error {
 	return nil
 }
 
-// asks returns a run of a query of FTS5, which reads all rows.
-func (s search) asks(ctx context.Context, query string, args ...any) run {
+// peerRun returns a run of a query of FTS5, which reads all rows of the result.
+func (s search) peerRun(ctx context.Context, query string, args ...any) run {
 	return timed(func() error {
 		rows, err := s.peer.QueryContext(ctx, query, args...)
 		if err != nil {
@@ -263,8 +265,8 @@ func (s search) asks(ctx context.Context, query string, args ...any) run {
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var role, text, at sql.NullString
-			if err := rows.Scan(&role, &text, &at); err != nil {
+			var role, text, sent sql.NullString
+			if err := rows.Scan(&role, &text, &sent); err != nil {
 				return err
 			}
 		}

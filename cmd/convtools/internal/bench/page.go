@@ -30,18 +30,23 @@ const (
 // longEvents is the number of events of the conversation that is shown.
 const longEvents = 10_000
 
-// page measures convtools web over sessions of Claude Code and a long one, beside a static file of the same size.
+// page measures pages of convtools web over sessions of Claude Code, one of them long, beside a static file of the
+// size of each page, and the memory of convtools web. It measures agentsview before, if that can be installed.
 func (b *bench) page(ctx context.Context) (err error) {
 	dir := filepath.Join(b.dir, "page")
 	home := claudehome.New(dir, "project")
 	if err := errors.Join(b.writeSessions(home), writeLong(home)); err != nil {
 		return fmt.Errorf("writing sessions: %w", err)
 	}
+	if err := b.agentsview(ctx, home); err != nil {
+		b.table.Add(table.Row{Name: "page: agentsview", Result: "skipped", Detail: err.Error()})
+	}
 	server := program{path: b.convtools, args: []string{"web", "--no-browser", "--workspace", home.Project}, home: home.Dir}.command(ctx)
 	out, err := server.StdoutPipe()
 	if err != nil {
 		return err
 	}
+	forgetPeak()
 	if err := server.Start(); err != nil {
 		return err
 	}
@@ -85,10 +90,7 @@ func (b *bench) page(ctx context.Context) (err error) {
 				return got.first, err
 			}
 			return got.whole, err
-		}, func() (time.Duration, error) {
-			got, err := fetch(client, static.address)
-			return got.whole, err
-		})
+		}, wholly(client, static.address)) // a file of the size of the page
 		if err != nil {
 			return err
 		}
@@ -98,19 +100,70 @@ func (b *bench) page(ctx context.Context) (err error) {
 	return nil
 }
 
+// agentsview measures the peer agentsview over the same sessions, and adds a row with the times that its API takes for
+// what the page shows, and with its memory. It runs before convtools web, and not beside it, because agentsview goes on
+// working after it has begun to answer.
+func (b *bench) agentsview(ctx context.Context, home claudehome.Home) error {
+	python, err := installPeers(ctx, filepath.Join(b.dir, "agentsview"), "agentsview==0.46.1")
+	if err != nil {
+		return err
+	}
+	server := program{
+		path: filepath.Join(filepath.Dir(python), "agentsview"), args: []string{"serve", "--no-browser", "--no-update-check", "--port=0"},
+		home: home.Dir, env: []string{"DO_NOT_TRACK=1", "AGENTSVIEW_TELEMETRY_ENABLED=0"},
+	}.command(ctx)
+	out, err := server.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	forgetPeak()
+	if err := server.Start(); err != nil {
+		return err
+	}
+	lines, api := bufio.NewScanner(out), ""
+	for api == "" && lines.Scan() {
+		_, after, _ := strings.Cut(lines.Text(), "listening at ")
+		api, _, _ = strings.Cut(after, " ")
+	}
+	took := time.Since(start)
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	results, err := inTurn(b.size.runs, wholly(http.DefaultClient, api+"/api/v1/search?limit=20&q="+needle),
+		wholly(http.DefaultClient, api+"/api/v1/sessions?limit=50"), wholly(http.DefaultClient, api+"/api/v1/sessions/"+longID+"/messages?limit=100"))
+	_ = server.Process.Signal(os.Interrupt)
+	_ = server.Wait() // what it says then is not measured
+	if err != nil {
+		return err
+	}
+	b.table.Add(table.Row{
+		Name: "page: agentsview, which answers with JSON", Result: megabytes(peakMemory(server.ProcessState)),
+		Detail: fmt.Sprintf("reads all in %.0f s; an answer %s, list %s, conversation %s",
+			took.Seconds(), milliseconds(results[0].median()), milliseconds(results[1].median()), milliseconds(results[2].median())),
+	})
+	return nil
+}
+
+// wholly returns a run that gets a page and measures the time to its end.
+func wholly(client *http.Client, address string) run {
+	return func() (time.Duration, error) {
+		got, err := fetch(client, address)
+		return got.whole, err
+	}
+}
+
 // file is served beside the page, with the size of the page that was fetched last.
 type file struct {
 	address string
 	size    atomic.Int64 // bytes
 }
 
-// serveFile serves a file from a directory.
-func serveFile(dir string) (*file, func(), error) {
+// serveFile writes a file into a directory and serves its first bytes, as many as file.size says, until stop is called.
+func serveFile(dir string) (f *file, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the measurement
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &file{address: "http://" + listener.Addr().String()}
+	f = &file{address: "http://" + listener.Addr().String()}
 	f.size.Store(1)
 	name := filepath.Join(dir, "static.html")
 	if err := os.WriteFile(name, make([]byte, 16<<20), 0o600); err != nil {
@@ -132,9 +185,9 @@ type fetched struct {
 	size         int64         // bytes
 }
 
-// fetch gets a page.
+// fetch gets a page and measures how it comes. An answer with another status than 200 is an error.
 func fetch(client *http.Client, address string) (f fetched, err error) {
-	begun := time.Now()
+	start := time.Now()
 	answer, err := client.Get(address) //nolint:noctx // it is on this machine
 	if err != nil {
 		return f, err
@@ -142,20 +195,22 @@ func fetch(client *http.Client, address string) (f fetched, err error) {
 	defer answer.Body.Close()
 	body := bufio.NewReader(answer.Body)
 	_, err = body.Peek(1)
-	f.first = time.Since(begun)
+	f.first = time.Since(start)
 	if err == nil && answer.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", address, answer.Status)
 	}
 	if err == nil {
 		f.size, err = io.Copy(io.Discard, body)
 	}
-	f.whole = time.Since(begun)
+	f.whole = time.Since(start)
 	return f, err
 }
 
+// longID is the id of the long conversation.
 const longID = "00000000-0000-4000-8000-00000000ffff"
 
-// writeLong writes the long conversation: a request for each nine events.
+// writeLong writes the long conversation. Every tenth event is a request; an answer and four calls with their results
+// follow it.
 func writeLong(home claudehome.Home) error {
 	return home.Write(longID, time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), func(yield func(claudehome.Message) bool) {
 		for i := range longEvents / 2 {

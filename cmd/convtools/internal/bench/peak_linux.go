@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// peakMemory returns the most memory that a process had resident, in bytes. Linux counts the
-// memory of the process that started it too: see [forgetPeak].
+// peakMemory returns the most memory that a process had resident, in bytes, or 0 if it is not known. Linux also counts
+// the memory of the process that started that one: see [forgetPeak].
 func peakMemory(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -46,7 +46,7 @@ func (p program) output(ctx context.Context) ([]byte, error) {
 // run is something to measure. It returns the time that it took.
 type run func() (time.Duration, error)
 
-// timed returns a run that takes the time of a function.
+// timed returns a run that calls a function and measures its time.
 func timed(do func() error) run {
 	return func() (time.Duration, error) {
 		start := time.Now()
@@ -55,7 +55,7 @@ func timed(do func() error) run {
 	}
 }
 
-// run returns a run of the program without output.
+// run returns a run of the program, whose output is dropped.
 func (p program) run(ctx context.Context) run {
 	return func() (time.Duration, error) {
 		cmd := p.command(ctx)
@@ -67,7 +67,7 @@ func (p program) run(ctx context.Context) run {
 	}
 }
 
-// calls returns a run of one call of a tool.
+// calls returns a run of one call of a tool in a server that runs.
 func calls(ctx context.Context, server *mcpclient.Session, tool string, arguments map[string]any) run {
 	return timed(func() error {
 		_, err := server.Call(ctx, tool, arguments)
@@ -118,6 +118,7 @@ func within(name string, took, bound time.Duration, detail string) table.Row {
 	return table.Row{Name: name, Result: milliseconds(took), Bound: "at most " + milliseconds(bound), Missed: took > bound, Detail: detail}
 }
 
+// milliseconds returns a time as text, with two decimals under 10 ms.
 func milliseconds(d time.Duration) string {
 	ms := d.Seconds() * 1000
 	if ms < 10 {

@@ -3,63 +3,82 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"time"
 
-	"github.com/convtools/convtools/cmd/convtools/internal/repository"
+	"github.com/convtools/convtools/cmd/convtools/internal/claudehome"
+	"github.com/convtools/convtools/cmd/convtools/internal/mcpclient"
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 	"github.com/convtools/convtools/runtime/base/secret"
-	"github.com/convtools/convtools/runtime/process"
 )
 
-// maxSource is the number of bytes of source code that are looked at.
-const maxSource = 100_000_000
+// The bounds of hiding secrets: text a false alarm, in bytes, and the time of a search with it.
+const (
+	falseAlarmBound = 10_000_000
+	hidingBound     = 1.05
+)
 
-// secrets measures what is taken for a secret in the source code of Go, which has none but keys in PEM that its tests
-// are for, and how fast texts are looked through.
+// secrets counts what is hidden in the source of Go and of the modules in the cache. Nearly all of that are keys for
+// tests, so the real number of false alarms is smaller.
 func (b *bench) secrets(ctx context.Context) error {
-	root, err := repository.Output(ctx, process.Command{Path: "go", Args: []string{"env", "GOROOT"}, Env: os.Environ(), Limits: process.Limits{Timeout: time.Minute}})
+	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOMODCACHE").Output() //nolint:forbidigo // as the build of the programs
 	if err != nil {
 		return err
 	}
-	masked := regexp.MustCompile(`\[secret: ([^\]]*)\]`)
-	found, alarms, size, took := map[string]int{}, 0, int64(0), time.Duration(0)
-	err = filepath.WalkDir(filepath.Join(strings.TrimSpace(string(root)), "src"), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || size >= maxSource {
-			return err
-		}
-		source, err := os.ReadFile(path)
+	for _, dir := range strings.Fields(string(out)) {
+		found, size, err := countSecrets(dir, b.size.source)
 		if err != nil {
 			return err
 		}
-		size += int64(len(source))
-		start := time.Now()
-		shown := secret.Mask(source)
-		took += time.Since(start)
-		if bytes.Equal(source, shown) {
-			return nil
+		b.table.Add(table.Row{
+			Name: "secrets: hidden in " + megabytes(size) + " of source", Result: fmt.Sprint(found), Detail: filepath.Base(dir),
+			Bound: fmt.Sprintf("at most 1 in %s", megabytes(falseAlarmBound)), Missed: int64(found)*falseAlarmBound > size,
+		})
+	}
+	return nil
+}
+
+// countSecrets returns how many secrets are found in the source below a directory, in up to most bytes of it, and the
+// bytes that were read.
+func countSecrets(dir string, most int64) (found int, size int64, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
 		}
-		for _, kind := range masked.FindAllSubmatch(shown, -1) {
-			if found[string(kind[1])]++; string(kind[1]) != "private key" {
-				alarms++
-			}
+		if size >= most {
+			return fs.SkipAll
 		}
-		return nil
+		text, err := os.ReadFile(path)
+		mark := []byte("[secret: ")
+		found += bytes.Count(secret.Mask(text), mark) - bytes.Count(text, mark)
+		size += int64(len(text))
+		return err
 	})
+	return found, size, err
+}
+
+// hiding measures a search in sessions that hides secrets beside one that shows them.
+func (b *bench) hiding(ctx context.Context, home claudehome.Home, hides *mcpclient.Session) error {
+	settings := filepath.Join(home.Dir, "shown", "convtools", "convtools.toml")
+	err := errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte("[recall]\nsecrets = \"show\"\n"), 0o600))
 	if err != nil {
 		return err
 	}
-	row := table.Row{
-		Name: "false alarms in source code", Result: fmt.Sprintf("%.2f in 10 MB", float64(alarms)/float64(size)*1e7),
-		Detail: fmt.Sprintf("%s; %v", megabytes(size), found),
+	p := program{path: b.convtools, args: []string{"mcp", "--workspace", home.Project}, home: home.Dir, env: []string{"XDG_CONFIG_HOME=" + filepath.Join(home.Dir, "shown")}}
+	shows, err := mcpclient.Start(ctx, p.command(ctx))
+	if err != nil {
+		return err
 	}
-	row.Bound, row.Missed = "at most 1", float64(alarms)/float64(size)*1e7 > 1
-	b.table.Add(row)
-	b.table.Add(table.Row{Name: "looking for secrets", Result: fmt.Sprintf("%.0f MB/s", float64(size)/1e6/took.Seconds())})
-	return nil
+	defer shows.Close() //nolint:errcheck // everything is measured
+	arguments := map[string]any{"pattern": needle}
+	results, err := inTurn(10*b.size.runs, calls(ctx, hides, "conversation_grep", arguments), calls(ctx, shows, "conversation_grep", arguments))
+	if err == nil {
+		b.table.Add(compared("sessions: conversation_grep that hides secrets", "one that shows them", results[0].median(), results[1].median(), hidingBound))
+	}
+	return err
 }

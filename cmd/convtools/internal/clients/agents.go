@@ -24,16 +24,20 @@ import (
 // agent is a program that lets a model call tools, as testdata/agents/agents.toml
 // describes it.
 type agent struct {
-	Server, Config, Program string
-	Args, Again             []string
-	Env                     []string // more variables; each is a template as the configuration is
+	Server  string   // the namespace of the tools of convtools, or the prefix of their names
+	Config  string   // the path of its configuration, from its home directory
+	Program string   // the path of its program, from the packages of npm
+	Args    []string // of the program, before the question
+	Again   []string // more arguments, to go on with the session before
+	Env     []string // more variables; each is a template as the configuration is
 	// History is the directory in a home with what the agent records, of an agent that convtools reads and does
 	// not serve.
 	History string
 }
 
-// tool returns a tool of ours, or one of the agent's own, as the agent offers it
-// to the model.
+// tool returns the named tool as the agent offers it to the model. The tool is one of
+// convtools or one of the agent's own. The second result is false if the agent does
+// not offer it.
 func (a agent) tool(offered []modeltest.Tool, name string) (modeltest.Tool, bool) {
 	name = strings.ReplaceAll(name, ".", "_") // providers allow no dots
 	i := slices.IndexFunc(offered, func(t modeltest.Tool) bool {
@@ -55,15 +59,15 @@ type worker struct {
 	variables     []string
 
 	mu     sync.Mutex
-	answer func(modeltest.Exchange) modeltest.Answer // in the session that runs
+	answer func(modeltest.Exchange) modeltest.Answer // answers requests of the session that runs
 }
 
 // innerModel is the model of conversations that an agent begins with conv.create.
 const innerModel = "inner"
 
-// work returns a step in which an agent does a task of testdata/tasks. On stdio
-// "convtools install" registers the server; on HTTP the agent's configuration
-// does.
+// work returns a step in which the named agent does a task of testdata/tasks. If http
+// is false, "convtools install" registers a server on stdio. Otherwise the step starts
+// a server on HTTP, which the agent's configuration names.
 func work(name string, http bool, taskName string) func(context.Context, *lab) (string, error) {
 	return func(ctx context.Context, l *lab) (string, error) {
 		var agents map[string]agent
@@ -88,11 +92,13 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 	}
 }
 
-// record returns a step in which an agent does the task of testdata/tasks that has its name, and convtools reads
-// what the agent recorded.
+// record returns a step in which the named agent does the task of the same name in testdata/tasks, and convtools then
+// reads what the agent recorded.
 func record(name string) func(context.Context, *lab) (string, error) { return work(name, false, name) }
 
-// setUp configures the agent.
+// setUp makes a home directory and a project for the agent, writes its configuration, and registers convtools with it.
+// It registers nothing if serverURL is not empty, because then the configuration names the server, nor for an agent
+// that convtools only reads.
 func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, work task) error {
 	var err1, err2 error
 	w.home, err1 = w.makeDir()
@@ -126,7 +132,7 @@ func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, work tas
 		w.variables = append(w.variables, assigned.String())
 	}
 	if serverURL != "" || w.History != "" {
-		return nil
+		return nil // there is nothing to install
 	}
 	args := []string{"install", w.name, "--scope", "user", "--yes"}
 	if work.StartHook {
@@ -145,7 +151,7 @@ func (w *worker) respond(e modeltest.Exchange) modeltest.Answer {
 	switch {
 	case e.Model == innerModel:
 		return modeltest.Answer{Pieces: []string{"You asked: " + e.Last}}
-	case len(e.Tools) == 0:
+	case len(e.Tools) == 0: // a request for a title
 		return modeltest.Answer{Pieces: []string{"Gauges"}}
 	}
 	w.mu.Lock()
@@ -153,15 +159,15 @@ func (w *worker) respond(e modeltest.Exchange) modeltest.Answer {
 	return w.answer(e)
 }
 
-// ask runs the agent for a question. Its model makes the calls of next, which
-// gets the answers so far, until there is none, and then replies. The answers are
-// returned as the model saw them.
+// ask runs the agent for the question of a session. The model makes the calls that
+// next returns for the answers so far. When next returns no more calls, the model
+// replies. ask returns the answers to these calls, as the model saw them.
 func (w *worker) ask(ctx context.Context, s session, next func(answers []string) (c call, more bool, err error)) (answers []string, err error) {
 	before := -1 // answers of earlier sessions, for a session that goes on
 	var failure error
 	w.mu.Lock()
 	w.answer = func(e modeltest.Exchange) modeltest.Answer {
-		if s.Inner != "" && !bytes.Contains(e.Body, []byte(s.Question)) {
+		if s.Inner != "" && !bytes.Contains(e.Body, []byte(s.Question)) { // a sub-agent asks
 			return modeltest.Answer{Pieces: []string{s.Inner}}
 		}
 		all := outputs(e)
@@ -197,10 +203,10 @@ func (w *worker) ask(ctx context.Context, s session, next func(answers []string)
 	return answers, nil
 }
 
-// command returns the command line for a question.
+// command returns the command line that runs the agent for the question of a session.
 func (w *worker) command(s session) process.Command {
 	path, args := w.module(filepath.FromSlash(w.Program)), slices.Clone(w.Args)
-	if filepath.Ext(path) == ".js" {
+	if filepath.Ext(path) == ".js" { // not a program of its own
 		path, args = w.node, append([]string{path}, args...)
 	}
 	if s.Again {
@@ -219,16 +225,17 @@ var (
 	wallTime  = regexp.MustCompile(`^Wall time: .* seconds\nOutput:\n?`)
 )
 
-// outputs returns the answers of tools in a request: their text, without the time
-// that Codex adds, or the first tool that a search for tools found.
-func outputs(e modeltest.Exchange) (all []string) {
+// outputs returns the answers of tools in a request. The answer of a tool is its text,
+// without the time that Codex adds. The answer of a search for tools, which has no
+// text, is the name of the first tool that it found.
+func outputs(e modeltest.Exchange) (answers []string) {
 	found := toolFound.FindAllSubmatch(e.Body, -1)
 	for i, output := range e.Outputs {
 		answer := wallTime.ReplaceAllString(output, "")
 		if answer == "" && i < len(found) {
 			answer = string(found[i][1])
 		}
-		all = append(all, answer)
+		answers = append(answers, answer)
 	}
-	return all
+	return answers
 }

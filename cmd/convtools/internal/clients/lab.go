@@ -40,8 +40,8 @@ type tool struct {
 	Annotations  map[string]*bool
 }
 
-// prepare builds convtools, installs the packages of testdata/package.json and
-// copies the workspace into dir.
+// prepare makes a lab in dir: it builds convtools, copies testdata and the workspace,
+// and installs the packages of testdata/package.json.
 func prepare(ctx context.Context, dir string) (l *lab, err error) {
 	l = &lab{dir: dir, workspace: filepath.Join(dir, "workspace")}
 	l.node = l.module("node", "bin", "node")
@@ -74,8 +74,8 @@ func prepare(ctx context.Context, dir string) (l *lab, err error) {
 	return l, install(ctx, dir, filepath.Join(testdata, "package.json"))
 }
 
-// install installs the packages of a manifest into dir, unless an earlier run
-// did. Of their scripts only those run that fetch a program for this machine.
+// install installs the packages of a manifest into dir, unless an earlier run did. It
+// runs only the scripts of packages that fetch a program for this machine.
 func install(ctx context.Context, dir, manifest string) error {
 	const retries = "--fetch-retries=1"
 	want, err := os.ReadFile(manifest)
@@ -101,8 +101,9 @@ func install(ctx context.Context, dir, manifest string) error {
 	return os.WriteFile(installed, want, 0o600)
 }
 
-// readTools reads the generated list of tools. A server adds its topics to the
-// description of learn, and lists no conv tools without a model.
+// readTools sets the tools that clients have to show. They are those of the generated
+// list, as a server without a model shows it: with its topics in the description of
+// learn, and without the conv tools.
 func (l *lab) readTools(path string) error {
 	list, err := os.ReadFile(path)
 	if err != nil {
@@ -133,8 +134,8 @@ func (l *lab) testdata(elem ...string) string {
 // makeDir makes an empty directory for a home or a project.
 func (l *lab) makeDir() (string, error) { return os.MkdirTemp(filepath.Join(l.dir, "homes"), "") }
 
-// env returns the environment of the programs in the lab. They find programs of
-// this machine, but no settings of its user and no other machine.
+// env returns the environment of the programs in the lab. With it they find the
+// programs of this machine, but no settings of its user, and reach no other machine.
 func (l *lab) env(home string) []string {
 	const unreachable = "http://127.0.0.1:9"
 	return []string{
@@ -145,7 +146,8 @@ func (l *lab) env(home string) []string {
 	}
 }
 
-// runNode runs a JavaScript program, which may exit with another code than 0.
+// runNode runs a JavaScript program with a home directory of its own. An exit code
+// other than 0 is no error, but in the result.
 func (l *lab) runNode(ctx context.Context, script string, args ...string) (process.Result, error) {
 	home, err := l.makeDir()
 	if err != nil {
@@ -182,7 +184,8 @@ func (l *lab) serverCommand() []string {
 	return []string{l.convtools, "mcp", "--workspace", l.workspace}
 }
 
-// serve calls do with the URL of a server, which it starts and stops.
+// serve starts a server on HTTP, calls do with its URL, and stops the server. It returns
+// the error of do, joined with one if the server did not stop properly.
 func (l *lab) serve(ctx context.Context, do func(ctx context.Context, url string) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -207,7 +210,7 @@ func (l *lab) serve(ctx context.Context, do func(ctx context.Context, url string
 		return errors.Join(fmt.Errorf("the HTTP server ended: %s", text.Visible(text.CutMiddle(printed, 2000))), cmd.Wait())
 	}
 	go func() {
-		for lines.Scan() {
+		for lines.Scan() { // so that the server can go on writing
 		}
 	}()
 	err = do(ctx, url)
@@ -224,16 +227,16 @@ type call struct {
 	Arguments map[string]any `json:"arguments"`
 }
 
-// answer returns the answer of the command line to a call: every client has to
-// show it to the letter.
+// answer returns the answer of convtools jp-tool to a call, and whether the tool failed.
+// Every client has to show this answer to the letter.
 func (l *lab) answer(ctx context.Context, c call) (answer string, failed bool, err error) {
-	place, err1 := json.Marshal(map[string]string{"root": l.workspace})
+	jpContext, err1 := json.Marshal(map[string]string{"root": l.workspace})
 	request, err2 := json.Marshal(c)
 	if err := errors.Join(err1, err2); err != nil {
 		return "", false, err
 	}
 	printed, err := repository.Output(ctx, process.Command{
-		Path: l.convtools, Args: []string{"jp-tool", string(place), string(request)}, Env: l.env(filepath.Join(l.dir, "homes")),
+		Path: l.convtools, Args: []string{"jp-tool", string(jpContext), string(request)}, Env: l.env(filepath.Join(l.dir, "homes")),
 	})
 	if err != nil {
 		return "", false, err

@@ -50,7 +50,8 @@ func main() {
 	})
 }
 
-// run prepares a directory and runs the steps in it.
+// run prepares a directory and runs the steps in it. If dir is empty, the directory is
+// a temporary one, which run removes.
 func run(ctx context.Context, dir, only, keep string) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "convtools-clients-"); err != nil {
@@ -72,8 +73,9 @@ func run(ctx context.Context, dir, only, keep string) (err error) {
 	return runSteps(ctx, l, steps(), only, os.Stdout)
 }
 
-// ownDir returns the absolute path of a directory that is new or was made by an
-// earlier run. The command would overwrite files of another one.
+// ownDir makes a directory, marks it as made by this command, and returns its absolute
+// path. If the directory exists, it must be empty or have the mark: the command would
+// overwrite other files in it.
 func ownDir(dir string) (string, error) {
 	dir, err1 := filepath.Abs(dir)
 	err2 := os.MkdirAll(dir, 0o700)
@@ -85,8 +87,9 @@ func ownDir(dir string) (string, error) {
 	return dir, errors.Join(err1, err2, err3, os.WriteFile(mark, nil, 0o600))
 }
 
-// runSteps runs the steps whose name has the prefix only and prints a line for
-// each. The error has the number of failures.
+// runSteps runs the steps whose names begin with only, and prints a line for each. It
+// returns an error if a step failed, if there is no such step, or if it is
+// interrupted.
 func runSteps(ctx context.Context, l *lab, all []step, only string, stdout io.Writer) error {
 	ran, failed := 0, 0
 	for _, s := range all {

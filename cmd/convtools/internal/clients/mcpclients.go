@@ -21,7 +21,8 @@ func typescript(sdk string) client {
 	}
 }
 
-// inspector is the command line of MCP Inspector.
+// inspector makes requests with the command line of MCP Inspector, which starts a process
+// for each. It makes only those that are marked for it; the results of others are zero.
 func inspector(ctx context.Context, l *lab, t target, requests []request) ([]result, error) {
 	const toolFailed = 5 // the exit code for a call whose tool failed
 	results := make([]result, len(requests))

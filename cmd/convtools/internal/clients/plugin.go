@@ -23,8 +23,8 @@ type installer struct {
 	Prints  []string   // what the last step prints
 }
 
-// pluginOf returns a step in which a program checks the plugin, installs it from
-// its folder and shows the server, the skill or both.
+// pluginOf returns a step in which the named program checks the plugin, installs it
+// from its folder, and prints that it has the server, the skill or both.
 func pluginOf(name string) func(context.Context, *lab) (string, error) {
 	return func(ctx context.Context, l *lab) (string, error) {
 		var installers map[string]installer
@@ -36,29 +36,29 @@ func pluginOf(name string) func(context.Context, *lab) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		in, env := installers[name], append(l.env(home), "GEMINI_CLI_TRUST_WORKSPACE=true")
+		installer, env := installers[name], append(l.env(home), "GEMINI_CLI_TRUST_WORKSPACE=true")
 		env = append(env, "PATH="+strings.Join([]string{l.dir, filepath.Dir(l.node), os.Getenv("PATH")}, string(os.PathListSeparator)))
 		var printed string
-		for _, step := range in.Steps {
-			path, args := l.module(filepath.FromSlash(in.Program)), slices.Clone(step)
+		for _, step := range installer.Steps {
+			path, args := l.module(filepath.FromSlash(installer.Program)), slices.Clone(step)
 			for i := range args {
 				args[i] = strings.ReplaceAll(args[i], "ROOT", root)
 			}
 			if filepath.Ext(path) == ".js" {
 				path, args = l.node, append([]string{path}, args...)
 			}
-			ran, err := process.Exec{}.Run(ctx, process.Command{
+			result, err := process.Exec{}.Run(ctx, process.Command{
 				Path: path, Args: args, Dir: l.workspace, Env: env, Stdin: []byte("y\n"), Limits: process.Limits{Timeout: time.Minute},
 			})
-			if err == nil && ran.ExitCode != 0 {
-				err = repository.ExitError(ran)
+			if err == nil && result.ExitCode != 0 {
+				err = repository.ExitError(result)
 			}
 			if err != nil {
 				return "", fmt.Errorf("%s: %w", strings.Join(step, " "), err)
 			}
-			printed = string(ran.Stdout) + string(ran.Stderr)
+			printed = string(result.Stdout) + string(result.Stderr)
 		}
-		for _, want := range in.Prints {
+		for _, want := range installer.Prints {
 			if !strings.Contains(printed, want) {
 				return "", fmt.Errorf("it does not print %q:\n%s", want, text.Visible(printed))
 			}

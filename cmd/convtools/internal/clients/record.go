@@ -20,11 +20,11 @@ import (
 // recorded is a conversation as convtools reads it.
 type recorded struct {
 	Title  string
-	Parent bool   // it is a fork or of a sub-agent
-	Events string // a letter for each, see letters, and "!" after the result of a call that failed
+	Parent bool   // it has a parent: it is a fork, or a sub-agent recorded it
+	Events string // a letter for each event, see letters, and "!" after the result of a call that failed
 }
 
-// checkRecorded compares the conversations that convtools lists for the project with those that it should list.
+// checkRecorded compares the conversations of the agent that convtools lists for the project with want, which it sorts.
 func (w *worker) checkRecorded(ctx context.Context, want []recorded) error {
 	var listed []struct {
 		ID, Title string
@@ -42,14 +42,14 @@ func (w *worker) checkRecorded(ctx context.Context, want []recorded) error {
 		if err := w.read(ctx, &events, "print", c.ID); err != nil {
 			return err
 		}
-		line := ""
+		types := ""
 		for _, e := range events {
-			line += letters()[e.Type]
+			types += letters()[e.Type]
 			if e.Failed {
-				line += "!"
+				types += "!"
 			}
 		}
-		got = append(got, recorded{c.Title, c.Parent != "", line})
+		got = append(got, recorded{c.Title, c.Parent != "", types})
 	}
 	order := func(a, b recorded) int { return strings.Compare(a.Events, b.Events) }
 	slices.SortFunc(want, order)
@@ -60,12 +60,12 @@ func (w *worker) checkRecorded(ctx context.Context, want []recorded) error {
 	return nil
 }
 
-// letters returns the letters of the types of events.
+// letters returns the letter that stands for each type of events: user, assistant, call, result of a tool.
 func letters() map[string]string {
 	return map[string]string{"chat_request": "u", "chat_response": "a", "tool_call_request": "c", "tool_call_response": "t"}
 }
 
-// read decodes what a conversation command prints as JSON.
+// read runs convtools conversation with args and decodes the JSON that it prints.
 func (w *worker) read(ctx context.Context, into any, args ...string) error {
 	printed, err := repository.Output(ctx, process.Command{
 		Path: w.convtools, Args: append([]string{"conversation"}, append(args, "--format", "json")...), Dir: w.project, Env: w.env(w.home),
@@ -76,10 +76,12 @@ func (w *worker) read(ctx context.Context, into any, args ...string) error {
 	return json.Unmarshal(printed, into)
 }
 
-// maxRecorded is the longest string in a kept history. A longer one is a text of the program's vendor.
+// maxRecorded is the maximum length of a quoted string in a kept history, in bytes. A longer one is a text of the
+// program's vendor, which is not kept.
 const maxRecorded = 300
 
-// keep copies the files of JSON in the history into the directory of -keep, as if it had been recorded in the home directory of Mina.
+// keep copies the JSON files of the history into the directory of -keep, if there is one. In the copies, paths are in
+// the home directory of Mina, every port is 80, and a long string is "…".
 func (w *worker) keep() error {
 	if w.kept == "" {
 		return nil
@@ -114,7 +116,8 @@ func (w *worker) keep() error {
 	})
 }
 
-// renames replaces the paths of the home directory, the project and the lab, also in names of folders.
+// renames returns a replacer of the paths of the home directory, the project and the lab. It also replaces these paths
+// where they are written with hyphens, as in names of folders.
 func (w *worker) renames() *strings.Replacer {
 	folder := regexp.MustCompile("[^A-Za-z0-9]")
 	var pairs []string

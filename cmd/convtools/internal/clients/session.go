@@ -25,8 +25,8 @@ type target struct {
 	Command []string `json:"command,omitempty"`
 }
 
-// client makes requests in one session with a server and returns a result for
-// each, or null for a method that it does not have.
+// client makes requests in one session with a server and returns a result for each.
+// The result is zero for a method that the client does not have.
 type client func(context.Context, *lab, target, []request) ([]result, error)
 
 // request is a request of testdata/session.json.
@@ -40,7 +40,7 @@ type request struct {
 	Inspector bool `json:"inspector,omitempty"`
 }
 
-// result is the members of all results that are looked at.
+// result has the members of the results of all methods that are checked.
 type result struct {
 	Instructions      string
 	Tools             []tool
@@ -55,31 +55,33 @@ type result struct {
 	Messages          []struct{ Content block }
 }
 
+// block is a part of a content.
 type block struct{ Text string }
 
-// shown returns what a result lists or says.
+// shown returns what a result lists or says: values, URIs, texts and names.
 func (r result) shown() []string {
-	all := r.Completion.Values
+	shown := r.Completion.Values
 	for _, resource := range r.Resources {
-		all = append(all, resource.URI)
+		shown = append(shown, resource.URI)
 	}
 	for _, template := range r.ResourceTemplates {
-		all = append(all, template.URITemplate)
+		shown = append(shown, template.URITemplate)
 	}
 	for _, contents := range r.Contents {
-		all = append(all, contents.Text)
+		shown = append(shown, contents.Text)
 	}
 	for _, prompt := range r.Prompts {
-		all = append(all, prompt.Name)
+		shown = append(shown, prompt.Name)
 	}
 	for _, message := range r.Messages {
-		all = append(all, message.Content.Text)
+		shown = append(shown, message.Content.Text)
 	}
-	return all
+	return shown
 }
 
-// session has a client make the requests of testdata/session.json and checks the
-// results.
+// session makes the requests of testdata/session.json with a client, and checks the
+// results. It does not check a zero result, because the client does not have the
+// method.
 func (l *lab) session(ctx context.Context, c client, t target) error {
 	data, err := os.ReadFile(l.testdata("session.json"))
 	if err != nil {
@@ -99,7 +101,7 @@ func (l *lab) session(ctx context.Context, c client, t target) error {
 	var errs []error
 	for i, r := range requests {
 		if cmp.Equal(results[i], result{}) {
-			continue // the client does not have the method
+			continue
 		}
 		if err := l.check(ctx, r, results[i]); err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", r.Method, r.Params, err))
@@ -108,7 +110,9 @@ func (l *lab) session(ctx context.Context, c client, t target) error {
 	return errors.Join(errs...)
 }
 
-// check returns an error unless a result is as it has to be.
+// check returns an error if a result is wrong for its request. Instructions must have a
+// length that clients show, and tools and answers must be those of convtools. Other
+// results must show the parts that the request says, and nothing else.
 func (l *lab) check(ctx context.Context, r request, got result) error {
 	switch r.Method {
 	case "initialize":
@@ -134,9 +138,9 @@ func (l *lab) check(ctx context.Context, r request, got result) error {
 	return nil
 }
 
-// checkTools compares a list of tools with the generated one, in order: another
-// order spoils prompt caches. Clients cut long descriptions, and hide the text of
-// results with structured content.
+// checkTools compares a list of tools with the generated one, in order: another order
+// spoils prompt caches. It also returns an error for a description that clients would
+// cut, and for an output schema, with which clients hide the text of results.
 func checkTools(want, got []tool) error {
 	decoded := cmp.Transformer("decoded", func(schema json.RawMessage) (members map[string]any) {
 		_ = json.Unmarshal(schema, &members) // another type differs from an object
@@ -156,7 +160,7 @@ func checkTools(want, got []tool) error {
 	return nil
 }
 
-// checkCall compares the result of a call with the answer of the command line.
+// checkCall compares the result of a call with the answer of convtools jp-tool.
 func (l *lab) checkCall(ctx context.Context, r request, got result) error {
 	var c call
 	if err := json.Unmarshal(r.Params, &c); err != nil {

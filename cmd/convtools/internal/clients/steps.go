@@ -56,19 +56,20 @@ func steps() []step {
 	)
 }
 
-// sessions returns the steps of an MCP client, over stdio and HTTP in each era.
-func sessions(name string, c client, eras ...string) (all []step) {
+// sessions returns the steps of the named MCP client: for each era one over stdio and
+// one over HTTP.
+func sessions(name string, c client, eras ...string) (list []step) {
 	for _, era := range eras {
-		all = append(all, step{name + "/stdio/" + era, 2 * time.Minute, func(ctx context.Context, l *lab) (string, error) {
+		list = append(list, step{name + "/stdio/" + era, 2 * time.Minute, func(ctx context.Context, l *lab) (string, error) {
 			return "", l.session(ctx, c, target{Era: era, Command: l.serverCommand()})
 		}})
 	}
 	for _, era := range eras {
-		all = append(all, step{name + "/http/" + era, 2 * time.Minute, func(ctx context.Context, l *lab) (string, error) {
+		list = append(list, step{name + "/http/" + era, 2 * time.Minute, func(ctx context.Context, l *lab) (string, error) {
 			return "", l.serve(ctx, func(ctx context.Context, url string) error {
 				return l.session(ctx, c, target{Era: era, URL: url})
 			})
 		}})
 	}
-	return all
+	return list
 }

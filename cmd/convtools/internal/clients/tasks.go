@@ -23,18 +23,19 @@ type task struct {
 	ToolSearch bool      `toml:"tool_search"` // the model has to search for tools
 	StartHook  bool      `toml:"start_hook"`  // it is installed too
 	Sessions   []session `toml:"session"`
-	// Files are in the project, by their names. In a string of a call {{project}} is its path.
+	// Files are the texts of files in the project, by their names. In an argument of a call, {{project}} is the path of
+	// the project.
 	Files map[string]string
-	// Recorded is what convtools lists afterwards, where the agent has a history.
+	// Recorded is what convtools lists afterwards, if the agent has a history.
 	Recorded []recorded
 }
 
 // session is a question to an agent and the work of its model.
 type session struct {
 	Question, Reply string
-	Again           bool // goes on with the session before
-	Args            []string
-	Inner           string // the reply of a sub-agent, which is not told the question
+	Again           bool     // goes on with the session before
+	Args            []string // more arguments of the agent
+	Inner           string   // the reply of a sub-agent, which is not told the question
 	// Started are the titles that the start hook tells, the newest first; none if it is silent.
 	Started []string
 	// Workspace runs the agent in the sample workspace, where its model has to see
@@ -44,15 +45,15 @@ type session struct {
 	Calls     []plannedCall `toml:"call"`
 }
 
-// plannedCall is a call of a model. In its strings $name is the first attribute
-// or member of that name in the latest answer that has one.
+// plannedCall is a call of a model. An argument or a part $name stands for an attribute
+// or a member of that name: the first one in the latest answer that has one.
 type plannedCall struct {
 	Tool         string
 	Arguments    map[string]any
-	Shows, Lacks []string // parts of the answer
+	Shows, Lacks []string // parts that the answer must have, and must not have
 }
 
-// readTOML decodes a file of testdata.
+// readTOML decodes a file of testdata. An unknown key is an error.
 func (l *lab) readTOML(into any, elem ...string) error {
 	meta, err := toml.DecodeFile(l.testdata(elem...), into)
 	if err != nil {
@@ -66,7 +67,8 @@ func (l *lab) readTOML(into any, elem ...string) error {
 	return nil
 }
 
-// do has the agent work on a task and checks what its model saw.
+// do has the agent do a task, and checks what its model saw and, if the agent has a
+// history, what convtools reads of it.
 func (w *worker) do(ctx context.Context, t task) error {
 	for name, content := range t.Files {
 		if err := os.WriteFile(filepath.Join(w.project, name), []byte(content), 0o600); err != nil {
@@ -88,8 +90,10 @@ func (w *worker) do(ctx context.Context, t task) error {
 	return errors.Join(w.checkRecorded(ctx, t.Recorded), w.keep())
 }
 
+// doSession has the agent answer the question of a session, and checks the answers that
+// its model saw. In the sample workspace it also checks the tools and instructions.
 func (w *worker) doSession(ctx context.Context, s session) error {
-	var made []call
+	var made []call // the calls so far, with their arguments resolved
 	answers, err := w.ask(ctx, s, func(answers []string) (c call, more bool, err error) {
 		if len(answers) == len(s.Calls) {
 			return c, false, nil
@@ -100,7 +104,7 @@ func (w *worker) doSession(ctx context.Context, s session) error {
 			resolved, failure := resolve(w.inProject(value), answers)
 			c.Arguments[name], err = resolved, errors.Join(err, failure)
 		}
-		made = append(made[:len(answers)], c)
+		made = append(made[:len(answers)], c) // an agent may send a request again
 		return c, true, err
 	})
 	if err != nil {
@@ -125,7 +129,7 @@ func (w *worker) doSession(ctx context.Context, s session) error {
 	return errors.Join(errs...)
 }
 
-// inProject returns a value with the path of the project in it.
+// inProject returns an argument with the path of the project in place of {{project}}.
 func (w *worker) inProject(value any) any {
 	if s, isString := value.(string); isString {
 		return strings.ReplaceAll(s, "{{project}}", w.project)
@@ -133,7 +137,8 @@ func (w *worker) inProject(value any) any {
 	return value
 }
 
-// resolve returns the value that $name stands for, and any other value as it is.
+// resolve returns the value that $name stands for, as an integer if it is one, and any
+// other value as it is. It returns an error if no answer has that name.
 func resolve(value any, answers []string) (any, error) {
 	s, _ := value.(string)
 	name, isReference := strings.CutPrefix(s, "$")
@@ -152,7 +157,8 @@ func resolve(value any, answers []string) (any, error) {
 	return nil, fmt.Errorf("no answer has %s: %.500q", name, answers)
 }
 
-// check returns an error unless an answer has the parts that it should have.
+// check returns an error if an answer lacks a part of Shows or has one of Lacks. A $name
+// in a part is resolved from the earlier answers.
 func (c plannedCall) check(answer string, earlier []string) error {
 	for i, part := range slices.Concat(c.Shows, c.Lacks) {
 		resolved, err := resolve(part, earlier)
@@ -167,10 +173,11 @@ func (c plannedCall) check(answer string, earlier []string) error {
 	return nil
 }
 
+// currentNote matches a note about the current conversation.
 var currentNote = regexp.MustCompile(`(?m)^ *<note>(Left out: the current conversation, |Which conversation this is cannot be told, ).*\n`)
 
-// checkPrinted compares an answer with that of the command line, which has no
-// note about the current conversation.
+// checkPrinted compares an answer with that of convtools jp-tool, which has no note
+// about the current conversation.
 func (w *worker) checkPrinted(ctx context.Context, c call, answer string) error {
 	want, _, err := w.lab.answer(ctx, c)
 	if err != nil {
@@ -182,7 +189,8 @@ func (w *worker) checkPrinted(ctx context.Context, c call, answer string) error 
 	return nil
 }
 
-// checkOffered compares the tools and instructions that the model sees with ours.
+// checkOffered compares the tools and instructions that the model sees with those of
+// convtools.
 func (w *worker) checkOffered(ctx context.Context) error {
 	exchanges := w.model.Exchanges()
 	first := exchanges[slices.IndexFunc(exchanges, func(e modeltest.Exchange) bool { return len(e.Tools) > 0 })]
@@ -227,10 +235,10 @@ func checkParameters(want, got []byte) error {
 	if err := errors.Join(json.Unmarshal(want, &w), json.Unmarshal(got, &g)); err != nil {
 		return fmt.Errorf("reading the schemas: %w", err)
 	}
-	left := []string{"default", "minLength", "maxLength", "minimum", "maximum", "pattern", "format", "maxItems", "minItems", "uniqueItems"}
+	omitted := []string{"default", "minLength", "maxLength", "minimum", "maximum", "pattern", "format", "maxItems", "minItems", "uniqueItems"}
 	ignore := cmp.FilterPath(func(path cmp.Path) bool {
 		key, ok := path.Last().(cmp.MapIndex)
-		return ok && slices.Contains(left, key.Key().String())
+		return ok && slices.Contains(omitted, key.Key().String())
 	}, cmp.Ignore())
 	if diff := cmp.Diff(w, g, ignore); diff != "" {
 		return fmt.Errorf("the model sees other parameters (-want +got):\n%s", diff)

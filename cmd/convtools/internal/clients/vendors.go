@@ -14,8 +14,8 @@ import (
 	"github.com/convtools/convtools/runtime/model/provider"
 )
 
-// vendor returns a step in which the types of a vendor's own SDK check the
-// requests of an adapter.
+// vendor returns a step in which the types of a vendor's own SDK check the requests
+// that the adapter for an API makes.
 func vendor(api string) func(context.Context, *lab) (string, error) {
 	return func(ctx context.Context, l *lab) (string, error) {
 		thinking := "Two conversations."
@@ -46,7 +46,8 @@ func vendor(api string) func(context.Context, *lab) (string, error) {
 	}
 }
 
-// converse has a conversation with every kind of item that an adapter sends.
+// converse has a conversation with a model, in which the adapter sends every kind of
+// item. It answers the calls of the model until a response has none.
 func converse(ctx context.Context, m models.Model, api string) error {
 	schema := json.RawMessage(`{"type":"object","properties":{"user_instruction":{"type":"string"}},"additionalProperties":false}`)
 	instructions := "Be brief."
@@ -76,8 +77,8 @@ func converse(ctx context.Context, m models.Model, api string) error {
 	return nil
 }
 
-// typecheck compiles requests as values of the SDK's type for them, and a wrong
-// one that must not compile.
+// typecheck compiles requests as values of the SDK's type for requests. It also compiles
+// a wrong request, and returns an error if the compiler accepts that one.
 func (l *lab) typecheck(ctx context.Context, api string, exchanges []modeltest.Exchange) error {
 	source := map[string]string{
 		provider.Responses: "import type { ResponseCreateParamsStreaming as Request } from 'openai/resources/responses/responses'\n",

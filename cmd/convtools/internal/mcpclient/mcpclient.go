@@ -39,7 +39,8 @@ func Start(ctx context.Context, server *exec.Cmd) (*Session, error) {
 	return s, nil
 }
 
-// request sends a request and returns the result.
+// request sends a request and returns the result, or the error of the response.
+// It skips messages of the server that are not responses.
 func (s *Session) request(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	s.requests++
 	id, err1 := jsonrpc.MakeID(float64(s.requests))
@@ -61,7 +62,7 @@ func (s *Session) request(ctx context.Context, method string, params any) (json.
 	}
 }
 
-// Call calls a tool and returns the result.
+// Call calls a tool and returns the result, which may say that the tool failed.
 func (s *Session) Call(ctx context.Context, tool string, arguments map[string]any) (json.RawMessage, error) {
 	result, err := s.request(ctx, "tools/call", &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {

@@ -58,13 +58,13 @@ func (l *lab) claudeFolder() string {
 type record map[string]any
 
 // writeSession writes a session of Claude Code with a message of each content, in turn of the user and the assistant.
-func (l *lab) writeSession(id, cwd string, contents ...any) error {
+func (l *lab) writeSession(id, cwd, branch string, contents ...any) error {
 	at := time.Date(2026, 5, 9, 8, 0, 0, 0, time.UTC)
 	var lines strings.Builder
 	for i, content := range contents {
 		role := []string{"user", "assistant"}[i%2]
 		line, err := json.Marshal(record{
-			"type": role, "uuid": fmt.Sprintf("%s-%d", id, i), "sessionId": id, "cwd": cwd, "gitBranch": "main", "version": "2.1.0",
+			"type": role, "uuid": fmt.Sprintf("%s-%d", id, i), "sessionId": id, "cwd": cwd, "gitBranch": branch, "version": "2.1.0",
 			"timestamp": at.Add(time.Duration(i) * time.Minute), "message": record{"role": role, "content": content},
 		})
 		if err != nil {
@@ -75,13 +75,15 @@ func (l *lab) writeSession(id, cwd string, contents ...any) error {
 	return writeFile(filepath.Join(l.claudeFolder(), id+".jsonl"), lines.String())
 }
 
-// fillLong writes a conversation of many events.
-func fillLong(l *lab) error {
-	var contents []any
-	for i := range 600 {
-		contents = append(contents, fmt.Sprintf("Request %d: %s", i, strings.Repeat("what is it? ", 8)), fmt.Sprintf("Answer %d.\n\n%s", i, strings.Repeat("It is so. ", 40)))
+// fillLong returns a function that writes a conversation of so many requests, each with an answer.
+func fillLong(requests int) func(*lab) error {
+	return func(l *lab) error {
+		var contents []any
+		for i := range requests {
+			contents = append(contents, fmt.Sprintf("Request %d: %s", i, strings.Repeat("what is it? ", 8)), fmt.Sprintf("Answer %d.\n\n%s", i, strings.Repeat("It is so. ", 40)))
+		}
+		return l.writeSession(longSession, l.project, "main", contents...)
 	}
-	return l.writeSession(longSession, l.project, contents...)
 }
 
 const longSession = "11111111-1111-4111-8111-111111111111"

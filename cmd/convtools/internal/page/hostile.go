@@ -43,7 +43,7 @@ func fillHostile(l *lab) error {
 		}}
 		result := record{"type": "tool_result", "tool_use_id": "t", "is_error": true, "content": said}
 		cwd := []string{l.project, filepath.Join(l.project, said)}[i%2]
-		err := l.writeSession(fmt.Sprintf("22222222-2222-4222-8222-%012d", i), cwd,
+		err := l.writeSession(fmt.Sprintf("22222222-2222-4222-8222-%012d", i), cwd, said,
 			said, []any{record{"type": "thinking", "thinking": said}, record{"type": "text", "text": said}, use}, []any{result}, said+"\n\n"+said)
 		quoted, err1 := json.Marshal(said) // as TOML has it too
 		topics += fmt.Sprintf("[kb.topic.t%d]\ntitle = %s\nintroduction = %[2]s\nsubjects = \"kb\"\n\n", i, quoted)
@@ -66,17 +66,18 @@ func hostile(l *lab) (string, error) {
 		pages = append(pages, fmt.Sprintf("/c/claude-22222222-2222-4222-8222-%012d", i))
 	}
 	for _, page := range pages {
-		err = errors.Join(err, l.open(page), l.innocent(page, 1))
+		err = errors.Join(err, l.open(page), l.checkElements(page, 1))
 	}
-	err = errors.Join(err, l.open("/p/knowledge"), l.do(chromedp.Click(".items ul a")), l.until(`document.readyState === "complete" && document.querySelector("pre.content")`), l.innocent("a subject", 1))
+	err = errors.Join(err, l.open("/p/knowledge"), l.do(chromedp.Click(".items ul a")), l.until(`document.readyState === "complete" && document.querySelector("pre.content")`), l.checkElements("a subject", 1))
 	for i := range hostileTexts() {
 		err = errors.Join(err, l.export(fmt.Sprintf("claude-22222222-2222-4222-8222-%012d", i)))
 	}
 	return fmt.Sprintf("%d texts in every place of %d pages and %[1]d exports", len(hostileTexts()), len(pages)+1), err
 }
 
-// innocent returns an error if the page in the tab has more than its own elements. scripts is the number of those.
-func (l *lab) innocent(name string, scripts int) error {
+// checkElements returns an error if the page in the tab has other elements than its own, or if a recorded script has
+// run. scripts is the number of its own scripts.
+func (l *lab) checkElements(name string, scripts int) error {
 	const look = `(() => {
 		document.querySelectorAll("details").forEach((d) => { d.open = true });
 		const odd = [...document.querySelectorAll("script, img, iframe, object, embed, style, base, form, [onerror], [onload], [onfocus], [ontoggle], [style], meta[http-equiv=refresh], #escaped")]
@@ -93,7 +94,7 @@ func (l *lab) innocent(name string, scripts int) error {
 	return err
 }
 
-// export opens a conversation that is written as one file.
+// export writes a conversation as one file, opens the file in the tab and checks its elements.
 func (l *lab) export(id string) error {
 	command := exec.Command(l.convtools, "conversation", "print", "--all-projects", "--format", "html", id) //nolint:gosec // built here
 	command.Dir, command.Env = l.project, l.env()
@@ -102,5 +103,5 @@ func (l *lab) export(id string) error {
 		return fmt.Errorf("exporting %s: %w", id, err)
 	}
 	file := filepath.Join(l.dir, id+".html")
-	return errors.Join(err, writeFile(file, string(written)), l.do(chromedp.Navigate("file://"+file), chromedp.WaitReady("main.export")), l.innocent(file, 0))
+	return errors.Join(err, writeFile(file, string(written)), l.do(chromedp.Navigate("file://"+file), chromedp.WaitReady("main.export")), l.checkElements(file, 0))
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
 
-// programs are what all steps share.
+// programs are the programs and the directories that all steps share.
 type programs struct {
 	convtools, chromium string
 	axe                 string // the script
@@ -67,7 +67,7 @@ func (l *lab) start(ctx context.Context) error {
 	allocator, stop := chromedp.NewExecAllocator(ctx, options...)
 	tab, cancel := chromedp.NewContext(allocator)
 	l.tab, l.close = tab, append(l.close, stop, cancel)
-	if err := chromedp.Listen(tab, l.hear); err != nil {
+	if err := chromedp.Listen(tab, l.recordRequest); err != nil {
 		return err
 	}
 	if err := l.watchConsole(); err != nil {
@@ -109,15 +109,15 @@ func (l *lab) stopServer() error {
 	return errors.Join(l.server.Process.Signal(os.Interrupt), l.server.Wait())
 }
 
-// end ends the browser and the server.
-func (l *lab) end() {
+// shutdown ends the browser and the server.
+func (l *lab) shutdown() {
 	for i := len(l.close) - 1; i >= 0; i-- {
 		l.close[i]()
 	}
 }
 
-// hear notes the requests of the tab.
-func (l *lab) hear(event any) {
+// recordRequest records the address of an event that is a request of the tab.
+func (l *lab) recordRequest(event any) {
 	if sent, ok := event.(*network.EventRequestWillBeSent); ok {
 		l.mu.Lock()
 		l.requests = append(l.requests, sent.Request.URL)
@@ -125,7 +125,7 @@ func (l *lab) hear(event any) {
 	}
 }
 
-// watchConsole notes what the tab complains of: scripts that failed, and what its policy stopped.
+// watchConsole records errors in the console of the tab: scripts that failed, and what the page's policy stopped.
 func (l *lab) watchConsole() error {
 	if _, err := chromedp.Call(l.tab, network.Enable, network.EnableParams{}); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (l *lab) watchConsole() error {
 	return nil
 }
 
-// do runs actions in the tab, within some seconds.
+// do runs actions in the tab, within 20 seconds.
 func (l *lab) do(actions ...chromedp.Action[chromedp.Void]) error {
 	if err := chromedp.Do(l.tab); err != nil { // the browser lives longer than the actions
 		return err
@@ -219,16 +219,16 @@ func (v view) scheme() string {
 
 func (v view) String() string { return fmt.Sprintf("%d-%s", v.width, v.scheme()) }
 
-// look has the tab look at pages in a view.
-func (l *lab) look(v view) error {
+// setView sets the width and the colours in which the tab shows pages.
+func (l *lab) setView(v view) error {
 	_, err := chromedp.Call(l.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: v.scheme()}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
 	return errors.Join(err, l.do(chromedp.EmulateViewport(v.width, 900)))
 }
 
-// shoot writes a picture of what the tab shows.
-func (l *lab) shoot(name string, v view) error {
+// takePicture writes a picture of what the tab shows.
+func (l *lab) takePicture(name string, v view) error {
 	picture, err := chromedp.Run(l.tab, chromedp.CaptureScreenshot())
 	if err != nil {
 		return fmt.Errorf("taking a picture of %s: %w", name, err)

@@ -73,7 +73,7 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	if o.home != "" {
 		l := &lab{programs: p, dir: dir, home: o.home, project: o.project}
-		defer l.end()
+		defer l.shutdown()
 		return errors.Join(l.start(ctx), pictures(l))
 	}
 	failed := 0

@@ -30,11 +30,11 @@ func steps() []step {
 		{"keys", fillSample, keys},
 		{"typing", fillSample, typing},
 		{"days", fillSample, days},
-		{"long", fillLong, long},
+		{"long", fillLong(longRequests), long},
 		{"running", fillSample, running},
 		{"no-script", fillSample, noScript},
 		{"stopped", fillSample, stopped},
-		{"tabs", fillLong, tabs},
+		{"tabs", fillLong(100), tabs},
 		{"hostile", fillHostile, hostile},
 	}
 }
@@ -43,7 +43,7 @@ func steps() []step {
 func (s step) runIn(ctx context.Context, p *programs, dir string) (note string, err error) {
 	l, err := newLab(ctx, p, dir, s.fill)
 	if l != nil {
-		defer l.end()
+		defer l.shutdown()
 	}
 	if err != nil {
 		return "", err
@@ -72,7 +72,7 @@ func (l *lab) complaints() error {
 // ferry is the session of the sample that has edits and failures.
 const ferry = "claude-7c90ab12-4f3e-4d21-b8a7-05e6c1d9f3a4"
 
-// pictures takes pictures of all pages, and has axe-core look at them.
+// pictures takes pictures of all pages, and has axe-core look at them. No page is wider than the narrowest screen.
 func pictures(l *lab) error {
 	first, err := ask[string](l, `document.querySelector("a.row").getAttribute("href")`)
 	if err != nil {
@@ -86,14 +86,17 @@ func pictures(l *lab) error {
 				return err
 			}
 		}
+		if err := errors.Join(l.setView(view{width: 320}), l.open(page[1]), l.until(`document.documentElement.scrollWidth <= 320`)); err != nil {
+			return err
+		}
 		for _, v := range views() {
-			if err := errors.Join(l.look(v), l.open(page[1])); err != nil {
+			if err := errors.Join(l.setView(v), l.open(page[1])); err != nil {
 				return err
 			}
 			if page[0] == "conversation" {
 				err = l.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details.call").forEach((d, i) => { d.open = i < 2 })`))
 			}
-			if err = errors.Join(err, l.shoot(page[0], v), l.accessible(page[0]+" "+v.String())); err != nil {
+			if err = errors.Join(err, l.takePicture(page[0], v), l.accessible(page[0]+" "+v.String())); err != nil {
 				return err
 			}
 		}
@@ -201,10 +204,16 @@ func days(l *lab) (string, error) {
 	)
 }
 
-// long reads a conversation of 1,200 events to its end, of which the tab keeps few, and goes to single events.
+// longRequests is the number of requests of a long conversation, which has twice as many events.
+const longRequests = 5000
+
+// long reads the first 1,100 events of a conversation of 10,000, of which the tab keeps few, and goes to single events.
 func long(l *lab) (string, error) {
 	const path = "/c/claude-" + longSession
-	err := l.open(path)
+	err := errors.Join(l.open(path), l.do(chromedp.Evaluate[chromedp.Void](`
+		window.slowest = 0;
+		let last = performance.now();
+		(function frame(now) { slowest = Math.max(slowest, now - last); last = now; requestAnimationFrame(frame); })(last)`)))
 	for n := 101; err == nil && n <= 1101; n += 100 {
 		err = errors.Join(
 			l.do(chromedp.Evaluate[chromedp.Void](`scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" })`)),
@@ -215,14 +224,15 @@ func long(l *lab) (string, error) {
 	if kept > 500 {
 		err = errors.Join(err, fmt.Errorf("the tab keeps %d events", kept))
 	}
-	return fmt.Sprintf("%d of 1,200 events are kept", kept), errors.Join(err, err1,
+	slowest, err2 := ask[float64](l, `slowest`)
+	return fmt.Sprintf("%d of 10,000 events are kept; at most %.0f ms between two frames", kept, slowest), errors.Join(err, err1, err2,
 		l.do(chromedp.Evaluate[chromedp.Void](`location.hash = "#event-7"`)),
 		l.until(`location.search === "?event=7" && document.getElementById("event-7").getBoundingClientRect().top < 300`),
-		l.open(path+"?event=950#event-950"),
-		l.until(`Math.abs(document.getElementById("event-950").getBoundingClientRect().top) < 300`),
+		l.open(path+"?event=9950#event-9950"),
+		l.until(`Math.abs(document.getElementById("event-9950").getBoundingClientRect().top) < 300`),
 		l.open(path+"#event-1033"),
 		l.until(`Math.abs(document.getElementById("event-1033")?.getBoundingClientRect().top) < 300`),
-		l.until(`document.querySelectorAll(".requests a").length === 600`),
+		l.until(fmt.Sprintf(`document.querySelectorAll(".requests a").length === %d`, longRequests)),
 	)
 }
 

@@ -22,8 +22,8 @@ import (
 // No test of this package may leave anything running.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A call whose model hangs is canceled, one is handed off, and the program ends: nothing of sessions, of their models or
-// of connections to these is left running.
+// After a call whose model hangs was canceled and another was handed off, the program ends. No goroutine of a session,
+// of a model or of a connection to a model is left running.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	for _, api := range []string{"responses", "chat", "messages"} {

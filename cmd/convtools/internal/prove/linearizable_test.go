@@ -24,29 +24,33 @@ import (
 
 var rounds = flag.Int("rounds", 20, "how many histories TestLinearizable makes")
 
-// operation is what one client does: people and programs outside, or a model that answers. One field is set.
+// operation is what one client does: an input or a request of a person or a program outside, or an answer of a model.
+// Either input, or request, or answer with answerer is set.
 type operation struct {
 	input    session.Input // [session.Submit], [session.Remove] or [session.Interrupt]
-	request  *session.Item // a call of conv.list or conv.history, as the root sees it
+	request  *session.Item // a call of conv.list or conv.history by the root conversation
 	answer   []session.Item
 	answerer string // the conversation whose model answers
 }
 
-// outcome is what a client is told: a content, or why it is refused.
+// outcome is what a client is told: the content of an answer, or why the session refuses the operation. Both are empty
+// if the session accepts the operation without an answer.
 type outcome struct{ content, refused string }
 
 var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
+// id returns the id of conversation n. Conversation 0 is the root.
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", n) }
 
-// refusedFor names an error that a session gives its host.
-func refusedFor(err error) string {
+// refusal returns the code of an error of a session, the text of an error without a code, or "" for nil.
+func refusal(err error) string {
 	if err == nil {
 		return ""
 	}
 	return cmp.Or(string(session.CodeOf(err)), err.Error())
 }
 
+// contentOf returns the outcome of a request in a state of a session.
 func contentOf(s session.State, r *session.Item) outcome {
 	content, ok := s.Answer(id(0), *r)
 	if !ok {
@@ -57,8 +61,8 @@ func contentOf(s session.State, r *session.Item) outcome {
 
 var usage = session.Usage{InputTokens: 3, OutputTokens: 1}
 
-// sequential is a session in which one thing happens after the other, as the reducer has it. A task that has been asked to
-// stop does so at any time, which is nobody's operation.
+// sequential returns a model of a session that does one operation after the other, as the reducer does. A task that was
+// told to stop may stop between any two operations.
 func sequential(start session.State) porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{start} },
@@ -73,7 +77,7 @@ func sequential(start session.State) porcupine.Model {
 			}
 			var after []any
 			for _, s := range before {
-				if next, ok := op.follows(s, got); ok {
+				if next, ok := op.apply(s, got); ok {
 					after = append(after, next)
 				}
 			}
@@ -84,13 +88,14 @@ func sequential(start session.State) porcupine.Model {
 	return m.ToModel()
 }
 
-// follows returns the state behind an operation with an outcome, and false where a session in a state has another one.
-func (op operation) follows(s session.State, got outcome) (session.State, bool) {
+// apply returns the state of a session after an operation in state s. It returns false if the operation has another
+// outcome than got in that state.
+func (op operation) apply(s session.State, got outcome) (session.State, bool) {
 	in := op.input
 	if op.request != nil {
 		return s, contentOf(s, op.request) == got
 	}
-	if in == nil {
+	if in == nil { // an answer
 		work := s.Work()
 		if work == nil || work.Conversation.ID != op.answerer {
 			return s, false
@@ -98,39 +103,40 @@ func (op operation) follows(s session.State, got outcome) (session.State, bool) 
 		in = session.Response{Task: work.Task, Items: op.answer, Usage: usage}
 	}
 	next, _, err := session.Step(s, now, in)
-	return next, refusedFor(err) == got.refused
+	return next, refusal(err) == got.refused
 }
 
-// party is a session with several clients at the same time, and what they do.
+// party is a session with several clients at the same time, and the history of what they do. It is also the model of
+// all conversations.
 type party struct {
-	engine *engine.Engine
-	asked  chan asked
-	noted  chan int64 // when a response was recorded
-	clock  atomic.Int64
-	made   atomic.Int64
+	engine    *engine.Engine
+	questions chan question
+	recorded  chan int64   // the time at which a response was recorded
+	clock     atomic.Int64 // counts the calls and returns of operations
+	created   atomic.Int64 // the number of conversations beside the root
 
 	mu      sync.Mutex
 	history []porcupine.Operation
 }
 
-// asked is a model that has been asked.
-type asked struct {
+// question is a request to the model of a conversation, which waits for the answer.
+type question struct {
 	conversation string
 	answer       chan model.Response
-	gone         chan struct{} // is closed where nobody wants the answer any more
+	gone         chan struct{} // closed when nobody waits for the answer any more
 }
 
-// Sample implements [model.Model].
+// Sample implements [model.Model]. It passes the question to whoever receives from p.questions, and waits.
 func (p *party) Sample(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
-	a := asked{r.CacheKey, make(chan model.Response), make(chan struct{})}
-	defer close(a.gone)
+	q := question{r.CacheKey, make(chan model.Response), make(chan struct{})}
+	defer close(q.gone)
 	select {
-	case p.asked <- a:
+	case p.questions <- q:
 	case <-ctx.Done():
 		return model.Response{}, ctx.Err()
 	}
 	select {
-	case response := <-a.answer:
+	case response := <-q.answer:
 		return response, nil
 	case <-ctx.Done():
 		return model.Response{}, ctx.Err()
@@ -147,7 +153,8 @@ func (p *party) Run(context.Context, *session.Conversation, session.Item) (strin
 	return "", false
 }
 
-// request is what a call asks for: the argument is the conversation that it creates or sends to.
+// request returns the request of a call of conv.create or conv.send. The argument of the call is the id of the
+// conversation that it creates or sends to.
 func request(call model.Item) session.Request {
 	text := "go"
 	if call.Name == session.ConvCreate {
@@ -156,6 +163,7 @@ func request(call model.Item) session.Request {
 	return session.Request{Send: &session.Send{ConversationID: call.Arguments, Text: &text}}
 }
 
+// unsynced is the file of a log that does not wait until the disk has what is written.
 type unsynced struct{ log.File }
 
 func (unsynced) Sync() error { return nil }
@@ -163,7 +171,7 @@ func (unsynced) Sync() error { return nil }
 // newParty starts a session in which the root has created two conversations.
 func newParty(t *testing.T) *party {
 	t.Helper()
-	p := &party{asked: make(chan asked), noted: make(chan int64, 1)}
+	p := &party{questions: make(chan question), recorded: make(chan int64, 1)}
 	var err error
 	p.engine, err = engine.Start(t.TempDir(), session.Start{
 		Session: "s", Root: id(0), Config: session.Config{MaxConversations: 5},
@@ -175,7 +183,7 @@ func newParty(t *testing.T) *party {
 		File:  func(f log.File) log.File { return unsynced{f} },
 		Observe: func(e session.Event, _ session.State) {
 			if e.Kind == session.TokenCount {
-				p.noted <- p.clock.Add(1)
+				p.recorded <- p.clock.Add(1)
 			}
 		},
 	})
@@ -192,14 +200,14 @@ func newParty(t *testing.T) *party {
 		t.Fatal(err)
 	}
 	for _, answer := range [][]model.Item{{create(1), create(2)}, {say()}, {say()}, {say()}} {
-		a := <-p.asked
-		a.answer <- model.Response{Items: answer, Usage: model.Usage{InputTokens: usage.InputTokens, OutputTokens: usage.OutputTokens}}
-		<-p.noted
+		q := <-p.questions
+		q.answer <- model.Response{Items: answer, Usage: model.Usage{InputTokens: usage.InputTokens, OutputTokens: usage.OutputTokens}}
+		<-p.recorded
 	}
 	if _, err := turn.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	p.made.Store(2)
+	p.created.Store(2)
 	return p
 }
 
@@ -213,14 +221,15 @@ func send(n int) model.Item {
 	return model.Item{Kind: model.ToolCall, CallID: "send " + id(n), Name: "conv.send", Wire: "conv_send", Arguments: id(n)}
 }
 
-func (p *party) note(client int, op operation, called int64, got outcome, returned int64) {
+// record adds an operation to the history, with its outcome and the times of its call and its return.
+func (p *party) record(client int, op operation, called int64, got outcome, returned int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.history = append(p.history, porcupine.Operation{ClientId: client, Input: op, Call: called, Output: got, Return: returned})
 }
 
-// do has a client do something.
-func (p *party) do(ctx context.Context, client int, op operation) {
+// perform has a client perform an operation that is no answer, and records it.
+func (p *party) perform(ctx context.Context, client int, op operation) {
 	called := p.clock.Add(1)
 	var got outcome
 	var err error
@@ -233,48 +242,48 @@ func (p *party) do(ctx context.Context, client int, op operation) {
 		got = contentOf(p.engine.State(), op.request)
 	}
 	if op.input != nil {
-		got.refused = refusedFor(err)
+		got.refused = refusal(err)
 	}
-	p.note(client, op, called, got, p.clock.Add(1))
+	p.record(client, op, called, got, p.clock.Add(1))
 }
 
-// models answers what models are asked, until done.
-func (p *party) models(client int, done <-chan struct{}, r *rand.Rand) {
+// answerModels answers questions to models with random texts and calls until done is closed, and records the answers.
+func (p *party) answerModels(client int, done <-chan struct{}, r *rand.Rand) {
 	for {
-		var a asked
+		var q question
 		select {
-		case a = <-p.asked:
+		case q = <-p.questions:
 		case <-done:
 			return
 		}
 		items := []model.Item{say()}
 		switch r.IntN(6) {
 		case 0:
-			items = []model.Item{create(int(p.made.Add(1)))}
+			items = []model.Item{create(int(p.created.Add(1)))}
 		case 1:
 			items = []model.Item{say(), send(r.IntN(4)), send(r.IntN(4))}
-			items[2].CallID += " again"
+			items[2].CallID += " again" // both may be to one conversation
 		}
-		op := operation{answerer: a.conversation}
+		op := operation{answerer: q.conversation}
 		for _, item := range items {
-			answered := session.Item{Item: item}
+			sessionItem := session.Item{Item: item}
 			if item.Kind == model.ToolCall {
-				answered.Request = request(item)
+				sessionItem.Request = request(item)
 			}
-			op.answer = append(op.answer, answered)
+			op.answer = append(op.answer, sessionItem)
 		}
 		called := p.clock.Add(1)
 		select {
-		case a.answer <- model.Response{Items: items, Usage: model.Usage{InputTokens: usage.InputTokens, OutputTokens: usage.OutputTokens}}:
-			p.note(client, op, called, outcome{}, <-p.noted)
-		case <-a.gone:
+		case q.answer <- model.Response{Items: items, Usage: model.Usage{InputTokens: usage.InputTokens, OutputTokens: usage.OutputTokens}}:
+			p.record(client, op, called, outcome{}, <-p.recorded)
+		case <-q.gone:
 		}
 	}
 }
 
 func list() *session.Item { return &session.Item{Item: model.Item{Name: session.ConvList}} }
 
-// random returns something that somebody does.
+// random returns a random operation that is no answer.
 func random(r *rand.Rand) operation {
 	conversation := id(r.IntN(4))
 	switch r.IntN(8) {
@@ -290,8 +299,9 @@ func random(r *rand.Rand) operation {
 	return operation{request: list()}
 }
 
-// Whatever clients do at the same time, each is told what it would be told if everything happened one after the other, in
-// an order that their calls allow, while models answer.
+// Clients perform operations at the same time, while models answer. There is an order of all these operations in which
+// each would have the same outcome if they happened one after the other. An operation that returned before another was
+// called is before that one.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	for round := range *rounds {
@@ -299,12 +309,12 @@ func TestLinearizable(t *testing.T) {
 		start := p.engine.State()
 		done := make(chan struct{})
 		var models, clients sync.WaitGroup
-		models.Go(func() { p.models(0, done, rand.New(rand.NewPCG(uint64(round), 0))) })
+		models.Go(func() { p.answerModels(0, done, rand.New(rand.NewPCG(uint64(round), 0))) })
 		for client := range 3 {
 			clients.Go(func() {
 				r := rand.New(rand.NewPCG(uint64(round), uint64(client+1)))
 				for range 6 {
-					p.do(t.Context(), client+1, random(r))
+					p.perform(t.Context(), client+1, random(r))
 				}
 			})
 		}
@@ -314,7 +324,7 @@ func TestLinearizable(t *testing.T) {
 		}
 		close(done)
 		models.Wait()
-		p.do(t.Context(), 1, operation{request: list()})
+		p.perform(t.Context(), 1, operation{request: list()})
 		if !porcupine.CheckOperations(sequential(start), p.history) {
 			slices.SortFunc(p.history, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
 			for _, op := range p.history {
@@ -325,7 +335,7 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
-// The check finds what no order explains.
+// The check of TestLinearizable fails for a history that no order explains.
 func TestNotLinearizable(t *testing.T) {
 	t.Parallel()
 	p := newParty(t)

@@ -15,7 +15,8 @@ type piece struct {
 	text    string
 }
 
-// pieces returns the elements of an answer, or nil if it is not XML.
+// pieces returns the elements of an answer, each before those in it, or nil if the
+// answer is not XML.
 func pieces(answer string) []piece {
 	var root element
 	if err := xml.Unmarshal([]byte(answer), &root); err != nil {
@@ -24,6 +25,7 @@ func pieces(answer string) []piece {
 	return root.pieces(nil)
 }
 
+// element is an element of XML.
 type element struct {
 	XMLName  xml.Name
 	Attrs    []xml.Attr `xml:",any,attr"`
@@ -31,23 +33,26 @@ type element struct {
 	Children []element  `xml:",any"`
 }
 
+// pieces returns the element and all elements in it. around has the attributes of
+// the elements around it.
 func (e element) pieces(around map[string]string) []piece {
 	attrs := map[string]string{}
 	maps.Copy(attrs, around)
 	for _, a := range e.Attrs {
 		attrs[a.Name.Local] = a.Value
 	}
-	all := []piece{{e.XMLName.Local, attrs, joinWords(e.Text)}}
+	list := []piece{{e.XMLName.Local, attrs, joinWords(e.Text)}}
 	for _, child := range e.Children {
-		all = append(all, child.pieces(attrs)...)
+		list = append(list, child.pieces(attrs)...)
 	}
-	return all
+	return list
 }
 
 // joinWords joins the words of a text with single spaces.
 func joinWords(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// shows reports whether an answer has the sentence of a conversation.
+// shows reports whether an answer has a sentence in an element of the sentence's
+// conversation. Notes do not count.
 func shows(answer []piece, s sentence) bool {
 	return slices.ContainsFunc(answer, func(p piece) bool {
 		return p.element != "note" && p.attrs["id"] == s.In && strings.Contains(p.text, joinWords(s.Says))

@@ -18,12 +18,13 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// linesOf is the number of lines of each file of a commit that are asked for.
-const linesOf = 3
+// linesPerFile is the number of lines of each file of a commit that are asked for.
+const linesPerFile = 3
 
 // measureBlame asks convtools blame for lines that commits added, and prints how
-// often a session that made the commit is the first. Lines are those of the
-// edits in these sessions, because the commits themselves are not in the corpus.
+// often the first session in the answer is one that made the commit. It takes the
+// lines from the edits in these sessions, because the commits themselves are not
+// in the corpus. labels is the file that names the sessions and files of commits.
 func (c *corpus) measureBlame(ctx context.Context, convtools, labels string, stdout io.Writer) error {
 	var commits []struct{ Sessions, Files []string }
 	if err := readJSON(labels, &commits); err != nil {
@@ -37,7 +38,7 @@ func (c *corpus) measureBlame(ctx context.Context, convtools, labels string, std
 	var times []time.Duration
 	for _, commit := range commits {
 		for _, file := range commit.Files {
-			lines := added.of(commit.Sessions, file)
+			lines := added.sample(commit.Sessions, file)
 			path := filepath.Join(c.Project, filepath.FromSlash(file))
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				return err
@@ -64,17 +65,18 @@ func (c *corpus) measureBlame(ctx context.Context, convtools, labels string, std
 	return nil
 }
 
-// blame returns the first session for a line of a file; empty for none.
+// blame returns the first session that convtools blame names for a line of a file,
+// or "" if it names none.
 func (c *corpus) blame(ctx context.Context, convtools, line string) (string, error) {
-	found, err := process.Exec{}.Run(ctx, process.Command{
+	result, err := process.Exec{}.Run(ctx, process.Command{
 		Path: convtools, Args: []string{"blame", "--json", line}, Dir: c.Project, Env: repository.Environ(c.Dir),
 	})
-	if err != nil || found.ExitCode == 1 {
-		return "", err
+	if err != nil || result.ExitCode == 1 {
+		return "", err // exit code 1: no session changed the line
 	}
 	var changes []struct{ ID string }
-	if err := json.Unmarshal(found.Stdout, &changes); err != nil || len(changes) == 0 {
-		return "", fmt.Errorf("blame %s: %w: %s", line, err, found.Stderr)
+	if err := json.Unmarshal(result.Stdout, &changes); err != nil || len(changes) == 0 {
+		return "", fmt.Errorf("blame %s: %w: %s", line, err, result.Stderr)
 	}
 	return strings.TrimPrefix(changes[0].ID, "claude-"), nil
 }
@@ -82,7 +84,7 @@ func (c *corpus) blame(ctx context.Context, convtools, line string) (string, err
 // addedLines are the lines that edits of sessions added, by session and path.
 type addedLines map[string]map[string][]string
 
-// addedLines reads the edits of all sessions.
+// addedLines returns the lines that the edits of all sessions added.
 func (c *corpus) addedLines() (addedLines, error) {
 	added := addedLines{}
 	err := c.walk(func(path string, data []byte) error {
@@ -116,9 +118,10 @@ func (c *corpus) addedLines() (addedLines, error) {
 	return added, err
 }
 
-// textLines returns the lines of a text that say something: with ten letters.
+// textLines returns the lines of a text that say something, which are those with at
+// least ten letters, without indentation.
 func textLines(text string) (lines []string) {
-	const least = 10
+	const minLetters = 10
 	for line := range strings.Lines(text) {
 		letters := strings.Map(func(r rune) rune {
 			if unicode.IsLetter(r) {
@@ -126,27 +129,29 @@ func textLines(text string) (lines []string) {
 			}
 			return -1
 		}, line)
-		if len(letters) >= least {
+		if len(letters) >= minLetters {
 			lines = append(lines, strings.TrimSpace(line))
 		}
 	}
 	return lines
 }
 
-// of returns some lines that sessions added to a file, from all over it.
-func (a addedLines) of(sessions []string, file string) (some []string) {
-	var all []string
+// sample returns at most linesPerFile of the lines that sessions added to a file. It
+// chooses them at equal distances in the sorted lines, so that every run asks for
+// the same ones.
+func (a addedLines) sample(sessions []string, file string) (sample []string) {
+	var added []string
 	for _, session := range sessions {
 		for path, lines := range a[session] {
 			if strings.HasSuffix(path, "/"+file) {
-				all = append(all, lines...)
+				added = append(added, lines...)
 			}
 		}
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	for i := range min(linesOf, len(all)) {
-		some = append(some, all[i*len(all)/linesOf])
+	slices.Sort(added)
+	added = slices.Compact(added)
+	for i := range min(linesPerFile, len(added)) {
+		sample = append(sample, added[i*len(added)/linesPerFile])
 	}
-	return some
+	return sample
 }

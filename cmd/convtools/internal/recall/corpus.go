@@ -18,8 +18,8 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// corpus is public conversations as sessions of Claude Code, and questions whose
-// evidence is known.
+// corpus is public conversations as sessions of Claude Code, and questions about
+// them. It is known which sessions answer a question.
 type corpus struct {
 	claudehome.Home
 	questions []publicQuestion
@@ -33,11 +33,12 @@ type message struct{ session, text string }
 type publicQuestion struct {
 	asked    string
 	sessions []string
-	evidence []message
+	evidence []message // nil if the messages are not known
 }
 
-// loadLoCoMo makes each pair of speakers in dir a corpus below scratch.
-func loadLoCoMo(_ context.Context, dir, scratch string) (all []corpus, err error) {
+// loadLoCoMo returns a corpus for each file in dir, which has the conversations of
+// two speakers. It writes the sessions of the corpora below scratch.
+func loadLoCoMo(_ context.Context, dir, scratch string) (corpora []corpus, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(files) == 0 {
 		return nil, errors.Join(err, fmt.Errorf("there are no conversations in %s", dir))
@@ -47,13 +48,14 @@ func loadLoCoMo(_ context.Context, dir, scratch string) (all []corpus, err error
 		if err := c.loadPair(file); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		all = append(all, c)
+		corpora = append(corpora, c)
 	}
-	return all, nil
+	return corpora, nil
 }
 
-// loadPair writes the conversations of two speakers, of which the first is the
-// user, and reads the questions about them.
+// loadPair writes the conversations of a file as sessions of the corpus, and adds
+// the questions in the file to the corpus. The first of the two speakers becomes
+// the user. A question without known evidence is left out.
 func (c *corpus) loadPair(file string) error {
 	var pair struct {
 		User string `json:"speaker_a"`
@@ -109,13 +111,15 @@ func (c *corpus) loadPair(file string) error {
 	return nil
 }
 
-// minWords is the number of words of a subject that is asked for, at least.
+// minWords is the least number of words in the subject of a commit that becomes a
+// question.
 const minWords = 3
 
-// loadSessions unpacks the coding sessions in dir below scratch. The subject of
-// each commit is a question for the sessions that made it.
+// loadSessions returns a corpus of the coding sessions in dir, which it unpacks below
+// scratch. The subject of each commit is a question, which the sessions that made
+// the commit answer.
 func loadSessions(ctx context.Context, dir, scratch string) ([]corpus, error) {
-	const recordedIn = "/home/dev/cli"
+	const recordedIn = "/home/dev/cli" // the path of the project in the sessions
 	c := corpus{Home: claudehome.New(scratch, "cli")}
 	if err := os.MkdirAll(c.Project, 0o700); err != nil {
 		return nil, err
@@ -127,7 +131,7 @@ func loadSessions(ctx context.Context, dir, scratch string) ([]corpus, error) {
 	if err := os.Rename(claudehome.Home{Dir: c.Dir, Project: recordedIn}.Folder(), c.Folder()); err != nil {
 		return nil, err
 	}
-	err := c.walk(func(path string, data []byte) error {
+	err := c.walk(func(path string, data []byte) error { // the project is elsewhere now
 		return os.WriteFile(path, bytes.ReplaceAll(data, []byte(recordedIn), []byte(c.Project)), 0o600)
 	})
 	if err != nil {
@@ -168,9 +172,9 @@ func (c *corpus) walk(do func(path string, data []byte) error) error {
 	})
 }
 
-// messages returns the messages of all sessions, with what was thought and the
-// arguments of calls, but without results of tools.
-func (c *corpus) messages() (all []message, err error) {
+// messages returns the texts of all sessions. These include what a model thought and
+// the arguments of calls, but not the results of tools.
+func (c *corpus) messages() (messages []message, err error) {
 	err = c.walk(func(path string, data []byte) error {
 		session := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 		for line := range bytes.Lines(data) {
@@ -192,13 +196,13 @@ func (c *corpus) messages() (all []message, err error) {
 			}
 			for _, text := range texts {
 				if text != "" {
-					all = append(all, message{session, text})
+					messages = append(messages, message{session, text})
 				}
 			}
 		}
 		return nil
 	})
-	return all, err
+	return messages, err
 }
 
 func readJSON(file string, into any) error {

@@ -53,8 +53,8 @@ type options struct {
 	show                          int
 }
 
-// measure asks the questions and prints the figures. The error names the
-// questions that were not answered.
+// measure asks the questions that the options choose and prints the figures. The
+// error names the questions of the fixed set that were not answered.
 func measure(ctx context.Context, o options, stdout io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "convtools-recall-")
 	if err != nil {
@@ -111,9 +111,9 @@ const (
 	maxChars = 50_000
 )
 
-// report prints the questions and totals; if show is not 0, only the calls of
-// the question with that number. The error names the questions that were not
-// answered.
+// report prints the questions and totals. If show is not 0, it prints only the calls
+// of the question with that number. The error names the printed questions that were
+// not answered.
 func report(w io.Writer, sets []questionSet, show int) error {
 	var failed []error
 	var totals table.Table
@@ -132,7 +132,7 @@ func report(w io.Writer, sets []questionSet, show int) error {
 				failed = append(failed, fmt.Errorf("question %d, %q: %w", number, q.Asked, q.failure))
 			}
 		}
-		set.total(&totals)
+		set.addTotals(&totals)
 	}
 	if show > 0 {
 		return fmt.Errorf("no question %d was asked", show)
@@ -140,8 +140,8 @@ func report(w io.Writer, sets []questionSet, show int) error {
 	return errors.Join(tab.Flush(), totals.Write(w), errors.Join(failed...))
 }
 
-// total adds the totals of a set to a table.
-func (s *questionSet) total(t *table.Table) {
+// addTotals adds the totals of a set to a table, unless it has no questions.
+func (s *questionSet) addTotals(t *table.Table) {
 	n := len(s.Questions)
 	if n == 0 {
 		return

@@ -26,8 +26,8 @@ var questionFiles embed.FS
 // questionSet is the questions about one workspace.
 type questionSet struct {
 	Name      string     // of the file
-	Workspace string     // directory, from the root of the repository
-	Data      string     // or from the directory of data outside the repository
+	Workspace string     // its directory, relative to the root of the repository
+	Data      string     // instead: its directory, relative to that of -data
 	Questions []question `toml:"question"`
 }
 
@@ -35,14 +35,14 @@ type questionSet struct {
 type question struct {
 	Asked string
 	Kind  string
-	// Answers have to be in view, all of them. If there are none, a search that
+	// Answers have to be in view, all of them. If Answers is empty, a search that
 	// finds nothing is the answer.
 	Answers []sentence
 	Calls   []call
 
 	calls, chars int    // until the answer was in view
-	transcript   string // of these calls
-	failure      error  // says why the answer was never in view
+	transcript   string // of the calls until then
+	failure      error  // why the answer was never in view, or nil
 }
 
 // sentence is a text that answers a question.
@@ -51,10 +51,11 @@ type sentence struct {
 	Says string // in one line of one event
 }
 
-// call is a call of one of three tools. An argument $name is the attribute of
-// that name, of the element that has the text At or of an element around it.
+// call is a call of one of three tools, with the arguments of the one that is not
+// nil. An argument $name stands for the attribute of that name. The attribute is
+// one of the element that has the text At, or of an element around it.
 type call struct {
-	At   string // in an earlier answer
+	At   string // a text in an earlier answer; "" if no argument refers to one
 	List map[string]any
 	Grep map[string]any
 	Read map[string]any
@@ -94,7 +95,7 @@ func serve(ctx context.Context, convtools, project, home string) (*mcpclient.Ses
 	return mcpclient.Start(ctx, server)
 }
 
-// ask asks all questions of a set.
+// ask asks all questions of a set, in one session with a server.
 func (s *questionSet) ask(ctx context.Context, convtools, workspace, home string) (err error) {
 	server, err := serve(ctx, convtools, workspace, home)
 	if err != nil {
@@ -109,9 +110,11 @@ func (s *questionSet) ask(ctx context.Context, convtools, workspace, home string
 	return nil
 }
 
-// ask makes the calls of a question, in order, until its answers are in view.
+// ask makes the calls of a question, in order, until its answers are in view. If they
+// never are, it sets the failure of the question. It returns an error only if a call
+// cannot be made.
 func (q *question) ask(ctx context.Context, server *mcpclient.Session) error {
-	var seen [][]piece
+	var seen [][]piece // the pieces of each answer so far
 	missing := slices.Clone(q.Answers)
 	for _, c := range q.Calls {
 		arguments, err := c.resolve(seen)
@@ -135,40 +138,41 @@ func (q *question) ask(ctx context.Context, server *mcpclient.Session) error {
 			return nil
 		}
 	}
-	q.failure = errors.New("no answer shows that there is nothing")
+	q.failure = errors.New("no answer shows that there is nothing") // if nothing is missing
 	if len(missing) > 0 {
 		q.failure = fmt.Errorf("%q of %s was never in view", missing[0].Says, missing[0].In)
 	}
 	return nil
 }
 
-// resolve returns the arguments of a call with attributes of earlier answers in
-// place of $name. The latest answer that has the text At is used.
+// resolve returns the arguments of a call with attributes of an earlier answer in
+// place of $name. This answer is the latest that has the text At.
 func (c call) resolve(seen [][]piece) (map[string]any, error) {
-	var at piece
+	var referred piece // the element with the text At
 	for _, answer := range slices.Backward(seen) {
 		i := slices.IndexFunc(answer, func(p piece) bool { return strings.Contains(p.text, joinWords(c.At)) })
 		if c.At != "" && i >= 0 {
-			at = answer[i]
+			referred = answer[i]
 			break
 		}
 	}
-	if c.At != "" && at.attrs == nil {
+	if c.At != "" && referred.attrs == nil {
 		return nil, fmt.Errorf("no answer shows %q", c.At)
 	}
 	_, arguments := c.tool()
 	resolved := make(map[string]any, len(arguments))
 	for name, value := range arguments {
 		var err error
-		if resolved[name], err = at.resolve(value); err != nil {
+		if resolved[name], err = referred.resolve(value); err != nil {
 			return nil, fmt.Errorf("argument %s: %w", name, err)
 		}
 	}
 	return resolved, nil
 }
 
-// resolve returns the attribute that an argument $name names, and any other
-// argument as it is. Elements of a list are resolved too.
+// resolve returns the attribute of the piece that an argument $name names, as an
+// integer if it is one. It resolves each item of a list, and returns any other
+// argument as it is.
 func (p piece) resolve(value any) (any, error) {
 	switch v := value.(type) {
 	case []any:

@@ -12,8 +12,8 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
 
-// Sentences are in the record, as a reader of the files finds them that is not
-// convtools, and in one conversation only.
+// Every sentence that answers a question is in one line of an event of its
+// conversation, as [decode] reads the files without convtools.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	sets, err := loadQuestions()

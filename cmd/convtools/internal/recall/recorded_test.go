@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// recorded is a conversation as a short script decodes it that knows nothing but
-// the files. That it shares no code with convtools is why it can judge it.
+// recorded is a conversation as [decode] reads it. decode shares no code with
+// convtools, so a mistake of convtools is not in it.
 type recorded struct {
 	id       string
 	dir      string // name of its directory
@@ -50,6 +50,7 @@ func decode(workspace string) ([]recorded, error) {
 	return conversations, nil
 }
 
+// decodeOne reads the conversation of a file of events.
 func decodeOne(file string) (recorded, error) {
 	dir := filepath.Dir(file)
 	number, _, _ := strings.Cut(filepath.Base(dir), "-")
@@ -93,7 +94,7 @@ func decodeOne(file string) (recorded, error) {
 		if err := json.Unmarshal(raw, &e); err != nil {
 			return c, fmt.Errorf("reading an event of %s: %w", c.id, err)
 		}
-		said := event{turn: max(turn, 1), who: e.Type, text: string(raw)}
+		decoded := event{turn: max(turn, 1), who: e.Type, text: string(raw)}
 		switch {
 		case e.Type == "turn_start":
 			turn++
@@ -101,17 +102,17 @@ func decodeOne(file string) (recorded, error) {
 		case e.Type == "config_delta":
 			continue
 		case e.Type == "chat_request":
-			said.who, said.text = "user", e.Content
+			decoded.who, decoded.text = "user", e.Content
 		case e.Message != nil:
-			said.who, said.text = "assistant", *e.Message
+			decoded.who, decoded.text = "assistant", *e.Message
 		case e.Reasoning != nil:
-			said.who, said.text = "reasoning", *e.Reasoning
+			decoded.who, decoded.text = "reasoning", *e.Reasoning
 		case e.Type == "tool_call_request":
-			said.text = e.Name + " " + plain(e.Arguments)
+			decoded.text = e.Name + " " + plain(e.Arguments)
 		case e.Type == "tool_call_response":
-			said.text = unbase64(e.Content)
+			decoded.text = unbase64(e.Content)
 		}
-		c.events = append(c.events, said)
+		c.events = append(c.events, decoded)
 	}
 	return c, nil
 }
@@ -130,8 +131,8 @@ func plain(value any) string {
 		return b.String()
 	case []any:
 		var b strings.Builder
-		for _, of := range v {
-			b.WriteString(" " + plain(of))
+		for _, item := range v {
+			b.WriteString(" " + plain(item))
 		}
 		return b.String()
 	}

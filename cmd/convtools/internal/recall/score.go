@@ -21,10 +21,10 @@ import (
 
 // score counts the questions whose answers have the evidence.
 type score struct {
-	questions, withEvidence int
+	questions, withEvidence int // all questions, and those whose evidence is known
 	all, some               int // all or some evidence is in the answer
-	first, five             int // a right session is the first one, or among five
-	chars, longest          int
+	first, five             int // a right session is the first one, or among the first five
+	chars, longest          int // of all answers, and of the longest one
 	times                   []time.Duration
 }
 
@@ -35,7 +35,8 @@ type answer struct {
 	chars    int
 }
 
-func (s *score) add(q publicQuestion, a answer, took time.Duration) {
+// addAnswer counts the answer to a question, which took so long.
+func (s *score) addAnswer(q publicQuestion, a answer, took time.Duration) {
 	s.questions++
 	s.chars += a.chars
 	s.longest = max(s.longest, a.chars)
@@ -53,7 +54,7 @@ func (s *score) add(q publicQuestion, a answer, took time.Duration) {
 	s.withEvidence++
 	found := 0
 	for _, e := range q.evidence {
-		if slices.ContainsFunc(a.messages, func(m message) bool { return m.session == e.session && strings.Contains(e.text, m.text) }) {
+		if slices.ContainsFunc(a.messages, func(m message) bool { return m.session == e.session && strings.Contains(e.text, m.text) }) { // an answer may have a part of a message
 			found++
 		}
 	}
@@ -65,13 +66,13 @@ func (s *score) add(q publicQuestion, a answer, took time.Duration) {
 	}
 }
 
-// write prints the score as a line.
+// write prints the score of the named engine as a line.
 func (s *score) write(w io.Writer, name string) {
-	percent := func(n, of int) string {
-		if of == 0 {
+	percent := func(n, total int) string {
+		if total == 0 {
 			return "     –"
 		}
-		return fmt.Sprintf("%5.1f%%", 100*float64(n)/float64(of))
+		return fmt.Sprintf("%5.1f%%", 100*float64(n)/float64(total))
 	}
 	slices.Sort(s.times)
 	fmt.Fprintf(w, "  %-28s %s  %s  %s  %s  %6d  %6d  %6.1f ms\n", name, percent(s.all, s.withEvidence), percent(s.some, s.withEvidence),
@@ -84,8 +85,9 @@ type engine interface {
 	Close() error
 }
 
-// measureCorpora asks the questions of public corpora as they are, in one call
-// each.
+// measureCorpora asks the questions of the public corpora that the options name. It
+// asks each question as it is, in one call of conversation_recall and of FTS5, and
+// prints the scores of both.
 func measureCorpora(ctx context.Context, convtools string, o options, scratch string, stdout io.Writer) error {
 	for _, source := range []struct {
 		name, dir string
@@ -117,7 +119,8 @@ func measureCorpora(ctx context.Context, convtools string, o options, scratch st
 	return nil
 }
 
-// measure asks an engine the questions of a corpus.
+// measure opens an engine, asks it the questions of a corpus, and adds the answers to
+// a score.
 func (c *corpus) measure(ctx context.Context, s *score, open func() (engine, error)) (err error) {
 	e, err := open()
 	if err != nil {
@@ -130,7 +133,7 @@ func (c *corpus) measure(ctx context.Context, s *score, open func() (engine, err
 		if err != nil {
 			return fmt.Errorf("%q: %w", q.asked, err)
 		}
-		s.add(q, a, time.Since(start))
+		s.addAnswer(q, a, time.Since(start))
 	}
 	return nil
 }
@@ -138,6 +141,7 @@ func (c *corpus) measure(ctx context.Context, s *score, open func() (engine, err
 // recallEngine is conversation_recall.
 type recallEngine struct{ *mcpclient.Session }
 
+// ask calls conversation_recall.
 func (e recallEngine) ask(ctx context.Context, question string) (answer, error) {
 	page, err := e.CallText(ctx, "conversation_recall", map[string]any{"query": question})
 	if err != nil {
@@ -146,7 +150,7 @@ func (e recallEngine) ask(ctx context.Context, question string) (answer, error) 
 	return parseRecall(page)
 }
 
-// parseRecall reads an answer of conversation_recall.
+// parseRecall returns the sessions and passages in an answer of conversation_recall.
 func parseRecall(page string) (answer, error) {
 	var recall struct {
 		Conversations []struct {
@@ -172,6 +176,7 @@ func parseRecall(page string) (answer, error) {
 // ftsEngine is a table of SQLite FTS5 in memory.
 type ftsEngine struct{ *sql.DB }
 
+// openFTS returns an FTS5 engine with all messages of a corpus.
 func openFTS(ctx context.Context, c corpus) (engine, error) {
 	messages, err := c.messages()
 	if err != nil {

@@ -78,9 +78,10 @@ func ExitError(result process.Result) error {
 	return fmt.Errorf("exit code %d\n%s", result.ExitCode, strings.TrimSpace(text.Visible(output)))
 }
 
-// Environ returns the environment of this process with another home directory.
-// Only sessions and settings below it are found, and caches are written there.
-func Environ(home string, also ...string) []string {
+// Environ returns the environment of this process with another home directory,
+// and then more. A program with it finds only sessions and settings below home,
+// and writes its caches there.
+func Environ(home string, more ...string) []string {
 	env := append(os.Environ(), "HOME="+home, "USERPROFILE="+home)
 	for _, dir := range [][]string{
 		{"cache", "XDG_CACHE_HOME", "LocalAppData"},
@@ -95,5 +96,5 @@ func Environ(home string, also ...string) []string {
 	for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "OPENCODE_DB", "ORIGIN_CONVERSATION_DB", "CONVERSATION_DB"} {
 		env = append(env, name+"=")
 	}
-	return append(env, also...)
+	return append(env, more...)
 }

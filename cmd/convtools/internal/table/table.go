@@ -11,9 +11,9 @@ import (
 // Row is one line of a table. All texts but the name may be empty.
 type Row struct {
 	Name   string
-	Result string // the ratio, and to what
-	Bound  string // what the ratio should keep to
-	Missed bool
+	Result string // the figure; of a ratio also what it is a ratio to
+	Bound  string // what the result should keep to
+	Missed bool   // the result is beyond the bound
 	Detail string // absolute figures
 }
 
@@ -23,7 +23,7 @@ type Table struct{ rows []Row }
 // Add appends a row.
 func (t *Table) Add(r Row) { t.rows = append(t.rows, r) }
 
-// Write prints the table. Below it stands how many bounds were missed.
+// Write prints the table, and below it the number of bounds that were missed.
 func (t *Table) Write(w io.Writer) error {
 	missed := 0
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -43,7 +43,7 @@ func (t *Table) Write(w io.Writer) error {
 	return err
 }
 
-// AtMost sets a bound that the ratio must not exceed.
+// AtMost sets the bound of the row to limit, and Missed if ratio exceeds it.
 func (r *Row) AtMost(ratio, limit float64) {
 	r.Bound, r.Missed = fmt.Sprintf("at most %gx", limit), ratio > limit
 }

@@ -18,12 +18,12 @@ type Member struct {
 	Value any
 }
 
-// New returns an object of names and values in turn.
+// New returns an object of the given names and values in turn. The names must be strings.
 func New(pairs ...any) Object { return Object{}.With(pairs...) }
 
-// With returns the object with more members at the end.
+// With returns the object with more members at the end, given as names and values in turn. It does not change o.
 func (o Object) With(pairs ...any) Object {
-	o = o[:len(o):len(o)]
+	o = o[:len(o):len(o)] // append copies
 	for i := 0; i < len(pairs); i += 2 {
 		o = append(o, Member{pairs[i].(string), pairs[i+1]})
 	}
@@ -45,12 +45,12 @@ func Pretty(v any) []byte {
 	return b.Bytes()
 }
 
-// write writes a value. line is the newline and indentation of the enclosing value; if it is empty, the output is on
-// one line.
-func write(b *bytes.Buffer, v any, line string) {
-	deeper, space := line, ""
-	if line != "" {
-		deeper, space = line+"  ", " "
+// write writes a value. newline is a line break and the indentation of the enclosing value; if it is empty, the output
+// is on one line.
+func write(b *bytes.Buffer, v any, newline string) {
+	deeper, space := newline, ""
+	if newline != "" {
+		deeper, space = newline+"  ", " "
 	}
 	switch v := v.(type) {
 	case Object:
@@ -63,14 +63,14 @@ func write(b *bytes.Buffer, v any, line string) {
 			write(b, m.Value, deeper)
 		}
 		if len(v) > 0 {
-			b.WriteString(line)
+			b.WriteString(newline)
 		}
 		b.WriteByte('}')
 	case []any:
 		if slices.ContainsFunc(v, isNested) {
-			space = ""
+			space = "" // items begin with a line break
 		} else {
-			deeper, line = "", ""
+			deeper, newline = "", ""
 		}
 		b.WriteByte('[')
 		for i, item := range v {
@@ -80,13 +80,13 @@ func write(b *bytes.Buffer, v any, line string) {
 			b.WriteString(deeper)
 			write(b, item, deeper)
 		}
-		b.WriteString(line + "]")
+		b.WriteString(newline + "]")
 	case []string:
 		var list []any
 		for _, s := range v {
 			list = append(list, s)
 		}
-		write(b, list, line)
+		write(b, list, newline)
 	default:
 		b.WriteString(ir.JSON(v))
 	}

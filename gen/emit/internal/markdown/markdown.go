@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// Inline returns text for one line: of a paragraph, a heading, a table cell or a list item. Line breaks become
-// spaces.
+// Inline returns text for one line: of a paragraph, a heading, a table cell or a list item. Line breaks become spaces,
+// and text between two backticks becomes code.
 func Inline(text string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 	var b strings.Builder
@@ -20,7 +20,7 @@ func Inline(text string) string {
 			break
 		}
 		span, after, closed := strings.Cut(rest, "`")
-		if !closed || strings.TrimSpace(span) == "" {
+		if !closed || strings.TrimSpace(span) == "" { // a single backtick is text
 			b.WriteString("\\`")
 			text = rest
 			continue
@@ -28,10 +28,10 @@ func Inline(text string) string {
 		b.WriteString(Code(span))
 		text = after
 	}
-	return lineStart(b.String())
+	return escapeStart(b.String())
 }
 
-// Code returns text as code for one line, which may be in a table cell.
+// Code returns text as code for one line, which may be in a table cell. Line breaks become spaces.
 func Code(text string) string {
 	text = visible(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
 	if text != "" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "`|") {
@@ -42,7 +42,7 @@ func Code(text string) string {
 	var b strings.Builder
 	b.WriteString("<code>")
 	for _, r := range text {
-		if r < 0x80 && r != ' ' && !word(r) || r == '_' {
+		if r < 0x80 && r != ' ' && !inWord(r) || r == '_' { // punctuation
 			fmt.Fprintf(&b, "&#%d;", r)
 		} else {
 			b.WriteRune(r)
@@ -52,8 +52,7 @@ func Code(text string) string {
 	return b.String()
 }
 
-// Paragraph returns a paragraph of several lines. A line that begins with "- "
-// stays a list item.
+// Paragraph returns a paragraph of several lines. A line that begins with "- " stays a list item.
 func Paragraph(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -92,7 +91,7 @@ func Header(titles ...string) string {
 	return Row(titles...) + Row(rule...)
 }
 
-// escape escapes characters that are special inside a line.
+// escape escapes characters that are special inside a line, and spells out invisible ones.
 func escape(s string) string {
 	var b strings.Builder
 	runes := []rune(visible(s))
@@ -106,7 +105,7 @@ func escape(s string) string {
 			b.WriteString("&amp;")
 		case '_':
 			// Inside a word an underscore is only an underscore.
-			if i == 0 || i == len(runes)-1 || !word(runes[i-1]) || !word(runes[i+1]) {
+			if i == 0 || i == len(runes)-1 || !inWord(runes[i-1]) || !inWord(runes[i+1]) {
 				b.WriteByte('\\')
 			}
 			b.WriteRune(r)
@@ -122,11 +121,12 @@ func escape(s string) string {
 	return b.String()
 }
 
-func word(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+// inWord reports whether r can be part of a word.
+func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// lineStart escapes markup at the start of a line: headings, lists, rules and underlines of headings. It also removes
-// indentation, which would make code.
-func lineStart(s string) string {
+// escapeStart escapes markup at the start of a line: headings, lists, rules and underlines of headings. It also removes
+// indentation, because Markdown takes an indented line for code.
+func escapeStart(s string) string {
 	s = strings.TrimLeft(s, " \t")
 	if s == "" {
 		return s
@@ -134,14 +134,14 @@ func lineStart(s string) string {
 	if strings.ContainsRune("#-+=", rune(s[0])) {
 		return `\` + s
 	}
-	digits := strings.TrimLeft(s, "0123456789")
-	if n := len(s) - len(digits); n > 0 && digits != "" && (digits[0] == '.' || digits[0] == ')') {
-		return s[:n] + `\` + digits
+	rest := strings.TrimLeft(s, "0123456789")
+	if n := len(s) - len(rest); n > 0 && rest != "" && (rest[0] == '.' || rest[0] == ')') { // a numbered item
+		return s[:n] + `\` + rest
 	}
 	return s
 }
 
-// visible spells out invisible characters, such as controls and direction marks.
+// visible spells out invisible characters, such as controls and direction marks. A tab becomes a space.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -89,7 +89,7 @@ func outsideCode(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch {
-		case s[i] == '\\':
+		case s[i] == '\\': // the next character is text
 			i++
 		case s[i] == '`':
 			run := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
@@ -101,9 +101,9 @@ func outsideCode(s string) string {
 					break
 				}
 				end += skip
-				other := len(s[end:]) - len(strings.TrimLeft(s[end:], "`"))
-				end += other
-				if other == run {
+				otherRun := len(s[end:]) - len(strings.TrimLeft(s[end:], "`"))
+				end += otherRun
+				if otherRun == run { // it closes the span
 					i = end - 1
 					break
 				}

@@ -21,7 +21,7 @@ type Document struct {
 // Bytes returns the document so far.
 func (d *Document) Bytes() []byte { return []byte(d.b.String()) }
 
-// Comment writes text as comment lines. Control characters, which TOML forbids in comments, become spaces.
+// Comment writes text as comment lines. Invisible characters become spaces, because TOML forbids controls in comments.
 func (d *Document) Comment(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimRight(strings.Map(func(r rune) rune {
@@ -43,6 +43,7 @@ func (d *Document) Table(path ...string) { d.header("[", path, "]") }
 // ArrayTable starts the next table in the array of tables at path, after an empty line.
 func (d *Document) ArrayTable(path ...string) { d.header("[[", path, "]]") }
 
+// header writes the header of a table, after an empty line unless it is the first line of the document.
 func (d *Document) header(left string, path []string, right string) {
 	if d.b.Len() > 0 {
 		d.Blank()
@@ -53,9 +54,10 @@ func (d *Document) header(left string, path []string, right string) {
 // String writes key = "value".
 func (d *Document) String(key, value string) { d.Raw(key, Quote(value)) }
 
-// Block writes text as a multi-line string. Its value is text with exactly one newline at its end.
+// Block writes key and text as a multi-line string. The value of this string is text with exactly one newline at its
+// end.
 func (d *Document) Block(key, text string) {
-	d.b.WriteString(key + " = \"\"\"\n" + block(strings.TrimRight(text, "\n")) + "\n\"\"\"\n")
+	d.b.WriteString(key + " = \"\"\"\n" + blockText(strings.TrimRight(text, "\n")) + "\n\"\"\"\n")
 }
 
 // Value returns a bool, a number, a string, or a list of them as TOML.
@@ -90,14 +92,15 @@ func Key(path ...string) string {
 	steps := make([]string, len(path))
 	for i, step := range path {
 		steps[i] = step
-		if !bare(step) {
+		if !isBare(step) {
 			steps[i] = Quote(step)
 		}
 	}
 	return strings.Join(steps, ".")
 }
 
-func bare(s string) bool {
+// isBare reports whether s can be a step of a key without quotes.
+func isBare(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
@@ -135,9 +138,9 @@ func Quote(s string) string {
 	return b.String()
 }
 
-// block returns the inside of a multi-line basic string. It escapes every third quote of a run, so that the run
-// cannot end the string.
-func block(s string) string {
+// blockText returns s as the text inside a multi-line basic string. It escapes every third quote of a run, so that the
+// run cannot end the string.
+func blockText(s string) string {
 	var b strings.Builder
 	quotes := 0
 	for _, r := range s {
@@ -160,6 +163,8 @@ func block(s string) string {
 	return b.String()
 }
 
+// escape writes a character of a basic string, escaped if it is a backslash, a control or not printable. The callers
+// treat quotes.
 func escape(b *strings.Builder, r rune) {
 	switch {
 	case r == '\\':

@@ -42,7 +42,7 @@ func limitFiles() {
 // when there is.
 func TestFull(t *testing.T) {
 	t.Parallel()
-	const conversations, size = 120, 100_000
+	const conversations, size = 60, 50_000
 	var items []object
 	for i := range conversations {
 		items = append(items, conversation(fmt.Sprint("c", i), strings.Repeat("x", size)))
@@ -52,7 +52,7 @@ func TestFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for most, some := range map[int]bool{4096: false, 1 << 20: true, 6 << 20: true} {
+	for most, some := range map[int]bool{4096: false, 512 << 10: true, 3 << 19: true} {
 		h := newHome(t)
 		cmd := exec.CommandContext(t.Context(), program)
 		cmd.Env = append(os.Environ(), importOf+"="+path+"\n"+h.dir, fileSize+"="+strconv.Itoa(most))

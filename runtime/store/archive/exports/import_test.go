@@ -269,10 +269,7 @@ func TestChecksums(t *testing.T) {
 // A conversation of very many nodes, in a chain that is as deep, is read like any other.
 func TestDeepChain(t *testing.T) {
 	t.Parallel()
-	nodes := 100_000
-	if testing.Short() { // with the race detector SQLite, which is Go, takes longer than it may
-		nodes = 10_000
-	}
+	const nodes = 10_000
 	var b strings.Builder
 	b.WriteString(`{"id":"c","current_node":"n0","mapping":{`)
 	for i := range nodes {

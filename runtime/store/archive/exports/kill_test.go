@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	const conversations, size = 200, 100_000
+	const conversations, size = 200, 20_000
 	var items []object
 	for i := range conversations {
 		items = append(items, conversation(fmt.Sprint("c", i), strings.Repeat("x", size)))

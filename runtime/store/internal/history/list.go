@@ -21,6 +21,7 @@ import (
 type Session struct {
 	Title, Request string
 	Dir            string // working directory
+	Branch         string // of version control, the last one
 	Created, Last  time.Time
 	Readable       bool // it has events that can be read
 }
@@ -131,7 +132,7 @@ func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 }
 
 // metadataForm begins the cache key of metadata. It changes when the form of any store's metadata does.
-const metadataForm = "metadata 2 "
+const metadataForm = "metadata 3 "
 
 // Peek sets the stamp and the metadata of a file. The metadata is from the cache if the file has not changed, or
 // else from the file.
@@ -163,7 +164,7 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 // Conversation returns the list's entry for a session. decode and stamps are those of its [Record].
 func (s *Store) Conversation(id transcript.ID, m *Session, decode Decode, stamps ...filecache.Stamp) store.Conversation {
 	return store.Conversation{
-		Conversation: transcript.Conversation{ID: id, Source: s.Kind, Title: m.Title, Dir: m.Dir, CreatedAt: m.Created},
+		Conversation: transcript.Conversation{ID: id, Source: s.Kind, Title: m.Title, Dir: m.Dir, Branch: m.Branch, CreatedAt: m.Created},
 		Request:      m.Request, LastAt: m.Last, Record: &Record{s, id, stamps, decode},
 	}
 }

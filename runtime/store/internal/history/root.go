@@ -13,6 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // Root is the open directory of a store, with the cached metadata of its files. Names in it have slashes. It is closed
@@ -74,6 +75,17 @@ func (r *Root) File(name string) (*os.File, int64, error) {
 func (r *Root) ReadFile(name string, most int64) ([]byte, error) {
 	d, rest := r.within(name)
 	return safefile.ReadIn(d, rest, most)
+}
+
+// Description returns the description of a sub-agent's task in a file beside its log; "" if there is none.
+func (r *Root) Description(name string) string {
+	const most = 64 << 10
+	var about struct {
+		Description string `json:"description"`
+	}
+	data, _ := r.ReadFile(name, most) // some versions write none
+	jsontext.Decode(data, &about)
+	return about.Description
 }
 
 // ReadDir returns the entries of a directory, in the order of their names.

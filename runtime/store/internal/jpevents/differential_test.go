@@ -102,7 +102,7 @@ func compareEvent(t *testing.T, got *jpevents.Event, want oracleEvent) {
 
 func TestRandomStreams(t *testing.T) {
 	t.Parallel()
-	for seed := range cases.Of(uint64(1500)) {
+	for seed := range cases.Of(uint64(600)) {
 		compare(t, newGenerator(seed).stream())
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)

@@ -25,8 +25,8 @@ func Each(ctx context.Context, file io.ReaderAt, size int64, do func(line []byte
 // each is [Each] for the bytes of a file from one offset to another, with a buffer of chunk bytes, and with lines
 // of up to most bytes. next is the offset after the line.
 func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int, do func(line []byte, offset, next int64) bool) error {
-	in := bufio.NewReaderSize(io.NewSectionReader(file, from, to-from), chunk)
-	var long []byte // a line that is longer than the buffer
+	in := bufio.NewReaderSize(io.NewSectionReader(file, from, to-from), int(min(int64(chunk), to-from+1))) // 1 more finds the end
+	var long []byte                                                                                        // a line that is longer than the buffer
 	for {
 		line, err := in.ReadSlice('\n')
 		size := len(line)

@@ -9,7 +9,8 @@ import (
 	"github.com/convtools/convtools/runtime/model/configured"
 )
 
-// readConfig reads the configuration for a directory. The error is a [*config.Error] about [session].
+// readConfig reads the configuration for a directory and checks the models and servers. The error is a [*config.Error]
+// about [session].
 func readConfig(dir string, getenv func(string) string) (*config.Config, error) {
 	c := config.Read(dir, getenv)
 	configured.Check(c)
@@ -32,7 +33,7 @@ func serverProblem(t config.Table[config.Server]) string {
 	return configured.AddressProblem(t.Value.URL)
 }
 
-// problems returns the problems of models, servers and trust.
+// problems returns the problems of the tables of models, servers and trust.
 func problems(c *config.Config) (all []error) {
 	for _, p := range c.Problems {
 		if slices.ContainsFunc(p.Tables, func(table string) bool {
@@ -45,21 +46,22 @@ func problems(c *config.Config) (all []error) {
 	return all
 }
 
-// serversOf returns the MCP servers by name. Untrusted has an error for each that needs the user's trust in the project.
+// serversOf returns the MCP servers without problems, by name. untrusted has an error for each that is left out because
+// the user does not trust its project.
 func serversOf(c *config.Config) (servers []config.Table[config.Server], untrusted []error) {
 	for _, t := range c.Servers {
-		does := ""
+		action := "" // that needs trust
 		switch {
 		case t.Value.Command != "":
-			does = "runs a program"
+			action = "runs a program"
 		case !configured.OnLoopback(t.Value.URL):
-			does = "connects to another machine"
+			action = "connects to another machine"
 		}
 		table := "mcp." + t.Name
 		if c.Wrong(table) != nil {
 			continue
 		}
-		if err := configured.Untrusted(c, t.File, table, does, ""); err != nil {
+		if err := configured.Untrusted(c, t.File, table, action, ""); err != nil {
 			untrusted = append(untrusted, err)
 			continue
 		}
