@@ -107,7 +107,7 @@ func TestKinIsLeftOut(t *testing.T) {
 		}
 		var out []string
 		q := conversations.SearchQuery{Pattern: literal(t, "word", false)}
-		q.Exclude, q.RelativesOf = []string{string(caller)}, []string{string(caller)}
+		q.Exclude, q.Kin = []string{string(caller)}, true
 		found, err := conversations.New(conversations.Options{}, k).Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)

@@ -26,8 +26,8 @@ type Filter struct {
 	IDs []string
 	// Exclude are conversations that are left out.
 	Exclude []string
-	// RelativesOf are conversations whose ancestors, sub-agents and forks are left out. It has no effect with IDs.
-	RelativesOf []string
+	// Kin leaves out the ancestors, sub-agents and forks of the first of Exclude too. It has no effect with IDs.
+	Kin bool
 	// Archived selects archived conversations instead of live ones.
 	Archived bool
 	// Both selects live and archived ones, with any value of Archived.

@@ -58,7 +58,7 @@ func (q *query) hasIndexed(ctx context.Context, s *source) bool {
 	isThere := func(id transcript.ID) bool { return s.view.Lookup(string(id)) != nil }
 	// Only a list finds the relatives of a conversation, and leaves out forgotten and excluded ones.
 	isForgotten := slices.ContainsFunc(slices.Collect(maps.Keys(q.settings.forgotten)), isThere)
-	if isForgotten || slices.ContainsFunc(q.sources, isCopy) || slices.ContainsFunc(slices.Concat(q.exclude, q.relatives), isThere) {
+	if isForgotten || slices.ContainsFunc(q.sources, isCopy) || slices.ContainsFunc(q.exclude, isThere) {
 		return false
 	}
 	version, err := s.Version(ctx)

@@ -17,11 +17,11 @@ import (
 // query is a query in progress, to the stores of a library.
 type query struct {
 	*Library
-	lists                   *lists
-	filter                  *Filter
-	ids, exclude, relatives []transcript.ID // of the filter
-	sources                 []*source
-	omitted                 *Omitted
+	lists        *lists
+	filter       *Filter
+	ids, exclude []transcript.ID // of the filter
+	sources      []*source
+	omitted      *Omitted
 }
 
 // source is a store in a query.
@@ -50,11 +50,10 @@ func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
 			q.sources = append(q.sources, &source{Store: s, library: l, index: l.indexes.ofStore(l.settings, s), found: map[string]*Matched{}})
 		}
 	}
-	var err1, err2, err3 error
+	var err1, err2 error
 	q.ids, err1 = l.parseIDs(f.IDs)
 	q.exclude, err2 = l.parseIDs(f.Exclude)
-	q.relatives, err3 = l.parseIDs(f.RelativesOf)
-	return q, cmp.Or(err1, err2, err3)
+	return q, cmp.Or(err1, err2)
 }
 
 // closeLists closes the lists of stores, unless they are those of the library.
@@ -102,8 +101,8 @@ func (q *query) selectConversations(ctx context.Context) error {
 	isNamed := len(q.ids) > 0
 	for _, s := range q.sources {
 		excluded := map[transcript.ID]bool{}
-		if !isNamed {
-			excluded = relatives(s.list, q.relatives)
+		if !isNamed && q.filter.Kin {
+			excluded = relatives(s.list, q.exclude[:min(1, len(q.exclude))])
 		}
 		s.list = slices.DeleteFunc(s.list, func(c store.Conversation) bool {
 			switch {

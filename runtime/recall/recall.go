@@ -85,10 +85,7 @@ func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 	return t.ask(ctx, a.call, a.scope, func(ctx context.Context, source conversations.Source) (err error) {
 		var current current
 		if a.call, current = locate(ctx, source, a.call, a.undone); !a.whole {
-			a.query.Exclude = current.ids
-			if current.kin {
-				a.query.RelativesOf = current.ids[:1]
-			}
+			a.query.Exclude, a.query.Kin = current.ids, current.kin
 		}
 		a.query.Own = isRecallTool()
 		if a.found, err = source.Search(ctx, a.query); err == nil && use != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/fnv"
 	"iter"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -21,12 +22,12 @@ type Window struct {
 }
 
 // Window returns the part of a line around its first match, of at most most characters with ellipses. The part of a
-// line that does not match is its beginning. A line that is not longer is returned whole and without Matches, and so is
-// any line if most is 0: [Pattern.Spans] has its matches.
+// line that does not match is its beginning, without Matches. A line that is not longer is returned whole, and so is any
+// line if most is 0.
 func (p *Pattern) Window(content []byte, most int, isMatch bool) Window {
 	total := utf8.RuneCount(content)
 	if most == 0 || total <= max(most, minWindow) {
-		return Window{Text: content}
+		return Window{Text: content, Matches: slices.Collect(p.spans(content, isMatch))}
 	}
 	var first Span
 	for first = range p.spans(content, isMatch) {

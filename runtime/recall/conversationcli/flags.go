@@ -116,6 +116,9 @@ func (c *commands) addTime(cmd *cobra.Command, name, usage string, set func(iso8
 		if began.Year() >= firstYear {
 			span, err = iso8601.Span{First: began, Last: began}, nil
 		}
+		if span.First.IsZero() { // the year 1 is a bound: it leaves out events without a time
+			span.First = span.First.Add(1)
+		}
 		set(span)
 		return err
 	})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -134,7 +133,7 @@ func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advic
 		for _, id := range calling.IDs {
 			q.Exclude = append(q.Exclude, string(id))
 		}
-		q.RelativesOf = q.Exclude[:min(1, len(q.Exclude))]
+		q.Kin = true
 	}
 	found, err := library.Search(ctx, *q)
 	c.warnOf(found.Problems)
@@ -205,18 +204,14 @@ func (g *grepping) writeConversation(found *conversations.Results, m *conversati
 // writeLine writes a line of an event, with its matches in colour or as members of JSON. Lines that do not follow each
 // other have "--" between them if there is context.
 func (g *grepping) writeLine(hit *conversations.Hit, line excerpt.Line, content []byte) {
-	spans := func(func(excerpt.Span) bool) {} // none in a line of context
 	part := g.Pattern.Window(content, g.maxLine, line.IsMatch)
-	if line.IsMatch {
-		spans = spansOf(g.Pattern, part)
-	}
 	shown := string(part.Text)
 	switch {
 	case g.out.json && g.output == "text":
 		g.out.add("", shown)
 		return
 	case g.out.json:
-		g.out.add("", lineObject(hit, line, shown, part.Chars, spans))
+		g.out.add("", lineObject(hit, line, shown, part))
 		return
 	}
 	if g.context > 0 && g.hit != nil && (g.hit != hit || g.line+1 != line.Number) {
@@ -231,29 +226,21 @@ func (g *grepping) writeLine(hit *conversations.Hit, line excerpt.Line, content 
 	default:
 		g.out.write(fmt.Sprintf("%s:%s:%s:%s:", hit.Conversation.ID, turn, hit.Scope, either(line.IsMatch, "m", "c")))
 	}
-	g.out.write(g.out.coloured(shown, spans, either(line.IsMatch, "", styleDim)) + "\n")
-}
-
-// spansOf returns the matches in a part of a text.
-func spansOf(p *excerpt.Pattern, part excerpt.Window) iter.Seq[excerpt.Span] {
-	if part.Chars > 0 { // it is not the whole text
-		return slices.Values(part.Matches)
-	}
-	return p.Spans(part.Text)
+	g.out.write(g.out.coloured(shown, part.Matches, either(line.IsMatch, "", styleDim)) + "\n")
 }
 
 // lineObject returns a line as JSON has it.
-func lineObject(hit *conversations.Hit, line excerpt.Line, shown string, chars int, spans iter.Seq[excerpt.Span]) object {
-	matches := objects(slices.Collect(spans), func(s *excerpt.Span) object {
+func lineObject(hit *conversations.Hit, line excerpt.Line, shown string, part excerpt.Window) object {
+	matches := objects(part.Matches, func(s *excerpt.Span) object {
 		return object{"match", shown[s.Start:s.End], "start", s.Start, "end", s.End}
 	})
 	c := hit.Conversation
 	o := object{"id", c.ID, "turn", orNull(hit.Turn), "scope", hit.Scope.String(), "timestamp", hit.Time, "title", orNull(c.Title)}
 	o = append(o.with("source", c.Source), "text", shown, "match", line.IsMatch, "submatches", matches)
 	if hit.Index < 0 { // a title
-		return append(o, "line", nil, "event", nil).with("chars", chars)
+		return append(o, "line", nil, "event", nil).with("chars", part.Chars)
 	}
-	return append(o, "line", line.Number, "event", hit.Index).with("chars", chars).with("number", hit.Number)
+	return append(o, "line", line.Number, "event", hit.Index).with("chars", part.Chars).with("number", hit.Number)
 }
 
 // countWords returns the words of a text with the number of events that have a form of each,

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -284,14 +283,14 @@ func (c *commands) shortPath(path string) string {
 
 // coloured returns recorded text in a style, with the spans in the style of matches; a span that overlaps an earlier
 // one is ignored. Hidden characters are made visible, so that the text cannot add a style.
-func (o *output) coloured(recorded string, spans iter.Seq[excerpt.Span], style string) string {
+func (o *output) coloured(recorded string, spans []excerpt.Span, style string) string {
 	if !o.colour {
 		return text.Visible(recorded)
 	}
 	var b strings.Builder
 	b.WriteString(style)
 	end := 0
-	for span := range spans {
+	for _, span := range spans {
 		if span.Start >= end && span.End > span.Start {
 			b.WriteString(text.Visible(recorded[end:span.Start]) + styleMatch + text.Visible(recorded[span.Start:span.End]) + styleReset + style)
 			end = span.End

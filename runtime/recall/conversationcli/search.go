@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -227,7 +226,7 @@ func (s *searching) writeBlock(place, role, title string, content []byte, patter
 		part := pattern.Window(content[line.Start:line.End], 2*columns, line.IsMatch)
 		shown := text.Truncate(text.Cell(string(part.Text)), columns)
 		if line.IsMatch { // it may take two rows
-			shown = s.out.coloured(string(part.Text), spansOf(pattern, part), "")
+			shown = s.out.coloured(string(part.Text), part.Matches, "")
 		}
 		if strings.TrimSpace(shown) != "" {
 			s.out.write(s.out.style(styleDim, fmt.Sprintf("%-*s", roleColumns, role)) + shown + "\n")
@@ -358,11 +357,11 @@ func (c *commands) passages(found *conversations.Matched, hits []*conversations.
 }
 
 // occurrences returns the places in a line, in order, at which the terms of a question's words occur.
-func occurrences(line string, words []conversations.Word) iter.Seq[excerpt.Span] {
+func occurrences(line string, words []conversations.Word) []excerpt.Span {
 	var spans []excerpt.Span
 	for _, w := range words {
 		spans = slices.AppendSeq(spans, excerpt.Occurrences(line, w.Term))
 	}
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
-	return slices.Values(spans)
+	return spans
 }

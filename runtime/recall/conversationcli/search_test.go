@@ -64,3 +64,22 @@ func TestSearchOnATerminal(t *testing.T) {
 		t.Errorf("%v, %q", err, got)
 	}
 }
+
+// TestSearchSinceTheFirstYear checks that a bound leaves out messages without a time, also one of the year 1.
+func TestSearchSinceTheFirstYear(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := jptest.New(dir, "timeless")
+	w.Conversation("17700000000", "").TurnStart().RawEvent(`{"type": "chat_request", "content": "kelvin"}`)
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := search(t, dir, false, "kelvin"); !strings.Contains(got, "kelvin") {
+		t.Fatalf("without a bound: %q", got)
+	}
+	for _, since := range []string{"0001-01-01", "0001-01-02"} {
+		if got, _ := search(t, dir, false, "--since", since, "kelvin"); strings.Contains(got, "\tkelvin") {
+			t.Errorf("since %s: %q", since, got)
+		}
+	}
+}

@@ -78,9 +78,8 @@ func startOutput(ctx context.Context, host *toolset.Host) []byte {
 	if err != nil {
 		return nil
 	}
-	calling := []string{string(caller)}
 	found, err := library.List(ctx, conversations.ListQuery{
-		Filter: conversations.Filter{Exclude: calling, RelativesOf: calling}, NoEvents: true,
+		Filter: conversations.Filter{Exclude: []string{string(caller)}, Kin: true}, NoEvents: true,
 	})
 	if err != nil {
 		return nil
