@@ -36,7 +36,7 @@ func (o Options) runsHook(item any) (ok, isAlone bool) {
 		table, _ := hook.(map[string]any)
 		line, _ := table["command"].(string)
 		words, err := process.SplitCommand(line)
-		if err == nil && len(words) == 2 && words[1] == hookCommand && o.isNamed(words[0]) {
+		if err == nil && len(words) >= 2 && words[1] == hookCommand && o.isNamed(words[0]) {
 			own++
 		}
 	}

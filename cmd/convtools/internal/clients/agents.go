@@ -80,7 +80,7 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 			w.model = &modeltest.Server{AnyKey: true, Answer: w.respond}
 			modelURL := w.model.Start()
 			defer w.model.Close()
-			if err := w.setUp(ctx, modelURL, url, task.ToolSearch); err != nil {
+			if err := w.setUp(ctx, modelURL, url, task); err != nil {
 				return err
 			}
 			return w.do(ctx, task)
@@ -99,7 +99,7 @@ func record(name string) func(context.Context, *lab) (string, error) { return wo
 // setUp makes a home directory and a project for the agent, writes its configuration, and registers convtools with it.
 // It registers nothing if serverURL is not empty, because then the configuration names the server, nor for an agent
 // that convtools only reads.
-func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, toolSearch bool) error {
+func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, work task) error {
 	var err1, err2 error
 	w.home, err1 = w.makeDir()
 	w.project, err2 = w.makeDir()
@@ -107,7 +107,7 @@ func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, toolSear
 		return err
 	}
 	values := map[string]any{
-		"Model": modelURL, "Origin": strings.TrimSuffix(modelURL, "/v1"), "Key": modeltest.Key, "Server": serverURL, "ToolSearch": toolSearch,
+		"Model": modelURL, "Origin": strings.TrimSuffix(modelURL, "/v1"), "Key": modeltest.Key, "Server": serverURL, "ToolSearch": work.ToolSearch,
 	}
 	for name, path := range map[string]string{w.name: w.Config, "convtools": ".config/convtools/convtools.toml"} {
 		t, err := template.ParseFiles(w.testdata("agents", name+".tmpl"))
@@ -134,9 +134,14 @@ func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, toolSear
 	if serverURL != "" || w.History != "" {
 		return nil // there is nothing to install
 	}
-	_, err := repository.Output(ctx, process.Command{
-		Path: w.convtools, Args: []string{"install", w.name, "--scope", "user", "--yes"}, Dir: w.project, Env: w.env(w.home),
-	})
+	args := []string{"install", w.name, "--scope", "user", "--yes"}
+	if work.StartHook {
+		args = append(args, "--hook")
+	}
+	_, err := repository.Output(ctx, process.Command{Path: w.convtools, Args: args, Dir: w.project, Env: w.env(w.home)})
+	if err == nil && work.StartHook {
+		err = w.slowHook()
+	}
 	return err
 }
 

@@ -37,6 +37,7 @@ func steps() []step {
 			{"opencode/http", 2 * time.Minute, work("opencode", http, "find")},
 			{"claude-code/history", 3 * time.Minute, work("claude-code", stdio, "history")},
 			{"claude-code/search", 3 * time.Minute, work("claude-code", stdio, "search")},
+			{"claude-code/hook", 3 * time.Minute, work("claude-code", stdio, "hook")},
 			{"codex/history", 3 * time.Minute, work("codex", stdio, "history")},
 			{"opencode/history", 5 * time.Minute, work("opencode", stdio, "history")},
 			{"claude-code/plugin", 2 * time.Minute, pluginOf("claude-code")},

@@ -21,6 +21,7 @@ import (
 // task is sessions of an agent, in a file of testdata/tasks.
 type task struct {
 	ToolSearch bool      `toml:"tool_search"` // the model has to search for tools
+	StartHook  bool      `toml:"start_hook"`  // it is installed too
 	Sessions   []session `toml:"session"`
 	// Files are the texts of files in the project, by their names. In an argument of a call, {{project}} is the path of
 	// the project.
@@ -35,6 +36,8 @@ type session struct {
 	Again           bool     // goes on with the session before
 	Args            []string // more arguments of the agent
 	Inner           string   // the reply of a sub-agent, which is not told the question
+	// Started are the titles that the start hook tells, the newest first; none if it is silent.
+	Started []string
 	// Workspace runs the agent in the sample workspace, where its model has to see
 	// our tools and instructions, and the answers of the command line. Otherwise
 	// it runs in an empty project.
@@ -73,7 +76,11 @@ func (w *worker) do(ctx context.Context, t task) error {
 		}
 	}
 	for i, s := range t.Sessions {
-		if err := w.doSession(ctx, s); err != nil {
+		err := w.doSession(ctx, s)
+		if err == nil && t.StartHook {
+			err = w.checkStarted(s)
+		}
+		if err != nil {
 			return fmt.Errorf("session %d: %w", i+1, err)
 		}
 	}
