@@ -97,13 +97,13 @@ func addKeys(keys map[string][]Key, kind string, table reflect.Type) {
 	}
 }
 
-// tableType returns the struct that one table is decoded into. t is the type of the field for a key: such a struct, a
-// pointer to one or a slice of them. If t is a [Field], the key holds no tables, and tableType returns nil.
+// tableType returns the struct type of a table. t is the type of the Go field that holds the table or several of them: a
+// struct, a pointer to one or a slice of them. It returns nil for a [Field], which holds a plain value.
 func tableType(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if _, isField := t.FieldByName("Set"); isField {
+	if _, isField := t.FieldByName("Set"); isField { // only a Field has it
 		return nil
 	}
 	return t
