@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -81,16 +82,10 @@ func addKeys(keys map[string][]Key, kind string, table reflect.Type) {
 		k := Key{
 			Name: tag.Get("key"), Type: typeOf(field), Doc: tag.Get("doc"), Values: strings.Fields(tag.Get("values")),
 			Required: need == "yes" || need != "" && slices.Contains(strings.Fields(need), role(kind)),
-			what:     tag.Get("what"), field: i,
-		}
-		if k.what == "" {
-			k.what = k.Name
+			what:     cmp.Or(tag.Get("what"), tag.Get("key")), field: i,
 		}
 		if nested := tableType(field.Type); nested != nil && k.Type != VarsKey {
-			k.Kind = kindOfTables(kind, k.Name)
-			if other := tag.Get("kind"); other != "" {
-				k.Kind = other
-			}
+			k.Kind = cmp.Or(tag.Get("kind"), kindOfTables(kind, k.Name))
 			addKeys(keys, k.Kind, nested)
 		}
 		keys[kind] = append(keys[kind], k)
