@@ -183,7 +183,8 @@ func (t *Tree) matchName(p *Pattern) (found []*Subject) {
 	return nil
 }
 
-// matchGlob returns the visible subjects that the first glob of the pattern with a match matches.
+// matchGlob tries the globs of a pattern in turn. It returns the visible subjects that match the first glob that any
+// subject matches.
 func (t *Tree) matchGlob(p *Pattern) (found []*Subject) {
 	for i := range p.globs {
 		for _, s := range t.Visible {

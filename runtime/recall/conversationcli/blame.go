@@ -211,7 +211,7 @@ Commands that differ only in what shortens their output count as one.`,
 			if q.Question == "" || q.Limit == 0 {
 				return cli.Usagef("say what the commands are for, and ask for 1 command or more")
 			}
-			return c.how(ctx, q, without(cmd.Flags()))
+			return c.how(ctx, q, hintsWithout(cmd.Flags()))
 		})
 	}
 }

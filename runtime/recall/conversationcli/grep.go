@@ -281,8 +281,8 @@ func (c *commands) noteMissing(words []conversations.Word) {
 	}
 }
 
-// without returns what to try: "without --x" for each flag that was given and that narrows a search.
-func without(flags *pflag.FlagSet) (try []string) {
+// hintsWithout returns what to try: "without --x" for each flag that was given and that narrows a search.
+func hintsWithout(flags *pflag.FlagSet) (try []string) {
 	flags.Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"label", "role", "scope", "since", "source", "until"}, f.Name) {
 			try = append(try, "without --"+f.Name)

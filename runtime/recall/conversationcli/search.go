@@ -76,7 +76,7 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 			return cmd.Help()
 		}
 		s.query = strings.TrimSpace(strings.Join(args, " "))
-		return s.search(ctx, without(flags))
+		return s.search(ctx, hintsWithout(flags))
 	})
 }
 
@@ -294,7 +294,7 @@ conversation print --event N ID shows an event whole.`,
 		case q.Question == "" || q.Limit == 0:
 			return misused("say what you want to know, and ask for 1 passage or more", "there is no question, or nothing to answer it with")
 		}
-		return c.recall(ctx, q, without(flags))
+		return c.recall(ctx, q, hintsWithout(flags))
 	})
 }
 

@@ -66,14 +66,16 @@ type entry struct {
 
 // entries returns the files of sessions and sub-agents, and problems for the folders that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
+	// The folders are PROJECT/chats, PROJECT/chats/archive and PROJECT/subagents/SESSION.
 	files, problems := s.Walk(root, ".", func(dir string) bool {
-		switch below := strings.Split(dir, "/"); len(below) {
-		case 1: // the folder of a project
+		names := strings.Split(dir, "/")
+		switch {
+		case len(names) == 1:
 			return true
-		case 2:
-			return below[1] == "chats" || below[1] == "subagents"
-		case 3:
-			return dir == path.Join(below[0], "chats/archive") || below[1] == "subagents" && history.IsUUID(below[2])
+		case names[1] == "chats":
+			return len(names) == 2 || len(names) == 3 && names[2] == "archive"
+		case names[1] == "subagents":
+			return len(names) == 2 || len(names) == 3 && history.IsUUID(names[2])
 		}
 		return false
 	})

@@ -231,13 +231,14 @@ func (s search) class(ctx context.Context, class class) error {
 	return nil
 }
 
-// recall measures questions, each of which is the first six words of a message.
+// recall measures conversation_recall beside FTS5. The questions are the first six words of some messages, which are
+// spread evenly over the corpus.
 func (s search) recall(ctx context.Context, corpus *corpus) error {
 	const words = 6
 	var ours, theirs times
-	n := 0
+	n, every := 0, s.size.messages/perClass
 	for m := range corpus.messages(0, s.size.messages) {
-		if n++; n%(s.size.messages/perClass) != 0 {
+		if n++; n%every != 0 {
 			continue
 		}
 		question := strings.FieldsFunc(m.text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })

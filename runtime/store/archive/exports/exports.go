@@ -83,8 +83,9 @@ var (
 // maxConversation is the largest conversation that is read, in bytes of JSON.
 const maxConversation = 64 << 20
 
-// Import adds the conversations of an export to an archive. The error is an [*UnrecognisedError] if there is no
-// conversation that can be read, or that of the archive or the context; what was imported before stays.
+// Import adds the conversations of an export to an archive. The error is an [*UnrecognisedError] if no conversation can
+// be read, or that of opening the export, of writing to the archive, or of the context. Conversations that were imported
+// before an error stay.
 func Import(ctx context.Context, name string, into *archive.Writer, o Options) (*Report, error) {
 	i := &importing{ctx: ctx, options: o, writer: into, report: &Report{}}
 	files, closer, err := open(name)

@@ -97,12 +97,12 @@ func object(raw []byte) []byte {
 	return []byte("[" + word + "]")
 }
 
-// isForPeople reports whether a member of an object can have a text for people. Other members are names of types,
-// pointers, and repetitions.
+// isForPeople reports whether a member of an object can have a text for people.
 func isForPeople(key string, _ bool) bool {
 	switch key {
-	case "content_type", "type", "id", "language", "response_format_name", "source_analysis_msg_id", "metadata", "chunks", "direction", "decoding_id",
-		"asset_pointer", "audio_asset_pointer", "video_container_asset_pointer", "frames_asset_pointers":
+	case "content_type", "type", "language", "response_format_name", "direction", "metadata", // say what the text is
+		"id", "source_analysis_msg_id", "decoding_id", "asset_pointer", "audio_asset_pointer", "video_container_asset_pointer", "frames_asset_pointers",
+		"chunks": // repeat the text of another member
 		return false
 	}
 	return true
