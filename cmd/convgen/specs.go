@@ -194,12 +194,7 @@ func exampleArguments(t *ir.Tool) []string {
 func (s *served) sorted() []servedTool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]servedTool, 0, len(s.tools))
-	for _, t := range s.tools {
-		list = append(list, t)
-	}
-	slices.SortFunc(list, func(a, b servedTool) int { return strings.Compare(a.Name, b.Name) })
-	return list
+	return slices.SortedFunc(maps.Values(s.tools), func(a, b servedTool) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // descriptions returns the tools as hosts see them. A tool with an unapproved command is described as writing, so that

@@ -152,13 +152,10 @@ func (c *checker) markReached(s *spec.Envelope, e *spec.Element, above []string,
 
 // splitChild parses a child: "note*" (any number), "title?" (one or none) or "content".
 func splitChild(child string) (name string, many, optional bool) {
-	if name, ok := strings.CutSuffix(child, "*"); ok {
-		return name, true, false
+	if name, many = strings.CutSuffix(child, "*"); !many {
+		name, optional = strings.CutSuffix(child, "?")
 	}
-	if name, ok := strings.CutSuffix(child, "?"); ok {
-		return name, false, true
-	}
-	return child, false, false
+	return name, many, optional
 }
 
 // element checks an [[envelope.elements]] table and returns the element. In a generated struct for the element, the

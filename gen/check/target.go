@@ -142,15 +142,10 @@ func (c *checker) insideProject(f spec.Field[string]) bool {
 // windowsDevice returns the first part of a path that Windows takes for a device, or "" if there is none. Windows
 // ignores what follows the first dot of a part. Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 func windowsDevice(p string) string {
+	device := regexp.MustCompile(`^(con|prn|aux|nul|(com|lpt)[0-9¹²³])$`)
 	for part := range strings.SplitSeq(p, "/") {
 		name, _, _ := strings.Cut(strings.ToLower(part), ".")
-		device, number := name, ""
-		if len(name) > 3 {
-			device, number = name[:3], name[3:]
-		}
-		switch {
-		case slices.Contains([]string{"con", "prn", "aux", "nul"}, name),
-			(device == "com" || device == "lpt") && slices.Contains([]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"}, number):
+		if device.MatchString(name) {
 			return part
 		}
 	}

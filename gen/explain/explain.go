@@ -7,7 +7,6 @@ package explain
 import (
 	"fmt"
 	"io/fs"
-	"sort"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -77,7 +76,6 @@ func example(rule string) (*txtar.Archive, error) {
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	sort.Strings(names)
 	var shortest []byte
 	for _, name := range names {
 		data, err := specs.Archives.ReadFile(name)

@@ -110,19 +110,12 @@ func (f *formatter) addComments(start, end int) {
 		comment := strings.Trim(piece, " \t\r")
 		switch {
 		case i == 0 && start > 0: // the rest of the line of a statement
-			f.setComment(comment)
+			f.lines[len(f.lines)-1].comment = comment
 		case comment != "":
 			f.add(line{comment: comment})
 		case i < len(pieces)-1: // the last piece is the indentation of the next statement
 			f.blank = true
 		}
-	}
-}
-
-// setComment adds a comment to the last line, unless text is empty.
-func (f *formatter) setComment(text string) {
-	if text != "" {
-		f.lines[len(f.lines)-1].comment = text
 	}
 }
 

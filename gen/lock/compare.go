@@ -1,9 +1,9 @@
 package lock
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
@@ -95,23 +95,19 @@ func Compare(before, after Contract, today string) []Change {
 	for _, p := range pairs(oldRoot, newRoot, "error") {
 		c.addedOrRemoved(p, "error-code-added", "error-code-removed")
 	}
-	sort.SliceStable(c.changes, func(i, j int) bool { return compareChanges(c.changes[i], c.changes[j]) < 0 })
+	slices.SortStableFunc(c.changes, compareChanges)
 	return c.changes
 }
 
 // compareChanges orders changes by class, subject, rule and detail.
 func compareChanges(a, b Change) int {
 	classes := []Class{Breaking, Risky, Safe}
-	if d := slices.Index(classes, a.Rule.Class) - slices.Index(classes, b.Rule.Class); d != 0 {
-		return d
-	}
-	if d := strings.Compare(a.Subject, b.Subject); d != 0 {
-		return d
-	}
-	if d := strings.Compare(a.Rule.ID, b.Rule.ID); d != 0 {
-		return d
-	}
-	return strings.Compare(a.Detail, b.Detail)
+	return cmp.Or(
+		slices.Index(classes, a.Rule.Class)-slices.Index(classes, b.Rule.Class),
+		strings.Compare(a.Subject, b.Subject),
+		strings.Compare(a.Rule.ID, b.Rule.ID),
+		strings.Compare(a.Detail, b.Detail),
+	)
 }
 
 // comparison collects the changes between two contracts. A method that is named after an item, such as tool or
@@ -279,7 +275,7 @@ func lists(tool *node, keys ...string) [][]string {
 func exclusivePairs(tool *node) [][]string {
 	var pairs [][]string
 	for _, names := range lists(tool, "exclusive", "exactly_one") {
-		sort.Strings(names)
+		slices.Sort(names)
 		for i, a := range names {
 			for _, b := range names[i+1:] {
 				pairs = append(pairs, without([][]string{{a, b}}, pairs)...)
@@ -392,7 +388,7 @@ func (c *comparison) constraints(before, after *node, prefix string) {
 			if has && (!had || (newBound > oldBound) == (row.Form == ir.Least)) {
 				rule = row.Narrowed
 			}
-			c.addChange(rule, after, "%s was %s and is %s", key, orNone(was), orNone(is))
+			c.addChange(rule, after, "%s was %s and is %s", key, cmp.Or(was, "none"), cmp.Or(is, "none"))
 		case ir.Text:
 			switch {
 			case was == is:
@@ -438,14 +434,6 @@ func (c *comparison) flag(before, after *node, key, came, cameSays, went, wentSa
 // changed adds a change with the given rule if a word or number differs. what names the fact in the detail.
 func (c *comparison) changed(before, after *node, key, rule, what string) {
 	if was, is := before.word(key), after.word(key); was != is {
-		c.addChange(rule, after, "%s was %s and is %s", what, orNone(was), orNone(is))
+		c.addChange(rule, after, "%s was %s and is %s", what, cmp.Or(was, "none"), cmp.Or(is, "none"))
 	}
-}
-
-// orNone returns v, or "none" if v is empty.
-func orNone(v string) string {
-	if v == "" {
-		return "none"
-	}
-	return v
 }

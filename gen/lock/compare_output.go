@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -57,7 +58,7 @@ func (c *comparison) attribute(p pair) {
 	case was == "":
 		c.addChange("attribute-value-fixed", after, "the value is always %s", is)
 	default:
-		c.addChange("attribute-value-changed", after, "the value was always %s and is %s", was, orNone(is))
+		c.addChange("attribute-value-changed", after, "the value was always %s and is %s", was, cmp.Or(is, "none"))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 
 	"github.com/convtools/convtools/gen/emit"
@@ -46,23 +47,11 @@ func Facts(c *ir.Contract) (Contract, error) {
 // than set and addItem add the facts of their arguments.
 type facts map[string]any
 
-// set adds a fact, unless its value is empty or false.
+// set adds a fact, unless its value is zero.
 func (f facts) set(key string, value any) {
-	switch v := value.(type) {
-	case string:
-		if v == "" {
-			return
-		}
-	case bool:
-		if !v {
-			return
-		}
-	case []string:
-		if len(v) == 0 {
-			return
-		}
+	if !reflect.ValueOf(value).IsZero() {
+		f[key] = value
 	}
-	f[key] = value
 }
 
 // addItem adds an item without facts to f, under its kind and name, and returns its facts for the caller to set.
@@ -110,9 +99,7 @@ func (f facts) tool(t *ir.Tool) {
 	f.set("root", t.Envelope.Root)
 	f.fields(t.Result.Fields)
 	f.set("code", slices.Sorted(slices.Values(t.Result.Codes)))
-	if t.MaxChars > 0 {
-		f.set("max_chars", t.MaxChars)
-	}
+	f.set("max_chars", t.MaxChars)
 	for i := range t.Envelope.Elements {
 		e := &t.Envelope.Elements[i]
 		f.addItem("element", e.Name).element(e)
@@ -191,9 +178,7 @@ func (f facts) parameters(kind string, params []ir.Param) {
 		if p.Default != nil {
 			parameter["default"] = p.Default
 		}
-		if len(p.Repairs) > 0 {
-			parameter["repair"] = slices.Sorted(slices.Values(p.Repairs))
-		}
+		parameter.set("repair", slices.Sorted(slices.Values(p.Repairs)))
 		parameter.value("", p)
 	}
 }
@@ -208,7 +193,7 @@ func (f facts) value(prefix string, p *ir.Param) {
 	f.set(prefix+"key", p.Key)
 	for _, row := range ir.ConstraintTable() {
 		if v := row.Of(&p.Constraints); v != nil && row.Form != ir.Remark {
-			f.set(prefix+row.Key, v)
+			f[prefix+row.Key] = v
 		}
 	}
 	if p.Items != nil {

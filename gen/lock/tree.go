@@ -128,13 +128,9 @@ type pair struct {
 // pairs returns a pair for each name of an item of the given kind in before, in after or in both, sorted by name.
 func pairs(before, after *node, kind string) []pair {
 	oldItems, newItems := before.children(kind), after.children(kind)
-	names := slices.Collect(maps.Keys(oldItems))
-	for name := range newItems {
-		if oldItems[name] == nil {
-			names = append(names, name)
-		}
-	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(oldItems)), maps.Keys(newItems))
 	slices.Sort(names)
+	names = slices.Compact(names)
 	result := make([]pair, len(names))
 	for i, name := range names {
 		result[i] = pair{name, oldItems[name], newItems[name]}

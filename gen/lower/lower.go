@@ -153,8 +153,8 @@ func (l *lowering) addLines(p *ir.Param, path string, rules []constraint) {
 	}
 }
 
-// lineOf returns the line of p: its summary and, in parentheses, the constraints and rules that the summary does not
-// contain. It reports those that it adds.
+// lineOf returns the summary of p, with the constraints and rules that it does not contain after it in parentheses, and
+// reports these. Without a summary it returns only them, and nothing if the target has a schema; neither is reported.
 func (l *lowering) lineOf(p *ir.Param, path string, rules []constraint) string {
 	text := oneLine(p.Summary)
 	list := constraints(p)

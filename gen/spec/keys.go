@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -81,29 +82,23 @@ func addKeys(keys map[string][]Key, kind string, table reflect.Type) {
 		k := Key{
 			Name: tag.Get("key"), Type: typeOf(field), Doc: tag.Get("doc"), Values: strings.Fields(tag.Get("values")),
 			Required: need == "yes" || need != "" && slices.Contains(strings.Fields(need), role(kind)),
-			what:     tag.Get("what"), field: i,
-		}
-		if k.what == "" {
-			k.what = k.Name
+			what:     cmp.Or(tag.Get("what"), tag.Get("key")), field: i,
 		}
 		if nested := tableType(field.Type); nested != nil && k.Type != VarsKey {
-			k.Kind = kindOfTables(kind, k.Name)
-			if other := tag.Get("kind"); other != "" {
-				k.Kind = other
-			}
+			k.Kind = cmp.Or(tag.Get("kind"), kindOfTables(kind, k.Name))
 			addKeys(keys, k.Kind, nested)
 		}
 		keys[kind] = append(keys[kind], k)
 	}
 }
 
-// tableType returns the struct that one table is decoded into. t is the type of the field for a key: such a struct, a
-// pointer to one or a slice of them. If t is a [Field], the key holds no tables, and tableType returns nil.
+// tableType returns the struct type of a table. t is the type of the Go field that holds the table or several of them: a
+// struct, a pointer to one or a slice of them. It returns nil for a [Field], which holds a plain value.
 func tableType(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if _, isField := t.FieldByName("Set"); isField {
+	if _, isField := t.FieldByName("Set"); isField { // only a Field has it
 		return nil
 	}
 	return t

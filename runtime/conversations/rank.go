@@ -141,12 +141,13 @@ func (r *ranking) conversations(ctx context.Context) ([]*ranked, error) {
 	return found[:min(len(found), lookAt)], nil
 }
 
-// newRanked returns the conversation of a source that its index ranked, without copied messages unless the query has
-// ids.
+// newRanked returns a conversation that the index of the source s has ranked. It leaves out messages that are copies of
+// another conversation's, which match there, unless the query names conversations.
 func (r *ranking) newRanked(s *source, inIndex *index.Ranked) *ranked {
 	c := &ranked{Matched: s.matched(inIndex.Conversation), in: s, entry: inIndex.Conversation, covered: float64(inIndex.Covered)}
 	for _, m := range inIndex.Messages {
-		if m.Number > 0 && (m.Kind < copiedKind || len(r.query.IDs) > 0) {
+		isTitle, isCopy := m.Number == 0, m.Kind >= copiedKind
+		if !isTitle && (!isCopy || len(r.query.IDs) > 0) {
 			c.messages = append(c.messages, &rankedMessage{Scored: m, conversation: c, place: len(c.messages), own: float64(m.Score)})
 		}
 	}

@@ -125,11 +125,13 @@ func joinNames(names []string) string {
 	return fmt.Sprintf("%s and %s more", strings.Join(names[:n], ", "), text.Number(len(names)-n))
 }
 
-// countWithin returns how many of the first names are at most maxCount names with at most maxBytes bytes. It counts the
-// first name also if that has more bytes.
+// countWithin returns how many names, from the first one on, fit into maxCount names and maxBytes bytes. The first name
+// always fits.
 func countWithin(names []string, maxCount, maxBytes int) int {
+	total := 0
 	for n, name := range names {
-		if maxBytes -= len(name); n > 0 && (n == maxCount || maxBytes < 0) {
+		total += len(name)
+		if isFull := n == maxCount || total > maxBytes; isFull && n > 0 {
 			return n
 		}
 	}

@@ -10,9 +10,6 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// contentOK is the output of conv.destroy.
-const contentOK = `{"ok":true}`
-
 // timeFormat is RFC 3339 with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 

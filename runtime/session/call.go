@@ -1,6 +1,9 @@
 package session
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // answerCalls answers the open calls of the running task in their order, up to the first whose tool the host has to
 // run. Calls of conv.create and conv.send wait until the others have outputs, and then replace the task together.
@@ -33,17 +36,13 @@ func (d *decision) recordOutput(call Item, content string, success bool) {
 
 // destroyFor carries out a call of conv.destroy. It records the output, or a refusal if the caller may not destroy.
 func (d *decision) destroyFor(caller string, call Item) {
-	refusal := d.state.refusalOfConvTools(caller)
-	var c *Conversation
-	if refusal == nil {
-		c, refusal = d.state.removable(caller, call.Request.Destroy.ConversationID)
-	}
-	if refusal != nil {
+	c, refusal := d.state.removable(caller, call.Request.Destroy.ConversationID)
+	if refusal = cmp.Or(d.state.refusalOfConvTools(caller), refusal); refusal != nil {
 		d.recordRefusal(call, refusal)
 		return
 	}
 	d.destroy(c.ID)
-	d.recordOutput(call, contentOK, true)
+	d.recordOutput(call, `{"ok":true}`, true)
 }
 
 // replaceTask refuses the open calls of conv.create and conv.send that are not allowed. If others remain, it opens the
@@ -104,13 +103,10 @@ func (d *decision) refusalByLimits(caller string, nth int) *Refusal {
 // refusalToSend returns why the arguments of a call of conv.send are not allowed, and nil if they are.
 func (d *decision) refusalToSend(caller string, request Send) *Refusal {
 	c, refusal := d.state.addressed(request.ConversationID)
-	switch empty := refusalOfEmpty(request.parts(), "text"); {
-	case empty != nil:
-		return empty
-	case refusal != nil:
-		return refusal
+	if refusal == nil {
+		refusal = d.state.refusalOfTarget(caller, c.ID)
 	}
-	return d.state.refusalOfTarget(caller, c.ID)
+	return cmp.Or(refusalOfEmpty(request.parts(), "text"), refusal)
 }
 
 // openingOf returns the event that opens the conversation of a call of conv.create, or why the call is refused. others
@@ -138,10 +134,7 @@ func (d *decision) openingOf(caller string, request Create, others int) (Event, 
 // Answer returns the output that a call of conv.list or conv.history by a caller has now. Without success, it is the
 // refusal of the call. A host may ask at any time.
 func (s State) Answer(caller string, call Item) (content string, success bool) {
-	refusal := call.Request.Refused
-	if refusal == nil {
-		refusal = s.refusalOfConvTools(caller)
-	}
+	refusal := cmp.Or(call.Request.Refused, s.refusalOfConvTools(caller))
 	switch history := call.Request.History; {
 	case refusal != nil: // returned below
 	case history != nil:

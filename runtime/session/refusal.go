@@ -77,7 +77,6 @@ func (r *Result) Apply(e Event) (ended bool) {
 	switch e.Kind {
 	case AgentMessage:
 		r.Message = e.Text()
-		return false
 	case TaskComplete:
 		r.Status = StatusCompleted
 		if r.Message == "" {
@@ -86,12 +85,9 @@ func (r *Result) Apply(e Event) (ended bool) {
 	case TaskFailed:
 		r.Status, r.Failure = StatusFailed, e.Failure
 	case TurnAborted, CallsClosed, PlanDropped:
-		if e.Reason == Replaced { // another task continues the turn
-			return false
+		if e.Reason != Replaced { // otherwise another task continues the turn
+			r.Status = StatusInterrupted
 		}
-		r.Status = StatusInterrupted
-	default:
-		return false
 	}
-	return true
+	return r.Status != ""
 }

@@ -115,9 +115,6 @@ type Submission struct {
 	Call         *Item        `json:"call,omitempty"`
 }
 
-// ID returns the id of the session. It is empty before Start.
-func (s State) ID() string { return s.id }
-
 // Idle reports whether nothing runs and nothing waits.
 func (s State) Idle() bool { return s.task == nil }
 
@@ -168,15 +165,13 @@ func (s State) suspended(id string) bool {
 
 // awaited returns the first frame of the top batch that has no result, or nil. Its target runs or starts next.
 func (s *State) awaited() *frame {
-	if len(s.stack) == 0 {
-		return nil
+	if len(s.stack) > 0 {
+		frames := s.top().frames
+		if i := slices.IndexFunc(frames, func(f frame) bool { return f.result == nil }); i >= 0 {
+			return &frames[i]
+		}
 	}
-	frames := s.top().frames
-	i := slices.IndexFunc(frames, func(f frame) bool { return f.result == nil })
-	if i < 0 {
-		return nil
-	}
-	return &frames[i]
+	return nil
 }
 
 // top returns the batch at the top of the stack.
@@ -269,11 +264,10 @@ func (s State) refusalOfTarget(caller, id string) *Refusal {
 
 // ordinaryCall returns the open call whose tool runs, and nil if the task waits for the model.
 func (t *task) ordinaryCall() *Item {
-	i := slices.IndexFunc(t.open, Item.ordinary)
-	if i < 0 {
-		return nil
+	if i := slices.IndexFunc(t.open, Item.ordinary); i >= 0 {
+		return &t.open[i]
 	}
-	return &t.open[i]
+	return nil
 }
 
 // clone returns a copy that events can change. Conversations are shared until edit copies them.

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,13 +95,8 @@ func (p *page) fields(prefix string, fields []ir.Param) {
 // occurs says how often the element occurs in its parent. The children of an element inside itself are left out.
 func outline(b *strings.Builder, e *ir.Envelope, name, occurs string, ancestors []string) {
 	fmt.Fprintf(b, "%s<%s>%s\n", strings.Repeat("  ", len(ancestors)), name, occurs)
-	for _, a := range ancestors {
-		if a == name {
-			return
-		}
-	}
 	element := e.Element(name)
-	if element == nil {
+	if element == nil || slices.Contains(ancestors, name) {
 		return
 	}
 	ancestors = append(ancestors[:len(ancestors):len(ancestors)], name)

@@ -38,16 +38,9 @@ func index(c *ir.Contract) []byte {
 	b.WriteString(markdown.Header("Tool", "Effect", "What it does"))
 	for _, tool := range c.Tools() {
 		name := markdown.Inline(tool.Name)
-		b.WriteString(markdown.Row("["+name+"]("+tool.Name+".md)", effect(tool.Effect), markdown.Inline(tool.Summary)))
+		b.WriteString(markdown.Row("["+name+"]("+tool.Name+".md)", string(tool.Effect)+"s", markdown.Inline(tool.Summary)))
 	}
 	return b.Bytes()
-}
-
-func effect(e ir.Effect) string {
-	if e == ir.Read {
-		return "reads"
-	}
-	return "writes"
 }
 
 // page is the reference page of one tool.

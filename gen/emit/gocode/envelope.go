@@ -160,14 +160,11 @@ func childType(tool *ir.Tool, c ir.Child, child *ir.Element) (typ, tag string) {
 	return typ, ""
 }
 
-// tags returns struct tags, with a space before them, for keys and values in turn. It returns "" for no pairs.
+// tags returns struct tags, with a space before them, for keys and values in turn.
 func tags(pairs ...string) string {
 	var list []string
 	for pair := range slices.Chunk(pairs, 2) {
 		list = append(list, pair[0]+":"+strconv.Quote(pair[1]))
-	}
-	if len(list) == 0 {
-		return ""
 	}
 	text := strings.Join(list, " ")
 	if !strconv.CanBackquote(text) {

@@ -53,10 +53,7 @@ func quotedList(list []string) []string {
 
 // spellings returns a name, and its form for hosts that allow no dots if it differs.
 func spellings(name string) []string {
-	if flat := ir.Flat(name); flat != name {
-		return []string{name, flat}
-	}
-	return []string{name}
+	return slices.Compact([]string{name, ir.Flat(name)})
 }
 
 // The parameters of generated functions.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -18,8 +17,7 @@ type code []string
 
 // block returns a statement or declaration with a body in braces.
 func block(head string, body ...string) code {
-	lines := make(code, 0, len(body)+2)
-	return append(append(append(lines, head+" {"), body...), "}")
+	return slices.Concat(code{head + " {"}, body, code{"}"})
 }
 
 // caseClause returns a clause of a switch statement.
@@ -120,16 +118,7 @@ func groupImports(file string) string {
 }
 
 // quoted returns strings as Go literals separated by commas.
-func quoted[S ~string](list []S) string {
-	var b []byte
-	for i, s := range list {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = strconv.AppendQuote(b, string(s))
-	}
-	return string(b)
-}
+func quoted(list []string) string { return strings.Join(quotedList(list), ", ") }
 
 // stringSlice returns a literal slice of strings.
 func stringSlice(list []string) string { return "[]string{" + quoted(list) + "}" }

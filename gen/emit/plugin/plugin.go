@@ -51,21 +51,13 @@ func bundle(c *ir.Contract, about, owner jsontext.Object) jsontext.Object {
 	for _, tool := range c.Tools() {
 		tools = append(tools, jsontext.New("name", tool.Name, "description", tool.Summary))
 	}
-	return jsontext.New("manifest_version", "0.3").With(pairs(about)...).With(
+	return append(jsontext.New("manifest_version", "0.3"), about...).With(
 		"author", owner,
 		"server", jsontext.New("type", "binary", "entry_point", name, "mcp_config", run),
 		"tools", tools, "tools_generated", true,
 		"user_config", jsontext.New("workspace", jsontext.New("type", "directory", "title", "Project",
 			"description", "The project whose conversations and knowledge the tools read", "required", true)),
 	)
-}
-
-// pairs returns the names and values of an object in turn.
-func pairs(o jsontext.Object) (list []any) {
-	for _, m := range o {
-		list = append(list, m.Name, m.Value)
-	}
-	return list
 }
 
 // skill returns a skill in the form of https://agentskills.io/specification.

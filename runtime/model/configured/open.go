@@ -95,14 +95,13 @@ func commandKey(c process.Command) provider.Key {
 	return func(ctx context.Context, refused bool) (string, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if last != "" && !refused {
-			return last, nil
+		if last == "" || refused {
+			key, err := printedKey(ctx, c)
+			if err != nil {
+				return "", fmt.Errorf("key_command gives no key: %w; run it yourself to see why", err)
+			}
+			last = key
 		}
-		key, err := printedKey(ctx, c)
-		if err != nil {
-			return "", fmt.Errorf("key_command gives no key: %w; run it yourself to see why", err)
-		}
-		last = key
 		return last, nil
 	}
 }

@@ -65,15 +65,13 @@ type Model struct {
 type response struct {
 	Text   string        `toml:"text"`
 	Pieces []string      `toml:"pieces"`
-	Calls  []call        `toml:"calls"`
 	Match  string        `toml:"match"`
 	Repeat bool          `toml:"repeat"`
 	Delay  time.Duration `toml:"delay"`
-}
-
-type call struct {
-	Tool      string `toml:"tool"`
-	Arguments any    `toml:"arguments"`
+	Calls  []struct {
+		Tool      string `toml:"tool"`
+		Arguments any    `toml:"arguments"`
+	} `toml:"calls"`
 }
 
 // Parse returns the model for a script. name is its name in the configuration.

@@ -122,22 +122,20 @@ func readLines(in io.Reader) <-chan line {
 }
 
 // run reads and runs lines until an error. [io.EOF] means that the input has ended, or that the person quits.
-func (d *dialog) run(ctx context.Context) error {
+func (d *dialog) run(ctx context.Context) (err error) {
 	if !d.session.State().Idle() { // a crash has left work
 		if err := d.waitOrInterrupt(func() error { return d.session.Wait(ctx) }); err != nil {
 			return err
 		}
 		d.endLine()
 	}
-	for {
+	for err == nil {
 		next := d.nextLine()
-		if next.err == nil {
-			next.err = d.runLine(ctx, next.text)
-		}
-		if next.err != nil {
-			return next.err
+		if err = next.err; err == nil {
+			err = d.runLine(ctx, next.text)
 		}
 	}
+	return err
 }
 
 // runLine carries out a line: a command, or text for the model. Errors are those of run.

@@ -143,13 +143,11 @@ func waitOrInterrupt(ctx context.Context, s *tools.Session, f func(context.Conte
 	const stopTime = 30 * time.Second
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	for _, queued := range s.State().Queue() {
-		if err := interrupt(stopping, s, session.Interrupt{Chain: true, Submission: queued.ID}); err != nil {
+	running := session.Submission{} // without an ID, what runs is interrupted
+	for _, submission := range append(s.State().Queue(), running) {
+		if err := interrupt(stopping, s, session.Interrupt{Chain: true, Submission: submission.ID}); err != nil {
 			return err
 		}
-	}
-	if err := interrupt(stopping, s, session.Interrupt{Chain: true}); err != nil {
-		return err
 	}
 	return f(stopping)
 }

@@ -18,33 +18,26 @@ const (
 // sample asks the model of a conversation, sends the pieces of its messages, and returns the whole [session.Response].
 func (e *Engine) sample(ctx context.Context, w *session.Work) session.Input {
 	report := session.Response{Task: w.Task}
+	var response model.Response
 	m, err := e.options.Model(ctx, w.Conversation)
-	if err != nil {
-		report.Failure = failureOf(err)
-		return report
+	if err == nil {
+		response, err = m.Sample(ctx, e.requestOf(ctx, w), func(piece string) {
+			e.sendDelta(ctx, session.Delta{Task: w.Task, Text: piece})
+		})
 	}
-	response, err := m.Sample(ctx, e.requestOf(ctx, w), func(piece string) {
-		e.sendDelta(ctx, session.Delta{Task: w.Task, Text: piece})
-	})
 	report.Usage.InputTokens, report.Usage.OutputTokens = response.Usage.InputTokens, response.Usage.OutputTokens
 	if err != nil {
 		report.Failure = failureOf(err)
 		return report
 	}
-	report.Items = e.withRequests(ctx, w.Conversation, response.Items)
-	return report
-}
-
-// withRequests returns the items of a response, the calls among them with their requests.
-func (e *Engine) withRequests(ctx context.Context, c *session.Conversation, items []model.Item) (prepared []session.Item) {
-	for _, item := range items {
-		p := session.Item{Item: item}
+	for _, item := range response.Items {
+		prepared := session.Item{Item: item}
 		if item.Kind == model.ToolCall {
-			p.Request = e.options.Tools.Prepare(ctx, c, item)
+			prepared.Request = e.options.Tools.Prepare(ctx, w.Conversation, item)
 		}
-		prepared = append(prepared, p)
+		report.Items = append(report.Items, prepared)
 	}
-	return prepared
+	return report
 }
 
 // sendDelta sends a piece of a message to the goroutine of run, and does not wait for its step.

@@ -222,9 +222,6 @@ func (l *Log) Append(events []session.Event) error {
 
 // Close closes the log, and unlocks it for other processes.
 func (l *Log) Close() error {
-	if l.err == nil {
-		l.err = fs.ErrClosed
-	}
 	defer l.unlock()
 	return l.File.Close()
 }

@@ -220,10 +220,7 @@ func Follow(ctx context.Context, dir, id string) iter.Seq2[session.Event, error]
 				return
 			case <-time.After(followInterval):
 			}
-			if _, err := r.file.Seek(r.offset, io.SeekStart); err != nil {
-				yield(session.Event{}, err)
-				return
-			}
+			_, _ = r.file.Seek(r.offset, io.SeekStart) // a regular file can
 			r.in.Reset(r.file)
 			r.end = r.offset
 		}

@@ -51,15 +51,13 @@ func sessionID(root string, where contract.Context) string {
 // acquire returns the session, and keeps it open until [client.release]. While another process has the session open,
 // acquire tries again until waiting ends, and then returns a [*log.BusyError] or [fs.ErrExist].
 func (c *client) acquire(ctx, waiting context.Context) (*Session, error) {
-	retry := time.NewTicker(100 * time.Millisecond)
-	defer retry.Stop()
 	for {
 		s, err := c.tryAcquire(ctx)
 		if busy := (*log.BusyError)(nil); !errors.As(err, &busy) && !errors.Is(err, fs.ErrExist) {
 			return s, err
 		}
 		select {
-		case <-retry.C:
+		case <-time.After(100 * time.Millisecond):
 		case <-waiting.Done():
 			return nil, err
 		}

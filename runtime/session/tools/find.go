@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,15 +57,11 @@ func (e *AmbiguousError) Error() string {
 // findByPrefix returns the only conversation whose id, or whose record's id with or without its prefix, begins with id.
 func (p *Project) findByPrefix(ctx context.Context, id string) (Conversation, error) {
 	found, err := p.idsByPrefix(ctx, id)
-	if err != nil {
-		return Conversation{}, err
-	}
-	ids, err := p.idsInWorkspace(ctx, id)
-	if err != nil {
-		return Conversation{}, err
-	}
+	ids, workspaceErr := p.idsInWorkspace(ctx, id)
 	ids = append(slices.Sorted(maps.Keys(found)), ids...)
-	switch {
+	switch err = cmp.Or(err, workspaceErr); {
+	case err != nil:
+		return Conversation{}, err
 	case len(ids) == 0 || id == "": // every id begins with ""
 		return Conversation{}, &log.NotFoundError{Session: id, Dir: p.Logs}
 	case len(ids) > 1:

@@ -99,13 +99,13 @@ repeat = true
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
-		return e.State().ID(), root, child, recordedAs(t, w, e.State().ID()), recordedAs(t, w, e.State().ID()+"/"+child)
+		return root, root, child, recordedAs(t, w, root), recordedAs(t, w, root+"/"+child)
 	}
 	// forked has JP fork a conversation some time after the beginning.
 	forked := func(id transcript.ID, value string, after time.Duration) transcript.ID {
 		t.Helper()
 		writer := w.Writer(jp.WriterOptions{Now: func() time.Time { return begun.Add(after) }})
-		fork, err := writer.Fork(t.Context(), id, jp.ForkOptions{Change: jp.Change{Labels: map[string]*string{label: &value}}})
+		fork, err := writer.Fork(t.Context(), id, jp.ForkOptions{Change: jp.Change{Labels: map[string]*string{jp.LabelSession: &value}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func recordedAs(t *testing.T, w *jp.Workspace, value string) transcript.ID {
 	}
 	defer l.Close()
 	for _, c := range l.Conversations {
-		if c.Labels[label] == value {
+		if c.Labels[jp.LabelSession] == value {
 			return c.ID
 		}
 	}

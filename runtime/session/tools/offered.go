@@ -44,10 +44,7 @@ func (p *Project) Offered(ctx context.Context, c *session.Conversation) []model.
 // withoutWaitParameter returns the schema of a conv tool without wait_ms, which is not its first property and has no
 // inner object. Conversations of a session wait for answers; only programs outside can go on without one.
 func withoutWaitParameter(schema string) string {
-	before, wait, found := strings.Cut(schema, `,"wait_ms":{`)
-	if !found {
-		return schema
-	}
+	before, wait, _ := strings.Cut(schema, `,"wait_ms":{`)
 	_, after, _ := strings.Cut(wait, "}")
 	return before + after
 }
@@ -61,12 +58,11 @@ func (p *Project) serverTools(ctx context.Context, c *session.Conversation) []se
 
 // serverTool returns the tool of an MCP server that a conversation may use under a name, and whether there is one.
 func (p *Project) serverTool(ctx context.Context, c *session.Conversation, name string) (serverTool, bool) {
-	if !strings.HasPrefix(name, serverPrefix) {
-		return serverTool{}, false
-	}
-	for _, tool := range p.serverTools(ctx, c) {
-		if tool.Name == name {
-			return tool, true
+	if strings.HasPrefix(name, serverPrefix) {
+		for _, tool := range p.serverTools(ctx, c) {
+			if tool.Name == name {
+				return tool, true
+			}
 		}
 	}
 	return serverTool{}, false

@@ -63,9 +63,7 @@ func Open(host *toolset.Host, dir string, registry *toolset.Registry) (*Project,
 	} else if below, err := filepath.Rel(dir, config.Home(host.Getenv)); err == nil && filepath.IsLocal(below) {
 		p.Settings.Root = "" // the directory has the user's own files in it, which models may not read
 	}
-	if p.workspace, err = jp.Open(jp.Options{Dir: dir, Getenv: host.Getenv}); err != nil {
-		p.workspace = nil // dir is in no JP workspace
-	}
+	p.workspace, _ = jp.Open(jp.Options{Dir: dir, Getenv: host.Getenv}) // an error is for a directory in no JP workspace
 	p.Settings.JP = p.workspace != nil
 	trusted, untrusted := serversOf(c)
 	p.Untrusted = untrusted

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,10 +97,7 @@ func (r *recorder) recordedIDOf(c *session.Conversation) (id transcript.ID, err 
 	return r.ids[c.ID], err
 }
 
-// label is the key of the label of a recorded conversation. labelOf returns its value.
-const label = jp.LabelSession
-
-// labelOf returns the label of a conversation: the id of the session for the root, and SESSION/ID for any other.
+// labelOf returns the [jp.LabelSession] of a conversation: the id of the session for the root, and SESSION/ID for any other.
 func labelOf(session string, c *session.Conversation) string {
 	if c.Parent == "" {
 		return session
@@ -109,7 +107,7 @@ func labelOf(session string, c *session.Conversation) string {
 
 // byLabel returns the conversation that the label of a recorded one names, and whether it has a label.
 func byLabel(c transcript.Conversation) (Conversation, bool) {
-	session, id, below := strings.Cut(c.Labels[label], "/")
+	session, id, below := strings.Cut(c.Labels[jp.LabelSession], "/")
 	if !below {
 		id = session // a root has the id of its session
 	}
@@ -128,7 +126,7 @@ func recordedID(ctx context.Context, w *jp.Workspace, session string, c *session
 	if id, ok := continuedID(c); ok || isOutside(c) {
 		return id, nil
 	}
-	return w.Labelled(ctx, c.Opened, label, labelOf(session, c))
+	return w.Labelled(ctx, c.Opened, jp.LabelSession, labelOf(session, c))
 }
 
 // record records the rest of a conversation. It warns of an error, unless that is for a removed record.
@@ -172,7 +170,7 @@ func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) erro
 		return err
 	case continues && after == rootOpened: // the record has nothing of the session yet
 		_, err = r.writer.Edit(ctx, id, func(transcript.Conversation) jp.Change {
-			return jp.Change{Labels: map[string]*string{label: &r.session}}
+			return jp.Change{Labels: map[string]*string{jp.LabelSession: &r.session}}
 		})
 		if err != nil {
 			return err
@@ -185,7 +183,7 @@ func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) erro
 func (r *recorder) newRecord(c *session.Conversation, events []jp.NewEvent) jp.New {
 	settings := SettingsOf(c.Context)
 	title, value := TitleOf(c), labelOf(r.session, c)
-	change := jp.Change{Title: &title, Hidden: &settings.Hidden, Labels: map[string]*string{label: &value}}
+	change := jp.Change{Title: &title, Hidden: &settings.Hidden, Labels: map[string]*string{jp.LabelSession: &value}}
 	if parent := r.state.Conversation(c.Parent); parent != nil {
 		if r.ids[parent.ID] == "" {
 			_ = r.record(parent) // finish returns the error
@@ -199,11 +197,8 @@ func (r *recorder) newRecord(c *session.Conversation, events []jp.NewEvent) jp.N
 // jpModel returns a configured model in JP's words. A model that JP cannot ask has only a name.
 func (p *Project) jpModel(name string) jp.Model {
 	chosen, err := configured.Choose(p.Config, name)
-	if err != nil { // it is not configured any more
-		return jp.Model{Name: name}
-	}
-	if !chosen.HTTP() {
-		return jp.Model{Name: chosen.Name}
+	if err != nil || !chosen.HTTP() { // after an error, it may not be configured any more
+		return jp.Model{Name: cmp.Or(chosen.Name, name)}
 	}
 	table := chosen.Value
 	u, _ := url.Parse(table.BaseURL) // Choose has checked it
