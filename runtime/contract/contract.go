@@ -83,6 +83,14 @@ type Tool struct {
 // AnswersTo reports whether the tool can be called by a name.
 func (t Tool) AnswersTo(name string) bool { return t.Name == name || slices.Contains(t.Aliases, name) }
 
+// Names returns the names of tools, with former names.
+func Names(tools []Tool) (names []string) {
+	for _, t := range tools {
+		names = append(append(names, t.Name), t.Aliases...)
+	}
+	return names
+}
+
 // SearchHint is the key in the _meta of an MCP tool for the keywords by which Claude Code finds tools.
 const SearchHint = "anthropic/searchHint"
 

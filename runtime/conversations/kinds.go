@@ -21,7 +21,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/opencode"
 	"github.com/convtools/convtools/runtime/store/pi"
 	"github.com/convtools/convtools/runtime/store/postgres"
-	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/store/qwen"
 	"github.com/convtools/convtools/runtime/store/sessions"
 	"github.com/convtools/convtools/runtime/store/vscode"
@@ -137,20 +136,6 @@ func Variables() []string {
 // of a project.
 func IsProgram(source string) bool {
 	return !slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == source && k.archive })
-}
-
-// ProgramAt returns the name, for people, of the program whose home is a directory; "" if there is none.
-func ProgramAt(dir string, getenv func(string) string) string {
-	options := store.Options{Home: dir, Project: project.New(project.Options{Dir: dir, All: true}), Getenv: getenv}
-	for _, k := range kinds() {
-		if k.open == nil || k.archive {
-			continue
-		}
-		if _, ok := k.open(options); ok {
-			return k.program
-		}
-	}
-	return ""
 }
 
 // ParseID parses an id of any kind of store in any spelling. The conversation need not exist. The error is a

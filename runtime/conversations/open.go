@@ -3,7 +3,6 @@ package conversations
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -52,12 +51,7 @@ type Options struct {
 	Store store.Store
 }
 
-func (o *Options) env() func(string) string {
-	if o.Getenv == nil {
-		return os.Getenv
-	}
-	return o.Getenv
-}
+func (o *Options) env() func(string) string { return (&store.Options{Getenv: o.Getenv}).Env() }
 
 // cache returns the function for [store.Options.Cache].
 func (o *Options) cache(set *settings) func(kind, place string) *filecache.Cache {

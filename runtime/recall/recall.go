@@ -140,10 +140,7 @@ func locate(ctx context.Context, source conversations.Source, call contract.Call
 
 // isRecallTool returns a function that reports whether the recorded name of a tool is one of the conversation tools.
 func isRecallTool() func(recorded string) bool {
-	var names []string
-	for _, tool := range declared() {
-		names = append(append(names, tool.Name), tool.Aliases...)
-	}
+	names := contract.Names(declared())
 	return func(recorded string) bool { return transcript.IsTool(recorded, names...) }
 }
 

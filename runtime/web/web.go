@@ -18,12 +18,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -238,14 +240,9 @@ func (s *Server) begin(r *http.Request) (end func(), err error) {
 
 // isOwn reports whether a recorded tool is one of the families' tools.
 func (s *Server) isOwn(recorded string) bool {
-	for _, family := range s.families {
-		for _, tool := range family.Declared() {
-			if transcript.IsTool(recorded, append([]string{tool.Name}, tool.Aliases...)...) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.families, func(f toolset.Family) bool {
+		return transcript.IsTool(recorded, contract.Names(f.Declared())...)
+	})
 }
 
 // conversationAddress returns the address of the page of a conversation, at an event; 0 means its beginning.

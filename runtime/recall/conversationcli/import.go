@@ -156,13 +156,7 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 	}
 	var unrecognised *exports.UnrecognisedError
 	isUnrecognised := errors.As(err, &unrecognised)
-	if unrecognised != nil && isDir(path) {
-		if program := conversations.ProgramAt(path, c.host.Getenv); program != "" {
-			unrecognised.Reason = program + " keeps its sessions there, which are read in place: see " + c.host.Name + " stores"
-		}
-	}
-	isKnown := unrecognised != nil && unrecognised.Reason != "" // the reason is shown in place of the report
-	if c.out.json || (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
+	if c.out.json || err == nil || report.Recognised()+report.Failed > 0 {
 		c.out.add(c.summary(path, report), reportObject(path, report, "", err))
 	}
 	switch {

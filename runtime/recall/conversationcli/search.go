@@ -13,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -263,10 +264,7 @@ func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 
 // isToolOf returns a function that reports whether the recorded name of a tool is that of a tool of a family.
 func isToolOf(family *toolset.Family) func(recorded string) bool {
-	var names []string
-	for _, tool := range family.Declared() {
-		names = append(append(names, tool.Name), tool.Aliases...)
-	}
+	names := contract.Names(family.Declared())
 	return func(recorded string) bool { return transcript.IsTool(recorded, names...) }
 }
 

@@ -2,9 +2,9 @@
 // before 1.10, from its files. The form is that of the sources of 2025 and 2026; no version was run here.
 //
 // The database is sessions/sessions.db in ~/.local/share/goose, on macOS too, on Windows in
-// %APPDATA%\Block\goose\data, and below WSL in the Linux home; GOOSE_PATH_ROOT names another place. Goose imported the files sessions/ID.jsonl when it made the database. A session
-// belongs to a project by its working directory. It grows by rows of its messages, or by lines; after a
-// compaction all are written again.
+// %APPDATA%\Block\goose\data, and below WSL in the Linux home; GOOSE_PATH_ROOT names another place. Goose
+// imported the files sessions/ID.jsonl when it made the database. A session belongs to a project by its
+// working directory. It grows by rows of its messages, or by lines; after a compaction all are written again.
 //
 // The session of a sub-agent is marked, and its parent is not recorded. A fork copies the messages of another
 // session without a link. Messages that the user does not see are for the model alone: summaries and

@@ -100,7 +100,7 @@ func summary(r *exports.Report, err error) string {
 	}
 	var unrecognised *exports.UnrecognisedError
 	if errors.As(err, &unrecognised) && unrecognised.Err == nil {
-		words = append(words, "unrecognised: "+unrecognised.Reason)
+		words = append(words, "unrecognised: ")
 	} else if err != nil {
 		words = append(words, "error: "+err.Error())
 	}

@@ -18,9 +18,8 @@ import (
 // UnrecognisedError is the error for a path that cannot be read, or has no conversation of a known export.
 type UnrecognisedError struct {
 	Path   string
-	Reason string // what it is instead; may be empty
-	Failed int    // conversations, or files of them, that cannot be read
-	Err    error  // why the path cannot be read, with its name; nil if it was read
+	Failed int   // conversations, or files of them, that cannot be read
+	Err    error // why the path cannot be read, with its name; nil if it was read
 }
 
 func (e *UnrecognisedError) Error() string {
@@ -28,8 +27,6 @@ func (e *UnrecognisedError) Error() string {
 	switch {
 	case e.Err != nil:
 		return e.Err.Error()
-	case e.Reason != "":
-		return e.Path + ": " + e.Reason
 	case e.Failed > 0:
 		return e.Path + ": nothing of it can be imported" + inPlace
 	}
