@@ -92,14 +92,17 @@ func (l *Library) Forget(ctx context.Context, o Options, ids ...transcript.ID) e
 	}
 	for _, id := range ids {
 		forgotten[id] = true
+	}
+	// This is first: a conversation without its copy and not forgotten could be lost.
+	if err := forgotten.Write(o.env()); err != nil {
+		return err
+	}
+	for _, id := range ids {
 		if w, err := copies.Create(o.env(), SourceOf(id), true); err != nil {
 			return err
 		} else if _, err := w.Remove(id); err != nil {
 			return err
 		}
-	}
-	if err := forgotten.Write(o.env()); err != nil {
-		return err
 	}
 	for _, s := range l.stores {
 		if err := l.purge(ctx, s, ids); err != nil {

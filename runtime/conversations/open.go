@@ -22,8 +22,7 @@ import (
 
 // Options configures a [Library].
 type Options struct {
-	// Dir is a directory in the project, or the id of a JP workspace. Empty is the working directory. Only [Open]
-	// reads it.
+	// Dir is a directory in the project, or the id of a JP workspace. Empty is the working directory.
 	Dir string
 	// AllProjects opens the conversations of all projects on this machine instead of Dir's. Only [Open] reads it.
 	AllProjects bool

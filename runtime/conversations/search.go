@@ -68,8 +68,9 @@ type Results struct {
 	Hits []Hit
 	// More reports whether more events match after the last one, with Newest.
 	More bool
-	// Total counts matching lines, or events with Newest, without Own. With AtLeast there may be more. Own counts the
-	// matches in calls and results of our tools that were left out, as far as they were counted.
+	// Total counts matching lines with ByConversation, events with Newest, the hits with Relevance, and with Commands
+	// alone all commands that were found. With AtLeast there may be more. Own, which is not in it, counts the matches in
+	// calls and results of our tools that were left out, as far as they were counted.
 	Total, Own int
 	AtLeast    bool
 	// Conversations are the conversations with a match, in order, and Searched is the number of searched ones;
