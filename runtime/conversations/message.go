@@ -19,21 +19,21 @@ import (
 
 // The kind of a message in an index is the kind of its event plus these numbers.
 const (
-	failedKind = 16 // for a result that is marked as an error, and for a call that runs a shell command
+	markedKind = 16 // marks a failed result, and a call that runs a shell command, which cannot fail
 	copiedKind = 32 // for a copy of a message of another conversation
 )
 
 // failedKinds are the kinds of results marked as errors, and commandKinds those of calls that run a command. toolKinds
 // are the kinds that may be of a tool of ours. All three have the bit 1<<k for each kind k, without copies.
 const (
-	failedKinds  = 1 << (transcript.KindToolResult + failedKind)
-	commandKinds = 1 << (transcript.KindToolCall + failedKind)
+	failedKinds  = 1 << (transcript.KindToolResult + markedKind)
+	commandKinds = 1 << (transcript.KindToolCall + markedKind)
 	toolKinds    = 1<<transcript.KindToolCall | 1<<transcript.KindToolResult | failedKinds | commandKinds
 )
 
 // kindOf returns the kind of a message's event. isOfTool reports whether the message may be of a tool, and isFailed
 // whether it is a result marked as an error.
-func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (failedKind - 1)) }
+func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (markedKind - 1)) }
 func isOfTool(kind uint8) bool          { return toolKinds>>(kind&^copiedKind)&1 != 0 }
 func isFailed(kind uint8) bool          { return failedKinds>>(kind&^copiedKind)&1 != 0 }
 
@@ -41,7 +41,7 @@ func isFailed(kind uint8) bool          { return failedKinds>>(kind&^copiedKind)
 func messageKind(e *transcript.Event, command string) uint8 {
 	kind := uint8(e.Kind)
 	if e.Kind == transcript.KindToolResult && e.Failed || command != "" {
-		kind += failedKind
+		kind += markedKind
 	}
 	if e.Copied {
 		kind += copiedKind

@@ -225,11 +225,11 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 // kinds returns the kinds of messages that may match, with the bit 1<<k for each kind k in an index.
 func (q *SearchQuery) kinds() uint64 {
 	set := uint64(0)
-	for k := range transcript.Kind(failedKind) {
+	for k := range transcript.Kind(markedKind) {
 		switch {
 		case k.Scope() == 0: // not searched
 		case q.isAsked(k):
-			set |= 1<<k | 1<<(k+failedKind)
+			set |= 1<<k | 1<<(k+markedKind)
 		case q.Errors && k == transcript.KindToolResult:
 			set |= failedKinds
 		case q.Commands && k == transcript.KindToolCall:

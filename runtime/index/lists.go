@@ -91,8 +91,8 @@ func (w *listWriter) writeBits(value uint64, n int) {
 	}
 }
 
-// writeLists adds the entries, the lists and the blocks of all writers to a segment, one writer after the other. The
-// last block ends the table.
+// writeLists adds the entries, the lists and the blocks of all writers to a segment, one writer after the other. Offsets
+// in a writer count from its beginning, those in the segment from that of the first writer. The last block ends the table.
 func writeLists(b *fileBuilder, writers ...*listWriter) {
 	var blocks []byte
 	entries, lists := 0, 0
@@ -111,7 +111,7 @@ func writeLists(b *fileBuilder, writers ...*listWriter) {
 	for _, w := range writers {
 		b.add(secLists, w.lists)
 	}
-	b.add(secLists, make([]byte, afterLists))
+	b.add(secLists, make([]byte, afterLists)) // a cursor reads some bytes after its list
 	b.add(secBlocks, blocks)
 }
 

@@ -233,7 +233,7 @@ func (r *Reader) yieldPairs(text []byte, from int, yield Yield) int {
 	at := from
 	for at < len(text) {
 		c, size := classOf(text[at:])
-		if c != unspaced && (c != mark || n == 0) {
+		if isInRun := c == unspaced || c == mark && n > 0; !isInRun { // a mark begins no run
 			break
 		}
 		if n > 0 {
