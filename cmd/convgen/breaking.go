@@ -90,8 +90,8 @@ func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []i
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
-// noContract returns the error for an old contract that cannot be read. It is a misuse, so that the exit code differs
-// from that of a breaking change.
+// noContract returns the error for an old contract that cannot be read. The exit code is that of misuse: a breaking
+// change has another one.
 func noContract(err error, hint string) misuse {
 	return misuse{fmt.Sprintf("reading the old contract: %v", err), hint}
 }
@@ -167,8 +167,8 @@ func printChangesJSON(w io.Writer, changes []lock.Change) error {
 	return enc.Encode(rows)
 }
 
-// annotateChanges prints changes as GitHub annotations: errors for those that break, and warnings for others that are
-// not safe.
+// annotateChanges prints changes as GitHub annotations: a breaking change is an error, and a change that is neither
+// breaking nor safe is a warning.
 func annotateChanges(w io.Writer, changes []lock.Change) error {
 	var list diag.List
 	for _, c := range changes {

@@ -49,8 +49,8 @@ type option struct {
 	doubtful  bool // the help does not show clearly whether it takes a value, or its meaning
 }
 
-// lineName returns the name of the draft's command line in tools.toml: that of the program whose help was read, or else
-// the family.
+// lineName returns the name of the draft's command line in tools.toml. It is the name of the program whose help was
+// read, or the family if no help was read.
 func (d *draft) lineName(family string) string {
 	if len(d.words) == 0 {
 		return family

@@ -427,8 +427,8 @@ func try(args []string, stdout, stderr io.Writer) error {
 	return mistakes
 }
 
-// checkTool returns nil if a tool has that name. Otherwise its error says that the spec of the tool has a mistake, or
-// that there is no such tool.
+// checkTool reports an error unless there is a tool with that name. The error says that the tool's spec has a mistake,
+// or that no spec declares the tool.
 func (s *served) checkTool(name string) error {
 	var names []string
 	for _, t := range s.sorted() {

@@ -415,8 +415,8 @@ func floorOf(pkg string) (name string, number int) {
 	return name, number
 }
 
-// ownFolder returns the folder whose packages a package may import: that of the name
-// that stands for the package. A package of base has only its own.
+// ownFolder returns the folder of the room that a package is in: the package may import
+// every package of that folder. A package of base may import only those in its own folder.
 func ownFolder(pkg string) string {
 	if name, number := floorOf(pkg); number >= 0 && name != "base" {
 		return "runtime/" + name

@@ -384,7 +384,8 @@ func TestConvCancel(t *testing.T) {
 	}
 }
 
-// A conversation that runs can be destroyed from outside: its model is ended, and conv.wait says that it is destroyed.
+// A client can destroy a conversation that runs. This stops the request to the model, and conv.wait says that the
+// conversation is destroyed.
 func TestConvDestroyWhatRuns(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)

@@ -46,8 +46,12 @@ type Change struct {
 
 // Blame returns the last changes of a file, or the change that brought a line. It finds by the indexes which
 // conversations may have changed the file, and reads these until it has enough.
-func (l *Library) Blame(ctx context.Context, q BlameQuery) (b Blame, err error) {
+func (l *Library) Blame(ctx context.Context, q BlameQuery) (Blame, error) {
 	q.Both = true
+	return twiceIfDamaged(func() (Blame, error) { return l.blame(ctx, &q) })
+}
+
+func (l *Library) blame(ctx context.Context, q *BlameQuery) (b Blame, err error) {
 	asked, err := l.newQuery(&q.Filter, &b.Omitted)
 	if err == nil {
 		err = asked.prepare(ctx, true)
@@ -56,7 +60,7 @@ func (l *Library) Blame(ctx context.Context, q BlameQuery) (b Blame, err error) 
 	if err != nil {
 		return b, err
 	}
-	blaming := &blaming{query: asked, file: l.fileFilter(q.File), asked: &q}
+	blaming := &blaming{query: asked, file: l.fileFilter(q.File), asked: q}
 	candidates, err := blaming.candidates(ctx, q.Line)
 	if err != nil {
 		return b, err

@@ -18,7 +18,11 @@ import (
 )
 
 // List implements [Source]. With Sizes or File, it first updates the indexes.
-func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err error) {
+func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
+	return twiceIfDamaged(func() (Listing, error) { return l.list(ctx, &q) })
+}
+
+func (l *Library) list(ctx context.Context, q *ListQuery) (listing Listing, err error) {
 	asked, err := l.newQuery(&q.Filter, &listing.Omitted)
 	defer asked.closeLists()
 	if (q.Sizes && l.indexes.dir != "" && len(q.IDs) == 0 || q.File != "") && err == nil {
@@ -30,7 +34,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err e
 	if err != nil {
 		return listing, err
 	}
-	entries := asked.entries(&q)
+	entries := asked.entries(q)
 	listing.Total = len(entries)
 	if q.Sort.needsEvents() {
 		fillAll(ctx, entries, q.Sizes, func(e *entry) bool { return e.LastEventAt.IsZero() || q.Sort == BySize })

@@ -66,7 +66,7 @@ type indexExtra struct {
 	command string
 }
 
-// fields returns pointers for [filecache.AppendFields].
+// fields returns pointers for [filecache.AppendFields]. secret is the first: [hasSecret] reads it alone.
 func (e *indexExtra) fields() []any {
 	return []any{&e.secret, &e.turn, &e.unnumbered, &e.role, &e.tool, &e.call, &e.files, &e.command}
 }

@@ -319,42 +319,69 @@ func TestRankLarge(t *testing.T) {
 	}
 }
 
-// TestRankDamagedIndex: an index that is damaged anywhere is made anew.
-func TestRankDamagedIndex(t *testing.T) {
+// TestDamagedIndex: an index that is damaged anywhere is made anew by each kind of question that reads messages.
+func TestDamagedIndex(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	a := &asked{dir: t.TempDir()}
 	a.write(t, func(w *jptest.Workspace) {
-		w.Conversation("17000000001", "a").User("The fender is torn.").Assistant(strings.Repeat(filler, 2000))
+		w.Conversation("17000000001", "a").User("The fender is torn.").Assistant(strings.Repeat(filler, 2000)).
+			ToolCall("c1", "fs_modify_file", map[string]any{"path": "fender.go", "patterns": []any{map[string]any{"old": "torn", "new": "sewn"}}}).ToolResult("c1", "Done.", false)
 	})
-	ask := func() string {
+	file := conversations.Filter{File: "fender.go"}
+	open := func() *conversations.Library {
 		a.indexes = conversations.NewIndexes(dir)
-		defer a.indexes.Close()
-		return first(a.rank(t, conversations.SearchQuery{Question: "fender"}))
+		l, err := conversations.Open(conversations.Options{Dir: a.dir, Getenv: func(string) string { return "" }, Indexes: a.indexes, Once: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
 	}
-	if got := ask(); got != "jp-c17000000001:1" {
-		t.Fatalf("the best passage is %q", got)
+	questions := map[string]func() string{
+		"recall": func() string {
+			a.indexes = conversations.NewIndexes(dir)
+			return first(a.rank(t, conversations.SearchQuery{Question: "fender"}))
+		},
+		"list": func() string {
+			l := open()
+			defer l.Close()
+			listing, err := l.List(t.Context(), conversations.ListQuery{Filter: file})
+			return fmt.Sprint(listing.Total, err)
+		},
+		"blame": func() string {
+			l := open()
+			defer l.Close()
+			blame, err := l.Blame(t.Context(), conversations.BlameQuery{Filter: file, Limit: 1})
+			return fmt.Sprint(len(blame.Changes), err)
+		},
 	}
-	segments, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.seg"))
-	if err != nil || len(segments) == 0 {
-		t.Fatalf("%v, %v", segments, err)
-	}
-	whole, err := os.ReadFile(segments[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for at := 0; at < len(whole); at += 1 + len(whole)/16 {
-		damaged := append([]byte(nil), whole...)
-		damaged[at] ^= 0x10
+	want := map[string]string{"recall": "jp-c17000000001:1", "list": "1 <nil>", "blame": "1 <nil>"}
+	segment := func() string {
 		found, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.seg"))
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%v, %v", found, err)
 		}
-		if err := os.WriteFile(found[0], damaged, 0o600); err != nil {
+		return found[0]
+	}
+	for name, ask := range questions {
+		check := func(when string) {
+			if got := ask(); got != want[name] {
+				t.Errorf("%s: %s: %q, want %q", when, name, got, want[name])
+			}
+			a.indexes.Close()
+		}
+		check("whole")
+		whole, err := os.ReadFile(segment())
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := ask(); got != "jp-c17000000001:1" {
-			t.Errorf("with byte %d damaged: %q", at, got)
+		for at := 0; at < len(whole); at += 1 + len(whole)/16 {
+			damaged := append([]byte(nil), whole...)
+			damaged[at] ^= 0x10
+			if err := os.WriteFile(segment(), damaged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			check(fmt.Sprintf("with byte %d damaged", at))
 		}
 	}
 }

@@ -311,6 +311,9 @@ func (u *update) commit(ctx context.Context) error {
 func limitMemory() (end func()) {
 	const most = 200 << 20
 	before := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(before, most))
+	if before <= most { // as while another index is made, which then restores the limit
+		return func() {}
+	}
+	debug.SetMemoryLimit(most)
 	return func() { debug.SetMemoryLimit(before) }
 }

@@ -184,15 +184,20 @@ func (r *Results) Of(c *Matched) (hits []*Hit) {
 // have only what was omitted.
 func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 	q.Both = q.Both || q.Order != ByConversation
-	r, err := l.search(ctx, &q)
-	var damage *index.DamageError
-	if errors.As(err, &damage) { // the index is made anew
-		r, err = l.search(ctx, &q)
-	}
+	r, err := twiceIfDamaged(func() (*Results, error) { return l.search(ctx, &q) })
 	if err != nil {
 		return &Results{Omitted: r.Omitted}, err
 	}
 	return r, nil
+}
+
+// twiceIfDamaged returns the answer of ask. If an index is damaged it asks again, because the index is then made anew.
+func twiceIfDamaged[T any](ask func() (T, error)) (T, error) {
+	answer, err := ask()
+	if damage := (*index.DamageError)(nil); errors.As(err, &damage) {
+		return ask()
+	}
+	return answer, err
 }
 
 // search answers a query. It returns results also with an error. A question without words has no results.

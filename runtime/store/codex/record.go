@@ -185,7 +185,7 @@ func (d *decoder) skipUnknown(kind string, known ...string) {
 
 // shown adds the event of an item that the program showed to the user. Other items have none.
 func (d *decoder) shown(at time.Time, x *item) {
-	switch x.Type {
+	switch x.Type { // the first three are of files in the older form, the others of files in the paginated one
 	case "user_message":
 		d.user(at, [][]byte{x.Message})
 	case "agent_message":
