@@ -130,12 +130,26 @@ func (r request) addTools(body fields, schema string, form func(fields) fields, 
 	}
 }
 
+// growing is a text to which pieces are appended.
+type growing struct{ strings.Builder }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (g *growing) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
 // appendTexts appends each text in a piece to the field of the same name in a part of a response.
 func appendTexts(part, piece fields) {
 	for key, value := range piece {
-		if text, ok := value.(string); ok && key != "type" {
-			part[key] = textOf(part[key]) + text
+		further, ok := value.(string)
+		if !ok || key == "type" {
+			continue
 		}
+		text, ok := part[key].(*growing)
+		if !ok {
+			text = &growing{}
+			text.WriteString(textOf(part[key]))
+			part[key] = text
+		}
+		text.WriteString(further)
 	}
 }
 
@@ -155,8 +169,11 @@ func objectsOf(value any) []fields {
 	return objects
 }
 
-// textOf returns a JSON string, or an empty text for any other value.
+// textOf returns a JSON string or a growing text, or an empty text for any other value.
 func textOf(value any) string {
+	if text, ok := value.(*growing); ok {
+		return text.String()
+	}
 	text, _ := value.(string)
 	return text
 }
