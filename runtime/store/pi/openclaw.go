@@ -26,10 +26,7 @@ func stateDirs(getenv func(string) string) (dirs []string) {
 	}
 	const usual, profile = ".openclaw", ".openclaw-" // which the name of the profile follows
 	home := cmp.Or(getenv("OPENCLAW_HOME"), config.Home(getenv))
-	if home == "" {
-		return nil
-	}
-	entries, _ := os.ReadDir(home) // there need not be any
+	entries, _ := os.ReadDir(home) // the environment need not name one
 	for _, e := range entries {
 		if e.Name() == usual || strings.HasPrefix(e.Name(), profile) {
 			dirs = append(dirs, filepath.Join(home, e.Name()))
@@ -119,8 +116,7 @@ func recordRow(to *history.Recorder, m *messagedb.Message) {
 	if m.Role == "1" {
 		m.Data = messagedb.Decompress(m.Data, most)
 	}
-	var r record
-	jsontext.Decode(m.Data, &r)
+	r, _ := jsontext.Parse[record](m.Data) // one that is damaged has no type
 	to.Copied = string(m.About) == "1"
 	r.record(to)
 }
