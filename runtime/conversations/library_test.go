@@ -358,7 +358,7 @@ func TestReadEvents(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	_, err = readEach(t.Context(), l, conversations.ReadQuery{ID: "17600000000"}, func(e *conversations.Event) error {
-		if json := string(eventtext.AppendJSON(nil, &e.Event, transcript.JSONOptions{})); !strings.HasPrefix(json, `{"timestamp":"`) {
+		if json := string(eventtext.AppendJSON(nil, &e.Event, true)); !strings.HasPrefix(json, `{"timestamp":"`) {
 			t.Errorf("%s", json)
 		}
 		return nil

@@ -26,8 +26,8 @@ func AllowsHost(r *http.Request, allowed []string) bool {
 		return true
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if local == nil || isLoopback(hostOnly(local.String())) {
-		return isLoopback(host)
+	if local == nil || IsLoopback(hostOnly(local.String())) {
+		return IsLoopback(host)
 	}
 	_, err := netip.ParseAddr(host)
 	return err == nil
@@ -47,7 +47,7 @@ func Allows(r *http.Request, allowed []string) bool {
 	if err != nil || (origin.Scheme != "http" && origin.Scheme != "https") || origin.Path != "" || origin.RawQuery != "" || origin.User != nil {
 		return false
 	}
-	return isLoopback(origin.Hostname()) && isLoopback(hostOnly(r.Host))
+	return IsLoopback(origin.Hostname()) && IsLoopback(hostOnly(r.Host))
 }
 
 // Check returns an error for an origin to allow that no browser would send.
@@ -86,7 +86,8 @@ func hostOnly(hostport string) string {
 	return host
 }
 
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host is localhost or an IP address of the loopback interface.
+func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}

@@ -118,7 +118,7 @@ func (p *Project) Model(_ context.Context, c *session.Conversation) (model.Model
 	}
 	chosen, err := configured.Choose(p.Config, name)
 	if err == nil && name != p.Named { // the session's choice needs trust, whoever made it
-		err = chosen.Trusted()
+		err = chosen.CheckTrust()
 	}
 	if err != nil {
 		return nil, err

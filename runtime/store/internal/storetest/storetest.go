@@ -213,7 +213,7 @@ func Listing(t testing.TB, s store.Store) string {
 func CheckReading(t testing.TB, c store.Conversation) {
 	t.Helper()
 	_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
-		text, object := eventtext.Searched(e), eventtext.AppendJSON(nil, e, transcript.JSONOptions{Turn: true})
+		text, object := eventtext.Searched(e), eventtext.AppendJSON(nil, e, true)
 		if !utf8.Valid(text) || !json.Valid(object) {
 			t.Fatalf("%q, %s", text, object)
 		}
