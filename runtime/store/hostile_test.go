@@ -83,38 +83,46 @@ func changes(recorded string) map[string]func(string) string {
 	return all
 }
 
-// hostile makes a home of the named program with its session, and a changed copy of it for each change. It returns what
-// is changed in the copies, by their ids.
-func (p program) hostile(t *testing.T, name string) (home string, changed map[string]string) {
-	session := sessions[name]
-	changed = map[string]string{}
-	next := func(change string) (id string) {
-		const first = 0x200 // of the last digits, which no session has
-		id = session[:len(session)-3] + fmt.Sprintf("%03x", first+len(changed))
-		changed[id] = change
-		return id
+// copies names changed copies of a session.
+type copies struct {
+	session string
+	changed map[string]string // what is changed, by the ids of the copies
+}
+
+// next returns the id of the next copy.
+func (c copies) next(change string) string {
+	const first = 0x200 // of the last digits, which no session has
+	id := c.session[:len(c.session)-3] + fmt.Sprintf("%03x", first+len(c.changed))
+	c.changed[id] = change
+	return id
+}
+
+// hostileDatabase makes a home with the session of the program, and a copy of the session for each change of a document
+// and of a column.
+func (p program) hostileDatabase(t *testing.T, c copies) (home string) {
+	recorded := p.content[strings.Index(p.content, "INSERT"):]
+	for change, do := range changes(recorded) {
+		p.content += ";" + text.ReplaceAllStringFunc(strings.ReplaceAll(recorded, c.session, c.next(change)), func(document string) string {
+			return fmt.Sprintf("CAST(x'%x' AS TEXT)", do(strings.Trim(document, "'")))
+		})
 	}
-	if insert := strings.Index(p.content, "INSERT"); insert >= 0 {
-		recorded := p.content[insert:]
-		for change, do := range changes(recorded) {
-			p.content += ";" + text.ReplaceAllStringFunc(strings.ReplaceAll(recorded, session, next(change)), func(document string) string {
-				return fmt.Sprintf("CAST(x'%x' AS TEXT)", do(strings.Trim(document, "'")))
-			})
-		}
-		for _, table := range tables.FindAllStringSubmatch(p.content, -1) {
-			for n, column := range strings.Split(table[2], ", ") {
-				column, _, _ = strings.Cut(column, " ")
-				for m, value := range slices.Sorted(maps.Keys(columnValues)) {
-					if (n+m)%(share/3) != 0 {
-						continue
-					}
-					p.content += ";" + strings.ReplaceAll(recorded, session, next(table[1]+"."+column+" "+value)) +
+	for _, table := range tables.FindAllStringSubmatch(p.content, -1) {
+		for n, column := range strings.Split(table[2], ", ") {
+			column, _, _ = strings.Cut(column, " ")
+			for m, value := range slices.Sorted(maps.Keys(columnValues)) {
+				if (n+m)%(share/3) == 0 {
+					p.content += ";" + strings.ReplaceAll(recorded, c.session, c.next(table[1]+"."+column+" "+value)) +
 						fmt.Sprintf("; UPDATE OR IGNORE %s SET %s = %s WHERE rowid = (SELECT max(rowid) FROM %[1]s)", table[1], column, columnValues[value])
 				}
 			}
 		}
-		return p.home(t), changed
 	}
+	return p.home(t)
+}
+
+// hostileFiles makes a home with the session of the program, a copy of a part of its lines for each change, and files
+// with odd names and with the same id.
+func (p program) hostileFiles(t *testing.T, c copies) (home string) {
 	home = p.home(t)
 	data, err := os.ReadFile(filepath.Join(home, p.file))
 	if err != nil {
@@ -127,15 +135,15 @@ func (p program) hostile(t *testing.T, name string) (home string, changed map[st
 		}
 	}
 	for change, do := range changes(recorded) {
-		id := next(change)
-		write(t, filepath.Join(home, strings.ReplaceAll(p.file, session, id)), do(strings.ReplaceAll(recorded, session, id)))
+		id := c.next(change)
+		write(t, filepath.Join(home, strings.ReplaceAll(p.file, c.session, id)), do(strings.ReplaceAll(recorded, c.session, id)))
 	}
 	for _, odd := range []string{"..", "-h", "a\nb", "\x1b]0;x\x07", "\xff", strings.Repeat("a", 100)} {
-		write(t, filepath.Join(home, strings.ReplaceAll(p.file, session, odd)), recorded)
+		write(t, filepath.Join(home, strings.ReplaceAll(p.file, c.session, odd)), recorded)
 	}
-	elsewhere := strings.NewReplacer("home-mina-tides", "other", "storage/a1", "storage/a2", session+"/events", session) // with the same id
+	elsewhere := strings.NewReplacer("home-mina-tides", "other", "storage/a1", "storage/a2", c.session+"/events", c.session)
 	write(t, filepath.Join(home, elsewhere.Replace(p.file)), string(data))
-	return home, changed
+	return home
 }
 
 // write writes a file, unless the system has no such names.
@@ -202,24 +210,29 @@ func TestHostileSessions(t *testing.T) {
 			for _, c := range recorded {
 				said[c.ID] = storetest.Said(t, c)
 			}
-			home, changed := p.hostile(t, name)
+			c := copies{sessions[name], map[string]string{}}
+			makeHome := p.hostileFiles
+			if strings.HasPrefix(p.content, "CREATE") {
+				makeHome = p.hostileDatabase
+			}
+			home := makeHome(t, c)
 			before := state(t, home)
 			s, _ = p.open(store.Options{Home: home, Project: project.New(project.Options{All: true})})
 			listing, err := s.List(t.Context(), store.Scope{Set: store.Live | store.Archived})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range listing.Conversations {
-				if wrong := readable(t, s, &c); wrong != "" {
-					_, id, _ := strings.Cut(string(c.ID), "-")
-					t.Errorf("%s, %s: %s", c.ID, changed[strings.TrimPrefix(id, "ses_")], wrong)
+			for _, read := range listing.Conversations {
+				if wrong := readable(t, s, &read); wrong != "" {
+					_, id, _ := strings.Cut(string(read.ID), "-")
+					t.Errorf("%s, %s: %s", read.ID, c.changed[strings.TrimPrefix(id, "ses_")], wrong)
 				}
-				if want, ok := said[c.ID]; ok && want != storetest.Said(t, c) {
-					t.Errorf("%s is not as before", c.ID)
+				if want, ok := said[read.ID]; ok && want != storetest.Said(t, read) {
+					t.Errorf("%s is not as before", read.ID)
 				}
-				delete(said, c.ID)
+				delete(said, read.ID)
 			}
-			t.Log(len(changed), "changed,", len(listing.Conversations), "listed,", len(listing.Problems), "problems")
+			t.Log(len(c.changed), "changed,", len(listing.Conversations), "listed,", len(listing.Problems), "problems")
 			listing.Close()
 			if len(said) > 0 {
 				t.Errorf("not listed: %v", said)
