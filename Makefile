@@ -41,9 +41,10 @@ SHM = $(shell df -k /dev/shm 2>/dev/null | awk '$$1 == "tmpfs" && $$4 > 2000000 
 picture: build ## Draw the picture of the README again, from what convtools answers
 	@CONVTOOLS="$(CURDIR)/bin/convtools" sh testdata/picture.sh >bin/picture.svg && mv bin/picture.svg testdata
 
+# Tests are many short processes, which spend less time when they collect less garbage.
 .PHONY: test
 test: ## Run all tests
-	$(SHM) $(GO) test ./...
+	$(SHM) GOGC=400 $(GO) test ./...
 
 .PHONY: generate
 generate: ## Turn specs into code, schemas, configurations and docs
@@ -104,7 +105,8 @@ prove: ## Explore the states of sessions, mutate their code, kill processes, che
 	$(GO) test -count=1 -v -timeout=2h -run '^TestKill$$' ./runtime/session/engine -args -kills=200
 	$(GO) test -count=1 -v -timeout=2h -run '^TestKilledQuery$$' ./cmd/convtools -args -kills=100
 	$(GO) -C $(TOOLS) test -count=1 -v -timeout=2h -run '^TestLinearizable$$' ./prove -args -rounds=300
-	TEST_CASES=50 $(GO) test -count=1 -timeout=2h ./runtime/conversations ./runtime/recall/... ./gen/plan ./runtime/knowledge/subjects ./runtime/store/internal/jpevents
+	TEST_CASES=50 $(GO) test -count=1 -timeout=2h ./runtime/conversations ./runtime/recall/... ./runtime/index ./runtime/session/engine ./gen/plan ./cmd/convgen \
+	  ./runtime/knowledge/subjects ./runtime/store/claudecode ./runtime/store/gemini ./runtime/store/opencode ./runtime/store/internal/jpevents
 
 # Go shrinks an interesting input for up to a minute, and shows no executions
 # meanwhile.

@@ -10,9 +10,6 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// webSearch is the providers' name for their own search.
-const webSearch = "web_search"
-
 // fields is a JSON object.
 type fields = map[string]any
 
@@ -51,7 +48,7 @@ type entry struct {
 // providers refuse, and reasoning without a message or call of the model after it.
 func (r request) turns() []turn {
 	var turns []turn
-	ids := map[string]string{} // the id in the request of the latest call with an id in the history
+	ids := map[string]string{} // by the id of a call in the history: the id of the latest such call in the request
 	used := map[string]bool{}  // the ids of calls in the request
 	for i, item := range r.Items {
 		role, e := "assistant", entry{item, fields{}}
@@ -88,8 +85,8 @@ func (r request) turns() []turn {
 	return turns
 }
 
-// argumentsObject returns the arguments of a call as a JSON object: providers refuse anything else. Arguments that are
-// none become the value of INVALID_JSON, as Anthropic's documentation proposes.
+// argumentsObject returns the arguments of a call as a JSON object: providers refuse anything else. Other arguments
+// become the value of INVALID_JSON in an object, as Anthropic's documentation proposes.
 func argumentsObject(arguments string) string {
 	var object map[string]json.RawMessage
 	switch {

@@ -24,7 +24,7 @@ func messagesBody(r request) fields {
 	if r.CacheKey != "" {
 		body["cache_control"] = fields{"type": "ephemeral"} // caches the whole prompt
 	}
-	r.addTools(body, "input_schema", func(tool fields) fields { return tool }, fields{"type": "web_search_20250305", "name": webSearch})
+	r.addTools(body, "input_schema", func(tool fields) fields { return tool }, fields{"type": "web_search_20250305", "name": "web_search"})
 	return body
 }
 

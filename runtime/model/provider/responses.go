@@ -20,7 +20,7 @@ func responsesBody(r request) fields {
 	r.addTools(body, "parameters", func(tool fields) fields {
 		tool["type"], tool["strict"] = "function", false
 		return tool
-	}, fields{"type": webSearch})
+	}, fields{"type": "web_search"})
 	if r.MaxOutputTokens > 0 {
 		body["max_output_tokens"] = max(r.MaxOutputTokens, 16) // the API's minimum
 	}

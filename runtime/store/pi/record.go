@@ -13,12 +13,6 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// metadata is the metadata of a session.
-type metadata struct {
-	history.Session
-	Origin string // the session that it was forked from; empty for none
-}
-
 // record is a line of a log. Its texts can be parts of the line.
 type record struct {
 	Type    string    `json:"type"`
@@ -35,13 +29,19 @@ type record struct {
 
 // message is a message of the user, the assistant or a tool, or a command that the user ran.
 type message struct {
-	Role     string       `json:"role"`
-	Content  jsontext.Raw `json:"content"`
-	CallID   string       `json:"toolCallId"`
-	Failed   bool         `json:"isError"`
-	Command  string       `json:"command"`
-	Output   []byte       `json:"output"`
-	ExitCode int64        `json:"exitCode"`
+	Role    string       `json:"role"`
+	Content jsontext.Raw `json:"content"`
+	CallID  string       `json:"toolCallId"`
+	Failed  bool         `json:"isError"`
+	Details struct {
+		ExitCode int64 `json:"exitCode"`
+	} `json:"details"`
+	Provenance struct { // of a message that OpenClaw passed on
+		Kind string `json:"kind"`
+	} `json:"provenance"`
+	Command  string `json:"command"`
+	Output   []byte `json:"output"`
+	ExitCode int64  `json:"exitCode"`
 }
 
 // part is a part of a message's content.
@@ -64,8 +64,7 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	m, to := &e.Meta, &history.Recorder{}
 	wanted := func() bool { return to.Request == "" }
 	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
-		var r record
-		jsontext.Decode(line, &r)
+		r, _ := jsontext.Parse[record](line)
 		switch {
 		case r.Type == "session" && m.Created.IsZero():
 			m.Dir, m.Created, m.Origin = r.Dir, r.At, sessionIn(strings.ReplaceAll(r.Origin, `\`, "/"))
@@ -82,15 +81,14 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	var branch history.Branch[*record]
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
-		r := &record{}
-		ok := jsontext.Decode(bytes.Clone(line), r) // r keeps parts of the line, whose bytes change with the next line
+		r, ok := jsontext.Parse[record](bytes.Clone(line)) // r keeps parts of the line, whose bytes change with the next line
 		if r.Type != "session" {
-			branch.Add(r.ID, r.Parent, r)
+			branch.Add(r.ID, r.Parent, &r)
 		}
 		return ok
 	})
 	for _, r := range branch.Live() {
-		to.Copied = e.isFork && r.At.Before(e.Meta.Created) // a fork's file begins with copies, which are older
+		to.Copied = e.IsFork && r.At.Before(e.Meta.Created) // a fork's file begins with copies, which are older
 		r.record(to)
 	}
 	return err
@@ -103,7 +101,7 @@ func (r *record) record(to *history.Recorder) {
 		r.recordMessage(to)
 	case "compaction":
 		to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: r.At})
-	case "session", "session_info", "model_change", "thinking_level_change", "branch_summary", "label", "custom", "custom_message", "context_edit":
+	case "session", "session_info", "model_change", "thinking_level_change", "branch_summary", "label", "custom", "custom_message", "context_edit", "leaf", "reset":
 	default:
 		to.Totals.Skipped++
 	}
@@ -113,11 +111,14 @@ func (r *record) record(to *history.Recorder) {
 func (r *record) recordMessage(to *history.Recorder) {
 	switch m := &r.Message; m.Role {
 	case "user":
-		to.AddText(transcript.KindUser, r.At, m.text())
+		if isOther := m.Provenance.Kind == "internal_system" || m.Provenance.Kind == "inter_session"; !isOther || to.Agent {
+			to.AddText(transcript.KindUser, r.At, withoutContext(m.text()))
+		}
 	case "assistant":
 		r.recordAnswer(to)
 	case "toolResult":
-		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: m.CallID, Failed: m.Failed, Text: m.text()})
+		failed := m.Failed || m.Details.ExitCode != 0
+		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: m.CallID, Failed: failed, Text: m.text()})
 	case "bashExecution": // a command that the user ran
 		to.Add(history.Call(r.At, "bash", r.ID, history.Object("command", m.Command)))
 		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: r.ID, Failed: m.ExitCode != 0, Text: m.Output})
