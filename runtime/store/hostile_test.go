@@ -156,7 +156,7 @@ func write(t *testing.T, file, content string) {
 // readable reports what is wrong with a conversation of a store: its id or a text, or that reading does not go on.
 func readable(t *testing.T, s store.Store, c *store.Conversation) (wrong string) {
 	_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
-		object := eventtext.AppendJSON(nil, e, transcript.JSONOptions{})
+		object := eventtext.AppendJSON(nil, e, true)
 		if _, bad := e.Time.MarshalJSON(); bad != nil || !utf8.Valid(eventtext.Searched(e)) || !json.Valid(object) {
 			wrong = fmt.Sprintf("event %d: %v, %q, %.200s", e.Index, bad, eventtext.Searched(e), object)
 		}
