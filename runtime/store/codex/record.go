@@ -225,12 +225,7 @@ func (d *decoder) call(at time.Time, x *item) {
 		// Some versions end the namespace as the other ones join it.
 		name = strings.TrimRight(x.Namespace, "_") + "__" + x.Name
 	}
-	arguments := []byte(x.Arguments)
-	for _, other := range []jsontext.Raw{x.Input, x.Action} {
-		if len(arguments) == 0 {
-			arguments = other
-		}
-	}
+	arguments := history.First(x.Arguments, x.Input, x.Action)
 	if all := history.Texts(arguments); all != nil {
 		arguments = history.Join(all)
 	}

@@ -253,6 +253,16 @@ func Texts(content jsontext.Raw) (all [][]byte) {
 	return all
 }
 
+// First returns the first text that is not empty; nil if all are.
+func First(texts ...[]byte) []byte {
+	for _, text := range texts {
+		if len(text) > 0 {
+			return text
+		}
+	}
+	return nil
+}
+
 // Join returns the texts that are not empty, each on lines of its own.
 func Join(texts [][]byte) []byte {
 	texts = slices.DeleteFunc(slices.Clone(texts), func(text []byte) bool { return len(text) == 0 })
