@@ -335,12 +335,16 @@ func (l *lists) close() {
 }
 
 // list returns the conversations of a store in a scope, without forgotten ones, and the problems of listing them. It
-// lists a scope without ids once. The caller may change the results.
+// lists a scope without ids once, and not at all if a list of everything is known to be complete. The caller may change
+// the results.
 func (l *lists) list(ctx context.Context, s store.Store, scope store.Scope) ([]store.Conversation, []Problem, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key, isWhole := listed{s, scope.Set}, len(scope.IDs) == 0
 	listing := l.whole[key]
+	if all := l.whole[listed{s, everything.Set}]; all != nil && len(all.Problems) == 0 {
+		listing = all
+	}
 	if listing == nil || !isWhole {
 		var err error
 		if listing, err = s.List(ctx, scope); err != nil {
@@ -354,6 +358,8 @@ func (l *lists) list(ctx context.Context, s store.Store, scope store.Scope) ([]s
 	if isWhole {
 		l.whole[key] = listing
 	}
-	isKnown := func(c store.Conversation) bool { return !l.forgotten[c.ID] }
-	return filtered(listing.Conversations, isKnown), slices.Clone(listing.Problems), nil
+	isWanted := func(c store.Conversation) bool {
+		return !l.forgotten[c.ID] && (!isWhole || scope.Has(c.ID, c.Archived))
+	}
+	return filtered(listing.Conversations, isWanted), slices.Clone(listing.Problems), nil
 }
