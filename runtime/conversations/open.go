@@ -262,7 +262,7 @@ func (l *Library) Nothing(ctx context.Context) error {
 	q, _ := l.newQuery(&Filter{}, &Omitted{}) // of the programs
 	defer q.closeLists()
 	for _, s := range q.sources {
-		listed, problems, err := q.lists.list(ctx, s.Store, everything)
+		listed, problems, err := q.lists.list(ctx, s, everything)
 		if err != nil || len(listed)+len(problems) > 0 {
 			return nil // the store has conversations, or may have some
 		}

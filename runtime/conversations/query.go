@@ -139,14 +139,13 @@ func (q *query) listStores(ctx context.Context) error {
 		if isNamed && len(scope.IDs) == 0 { // earlier stores have all of them
 			break
 		}
-		found, unread, err := q.lists.list(ctx, s.Store, scope)
+		found, unread, err := q.lists.list(ctx, s, scope)
 		if err != nil && (len(q.sources) == 1 || ctx.Err() != nil) {
 			return &UnavailableError{Path: s.Place(), Err: err}
 		}
 		if err != nil {
 			unread = append(unread, Problem{Path: s.Place(), Err: err})
 		}
-		q.addTitles(ctx, s, found, !isNamed)
 		found = append(found, q.fromIndex(s, scope, found, unread)...)
 		problems = append(problems, withSource(s, unread)...)
 		s.list = slices.DeleteFunc(found, func(c store.Conversation) bool {
@@ -224,7 +223,7 @@ func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problem
 		}
 	}
 	for _, s := range q.sources {
-		listed, _, _ := q.lists.list(ctx, s.Store, everything) // the error is among the problems
+		listed, _, _ := q.lists.list(ctx, s, everything) // the error is among the problems
 		for _, id := range missing {
 			for _, near := range store.Nearest(id, listed) {
 				if len(e.Nearest) < maxNearest && !slices.Contains(e.Nearest, near) {
@@ -334,32 +333,42 @@ func (l *lists) close() {
 	l.open, l.whole = nil, nil
 }
 
-// list returns the conversations of a store in a scope, without forgotten ones, and the problems of listing them. It
-// lists a scope without ids once, and not at all if a list of everything is known to be complete. The caller may change
-// the results.
-func (l *lists) list(ctx context.Context, s store.Store, scope store.Scope) ([]store.Conversation, []Problem, error) {
+// list returns the conversations of a store in a scope, without forgotten ones and with titles, and the problems of
+// listing them. It lists a scope without ids once. The caller may change the results.
+func (l *lists) list(ctx context.Context, s *source, scope store.Scope) ([]store.Conversation, []Problem, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key, isWhole := listed{s, scope.Set}, len(scope.IDs) == 0
-	listing := l.whole[key]
-	if all := l.whole[listed{s, everything.Set}]; all != nil && len(all.Problems) == 0 {
-		listing = all
+	listing, err := l.listing(ctx, s, scope)
+	if err != nil {
+		return nil, nil, err
 	}
-	if listing == nil || !isWhole {
-		var err error
-		if listing, err = s.List(ctx, scope); err != nil {
-			return nil, nil, err
-		}
-		l.open = append(l.open, listing)
+	isWanted := func(c store.Conversation) bool { return len(scope.IDs) > 0 || scope.Has(c.ID, c.Archived) }
+	return filtered(listing.Conversations, isWanted), slices.Clone(listing.Problems), nil
+}
+
+// listing returns a list that has the conversations in a scope.
+func (l *lists) listing(ctx context.Context, s *source, scope store.Scope) (*store.Listing, error) {
+	key, isWhole := listed{s.Store, scope.Set}, len(scope.IDs) == 0
+	all := l.whole[listed{s.Store, everything.Set}]
+	isBoth := scope.Set == store.Archived && s.Name() == jp.Name // in JP a conversation can be live and archived
+	switch known := l.whole[key]; {
+	case isWhole && known != nil:
+		return known, nil
+	case isWhole && all != nil && len(all.Problems) == 0 && !isBoth:
+		return all, nil
 	}
-	if l.whole == nil {
+	listing, err := s.List(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	l.open = append(l.open, listing)
+	listing.Conversations = slices.DeleteFunc(listing.Conversations, func(c store.Conversation) bool { return l.forgotten[c.ID] })
+	if isWhole && l.whole == nil {
 		l.whole = map[listed]*store.Listing{}
 	}
 	if isWhole {
 		l.whole[key] = listing
 	}
-	isWanted := func(c store.Conversation) bool {
-		return !l.forgotten[c.ID] && (!isWhole || scope.Has(c.ID, c.Archived))
-	}
-	return filtered(listing.Conversations, isWanted), slices.Clone(listing.Problems), nil
+	l.addTitles(ctx, s, listing.Conversations, isWhole)
+	return listing, nil
 }
