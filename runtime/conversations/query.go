@@ -30,21 +30,18 @@ type source struct {
 	library *Library
 	index   *index.Index
 	view    *index.View // the index as it is when the query begins; nil for none
-	// list has the conversations of the query. With isWhole it is empty, because the query is about all conversations
-	// in view.
+	byIndex bool        // the query is about all conversations in view; list and wanted are empty
 	list    []store.Conversation
-	isWhole bool
-	// wanted has the conversations in list by their keys in the index; nil with isWhole.
-	wanted map[string]*store.Conversation
-	unread map[transcript.ID]*Problem // conversations that could not be read just now
-	missed int                        // the number of conversations in list that could not be read at all
-	found  map[string]*Matched        // the results of matched, by the keys in the index
+	wanted  map[string]*store.Conversation // those in list by their keys in the index
+	unread  map[transcript.ID]*Problem     // conversations that could not be read just now
+	missed  int                            // the number of conversations in list that could not be read at all
+	found   map[string]*Matched            // the results of matched, by the keys in the index
 }
 
 // newQuery begins a query to the stores that the filter includes. It reads nothing. The error is a [*BadIDError] for an
 // id in the filter. The query is returned also then.
 func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
-	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{forgotten: l.settings.forgotten}), filter: f, omitted: omitted}
+	q := &query{Library: l, lists: cmp.Or(l.lists, newLists(l.settings.forgotten)), filter: f, omitted: omitted}
 	for _, s := range l.stores {
 		if f.includes(s.Name()) {
 			q.sources = append(q.sources, &source{Store: s, library: l, index: l.indexes.ofStore(l.settings, s), found: map[string]*Matched{}})
@@ -87,7 +84,7 @@ func (l *Library) parseID(text string) (id transcript.ID, err error) {
 		}
 	}
 	if k := claimant(text); k != nil && len(l.stores) > 0 {
-		return k.parseID(text)
+		return k.ids.ParseID(text)
 	}
 	return id, err
 }
@@ -128,14 +125,14 @@ func (q *query) selectConversations(ctx context.Context) error {
 // error of Nothing if nothing is listed.
 func (q *query) listStores(ctx context.Context) error {
 	problems, seen := q.switchedOff(), map[transcript.ID]bool{}
-	isNew := func(id transcript.ID) bool { return !seen[id] }
+	isSeen := func(id transcript.ID) bool { return seen[id] }
 	isNamed, isEmpty := len(q.ids) > 0, true
 	for _, s := range q.sources {
-		if s.isWhole {
+		if s.byIndex {
 			isEmpty = false
 			continue // the index is enough
 		}
-		scope := store.Scope{Set: q.filter.set(), IDs: filtered(q.ids, isNew)}
+		scope := store.Scope{Set: q.filter.set(), IDs: slices.DeleteFunc(slices.Clone(q.ids), isSeen)}
 		if isNamed && len(scope.IDs) == 0 { // earlier stores have all of them
 			break
 		}
@@ -149,7 +146,7 @@ func (q *query) listStores(ctx context.Context) error {
 		found = append(found, q.fromIndex(s, scope, found, unread)...)
 		problems = append(problems, withSource(s, unread)...)
 		s.list = slices.DeleteFunc(found, func(c store.Conversation) bool {
-			return !isNew(c.ID) || isNamed && !slices.Contains(scope.IDs, c.ID)
+			return seen[c.ID] || isNamed && !slices.Contains(scope.IDs, c.ID)
 		})
 		for i := range s.list {
 			seen[s.list[i].ID] = true
@@ -157,23 +154,13 @@ func (q *query) listStores(ctx context.Context) error {
 		isEmpty = isEmpty && len(s.list) == 0 && IsProgram(s.Name())
 	}
 	if isNamed {
-		return cmp.Or(q.checkNamed(ctx, filtered(q.ids, isNew), problems), ctx.Err())
+		return cmp.Or(q.checkNamed(ctx, slices.DeleteFunc(slices.Clone(q.ids), isSeen), problems), ctx.Err())
 	}
 	q.omitted.Problems = append(q.omitted.Problems, problems...)
 	if isEmpty && len(q.omitted.Problems) == 0 {
 		return cmp.Or(q.Nothing(ctx), ctx.Err())
 	}
 	return ctx.Err()
-}
-
-// filtered returns the values of a list for which keep returns true.
-func filtered[T any](list []T, keep func(T) bool) (kept []T) {
-	for _, v := range list {
-		if keep(v) {
-			kept = append(kept, v)
-		}
-	}
-	return kept
 }
 
 // switchedOff returns a problem for each kind of store that the filter names, itself or in an id, and that the user has
@@ -206,8 +193,7 @@ const maxNearest = 20
 func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problems []Problem) error {
 	for _, s := range q.sources {
 		for i := range s.list {
-			isWhole := func(p Problem) bool { return p.Kind != store.BadField }
-			q.omitted.Problems = append(q.omitted.Problems, filtered(s.list[i].Problems, isWhole)...)
+			q.omitted.Problems = append(q.omitted.Problems, slices.DeleteFunc(slices.Clone(s.list[i].Problems), isOfField)...)
 		}
 	}
 	if len(missing) == 0 {
@@ -235,9 +221,12 @@ func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problem
 	return cmp.Or(ctx.Err(), q.Nothing(ctx), error(e))
 }
 
+// isOfField reports whether a problem is with a single field in the metadata of a conversation.
+func isOfField(p Problem) bool { return p.Kind == store.BadField }
+
 // badFields returns the problems with single fields in the metadata of a conversation.
 func badFields(c *store.Conversation) []Problem {
-	return filtered(c.Problems, func(p Problem) bool { return p.Kind == store.BadField })
+	return slices.DeleteFunc(slices.Clone(c.Problems), func(p Problem) bool { return !isOfField(p) })
 }
 
 // set returns the set that a filter selects: live conversations, archived ones, or both.
@@ -323,6 +312,10 @@ type listed struct {
 	set   store.Set
 }
 
+func newLists(forgotten copies.Forgotten) *lists {
+	return &lists{forgotten: forgotten, whole: map[listed]*store.Listing{}}
+}
+
 // close closes the lists.
 func (l *lists) close() {
 	l.mu.Lock()
@@ -330,7 +323,8 @@ func (l *lists) close() {
 	for _, listing := range l.open {
 		listing.Close()
 	}
-	l.open, l.whole = nil, nil
+	clear(l.whole)
+	l.open = nil
 }
 
 // list returns the conversations of a store in a scope, without forgotten ones and with titles, and the problems of
@@ -342,20 +336,21 @@ func (l *lists) list(ctx context.Context, s *source, scope store.Scope) ([]store
 	if err != nil {
 		return nil, nil, err
 	}
-	isWanted := func(c store.Conversation) bool { return len(scope.IDs) > 0 || scope.Has(c.ID, c.Archived) }
-	return filtered(listing.Conversations, isWanted), slices.Clone(listing.Problems), nil
+	isOther := func(c store.Conversation) bool { return len(scope.IDs) == 0 && !scope.Has(c.ID, c.Archived) }
+	return slices.DeleteFunc(slices.Clone(listing.Conversations), isOther), slices.Clone(listing.Problems), nil
 }
 
-// listing returns a list that has the conversations in a scope.
+// listing returns a list that has the conversations of a scope, and may have others.
 func (l *lists) listing(ctx context.Context, s *source, scope store.Scope) (*store.Listing, error) {
-	key, isWhole := listed{s.Store, scope.Set}, len(scope.IDs) == 0
-	all := l.whole[listed{s.Store, everything.Set}]
-	isBoth := scope.Set == store.Archived && s.Name() == jp.Name // in JP a conversation can be live and archived
-	switch known := l.whole[key]; {
-	case isWhole && known != nil:
+	key, isNamed := listed{s.Store, scope.Set}, len(scope.IDs) > 0
+	if all := l.whole[listed{s.Store, everything.Set}]; all != nil && len(all.Problems) == 0 {
+		// In JP a conversation can be both live and archived: a list of everything has it as a live one.
+		if scope.Set == store.Live || s.Name() != jp.Name {
+			key.set = everything.Set
+		}
+	}
+	if known := l.whole[key]; known != nil && !isNamed {
 		return known, nil
-	case isWhole && all != nil && len(all.Problems) == 0 && !isBoth:
-		return all, nil
 	}
 	listing, err := s.List(ctx, scope)
 	if err != nil {
@@ -363,12 +358,8 @@ func (l *lists) listing(ctx context.Context, s *source, scope store.Scope) (*sto
 	}
 	l.open = append(l.open, listing)
 	listing.Conversations = slices.DeleteFunc(listing.Conversations, func(c store.Conversation) bool { return l.forgotten[c.ID] })
-	if isWhole && l.whole == nil {
-		l.whole = map[listed]*store.Listing{}
-	}
-	if isWhole {
+	if l.addTitles(ctx, s, listing.Conversations, isNamed); !isNamed {
 		l.whole[key] = listing
 	}
-	l.addTitles(ctx, s, listing.Conversations, isWhole)
 	return listing, nil
 }

@@ -103,10 +103,10 @@ func (o openers) sorted() []string {
 	return keys[:min(len(keys), maxOpeners)]
 }
 
-// addTitles sets the titles of listed conversations that have none, by the openers in the index and in the list. If
-// isWhole is false, the list has only named conversations; then, if there is no index, it lists the store for its
-// openers. It removes the requests of conversations that have a title of their own.
-func (l *lists) addTitles(ctx context.Context, s *source, list []store.Conversation, isWhole bool) {
+// addTitles sets the titles of listed conversations that have none, by the openers in the index and in the list. If the
+// list has only named conversations and there is no index, it lists the store for its openers. It removes the requests of
+// conversations that have a title of their own.
+func (l *lists) addTitles(ctx context.Context, s *source, list []store.Conversation, isNamed bool) {
 	for i := range list {
 		if list[i].Title != "" {
 			list[i].Request = ""
@@ -114,7 +114,7 @@ func (l *lists) addTitles(ctx context.Context, s *source, list []store.Conversat
 	}
 	note, isIndexed := s.open()
 	shared := openersOf(&note)
-	if isWhole {
+	if !isNamed {
 		shared.addShared(list)
 	} else if !isIndexed && slices.ContainsFunc(list, func(c store.Conversation) bool { return c.Title == "" }) {
 		// If the store cannot be listed, a title has its opener.

@@ -77,29 +77,22 @@ type entry struct {
 // transcripts returns the transcripts in the folders that can contain sessions of the project, and
 // problems for the folders that cannot be read.
 func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.Problem) {
-	files, problems := s.Walk(root, ".", func(dir string) bool {
+	return history.Entries(&s.Store, root, ".", func(dir string) bool {
 		folder, below, isBelow := strings.Cut(dir, "/")
 		if isBelow {
 			session, rest, _ := strings.Cut(below, "/")
 			return history.IsUUID(session) && (rest == "" || rest == "subagents")
 		}
 		return s.Project.All() || slices.ContainsFunc(s.Project.Roots(), func(root string) bool { return mayHold(folder, root) })
-	})
-	for _, file := range files {
-		session, agent, ok := parsePath(file)
-		if !ok {
-			continue
-		}
-		e := &entry{session: session, agent: agent}
-		if e.File = file; e.session != "" {
+	}, func(e *entry) (ok bool) {
+		if e.session, e.agent, ok = parsePath(e.File); e.session != "" {
 			e.ID = id(e.session, e.agent)
 		}
 		if e.agent != "" {
-			e.About = strings.TrimSuffix(file, ".jsonl") + ".meta.json"
+			e.About = strings.TrimSuffix(e.File, ".jsonl") + ".meta.json"
 		}
-		all = append(all, e)
-	}
-	return all, problems
+		return ok
+	})
 }
 
 // List implements [store.Store]. A session whose records are all in another one is listed only if the
