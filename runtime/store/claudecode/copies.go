@@ -32,7 +32,7 @@ func relateAll(ctx context.Context, root *history.Root, all []*entry) error {
 			stamps = append(stamps, e.Stamp)
 		}
 		relations := map[string]relation{} // by file
-		if json.Unmarshal(root.Get(name, stamps...), &relations) != nil && relate(ctx, root, family, relations) == nil {
+		if !filecache.Decode(root.Cache, name, &relations, stamps...) && relate(ctx, root, family, relations) == nil {
 			if data, err := json.Marshal(relations); err == nil {
 				root.Put(name, data, stamps...)
 			}
