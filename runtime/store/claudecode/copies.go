@@ -54,7 +54,7 @@ func families(all []*entry) [][]*entry {
 			continue
 		}
 		n := len(found)
-		for _, k := range e.Meta.Keys {
+		for _, k := range e.Meta.Keys.all() {
 			if first, ok := number[k]; ok {
 				n = min(n, first)
 			}
@@ -63,7 +63,7 @@ func families(all []*entry) [][]*entry {
 			found = append(found, nil)
 		}
 		found[n] = append(found[n], e)
-		for _, k := range e.Meta.Keys {
+		for _, k := range e.Meta.Keys.all() {
 			number[k] = n
 		}
 	}

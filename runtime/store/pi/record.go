@@ -145,12 +145,4 @@ func (r *record) recordAnswer(to *history.Recorder) {
 }
 
 // text returns the texts of the message.
-func (m *message) text() []byte {
-	var texts [][]byte
-	for _, p := range m.parts() {
-		if p.Type == "text" {
-			texts = append(texts, p.Text)
-		}
-	}
-	return history.Join(texts)
-}
+func (m *message) text() []byte { return history.Join(history.Texts(m.Content)) }
