@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 )
 
-// Cache has the cached values of a store. A nil cache has none. It is safe for concurrent use.
+// Cache has the cached values of a store. A nil cache has none, and takes none. It is safe for concurrent use.
 type Cache struct {
 	load func() []byte
 	once sync.Once
