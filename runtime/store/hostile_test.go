@@ -27,10 +27,10 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// sessions are the ids of the sessions in the files of programs.
+// sessions are the ids of the sessions in the files of programs, if they are not uuid.
 var sessions = map[string]string{
 	"copilot": "596c8bea-f4b3-47dc-ab1d-eec248c0e993", "qwen": "631cf6b2-cbbd-41ef-ae45-2cffb676d1c9", "pi": "01a222da-0370-71dd-8a38-87fed5ea4df5",
-	"cline": "1795885680886_476m0", "vscode": uuid, "cursor": uuid, "crush": uuid, "zed": uuid, "goose": "20260501_1", "kilo": "000000000001AbC",
+	"cline": "1795885680886_476m0", "goose": "20260501_1", "kilo": "000000000001AbC",
 }
 
 // values are in the place of the value of each field in turn.
@@ -210,7 +210,10 @@ func TestHostileSessions(t *testing.T) {
 			for _, c := range recorded {
 				said[c.ID] = storetest.Said(t, c)
 			}
-			c := copies{sessions[name], map[string]string{}}
+			c := copies{uuid, map[string]string{}}
+			if session, ok := sessions[name]; ok {
+				c.session = session
+			}
 			makeHome := p.hostileFiles
 			if strings.HasPrefix(p.content, "CREATE") {
 				makeHome = p.hostileDatabase
