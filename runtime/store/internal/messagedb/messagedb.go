@@ -124,11 +124,11 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		case !errors.Is(err, fs.ErrNotExist):
 			l.Problems = append(l.Problems, history.Problem("", store.Unreadable, known.Path, err))
 		}
-		for _, r := range found {
-			c := &r.conversation
+		for _, c := range found {
 			isHere := s.Project == nil || s.Project.Has(c.Dir)
 			if !seen[c.ID] && isHere && scope.Has(c.ID, c.Archived) {
-				l.Conversations = append(l.Conversations, r.listed(ctx))
+				c.Record.(*record).addRequest(ctx, &c)
+				l.Conversations = append(l.Conversations, c)
 			}
 			seen[c.ID] = true
 		}
@@ -170,7 +170,7 @@ func (d *database) withQueries(ctx context.Context, do func(*sqlitefile.DB, *Que
 }
 
 // conversations returns the conversations of the database.
-func (d *database) conversations(ctx context.Context) (found []*record, err error) {
+func (d *database) conversations(ctx context.Context) (found []store.Conversation, err error) {
 	var dirs map[string]string
 	if d.Dirs != nil {
 		dirs = d.Dirs(ctx)
@@ -178,9 +178,9 @@ func (d *database) conversations(ctx context.Context) (found []*record, err erro
 	err = d.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
 		found = nil
 		return db.Each(ctx, func(rows *sql.Rows) error {
-			r, err := d.scan(rows, dirs)
-			if r.version = cmp.Or(r.version, db.Stamp); r.conversation.ID != "" {
-				found = append(found, r)
+			c, err := d.scan(rows, dirs, db.Stamp)
+			if c.ID != "" {
+				found = append(found, c)
 			}
 			return err
 		}, q.Conversations)
@@ -190,22 +190,21 @@ func (d *database) conversations(ctx context.Context) (found []*record, err erro
 
 // record is a conversation in a database. It implements [store.Record].
 type record struct {
-	database     *database
-	key          any
-	version      string
-	agent        bool
-	conversation store.Conversation // without its first request
+	database *database
+	key      any
+	id       transcript.ID
+	version  string
+	agent    bool
 }
 
-// scan returns the conversation in a row.
-func (d *database) scan(rows *sql.Rows, dirs map[string]string) (*record, error) {
+// scan returns the conversation in a row, without its first request. If the row has no version, stamp is the version.
+func (d *database) scan(rows *sql.Rows, dirs map[string]string, stamp string) (c store.Conversation, err error) {
 	r := &record{database: d}
-	c := &r.conversation
 	var created, updated, last any
 	var parent, dir string
-	err := rows.Scan(&r.key, &parent, &r.agent, &c.Title, &dir, &created, &updated, &c.Archived, &r.version, &last, &c.Order, &c.NativeID)
+	err = rows.Scan(&r.key, &parent, &r.agent, &c.Title, &dir, &created, &updated, &c.Archived, &r.version, &last, &c.Order, &c.NativeID)
 	if err != nil {
-		return r, err
+		return c, err
 	}
 	key := ""
 	switch k := r.key.(type) {
@@ -215,14 +214,15 @@ func (d *database) scan(rows *sql.Rows, dirs map[string]string) (*record, error)
 	default:
 		key = fmt.Sprint(k)
 	}
-	c.ID, c.Source, c.Record = d.store.idOf(key), d.store.Kind, r
+	r.id, r.version = d.store.idOf(key), cmp.Or(r.version, stamp)
+	c.ID, c.Source, c.Record = r.id, d.store.Kind, r
 	if parent != "" && parent != key {
 		c.Parent = d.store.idOf(parent)
 	}
 	c.Title = strings.ToValidUTF8(text.Cut(c.Title, maxTitle), "\ufffd")
 	c.CreatedAt, c.LastActivatedAt, c.LastAt = history.Moment(created), history.Moment(updated), history.Moment(last)
 	c.Dir = d.store.chooseDir(strings.Split(cmp.Or(dir, dirs[key], d.Dir), "\n"))
-	return r, nil
+	return c, nil
 }
 
 // idOf returns the id of the conversation with a key; "" for none.
@@ -250,16 +250,14 @@ func (s *Store) chooseDir(dirs []string) string {
 	return dirs[0]
 }
 
-// listed returns the list's entry of a conversation. Of a project's conversation without a title it has the first request.
-func (r *record) listed(ctx context.Context) store.Conversation {
-	c := r.conversation
+// addRequest sets the first request of a project's conversation without a title.
+func (r *record) addRequest(ctx context.Context, c *store.Conversation) {
 	if strings.TrimSpace(c.Title) == "" && r.database.store.Project != nil {
 		var to history.Recorder
 		to.Yield = func(*transcript.Event) bool { return to.Request == "" }
 		_ = r.addMessages(ctx, &to) // reading the conversation reports the error
 		c.Title, c.Request = "", to.Request
 	}
-	return c
 }
 
 // Version implements [store.Record]. It is the version at the time of the listing.
@@ -272,7 +270,7 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 	if errors.Is(err, sqlitefile.ErrCorrupt) {
 		err = &store.DamageError{Err: err}
 	}
-	return to.End(r.conversation.ID, err)
+	return to.End(r.id, err)
 }
 
 var errStopped = errors.New("no more messages are needed")
