@@ -104,7 +104,8 @@ prove: ## Explore the states of sessions, mutate their code, kill processes, che
 	$(GO) test -count=1 -v -timeout=2h -run '^TestKill$$' ./runtime/session/engine -args -kills=200
 	$(GO) test -count=1 -v -timeout=2h -run '^TestKilledQuery$$' ./cmd/convtools -args -kills=100
 	$(GO) -C $(TOOLS) test -count=1 -v -timeout=2h -run '^TestLinearizable$$' ./prove -args -rounds=300
-	TEST_CASES=50 $(GO) test -count=1 -timeout=2h ./runtime/conversations ./runtime/recall/... ./gen/plan ./runtime/knowledge/subjects ./runtime/store/internal/jpevents
+	TEST_CASES=50 $(GO) test -count=1 -timeout=2h ./runtime/conversations ./runtime/recall/... ./runtime/index ./runtime/session/engine ./gen/plan ./cmd/convgen \
+	  ./runtime/knowledge/subjects ./runtime/store/claudecode ./runtime/store/gemini ./runtime/store/opencode ./runtime/store/internal/jpevents
 
 # Go shrinks an interesting input for up to a minute, and shows no executions
 # meanwhile.

@@ -51,7 +51,7 @@ func TestOneRunAtATime(t *testing.T) {
 func TestRunsAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, plantest.Project(30)); err != nil {
+	if err := os.CopyFS(dir, plantest.Project(10)); err != nil {
 		t.Fatal(err)
 	}
 	generate := func() {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/contract"
 )
 
@@ -68,8 +69,11 @@ func TestHostileValuesThroughRealPrograms(t *testing.T) {
 				"sqlite_query": map[string]any{"database": "a.db", "query": "select 1"}, "curl_fetch": map[string]any{"url": "http://127.0.0.1:9/"},
 				"tar_list": map[string]any{"archive": "a.tar"}, "sort_lines": map[string]any{"text": "b\na"}, "grep_text": map[string]any{"texts": []string{"plain"}, "file": "a.txt"},
 			}[tool].(map[string]any)
-			for _, parameter := range parameters {
-				for _, value := range hostileValues() {
+			for p, parameter := range parameters {
+				for v, value := range hostileValues() {
+					if (p+v)%3 > 0 && cases.Of(1) == 1 { // make prove tries all of them
+						continue
+					}
 					arguments := map[string]any{}
 					for name, v := range required {
 						arguments[name] = v

@@ -77,7 +77,7 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 	}
 	inJP := jp + "conversations/" + filepath.Base(conversationDir[0]) + "/"
 	for _, tc := range []struct {
-		places string // with a space between them, below dir
+		places string // below dir, with a space between them, and a comma between those that are FIFOs at once
 		calls  string // with a semicolon between them
 	}{
 		{"home/.config/convtools/convtools.toml home/.config/convtools", "doctor; query Hi; knowledge ls; search x; session ls"},
@@ -87,13 +87,17 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 		{"project/.git project/.convtools-exclude", "conversation ls"},
 		{jp + " " + jp + ".id " + jp + "conversations home/.local/share/jp home/.local/share/jp/workspace", "conversation ls; " + edit},
 		{inJP + "events.json " + inJP + "metadata.json " + inJP + "base_config.json " + inJP, "conversation print " + conversation + "; " + edit + "; conversation fork " + conversation},
-		{"home/.claude home/.claude/projects home/.claude/sessions home/.codex home/.codex/sessions home/.codex/session_index.jsonl home/.codex/state_5.sqlite", "stores"},
-		{"home/.gemini home/.gemini/tmp home/.gemini/projects.json home/.local/share/opencode home/.local/share/opencode/storage home/.local/share/opencode/opencode.db", "stores"},
-		{"home/.copilot home/.copilot/session-state home/.local/share/crush home/.local/share/crush/projects.json", "stores"},
-		{"home/.local/share/goose home/.local/share/goose/sessions home/.local/share/goose/sessions/sessions.db home/.local/share/zed/threads home/.local/share/zed/threads/threads.db", "stores"},
-		{"home/.config/Code/User home/.config/Code/User/workspaceStorage home/.config/Code/User/workspaceStorage/a/workspace.json home/.config/Code/User/workspaceStorage/a/chatSessions", "stores"},
-		{"home/.config/Cursor/User home/.config/Cursor/User/globalStorage/state.vscdb home/.cursor home/.cursor/chats home/.cursor/chats/a/b/store.db home/.cursor/chats/a/b/meta.json", "stores"},
-		{"home/.qwen home/.qwen/projects home/.qwen/projects/a/chats home/.pi/agent home/.pi/agent/sessions home/.cline/data home/.cline/data/sessions home/.local/share/kilo home/.local/share/kilo/kilo.db", "stores"},
+		{
+			"home/.claude,home/.codex,home/.gemini,home/.local/share/opencode,home/.copilot,home/.local/share/crush,home/.local/share/goose,home/.local/share/zed/threads," +
+				"home/.config/Code/User,home/.config/Cursor/User,home/.cursor,home/.qwen,home/.pi/agent,home/.cline/data,home/.local/share/kilo " +
+				"home/.claude/projects,home/.codex/sessions,home/.gemini/tmp,home/.local/share/opencode/storage,home/.copilot/session-state,home/.local/share/crush/projects.json," +
+				"home/.local/share/goose/sessions,home/.local/share/zed/threads/threads.db,home/.config/Code/User/workspaceStorage,home/.config/Cursor/User/globalStorage/state.vscdb," +
+				"home/.cursor/chats,home/.qwen/projects,home/.pi/agent/sessions,home/.cline/data/sessions,home/.local/share/kilo/kilo.db " +
+				"home/.claude/sessions,home/.codex/session_index.jsonl,home/.gemini/projects.json,home/.local/share/opencode/opencode.db,home/.local/share/goose/sessions/sessions.db," +
+				"home/.config/Code/User/workspaceStorage/a/workspace.json,home/.cursor/chats/a/b/store.db,home/.qwen/projects/a/chats " +
+				"home/.codex/state_5.sqlite,home/.config/Code/User/workspaceStorage/a/chatSessions,home/.cursor/chats/a/b/meta.json",
+			"stores",
+		},
 		{data + " " + data + "sessions " + sessionLog, "session ls; session events " + session + "; session resume " + session + "; query Hi; stores; session gc --older-than 90"},
 		{data + "archive.db " + data + "archive.db-wal " + data + "archive.db-shm " + data + "archive.db-journal", "search x; import " + exports + "; import --dry-run " + exports},
 		{"home/.cache home/.cache/convtools home/.cache/convtools/index home/.cache/convtools/index/v13", "search index; conversation ls; search index --clear"},
@@ -101,31 +105,44 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 		{"project/.mcp.json project/.codex/config.toml", "install claude-code --scope project --yes; install codex --scope project --yes"},
 		{"project/man/convtools.1 project/man", "man man"},
 	} {
-		for _, place := range strings.Fields(tc.places) {
-			path := filepath.Join(dir, place)
-			before := filepath.Join(dir, "before") // what is in the place otherwise
-			renameErr := os.Rename(path, before)
-			if renameErr != nil && !errors.Is(renameErr, fs.ErrNotExist) {
-				t.Fatal(renameErr)
-			}
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := syscall.Mkfifo(path, 0o600); err != nil {
-				t.Skipf("this file system has no FIFOs: %v", err)
+		for _, places := range strings.Fields(tc.places) {
+			var restore []func() error
+			for place := range strings.SplitSeq(places, ",") {
+				restore = append(restore, putFIFO(t, filepath.Join(dir, place)))
 			}
 			for call := range strings.SplitSeq(tc.calls, "; ") {
 				if out, err := run(strings.Fields(call)...); errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("convtools %s waits for %s:\n%s", call, place, out)
+					t.Errorf("convtools %s waits for %s:\n%s", call, places, out)
 				}
 			}
-			err := os.RemoveAll(path)
-			if renameErr == nil && err == nil {
-				err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Rename(before, path))
-			}
-			if err != nil {
-				t.Fatal(err)
+			for _, restored := range restore {
+				if err := restored(); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
+	}
+}
+
+// putFIFO puts a FIFO in the place of what a path names, and returns a function that undoes this.
+func putFIFO(t *testing.T, path string) (restore func() error) {
+	t.Helper()
+	before := filepath.Join(t.TempDir(), "before") // what is in the place otherwise
+	renameErr := os.Rename(path, before)
+	if renameErr != nil && !errors.Is(renameErr, fs.ErrNotExist) {
+		t.Fatal(renameErr)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skipf("this file system has no FIFOs: %v", err)
+	}
+	return func() error {
+		err := os.RemoveAll(path)
+		if renameErr == nil && err == nil {
+			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Rename(before, path))
+		}
+		return err
 	}
 }

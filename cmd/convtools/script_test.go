@@ -357,9 +357,9 @@ func makeWorkspace(ts *testscript.TestScript, neg bool, args []string) {
 			RawEvent(`{"type":"tool_call_response","timestamp":"2026-02-02 02:26:40.5","id":[],"content":5,"is_error":"yes"}`).
 			Assistant("Still here.")
 	case "result":
-		w.Conversation("17700000001", "result").Title("10 MB").TurnStart().User("Go.").
+		w.Conversation("17700000001", "result").Title("3 MB").TurnStart().User("Go.").
 			ToolCall("c1", "shell", map[string]any{"command": "seq"}).
-			ToolResult("c1", strings.Repeat("a line of output that says nothing\n", 10<<20/35)+"the needle\n", false).
+			ToolResult("c1", strings.Repeat("a line of output that says nothing\n", 3<<20/35)+"the needle\n", false).
 			Assistant("Found the needle.")
 	case "events":
 		c := w.Conversation("17700000001", "events").Title("20,000 events").TurnStart().User("Go.")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/gen/emit/targets"
 	"github.com/convtools/convtools/gen/ir"
@@ -142,10 +143,11 @@ func (c *checker) insideProject(f spec.Field[string]) bool {
 // windowsDevice returns the first part of a path that Windows takes for a device, or "" if there is none. Windows
 // ignores what follows the first dot of a part. Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 func windowsDevice(p string) string {
-	device := regexp.MustCompile(`^(con|prn|aux|nul|(com|lpt)[0-9¹²³])$`)
 	for part := range strings.SplitSeq(p, "/") {
 		name, _, _ := strings.Cut(strings.ToLower(part), ".")
-		if device.MatchString(name) {
+		last, size := utf8.DecodeLastRuneInString(name)
+		isPort := strings.ContainsRune("0123456789¹²³", last) && slices.Contains([]string{"com", "lpt"}, name[:len(name)-size])
+		if isPort || slices.Contains([]string{"con", "prn", "aux", "nul"}, name) {
 			return part
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/convtools/convtools/gen/plan"
+	"github.com/convtools/convtools/runtime/base/cases"
 )
 
 // One mistake gives one error, and two give two: a misspelt key and a value of the wrong type, anywhere in specs with
@@ -33,8 +34,9 @@ func TestOneMistakeIsOneError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tried := 0
-		for name, file := range project {
+		at, tried := 0, 0
+		for _, name := range sortedNames(project) {
+			file := project[name]
 			var document map[string]any
 			if err := toml.Unmarshal(file.Data, &document); err != nil {
 				t.Fatal(err)
@@ -46,6 +48,9 @@ func TestOneMistakeIsOneError(t *testing.T) {
 			}
 			judge := func(what string) {
 				t.Helper()
+				if at++; at%3 > 0 && cases.Of(1) == 1 { // make prove makes all of them
+					return
+				}
 				var b bytes.Buffer
 				if err := toml.NewEncoder(&b).Encode(document); err != nil {
 					return // the library cannot write an array of mixed types

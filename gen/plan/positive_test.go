@@ -38,7 +38,6 @@ func TestToolsWithoutGo(t *testing.T) {
 		suffix = ".exe"
 	}
 	tools, fake := filepath.Join(dir, "notes-tools"+suffix), filepath.Join(dir, "bin", "notes"+suffix)
-	runGo(t, dir, "vet", "./...")
 	runGo(t, dir, "build", "-o", tools, ".")
 	runGo(t, dir, "build", "-o", fake, "./fake")
 
@@ -103,8 +102,7 @@ func TestTypes(t *testing.T) {
 		}
 	}
 	writeModule(t, dir, "example.com/shapes")
-	runGo(t, dir, "vet", "./...")
-	runGo(t, dir, "test", "-vet=off", "./...")
+	runGo(t, dir, "test", "-vet=all", "./...")
 }
 
 // generate brings a project up to date, and fails on any diagnostic.

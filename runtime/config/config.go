@@ -97,7 +97,7 @@ func Read(dir string, getenv func(string) string) *Config {
 	}
 	c.Root = root
 	real, _ := filepath.EvalSymlinks(root)
-	_, _, trusted := c.trusted(real)
+	_, _, trusted := enclosing(c.Trust.Directories, real)
 	for _, name := range []string{topicsFile, workspace.ConfigFile} {
 		f := &File{Name: name, Dir: root, Root: root, Trusted: trusted, config: c}
 		var src []byte

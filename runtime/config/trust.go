@@ -32,50 +32,34 @@ func (e *OutsideError) Hint() string {
 // the user's configuration, which getenv finds, only for a path that leads out of the project. If the user does not
 // trust the directory that such a path leads to, the error is an [*OutsideError].
 func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
-	real, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return nil, err
-	}
 	target, err := filepath.EvalSymlinks(filepath.Join(root, filepath.FromSlash(path)))
 	if err != nil {
 		return nil, err
 	}
-	if below, ok := isIn(real, target); ok {
-		return openIn(real, below)
-	}
-	user := readUser(getenv)
-	if dir, below, ok := user.trusted(target); ok {
-		return openIn(dir, below)
-	}
-	return nil, &OutsideError{Path: path, UserFile: user.UserFile}
-}
-
-// trusted returns the directory that the user trusts and that has target in it, and the path of target relative to that
-// directory. ok is false if there is none. The path target has no links.
-func (c *Config) trusted(target string) (dir, below string, ok bool) {
-	for _, dir := range c.Trust.Directories {
-		if dir, err := filepath.EvalSymlinks(dir); err == nil {
-			if below, ok := isIn(dir, target); ok {
-				return dir, below, true
-			}
+	dir, below, ok := enclosing([]string{root}, target)
+	if !ok {
+		user := readUser(getenv)
+		if dir, below, ok = enclosing(user.Trust.Directories, target); !ok {
+			return nil, &OutsideError{Path: path, UserFile: user.UserFile}
 		}
 	}
-	return "", "", false
-}
-
-// isIn reports whether target is dir or in dir, and returns target relative to dir. Both paths have no links.
-func isIn(dir, target string) (below string, ok bool) {
-	below, err := filepath.Rel(dir, target)
-	return below, err == nil && filepath.IsLocal(below)
-}
-
-// openIn opens the directory at path in dir. If a part of path has become a link since path was found, openIn follows
-// that link only inside dir.
-func openIn(dir, path string) (*os.Root, error) {
 	parent, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer parent.Close()
-	return safefile.OpenDirIn(parent, path)
+	return safefile.OpenDirIn(parent, below) // what has become a link meanwhile is followed only inside dir
+}
+
+// enclosing returns the first of some directories that is target or has target in it, without links in its path, and
+// the path of target relative to that directory. ok is false if there is none. The path target has no links.
+func enclosing(dirs []string, target string) (dir, below string, ok bool) {
+	for _, dir := range dirs {
+		if dir, err := filepath.EvalSymlinks(dir); err == nil {
+			if below, err := filepath.Rel(dir, target); err == nil && filepath.IsLocal(below) {
+				return dir, below, true
+			}
+		}
+	}
+	return "", "", false
 }

@@ -185,27 +185,26 @@ func (b *blaming) count(text string) (n int) {
 func (b *blaming) readChanges(ctx context.Context, c candidate) (changes []Change) {
 	var numbering transcript.Numbering
 	request := ""
-	failed := map[string]bool{}
-	var ids []string // of the calls, in the order of changes
+	calls, failed := toolCalls{}, map[int]bool{} // failed is by the numbers of calls
 	_, _ = c.Read(ctx, func(e *transcript.Event) bool {
 		number := numbering.Next(e.Kind)
+		call := calls.callOf(e, number)
 		switch e.Kind {
 		case transcript.KindUser:
 			request = store.Request(string(e.Text))
 		case transcript.KindToolResult:
-			failed[e.CallID] = e.Failed && e.CallID != ""
+			failed[call.number] = e.Failed
 		case transcript.KindToolCall:
 			if edits := b.edits(e, c.Dir); len(edits) > 0 {
 				listed := Listed{Conversation: c.Conversation.Conversation, LastEventAt: c.LastAt}
 				changes = append(changes, Change{Listed: listed, Event: number, Time: e.Time, Tool: e.Name, Edits: edits, Request: request})
-				ids = append(ids, e.CallID)
 			}
 		}
 		return ctx.Err() == nil
 	})
 	kept := changes[:0]
-	for i, change := range changes {
-		if !failed[ids[i]] {
+	for _, change := range changes {
+		if !failed[change.Event] {
 			change.Calls = len(kept) + 1
 			kept = append(kept, change)
 		}

@@ -1,7 +1,9 @@
 package conversations
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -13,6 +15,14 @@ type (
 	BadIDError       = store.BadIDError
 	NoWorkspaceError = store.NoWorkspaceError
 	Problem          = store.Problem
+)
+
+// The reasons of problems, and the error for a conversation that was indexed.
+var (
+	errNothing   = errors.New("there is nothing that the program recorded")
+	errUnread    = errors.New("it cannot be read") // the index does not have the conversation, and no other reason is known
+	errBadTime   = errors.New("the time of its last event counts as missing: it cannot be read")
+	errRewritten = errors.New("the conversation does not begin with the messages in the index")
 )
 
 // ExcludedError is the error for a project that the user has excluded.
@@ -38,6 +48,19 @@ type RangeError struct {
 }
 
 func (e *RangeError) Error() string { return fmt.Sprintf("%d of %d", e.N, e.Of) }
+
+// outdatedError is the error for a database that is too large to copy. Queries are answered from the index instead.
+type outdatedError struct {
+	*store.CopyTooLargeError
+	indexed time.Time // when all of the database was listed last
+}
+
+func (e *outdatedError) Error() string {
+	return fmt.Sprintf("%v; what it had at %s UTC is searched", e.CopyTooLargeError, e.indexed.Format(time.DateTime))
+}
+
+// ForModel returns the text of the error for a model.
+func (e *outdatedError) ForModel() string { return e.Error() }
 
 // UnavailableError is the error for a store that cannot be read at all.
 type UnavailableError struct {

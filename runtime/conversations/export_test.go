@@ -6,7 +6,7 @@ func (l *Library) IndexReports() (reports []IndexReport) {
 		return nil
 	}
 	for _, s := range l.stores {
-		u := newUpdate(nil, &source{Store: s, index: l.indexes.ofStore(l.settings, s)})
+		u := &update{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, source: &source{index: l.indexes.ofStore(l.settings, s)}}
 		u.openView()
 		reports = append(reports, u.IndexReport)
 	}

@@ -34,7 +34,7 @@ func filesOf(edits []toolcall.Edit) string {
 // fileFilter selects the changes of a file.
 type fileFilter struct {
 	path    string   // with slashes; relative to the root of the project if the file is in the project
-	isWhole bool     // path is all of the file's path, and not only its end
+	isExact bool     // path is all of the file's path, and not only its end
 	roots   []string // of the project
 }
 
@@ -50,10 +50,10 @@ func (l *Library) fileFilter(file string) *fileFilter {
 	}
 	isInside := false
 	f.path, isInside = f.relative(slashed(file))
-	f.isWhole = isInside || path.IsAbs(f.path)
-	if len(f.roots) > 0 && !f.isWhole {
+	f.isExact = isInside || path.IsAbs(f.path)
+	if len(f.roots) > 0 && !f.isExact {
 		_, err := os.Lstat(filepath.Join(f.roots[0], filepath.FromSlash(f.path)))
-		f.isWhole = err == nil
+		f.isExact = err == nil
 	}
 	return f
 }
@@ -81,7 +81,7 @@ func (f *fileFilter) matches(recorded, dir string) bool {
 		name = path.Join(slashed(dir), name)
 	}
 	name, isInside := f.relative(name)
-	return name == f.path || (!isInside || !f.isWhole) && strings.HasSuffix(name, "/"+f.path)
+	return name == f.path || (!isInside || !f.isExact) && strings.HasSuffix(name, "/"+f.path)
 }
 
 // edits returns the changes of the file by a call. dir is the directory of the conversation.

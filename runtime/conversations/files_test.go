@@ -28,7 +28,7 @@ func TestFileFilter(t *testing.T) {
 		{"/etc/a.go", true, "/etc/a.go", "/p/main", true},
 		{"/etc/a.go", true, "/x/etc/a.go", "/p/main", false},
 	} {
-		f := &fileFilter{path: test.file, isWhole: test.isWhole, roots: roots}
+		f := &fileFilter{path: test.file, isExact: test.isWhole, roots: roots}
 		if got := f.matches(test.recorded, test.dir); got != test.want {
 			t.Errorf("%+v: %t", test, got)
 		}

@@ -3,7 +3,6 @@ package conversations
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -32,14 +31,14 @@ func (q *query) prepare(ctx context.Context, listAll bool) error {
 		return err
 	}
 	for _, s := range q.sources {
-		s.isWhole = !listAll && q.hasIndexed(ctx, s)
+		s.byIndex = !listAll && q.hasIndexed(ctx, s)
 	}
 	if err := q.selectConversations(ctx); err != nil {
 		return err
 	}
 	q.sources = slices.DeleteFunc(q.sources, func(s *source) bool { return s.view == nil }) // refresh has added the problem
 	for _, s := range q.sources {
-		if !s.isWhole {
+		if !s.byIndex {
 			q.selectListed(s)
 		}
 	}
@@ -64,9 +63,6 @@ func (q *query) hasIndexed(ctx context.Context, s *source) bool {
 	version, err := s.Version(ctx)
 	return err == nil && version == note.Version
 }
-
-// errUnread is the reason of the problem of a conversation that the index does not have, if no other reason is known.
-var errUnread = errors.New("it cannot be read")
 
 // selectListed sets the wanted conversations of a source to those in its list. It adds the problems of those that could
 // not be read to the omitted, and counts those that could not be read at all as missed.

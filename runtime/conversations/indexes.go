@@ -60,14 +60,9 @@ func (x *Indexes) ofStore(set *settings, s store.Store) *index.Index {
 	return x.openOrReplace(set, indexName(s.Name(), s.Place()), nil)
 }
 
-// inMemory returns the index in memory that takes the place of the failed one, which cannot be written. All libraries
-// use the index in memory from then on.
-func (x *Indexes) inMemory(set *settings, s store.Store, failed *index.Index) *index.Index {
-	return x.openOrReplace(set, indexName(s.Name(), s.Place()), failed)
-}
-
 // openOrReplace returns the open index with a name in the language of the settings. It first opens the index if it is
-// not open and failed is nil. It replaces the open index by a new one in memory if that is the failed one.
+// not open and failed is nil. If the open index is the failed one, which cannot be written, a new one in memory takes its
+// place for all libraries.
 func (x *Indexes) openOrReplace(set *settings, name string, failed *index.Index) *index.Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -64,8 +64,6 @@ type StoreReport struct {
 // IsAbsent reports whether nothing is recorded where the program usually records.
 func (r *StoreReport) IsAbsent() bool { return !r.Found && !r.Off && len(r.Problems) == 0 }
 
-var errNothing = errors.New("there is nothing that the program recorded")
-
 // Inventory lists all conversations on this machine, and reads those of the project. It does not count excluded ones.
 // The error is a [*config.Error] for unusable settings, or that of the context. Other errors are problems of a store.
 func (o Options) Inventory(ctx context.Context) (Inventory, error) {

@@ -41,8 +41,7 @@ func (o Options) Keep(ctx context.Context, source string, dry bool, progress fun
 	if err != nil {
 		return kept, err
 	}
-	kinds := kinds()
-	k := &kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == source })]
+	k := kindNamed(source)
 	places, err := k.places(&o, set, set.project(&o, true))
 	seen := map[transcript.ID]bool{}
 	for _, placed := range places {

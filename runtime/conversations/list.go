@@ -79,8 +79,6 @@ func (q *query) entries(asked *ListQuery) (entries []*entry) {
 	return entries
 }
 
-var errBadTime = errors.New("the time of its last event counts as missing: it cannot be read")
-
 // fillAll sets the values that come from events in those entries for which needs returns true; with sizes also the
 // sizes.
 func fillAll(ctx context.Context, entries []*entry, sizes bool, needs func(*entry) bool) {

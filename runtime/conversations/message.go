@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 
 	"github.com/convtools/convtools/runtime/base/secret"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -147,9 +146,6 @@ type messageReader struct {
 	before       index.Conversation  // the entry in the index; only messages after its messages are returned
 	problem      *Problem            // set if the conversation could not be read without a problem
 }
-
-// errRewritten is the error for a conversation that no longer begins with its messages in the index.
-var errRewritten = errors.New("the conversation does not begin with the messages in the index")
 
 // messages yields the messages that the index does not have, as far as they can be read. After the last one it fills in
 // the entry and the problem. If the conversation does not begin with the messages in the index, it yields no message

@@ -20,13 +20,13 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Options configures a [Library].
+// Options configures a [Library]. [New] reads only Now, Once, Indexes, Progress and HideSecrets.
 type Options struct {
 	// Dir is a directory in the project, or the id of a JP workspace. Empty is the working directory.
 	Dir string
-	// AllProjects opens the conversations of all projects on this machine instead of Dir's. Only [Open] reads it.
+	// AllProjects opens the conversations of all projects on this machine instead of Dir's.
 	AllProjects bool
-	// Sources are the kinds of stores to open, as in [Filter.Sources]; empty is all. Only [Open] reads it.
+	// Sources are the kinds of stores to open, as in [Filter.Sources]; empty is all.
 	Sources []string
 	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
@@ -45,8 +45,7 @@ type Options struct {
 	HideSecrets bool
 	// ProjectDatabases is that of [store.Options].
 	ProjectDatabases bool
-	// Store, if not nil, is read instead of all others, for Dir's project. Its conversations may be of any kind. Only
-	// [Open] reads it.
+	// Store, if not nil, is read instead of all others, for Dir's project. Its conversations may be of any kind.
 	Store store.Store
 }
 
@@ -193,7 +192,7 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 		places = append(places, placed{place: usual[0]})
 	}
 	if !k.archive {
-		if s, ok := copies.Open(store.Options{Project: p, Getenv: o.Getenv, Cache: o.cache(set)}, k.name, k.parseID); ok {
+		if s, ok := copies.Open(store.Options{Project: p, Getenv: o.Getenv, Cache: o.cache(set)}, k.name, k.ids.ParseID); ok {
 			places = append(places, placed{place: s.Place(), store: s})
 		}
 	}
@@ -277,12 +276,8 @@ func (l *Library) Nothing(ctx context.Context) error {
 
 // Origins returns the names, programs and places of the stores.
 func (l *Library) Origins() (origins []StoreReport) {
-	programs := map[string]string{}
-	for _, k := range kinds() {
-		programs[k.name] = k.program
-	}
 	for _, s := range l.stores {
-		origins = append(origins, StoreReport{Name: s.Name(), Program: programs[s.Name()], Place: s.Place()})
+		origins = append(origins, StoreReport{Name: s.Name(), Program: kindNamed(s.Name()).program, Place: s.Place()})
 	}
 	return origins
 }
@@ -330,7 +325,7 @@ func (o Options) Register() (root, file string, err error) {
 	if slices.ContainsFunc(known, func(k *jp.Workspace) bool { return k.Root() == w.Root() }) {
 		return w.Root(), "", nil
 	}
-	file, err = o.addDirectory(jp.Name, w.Root())
+	file, err = config.AddDirectory(o.env(), jp.Name, w.Root())
 	return w.Root(), file, err
 }
 
@@ -348,11 +343,5 @@ func (o Options) RegisterDatabase(ctx context.Context, path string) (file string
 		}
 		listing.Close()
 	}
-	return o.addDirectory(chatgpt.Name, path)
-}
-
-// addDirectory adds a directory of a kind of store to the user's settings. It returns the name of the changed file;
-// empty for no change.
-func (o Options) addDirectory(kind, dir string) (file string, err error) {
-	return config.AddDirectory(o.env(), kind, dir)
+	return config.AddDirectory(o.env(), chatgpt.Name, path)
 }

@@ -3,26 +3,12 @@ package conversations
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
-
-// outdatedError is the error for a database that is too large to copy. Queries are answered from the index instead.
-type outdatedError struct {
-	*store.CopyTooLargeError
-	indexed time.Time // when all of the database was listed last
-}
-
-func (e *outdatedError) Error() string {
-	return fmt.Sprintf("%v; what it had at %s UTC is searched", e.CopyTooLargeError, e.indexed.Format(time.DateTime))
-}
-
-// ForModel returns the text of the error for a model.
-func (e *outdatedError) ForModel() string { return e.Error() }
 
 // outdatedRecord is a conversation that an index has, and that cannot be read.
 type outdatedRecord struct {

@@ -30,15 +30,12 @@ type source struct {
 	library *Library
 	index   *index.Index
 	view    *index.View // the index as it is when the query begins; nil for none
-	// list has the conversations of the query. With isWhole it is empty, because the query is about all conversations
-	// in view.
+	byIndex bool        // the query is about all conversations in view; list and wanted are empty
 	list    []store.Conversation
-	isWhole bool
-	// wanted has the conversations in list by their keys in the index; nil with isWhole.
-	wanted map[string]*store.Conversation
-	unread map[transcript.ID]*Problem // conversations that could not be read just now
-	missed int                        // the number of conversations in list that could not be read at all
-	found  map[string]*Matched        // the results of matched, by the keys in the index
+	wanted  map[string]*store.Conversation // those in list by their keys in the index
+	unread  map[transcript.ID]*Problem     // conversations that could not be read just now
+	missed  int                            // the number of conversations in list that could not be read at all
+	found   map[string]*Matched            // the results of matched, by the keys in the index
 }
 
 // newQuery begins a query to the stores that the filter includes. It reads nothing. The error is a [*BadIDError] for an
@@ -87,7 +84,7 @@ func (l *Library) parseID(text string) (id transcript.ID, err error) {
 		}
 	}
 	if k := claimant(text); k != nil && len(l.stores) > 0 {
-		return k.parseID(text)
+		return k.ids.ParseID(text)
 	}
 	return id, err
 }
@@ -128,14 +125,14 @@ func (q *query) selectConversations(ctx context.Context) error {
 // error of Nothing if nothing is listed.
 func (q *query) listStores(ctx context.Context) error {
 	problems, seen := q.switchedOff(), map[transcript.ID]bool{}
-	isNew := func(id transcript.ID) bool { return !seen[id] }
+	isSeen := func(id transcript.ID) bool { return seen[id] }
 	isNamed, isEmpty := len(q.ids) > 0, true
 	for _, s := range q.sources {
-		if s.isWhole {
+		if s.byIndex {
 			isEmpty = false
 			continue // the index is enough
 		}
-		scope := store.Scope{Set: q.filter.set(), IDs: filtered(q.ids, isNew)}
+		scope := store.Scope{Set: q.filter.set(), IDs: slices.DeleteFunc(slices.Clone(q.ids), isSeen)}
 		if isNamed && len(scope.IDs) == 0 { // earlier stores have all of them
 			break
 		}
@@ -146,11 +143,11 @@ func (q *query) listStores(ctx context.Context) error {
 		if err != nil {
 			unread = append(unread, Problem{Path: s.Place(), Err: err})
 		}
-		q.addTitles(ctx, s, found, !isNamed)
+		q.addTitles(ctx, s, found)
 		found = append(found, q.fromIndex(s, scope, found, unread)...)
 		problems = append(problems, withSource(s, unread)...)
 		s.list = slices.DeleteFunc(found, func(c store.Conversation) bool {
-			return !isNew(c.ID) || isNamed && !slices.Contains(scope.IDs, c.ID)
+			return seen[c.ID] || isNamed && !slices.Contains(scope.IDs, c.ID)
 		})
 		for i := range s.list {
 			seen[s.list[i].ID] = true
@@ -158,23 +155,13 @@ func (q *query) listStores(ctx context.Context) error {
 		isEmpty = isEmpty && len(s.list) == 0 && IsProgram(s.Name())
 	}
 	if isNamed {
-		return cmp.Or(q.checkNamed(ctx, filtered(q.ids, isNew), problems), ctx.Err())
+		return cmp.Or(q.checkNamed(ctx, slices.DeleteFunc(slices.Clone(q.ids), isSeen), problems), ctx.Err())
 	}
 	q.omitted.Problems = append(q.omitted.Problems, problems...)
 	if isEmpty && len(q.omitted.Problems) == 0 {
 		return cmp.Or(q.Nothing(ctx), ctx.Err())
 	}
 	return ctx.Err()
-}
-
-// filtered returns the values of a list for which keep returns true.
-func filtered[T any](list []T, keep func(T) bool) (kept []T) {
-	for _, v := range list {
-		if keep(v) {
-			kept = append(kept, v)
-		}
-	}
-	return kept
 }
 
 // switchedOff returns a problem for each kind of store that the filter names, itself or in an id, and that the user has
@@ -207,8 +194,7 @@ const maxNearest = 20
 func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problems []Problem) error {
 	for _, s := range q.sources {
 		for i := range s.list {
-			isWhole := func(p Problem) bool { return p.Kind != store.BadField }
-			q.omitted.Problems = append(q.omitted.Problems, filtered(s.list[i].Problems, isWhole)...)
+			q.omitted.Problems = append(q.omitted.Problems, slices.DeleteFunc(slices.Clone(s.list[i].Problems), isOfField)...)
 		}
 	}
 	if len(missing) == 0 {
@@ -236,9 +222,12 @@ func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problem
 	return cmp.Or(ctx.Err(), q.Nothing(ctx), error(e))
 }
 
+// isOfField reports whether a problem is with a single field in the metadata of a conversation.
+func isOfField(p Problem) bool { return p.Kind == store.BadField }
+
 // badFields returns the problems with single fields in the metadata of a conversation.
 func badFields(c *store.Conversation) []Problem {
-	return filtered(c.Problems, func(p Problem) bool { return p.Kind == store.BadField })
+	return slices.DeleteFunc(slices.Clone(c.Problems), func(p Problem) bool { return !isOfField(p) })
 }
 
 // set returns the set that a filter selects: live conversations, archived ones, or both.
@@ -339,9 +328,9 @@ func (l *lists) close() {
 func (l *lists) list(ctx context.Context, s store.Store, scope store.Scope) ([]store.Conversation, []Problem, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key, isWhole := listed{s, scope.Set}, len(scope.IDs) == 0
+	key, isNamed := listed{s, scope.Set}, len(scope.IDs) > 0
 	listing := l.whole[key]
-	if listing == nil || !isWhole {
+	if listing == nil || isNamed {
 		var err error
 		if listing, err = s.List(ctx, scope); err != nil {
 			return nil, nil, err
@@ -351,9 +340,9 @@ func (l *lists) list(ctx context.Context, s store.Store, scope store.Scope) ([]s
 	if l.whole == nil {
 		l.whole = map[listed]*store.Listing{}
 	}
-	if isWhole {
+	if !isNamed {
 		l.whole[key] = listing
 	}
-	isKnown := func(c store.Conversation) bool { return !l.forgotten[c.ID] }
-	return filtered(listing.Conversations, isKnown), slices.Clone(listing.Problems), nil
+	isForgotten := func(c store.Conversation) bool { return l.forgotten[c.ID] }
+	return slices.DeleteFunc(slices.Clone(listing.Conversations), isForgotten), slices.Clone(listing.Problems), nil
 }

@@ -48,7 +48,7 @@ func (q *query) refresh(ctx context.Context, omitted *Omitted) error {
 	for _, s := range q.sources {
 		u := q.update(ctx, s)
 		if u.Err != nil && ctx.Err() == nil && !u.isUnlisted {
-			s.index = q.indexes.inMemory(q.settings, s.Store, s.index)
+			s.index = q.indexes.openOrReplace(q.settings, indexName(s.Name(), s.Place()), s.index)
 			u = q.update(ctx, s)
 		}
 		if ctx.Err() != nil {
@@ -72,21 +72,17 @@ type update struct {
 	before, note indexNote            // of the existing and of the new index
 	list         []store.Conversation // the conversations that the store lists
 	versions     []string             // by the place in list, for the index; empty if the conversation cannot be read
-	isWhole      bool                 // list has all that is in the store
+	isComplete   bool                 // list has all that is in the store
 	writer       *index.Writer
 	isUnlisted   bool // the store cannot be listed
-}
-
-func newUpdate(q *query, s *source) *update {
-	s.view, s.unread = nil, map[transcript.ID]*Problem{}
-	return &update{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, query: q, source: s}
 }
 
 // update updates the index of a store, and sets the view of s to it. It makes a damaged index anew. The error is in the
 // result.
 func (q *query) update(ctx context.Context, s *source) (u *update) {
 	for range 2 {
-		u = newUpdate(q, s)
+		s.view, s.unread = nil, map[transcript.ID]*Problem{}
+		u = &update{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, query: q, source: s}
 		var damage *index.DamageError
 		if u.Err = u.run(ctx); !errors.As(u.Err, &damage) {
 			break
@@ -128,7 +124,7 @@ func (u *update) run(ctx context.Context) error {
 	shared := openersOf(&u.before)
 	shared.addShared(list)
 	shared.setTitles(list)
-	u.list, u.isWhole = list, len(problems) == 0
+	u.list, u.isComplete = list, len(problems) == 0
 	u.setVersions(ctx)
 	exclusions := u.settings.hashExclusions()
 	isStale := u.cache().IsStale()
@@ -142,7 +138,7 @@ func (u *update) run(ctx context.Context) error {
 	defer limitMemory()()
 	u.note = u.before
 	u.note.Store, u.note.Place, u.note.Version, u.note.Openers = u.Name(), u.source.Place(), "", shared.sorted()
-	if u.isWhole {
+	if u.isComplete {
 		u.note.Listed = u.now().Unix()
 	}
 	if !u.isPart(u.Name()) {
@@ -152,7 +148,7 @@ func (u *update) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if isAll && u.isWhole {
+	if isAll && u.isComplete {
 		u.note.Version = version
 	}
 	isSame := u.before.Store != "" && u.Changed+u.Removed == 0 && u.note.Version == u.before.Version && u.note.Exclusions == u.before.Exclusions
@@ -187,7 +183,7 @@ func (u *update) setVersions(ctx context.Context) {
 // isCurrent reports whether the index has all listed conversations as they are. If the library has the whole store, the
 // exclusions must also be those of the index, and a complete list must have as many conversations as the index.
 func (u *update) isCurrent(exclusions string) bool {
-	if u.view == nil || !u.isPart(u.Name()) && (u.isWhole && u.Conversations != len(u.list) || exclusions != u.before.Exclusions) {
+	if u.view == nil || !u.isPart(u.Name()) && (u.isComplete && u.Conversations != len(u.list) || exclusions != u.before.Exclusions) {
 		return false
 	}
 	for i := range u.list {
@@ -204,7 +200,7 @@ func (u *update) isCurrent(exclusions string) bool {
 func (u *update) removeGone(exclusions string) {
 	isNew := exclusions != u.before.Exclusions
 	u.note.Exclusions = exclusions
-	if !u.isWhole && !isNew {
+	if !u.isComplete && !isNew {
 		return // a conversation that is not listed may exist
 	}
 	isListed := map[string]bool{}

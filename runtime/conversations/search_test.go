@@ -476,7 +476,7 @@ func TestOwnTools(t *testing.T) {
 
 // A search of very many events holds little of each.
 func TestManyHits(t *testing.T) {
-	const events, conversationCount = 60_000, 3
+	const events, conversationCount = 40_000, 3
 	l := open(t, func(w *jptest.Workspace, _ string) {
 		text := `[{"timestamp":"2026-05-29 19:42:36.5","type":"turn_start"}` + strings.Repeat(`,{"timestamp":"2026-05-29 19:42:36.5","type":"chat_request","content":"a needle\nand a needle"}`, events) + "]"
 		for i := range conversationCount {

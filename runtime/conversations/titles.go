@@ -103,13 +103,12 @@ func (o openers) sorted() []string {
 	return keys[:min(len(keys), maxOpeners)]
 }
 
-// addTitles sets the titles of listed conversations that have none, by the openers in the index and in the list. If
-// isWhole is false, the list has only named conversations; then, if there is no index, it lists the store for its
-// openers.
-func (q *query) addTitles(ctx context.Context, s *source, list []store.Conversation, isWhole bool) {
+// addTitles sets the titles of listed conversations that have none, by the openers in the index and in the list. If the
+// list has only named conversations and there is no index, it lists the store for its openers.
+func (q *query) addTitles(ctx context.Context, s *source, list []store.Conversation) {
 	note, isIndexed := s.open()
 	shared := openersOf(&note)
-	if isWhole {
+	if len(q.ids) == 0 {
 		shared.addShared(list)
 	} else if !isIndexed && slices.ContainsFunc(list, func(c store.Conversation) bool { return c.Title == "" }) {
 		// If the store cannot be listed, a title has its opener.

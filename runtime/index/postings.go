@@ -14,7 +14,7 @@ const often = 3
 // so that nothing found needs sorting. Its arrays are used again for the next segment.
 type collector struct {
 	grams []gram
-	found []uint32 // the grams of each document by their index in grams, one document after the other
+	found []uint16 // the grams of each document by their index in grams, one document after the other
 	ends  []uint32 // by document: the end of its grams in found
 
 	order        []uint64 // these are for write
@@ -22,6 +22,9 @@ type collector struct {
 	documents    []uint16
 	lists        listWriter
 }
+
+// In found an index from wide on is wide and its two halves. Common grams are found early, so that few are so large.
+const wide = 1<<16 - 1
 
 // seen is a gram that may be in a collector: its number, from 1, or 0 if it is not there; and the last document with
 // it, from 1.
@@ -44,7 +47,24 @@ func (c *collector) addOnce(s *seen, g gram, document uint32) {
 	if s.last = document; s.number == 0 {
 		s.number = c.addGram(g)
 	}
-	c.found = append(c.found, s.number-1)
+	c.add(s.number - 1)
+}
+
+// add adds a gram, by its index, to the current document, which must not have it.
+func (c *collector) add(index uint32) {
+	if index < wide {
+		c.found = append(c.found, uint16(index)) //nolint:gosec // below wide
+	} else {
+		c.found = append(c.found, wide, uint16(index>>16), uint16(index)) //nolint:gosec // the halves
+	}
+}
+
+// indexAt returns the index of a gram at a place of found, and the next place.
+func (c *collector) indexAt(place int) (index uint32, next int) {
+	if index := c.found[place]; index != wide {
+		return uint32(index), place + 1
+	}
+	return uint32(c.found[place+1])<<16 | uint32(c.found[place+2]), place + 3
 }
 
 // endDocument ends the current document.
@@ -63,7 +83,8 @@ func (c *collector) write() *listWriter {
 	slices.Sort(c.order)
 	c.counts, c.next = resized(c.counts, len(c.grams)), resized(c.next, len(c.grams))
 	clear(c.counts)
-	for _, n := range c.found {
+	for n, place := uint32(0), 0; place < len(c.found); {
+		n, place = c.indexAt(place)
 		c.counts[n]++
 	}
 	total := uint32(0)
@@ -71,13 +92,12 @@ func (c *collector) write() *listWriter {
 		c.next[uint32(o)] = total //nolint:gosec // the lower half
 		total += c.counts[uint32(o)]
 	}
-	c.documents = resized(c.documents, len(c.found))
-	i := uint32(0)
+	c.documents = resized(c.documents, int(total))
+	place := 0
 	for document, end := range c.ends {
-		for ; i < end; i++ {
-			place := &c.next[c.found[i]]
-			c.documents[*place] = uint16(document) //nolint:gosec // bounded by full
-			*place++
+		for n := uint32(0); place < int(end); c.next[n]++ {
+			n, place = c.indexAt(place)
+			c.documents[c.next[n]] = uint16(document) //nolint:gosec // bounded by full
 		}
 	}
 	c.lists.reset(len(c.ends))
@@ -176,10 +196,10 @@ func (c *termCollector) lists(b *builder) []*listWriter {
 			t := &c.terms[number-1]
 			if t.last != document {
 				*t = term{last: document}
-				c.present.found = append(c.present.found, number-1)
+				c.present.add(number - 1)
 			}
 			if t.times++; t.times == often {
-				c.frequent.found = append(c.frequent.found, number-1)
+				c.frequent.add(number - 1)
 			}
 		})
 		c.present.endDocument()

@@ -139,10 +139,7 @@ func (b *Base) scan(ctx context.Context, configured *config.Topic) (*topic, erro
 	t := &topic{Topic: configured, tree: &subjects.Tree{}}
 	root, err := b.openDir(configured)
 	if err == nil {
-		var tree *subjects.Tree
-		if tree, err = subjects.Scan(ctx, root); err == nil {
-			t.tree = tree
-		}
+		t.tree, err = subjects.Scan(ctx, root)
 	}
 	if ctx.Err() != nil {
 		t.tree.Close()

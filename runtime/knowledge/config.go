@@ -46,7 +46,7 @@ func Open(dir string, opts Options) (*Base, error) {
 		b.config.Topics = nil
 	}
 	for i := range b.config.Topics {
-		b.checkTopic(&b.config.Topics[i])
+		b.addTopic(&b.config.Topics[i])
 	}
 	if b.config.Wrong("kb") == nil { // otherwise no topic can be used
 		for _, value := range opts.Patterns {
@@ -88,9 +88,9 @@ func (b *Base) addProblem(table string, position diag.Diagnostic, rule, hint, fo
 	b.config.Add(p)
 }
 
-// checkTopic adds the problems of a topic to the configuration. A topic without problems is usable, and also one of
-// topics if it is enabled. A topic that only the user's file mentions, without subjects, is a warning and not usable.
-func (b *Base) checkTopic(t *config.Topic) {
+// addTopic makes a topic usable, and also one of topics if it is enabled. If the topic has problems, addTopic adds these
+// to the configuration instead. A topic that only the user's file mentions, without subjects, is only a warning.
+func (b *Base) addTopic(t *config.Topic) {
 	table, id := "kb.topic."+t.ID, text.Quote(t.ID)
 	if t.ID == "" || len(t.ID) > maxID || strings.ContainsFunc(t.ID, notInID) {
 		b.addProblem(table, t.Defined, RuleID, fmt.Sprintf("use letters, digits, _ and -, at most %d", maxID), "%s cannot be the id of a topic", id)

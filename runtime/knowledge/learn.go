@@ -64,7 +64,7 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 		return "", err
 	}
 	for _, s := range result.AlreadyLearned {
-		if !r.cannotShow(s, s.Kind, s.Problem) {
+		if !r.addUnshowable(s, s.Kind, s.Problem) {
 			r.addSubject("already in your system prompt", s)
 		}
 	}
@@ -119,7 +119,7 @@ func (r *remarks) textOf(s *subjects.Subject, c subjects.Content, err error) (st
 		problem = cause(err)
 	}
 	switch {
-	case r.cannotShow(s, c.Kind, problem):
+	case r.addUnshowable(s, c.Kind, problem):
 		return "", false
 	case c.Empty:
 		return "(subject " + quoteName(s.Name) + " is empty)", true

@@ -64,13 +64,12 @@ func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, er
 
 // addWarnings adds lines about what a scan left out: one for its limit, and one with the number of other warnings.
 func (r *remarks) addWarnings(warnings []subjects.Warning) {
-	others := 0
+	others := len(warnings)
 	for _, w := range warnings {
 		if w.Path == "." {
 			r.lines = append(r.lines, "(note: the topic's directory "+oneLine(w.Reason)+")")
-			continue
+			others--
 		}
-		others++
 	}
 	if others > 0 {
 		r.lines = append(r.lines, fmt.Sprintf("(note: links that lead elsewhere, special files and unreadable directories are not offered, here %s; `convtools knowledge check` names them)", text.Number(others)))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -60,12 +61,7 @@ func (b *Base) offered(ctx context.Context) []*config.Topic {
 
 // learnable reports whether the topic has a visible subject. Learned ones do not count if the prompt has them.
 func (t *topic) learnable(injected bool) bool {
-	for _, s := range t.tree.Visible {
-		if !injected || !s.Learned {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.tree.Visible, func(s *subjects.Subject) bool { return !injected || !s.Learned })
 }
 
 // menu returns a list of topics with at most room characters, or "" if there is no room for any. To make room it leaves

@@ -39,8 +39,9 @@ func (r *remarks) addSubject(text string, s *subjects.Subject) {
 	r.names[text] = append(r.names[text], quoteName(s.Name))
 }
 
-// cannotShow reports whether a kind or a problem keeps a subject from being shown, and adds the reason as a remark.
-func (r *remarks) cannotShow(s *subjects.Subject, kind subjects.Kind, problem string) bool {
+// addUnshowable adds a remark on a subject that its kind or a problem keeps from being shown. It returns false for a
+// subject that can be shown.
+func (r *remarks) addUnshowable(s *subjects.Subject, kind subjects.Kind, problem string) bool {
 	switch {
 	case problem != "":
 		r.addSubject("could not be read: "+oneLine(problem), s)

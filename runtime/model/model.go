@@ -18,8 +18,8 @@ import (
 // Model answers requests. It is safe for concurrent use.
 type Model interface {
 	// Sample returns the whole response to a request. Before it returns, it calls delta with each piece of text as it
-	// arrives; delta may be nil. After an error, these pieces are void and the response has only the usage, if known. The
-	// error is an [*Error], or the cause of a context that has ended.
+	// arrives. After an error, these pieces are void and the response has only the usage, if known. The error is an
+	// [*Error], or the cause of a context that has ended.
 	Sample(ctx context.Context, r Request, delta func(text string)) (Response, error)
 }
 

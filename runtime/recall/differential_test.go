@@ -187,7 +187,7 @@ func TestRandomReadingsAgree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := jptest.New(dir, "tests")
-	for i := range 5 {
+	for i := range cases.Of(2) {
 		r := rand.New(rand.NewPCG(uint64(i), 12))
 		c := w.Conversation(fmt.Sprint(17600000000+i), "x")
 		for range 20 + r.IntN(100) {
@@ -293,12 +293,13 @@ func TestEnvelopesAgree(t *testing.T) {
 		{"conversation_context", `{"id":"jp-c17737387251:3","before":2,"after":1}`},
 		{"conversation_read", `{"id":"jp-c17737387251","about":"how often is it tried again?"}`},
 	}
-	for _, c := range all.Conversations {
-		calls = append(calls,
-			[2]string{"conversation_read", fmt.Sprintf(`{"id":%q}`, c.ID)},
-			[2]string{"conversation_read", fmt.Sprintf(`{"id":%q,"last":1,"include":["chat","inquiries","tool_calls"]}`, c.ID)},
-			[2]string{"conversation_read", fmt.Sprintf(`{"id":%q,"turn":1}`, c.ID)},
-		)
+	for n, c := range all.Conversations {
+		for i, asked := range []string{``, `,"last":1,"include":["chat","inquiries","tool_calls"]`, `,"turn":1`} {
+			if (n+i)%3 > 0 && cases.Of(1) == 1 { // make prove asks everything
+				continue
+			}
+			calls = append(calls, [2]string{"conversation_read", fmt.Sprintf(`{"id":%q%s}`, c.ID, asked)})
+		}
 	}
 	for _, call := range calls {
 		var answers [2]string

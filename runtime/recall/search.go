@@ -267,7 +267,7 @@ func (s structured) Search(ctx context.Context, call contract.Call, p conversati
 	if n := len(found.shown); n > 0 {
 		answer.Message = fmt.Sprintf("Showing %d results:", n)
 	}
-	mode := lettaRelevance{either(found.query.Question == "", "timestamp", "fts")}
+	mode := map[string]string{"search_mode": either(found.query.Question == "", "timestamp", "fts")}
 	now := s.now().UTC()
 	for i := range found.shown {
 		m := &found.shown[i]
@@ -296,18 +296,14 @@ type lettaAnswer struct {
 }
 
 type lettaResult struct {
-	Timestamp *string        `json:"timestamp"`
-	TimeAgo   *string        `json:"time_ago"`
-	Role      string         `json:"role"`
-	Relevance lettaRelevance `json:"relevance"`
-	Content   string         `json:"content"`
-	Truncated bool           `json:"truncated,omitempty"`
-	ID        string         `json:"id"`
-	Title     string         `json:"title,omitempty"`
-}
-
-type lettaRelevance struct {
-	SearchMode string `json:"search_mode"`
+	Timestamp *string           `json:"timestamp"`
+	TimeAgo   *string           `json:"time_ago"`
+	Role      string            `json:"role"`
+	Relevance map[string]string `json:"relevance"`
+	Content   string            `json:"content"`
+	Truncated bool              `json:"truncated,omitempty"`
+	ID        string            `json:"id"`
+	Title     string            `json:"title,omitempty"`
 }
 
 // ago returns a duration as a time in the past, in whole numbers of its largest unit: "3h ago".

@@ -64,13 +64,13 @@ func (in Remove) decide(d *decision) *Refusal {
 // removable returns the conversation with an id, or why the caller may not destroy it. An empty caller is the host.
 func (s State) removable(caller, id string) (*Conversation, *Refusal) {
 	c, refusal := s.addressed(id)
-	if refusal == nil && c == s.Root() {
-		refusal = &Refusal{Code: CodeRoot, Reason: "the root conversation cannot be destroyed"}
+	switch {
+	case refusal != nil:
+		return nil, refusal
+	case c == s.Root():
+		return nil, &Refusal{Code: CodeRoot, Reason: "the root conversation cannot be destroyed"}
 	}
-	if refusal == nil {
-		refusal = s.refusalOfTarget(caller, c.ID)
-	}
-	return c, refusal
+	return c, s.refusalOfTarget(caller, c.ID)
 }
 
 // requestStop asks the running task to end, with what this and earlier requests name. It refuses one that adds nothing.

@@ -48,7 +48,7 @@ const (
 	ConversationOpened model.Kind = "conversation_opened"
 	// ConversationDestroyed leaves a tombstone.
 	ConversationDestroyed model.Kind = "conversation_destroyed"
-	// SubmissionQueued is the submission Queued at the end of the queue.
+	// SubmissionQueued puts the submission Queued at the end of the queue.
 	SubmissionQueued model.Kind = "submission_queued"
 	// PlanDropped is a submission that never starts: its conversation was destroyed, or the submission was interrupted.
 	PlanDropped model.Kind = "plan_dropped"

@@ -16,6 +16,17 @@ func (id ID) Compare(other ID) int {
 	return cmp.Or(cmp.Compare(len(id), len(other)), strings.Compare(string(id), string(other)))
 }
 
+// Split returns the program in an id, the program's own id of the session, and for a part of a session, such as the work
+// of a sub-agent, the rest with its dot.
+func (id ID) Split() (program, session, part string) {
+	program, own, _ := strings.Cut(string(id), "-")
+	if program == "jp" {
+		own = strings.TrimPrefix(own, "c")
+	}
+	session, _, _ = strings.Cut(own, ".")
+	return program, session, own[len(session):]
+}
+
 // Conversation describes a conversation without its events. A zero time means that
 // the time is not known.
 type Conversation struct {

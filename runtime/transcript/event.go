@@ -27,11 +27,3 @@ type Event struct {
 	// store has no object that programs read.
 	Object []byte `json:"-"`
 }
-
-// JSONOptions controls the JSON object of an event.
-type JSONOptions struct {
-	// Turn adds the key "turn" with the number of the turn, from 1; 0 for global kinds.
-	Turn bool
-	// OmitMetadata omits the key "metadata".
-	OmitMetadata bool
-}

@@ -26,9 +26,7 @@ const (
 )
 
 // String returns a lower-case name such as "tool_call".
-func (k Kind) String() string {
-	return k.properties().name
-}
+func (k Kind) String() string { return k.properties().name }
 
 // kinds are the kinds of events, each with the scope and the role of its text.
 var kinds = [...]kind{

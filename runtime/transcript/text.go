@@ -19,12 +19,7 @@ const (
 )
 
 // String returns "" for Plain and "base64" for Base64.
-func (e Encoding) String() string {
-	if e == Base64 {
-		return "base64"
-	}
-	return ""
-}
+func (e Encoding) String() string { return [...]string{"", "base64"}[min(e, Base64)] }
 
 // AppendUnescaped appends the text of a JSON string to dst. raw is the string without
 // its quotes. Lone surrogates and bytes that are not UTF-8 become U+FFFD; an

@@ -41,8 +41,7 @@ func TestGeneratedCodeWorks(t *testing.T) {
 				files = append(files, emit.File{Path: destination, Data: data})
 			}
 			dir := writeModule(t, files)
-			runGo(t, dir, "vet", "./...")
-			runGo(t, dir, "test", "-vet=off", "./...")
+			runGo(t, dir, "test", "-vet=all", "./...")
 		})
 	}
 }

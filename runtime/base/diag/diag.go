@@ -45,27 +45,19 @@ func (s Span) Compare(t Span) int {
 type Severity int
 
 const (
-	Error   Severity = iota // nothing may be generated
-	Warning                 // generated, but somebody should look
+	Error   Severity = iota // what it is about cannot be used, and nothing may be generated
+	Warning                 // it can be used, but somebody should look
 	Note                    // for information
 )
 
 // String returns the word for text and JSON.
 func (s Severity) String() string {
-	switch s {
-	case Error:
-		return "error"
-	case Warning:
-		return "warning"
-	case Note:
-		return "note"
-	}
-	return fmt.Sprintf("severity(%d)", int(s))
+	return [...]string{Error: "error", Warning: "warning", Note: "note"}[s]
 }
 
 // Diagnostic is a problem at a place in a file.
 type Diagnostic struct {
-	File     string // slash-separated path relative to the root of the run; empty when no file is to blame
+	File     string // its name for people, with slashes; empty when no file is to blame
 	Span     Span   // zero: the whole file
 	Rule     string // stable rule id; may be empty
 	Severity Severity

@@ -61,7 +61,6 @@ func TestDiagnosticString(t *testing.T) {
 		{Diagnostic{File: "a.toml", Span: Span{12, 9, 12, 12}, Rule: "SP003", Message: "bad"}, "a.toml:12:9: error: bad [SP003]"},
 		{Diagnostic{File: "a.toml", Severity: Warning, Message: "bad"}, "a.toml: warning: bad"},
 		{Diagnostic{Severity: Note, Message: "fine"}, "note: fine"},
-		{Diagnostic{Severity: 7, Message: "odd"}, "severity(7): odd"},
 		{
 			Diagnostic{File: "a\x1b.toml", Rule: "R\n", Message: "x\r\nb.toml:1:1: error: \x9b\u009b\u202e\U000E0041\u00a0é日"},
 			"a<U+001B>.toml: error: x<U+000D><U+000A>b.toml:1:1: error: <0x9B><U+009B><U+202E><U+E0041><U+00A0>é日 [R<U+000A>]",

@@ -16,7 +16,7 @@ const maxName = 128
 //
 // Case, spaces, hyphens and underscores are ignored. A name is near if at most a third of the longer name differs, or
 // if two letters are swapped in a name of two. A prefix of three letters or more is near if it is at least half of the
-// name, or whole words of it. Of equally near names Name returns the one that sorts first.
+// longer name, or whole words of it. Of equally near names Name returns the one that sorts first.
 func Name(name string, known []string) string {
 	if len(name) > maxName {
 		return ""

@@ -14,46 +14,43 @@ import (
 	"strings"
 )
 
-// AllowsHost reports whether a server answers a request with this Host header. It allows known names. A request on the
-// loopback interface, or on one that is not known, may otherwise only name that interface; on another interface any IP
-// address is allowed, because nobody can point an address elsewhere.
-func AllowsHost(r *http.Request, known []string) bool {
+// AllowsHost reports whether a server answers a request with this Host header. It allows the given names. Any other
+// host has to name the loopback interface or, if the request is known to have come in on another interface, be an IP
+// address, which nobody can point elsewhere.
+func AllowsHost(r *http.Request, allowed []string) bool {
 	host := hostOnly(r.Host)
 	if host == "" {
 		return false
 	}
-	if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, host) || strings.EqualFold(k, r.Host) }) {
+	if slices.ContainsFunc(allowed, func(name string) bool { return strings.EqualFold(name, host) || strings.EqualFold(name, r.Host) }) {
 		return true
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if local == nil || isLoopback(hostOnly(local.String())) {
-		return isLoopback(host)
+	if local == nil || IsLoopback(hostOnly(local.String())) {
+		return IsLoopback(host)
 	}
 	_, err := netip.ParseAddr(host)
 	return err == nil
 }
 
 // Allows reports whether a server answers a request with this Origin header. It allows a request without one: only
-// browsers send it. It allows known origins, and those on this machine if the request's Host header names this machine.
-func Allows(r *http.Request, known []string) bool {
+// browsers send it. Besides the given origins it allows those on this machine, if the Host header names this machine.
+func Allows(r *http.Request, allowed []string) bool {
 	values := r.Header.Values("Origin")
-	if len(values) == 0 {
-		return true
+	if len(values) != 1 {
+		return len(values) == 0 // no browser sends several
 	}
-	if len(values) > 1 {
-		return false
-	}
-	if slices.Contains(known, values[0]) {
+	if slices.Contains(allowed, values[0]) {
 		return true
 	}
 	origin, err := url.Parse(values[0])
 	if err != nil || (origin.Scheme != "http" && origin.Scheme != "https") || origin.Path != "" || origin.RawQuery != "" || origin.User != nil {
 		return false
 	}
-	return isLoopback(origin.Hostname()) && isLoopback(hostOnly(r.Host))
+	return IsLoopback(origin.Hostname()) && IsLoopback(hostOnly(r.Host))
 }
 
-// Check returns an error for a known origin that no browser would send.
+// Check returns an error for an origin to allow that no browser would send.
 func Check(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin {
@@ -62,7 +59,7 @@ func Check(origin string) error {
 	return nil
 }
 
-// CheckHost returns an error for a known name that no client would send in a Host header. There is no name for all
+// CheckHost returns an error for a name to allow that no client would send in a Host header. There is no name for all
 // hosts: it would let in every page with a name that its owner points here.
 func CheckHost(name string) error {
 	host, port, err := net.SplitHostPort(name)
@@ -89,7 +86,8 @@ func hostOnly(hostport string) string {
 	return host
 }
 
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host is localhost or an IP address of the loopback interface.
+func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}

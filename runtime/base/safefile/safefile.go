@@ -237,7 +237,7 @@ func stage(root *os.Root, name string, data []byte, mode fs.FileMode, sync func(
 }
 
 // Write makes a file or replaces it, as a whole or not at all. The mode of the file is that of a file created with mode, also
-// if it replaces one with another mode. Write replaces a link; the folder has to exist.
+// if it replaces one with another mode. Write replaces a link; the directory has to exist.
 func Write(name string, data []byte, mode fs.FileMode) error {
 	root, err := OpenDir(filepath.Dir(name))
 	if err != nil {
@@ -275,9 +275,9 @@ func SyncDir(root *os.Root) error {
 // lockInterval is the time between two tries to lock: systems have no wait that a context can end.
 const lockInterval = 10 * time.Millisecond
 
-// Lock locks a folder or a file that exists against other calls of Lock, in this process or another one. It waits for the
+// Lock locks a directory or a file that exists against other calls of Lock, in this process or another one. It waits for the
 // lock until the context is done. It does not keep away programs that do not ask for the lock. The lock ends with unlock
-// or with the process; the folder or the file may be removed meanwhile. If the system or the file system has no locks,
+// or with the process; the directory or the file may be removed meanwhile. If the system or the file system has no locks,
 // the error is [errors.ErrUnsupported].
 func Lock(ctx context.Context, name string) (unlock func(), err error) {
 	for {

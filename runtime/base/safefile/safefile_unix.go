@@ -12,7 +12,7 @@ import (
 // nonblock makes opening a FIFO return at once.
 const nonblock = syscall.O_NONBLOCK
 
-// tryLock locks a folder or a file as [Lock] does, but does not wait. Both results are nil if somebody else has the
+// tryLock locks a directory or a file as [Lock] does, but does not wait. Both results are nil if somebody else has the
 // lock, or if another file is now in the place of the one that was locked.
 func tryLock(name string) (unlock func(), err error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)

@@ -20,9 +20,9 @@ const (
 // OfAnother reports false: other users may not write in the profile of a user.
 func OfAnother(string) bool { return false }
 
-// tryLock locks a folder or a file as [Lock] does, but does not wait. Both results are nil if somebody else has the
+// tryLock locks a directory or a file as [Lock] does, but does not wait. Both results are nil if somebody else has the
 // lock. The lock is a file that one process alone can open, in the user's folder for temporary files: Windows cannot
-// lock a folder. The file disappears with the lock.
+// lock a directory. The file disappears with the lock.
 func tryLock(name string) (unlock func(), err error) {
 	full, err := filepath.Abs(name)
 	if err != nil {

@@ -32,9 +32,7 @@ func Mask(text []byte) []byte {
 }
 
 // Has reports whether a text has a secret.
-func Has(text []byte) bool {
-	return sharedTable().next(text, 0) != nil
-}
+func Has(text []byte) bool { return sharedTable().next(text, 0) != nil }
 
 // usualLength is more than the bytes of most secrets. maxLength is the greatest number of bytes of a secret that are
 // masked: the rest of a longer one stays.
@@ -115,7 +113,8 @@ func (t *table) add(three string, l literal) {
 
 // hash returns a hash of the first three bytes of a text of four bytes or more.
 func hash(text []byte) uint16 {
-	return uint16(binary.LittleEndian.Uint32(text) << 8 * 0x9E3779B1 >> 16) //nolint:gosec // the upper half
+	three := binary.LittleEndian.Uint32(text) << 8
+	return uint16(three * 0x9E3779B1 >> 16) //nolint:gosec // the upper half
 }
 
 // next returns the first secret in text[from:], or nil.

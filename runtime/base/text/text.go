@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -172,8 +173,8 @@ func appendJSONEscape(dst []byte, r rune) []byte {
 	case r < 0x10000:
 		return fmt.Appendf(dst, `\u%04x`, r)
 	}
-	r -= 0x10000
-	return fmt.Appendf(dst, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+	first, second := utf16.EncodeRune(r)
+	return fmt.Appendf(dst, `\u%04x\u%04x`, first, second)
 }
 
 // lastRune returns the last character of s, or of before if s is empty, or -1.

@@ -79,15 +79,6 @@ func (x *Index) Key(path Path) (diag.Span, bool) {
 	return x.position(n.key, ok)
 }
 
-// Value returns the position of the value at the end of path: the whole text of a string, number, array or inline
-// table. The value of a table with a header is the header, brackets included; that of an array of tables is its first
-// header. A table that is only implied, as a and b are by `a.b.c = 1`, has the position of its key. An array in an
-// array has none.
-func (x *Index) Value(path Path) (diag.Span, bool) {
-	n, ok := x.find(path)
-	return x.position(n.value, ok)
-}
-
 // position returns the position of a span, or false if the span is unknown or ok is false.
 func (x *Index) position(s span, ok bool) (diag.Span, bool) {
 	if !ok || s == (span{}) {
@@ -112,8 +103,9 @@ type Statement struct {
 // Statements returns the statements in order, and reports whether the whole document was parsed.
 func (x *Index) Statements() (list []Statement, complete bool) { return x.statements, x.complete }
 
-// Lookup returns the position of the value at path, or of the nearest ancestor with a known one. The position of the
-// document itself is the zero Span, the whole file.
+// Lookup returns the position of the value at path, or else of its key, or of the nearest ancestor with a position. The
+// position of the document itself is the zero Span, the whole file. The value of a table with a header is the header,
+// brackets included; that of an array of tables is its first header. An array in an array has no position.
 func (x *Index) Lookup(path Path) diag.Span {
 	n, _ := x.find(path)
 	for ; n != nil; n = n.parent {

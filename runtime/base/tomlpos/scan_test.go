@@ -110,8 +110,9 @@ func TestPlaces(t *testing.T) {
 			if got := show(x.Key(test.path)); got != test.key {
 				t.Errorf("Key(%v) = %q, want %q", test.path, got, test.key)
 			}
-			if got := show(x.Value(test.path)); got != test.value {
-				t.Errorf("Value(%v) = %q, want %q", test.path, got, test.value)
+			n, ok := x.find(test.path)
+			if got := show(x.position(n.value, ok)); got != test.value {
+				t.Errorf("the value of %v = %q, want %q", test.path, got, test.value)
 			}
 		})
 	}
@@ -224,7 +225,7 @@ func TestScanIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := Scan([]byte(src))
-			if _, ok := x.Value(Path{}.Key("ok")); !ok {
+			if got := x.Lookup(Path{}.Key("ok")); got != (diag.Span{Line: 1, Col: 6, EndLine: 1, EndCol: 7}) {
 				t.Error("what stands before the trouble is lost")
 			}
 			if got := height(x.root); got > 2*maxNames {

@@ -98,11 +98,8 @@ func printTopics(w io.Writer, topics []knowledge.Topic) error {
 		fmt.Fprintf(out, "%s%s: %s\n", topic.ID, title, topicState(topic))
 		rows := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for _, s := range topic.Subjects {
-			line := fmt.Sprintf("  %s\t%s", text.Cell(s.Name), fileSize(s))
-			if marks := marksOf(s); marks != "" {
-				line += "\t" + marks
-			}
-			fmt.Fprintln(rows, line)
+			line := fmt.Sprintf("  %s\t%s\t%s", text.Cell(s.Name), fileSize(s), marksOf(s))
+			fmt.Fprintln(rows, strings.TrimSuffix(line, "\t")) // blanks would stand there
 		}
 		if err := rows.Flush(); err != nil {
 			return err

@@ -31,12 +31,9 @@ of its name. It is a Markdown file unless the slug ends in another extension;
 NAME/SKILL is a skill, which has front matter, too. A file that exists is never
 touched.`,
 		Example:           `  convtools knowledge new project/release-process`,
-		Args:              cobra.ArbitraryArgs,
+		Args:              cli.OneArg("TOPIC/SLUG"),
 		ValidArgsFunction: c.complete((*knowledge.Base).CompletePath),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return cli.Usagef("new takes TOPIC/SLUG, and got %d arguments", len(args))
-			}
 			topic, slug, err := subjectArgs(cmd, args)
 			if err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -50,19 +51,9 @@ func DescriptionOf(data []byte) (string, error) {
 // these lines is not in the beginning of the file.
 func frontMatter(data []byte) []byte {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	data = data[:min(len(data), beginning)]
-	offset, begin := 0, 0 // of the line, and of the front matter
-	for line := range bytes.Lines(data) {
-		mark := string(bytes.TrimRight(line, " \t\r\n"))
-		switch {
-		case offset == 0 && mark != "---":
-			return nil
-		case offset == 0:
-			begin = len(line)
-		case mark == "---" || mark == "...":
-			return data[begin:offset]
-		}
-		offset += len(line)
+	form := regexp.MustCompile(`(?ms)\A---[ \t\r]*\n(.*?)^(?:---|\.\.\.)[ \t\r]*$`)
+	if groups := form.FindSubmatch(data[:min(len(data), beginning)]); groups != nil {
+		return groups[1]
 	}
 	return nil
 }

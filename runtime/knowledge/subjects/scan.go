@@ -46,13 +46,13 @@ type Tree struct {
 }
 
 // Scan finds the subjects in the directory of a topic and below, without opening them. The tree owns the directory;
-// Scan closes it after an error. A link to one of the files is a subject. Other links, special files and everything
-// beyond the limits (16 levels, 40,000 entries) become warnings. Scan skips ".git".
+// after an error Scan closes the directory, and the tree is empty. A link to one of the files is a subject. Other links,
+// special files and everything beyond the limits (16 levels, 40,000 entries) become warnings. Scan skips ".git".
 func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
 	w := walker{root: root, room: maxEntries, files: map[string]bool{}}
 	if err := w.walk(ctx); err != nil {
 		root.Close()
-		return nil, fmt.Errorf("scanning the directory: %w", err)
+		return &Tree{}, fmt.Errorf("scanning the directory: %w", err)
 	}
 	return w.newTree(), nil
 }

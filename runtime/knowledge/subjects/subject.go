@@ -8,9 +8,9 @@ package subjects
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -85,23 +85,14 @@ func isHidden(path string) bool {
 
 // cutExt splits a path at the last dot of its last component. Dots at the beginning of that component do not begin an
 // extension.
-func cutExt(path string) (stem, ext string) {
-	start := strings.LastIndexByte(path, '/') + 1
-	name := path[start:]
-	leading := len(name) - len(strings.TrimLeft(name, "."))
-	dot := strings.LastIndexByte(name, '.')
-	if dot < leading {
-		return path, ""
-	}
-	return path[:start+dot], name[dot+1:]
+func cutExt(file string) (stem, ext string) {
+	ext = path.Ext(strings.TrimLeft(path.Base(file), "."))
+	return strings.TrimSuffix(file, ext), strings.TrimPrefix(ext, ".")
 }
 
-// stripDots removes the dots that components begin with. A component of nothing
-// but dots stays, because a slug has no empty components.
+// stripDots removes the dots that components begin with. A component of nothing but dots stays, because a slug has no
+// empty components.
 func stripDots(path string) string {
-	if !isHidden(path) {
-		return path
-	}
 	components := strings.Split(path, "/")
 	for i, c := range components {
 		components[i] = cmp.Or(strings.TrimLeft(c, "."), c)
@@ -121,14 +112,7 @@ func displayable(name string) string {
 
 // NFC returns a name in the Unicode form NFC. Names are compared in this form, because file systems and keyboards use
 // different forms that look the same.
-func NFC(name string) string {
-	for i := range len(name) {
-		if name[i] >= utf8.RuneSelf {
-			return norm.NFC.String(name)
-		}
-	}
-	return name
-}
+func NFC(name string) string { return norm.NFC.String(name) }
 
 // nameAll sets Slug, Name and Skill of all subjects of a topic, and sorts the subjects by Slug and Path.
 func nameAll(subjects []*Subject) {

@@ -10,7 +10,6 @@ package configured
 import (
 	"cmp"
 	"fmt"
-	"net"
 	"net/url"
 	"path/filepath"
 	"reflect"
@@ -18,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/origin"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
@@ -177,11 +177,11 @@ func Choose(c *config.Config, name string) (Model, error) {
 	case usersChoice != "":
 		return found[0], c.Wrong("model." + found[0].Name)
 	}
-	return found[0], found[0].Trusted()
+	return found[0], found[0].CheckTrust()
 }
 
-// Trusted returns an error if the table is wrong, or if the model needs trust and the user does not trust its project.
-func (m Model) Trusted() error {
+// CheckTrust returns an error if the table is wrong, or if the model needs trust and the user does not trust its project.
+func (m Model) CheckTrust() error {
 	table := "model." + m.Name
 	if err := m.config.Wrong(table); err != nil {
 		return err
@@ -221,9 +221,5 @@ func AddressProblem(s string) string {
 // OnLoopback reports whether an address is on this machine.
 func OnLoopback(s string) bool {
 	u, err := url.Parse(s)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && origin.IsLoopback(u.Hostname())
 }

@@ -69,13 +69,12 @@ func (m Model) Sample(ctx context.Context, r model.Request, delta func(string)) 
 	case answer == "":
 		return model.Response{}, nil
 	}
-	if delta != nil {
-		delta(answer)
-	}
+	delta(answer)
 	return model.Response{Items: []model.Item{model.Text(model.AgentMessage, answer)}}, nil
 }
 
-// runCommand runs the command with a request and returns its answer. A bad exit code comes before output that is no JSON.
+// runCommand runs the command with a request and returns its answer. After an exit code other than 0, the error is about
+// that, even if the output is not valid either.
 func (m Model) runCommand(ctx context.Context, r model.Request) (string, error) {
 	input, err := m.stdin(r)
 	if err != nil {

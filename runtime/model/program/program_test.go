@@ -98,7 +98,7 @@ func TestErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := program.Model{Name: "test", Config: config.Model{Command: []string{"agent"}}, Runner: &runner{result: test.result, err: test.err}}
-			_, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil)
+			_, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, func(string) {})
 			failure := (*model.Error)(nil)
 			if !errors.As(err, &failure) || failure.Code != test.code || !strings.Contains(failure.Message, test.want) {
 				t.Errorf("got %v", err)
@@ -106,7 +106,7 @@ func TestErrors(t *testing.T) {
 		})
 	}
 	m := program.Model{Name: "test", Config: config.Model{Command: []string{"agent"}}, Runner: &runner{}}
-	if got, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil); err != nil || len(got.Items) > 0 {
+	if got, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, func(string) {}); err != nil || len(got.Items) > 0 {
 		t.Errorf("an empty answer is %+v, %v", got, err)
 	}
 }
@@ -129,7 +129,7 @@ func TestRun(t *testing.T) {
 	}
 	m := run("answer")
 	m.Runner = process.Exec{}
-	got, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil)
+	got, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, func(string) {})
 	if err != nil || len(got.Items) != 1 || got.Items[0].Text() != "an answer" {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -139,7 +139,7 @@ func TestRun(t *testing.T) {
 		<-running
 		cancel(gone)
 	}()
-	if _, err := run("wait").Sample(ctx, model.Request{Items: []model.Item{user("x")}}, nil); !errors.Is(err, gone) {
+	if _, err := run("wait").Sample(ctx, model.Request{Items: []model.Item{user("x")}}, func(string) {}); !errors.Is(err, gone) {
 		t.Errorf("got %v", err)
 	}
 }

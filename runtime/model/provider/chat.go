@@ -110,7 +110,9 @@ func (s *stream) chatEvent(event fields) error {
 	s.delta(textOf(delta["content"]))
 	s.delta(textOf(delta["refusal"]))
 	for _, piece := range objectsOf(delta["tool_calls"]) {
-		s.chatCall(piece)
+		if s.chatCall(piece); len(s.parts) > maxCalls {
+			return invalidError("the response has too many calls")
+		}
 	}
 	reason := textOf(choices[0]["finish_reason"])
 	s.complete = s.complete || reason != ""
@@ -119,6 +121,9 @@ func (s *stream) chatEvent(event fields) error {
 	}
 	return nil
 }
+
+// maxCalls is the largest number of calls in a response of Chat Completions: each piece is compared with all calls.
+const maxCalls = 1000
 
 // chatCall adds a piece of a call to the last call with the same index and no other id, or begins a call with the piece.
 // Some servers send no index, or the same one for every call.

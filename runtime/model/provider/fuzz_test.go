@@ -171,7 +171,7 @@ func TestProxy(t *testing.T) {
 	const child = "CONVTOOLS_TEST_PROXY"
 	if os.Getenv(child) != "" {
 		m := provider.New("m", config.Model{API: provider.Chat, BaseURL: "http://models.example/v1", Model: "m"}, nil)
-		if _, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil); err != nil {
+		if _, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, func(string) {}); err != nil {
 			t.Error(err)
 		}
 		return

@@ -10,9 +10,6 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// webSearch is the providers' name for their own search.
-const webSearch = "web_search"
-
 // fields is a JSON object.
 type fields = map[string]any
 
@@ -51,7 +48,7 @@ type entry struct {
 // providers refuse, and reasoning without a message or call of the model after it.
 func (r request) turns() []turn {
 	var turns []turn
-	ids := map[string]string{} // the id in the request of the latest call with an id in the history
+	ids := map[string]string{} // by the id of a call in the history: the id of the latest such call in the request
 	used := map[string]bool{}  // the ids of calls in the request
 	for i, item := range r.Items {
 		role, e := "assistant", entry{item, fields{}}
@@ -88,8 +85,8 @@ func (r request) turns() []turn {
 	return turns
 }
 
-// argumentsObject returns the arguments of a call as a JSON object: providers refuse anything else. Arguments that are
-// none become the value of INVALID_JSON, as Anthropic's documentation proposes.
+// argumentsObject returns the arguments of a call as a JSON object: providers refuse anything else. Other arguments
+// become the value of INVALID_JSON in an object, as Anthropic's documentation proposes.
 func argumentsObject(arguments string) string {
 	var object map[string]json.RawMessage
 	switch {
@@ -130,12 +127,26 @@ func (r request) addTools(body fields, schema string, form func(fields) fields, 
 	}
 }
 
+// growing is a text to which pieces are appended.
+type growing struct{ strings.Builder }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (g *growing) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
 // appendTexts appends each text in a piece to the field of the same name in a part of a response.
 func appendTexts(part, piece fields) {
 	for key, value := range piece {
-		if text, ok := value.(string); ok && key != "type" {
-			part[key] = textOf(part[key]) + text
+		further, ok := value.(string)
+		if !ok || key == "type" {
+			continue
 		}
+		text, ok := part[key].(*growing)
+		if !ok {
+			text = &growing{}
+			text.WriteString(textOf(part[key]))
+			part[key] = text
+		}
+		text.WriteString(further)
 	}
 }
 
@@ -155,8 +166,11 @@ func objectsOf(value any) []fields {
 	return objects
 }
 
-// textOf returns a JSON string, or an empty text for any other value.
+// textOf returns a JSON string or a growing text, or an empty text for any other value.
 func textOf(value any) string {
+	if text, ok := value.(*growing); ok {
+		return text.String()
+	}
 	text, _ := value.(string)
 	return text
 }

@@ -105,8 +105,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// readStream reads the events of a response into s. An error in an event comes before a response that is too large, a
-// broken connection and an incomplete response.
+// readStream reads the events of a response into s. The error is that in an event if there is one, even if the response
+// is too large, its connection has broken or it is incomplete.
 func (m *Model) readStream(ctx context.Context, s *stream, body io.Reader) error {
 	limited := &io.LimitedReader{R: body, N: m.maxBytes} // at the limit, N is 0
 	err := scanEvents(limited, func(data []byte) error { return m.readEvent(s, data) })

@@ -24,7 +24,7 @@ func messagesBody(r request) fields {
 	if r.CacheKey != "" {
 		body["cache_control"] = fields{"type": "ephemeral"} // caches the whole prompt
 	}
-	r.addTools(body, "input_schema", func(tool fields) fields { return tool }, fields{"type": "web_search_20250305", "name": webSearch})
+	r.addTools(body, "input_schema", func(tool fields) fields { return tool }, fields{"type": "web_search_20250305", "name": "web_search"})
 	return body
 }
 
@@ -123,28 +123,23 @@ func (s *stream) messagesEvent(event fields) error {
 // several blocks. Blank texts are left out, since the API refuses them.
 func (s *stream) messagesFinish() {
 	s.paused = s.stopReason == "pause_turn"
-	var texts []fields // the blocks of the last item, if that is a message
+	var texts []fields // the blocks of the message that is not yet in items
 	for _, block := range s.parts {
 		arguments := textOf(block["partial_json"])
 		delete(block, "partial_json")
 		if arguments != "" {
 			block["input"] = json.RawMessage(argumentsObject(arguments))
 		}
-		item := model.Item{Kind: model.Reasoning}
-		switch text := textOf(block["text"]); block["type"] {
-		case "text":
-			if strings.TrimSpace(text) == "" {
-				continue
+		if block["type"] == "text" {
+			if strings.TrimSpace(textOf(block["text"])) != "" {
+				texts = append(texts, block)
 			}
-			if texts == nil {
-				s.items = append(s.items, model.Text(model.AgentMessage, ""))
-			}
-			texts = append(texts, block)
-			message := &s.items[len(s.items)-1]
-			message.Parts[0].Text += text
-			message.Raw = s.raw(fields{"blocks": texts})
 			continue
-		case "tool_use":
+		}
+		s.addMessage(texts)
+		texts = nil
+		item := model.Item{Kind: model.Reasoning, Raw: s.raw(fields{"blocks": []fields{block}})}
+		if block["type"] == "tool_use" {
 			if input, ok := block["input"]; ok && arguments == "" {
 				encoded, _ := model.JSON(input) // it was decoded from JSON
 				arguments = string(encoded)
@@ -152,10 +147,22 @@ func (s *stream) messagesFinish() {
 			delete(block, "input")
 			item = s.newCall(textOf(block["id"]), textOf(block["name"]), arguments)
 			item.Raw = s.raw(block)
-		default:
-			item.Raw = s.raw(fields{"blocks": []fields{block}})
 		}
-		texts = nil
 		s.items = append(s.items, item)
 	}
+	s.addMessage(texts)
+}
+
+// addMessage adds an item for blocks of text, if there are any.
+func (s *stream) addMessage(blocks []fields) {
+	if len(blocks) == 0 {
+		return
+	}
+	var text strings.Builder
+	for _, block := range blocks {
+		text.WriteString(textOf(block["text"]))
+	}
+	item := model.Text(model.AgentMessage, text.String())
+	item.Raw = s.raw(fields{"blocks": blocks})
+	s.items = append(s.items, item)
 }

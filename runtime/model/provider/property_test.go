@@ -67,7 +67,7 @@ func TestHistoriesAreLegal(t *testing.T) {
 			for range rapid.IntRange(1, 3).Draw(t, "samples") {
 				next = answer.Draw(t, "answer")
 				api := rapid.SampledFrom(apis()).Draw(t, "api")
-				got, err := models[api].Sample(context.Background(), request, nil)
+				got, err := models[api].Sample(context.Background(), request, func(string) {})
 				if err != nil {
 					t.Fatalf("%s: %v", api, err)
 				}
@@ -103,7 +103,7 @@ func TestHistoriesGrow(t *testing.T) {
 		m := l.model(api)
 		request := model.Request{Items: []model.Item{user("go")}, Tools: tools("fetch")}
 		for range 4 {
-			got, err := m.Sample(t.Context(), request, nil)
+			got, err := m.Sample(t.Context(), request, func(string) {})
 			if err != nil {
 				t.Fatal(err)
 			}

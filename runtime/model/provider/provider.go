@@ -92,9 +92,6 @@ func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(stri
 	if limit := m.config.MaxOutputTokens; asked.MaxOutputTokens == 0 || limit > 0 && limit < asked.MaxOutputTokens { // 0 is no limit
 		asked.MaxOutputTokens = limit
 	}
-	if delta == nil {
-		delta = func(string) {}
-	}
 	r := request{Request: asked, model: m.config.Model, from: m.config.API + " " + m.config.Model}
 	var sum model.Response // of all requests
 	for range maxPauses {

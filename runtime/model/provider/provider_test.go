@@ -172,7 +172,7 @@ func TestRefusals(t *testing.T) {
 			t.Run(name+"/"+api, func(t *testing.T) {
 				t.Parallel()
 				l := newLab(t, modeltest.Sequence(modeltest.Answer{Status: test.status, Type: test.kind, Message: "because\x1b[31m\nof this", Header: test.header}))
-				_, err := l.model(api).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil)
+				_, err := l.model(api).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, func(string) {})
 				failure := (*model.Error)(nil)
 				if !errors.As(err, &failure) {
 					t.Fatal(err)
@@ -293,7 +293,7 @@ func TestKeyIsNotShown(t *testing.T) {
 			t.Run(name+"/"+api, func(t *testing.T) {
 				t.Parallel()
 				l := newLab(t, modeltest.Sequence(answer))
-				_, err := l.model(api).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil)
+				_, err := l.model(api).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, func(string) {})
 				shown(t, err)
 			})
 		}
@@ -309,7 +309,7 @@ func TestKeyIsNotShown(t *testing.T) {
 				}
 				return wrong, nil
 			}
-			_, err := l.open(l.config(api), key).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil)
+			_, err := l.open(l.config(api), key).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, func(string) {})
 			if err == nil || !strings.Contains(err.Error(), "[key]") {
 				t.Errorf("got %v", err)
 			}
@@ -344,7 +344,7 @@ func TestKeyThatExpired(t *testing.T) {
 		}
 		return "sk-old", nil
 	}
-	if _, err := l.open(l.config(provider.Chat), key).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil); err != nil {
+	if _, err := l.open(l.config(provider.Chat), key).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, func(string) {}); err != nil {
 		t.Error(err)
 	}
 }
@@ -357,7 +357,7 @@ func TestRedirect(t *testing.T) {
 	}))
 	defer elsewhere.Close()
 	l := newLab(t, modeltest.Sequence(modeltest.Answer{Status: 308, Header: map[string]string{"Location": elsewhere.URL + "/v1/chat/completions"}}))
-	if _, err := l.model(provider.Chat).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil); err == nil {
+	if _, err := l.model(provider.Chat).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, func(string) {}); err == nil {
 		t.Error("a redirect is no answer")
 	}
 }
@@ -367,7 +367,7 @@ func TestUnreachable(t *testing.T) {
 	l := newLab(t, nil)
 	c := l.config(provider.Chat)
 	c.BaseURL = "http://127.0.0.1:1"
-	_, err := l.open(c, rightKey).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil)
+	_, err := l.open(c, rightKey).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, func(string) {})
 	failure := (*model.Error)(nil)
 	if !errors.As(err, &failure) || failure.Code != model.CodeUnreachable || failure.Attempts != 5 {
 		t.Errorf("got %v", err)

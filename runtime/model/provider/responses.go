@@ -2,6 +2,7 @@ package provider
 
 import (
 	"io"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/model"
 )
@@ -19,7 +20,7 @@ func responsesBody(r request) fields {
 	r.addTools(body, "parameters", func(tool fields) fields {
 		tool["type"], tool["strict"] = "function", false
 		return tool
-	}, fields{"type": webSearch})
+	}, fields{"type": "web_search"})
 	if r.MaxOutputTokens > 0 {
 		body["max_output_tokens"] = max(r.MaxOutputTokens, 16) // the API's minimum
 	}
@@ -95,11 +96,11 @@ func (s *stream) responsesFinish() {
 		content := objectsOf(item["content"])
 		switch item["type"] {
 		case "message":
-			text := ""
+			var text strings.Builder
 			for _, part := range content {
-				text += textOf(part["text"]) + textOf(part["refusal"])
+				text.WriteString(textOf(part["text"]) + textOf(part["refusal"]))
 			}
-			decoded = model.Text(model.AgentMessage, text)
+			decoded = model.Text(model.AgentMessage, text.String())
 		case "function_call":
 			decoded = s.newCall(textOf(item["call_id"]), textOf(item["name"]), textOf(item["arguments"]))
 		case "reasoning":

@@ -109,7 +109,7 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 		return model.Response{}, context.Cause(ctx)
 	}
 	for _, piece := range pieces {
-		if delta != nil && piece != "" {
+		if piece != "" {
 			delta(piece)
 		}
 	}

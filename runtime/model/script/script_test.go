@@ -53,7 +53,7 @@ repeat = true
 // play returns what a model answers to a history: its text and its calls.
 func play(t *testing.T, m *script.Model, items ...model.Item) (text string, calls []model.Item) {
 	t.Helper()
-	r, err := m.Sample(t.Context(), model.Request{Items: items}, nil)
+	r, err := m.Sample(t.Context(), model.Request{Items: items}, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestDelay(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(gone)
 	for _, first := range []string{"List hotels", "anything"} {
-		if _, err := m.Sample(ctx, model.Request{Items: []model.Item{user(first)}}, nil); !errors.Is(err, gone) {
+		if _, err := m.Sample(ctx, model.Request{Items: []model.Item{user(first)}}, func(string) {}); !errors.Is(err, gone) {
 			t.Errorf("%s: the error of a context that has ended is %v", first, err)
 		}
 	}
@@ -169,7 +169,7 @@ text = "${home}"
 		`the script refers to "key", which is not in the output "{}"`:       {user("refer"), call("c", "x", "{}"), output("c", "{}")},
 		`the script has no response 4 for conversation 1 (first = "refer")`: append(a, agent("c"), user("d"), agent("e"), user("f")),
 	} {
-		_, err := m.Sample(t.Context(), model.Request{Items: items}, nil)
+		_, err := m.Sample(t.Context(), model.Request{Items: items}, func(string) {})
 		failure := (*model.Error)(nil)
 		if !errors.As(err, &failure) || failure.Code != model.CodeScript || failure.Message != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -207,8 +207,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		synctest.Test(t, func(t *testing.T) { // a script may wait
-			r, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user(input)}}, nil)
-			again, errAgain := m.Sample(t.Context(), model.Request{Items: []model.Item{user(input)}}, nil)
+			r, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user(input)}}, func(string) {})
+			again, errAgain := m.Sample(t.Context(), model.Request{Items: []model.Item{user(input)}}, func(string) {})
 			if diff := cmp.Diff(r, again); diff != "" || (err == nil) != (errAgain == nil) {
 				t.Errorf("the second answer is another one: %v, %v\n%s", err, errAgain, diff)
 			}

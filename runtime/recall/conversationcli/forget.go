@@ -13,6 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -68,7 +69,7 @@ func (c *commands) forget(ctx context.Context, args []string) error {
 	for i := range list {
 		l := &list[i]
 		how := ""
-		if program := programOf(l); conversations.IsProgram(program) {
+		if program := cmp.Or(l.Source, jp.Name); conversations.IsProgram(program) {
 			how = ". To delete it in " + program + " too, " + conversations.HowToDelete(l.ID, c.shortPath(places[program]))
 		}
 		c.out.write(text.Line(fmt.Sprintf("%s is forgotten%s", l.ID, how)) + "\n")

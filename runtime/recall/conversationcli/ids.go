@@ -161,7 +161,7 @@ func withPrefix(list []conversations.Listed, text string) (found []conversations
 	}
 	isPart := func(l conversations.Listed) bool { return strings.Contains(string(l.ID), ".") }
 	for _, l := range list {
-		if _, own := splitID(l.ID); hasPrefix(own) || hasPrefix(string(l.ID)) {
+		if _, session, part := l.ID.Split(); hasPrefix(session+part) || hasPrefix(string(l.ID)) {
 			found = append(found, l)
 		}
 	}
@@ -176,15 +176,6 @@ func indexOf(list []conversations.Listed, id transcript.ID) int {
 	return slices.IndexFunc(list, func(l conversations.Listed) bool { return l.ID == id })
 }
 
-// splitID splits an id into the program that recorded the conversation and the program's own id.
-func splitID(id transcript.ID) (program, own string) {
-	if own, ok := strings.CutPrefix(string(id), "jp-c"); ok {
-		return "jp", own
-	}
-	program, own, _ = strings.Cut(string(id), "-")
-	return program, own
-}
-
 // shortID is the least number of characters of an id on a terminal.
 const shortID = 8
 
@@ -195,20 +186,16 @@ func (c *commands) shortIDs(all []conversations.Listed) func(transcript.ID) stri
 	if !c.out.isTable() {
 		return func(id transcript.ID) string { return string(id) }
 	}
-	sessionOf := func(id transcript.ID) string {
-		_, own := splitID(id)
-		session, _, _ := strings.Cut(strings.ToLower(own), ".")
-		return session
-	}
 	var sessions []string
 	for _, l := range all {
-		sessions = append(sessions, sessionOf(l.ID))
+		_, session, _ := l.ID.Split()
+		sessions = append(sessions, strings.ToLower(session))
 	}
 	slices.Sort(sessions)
 	sessions = slices.Compact(sessions)
 	return func(id transcript.ID) string {
-		program, own := splitID(id)
-		session := sessionOf(id)
+		program, shown, part := id.Split()
+		session := strings.ToLower(shown)
 		length := min(shortID, len(session))
 		index, _ := slices.BinarySearch(sessions, session)
 		for _, other := range sessions[max(index-1, 0):min(index+2, len(sessions))] { // with the longest common beginnings
@@ -216,8 +203,7 @@ func (c *commands) shortIDs(all []conversations.Listed) func(transcript.ID) stri
 				length++
 			}
 		}
-		shown := own[:length] + own[len(session):]
-		return either(conversations.IsProgram(conversations.SourceOf(id)), "", program+"-") + shown
+		return either(conversations.IsProgram(conversations.SourceOf(id)), "", program+"-") + shown[:length] + part
 	}
 }
 
@@ -271,7 +257,8 @@ func offered(list []conversations.Listed, word string) (ids []cobra.Completion, 
 	for _, l := range list {
 		id := string(l.ID)
 		if !strings.HasPrefix(id, word) {
-			_, id = splitID(l.ID)
+			_, session, part := l.ID.Split()
+			id = session + part
 		}
 		if strings.HasPrefix(id, word) && len(ids) < maxCompletions {
 			ids = append(ids, cobra.CompletionWithDesc(id, shortTitle(l.Title)))

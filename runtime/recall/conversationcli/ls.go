@@ -69,7 +69,7 @@ func (ls *listing) run(ctx context.Context) error {
 			return err
 		}
 		short = ls.shortIDs(slices.Concat(all, found.Conversations))
-		name := func(id transcript.ID) string { name, _ := splitID(id); return name }
+		name := func(id transcript.ID) string { name, _, _ := id.Split(); return name }
 		if slices.ContainsFunc(found.Conversations, func(l conversations.Listed) bool { return name(l.ID) != name(found.Conversations[0].ID) }) {
 			program = name
 		}

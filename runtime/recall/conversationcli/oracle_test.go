@@ -46,7 +46,7 @@ func TestGrepAgainstOracle(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
 	matched := 0
-	for round := range cases.Of(45) {
+	for round := range cases.Of(20) {
 		dir := filepath.Join(t.TempDir(), "w")
 		writeRandom(t, dir, rng)
 		for range 8 {
@@ -70,7 +70,7 @@ func TestGrepAgainstOracle(t *testing.T) {
 			matched += len(want)
 		}
 	}
-	if matched < 500 {
+	if matched < 200 {
 		t.Errorf("only %d hits in all rounds: the test looks at too little", matched)
 	}
 }

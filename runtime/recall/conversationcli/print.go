@@ -264,7 +264,7 @@ func (p *printing) add(e *conversations.Event) error {
 		p.any = true
 		return p.out.err
 	}
-	written := json.RawMessage(eventtext.AppendJSON(nil, &e.Event, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
+	written := json.RawMessage(eventtext.AppendJSON(nil, &e.Event, !p.noMetadata))
 	if p.several {
 		p.written = append(p.written, written)
 	} else {

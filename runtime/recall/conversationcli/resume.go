@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -55,10 +57,10 @@ func (c *resuming) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	words := conversations.ResumeCommand(&found.Conversation)
+	program, words := cmp.Or(found.Source, jp.Name), conversations.ResumeCommand(&found.Conversation)
 	switch {
 	case len(words) == 0:
-		return failed("conversation print "+string(found.ID)+" prints it", "%s cannot be started with a session", programOf(found))
+		return failed("conversation print "+string(found.ID)+" prints it", "%s cannot be started with a session", program)
 	case !filepath.IsAbs(found.Dir):
 		return failed("start "+process.JoinCommand(words...)+" where it was", "the directory of %s is not known", found.ID)
 	case c.printOnly:
@@ -71,17 +73,12 @@ func (c *resuming) run(ctx context.Context, args []string) error {
 	}
 	path, err := programPath(words[0], c.host.Name)
 	if err != nil {
-		return failed("install it, or add it to PATH", "%s recorded %s, and there is no program %s in PATH", programOf(found), found.ID, words[0])
+		return failed("install it, or add it to PATH", "%s recorded %s, and there is no program %s in PATH", program, found.ID, words[0])
 	}
 	if err := c.out.flush(); err != nil {
 		return err
 	}
 	return cli.Become(path, words[1:], found.Dir)
-}
-
-// programOf returns the name of the program that recorded a conversation: the name of its store, or jp without one.
-func programOf(l *conversations.Listed) string {
-	return either(l.Source == "", "jp", l.Source)
 }
 
 // programPath returns the absolute path of a program: that of the running one if the program is this one, which is

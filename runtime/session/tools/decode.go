@@ -28,7 +28,7 @@ const (
 	maxArguments   = 4 << 20  // of the JSON of the arguments
 	maxInstruction = 1 << 20  // of a base_instruction_file
 	maxImage       = 8 << 20  // of an image file
-	maxImages      = 16777216 // of all image files of the call together
+	maxImages      = 16 << 20 // of all image files of the call together
 )
 
 // decoded is a call of a conv tool, while and after it is decoded.
@@ -218,7 +218,7 @@ func (d *decoded) readImage(path string) (string, error) {
 	case err != nil:
 		return "", err
 	case d.images > maxImages:
-		return "", errors.New("the image files of one call have more than 16777216 bytes")
+		return "", fmt.Errorf("the image files of one call have more than %d bytes", maxImages)
 	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind):
 		return "", errors.New("it is not a PNG, JPEG, GIF or WebP image")
 	}

@@ -28,10 +28,7 @@ import (
 
 // Family returns the conv tools for programs outside of sessions. Conversations may use the tools of others.
 func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
-	registry, err := toolset.NewRegistry(others...)
-	if err != nil { // the registry of all families reports the same error
-		registry, _ = toolset.NewRegistry()
-	}
+	registry, _ := toolset.NewRegistry(others...) // nothing runs after an error: the registry of all families has it too
 	f := &family{host: host, others: registry, projects: map[string]*Project{}, clients: map[string]*client{}}
 	return toolset.Family{
 		Name:      "conv",

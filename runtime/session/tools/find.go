@@ -77,7 +77,7 @@ func (p *Project) findByPrefix(ctx context.Context, id string) (Conversation, er
 func (p *Project) idsByPrefix(ctx context.Context, id string) (map[string]string, error) {
 	all, err := log.List(p.Logs)
 	prefix := sessions.IDs().Prefix
-	own := strings.TrimPrefix(id, prefix) // as ids begin in logs
+	own := strings.TrimPrefix(id, prefix) // only the ids of records have the prefix
 	found := map[string]string{}
 	for _, info := range all {
 		if strings.HasPrefix(info.Session, own) {

@@ -26,7 +26,8 @@ type Project struct {
 	Config   *config.Config
 	Logs     string   // the directory of the logs; it may not exist
 	Settings Settings // of new sessions, without a model
-	// Problems is the wrong models and servers. Untrusted is the servers left out because the user does not trust them.
+	// Problems are those of the tables of models, servers and trust. Untrusted has an error for each server that is left
+	// out because the user does not trust its project.
 	Problems, Untrusted []error
 	// Named is the model that the user has named to this process. It is used even if the project is not trusted.
 	Named string
@@ -117,7 +118,7 @@ func (p *Project) Model(_ context.Context, c *session.Conversation) (model.Model
 	}
 	chosen, err := configured.Choose(p.Config, name)
 	if err == nil && name != p.Named { // the session's choice needs trust, whoever made it
-		err = chosen.Trusted()
+		err = chosen.CheckTrust()
 	}
 	if err != nil {
 		return nil, err

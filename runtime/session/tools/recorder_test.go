@@ -112,7 +112,7 @@ func allRecorded(t *testing.T, w *jp.Workspace) string {
 	for _, c := range l.Conversations {
 		fmt.Fprintf(&b, "%s %q hidden=%v parent=%q label=%s both=%v\n", c.ID, c.Title, c.Hidden, c.Parent, c.Labels[jp.LabelSession], !c.UserOnly)
 		if _, err := c.Read(ctx, func(e *transcript.Event) bool {
-			b.Write(append(eventtext.AppendJSON([]byte("  "), e, transcript.JSONOptions{Turn: true}), '\n'))
+			b.Write(append(eventtext.AppendJSON([]byte("  "), e, true), '\n'))
 			return true
 		}); err != nil {
 			t.Error(err)

@@ -340,7 +340,7 @@ func open(t *testing.T, l *setup, name string) (model.Model, error) {
 
 func say(t *testing.T, m model.Model) (string, error) {
 	t.Helper()
-	r, err := m.Sample(t.Context(), model.Request{Items: []model.Item{model.Text(model.UserMessage, "hello")}}, nil)
+	r, err := m.Sample(t.Context(), model.Request{Items: []model.Item{model.Text(model.UserMessage, "hello")}}, func(string) {})
 	if err != nil || len(r.Items) == 0 {
 		return "", err
 	}
@@ -430,7 +430,7 @@ func TestKeyCommand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = m.Sample(context.Background(), model.Request{Items: []model.Item{model.Text(model.UserMessage, "x")}}, nil)
+			_, err = m.Sample(context.Background(), model.Request{Items: []model.Item{model.Text(model.UserMessage, "x")}}, func(string) {})
 			failure := (*model.Error)(nil)
 			if !errors.As(err, &failure) || failure.Message != want || strings.Contains(fmt.Sprintf("%+v", err), "sk-") {
 				t.Errorf("got %v, want %s", err, want)

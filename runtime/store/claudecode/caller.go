@@ -99,7 +99,7 @@ func (e *entry) calls(root *history.Root, useID string) bool {
 		if !bytes.Contains(line, []byte(strconv.Quote(useID))) {
 			continue
 		}
-		r, whole := parse(line)
+		r, whole := jsontext.Parse[record](line)
 		events, _ := r.events() // a text that quotes a transcript has the id too, and is no call
 		isCall := func(e transcript.Event) bool { return e.Kind == transcript.KindToolCall && e.CallID == useID }
 		if whole && slices.ContainsFunc(events, isCall) {

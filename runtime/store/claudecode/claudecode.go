@@ -68,30 +68,27 @@ type entry struct {
 // transcripts returns the transcripts in the folders that can contain sessions of the project, and
 // problems for the folders that cannot be read.
 func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.Problem) {
-	files, problems := s.Walk(root, ".", func(dir string) bool {
+	form := regexp.MustCompile(fileForm)
+	return history.Entries(&s.Store, root, ".", func(dir string) bool {
 		folder, below, isBelow := strings.Cut(dir, "/")
 		if isBelow {
 			session, rest, _ := strings.Cut(below, "/")
 			return history.IsUUID(session) && (rest == "" || rest == "subagents")
 		}
 		return s.Project.All() || slices.ContainsFunc(s.Project.Roots(), func(root string) bool { return mayHold(folder, root) })
-	})
-	form := regexp.MustCompile(fileForm)
-	for _, file := range files {
-		match := form.FindStringSubmatch(file)
+	}, func(e *entry) bool {
+		match := form.FindStringSubmatch(e.File)
 		if match == nil {
-			continue
+			return false
 		}
-		e := &entry{session: cmp.Or(match[1], match[2]), agent: match[3]}
-		if e.File = file; e.session != "" {
+		if e.session, e.agent = cmp.Or(match[1], match[2]), match[3]; e.session != "" {
 			e.ID = id(e.session, e.agent)
 		}
 		if e.agent != "" {
-			e.About = strings.TrimSuffix(file, ".jsonl") + ".meta.json"
+			e.About = strings.TrimSuffix(e.File, ".jsonl") + ".meta.json"
 		}
-		all = append(all, e)
-	}
-	return all, problems
+		return true
+	})
 }
 
 // List implements [store.Store]. A session whose records are all in another one is listed only if the

@@ -10,6 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -137,7 +138,7 @@ func (m *member) readTimes(ctx context.Context, root *history.Root) error {
 	}
 	defer f.Close()
 	return jsonl.Each(ctx, f, size, func(line []byte, _ int64) bool {
-		if r, _ := parse(line); r.isMessage() && r.Key != 0 {
+		if r, _ := jsontext.Parse[record](line); r.isMessage() && r.Key != 0 {
 			m.times[r.Key] = r.At
 		}
 		return true

@@ -40,7 +40,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	to := history.Recorder{Agent: e.agent != "", Inquiry: inquiry}
 	wanted := func() bool { return m.Dir == "" || m.Messages == 0 || to.Request == "" }
 	m.Whole, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
-		r, _ := parse(line)
+		r, _ := jsontext.Parse[record](line)
 		m.addRecord(&r)
 		if to.Request == "" {
 			to.Request = store.Request(r.command())

@@ -42,12 +42,6 @@ type record struct {
 	Forked      jsontext.Raw `json:"forkedFrom"`
 }
 
-// parse decodes a line. If the line is no JSON object, it returns false, and the members before the mistake.
-func parse(line []byte) (r record, ok bool) {
-	ok = jsontext.Decode(line, &r)
-	return r, ok
-}
-
 // isKnown reports whether the record is of a type that versions up to 2.1 write.
 func (r *record) isKnown() bool {
 	switch r.Type {
@@ -173,8 +167,7 @@ func (r *record) command() string {
 	if r.Type != "user" || r.Meta {
 		return ""
 	}
-	var m message
-	jsontext.Decode(r.Message, &m)
+	m, _ := jsontext.Parse[message](r.Message)
 	text := jsontext.String(m.Content)
 	if !strings.HasPrefix(strings.TrimSpace(text), "<command-") {
 		return ""
@@ -207,8 +200,7 @@ func (r *record) events() (all []transcript.Event, unknown int) {
 	if !r.isMessage() {
 		return all, 0
 	}
-	var m message
-	jsontext.Decode(r.Message, &m)
+	m, _ := jsontext.Parse[message](r.Message)
 	parts := blocks(m.Content)
 	if texts, isPrompt := r.prompt(parts); isPrompt {
 		add(transcript.Event{Kind: transcript.KindUser, Text: history.Join(texts)})

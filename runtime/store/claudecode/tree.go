@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -56,7 +57,7 @@ func (e *entry) readTree(ctx context.Context, root *history.Root, to *history.Re
 	t := &tree{index: map[key]*node{}, touched: map[key]int{}}
 	position := 0
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
-		r, ok := parse(line)
+		r, ok := jsontext.Parse[record](line)
 		if position++; ok {
 			t.addRecord(e, &r, position)
 		}

@@ -39,9 +39,6 @@ func Open(o store.Options) (*Store, bool) {
 	return &Store{s}, ok && (store.IsThere(filepath.Join(s.Dir, sessionsDir)) || store.IsThere(filepath.Join(s.Dir, tasksDir)))
 }
 
-// Variables returns the environment variables that move what is recorded.
-func Variables() []string { return []string{"CLINE_DATA_DIR", "XDG_CONFIG_HOME"} }
-
 // home returns the data directory of Cline's command line, or "" if the environment does not name it.
 func home(getenv func(string) string) string {
 	return cmp.Or(getenv("CLINE_DATA_DIR"), history.InHome(getenv, ".cline", "data"))
@@ -94,15 +91,12 @@ type entry struct {
 
 // entries returns the files with messages, and problems for the directories that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
-	files, problems := s.Walk(root, ".", func(dir string) bool {
+	return history.Entries(&s.Store, root, ".", func(dir string) bool {
 		parent, name := path.Split(dir)
 		return dir == sessionsDir || dir == tasksDir || (parent == sessionsDir+"/" || parent == tasksDir+"/") && history.IsName(name)
-	})
-	for _, file := range files {
-		dir, name := path.Split(file)
+	}, func(e *entry) bool {
+		dir, name := path.Split(e.File)
 		kind, session := path.Split(strings.TrimSuffix(dir, "/"))
-		e := &entry{session: session}
-		e.File = file
 		agent, isMessages := strings.CutSuffix(name, messagesFile)
 		switch {
 		case kind == sessionsDir+"/" && isMessages && history.IsName(agent):
@@ -115,12 +109,11 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 				e.About = taskList
 			}
 		default:
-			continue
+			return false
 		}
-		e.ID = id(session, e.agent)
-		all = append(all, e)
-	}
-	return all, problems
+		e.session, e.ID = session, id(session, e.agent)
+		return true
+	})
 }
 
 // isTask reports whether the entry is a task, in the older form.

@@ -96,8 +96,7 @@ func (e *entry) about(root *history.Root) (found about) {
 		return found
 	}
 	for task := range jsontext.Elements(bytes.TrimSpace(data)) {
-		var a about
-		if jsontext.Decode(task, &a); a.ID == e.session {
+		if a, _ := jsontext.Parse[about](task); a.ID == e.session {
 			return a
 		}
 	}
@@ -142,8 +141,7 @@ func (e *entry) addMessages(to *history.Recorder, data []byte) {
 		list = whole.Messages
 	}
 	for element := range jsontext.Elements(list) {
-		var m message
-		jsontext.Decode(element, &m)
+		m, _ := jsontext.Parse[message](element)
 		switch m.Role {
 		case "user":
 			m.addRequest(to)

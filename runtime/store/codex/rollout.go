@@ -64,8 +64,7 @@ func parseHeader(r *record) (h header) {
 	jsontext.Decode(r.Payload, &h)
 	// In some versions only the source has the thread that started a sub-agent.
 	for how := range jsontext.Members(h.Source.Subagent) {
-		var spawned header
-		jsontext.Decode(how.Value, &spawned)
+		spawned, _ := jsontext.Parse[header](how.Value)
 		h.Parent = cmp.Or(spawned.Parent, h.Parent)
 	}
 	for _, id := range []*string{&h.Thread, &h.Forked, &h.Parent, &h.Base.Thread} {

@@ -70,8 +70,7 @@ func (s *Store) list(ctx context.Context, l *store.Listing, archived bool) error
 	n := 0
 	for raw := range jsontext.Elements(records) {
 		n++
-		var r listRecord
-		jsontext.Decode(raw, &r)
+		r, _ := jsontext.Parse[listRecord](raw)
 		if r.Summary != nil {
 			for _, p := range r.Summary.Skipped {
 				id, _ := s.ParseID(p.ID) // empty if it is not a valid id

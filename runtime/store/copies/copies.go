@@ -83,17 +83,13 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	find := func(root *history.Root) (all []*entry, problems []store.Problem) {
-		files, problems := s.Walk(root, ".", func(string) bool { return false })
-		for _, file := range files {
-			id, isCopy := strings.CutSuffix(file, extension)
-			if _, err := s.parseID(id); isCopy && err == nil && !safefile.Temporary(file) {
-				e := &entry{}
-				e.File, e.ID = file, transcript.ID(id)
-				all = append(all, e)
-			}
-		}
-		return all, problems
+	find := func(root *history.Root) ([]*entry, []store.Problem) {
+		return history.Entries(&s.Store, root, ".", nil, func(e *entry) bool {
+			id, isCopy := strings.CutSuffix(e.File, extension)
+			_, err := s.parseID(id)
+			e.ID = transcript.ID(id)
+			return isCopy && err == nil && !safefile.Temporary(e.File)
+		})
 	}
 	return history.ListFiles(ctx, &s.Store, scope, find, nil, func(all map[transcript.ID]*entry) {
 		for _, e := range all {

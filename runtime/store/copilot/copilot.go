@@ -70,25 +70,15 @@ type entry struct {
 
 // entries returns the files of all sessions, and problems for the directories that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
-	files, problems := s.Walk(root, ".", func(dir string) bool { return history.IsName(dir) })
-	for _, file := range files {
-		dir, name := path.Split(file)
-		session := path.Clean(dir)
-		if dir == "" { // as versions of 2025 wrote it
-			session = strings.TrimSuffix(name, extension)
-		} else if name != eventsFile {
-			continue
+	return history.Entries(&s.Store, root, ".", history.IsName, func(e *entry) bool {
+		dir, name := path.Split(e.File)
+		session, isLog := strings.CutSuffix(name, extension)
+		if dir != "" { // versions of 2025 wrote none
+			session, isLog, e.About = path.Clean(dir), name == eventsFile, dir+aboutFile
 		}
-		if history.IsName(session) && strings.HasSuffix(name, extension) {
-			e := &entry{}
-			e.File, e.ID = file, id(session)
-			if dir != "" {
-				e.About = dir + aboutFile
-			}
-			all = append(all, e)
-		}
-	}
-	return all, problems
+		e.ID = id(session)
+		return isLog && history.IsName(session)
+	})
 }
 
 // List implements [store.Store].
@@ -115,7 +105,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	m, to := &e.Meta, newDecoder(&history.Recorder{})
 	wanted := func() bool { return to.Request == "" || m.IsFork && m.Parent == "" }
 	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
-		r, _ := parse(line)
+		r, _ := jsontext.Parse[record](line)
 		m.addRecord(&r)
 		to.record(&r)
 	})
@@ -188,7 +178,7 @@ func scalar(mapping []byte, key string) string {
 func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(to)
 	return to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
-		r, ok := parse(line)
+		r, ok := jsontext.Parse[record](line)
 		to.Copied = e.copies && r.At.Before(e.Meta.Created.Add(-startup)) // copies are older than the fork
 		return ok && d.record(&r)
 	})

@@ -60,12 +60,6 @@ type data struct {
 	} `json:"shellExecution"`
 }
 
-// parse reads a line. It returns false if that is no JSON object.
-func parse(line []byte) (r record, ok bool) {
-	ok = jsontext.Decode(line, &r)
-	return r, ok
-}
-
 // origin returns the session that this one was forked from, or "". It is only in a message for people:
 // Forked from "TITLE" (ID) as "TITLE" (ID).
 func (d *data) origin() string {

@@ -13,22 +13,19 @@ import (
 //
 // An event with a recorded object keeps the object's keys in their order, with the text and the
 // arguments of the event. The timestamp stays as recorded; a missing one is null. Of a repeated key
-// the last one is written. A text that is left as stored has "encoding":"base64". Added keys come
-// last, and replace recorded ones of the same name.
-func AppendJSON(dst []byte, e *transcript.Event, options transcript.JSONOptions) []byte {
+// the last one is written. A text that is left as stored has "encoding":"base64". That and "turn", the number of
+// the turn, come last, and replace recorded keys of the same name.
+func AppendJSON(dst []byte, e *transcript.Event, withMetadata bool) []byte {
 	dst = slices.Grow(dst, roomFor(len(e.Text)+len(e.Arguments)))
 	w := writer{event: e, dst: append(dst, '{')}
 	if e.Object != nil {
-		w.recorded(options)
+		w.recorded(withMetadata)
 	} else {
 		w.made()
 	}
 	w.string("encoding", e.Encoding.String())
-	if options.Turn {
-		w.key("turn")
-		w.dst = strconv.AppendInt(w.dst, int64(e.Turn), 10)
-	}
-	return append(w.dst, '}')
+	w.key("turn")
+	return append(strconv.AppendInt(w.dst, int64(e.Turn), 10), '}')
 }
 
 // writer writes the members of one event.
@@ -77,10 +74,10 @@ func (w *writer) made() {
 
 // recorded writes the members of the recorded object, except those that AppendJSON adds or leaves out. It begins with a
 // timestamp that is null if none is recorded.
-func (w *writer) recorded(options transcript.JSONOptions) {
+func (w *writer) recorded(withMetadata bool) {
 	const decoded = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
 	e := w.event
-	skipped := map[string]bool{"encoding": true, "chars": true, "head_chars": true, "cut": true, "turn": options.Turn, "metadata": options.OmitMetadata}
+	skipped := map[string]bool{"encoding": true, "chars": true, "head_chars": true, "cut": true, "turn": true, "metadata": !withMetadata}
 	if _, timed := jsontext.Unquote(jsontext.Get(e.Object, "timestamp")); !timed {
 		w.null("timestamp")
 		skipped["timestamp"] = true

@@ -52,7 +52,7 @@ func TestMade(t *testing.T) {
 			if body := eventtext.Body(&e); string(body) != test.body {
 				t.Errorf("body %q, want %q", body, test.body)
 			}
-			object := eventtext.AppendJSON(nil, &e, transcript.JSONOptions{Turn: true})
+			object := eventtext.AppendJSON(nil, &e, true)
 			if string(object) != test.json || !json.Valid(object) {
 				t.Errorf("JSON %s, want %s", object, test.json)
 			}

@@ -42,10 +42,7 @@ func Open(o store.Options) (*Store, bool) {
 
 // Home returns the home directory of Gemini CLI, or "" if the environment does not name it.
 func Home(getenv func(string) string) string {
-	if home := getenv("GEMINI_CLI_HOME"); home != "" {
-		return filepath.Join(home, ".gemini")
-	}
-	return history.InHome(getenv, ".gemini")
+	return cmp.Or(history.Under(getenv("GEMINI_CLI_HOME"), ".gemini"), history.InHome(getenv, ".gemini"))
 }
 
 // IDs returns the form of ids: the uuid of a session, and for a sub-agent also its name.
@@ -104,8 +101,8 @@ func (e *entry) session() string { return cmp.Or(e.parent, e.Meta.UUID) }
 
 // entries returns the files of the project, and problems for the folders that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
-	dirs := s.folders()
-	files, problems := s.Walk(root, ".", func(name string) bool {
+	dirs, form := s.folders(), regexp.MustCompile(fileForm)
+	return history.Entries(&s.Store, root, ".", func(name string) bool {
 		below := strings.Split(name, "/")
 		switch len(below) {
 		case 1: // the folder of a project
@@ -117,16 +114,13 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 			return below[1] == chatsDir
 		}
 		return history.IsUUID(below[2]) // the directory of the sub-agents of a session
-	})
-	form := regexp.MustCompile(fileForm)
-	for _, file := range files {
-		if match := form.FindStringSubmatch(file); match != nil {
-			e := &entry{dir: dirs[match[1]], parent: match[2], agent: match[3]}
-			e.File = file
-			all = append(all, e)
+	}, func(e *entry) bool {
+		match := form.FindStringSubmatch(e.File)
+		if match != nil {
+			e.dir, e.parent, e.agent = dirs[match[1]], match[2], match[3]
 		}
-	}
-	return all, problems
+		return match != nil
+	})
 }
 
 // List implements [store.Store]. A session that is resumed can leave another file, which is usually

@@ -31,7 +31,7 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	if strings.HasSuffix(e.File, logExtension) {
 		wanted := func() bool { return to.Request == "" }
 		_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
-			r, _ := parse(line)
+			r, _ := jsontext.Parse[record](line)
 			m.addRecord(d, &r)
 		})
 	} else {
@@ -55,7 +55,7 @@ func readObject(f io.ReaderAt, size int64) (r record, cut bool, err error) {
 	if err != nil && err != io.EOF {
 		return r, true, err
 	}
-	r, whole := parse(data[:n])
+	r, whole := jsontext.Parse[record](data[:n])
 	if !whole {
 		_, list, _ := bytes.Cut(data[:n], []byte(`"messages"`))
 		r.Messages = bytes.TrimLeft(list, ": \t\r\n")
@@ -153,7 +153,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 
 // applyLine applies the record in a line to the plan. It returns false if the line is no known record.
 func (p *plan) applyLine(line []byte) bool {
-	r, ok := parse(line)
+	r, ok := jsontext.Parse[record](line)
 	switch {
 	case !ok:
 		return false

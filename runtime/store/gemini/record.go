@@ -40,12 +40,6 @@ type thought struct {
 	At          time.Time `json:"timestamp"`
 }
 
-// parse decodes a line. If the line is no JSON object, it returns false, and the members before the mistake.
-func parse(line []byte) (r record, ok bool) {
-	ok = jsontext.Decode(line, &r)
-	return r, ok
-}
-
 // records returns the messages of a list, up to the first mistake.
 func records(list jsontext.Raw) []record {
 	return jsontext.Parts(list, func([]byte) (none record) { return none })

@@ -33,16 +33,12 @@ type line struct {
 
 // List implements [store.Store].
 func (s *files) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	find := func(root *history.Root) (all []*entry, problems []store.Problem) {
-		names, problems := s.Walk(root, ".", func(string) bool { return false })
-		for _, name := range names {
-			if session, ok := strings.CutSuffix(name, extension); ok && history.IsName(session) {
-				e := &entry{}
-				e.File, e.ID = name, IDs().ID(session, "")
-				all = append(all, e)
-			}
-		}
-		return all, problems
+	find := func(root *history.Root) ([]*entry, []store.Problem) {
+		return history.Entries(&s.Store, root, ".", nil, func(e *entry) bool {
+			session, isLog := strings.CutSuffix(e.File, extension)
+			e.ID = IDs().ID(session, "")
+			return isLog && history.IsName(session)
+		})
 	}
 	return history.ListFiles(ctx, &s.Store, scope, find, nil, nil)
 }
@@ -51,8 +47,7 @@ func (s *files) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	to, m := &history.Recorder{}, &e.Meta
 	_, err = jsonl.Peek(ctx, f, size, func() bool { return to.Request == "" }, func(data []byte) {
-		var l line
-		l.record(to, data)
+		l, _ := recordLine(to, data)
 		m.Dir, m.Title = cmp.Or(m.Dir, l.Dir), cmp.Or(m.Title, l.Description)
 		m.Created = cmp.Or(m.Created, history.Moment(l.Created))
 	})
@@ -63,16 +58,16 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 // Decode implements [history.File].
 func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	return to.Lines(ctx, root, e.File, func(data []byte, _ int64) bool {
-		var l line
-		return l.record(to, data)
+		_, ok := recordLine(to, data)
+		return ok
 	})
 }
 
-// record decodes data into the line and adds its events to a recorder. It returns false if data is damaged.
-func (l *line) record(to *history.Recorder, data []byte) bool {
-	ok := jsontext.Decode(data, l)
+// recordLine adds the events of a line to a recorder, and returns the line; false if it is damaged.
+func recordLine(to *history.Recorder, data []byte) (l line, ok bool) {
+	l, ok = jsontext.Parse[line](data)
 	if l.Role != "" {
 		record(to, &messagedb.Message{Role: l.Role, At: history.Moment(l.Created), About: l.Metadata, Data: l.Content})
 	}
-	return ok
+	return l, ok
 }

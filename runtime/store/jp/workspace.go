@@ -25,6 +25,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -181,19 +182,11 @@ func userDataDir(getenv func(string) string, goos string) string {
 	}
 	switch goos {
 	case "windows":
-		return cmp.Or(under(getenv("LOCALAPPDATA"), "jp", "data"), under(getenv("USERPROFILE"), "AppData", "Local", "jp", "data"))
+		return cmp.Or(history.Under(getenv("LOCALAPPDATA"), "jp", "data"), history.Under(getenv("USERPROFILE"), "AppData", "Local", "jp", "data"))
 	case "darwin":
-		return under(getenv("HOME"), "Library", "Application Support", "jp")
+		return history.Under(getenv("HOME"), "Library", "Application Support", "jp")
 	}
-	return under(getenv("HOME"), ".local", "share", "jp")
-}
-
-// under returns a path in a directory, or "" for no directory.
-func under(base string, elem ...string) string {
-	if base == "" {
-		return ""
-	}
-	return filepath.Join(append([]string{base}, elem...)...)
+	return history.Under(getenv("HOME"), ".local", "share", "jp")
 }
 
 // userStores returns the user's stores with a workspace id, or all for an empty id, in the order of their names.

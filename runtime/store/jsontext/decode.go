@@ -31,6 +31,12 @@ func Decode(data []byte, into any) bool {
 	}) && skipSpace(data, c.Pos) == len(data)
 }
 
+// Parse returns a JSON object as a struct, as [Decode] reads it, and reports whether data is one whole object.
+func Parse[T any](data []byte) (object T, ok bool) {
+	ok = Decode(data, &object)
+	return object, ok
+}
+
 // Parts decodes an array of objects and texts, or one object or text alone. text returns the part for a
 // text.
 func Parts[T any](raw Raw, text func(text []byte) T) []T {

@@ -9,6 +9,7 @@ package opencode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,9 +40,6 @@ const (
 // begin with it.
 func (p Program) variable() string { return strings.ToUpper(string(p)) }
 
-// Variables returns the environment variables that move what a program records.
-func (p Program) Variables() []string { return []string{p.variable() + "_DB", "XDG_DATA_HOME"} }
-
 // Store is the conversations of a project in a home directory. It implements [store.Store].
 type Store struct {
 	history.Store
@@ -69,10 +67,7 @@ func (p Program) Open(o store.Options) (*Store, bool) {
 // Home returns the directory of the program, or "" if the environment does not name it. It is the same on
 // all systems.
 func (p Program) Home(getenv func(string) string) string {
-	if data := getenv("XDG_DATA_HOME"); data != "" {
-		return filepath.Join(data, string(p))
-	}
-	return history.InHome(getenv, ".local", "share", string(p))
+	return cmp.Or(history.Under(getenv("XDG_DATA_HOME"), string(p)), history.InHome(getenv, ".local", "share", string(p)))
 }
 
 // databases returns the paths of the databases: of several with a session, the first is read. A database
@@ -127,10 +122,10 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 // calling returns the session in which a call runs; "" if there is none, or if several make the same
 // call.
 func (s *Store) calling(ctx context.Context, from caller.Caller) string {
-	l := s.open()
+	sources, l := s.open()
 	defer l.Close()
 	found := ""
-	for _, src := range l.sources {
+	for _, src := range sources {
 		d, ok := src.(*database)
 		if !ok {
 			continue // it is not known that versions with trees record calls in time

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 )
@@ -141,7 +142,7 @@ func TestNaive(t *testing.T) {
 	inDatabase := newHome(t)
 	o := inDatabase.own("opencode.db")
 	o.exec(schema)
-	for seed := range uint64(200) {
+	for seed := range cases.Of(uint64(100)) {
 		s := randomSession(rand.New(rand.NewPCG(seed, 1)))
 		want := naive(s)
 		for _, table := range []string{"session", "message", "part"} {

@@ -58,40 +58,32 @@ func (i *info) origin(all []*info) (from *info) {
 	return from
 }
 
-// listing is a listing with its open sources.
-type listing struct {
-	store *Store
-	store.Listing
-	sources []source
-}
-
-// open returns a listing without conversations.
-func (s *Store) open() *listing {
-	l := &listing{store: s}
-	l.Release = func() {
-		for _, src := range l.sources {
+// open returns the open sources, and a listing without conversations that releases them.
+func (s *Store) open() (sources []source, l *store.Listing) {
+	l = &store.Listing{Release: func() {
+		for _, src := range sources {
 			src.Release()
 		}
-	}
+	}}
 	databases, err := s.databases()
 	if err != nil {
 		l.Problems = append(l.Problems, history.Problem("", store.Unreadable, s.Dir, err))
 	}
 	for _, path := range databases {
-		l.sources = append(l.sources, newDatabase(path))
+		sources = append(sources, newDatabase(path))
 	}
 	if t := newTree(s); store.IsThere(t.Dir) {
-		l.sources = append(l.sources, t)
+		sources = append(sources, t)
 	}
-	return l
+	return sources, l
 }
 
 // sessions returns the sessions of the project, and adds the problems of reading them to the listing. A session in
 // several sources is read from the first. The error is that of a source if none could be read.
-func (l *listing) sessions(ctx context.Context) (found []*info, err error) {
+func (s *Store) sessions(ctx context.Context, sources []source, l *store.Listing) (found []*info, err error) {
 	seen := map[string]bool{}
 	read := 0
-	for _, src := range l.sources {
+	for _, src := range sources {
 		infos, problems, err := src.sessions(ctx, "")
 		if err != nil {
 			problems = append(problems, history.Problem("", store.Unreadable, src.path(), err))
@@ -100,7 +92,7 @@ func (l *listing) sessions(ctx context.Context) (found []*info, err error) {
 		}
 		l.Problems = append(l.Problems, problems...)
 		for _, i := range infos {
-			if !seen[i.session] && l.store.Project.Has(i.Dir) {
+			if !seen[i.session] && s.Project.Has(i.Dir) {
 				found = append(found, i)
 			}
 			seen[i.session] = true
@@ -114,8 +106,8 @@ func (l *listing) sessions(ctx context.Context) (found []*info, err error) {
 
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	l := s.open()
-	all, err := l.sessions(ctx)
+	sources, l := s.open()
+	all, err := s.sessions(ctx, sources, l)
 	for n := 0; n < len(all) && err == nil; n++ {
 		if scope.Has(s.ID(all[n].session, ""), all[n].archived()) {
 			l.Conversations = append(l.Conversations, s.conversation(ctx, all[n], all))
@@ -127,7 +119,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		return nil, err
 	}
 	l.Keep(scope)
-	return &l.Listing, nil
+	return l, nil
 }
 
 // conversation returns the list's entry for a session. all are the sessions of the project, with this one.

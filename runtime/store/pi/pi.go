@@ -71,22 +71,16 @@ func IDs() *history.IDs {
 func id(session string) transcript.ID { return IDs().ID(session, "") }
 
 // entry is the file of a session.
-type entry struct {
-	history.Entry[metadata]
-	isFork bool // of a session that lists show together with it
-}
+type entry struct{ history.Entry[history.Session] }
 
 // entries returns the files of sessions, and problems for the folders that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
-	files, problems := s.Walk(root, ".", func(dir string) bool { return !strings.Contains(dir, "/") })
-	for _, file := range files {
-		if session := sessionIn(file); session != "" {
-			e := &entry{}
-			e.File, e.ID = file, id(session)
-			all = append(all, e)
-		}
-	}
-	return all, problems
+	isFolder := func(dir string) bool { return !strings.Contains(dir, "/") }
+	return history.Entries(&s.Store, root, ".", isFolder, func(e *entry) bool {
+		session := sessionIn(e.File)
+		e.ID = id(session)
+		return session != ""
+	})
 }
 
 // sessionIn returns the id of the session in the name of a file: pi's begin with the time, OpenClaw's do not. It
@@ -105,16 +99,7 @@ func sessionIn(file string) string {
 
 // List implements [store.Store]. Of several files of a session the one that was written last is read.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	return history.ListFiles(ctx, &s.Store, scope, s.entries, func(a, b *entry) int {
-		return cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified())
-	}, func(all map[transcript.ID]*entry) {
-		for _, e := range all {
-			origin := all[id(e.Meta.Origin)]
-			if e.isFork = origin != nil && origin != e; e.isFork {
-				e.Parent = origin.ID
-			}
-		}
-	})
+	return history.ListFiles(ctx, &s.Store, scope, s.entries, nil, nil)
 }
 
 // Caller implements [store.Recognizer]. pi names the calling session in the environment of a shell command.

@@ -13,12 +13,6 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// metadata is the metadata of a session.
-type metadata struct {
-	history.Session
-	Origin string // the session that it was forked from; empty for none
-}
-
 // record is a line of a log. Its texts can be parts of the line.
 type record struct {
 	Type    string    `json:"type"`
@@ -64,8 +58,7 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	m, to := &e.Meta, &history.Recorder{}
 	wanted := func() bool { return to.Request == "" }
 	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
-		var r record
-		jsontext.Decode(line, &r)
+		r, _ := jsontext.Parse[record](line)
 		switch {
 		case r.Type == "session" && m.Created.IsZero():
 			m.Dir, m.Created, m.Origin = r.Dir, r.At, sessionIn(strings.ReplaceAll(r.Origin, `\`, "/"))
@@ -82,15 +75,14 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	var branch history.Branch[*record]
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
-		r := &record{}
-		ok := jsontext.Decode(bytes.Clone(line), r) // r keeps parts of the line, whose bytes change with the next line
+		r, ok := jsontext.Parse[record](bytes.Clone(line)) // r keeps parts of the line, whose bytes change with the next line
 		if r.Type != "session" {
-			branch.Add(r.ID, r.Parent, r)
+			branch.Add(r.ID, r.Parent, &r)
 		}
 		return ok
 	})
 	for _, r := range branch.Live() {
-		to.Copied = e.isFork && r.At.Before(e.Meta.Created) // a fork's file begins with copies, which are older
+		to.Copied = e.IsFork && r.At.Before(e.Meta.Created) // a fork's file begins with copies, which are older
 		r.record(to)
 	}
 	return err

@@ -35,17 +35,9 @@ func Open(o store.Options) (*Store, bool) {
 	return &Store{s}, ok
 }
 
-// Variables returns the environment variables that move what Qwen Code records, the first one that is set.
-func Variables() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
-
 // Home returns the directory of Qwen Code, or "" if the environment does not name it.
 func Home(getenv func(string) string) string {
-	for _, variable := range Variables() {
-		if dir := getenv(variable); dir != "" {
-			return dir
-		}
-	}
-	return history.InHome(getenv, ".qwen")
+	return cmp.Or(getenv("QWEN_RUNTIME_DIR"), getenv("QWEN_HOME"), history.InHome(getenv, ".qwen"))
 }
 
 // IDs returns the form of ids: the uuid of a session, and for a sub-agent also its name.
@@ -58,16 +50,14 @@ func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
 // entry is a file of a session or a sub-agent.
 type entry struct {
-	history.Entry[metadata]
-	session string // uuid; of a sub-agent that of the session that started it
-	agent   string // name of a sub-agent; empty for a session
-	isFork  bool   // of a session that lists show together with it
+	history.Entry[history.Session]
+	agent string // name of a sub-agent; empty for a session
 }
 
 // entries returns the files of sessions and sub-agents, and problems for the folders that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	// The folders are PROJECT/chats, PROJECT/chats/archive and PROJECT/subagents/SESSION.
-	files, problems := s.Walk(root, ".", func(dir string) bool {
+	return history.Entries(&s.Store, root, ".", func(dir string) bool {
 		names := strings.Split(dir, "/")
 		switch {
 		case len(names) == 1:
@@ -78,54 +68,33 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 			return len(names) == 2 || len(names) == 3 && history.IsUUID(names[2])
 		}
 		return false
-	})
-	for _, file := range files {
-		if e := newEntry(file); e != nil {
-			all = append(all, e)
-		}
-	}
-	return all, problems
+	}, (*entry).parseName)
 }
 
-// newEntry returns the entry of a file; nil if its name is not that of a session or a sub-agent.
-func newEntry(file string) *entry {
-	e := &entry{}
-	e.File = file
-	below := strings.Split(file, "/")
-	name, isLog := strings.CutSuffix(path.Base(file), ".jsonl")
+// parseName sets what the name of the file says, and reports whether it is that of a session or a sub-agent.
+func (e *entry) parseName() bool {
+	below := strings.Split(e.File, "/")
+	session, isLog := strings.CutSuffix(path.Base(e.File), ".jsonl")
 	switch {
 	case !isLog || len(below) < 3:
-		return nil
+		return false
 	case below[1] == "chats":
-		e.session, e.Archived = name, len(below) == 4
+		e.Archived = len(below) == 4
 	default:
-		agent, isAgent := strings.CutPrefix(name, "agent-")
+		agent, isAgent := strings.CutPrefix(session, "agent-")
 		if !isAgent || !history.IsName(agent) || len(below) != 4 {
-			return nil
+			return false
 		}
-		e.session, e.agent, e.About = below[2], agent, strings.TrimSuffix(file, ".jsonl")+".meta.json"
-		e.Parent = id(e.session, "")
+		session, e.agent, e.About = below[2], agent, strings.TrimSuffix(e.File, ".jsonl")+".meta.json"
+		e.Parent = id(session, "")
 	}
-	if !history.IsUUID(e.session) {
-		return nil
-	}
-	e.ID = id(e.session, e.agent)
-	return e
+	e.ID = id(session, e.agent)
+	return history.IsUUID(session)
 }
 
-// List implements [store.Store]. Of several files of a session the one that is not archived is read, of
-// several of these the one that was written last.
+// List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	return history.ListFiles(ctx, &s.Store, scope, s.entries, func(a, b *entry) int {
-		return cmp.Or(history.CompareBool(a.Archived, b.Archived), cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()))
-	}, func(all map[transcript.ID]*entry) {
-		for _, e := range all {
-			origin := all[id(e.Meta.Origin, "")]
-			if e.isFork = origin != nil && (e.Archived || !origin.Archived); e.isFork && e.agent == "" {
-				e.Parent = origin.ID
-			}
-		}
-	})
+	return history.ListFiles(ctx, &s.Store, scope, s.entries, nil, nil)
 }
 
 // Caller implements [store.Recognizer]. Qwen Code names the calling session in the environment of a shell

@@ -14,12 +14,6 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// metadata is the metadata of a session or a sub-agent.
-type metadata struct {
-	history.Session
-	Origin string // the session that it was forked from; empty for none
-}
-
 // record is a line of a log. Its texts can be parts of the line.
 type record struct {
 	UUID       string    `json:"uuid"`
@@ -51,8 +45,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	d := e.newDecoder(to)
 	wanted := func() bool { return to.Request == "" }
 	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
-		var r record
-		jsontext.Decode(line, &r)
+		r, _ := jsontext.Parse[record](line)
 		if m.Created.IsZero() {
 			m.Created, m.Origin = r.At, r.Forked.Session
 		}
@@ -73,16 +66,15 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	var branch history.Branch[*record]
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
-		r := &record{}
-		ok := jsontext.Decode(bytes.Clone(line), r) // r keeps parts of the line, whose bytes change with the next line
+		r, ok := jsontext.Parse[record](bytes.Clone(line)) // r keeps parts of the line, whose bytes change with the next line
 		if r.UUID != "" {
-			branch.Add(r.UUID, r.Parent, r)
+			branch.Add(r.UUID, r.Parent, &r)
 		}
 		return ok
 	})
 	d := e.newDecoder(to)
 	for _, r := range branch.Live() {
-		to.Copied = e.isFork && r.Forked.Session != ""
+		to.Copied = e.IsFork && r.Forked.Session != ""
 		d.record(r)
 	}
 	return err

@@ -116,15 +116,11 @@ type log struct {
 
 // find returns the logs of sessions, and problems for a directory that cannot be read.
 func (s *Store) find(root *history.Root) (all []*log, problems []store.Problem) {
-	files, problems := s.Walk(root, ".", func(string) bool { return false })
-	for _, file := range files {
-		if session, ok := strings.CutSuffix(file, ".jsonl"); ok && history.IsUUID(session) {
-			l := &log{project: s.Project}
-			l.File, l.ID = file, ID(session, "", "")
-			all = append(all, l)
-		}
-	}
-	return all, problems
+	return history.Entries(&s.Store, root, ".", nil, func(l *log) bool {
+		session, isLog := strings.CutSuffix(l.File, ".jsonl")
+		l.project, l.ID = s.Project, ID(session, "", "")
+		return isLog && history.IsUUID(session)
+	})
 }
 
 // Peek implements [history.Listed]. It leaves out conversations that are empty or recorded elsewhere.
@@ -132,8 +128,7 @@ func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64)
 	session := strings.TrimSuffix(l.File, ".jsonl")
 	var all []*conversation
 	err = jsonl.Each(ctx, f, size, func(data []byte, _ int64) bool {
-		var x record
-		jsontext.Decode(data, &x) // reading the conversation counts damaged lines
+		x, _ := jsontext.Parse[record](data) // reading the conversation counts damaged lines
 		for i := range x.Events {
 			e := &x.Events[i]
 			if e.Type == "conversation_opened" {
@@ -204,8 +199,7 @@ func (c *conversation) decode(ctx context.Context, root *history.Root, file stri
 		if offset > 0 && !bytes.Contains(data, []byte(c.ID)) {
 			return true // it has no event of this conversation
 		}
-		var x record
-		ok := jsontext.Decode(data, &x)
+		x, ok := jsontext.Parse[record](data)
 		for i := range x.Events {
 			if e := &x.Events[i]; e.Conversation == c.ID {
 				e.addTo(to)

@@ -87,7 +87,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		return s.Project.Has(dirs[dir])
 	})
 	if s.Project.Has("") {
-		more, unread := s.Walk(root, emptyDir, func(string) bool { return false })
+		more, unread := s.Walk(root, emptyDir, nil)
 		files, problems = append(files, more...), append(problems, unread...)
 	}
 	for _, file := range files {

@@ -192,9 +192,7 @@ func (r *recorder) addUser(list jsontext.Raw) {
 func (r *recorder) addAgent(list, results jsontext.Raw) {
 	byCall := map[string]callResult{}
 	for m := range jsontext.Members(results) {
-		var result callResult
-		jsontext.Decode(m.Value, &result)
-		byCall[string(jsontext.Unescape(m.Key))] = result
+		byCall[string(jsontext.Unescape(m.Key))], _ = jsontext.Parse[callResult](m.Value)
 	}
 	for _, c := range contents(list) {
 		switch {

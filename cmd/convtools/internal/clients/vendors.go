@@ -61,7 +61,7 @@ func converse(ctx context.Context, m models.Model, api string) error {
 		request.Tools = append(request.Tools, models.Tool{Name: name, Description: "Does it.", Parameters: schema})
 	}
 	for called := true; called; {
-		response, err := m.Sample(ctx, request, nil)
+		response, err := m.Sample(ctx, request, func(string) {})
 		if err != nil {
 			return fmt.Errorf("asking the provider: %w", err)
 		}

@@ -59,9 +59,8 @@ func (c *corpus) measureBlame(ctx context.Context, convtools, labels string, std
 			}
 		}
 	}
-	slices.Sort(times)
 	fmt.Fprintf(stdout, "blame: %d lines that commits added: right session first %.1f%%, median %.0f ms, slowest %.0f ms\n",
-		asked, 100*float64(right)/float64(max(asked, 1)), times[len(times)/2].Seconds()*1000, times[len(times)-1].Seconds()*1000)
+		asked, 100*float64(right)/float64(max(asked, 1)), median(times).Seconds()*1000, slices.Max(append(times, 0)).Seconds()*1000)
 	return nil
 }
 

@@ -95,3 +95,24 @@ func TestFailedQuestion(t *testing.T) {
 		}
 	}
 }
+
+// Without questions there are figures of none.
+func TestNoQuestions(t *testing.T) {
+	t.Parallel()
+	c := corpus{}
+	c.Dir = t.TempDir()
+	labels := filepath.Join(c.Dir, "labels.json")
+	if err := errors.Join(os.WriteFile(labels, []byte("[]"), 0o600), os.MkdirAll(c.Folder(), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	new(score).write(&b, "peer")
+	if err := c.measureBlame(t.Context(), "convtools", labels, &b); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"peer", "0.0 ms", "blame: 0 lines that commits added: right session first 0.0%, median 0 ms, slowest 0 ms"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing from\n%s", want, &b)
+		}
+	}
+}

@@ -74,9 +74,17 @@ func (s *score) write(w io.Writer, name string) {
 		}
 		return fmt.Sprintf("%5.1f%%", 100*float64(n)/float64(total))
 	}
-	slices.Sort(s.times)
 	fmt.Fprintf(w, "  %-28s %s  %s  %s  %s  %6d  %6d  %6.1f ms\n", name, percent(s.all, s.withEvidence), percent(s.some, s.withEvidence),
-		percent(s.first, s.questions), percent(s.five, s.questions), s.chars/max(s.questions, 1), s.longest, s.times[len(s.times)/2].Seconds()*1000)
+		percent(s.first, s.questions), percent(s.five, s.questions), s.chars/max(s.questions, 1), s.longest, median(s.times).Seconds()*1000)
+}
+
+// median returns the median of times, which it sorts; 0 if there are none.
+func median(times []time.Duration) time.Duration {
+	if len(times) == 0 {
+		return 0
+	}
+	slices.Sort(times)
+	return times[len(times)/2]
 }
 
 // engine answers the questions of a corpus.

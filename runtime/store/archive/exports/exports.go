@@ -224,9 +224,8 @@ func (i *importing) importValue(kind string, h *header, p Problem) error {
 		return i.put(kind, h, p)
 	}
 	for agent := range jsontext.Elements(h.Agents) {
-		h := &header{}
-		jsontext.Decode(agent, h)
-		if err := i.put(kind, h, p); err != nil {
+		h, _ := jsontext.Parse[header](agent)
+		if err := i.put(kind, &h, p); err != nil {
 			return err
 		}
 	}

@@ -198,6 +198,10 @@ func TestBadZips(t *testing.T) {
 	lying := bytes.Clone(whole) // about how much there is
 	directory := bytes.Index(whole, []byte("PK\x01\x02"))
 	binary.LittleEndian.PutUint32(lying[directory+24:], 0xfffffff0)
+	bomb := map[string]string{} // of files that unpack to a thousand times their size
+	for n := range 70 {
+		bomb[fmt.Sprintf("conversations-%d.json", n)] = good + strings.Repeat(" ", 1<<20)
+	}
 	for name, c := range map[string]struct {
 		zip  []byte
 		want string
@@ -206,7 +210,8 @@ func TestBadZips(t *testing.T) {
 		"a head":     {whole[:4], "x.zip: it is a zip that is damaged or not complete"},
 		"encrypted":  {encrypted, "conversations.json:0: it is encrypted"},
 		"spoiled":    {spoiled, "failed 1"},
-		"lying":      {lying, "failed 1"},
+		"lying":      {lying, "x.zip: its files are more than 100 times as large as the zip"},
+		"a bomb":     {zipped(t, bomb), "x.zip: its files are more than 100 times as large as the zip"},
 		"upwards":    {zipped(t, map[string]string{"../conversations.json": good}), "new 1,"},
 		"absolute":   {zipped(t, map[string]string{"/etc/conversations.json": good}), "new 1,"},
 		"one in one": {zipped(t, map[string]string{"inner.zip": string(whole)}), "unrecognised: "},

@@ -58,11 +58,31 @@ func open(name string) (files []file, closer io.Closer, err error) {
 	}
 	archive, err := zip.NewReader(f, info.Size())
 	if err != nil {
-		f.Close()
 		err = fmt.Errorf("%s: it is a zip that is damaged or not complete, as after a download that was interrupted: %w", name, err)
+	} else if files = find(archive); !fits(files, info.Size()) {
+		err = fmt.Errorf("%s: its files are more than %d times as large as the zip: it is damaged, or made to fill the disk", name, maxGrowth)
+	}
+	if err != nil {
+		f.Close()
 		return nil, nil, &UnrecognisedError{Path: name, Err: err}
 	}
-	return find(archive), f, nil
+	return files, f, nil
+}
+
+// maxGrowth is the largest size of the files in a zip together, in sizes of the zip. They can always have maxConversation.
+const maxGrowth = 100
+
+// fits reports whether the files in a zip of some bytes are not larger together than maxGrowth allows. No more is read of
+// a file than its size.
+func fits(files []file, zipSize int64) bool {
+	left := max(maxConversation, maxGrowth*zipSize)
+	for _, f := range files {
+		if f.size < 0 || f.size > left {
+			return false
+		}
+		left -= f.size
+	}
+	return true
 }
 
 // isZip reports whether a file begins as a zip.

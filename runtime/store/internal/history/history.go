@@ -161,20 +161,24 @@ func (i *IDs) Claims(text string) bool {
 	return prefixed || i.Bare != nil && ok && i.Bare(rest)
 }
 
-// InHome returns a path in the user's home directory, or "" if the environment does not name that.
-func InHome(getenv func(string) string, elem ...string) string {
-	home := config.Home(getenv)
-	if home == "" {
+// Under returns a path in a directory, or "" for no directory.
+func Under(dir string, elem ...string) string {
+	if dir == "" {
 		return ""
 	}
-	return filepath.Join(append([]string{home}, elem...)...)
+	return filepath.Join(append([]string{dir}, elem...)...)
+}
+
+// InHome returns a path in the user's home directory, or "" if the environment does not name that.
+func InHome(getenv func(string) string, elem ...string) string {
+	return Under(config.Home(getenv), elem...)
 }
 
 // InData returns a path in the user's data directory, the same on all systems, or "" if the environment does
 // not name that: https://specifications.freedesktop.org/basedir-spec/latest/.
 func InData(getenv func(string) string, elem ...string) string {
 	if data := getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
-		return filepath.Join(append([]string{data}, elem...)...)
+		return Under(data, elem...)
 	}
 	return InHome(getenv, append([]string{".local", "share"}, elem...)...)
 }
@@ -193,10 +197,7 @@ func InSettings(getenv func(string) string, elem ...string) string {
 			dir = InHome(getenv, ".config")
 		}
 	}
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(append([]string{dir}, elem...)...)
+	return Under(dir, elem...)
 }
 
 // CutPrefix is strings.CutPrefix for a prefix in any case.

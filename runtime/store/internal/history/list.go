@@ -23,7 +23,8 @@ type Session struct {
 	Dir            string // working directory
 	Branch         string // of version control, the last one
 	Created, Last  time.Time
-	Readable       bool // it has events that can be read
+	Readable       bool   // it has events that can be read
+	Origin         string // the program's id of the session that it was forked from; empty for none
 }
 
 func (s Session) session() Session { return s }
@@ -44,6 +45,9 @@ type Entry[M any] struct {
 	// for ListFiles
 	Parent           transcript.ID // as in [transcript.Conversation]
 	Archived, Hidden bool
+
+	// IsFork is set by ListFiles: lists show the session that it was forked from together with it.
+	IsFork bool
 }
 
 // Base returns the entry itself, from a type that embeds it.
@@ -65,14 +69,19 @@ type File[M any] interface {
 }
 
 // ListFiles lists the sessions of the project that can be read, each in a file. find is that of [List]. Of several files
-// with an id the first by compare is read; nil is the order of find. link, if not nil, sets the links between sessions.
+// with an id the first by compare is read, if that is not nil, then one that is not archived, then the one that was written
+// last. The parent of a fork is its origin, unless it has another one. link, if not nil, sets other links between sessions.
 func ListFiles[E File[M], M interface{ session() Session }](ctx context.Context, s *Store, scope store.Scope,
 	find func(root *Root) ([]E, []store.Problem), compare func(a, b E) int, link func(all map[transcript.ID]E),
 ) (*store.Listing, error) {
 	return List(ctx, s, scope, find, func(_ *Root, all []E, l *store.Listing) error {
-		if compare != nil {
-			slices.SortStableFunc(all, compare)
-		}
+		slices.SortStableFunc(all, func(a, b E) int {
+			x, y, first := a.Base(), b.Base(), 0
+			if compare != nil {
+				first = compare(a, b)
+			}
+			return cmp.Or(first, CompareBool(x.Archived, y.Archived), cmp.Compare(y.Stamp.Modified(), x.Stamp.Modified()))
+		})
 		listed := map[transcript.ID]E{}
 		for _, one := range all {
 			e := one.Base()
@@ -87,6 +96,13 @@ func ListFiles[E File[M], M interface{ session() Session }](ctx context.Context,
 		for id, one := range listed {
 			e := one.Base()
 			m := e.Meta.session()
+			if m.Origin != "" {
+				origin, isListed := listed[s.ID(m.Origin, "")]
+				e.IsFork = isListed && origin.Base() != e && (e.Archived || !origin.Base().Archived)
+			}
+			if e.IsFork && e.Parent == "" {
+				e.Parent = s.ID(m.Origin, "")
+			}
 			c := s.Conversation(id, &m, one.Decode, e.Stamp)
 			c.Parent, c.Archived, c.Hidden = e.Parent, e.Archived, e.Hidden
 			l.Conversations = append(l.Conversations, c)

@@ -96,8 +96,24 @@ func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
+// Entries returns an entry for each file of [Store.Walk] for which describe returns true. describe gets an entry with its
+// File, and sets the other fields.
+func Entries[E any, P interface {
+	*E
+	Base() *Entry[M]
+}, M any](s *Store, r *Root, name string, enter func(dir string) bool, describe func(P) bool) (all []P, problems []store.Problem) {
+	files, problems := s.Walk(r, name, enter)
+	for _, file := range files {
+		e := P(new(E))
+		if e.Base().File = file; describe(e) {
+			all = append(all, e)
+		}
+	}
+	return all, problems
+}
+
 // Walk returns the names of the entries of a directory, in their order. In place of a directory for which enter
-// returns true it returns the entries of that, and so on. Links are not entered. The problems are the
+// returns true it returns the entries of that, and so on; enter can be nil. Links are not entered. The problems are the
 // directories that cannot be read.
 func (s *Store) Walk(r *Root, name string, enter func(dir string) bool) (files []string, problems []store.Problem) {
 	entries, err := r.ReadDir(name)
@@ -106,7 +122,7 @@ func (s *Store) Walk(r *Root, name string, enter func(dir string) bool) (files [
 	}
 	for _, e := range entries {
 		name := path.Join(name, e.Name())
-		if !e.IsDir() || !enter(name) {
+		if !e.IsDir() || enter == nil || !enter(name) {
 			files = append(files, name)
 			continue
 		}

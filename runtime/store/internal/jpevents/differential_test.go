@@ -83,16 +83,16 @@ func compareEvent(t *testing.T, got *jpevents.Event, want oracleEvent) {
 	if d.Failed != wantError {
 		t.Errorf("is_error %v of\n%s", d.Failed, want.raw)
 	}
-	for _, opts := range []transcript.JSONOptions{{Turn: true}, {Turn: true, OmitMetadata: true}} {
-		printed := eventtext.AppendJSON(nil, &d, opts)
+	for _, withMetadata := range []bool{true, false} {
+		printed := eventtext.AppendJSON(nil, &d, withMetadata)
 		var value map[string]any
 		dec := json.NewDecoder(bytes.NewReader(printed))
 		dec.UseNumber()
 		if err := dec.Decode(&value); err != nil || dec.More() {
 			t.Errorf("%v in %s, of\n%s", err, printed, want.raw)
 		}
-		if diff := cmp.Diff(oracleJSON(want, opts.OmitMetadata), value); diff != "" {
-			t.Errorf("%+v: %s\nof\n%s\n(-want +got)\n%s", opts, printed, want.raw, diff)
+		if diff := cmp.Diff(oracleJSON(want, !withMetadata), value); diff != "" {
+			t.Errorf("%t: %s\nof\n%s\n(-want +got)\n%s", withMetadata, printed, want.raw, diff)
 		}
 		if compact := compactJSON(printed); compact != string(printed) {
 			t.Errorf("not compact: %s", printed)

@@ -53,8 +53,8 @@ func checkEvent(t *testing.T, e *jpevents.Event) {
 		t.Fatalf("text is not UTF-8: %q", text)
 	}
 	// A wrong escape or control character in a string is no damage, and the result must be JSON.
-	for _, opts := range []transcript.JSONOptions{{}, {Turn: true, OmitMetadata: true}} {
-		if printed := eventtext.AppendJSON(nil, &d, opts); !json.Valid(printed) || !utf8.Valid(printed) {
+	for _, withMetadata := range []bool{true, false} {
+		if printed := eventtext.AppendJSON(nil, &d, withMetadata); !json.Valid(printed) || !utf8.Valid(printed) {
 			t.Fatalf("not JSON: %q of %q", printed, e.Raw)
 		}
 	}

@@ -116,86 +116,86 @@ func TestAppendJSON(t *testing.T) {
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	for _, test := range []struct {
 		name, object string
-		opts         transcript.JSONOptions
+		withMetadata bool
 		want         string
 	}{
 		{
 			"order, white space, escapes", `{ "type" : "chat_request", "content":"a\u0041\/<&>", "x" : [ 1.0 , {"k":true} ], "timestamp":"t" }`,
-			transcript.JSONOptions{},
-			`{"type":"chat_request","content":"aA/<&>","x":[1.0,{"k":true}],"timestamp":"t"}`,
+			true,
+			`{"type":"chat_request","content":"aA/<&>","x":[1.0,{"k":true}],"timestamp":"t","turn":1}`,
 		},
 		{
 			"turn", `{"timestamp":"t","type":"turn_start"}`,
-			transcript.JSONOptions{Turn: true},
+			true,
 			`{"timestamp":"t","type":"turn_start","turn":1}`,
 		},
 		{
 			"a recorded turn loses", `{"timestamp":"t","type":"turn_start","turn":9,"chars":1,"encoding":"x"}`,
-			transcript.JSONOptions{Turn: true},
+			true,
 			`{"timestamp":"t","type":"turn_start","turn":1}`,
 		},
 		{
 			"no timestamp", `{"type":"turn_start"}`,
-			transcript.JSONOptions{},
-			`{"timestamp":null,"type":"turn_start"}`,
+			true,
+			`{"timestamp":null,"type":"turn_start","turn":1}`,
 		},
 		{
 			"no timestamp and nothing else", `{}`,
-			transcript.JSONOptions{Turn: true},
+			true,
 			`{"timestamp":null,"turn":0}`,
 		},
 		{
 			"a timestamp that is none", `{"timestamp":5,"type":"turn_start"}`,
-			transcript.JSONOptions{},
-			`{"timestamp":null,"type":"turn_start"}`,
+			true,
+			`{"timestamp":null,"type":"turn_start","turn":1}`,
 		},
 		{
 			"duplicate keys", `{"timestamp":"t","type":"turn_start","x":1,"type":"chat_request","x":2,"content":"c"}`,
-			transcript.JSONOptions{},
-			`{"timestamp":"t","type":"chat_request","x":2,"content":"c"}`,
+			true,
+			`{"timestamp":"t","type":"chat_request","x":2,"content":"c","turn":1}`,
 		},
 		{
 			"tool call", `{"timestamp":"t","type":"tool_call_request","id":"1","name":"n","arguments":{"` + b64("k") + `":"` + b64("v") + `","l":["` + b64("w") + `",1]}}`,
-			transcript.JSONOptions{},
-			`{"timestamp":"t","type":"tool_call_request","id":"1","name":"n","arguments":{"aw==":"v","l":["w",1]}}`,
+			true,
+			`{"timestamp":"t","type":"tool_call_request","id":"1","name":"n","arguments":{"aw==":"v","l":["w",1]},"turn":1}`,
 		},
 		{
 			"tool result", `{"timestamp":"t","type":"tool_call_response","id":"1","content":"` + b64("a\nb") + `","is_error":false}`,
-			transcript.JSONOptions{},
-			`{"timestamp":"t","type":"tool_call_response","id":"1","content":"a\nb","is_error":false}`,
+			true,
+			`{"timestamp":"t","type":"tool_call_response","id":"1","content":"a\nb","is_error":false,"turn":1}`,
 		},
 		{
 			"not decodable", `{"timestamp":"t","type":"tool_call_response","content":"//79/CBiaW5hcnkh"}`,
-			transcript.JSONOptions{},
-			`{"timestamp":"t","type":"tool_call_response","content":"//79/CBiaW5hcnkh","encoding":"base64"}`,
+			true,
+			`{"timestamp":"t","type":"tool_call_response","content":"//79/CBiaW5hcnkh","encoding":"base64","turn":1}`,
 		},
 		{
 			"not decodable argument", `{"timestamp":"t","type":"tool_call_request","arguments":{"a":"//79/CBiaW5hcnkh"}}`,
-			transcript.JSONOptions{},
-			`{"timestamp":"t","type":"tool_call_request","arguments":{"a":"//79/CBiaW5hcnkh"},"encoding":"base64"}`,
+			true,
+			`{"timestamp":"t","type":"tool_call_request","arguments":{"a":"//79/CBiaW5hcnkh"},"encoding":"base64","turn":1}`,
 		},
 		{
 			"metadata", `{"timestamp":"t","type":"chat_response","message":"m","metadata":{"k":"` + b64("v") + `","s":"//79/CBiaW5hcnkh"}}`,
-			transcript.JSONOptions{},
-			`{"timestamp":"t","type":"chat_response","message":"m","metadata":{"k":"v","s":"//79/CBiaW5hcnkh"}}`,
+			true,
+			`{"timestamp":"t","type":"chat_response","message":"m","metadata":{"k":"v","s":"//79/CBiaW5hcnkh"},"turn":1}`,
 		},
 		{
 			"no metadata", `{"timestamp":"t","type":"chat_response","metadata":{},"message":"m"}`,
-			transcript.JSONOptions{OmitMetadata: true},
-			`{"timestamp":"t","type":"chat_response","message":"m"}`,
+			false,
+			`{"timestamp":"t","type":"chat_response","message":"m","turn":1}`,
 		},
 		{
-			"nothing of a global event is decoded", `{"timestamp":"t","type":"x","content":"aGVsbG8=","metadata":{"a":"aGVsbG8="},"arguments":{"a":"aGVsbG8="}}`,
-			transcript.JSONOptions{},
-			`{"timestamp":"t","type":"x","content":"aGVsbG8=","metadata":{"a":"aGVsbG8="},"arguments":{"a":"aGVsbG8="}}`,
+			"nothing of a global event is decoded", `{"timestamp":"t","type":"x","content":"aGVsbG8=","metadata":{"a":"aGVsbG8="},"arguments":{"a":"aGVsbG8="},"turn":0}`,
+			true,
+			`{"timestamp":"t","type":"x","content":"aGVsbG8=","metadata":{"a":"aGVsbG8="},"arguments":{"a":"aGVsbG8="},"turn":0}`,
 		},
 		{
-			"chat text is not base64", `{"timestamp":"t","type":"chat_request","content":"aGVsbG8="}`,
-			transcript.JSONOptions{},
-			`{"timestamp":"t","type":"chat_request","content":"aGVsbG8="}`,
+			"chat text is not base64", `{"timestamp":"t","type":"chat_request","content":"aGVsbG8=","turn":1}`,
+			true,
+			`{"timestamp":"t","type":"chat_request","content":"aGVsbG8=","turn":1}`,
 		},
 	} {
-		if got := string(eventtext.AppendJSON([]byte(">"), decoded(t, test.object), test.opts)); got != ">"+test.want {
+		if got := string(eventtext.AppendJSON([]byte(">"), decoded(t, test.object), test.withMetadata)); got != ">"+test.want {
 			t.Errorf("%s:\n got %s\nwant >%s", test.name, got, test.want)
 		}
 	}

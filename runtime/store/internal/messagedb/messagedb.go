@@ -127,7 +127,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		for _, c := range found {
 			isHere := s.Project == nil || s.Project.Has(c.Dir)
 			if !seen[c.ID] && isHere && scope.Has(c.ID, c.Archived) {
-				c.Record.(*record).addRequest(ctx, &c)
+				d.addRequest(ctx, &c)
 				l.Conversations = append(l.Conversations, c)
 			}
 			seen[c.ID] = true
@@ -169,7 +169,7 @@ func (d *database) withQueries(ctx context.Context, do func(*sqlitefile.DB, *Que
 	})
 }
 
-// conversations returns the conversations of the database.
+// conversations returns the conversations of the database, without their first requests.
 func (d *database) conversations(ctx context.Context) (found []store.Conversation, err error) {
 	var dirs map[string]string
 	if d.Dirs != nil {
@@ -178,8 +178,9 @@ func (d *database) conversations(ctx context.Context) (found []store.Conversatio
 	err = d.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
 		found = nil
 		return db.Each(ctx, func(rows *sql.Rows) error {
-			c, err := d.scan(rows, dirs, db.Stamp)
-			if c.ID != "" {
+			r := &record{database: d}
+			c, err := r.scan(rows, dirs)
+			if r.version = cmp.Or(r.version, db.Stamp); c.ID != "" {
 				found = append(found, c)
 			}
 			return err
@@ -191,15 +192,15 @@ func (d *database) conversations(ctx context.Context) (found []store.Conversatio
 // record is a conversation in a database. It implements [store.Record].
 type record struct {
 	database *database
-	key      any
 	id       transcript.ID
+	key      any
 	version  string
 	agent    bool
 }
 
-// scan returns the conversation in a row, without its first request. If the row has no version, stamp is the version.
-func (d *database) scan(rows *sql.Rows, dirs map[string]string, stamp string) (c store.Conversation, err error) {
-	r := &record{database: d}
+// scan sets the fields to those in a row, and returns the conversation.
+func (r *record) scan(rows *sql.Rows, dirs map[string]string) (c store.Conversation, err error) {
+	d := r.database
 	var created, updated, last any
 	var parent, dir string
 	err = rows.Scan(&r.key, &parent, &r.agent, &c.Title, &dir, &created, &updated, &c.Archived, &r.version, &last, &c.Order, &c.NativeID)
@@ -214,7 +215,7 @@ func (d *database) scan(rows *sql.Rows, dirs map[string]string, stamp string) (c
 	default:
 		key = fmt.Sprint(k)
 	}
-	r.id, r.version = d.store.idOf(key), cmp.Or(r.version, stamp)
+	r.id = d.store.idOf(key)
 	c.ID, c.Source, c.Record = r.id, d.store.Kind, r
 	if parent != "" && parent != key {
 		c.Parent = d.store.idOf(parent)
@@ -250,12 +251,12 @@ func (s *Store) chooseDir(dirs []string) string {
 	return dirs[0]
 }
 
-// addRequest sets the first request of a project's conversation without a title.
-func (r *record) addRequest(ctx context.Context, c *store.Conversation) {
-	if strings.TrimSpace(c.Title) == "" && r.database.store.Project != nil {
+// addRequest adds the first request to a project's conversation without a title.
+func (d *database) addRequest(ctx context.Context, c *store.Conversation) {
+	if strings.TrimSpace(c.Title) == "" && d.store.Project != nil {
 		var to history.Recorder
 		to.Yield = func(*transcript.Event) bool { return to.Request == "" }
-		_ = r.addMessages(ctx, &to) // reading the conversation reports the error
+		_ = c.Record.(*record).addMessages(ctx, &to) // reading the conversation reports the error
 		c.Title, c.Request = "", to.Request
 	}
 }

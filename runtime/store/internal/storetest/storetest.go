@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -212,7 +213,7 @@ func Listing(t testing.TB, s store.Store) string {
 func CheckReading(t testing.TB, c store.Conversation) {
 	t.Helper()
 	_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
-		text, object := eventtext.Searched(e), eventtext.AppendJSON(nil, e, transcript.JSONOptions{Turn: true})
+		text, object := eventtext.Searched(e), eventtext.AppendJSON(nil, e, true)
 		if !utf8.Valid(text) || !json.Valid(object) {
 			t.Fatalf("%q, %s", text, object)
 		}
@@ -229,12 +230,15 @@ func CheckReading(t testing.TB, c store.Conversation) {
 func CheckLongLine(t testing.TB, s store.Store, file string) {
 	t.Helper()
 	before := Said(t, Only(t, s))
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.Write(append(make([]byte, jsonl.MaxLine+1), '\n')); err != nil {
+	if _, err := f.Seek(jsonl.MaxLine+1, io.SeekEnd); err != nil { // zeros that take no room
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(f, "\n"); err != nil {
 		t.Fatal(err)
 	}
 	c := Only(t, s)

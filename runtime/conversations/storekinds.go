@@ -32,15 +32,21 @@ import (
 type kind struct {
 	name    string // [store.Store.Name]
 	program string // that records the conversations, for people
+	// resume is the command line that goes on with a session, with ID in place of the session's own id; empty if the
+	// program cannot be started with a session.
+	resume string
 	// homes returns the directories of the program and of its variants, the usual one first; "" for a directory that the
 	// environment does not have. It is nil for JP, which keeps conversations in projects.
 	homes func(getenv func(string) string) []string
 	// open returns the store in a home; false if there is none. It is nil for JP.
 	open func(store.Options) (store.Store, bool)
-	// claims reports whether a text can only be an id of such a store, valid or not. A text that no kind claims is
-	// JP's.
-	claims  func(text string) bool
-	parseID func(text string) (transcript.ID, error)
+	// ids is the form of ids; nil for JP.
+	ids interface {
+		// Claims reports whether a text can only be an id of such a store, valid or not. A text that no kind claims is
+		// JP's.
+		Claims(text string) bool
+		ParseID(text string) (transcript.ID, error)
+	}
 	// variables are the environment variables that move the program's directory.
 	variables []string
 	archive   bool // its conversations belong to no project
@@ -49,25 +55,35 @@ type kind struct {
 // kinds returns all kinds of stores.
 func kinds() []kind {
 	return []kind{
-		{jp.Name, "JP", nil, nil, nil, jp.ParseID, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}, false},
-		{claudecode.Name, "Claude Code", only(claudecode.Home), opens(claudecode.Open), claudecode.IDs().Claims, claudecode.IDs().ParseID, []string{"CLAUDE_CONFIG_DIR"}, false},
-		{codex.Name, "Codex", only(codex.Home), opens(codex.Open), codex.IDs().Claims, codex.IDs().ParseID, []string{"CODEX_HOME"}, false},
-		{string(opencode.OpenCode), "opencode", only(opencode.OpenCode.Home), opens(opencode.OpenCode.Open), opencode.OpenCode.IDs().Claims, opencode.OpenCode.IDs().ParseID, opencode.OpenCode.Variables(), false},
-		{gemini.Name, "Gemini CLI", only(gemini.Home), opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
-		{cline.Name, "Cline", cline.Homes, opens(cline.Open), cline.IDs().Claims, cline.IDs().ParseID, cline.Variables(), false},
-		{qwen.Name, "Qwen Code", only(qwen.Home), opens(qwen.Open), qwen.IDs().Claims, qwen.IDs().ParseID, qwen.Variables(), false},
-		{pi.Name, "pi", pi.Homes, opens(pi.Open), pi.IDs().Claims, pi.IDs().ParseID, pi.Variables(), false},
-		{string(opencode.Kilo), "Kilo", only(opencode.Kilo.Home), opens(opencode.Kilo.Open), opencode.Kilo.IDs().Claims, opencode.Kilo.IDs().ParseID, opencode.Kilo.Variables(), false},
-		{copilot.Name, "GitHub Copilot CLI", only(copilot.Home), opens(copilot.Open), copilot.IDs().Claims, copilot.IDs().ParseID, []string{"COPILOT_HOME"}, false},
-		{vscode.Name, "VS Code", vscode.Homes, opens(vscode.Open), vscode.IDs().Claims, vscode.IDs().ParseID, []string{"XDG_CONFIG_HOME"}, false},
-		{cursor.Name, "Cursor", cursor.Homes, opens(cursor.Open), cursor.IDs().Claims, cursor.IDs().ParseID, []string{"CURSOR_CONFIG_DIR", "XDG_CONFIG_HOME"}, false},
-		{crush.Name, "Crush", only(crush.Home), opens(crush.Open), crush.IDs().Claims, crush.IDs().ParseID, []string{"CRUSH_GLOBAL_DATA", "XDG_DATA_HOME"}, false},
-		{goose.Name, "Goose", only(goose.Home), goose.Open, goose.IDs().Claims, goose.IDs().ParseID, []string{"GOOSE_PATH_ROOT", "XDG_DATA_HOME"}, false},
-		{zed.Name, "Zed", zed.Homes, opens(zed.Open), zed.IDs().Claims, zed.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
-		{sessions.Name, "convtools", only(sessions.Home), opens(sessions.Open), sessions.IDs().Claims, sessions.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
-		{chatgpt.Name, "ChatGPT", only(chatgpt.Home), opens(chatgpt.Open), chatgpt.IDs().Claims, chatgpt.IDs().ParseID, chatgpt.Variables(), true},
-		{archive.Name, "imported exports", only(archiveHome), openArchive, archive.IDs().Claims, archive.IDs().ParseID, append([]string{"XDG_DATA_HOME"}, chatgpt.Variables()...), true},
+		{jp.Name, "JP", "jp query --id jp-cID", nil, nil, nil, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}, false},
+		{claudecode.Name, "Claude Code", "claude --resume ID", only(claudecode.Home), opens(claudecode.Open), claudecode.IDs(), []string{"CLAUDE_CONFIG_DIR"}, false},
+		{codex.Name, "Codex", "codex resume ID", only(codex.Home), opens(codex.Open), codex.IDs(), []string{"CODEX_HOME"}, false},
+		{string(opencode.OpenCode), "opencode", "opencode --session ID", only(opencode.OpenCode.Home), opens(opencode.OpenCode.Open), opencode.OpenCode.IDs(), []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
+		{gemini.Name, "Gemini CLI", "gemini --resume ID", only(gemini.Home), opens(gemini.Open), gemini.IDs(), []string{"GEMINI_CLI_HOME"}, false},
+		{cline.Name, "Cline", "cline --id ID", cline.Homes, opens(cline.Open), cline.IDs(), []string{"CLINE_DATA_DIR", "XDG_CONFIG_HOME"}, false},
+		{qwen.Name, "Qwen Code", "qwen --resume ID", only(qwen.Home), opens(qwen.Open), qwen.IDs(), []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"}, false},
+		{pi.Name, "pi", "pi --session ID", pi.Homes, opens(pi.Open), pi.IDs(), pi.Variables(), false},
+		{string(opencode.Kilo), "Kilo", "kilo --session ID", only(opencode.Kilo.Home), opens(opencode.Kilo.Open), opencode.Kilo.IDs(), []string{"KILO_DB", "XDG_DATA_HOME"}, false},
+		{copilot.Name, "GitHub Copilot CLI", "copilot --resume ID", only(copilot.Home), opens(copilot.Open), copilot.IDs(), []string{"COPILOT_HOME"}, false},
+		{vscode.Name, "VS Code", "", vscode.Homes, opens(vscode.Open), vscode.IDs(), []string{"XDG_CONFIG_HOME"}, false},
+		{cursor.Name, "Cursor", "", cursor.Homes, opens(cursor.Open), cursor.IDs(), []string{"CURSOR_CONFIG_DIR", "XDG_CONFIG_HOME"}, false},
+		{crush.Name, "Crush", "crush --session ID", only(crush.Home), opens(crush.Open), crush.IDs(), []string{"CRUSH_GLOBAL_DATA", "XDG_DATA_HOME"}, false},
+		{goose.Name, "Goose", "goose session --resume --session-id ID", only(goose.Home), goose.Open, goose.IDs(), []string{"GOOSE_PATH_ROOT", "XDG_DATA_HOME"}, false},
+		{zed.Name, "Zed", "", zed.Homes, opens(zed.Open), zed.IDs(), []string{"XDG_DATA_HOME"}, false},
+		{sessions.Name, "convtools", "convtools session resume ID", only(sessions.Home), opens(sessions.Open), sessions.IDs(), []string{"XDG_DATA_HOME"}, false},
+		{chatgpt.Name, "ChatGPT", "", only(chatgpt.Home), opens(chatgpt.Open), chatgpt.IDs(), chatgpt.Variables(), true},
+		{archive.Name, "imported exports", "", only(archiveHome), openArchive, archive.IDs(), append([]string{"XDG_DATA_HOME"}, chatgpt.Variables()...), true},
 	}
+}
+
+// kindNamed returns the kind of store with a name; the zero value for an unknown name.
+func kindNamed(name string) (named kind) {
+	for _, k := range kinds() {
+		if k.name == name {
+			named = k
+		}
+	}
+	return named
 }
 
 // only returns the homes function of a kind with one home.
@@ -135,14 +151,14 @@ func Variables() []string {
 // IsProgram reports whether a kind of store is of a program that records the conversations
 // of a project.
 func IsProgram(source string) bool {
-	return !slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == source && k.archive })
+	return !kindNamed(source).archive
 }
 
 // ParseID parses an id of any kind of store in any spelling. The conversation need not exist. The error is a
 // [*store.BadIDError].
 func ParseID(text string) (transcript.ID, error) {
 	if k := claimant(text); k != nil {
-		return k.parseID(text)
+		return k.ids.ParseID(text)
 	}
 	return jp.ParseID(text)
 }
@@ -158,7 +174,7 @@ func SourceOf(id transcript.ID) string {
 // claimant returns the kind of store that claims a text as an id, or nil.
 func claimant(text string) *kind {
 	for _, k := range kinds() {
-		if k.claims != nil && k.claims(text) {
+		if k.ids != nil && k.ids.Claims(text) {
 			return &k
 		}
 	}
