@@ -24,7 +24,7 @@ import (
 func TestCheckedSpecsAreEmitted(t *testing.T) {
 	t.Parallel()
 	projects := cases.Of(100)
-	const compiled = 6
+	const compiled = 3
 	accepted := 0
 	rules := map[string]int{}
 	module := t.TempDir()

@@ -183,7 +183,6 @@ func build(t *testing.T) string {
 		}
 	}
 	goCommand(t, dir, "vet", "./...")
-	goCommand(t, dir, "test", "./...")
 	program := filepath.Join(dir, "gittools")
 	if runtime.GOOS == "windows" {
 		program += ".exe"

@@ -13,7 +13,7 @@ import (
 
 // CompletionCommand returns the command that prints cobra's completion scripts for a program.
 func CompletionCommand(program string) *cobra.Command {
-	bare := false
+	noDescriptions := false
 	shells := []string{"bash", "fish", "powershell", "zsh"}
 	cmd := &cobra.Command{
 		Use:   "completion SHELL",
@@ -37,14 +37,14 @@ compinit).`,
 				if _, err := io.WriteString(out, bashWords); err != nil {
 					return err
 				}
-				return root.GenBashCompletionV2(out, !bare)
+				return root.GenBashCompletionV2(out, !noDescriptions)
 			case shell == "fish":
-				return root.GenFishCompletion(out, !bare)
-			case shell == "powershell" && bare:
+				return root.GenFishCompletion(out, !noDescriptions)
+			case shell == "powershell" && noDescriptions:
 				return root.GenPowerShellCompletion(out)
 			case shell == "powershell":
 				return root.GenPowerShellCompletionWithDesc(out)
-			case shell == "zsh" && bare:
+			case shell == "zsh" && noDescriptions:
 				return root.GenZshCompletionNoDesc(out)
 			case shell == "zsh":
 				return root.GenZshCompletion(out)
@@ -55,7 +55,7 @@ compinit).`,
 			return Usagef("no completion for %s; the shells are %s", text.Quote(args[0]), strings.Join(shells, ", "))
 		},
 	}
-	cmd.Flags().BoolVar(&bare, "no-descriptions", false, "complete without descriptions")
+	cmd.Flags().BoolVar(&noDescriptions, "no-descriptions", false, "complete without descriptions")
 	return cmd
 }
 

@@ -116,14 +116,11 @@ func (u *update) run(ctx context.Context) error {
 	if u.openView(); version != "" && u.before.Version == version {
 		return nil // nothing has changed
 	}
-	list, problems, err := u.lists.list(ctx, u.source.Store, everything)
+	list, problems, err := u.lists.list(ctx, u.source, everything)
 	if err != nil {
 		u.isUnlisted = true
 		return err
 	}
-	shared := openersOf(&u.before)
-	shared.addShared(list)
-	shared.setTitles(list)
 	u.list, u.isComplete = list, len(problems) == 0
 	u.setVersions(ctx)
 	exclusions := u.settings.hashExclusions()
@@ -136,6 +133,8 @@ func (u *update) run(ctx context.Context) error {
 	}
 	defer u.writer.Close()
 	defer limitMemory()()
+	shared := openersOf(&u.before)
+	shared.addShared(list)
 	u.note = u.before
 	u.note.Store, u.note.Place, u.note.Version, u.note.Openers = u.Name(), u.source.Place(), "", shared.sorted()
 	if u.isComplete {

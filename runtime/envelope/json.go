@@ -126,7 +126,7 @@ func Success(result any, notes []string, tool contract.Tool) (string, error) {
 	return string(w.buf), nil
 }
 
-// end writes the notes of a call, if there are any, and the end of the answer.
+// endAnswer writes the notes of a call, if there are any, and the end of the answer.
 func (w *jsonText) endAnswer(notes []string) {
 	if len(notes) > 0 {
 		w.name("notes")

@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// cappedBuffer keeps a stream up to a limit. Each write from the one that goes over the limit calls exceeded and fails.
+// cappedBuffer keeps a stream up to a limit. The write that goes over the limit, and any after it, calls exceeded and
+// fails.
 type cappedBuffer struct {
 	limit    int64
 	exceeded func(cause error)

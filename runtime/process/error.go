@@ -88,8 +88,8 @@ func (c Command) ioError(doing string, err error) *Error {
 }
 
 // stopError returns the error for a run that ended with its context: limited is parent, the caller's context, with the
-// limits of the run. What ended parent comes before these limits: parent may be the context of another run, whose
-// limits have the same causes.
+// limits of the run. If parent has ended with the same cause, the error is about parent and not about these limits:
+// parent may be the context of another run, whose limits have the same causes.
 func (c Command) stopError(parent, limited context.Context, limits Limits, stderr []byte) (e *Error) {
 	cause := context.Cause(limited)
 	switch fromCaller := parent.Err() != nil && errors.Is(cause, context.Cause(parent)); {

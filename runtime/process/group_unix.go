@@ -35,10 +35,8 @@ func startGroup(child *exec.Cmd) (*group, error) {
 // terminate asks every process of the group to end.
 func (g *group) terminate() error { return syscall.Kill(-g.id, syscall.SIGTERM) }
 
-// kill kills every process of the group. An error means that there is none.
-//
-// The leader may be gone. Its id is not reused while the group has a member, and afterwards only if the system uses
-// up all ids within Limits.Grace.
+// kill kills every process that the group still has. The leader may be gone. Its id is not reused while the group has a
+// member, and afterwards only if the system uses up all ids within Limits.Grace.
 func (g *group) kill() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 
 func (g *group) close() {}

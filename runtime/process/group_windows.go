@@ -72,7 +72,7 @@ func (g *group) terminate() error {
 	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.process.Pid))
 }
 
-// kill kills every process of the group. An error means that there is none.
+// kill kills every process that the group still has.
 func (g *group) kill() {
 	if g.job == 0 {
 		_ = g.process.Kill()

@@ -169,7 +169,7 @@ func TestGrepHostileText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			source := workspaceOf(t, func(w *jptest.Workspace) {
-				for i := range 25 {
+				for i := range 15 {
 					w.Conversation(fmt.Sprint(17600000000+i*1000), "x").Title(strings.Repeat("]]>\u202e", 200)+fmt.Sprint("retry", i)).
 						TurnStart().User(fmt.Sprint("retry", i)).ToolResult("a", fmt.Sprint(text, i), false)
 				}

@@ -63,13 +63,13 @@ func (p *CommandLine) bare() *cobra.Command {
 		if cmd.Name() == cobra.ShellCompRequestCmd {
 			cli.UnquoteUsages(root)
 		}
-		return p.checkHost()
+		return p.checkConversationID()
 	}
 	return root
 }
 
-// checkHost refuses a --conversation-id that is no id: that conversation could not be left out of results.
-func (p *CommandLine) checkHost() error {
+// checkConversationID refuses a --conversation-id that is no id: that conversation could not be left out of results.
+func (p *CommandLine) checkConversationID() error {
 	if p.Host.ConversationID == "" {
 		return nil
 	}

@@ -65,11 +65,7 @@ func recordBubble(to *history.Recorder, m *messagedb.Message) {
 // recordCall adds the call of the message to a recorder, and its result if it has one.
 func (b *bubble) recordCall(to *history.Recorder, at time.Time) {
 	t := &b.Tool
-	arguments := t.RawArgs
-	if len(arguments) == 0 {
-		arguments = t.Params
-	}
-	to.Add(history.Call(at, t.Name, t.ID, arguments))
+	to.Add(history.Call(at, t.Name, t.ID, history.First(t.RawArgs, t.Params)))
 	failed := t.Status == "error" || t.Status == "cancelled"
 	if len(t.Result) > 0 || failed {
 		e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: t.ID, Failed: failed}
@@ -91,12 +87,7 @@ func output(result []byte) (text []byte, exit int64) {
 		ExitV2   int64  `json:"exitCodeV2"`
 	}
 	jsontext.Decode(result, &known)
-	for _, text = range [][]byte{known.Output, known.Contents, result} {
-		if len(text) > 0 {
-			break
-		}
-	}
-	return text, cmp.Or(known.Exit, known.ExitV2)
+	return history.First(known.Output, known.Contents, result), cmp.Or(known.Exit, known.ExitV2)
 }
 
 // part is a part of the content of a message of cursor-agent.

@@ -7,6 +7,7 @@ package filecache
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
@@ -18,22 +19,46 @@ type Cache struct {
 	once sync.Once
 
 	mu    sync.Mutex
-	saved map[string]value // as loaded
-	used  map[string]value // returned or added since
-	added int              // since the cache was saved
+	saved map[string]*value // as loaded
+	used  map[string]*value // returned or added since
+	added int               // since the cache was saved
 }
 
 // value is a value, read from files with a version.
-type value struct{ version, data []byte }
+type value struct {
+	version, data []byte
+
+	mu      sync.Mutex
+	decoded any // from data, by [Decode]; nil before that
+}
 
 // New returns a cache of the values that load returns, as [Cache.Append] appended them.
 func New(load func() []byte) *Cache { return &Cache{load: load} }
 
 // Get returns the value of a key if it was read from files with these stamps; otherwise nil. The caller must not change
 // the value.
-func (c *Cache) Get(key string, files ...Stamp) []byte {
+func (c *Cache) Get(key string, files ...Stamp) []byte { return c.get(key, files).data }
+
+// Decode sets to to the value that Get returns, decoded from JSON, and reports whether there is one. The value is decoded
+// once: the caller must not change what to refers to. Otherwise Decode leaves to as it is.
+func Decode[T any](c *Cache, key string, to *T, files ...Stamp) bool {
+	v := c.get(key, files)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	decoded, ok := v.decoded.(T)
+	if !ok {
+		ok = json.Unmarshal(v.data, &decoded) == nil
+	}
+	if ok {
+		v.decoded, *to = decoded, decoded
+	}
+	return ok
+}
+
+// get returns the value for Get; an empty one for none.
+func (c *Cache) get(key string, files []Stamp) *value {
 	if c == nil {
-		return nil
+		return &value{}
 	}
 	c.once.Do(c.loadSaved)
 	c.mu.Lock()
@@ -42,11 +67,11 @@ func (c *Cache) Get(key string, files ...Stamp) []byte {
 	if !ok {
 		v = c.saved[key]
 	}
-	if v.data == nil || string(v.version) != Version(files...) {
-		return nil
+	if v == nil || string(v.version) != Version(files...) {
+		return &value{}
 	}
 	c.used[key] = v
-	return v.data
+	return v
 }
 
 // maxValue is the most bytes of a value.
@@ -62,7 +87,7 @@ func (c *Cache) Put(key string, data []byte, files ...Stamp) {
 	c.once.Do(c.loadSaved)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.used[key] = value{[]byte(Version(files...)), data}
+	c.used[key] = &value{version: []byte(Version(files...)), data: data}
 	c.added++
 }
 
@@ -98,9 +123,9 @@ func (c *Cache) Append(b []byte) []byte {
 func (c *Cache) loadSaved() {
 	rest := c.load()
 	const usual = 128 // bytes of a value
-	c.saved, c.used = make(map[string]value, len(rest)/usual), map[string]value{}
+	c.saved, c.used = make(map[string]*value, len(rest)/usual), map[string]*value{}
 	for len(rest) > 0 {
 		key := cutBytes(&rest)
-		c.saved[string(key)] = value{cutBytes(&rest), cutBytes(&rest)}
+		c.saved[string(key)] = &value{version: cutBytes(&rest), data: cutBytes(&rest)}
 	}
 }

@@ -152,13 +152,7 @@ func (p *part) result(at time.Time) transcript.Event {
 		jsontext.Decode(r.Value, &value)
 		contents, e.Failed = value.Content, e.Failed || value.IsError
 	}
-	var texts [][]byte
-	for _, content := range jsontext.Parts(contents, func(text []byte) part { return part{Text: text} }) {
-		if content.Text != nil {
-			texts = append(texts, content.Text)
-		}
-	}
-	if len(texts) > 0 {
+	if texts := history.Texts(contents); len(texts) > 0 {
 		e.Text = history.Join(texts)
 	}
 	return e

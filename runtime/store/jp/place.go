@@ -117,7 +117,7 @@ func (s *session) group(all []place) (groups [][]place, duplicates []store.Probl
 	return groups, duplicates
 }
 
-// of returns the places of a conversation.
+// placesOf returns the places of a conversation.
 func placesOf(id transcript.ID, all []place) []place {
 	n, _ := numberOf(id)
 	return slices.DeleteFunc(slices.Clone(all), func(p place) bool { return p.number != n })

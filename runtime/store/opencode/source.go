@@ -186,8 +186,7 @@ func (t *tree) each(ctx context.Context, table, of string, reset func(), row fun
 		found, err := files(root, table, of)
 		for i := 0; i < len(found) && ctx.Err() == nil; i++ {
 			data, failed := root.ReadFile(found[i], maxData)
-			var large *safefile.TooLargeError
-			if failed != nil && !errors.As(failed, &large) {
+			if _, isLarge := errors.AsType[*safefile.TooLargeError](failed); failed != nil && !isLarge {
 				data = []byte{} // which counts as damaged
 			}
 			row(idOf(found[i]), 0, data)

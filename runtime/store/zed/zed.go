@@ -13,11 +13,8 @@ package zed
 
 import (
 	"bytes"
-	"io"
 	"path/filepath"
 	"runtime"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -76,25 +73,6 @@ func queries(has func(table, column string) bool) (sessions, messages string, ok
 // maxDocument is the largest document that is read, in bytes.
 const maxDocument = 128 << 20
 
-// document returns the JSON of the document of a thread: data as it is for the form "json", else decompressed with
-// zstd. It returns nil if that fails or if the JSON is too large.
-func document(form string, data []byte) []byte {
-	if form == "json" {
-		return data
-	}
-	const maxWindow = 128 << 20
-	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	text, err := io.ReadAll(io.LimitReader(d, maxDocument+1))
-	if err != nil || len(text) > maxDocument {
-		return nil
-	}
-	return text
-}
-
 // message is a message of a document. Versions before 0.3.0 have a role.
 type message struct {
 	User *struct {
@@ -152,7 +130,10 @@ func record(to *history.Recorder, row *messagedb.Message) {
 	var thread struct {
 		Messages jsontext.Raw `json:"messages"`
 	}
-	if !jsontext.Decode(document(row.Role, row.Data), &thread) {
+	if row.Role != "json" {
+		row.Data = messagedb.Decompress(row.Data, maxDocument)
+	}
+	if !jsontext.Decode(row.Data, &thread) {
 		to.Totals.Skipped++
 	}
 	r := recorder{to, row}

@@ -1,9 +1,13 @@
 package messagedb
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
@@ -53,4 +57,20 @@ func columns(ctx context.Context, db *sqlitefile.DB) (map[string]bool, error) {
 		return err
 	}, "SELECT t.name || '.' || c.name FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden = 0")
 	return found, err
+}
+
+// Decompress returns what data is a compression of with zstd. It returns nil if data is damaged, or if that has more than
+// most bytes.
+func Decompress(data []byte, most int64) []byte {
+	const maxWindow = 128 << 20
+	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	text, err := io.ReadAll(io.LimitReader(d, most+1))
+	if err != nil || int64(len(text)) > most {
+		return nil
+	}
+	return text
 }
