@@ -71,7 +71,7 @@ func (b *bubble) recordCall(to *history.Recorder, at time.Time) {
 		e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: t.ID, Failed: failed}
 		var exit int64
 		if e.Text, exit = output(t.Result); len(e.Text) == 0 {
-			e.Text = bytes.Clone(t.Error)
+			e.Text = bytes.ToValidUTF8(t.Error, []byte("\ufffd"))
 		}
 		e.Failed = e.Failed || exit != 0
 		to.Add(e)
@@ -124,9 +124,11 @@ func recordMessage(to *history.Recorder, m *messagedb.Message) {
 		case p.Type == "tool-call":
 			to.Add(history.Call(m.At, p.Tool, p.Call, p.Args))
 		case p.Type == "tool-result":
-			e := transcript.Event{Kind: transcript.KindToolResult, Time: m.At, CallID: p.Call, Failed: p.Failed, Text: p.Result}
+			e := transcript.Event{Kind: transcript.KindToolResult, Time: m.At, CallID: p.Call, Failed: p.Failed}
 			if text, ok := jsontext.Unquote(p.Result); ok {
 				e.Text = jsontext.Unescape(text)
+			} else {
+				e.Text = bytes.ToValidUTF8(p.Result, []byte("\ufffd"))
 			}
 			to.Add(e)
 		case p.Type != "redacted-reasoning" && p.Type != "image" && p.Type != "file": // a part of unknown type; those three have no text

@@ -20,6 +20,8 @@ package pi
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -42,7 +44,7 @@ func Open(o store.Options) (*Store, bool) {
 	base, ok := history.Open(o, Name, home(o.Env()), "sessions", IDs())
 	s := &Store{base}
 	_, err := os.Stat(s.database())
-	return s, ok || err == nil
+	return s, ok || base.Dir != "" && !errors.Is(err, fs.ErrNotExist)
 }
 
 // Variables returns the environment variables that move what is recorded.

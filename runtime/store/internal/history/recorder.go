@@ -192,7 +192,7 @@ func Call(at time.Time, name, id string, arguments []byte) transcript.Event {
 	if jsontext.Decode(arguments, new(struct{})) {
 		e.Arguments = arguments
 	} else {
-		e.Text = arguments
+		e.Text = bytes.ToValidUTF8(arguments, []byte("\ufffd"))
 	}
 	return e
 }
