@@ -87,7 +87,7 @@ func New(o Options, stores ...store.Store) *Library {
 		l.now = time.Now
 	}
 	if o.Once {
-		l.lists = newLists(nil)
+		l.lists = &lists{whole: map[listed]*store.Listing{}}
 	}
 	if l.indexes == nil {
 		l.indexes = &Indexes{}

@@ -41,7 +41,7 @@ type source struct {
 // newQuery begins a query to the stores that the filter includes. It reads nothing. The error is a [*BadIDError] for an
 // id in the filter. The query is returned also then.
 func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
-	q := &query{Library: l, lists: cmp.Or(l.lists, newLists(l.settings.forgotten)), filter: f, omitted: omitted}
+	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{forgotten: l.settings.forgotten, whole: map[listed]*store.Listing{}}), filter: f, omitted: omitted}
 	for _, s := range l.stores {
 		if f.includes(s.Name()) {
 			q.sources = append(q.sources, &source{Store: s, library: l, index: l.indexes.ofStore(l.settings, s), found: map[string]*Matched{}})
@@ -315,10 +315,6 @@ type listed struct {
 	set   store.Set
 }
 
-func newLists(forgotten copies.Forgotten) *lists {
-	return &lists{forgotten: forgotten, whole: map[listed]*store.Listing{}}
-}
-
 // close closes the lists.
 func (l *lists) close() {
 	l.mu.Lock()
@@ -353,11 +349,10 @@ func (l *lists) all(ctx context.Context, s *source) (*store.Listing, error) {
 // listing returns a list that has the conversations of a scope, and may have others.
 func (l *lists) listing(ctx context.Context, s *source, scope store.Scope) (*store.Listing, error) {
 	key, isNamed := listed{s.Store, scope.Set}, len(scope.IDs) > 0
-	if all := l.whole[listed{s.Store, everything.Set}]; all != nil && len(all.Problems) == 0 {
-		// In JP a conversation can be both live and archived: a list of everything has it as a live one.
-		if scope.Set == store.Live || s.Name() != jp.Name {
-			key.set = everything.Set
-		}
+	all := l.whole[listed{s.Store, everything.Set}]
+	// In JP a conversation can be both live and archived: a list of everything has it as a live one.
+	if all != nil && len(all.Problems) == 0 && (scope.Set == store.Live || s.Name() != jp.Name) {
+		key.set = everything.Set
 	}
 	if known := l.whole[key]; known != nil && !isNamed {
 		return known, nil

@@ -146,7 +146,6 @@ func (r *ranking) conversations(ctx context.Context) ([]*ranked, error) {
 func (r *ranking) newRanked(s *source, inIndex *index.Ranked) *ranked {
 	c := &ranked{Matched: s.matched(inIndex.Conversation), in: s, entry: inIndex.Conversation, covered: float64(inIndex.Covered)}
 	all := make([]rankedMessage, len(inIndex.Messages))
-	c.messages = make([]*rankedMessage, 0, len(all))
 	for i, m := range inIndex.Messages {
 		isTitle, isCopy := m.Number == 0, m.Kind >= copiedKind
 		if !isTitle && (!isCopy || len(r.query.IDs) > 0) {

@@ -56,14 +56,13 @@ func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 // sub-agent's beside the sessions, then without the session, or below its own one. It returns false for other files.
 func parsePath(file string) (session, agent string, ok bool) {
 	name, isLog := strings.CutSuffix(file, ".jsonl")
-	_, name, isInFolder := strings.Cut(name, "/")
+	_, name, _ = strings.Cut(name, "/")
 	session, agent, isAgent := strings.Cut(name, "agent-")
 	if !isAgent {
-		return session, "", isLog && isInFolder && history.IsUUID(session)
+		return session, "", isLog && history.IsUUID(session)
 	}
 	session, isBelow := strings.CutSuffix(session, "/subagents/")
-	isPlace := isBelow && history.IsUUID(session) || !isBelow && session == ""
-	return session, agent, isLog && isInFolder && isPlace && history.IsName(agent)
+	return session, agent, isLog && history.IsName(agent) && (isBelow && history.IsUUID(session) || !isBelow && session == "")
 }
 
 // entry is a transcript in a folder of a project.

@@ -140,7 +140,7 @@ func member(element, path string) string {
 }
 
 // editorQueries implements the function of [messagedb.Tables].
-func editorQueries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+func editorQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const composers, valid = "composerData:", "CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) END"
 	sessions = `WITH composers AS MATERIALIZED (SELECT substr(key, length('` + composers + `') + 1) AS id, ` + valid + ` AS data
 			FROM cursorDiskKV WHERE key >= '` + composers + `' AND key < 'composerData;'),
@@ -165,7 +165,7 @@ func editorQueries(has func(table, column string) bool) (sessions, messages stri
 
 // agentQueries implements the function of [messagedb.Tables]. The metadata is JSON in hexadecimal digits. The
 // ids of the messages begin the root, in order, as fields of Protocol Buffers: each is 32 bytes after two.
-func agentQueries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+func agentQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const about = `about AS MATERIALIZED (SELECT CASE WHEN json_valid(CAST(unhex(value) AS TEXT)) THEN CAST(unhex(value) AS TEXT) END AS data FROM meta WHERE key = '0')`
 	sessions = "WITH " + about + `SELECT data ->> '$.agentId' AS key, NULL AS parent, 0 AS agent, nullif(data ->> '$.name', 'New Agent') AS title, NULL AS dir,
 		data ->> '$.createdAt' AS created, NULL AS updated, 0 AS archived, data ->> '$.latestRootBlobId' AS version FROM about`

@@ -6,14 +6,16 @@
 package filecache
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
-// Cache has the cached values of a store. A nil cache has none. It is safe for concurrent use.
+// Cache has the cached values of a store. A nil cache has none, and takes none. It is safe for concurrent use.
 type Cache struct {
 	load func() []byte
 	once sync.Once
@@ -27,9 +29,7 @@ type Cache struct {
 // value is a value, read from files with a version.
 type value struct {
 	version, data []byte
-
-	mu      sync.Mutex
-	decoded any // from data, by [Decode]; nil before that
+	decoded       atomic.Value // from data, by [Decode]
 }
 
 // New returns a cache of the values that load returns, as [Cache.Append] appended them.
@@ -43,16 +43,13 @@ func (c *Cache) Get(key string, files ...Stamp) []byte { return c.get(key, files
 // once: the caller must not change what to refers to. Otherwise Decode leaves to as it is.
 func Decode[T any](c *Cache, key string, to *T, files ...Stamp) bool {
 	v := c.get(key, files)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	decoded, ok := v.decoded.(T)
-	if !ok {
-		ok = json.Unmarshal(v.data, &decoded) == nil
+	decoded, ok := v.decoded.Load().(T)
+	if !ok && json.Unmarshal(v.data, &decoded) != nil {
+		return false
 	}
-	if ok {
-		v.decoded, *to = decoded, decoded
-	}
-	return ok
+	v.decoded.Store(decoded)
+	*to = decoded
+	return true
 }
 
 // get returns the value for Get; an empty one for none.
@@ -63,10 +60,7 @@ func (c *Cache) get(key string, files []Stamp) *value {
 	c.once.Do(c.loadSaved)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v, ok := c.used[key]
-	if !ok {
-		v = c.saved[key]
-	}
+	v := cmp.Or(c.used[key], c.saved[key])
 	if v == nil || string(v.version) != Version(files...) {
 		return &value{}
 	}
@@ -93,9 +87,6 @@ func (c *Cache) Put(key string, data []byte, files ...Stamp) {
 
 // IsStale reports whether enough values are new to save the cache.
 func (c *Cache) IsStale() bool {
-	if c == nil {
-		return false
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	const share = 8
@@ -104,9 +95,6 @@ func (c *Cache) IsStale() bool {
 
 // Append appends the values that were returned or added. The files of other values are gone. IsStale then counts from 0.
 func (c *Cache) Append(b []byte) []byte {
-	if c == nil {
-		return b
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.added = 0

@@ -33,8 +33,7 @@ type source interface {
 	each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error
 	// version returns a text that changes when a session does; "" if there is no such session.
 	version(ctx context.Context, session string) (string, error)
-	// Retain and Release add and remove a user of the files that the source holds open.
-	Retain()
+	// Release closes the files that the source holds open.
 	Release()
 }
 
@@ -146,8 +145,6 @@ func newTree(s *Store) *tree {
 }
 
 func (t *tree) path() string { return t.Dir }
-
-func (*tree) Retain() {}
 
 func (*tree) Release() {}
 

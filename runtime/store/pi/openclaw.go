@@ -79,7 +79,7 @@ func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store
 
 // queries implements the function of [messagedb.Tables]. A session is a window of a node: a reset begins a new window
 // with the same title.
-func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const (
 		tables = "session_windows AS w JOIN session_nodes AS n USING (session_key)"
 		// The session that w is a copy of, if there is one.
@@ -90,10 +90,7 @@ func queries(has func(table, column string) bool) (sessions, messages string, ok
 		index   = "(SELECT indexed_seq || ' ' || needs_rebuild FROM session_transcript_index_state WHERE session_id = w.session_id)"
 		size    = "(SELECT count(*) || ' ' || max(seq) FROM transcript_events WHERE session_id = w.session_id)"
 	)
-	compressed := "NULL"
-	if has("transcript_events", "event_zstd") {
-		compressed = "event_zstd"
-	}
+	compressed := has.Or("transcript_events", "event_zstd", "NULL")
 	sessions = `SELECT w.session_id AS key, coalesce(` + spawner + `, ` + origin + `) AS parent, n.spawned_by IS NOT NULL AS agent,
 		coalesce(nullif(n.label, ''), n.display_name) AS title, CASE WHEN json_valid(` + header + `) THEN json_extract(` + header + `, '$.cwd') END AS dir,
 		w.created_at AS created, coalesce(w.transcript_updated_at, w.updated_at) AS updated, n.archived_at IS NOT NULL AS archived,

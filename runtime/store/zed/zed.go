@@ -53,19 +53,12 @@ func IDs() *history.IDs {
 }
 
 // queries implements the function of [messagedb.Tables].
-func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const table = "threads"
-	// column returns a column, or NULL if the version of the database has none.
-	column := func(name string) string {
-		if has(table, name) {
-			return name
-		}
-		return "NULL"
-	}
-	parent := column("parent_id")
+	parent := has.Or(table, "parent_id", "NULL")
 	// The order of the folders is a list of their places in the sorted list.
 	sessions = "SELECT id AS key, " + parent + " AS parent, " + parent + " IS NOT NULL AS agent, summary AS title, " +
-		column("folder_paths") + " AS dir, coalesce(" + column("created_at") + ", updated_at) AS created, updated_at AS updated, 0 AS archived, updated_at AS version FROM threads"
+		has.Or(table, "folder_paths", "NULL") + " AS dir, coalesce(" + has.Or(table, "created_at", "NULL") + ", updated_at) AS created, updated_at AS updated, 0 AS archived, updated_at AS version FROM threads"
 	messages = "SELECT data_type AS role, updated_at AS at, NULL AS about, data, 0 AS place FROM threads WHERE id = ?1"
 	return sessions, messages, has(table, "summary") && has(table, "data_type") && has(table, "data")
 }

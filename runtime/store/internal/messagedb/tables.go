@@ -16,14 +16,25 @@ import (
 // errForm is the error for a database with other tables.
 var errForm error = store.StateError("its tables have another form, which may be that of a later version")
 
+// Has reports whether a table of a database has a column.
+type Has func(table, column string) bool
+
+// Or returns the name of a column, or none, a value, if the version of the database does not have the column.
+func (has Has) Or(table, column, none string) string {
+	if has(table, column) {
+		return column
+	}
+	return none
+}
+
 // Tables returns the function Queries of a store of a program's SQLite databases, of which it reads only plain tables
 // without generated columns.
 //
 // The function queries returns two queries. The first selects the sessions that have messages, in columns called key,
 // parent, agent, title, dir, created, updated, archived and version, as in [Queries]. The second selects the messages of
 // the session with the key ?1, in columns called role, at, about, data and place (by which they are ordered). Columns
-// can have any value. has reports whether there is a column. ok is false if a necessary one is missing.
-func Tables(queries func(has func(table, column string) bool) (sessions, messages string, ok bool)) func(context.Context, *sqlitefile.DB) (*Queries, error) {
+// can have any value. ok is false if a necessary one is missing.
+func Tables(queries func(has Has) (sessions, messages string, ok bool)) func(context.Context, *sqlitefile.DB) (*Queries, error) {
 	text := func(column string) string {
 		return fmt.Sprintf("coalesce(substr(CAST(%s AS TEXT), 1, %d), '')", column, MaxText)
 	}
