@@ -47,10 +47,10 @@ var programs = map[string]program{
 	"qwen":    {opener(qwen.Open), "qwen/testdata", "", "projects/-home-mina-tides/chats/631cf6b2-cbbd-41ef-ae45-2cffb676d1c9.jsonl", "3 conversations, 0 problems", "2 conversations, 1 problems", "2 conversations, 1 problems"},
 	"pi":      {opener(pi.Open), "pi/testdata", "", "sessions/--home-mina-tides--/2026-11-28T16-36-57-793Z_01a222da-0370-71dd-8a38-87fed5ea4df5.jsonl", "2 conversations, 0 problems", "1 conversations, 1 problems", "1 conversations, 1 problems"},
 	"openclaw": {opener(pi.Open), "", `CREATE TABLE session_nodes (session_key TEXT, current_session_id TEXT, updated_at INTEGER, label TEXT, display_name TEXT, archived_at INTEGER, spawned_by TEXT, fork_source_session_id TEXT);
-		CREATE TABLE session_windows (session_id TEXT, session_key TEXT, previous_session_id TEXT, reason TEXT, created_at INTEGER, updated_at INTEGER, transcript_updated_at INTEGER);
+		CREATE TABLE session_windows (session_id TEXT, session_key TEXT, created_at INTEGER, updated_at INTEGER, transcript_updated_at INTEGER);
 		CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, created_at INTEGER); CREATE INDEX events ON transcript_events (session_id, seq);
 		CREATE TABLE session_transcript_index_state (session_id TEXT, indexed_seq INTEGER, needs_rebuild INTEGER);
-		CREATE TABLE session_transcript_active_events (session_id TEXT, event_seq INTEGER);
+		CREATE TABLE session_transcript_active_events (session_id TEXT, event_seq INTEGER); CREATE TABLE transcript_event_identities (session_id TEXT, event_id TEXT, seq INTEGER);
 		INSERT INTO session_nodes (session_key, current_session_id, updated_at) VALUES ('agent:main:` + uuid + `', '` + uuid + `', 1777629600000);
 		INSERT INTO session_windows (session_id, session_key, created_at, updated_at) VALUES ('` + uuid + `', 'agent:main:` + uuid + `', 1777629600000, 1777629600000);
 		INSERT INTO transcript_events VALUES ('` + uuid + `', 0, '{"type":"session","cwd":"/home/mina/tides"}', 1777629600000),

@@ -77,15 +77,18 @@ func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store
 	return l, nil
 }
 
-// queries implements the function of [messagedb.Tables]. A session is a window of a node: a reset begins a new window
-// with the same title.
+// queries implements the function of [messagedb.Tables]. A session is a window of a node: the next one begins after some
+// resets, and when the user goes back, with the same title.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const (
 		tables = "session_windows AS w JOIN session_nodes AS n USING (session_key)"
-		// The session that w is a copy of, if there is one.
-		origin = `(SELECT session_id FROM session_windows WHERE session_id <> w.session_id AND session_id =
-			CASE WHEN w.reason IN ('rewind', 'switch') THEN w.previous_session_id ELSE n.fork_source_session_id END)`
-		spawner = "(SELECT current_session_id FROM session_nodes WHERE session_key = n.spawned_by)"
+		// The session that w begins as a copy of, if there is one. Going back in a session makes a copy without a link.
+		origin = `(SELECT o.session_id FROM session_windows AS o WHERE o.session_id <> w.session_id AND o.created_at < w.created_at AND
+			(o.session_id = n.fork_source_session_id OR o.session_key = w.session_key AND EXISTS (
+				SELECT 1 FROM transcript_event_identities AS first JOIN transcript_event_identities AS same USING (event_id)
+				WHERE first.session_id = w.session_id AND first.seq = 1 AND same.session_id = o.session_id))
+			ORDER BY o.created_at DESC LIMIT 1)`
+		spawner = "(SELECT session_id FROM session_windows WHERE session_key = n.spawned_by AND created_at <= w.created_at ORDER BY created_at DESC LIMIT 1)"
 		header  = "(SELECT event_json FROM transcript_events WHERE session_id = w.session_id ORDER BY seq LIMIT 1)"
 		index   = "(SELECT indexed_seq || ' ' || needs_rebuild FROM session_transcript_index_state WHERE session_id = w.session_id)"
 		size    = "(SELECT count(*) || ' ' || max(seq) FROM transcript_events WHERE session_id = w.session_id)"
@@ -102,8 +105,9 @@ func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 		FROM ` + tables + ` JOIN transcript_events AS e USING (session_id) LEFT JOIN session_transcript_index_state AS i USING (session_id)
 		WHERE session_id = ?1 AND (coalesce(i.needs_rebuild, 1) OR seq > i.indexed_seq OR
 			seq IN (SELECT event_seq FROM session_transcript_active_events WHERE session_id = ?1))`
-	return sessions, messages, has("session_windows", "previous_session_id") && has("session_nodes", "fork_source_session_id") &&
-		has("transcript_events", "event_json") && has("session_transcript_index_state", "needs_rebuild") && has("session_transcript_active_events", "event_seq")
+	return sessions, messages, has("session_windows", "transcript_updated_at") && has("session_nodes", "fork_source_session_id") &&
+		has("transcript_events", "event_json") && has("session_transcript_index_state", "needs_rebuild") && has("session_transcript_active_events", "event_seq") &&
+		has("transcript_event_identities", "event_id")
 }
 
 // recordRow adds the events of a row of a database to a recorder. Its role is 1 if its data is compressed, and it has
@@ -121,13 +125,14 @@ func recordRow(to *history.Recorder, m *messagedb.Message) {
 // contextMark ends the first line of a block that OpenClaw adds to a text of the user.
 const contextMark = " ⟦openclaw:ctx⟧"
 
-// withoutContext returns a text of the user without what OpenClaw adds to it: the time before it, and blocks with JSON or
-// lines about the sender.
+// withoutContext returns a text of the user, or the task of a sub-agent, without what OpenClaw adds to it: the time before
+// it, blocks with JSON or lines about the sender, and sentences around a task.
 func withoutContext(text []byte) []byte {
 	if !bytes.HasPrefix(text, []byte("[")) && !bytes.Contains(text, []byte(contextMark)) {
 		return text
 	}
 	added := regexp.MustCompile(`\A\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]*\] *|` +
-		"(?m:^)[^\n]+" + contextMark + "\\s*?(?:\n```json\n(?s:.*?)\n```\\s*|(?:\n[^\n]+)*\\s*)")
+		"(?m:^)[^\n]+" + contextMark + "\\s*?(?:\n```json\n(?s:.*?)\n```\\s*|(?:\n[^\n]+)*\\s*)|" +
+		`\A\[Subagent Context\](?s:.*?)\n\[Subagent Task\]\n+|\n+Begin\. Execute the assigned task to completion\.\z`)
 	return added.ReplaceAll(text, nil)
 }

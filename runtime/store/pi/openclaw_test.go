@@ -22,9 +22,10 @@ import (
 const openclawTables = `
 CREATE TABLE session_nodes (session_key TEXT NOT NULL PRIMARY KEY, current_session_id TEXT NOT NULL, updated_at INTEGER NOT NULL,
 	label TEXT, display_name TEXT, archived_at INTEGER, spawned_by TEXT, fork_source_session_id TEXT) STRICT;
-CREATE TABLE session_windows (session_id TEXT NOT NULL PRIMARY KEY, session_key TEXT NOT NULL, previous_session_id TEXT, reason TEXT,
+CREATE TABLE session_windows (session_id TEXT NOT NULL PRIMARY KEY, session_key TEXT NOT NULL,
 	created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, transcript_updated_at INTEGER DEFAULT NULL) STRICT;
 CREATE TABLE transcript_events (session_id TEXT NOT NULL, seq INTEGER NOT NULL, event_json TEXT, created_at INTEGER NOT NULL, event_zstd BLOB, PRIMARY KEY (session_id, seq)) STRICT;
+CREATE TABLE transcript_event_identities (session_id TEXT NOT NULL, event_id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (session_id, event_id)) STRICT;
 CREATE TABLE session_transcript_index_state (session_id TEXT NOT NULL PRIMARY KEY, indexed_seq INTEGER NOT NULL, needs_rebuild INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE session_transcript_active_events (session_id TEXT NOT NULL, active_position INTEGER NOT NULL, event_seq INTEGER NOT NULL, PRIMARY KEY (session_id, active_position)) STRICT`
 
@@ -46,14 +47,15 @@ func node(key, current string, more ...any) []any {
 
 const begun = 1_777_629_600_000 // 2026-05-01T10:00:00Z, in milliseconds
 
-// window returns the rows of a session of a node that began at a second, with events that are each a second later. An
-// event with a second of its own, before a colon, has that.
+// window returns the rows of a session of a node that began at a second, with events that are each a second later. The id
+// of an event is its second.
 func window(key, session string, second int, events ...string) [][]any {
 	at := begun + 1000*second
 	rows := [][]any{row("session_windows", "session_id", session, "session_key", key, "created_at", at, "updated_at", at)}
 	header := fmt.Sprintf(`{"type":"session","version":4,"id":%q,"cwd":%q}`, session, dir)
 	for seq, event := range append([]string{header}, events...) {
-		rows = append(rows, row("transcript_events", "session_id", session, "seq", seq, "event_json", event, "created_at", at+1000*seq))
+		rows = append(rows, row("transcript_events", "session_id", session, "seq", seq, "event_json", event, "created_at", at+1000*seq),
+			row("transcript_event_identities", "session_id", session, "event_id", fmt.Sprint(second+seq), "seq", seq))
 	}
 	return rows
 }
@@ -123,7 +125,7 @@ func TestOpenClawListing(t *testing.T) {
 	const early = "main" // has the events that copies have
 	first := window(early, "first", 0, user("a"), answer("to a"))
 	copies := func(key, session string) [][]any { // of first, at its times
-		rows := append(window(key, session, 100), window(early, session, 0, user("a"), answer("to a"))[2:]...)
+		rows := append(window(key, session, 100), window(early, session, 0, user("a"), answer("to a"))[3:]...)
 		return append(rows, row("transcript_events", "session_id", session, "seq", 3, "event_json", user("b"), "created_at", begun+101_000))
 	}
 	for name, test := range map[string]struct {
@@ -142,7 +144,6 @@ func TestOpenClawListing(t *testing.T) {
 			[][][]any{
 				{node(early, "second")},
 				first, window(early, "second", 50, user("b"), `{"type":"reset","reason":"new"}`, user("c")),
-				{{"UPDATE session_windows SET previous_session_id = 'first', reason = 'reset' WHERE session_id = 'second'"}},
 			},
 			"pi-first \"a\" ua\npi-second \"b\" u u\n",
 		},
@@ -157,17 +158,16 @@ func TestOpenClawListing(t *testing.T) {
 			[][][]any{
 				{node(early, "copy")},
 				first, copies(early, "copy"),
-				{{"UPDATE session_windows SET previous_session_id = 'first', reason = 'rewind' WHERE session_id = 'copy'"}},
 			},
 			"pi-copy \"a\" of pi-first [ua] u\npi-first \"a\" ua\n",
 		},
 		"a sub-agent": {
 			[][][]any{
-				{node(early, "first"), node("sub", "sub1", "spawned_by", early)},
-				first,
-				window("sub", "sub1", 10, message("user", `"content":"Count","provenance":{"kind":"inter_session"}`), answer("Two.")),
+				{node(early, "second"), node("sub", "sub1", "spawned_by", early)},
+				first, window(early, "second", 50, user("b")),
+				window("sub", "sub1", 10, user("[Subagent Context] You are running as a subagent. Complete the current [Subagent Task].\n\n[Subagent Task]\n\nCount\n\nBegin. Execute the assigned task to completion."), answer("Two.")),
 			},
-			"pi-sub1 \"Count\" of pi-first aa\npi-first \"a\" ua\n",
+			"pi-sub1 \"Count\" of pi-first aa\npi-first \"a\" ua\npi-second \"b\" u\n",
 		},
 		"no session of this project": {
 			[][][]any{
