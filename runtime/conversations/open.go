@@ -261,8 +261,8 @@ func (l *Library) Nothing(ctx context.Context) error {
 	q, _ := l.newQuery(&Filter{}, &Omitted{}) // of the programs
 	defer q.closeLists()
 	for _, s := range q.sources {
-		listed, problems, err := q.lists.list(ctx, s, everything)
-		if err != nil || len(listed)+len(problems) > 0 {
+		listing, err := q.lists.all(ctx, s)
+		if err != nil || len(listing.Conversations)+len(listing.Problems) > 0 {
 			return nil // the store has conversations, or may have some
 		}
 	}

@@ -209,9 +209,12 @@ func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problem
 		}
 	}
 	for _, s := range q.sources {
-		listed, _, _ := q.lists.list(ctx, s, everything) // the error is among the problems
+		listing, err := q.lists.all(ctx, s)
+		if err != nil {
+			continue // the error is among the problems
+		}
 		for _, id := range missing {
-			for _, near := range store.Nearest(id, listed) {
+			for _, near := range store.Nearest(id, listing.Conversations) {
 				if len(e.Nearest) < maxNearest && !slices.Contains(e.Nearest, near) {
 					e.Nearest = append(e.Nearest, near)
 				}
@@ -334,6 +337,13 @@ func (l *lists) list(ctx context.Context, s *source, scope store.Scope) ([]store
 	}
 	isOther := func(c store.Conversation) bool { return len(scope.IDs) == 0 && !scope.Has(c.ID, c.Archived) }
 	return slices.DeleteFunc(slices.Clone(listing.Conversations), isOther), slices.Clone(listing.Problems), nil
+}
+
+// all returns the list of all conversations of a store, as list does. It must not be changed.
+func (l *lists) all(ctx context.Context, s *source) (*store.Listing, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.listing(ctx, s, everything)
 }
 
 // listing returns a list that has the conversations of a scope, and may have others.
