@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"math/rand/v2"
@@ -21,8 +20,8 @@ type builder struct {
 	limits
 	owners   []owner
 	messages []message
-	size     int // bytes of the texts and the extra data of all messages
-	copies   copies
+	size     int    // bytes of the texts and the extra data of all messages
+	free     []byte // room for copies of texts
 }
 
 // owner is a part of a conversation with messages in the segment.
@@ -43,7 +42,7 @@ func (b *builder) add(part uint32, c *Conversation, m *Message) {
 		b.owners = append(b.owners, owner{part, c})
 	}
 	added := message{*m, uint16(len(b.owners) - 1)} //nolint:gosec // bounded by full
-	added.Text, added.Extra = b.copies.add(m.Text), b.copies.add(m.Extra)
+	added.Text, added.Extra = b.copied(m.Text), b.copied(m.Extra)
 	b.messages = append(b.messages, added)
 	b.size += len(m.Text) + len(m.Extra)
 }
@@ -53,40 +52,18 @@ func (b *builder) full() bool {
 	return b.size >= b.limits.segment || max(len(b.messages), len(b.owners)) >= b.limits.messages
 }
 
-// reset removes all messages.
-func (b *builder) reset() {
-	clear(b.owners)
-	clear(b.messages)
-	*b = builder{limits: b.limits, owners: b.owners[:0], messages: b.messages[:0], copies: b.copies}
-	b.copies.used = 0
-}
-
-// copies copies texts into a few large arrays, which later texts use again: the garbage collector then has little to do.
-type copies struct {
-	arrays [][]byte
-	used   int    // the number of arrays with texts
-	free   []byte // the rest of the last one
-}
-
-// add returns a copy of a text.
-func (c *copies) add(text []byte) []byte {
+// copied returns a copy of a text. Texts share large arrays: the garbage collector then has little to do.
+func (b *builder) copied(text []byte) []byte {
 	const array = 256 << 10
-	switch {
-	case len(text) > array/4:
-		return bytes.Clone(text)
-	case c.used == 0, len(text) > len(c.free):
-		if c.used == len(c.arrays) {
-			c.arrays = append(c.arrays, make([]byte, array))
-		}
-		c.free = c.arrays[c.used]
-		c.used++
+	if len(text) > len(b.free) {
+		b.free = make([]byte, max(array, len(text)))
 	}
-	n := copy(c.free, text)
-	text, c.free = c.free[:n:n], c.free[n:]
+	n := copy(b.free, text)
+	text, b.free = b.free[:n:n], b.free[n:]
 	return text
 }
 
-// segmentWriter writes segments, one after the other. It is for one goroutine at a time.
+// segmentWriter writes segments, one after the other. What it allocates is used again. It is for one goroutine at a time.
 type segmentWriter struct {
 	files        directory
 	grams        *gramCollector

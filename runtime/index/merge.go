@@ -28,7 +28,9 @@ func (w *Writer) merge(ctx context.Context) error {
 			}
 			return cmp.Or(w.writeSegment(ctx), w.wait())
 		})
-		if w.failed = err; err != nil { // messages of the builder may be lost
+		if err != nil {
+			w.writing.Wait()
+			w.failed = err // messages of the builder may be lost
 			return err
 		}
 		w.segments = slices.DeleteFunc(w.segments, func(s *segment) bool { return slices.Contains(group, s) })

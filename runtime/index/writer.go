@@ -24,10 +24,8 @@ type Writer struct {
 	unlock        func()
 	builder       *builder // of the next segment
 	writing       sync.WaitGroup
-	spare         *builder // of the segment that is being written, or empty
 	segmentWriter *segmentWriter
 	written       *segment // the segment that was written and is not in segments yet; nil if there is none
-	begun         int      // the number of segments whose writing was begun
 	failed        error    // the error of writing a segment: its messages are lost, and nothing can be committed
 	text          int64    // bytes of the messages that were put
 	purge         bool     // the next commit rewrites segments with removed messages
@@ -42,7 +40,7 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	}
 	w := &Writer{index: x, unlock: unlock, conversations: map[string]*Conversation{}}
 	w.Language = x.Language
-	w.builder, w.spare = &builder{limits: x.limits}, &builder{limits: x.limits}
+	w.builder = w.newBuilder()
 	w.segmentWriter = newSegmentWriter(x.files, x.Language)
 	view, err := x.View()
 	if err == nil {
@@ -62,6 +60,8 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	w.sweep(x.files)
 	return w, nil
 }
+
+func (w *Writer) newBuilder() *builder { return &builder{limits: w.index.limits} }
 
 // Text returns the number of bytes of the messages that were put.
 func (w *Writer) Text() int64 { return w.text }
@@ -94,14 +94,14 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 	part := w.Part
 	w.Part++
 	c.Messages = old.Messages
-	begun, before := w.begun, len(w.builder.messages)
+	b, before := w.builder, len(w.builder.messages)
 	for m, err := range messages {
 		if err == nil {
 			err = w.addMessage(ctx, part, c, m)
 		}
 		if err != nil {
-			if begun == w.begun { // otherwise a segment has new messages, and they are invisible
-				w.builder.messages = w.builder.messages[:before]
+			if b == w.builder { // otherwise b is written, and the new messages there are invisible
+				b.messages = b.messages[:before]
 			}
 			return err
 		}
@@ -151,19 +151,16 @@ func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
 	return nil
 }
 
-// writeSegment begins to write the messages of the builder, if there are any, as a segment, and empties the builder. It
-// first waits for the segment before. After an error of writing, further calls return the same error.
+// writeSegment begins to write the messages of the builder, if there are any, as a segment, and makes a new builder.
+// It first waits for the segment before. After an error of writing, further calls return the same error.
 func (w *Writer) writeSegment(ctx context.Context) error {
 	err := cmp.Or(w.wait(), ctx.Err())
 	if err != nil || len(w.builder.messages) == 0 {
 		return err
 	}
-	w.builder, w.spare = w.spare, w.builder
-	w.begun++
-	w.writing.Go(func() {
-		w.written, w.failed = w.segmentWriter.write(w.spare)
-		w.spare.reset()
-	})
+	b := w.builder
+	w.builder = w.newBuilder()
+	w.writing.Go(func() { w.written, w.failed = w.segmentWriter.write(b) })
 	return nil
 }
 
