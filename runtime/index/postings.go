@@ -168,7 +168,7 @@ type termCollector struct {
 	terms             []term            // by number
 	numbers           map[gram]uint32   // from 1, by the keys of terms
 	words             map[uint64]uint32 // from 1, by the hashes of words
-	recent            [1 << 12]struct { // a small cache of words
+	recent            [1 << 14]struct { // a small cache of words
 		hash   uint64
 		number uint32
 	}
