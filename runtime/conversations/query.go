@@ -350,8 +350,8 @@ func (l *lists) all(ctx context.Context, s *source) (*store.Listing, error) {
 func (l *lists) listing(ctx context.Context, s *source, scope store.Scope) (*store.Listing, error) {
 	key, isNamed := listed{s.Store, scope.Set}, len(scope.IDs) > 0
 	all := l.whole[listed{s.Store, everything.Set}]
-	// In JP a conversation can be both live and archived: a list of everything has it as a live one.
-	if all != nil && len(all.Problems) == 0 && (scope.Set == store.Live || s.Name() != jp.Name) {
+	// In JP and with a command line, a conversation can be both live and archived: a list of everything has it as a live one.
+	if all != nil && len(all.Problems) == 0 && (scope.Set == store.Live || kindNamed(s.Name()).open != nil) {
 		key.set = everything.Set
 	}
 	if known := l.whole[key]; known != nil && !isNamed {
