@@ -153,9 +153,9 @@ func arrows() []arrow {
 			why:  "the archive on a server is asked in PostgreSQL's protocol, which nothing else speaks",
 		},
 		{
-			from: list("runtime/store/codex", "runtime/store/zed"),
+			from: list("runtime/store/codex", "runtime/store/internal/messagedb"),
 			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/config", "github.com/klauspost/compress/zstd"),
-			why:  "Codex compresses what has not been used for a week, and Zed each thread; no other store has to decompress anything",
+			why:  "Codex compresses what has not been used for a week, and Zed and OpenClaw what is in their databases; no other store has to decompress anything",
 		},
 		{
 			from: list("runtime/store/jp"),

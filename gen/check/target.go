@@ -2,6 +2,7 @@ package check
 
 import (
 	"go/token"
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -160,17 +161,10 @@ func isUnusual(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
 }
 
-// isClean reports whether a path is relative, has no . or .. parts, and is outside .git.
+// isClean reports whether a path is relative, has no part . and none that begins with .., and is outside .git.
 func isClean(p string) bool {
-	if p == "" || p == "." || path.IsAbs(p) || path.Clean(p) != p {
-		return false
-	}
-	for part := range strings.SplitSeq(strings.ToLower(p), "/") {
-		if strings.HasPrefix(part, "..") || part == ".git" {
-			return false
-		}
-	}
-	return true
+	isForbidden := func(part string) bool { return strings.HasPrefix(part, "..") || part == ".git" }
+	return fs.ValidPath(p) && p != "." && !slices.ContainsFunc(strings.Split(strings.ToLower(p), "/"), isForbidden)
 }
 
 // isImportPath reports whether the go command finds packages in a folder with the path p.

@@ -91,8 +91,7 @@ func problemOf(id transcript.ID, totals *store.Totals) *Problem {
 
 // unreadable returns the problem of a conversation that could not be read to its end.
 func unreadable(id transcript.ID, err error) *Problem {
-	var damage *store.DamageError
-	if errors.As(err, &damage) {
+	if damage, ok := errors.AsType[*store.DamageError](err); ok {
 		return &Problem{ID: id, Kind: store.DamagedEvents, Event: damage.Event, Err: damage}
 	}
 	return &Problem{ID: id, Kind: store.Unreadable, Err: err}

@@ -100,11 +100,8 @@ func (x *Indexes) cache(set *settings, kind, place string) *filecache.Cache {
 	if x.caches[key] == nil {
 		x.caches[key] = filecache.New(func() []byte {
 			view, err := storeIndex.View()
-			if err != nil {
-				return nil
-			}
-			if saved, ok := bytes.CutPrefix(view.Kept, savedFor(set.exclusions)); ok {
-				return saved
+			if line := savedFor(set.exclusions); err == nil && bytes.HasPrefix(view.Kept, line) {
+				return view.Kept[len(line):]
 			}
 			return nil
 		})

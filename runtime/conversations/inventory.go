@@ -155,8 +155,7 @@ func (r *StoreReport) readHere(ctx context.Context, list []store.Conversation) e
 		}
 	})
 	for i := range list {
-		var missing *NotFoundError
-		if errors.As(damage[i], &missing) {
+		if _, isMissing := errors.AsType[*NotFoundError](damage[i]); isMissing {
 			continue // it was deleted meanwhile
 		}
 		r.Unknown += totals[i].Skipped

@@ -117,8 +117,7 @@ func (l *Library) purge(ctx context.Context, s store.Store, ids []transcript.ID)
 	x := l.indexes.ofStore(l.settings, s)
 	view, err := x.View()
 	isThere := func(id transcript.ID) bool { return view.Lookup(string(id)) != nil }
-	var damage *index.DamageError
-	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damage) || err == nil && !slices.ContainsFunc(ids, isThere) {
+	if _, isDamaged := errors.AsType[*index.DamageError](err); isDamaged || errors.Is(err, fs.ErrNotExist) || err == nil && !slices.ContainsFunc(ids, isThere) {
 		return nil
 	}
 	if err != nil {

@@ -143,8 +143,7 @@ func countEvents(ctx context.Context, c *store.Conversation, sizes bool) (*facts
 		}
 	}
 	totals, err := c.Read(ctx, measure)
-	var damage *store.DamageError
-	if err != nil && !errors.As(err, &damage) {
+	if _, isDamage := errors.AsType[*store.DamageError](err); err != nil && !isDamage {
 		return nil, err
 	}
 	f := facts{Conversation: c.Conversation}

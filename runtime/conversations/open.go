@@ -87,7 +87,7 @@ func New(o Options, stores ...store.Store) *Library {
 		l.now = time.Now
 	}
 	if o.Once {
-		l.lists = &lists{}
+		l.lists = &lists{whole: map[listed]*store.Listing{}}
 	}
 	if l.indexes == nil {
 		l.indexes = &Indexes{}
@@ -258,17 +258,12 @@ func (l *Library) Nothing(ctx context.Context) error {
 	if l.nowhere == nil {
 		return nil
 	}
-	for _, s := range l.stores {
-		if !IsProgram(s.Name()) {
-			continue
-		}
-		listing, err := s.List(ctx, everything)
-		if err != nil {
-			return nil // the store may have conversations
-		}
-		listing.Close()
-		if len(listing.Conversations)+len(listing.Problems) > 0 {
-			return nil
+	q, _ := l.newQuery(&Filter{}, &Omitted{}) // of the programs
+	defer q.closeLists()
+	for _, s := range q.sources {
+		listing, err := q.lists.all(ctx, s)
+		if err != nil || len(listing.Conversations)+len(listing.Problems) > 0 {
+			return nil // the store has conversations, or may have some
 		}
 	}
 	return l.nowhere

@@ -41,7 +41,7 @@ type source struct {
 // newQuery begins a query to the stores that the filter includes. It reads nothing. The error is a [*BadIDError] for an
 // id in the filter. The query is returned also then.
 func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
-	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{forgotten: l.settings.forgotten}), filter: f, omitted: omitted}
+	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{forgotten: l.settings.forgotten, whole: map[listed]*store.Listing{}}), filter: f, omitted: omitted}
 	for _, s := range l.stores {
 		if f.includes(s.Name()) {
 			q.sources = append(q.sources, &source{Store: s, library: l, index: l.indexes.ofStore(l.settings, s), found: map[string]*Matched{}})
@@ -136,14 +136,13 @@ func (q *query) listStores(ctx context.Context) error {
 		if isNamed && len(scope.IDs) == 0 { // earlier stores have all of them
 			break
 		}
-		found, unread, err := q.lists.list(ctx, s.Store, scope)
+		found, unread, err := q.lists.list(ctx, s, scope)
 		if err != nil && (len(q.sources) == 1 || ctx.Err() != nil) {
 			return &UnavailableError{Path: s.Place(), Err: err}
 		}
 		if err != nil {
 			unread = append(unread, Problem{Path: s.Place(), Err: err})
 		}
-		q.addTitles(ctx, s, found)
 		found = append(found, q.fromIndex(s, scope, found, unread)...)
 		problems = append(problems, withSource(s, unread)...)
 		s.list = slices.DeleteFunc(found, func(c store.Conversation) bool {
@@ -210,9 +209,12 @@ func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problem
 		}
 	}
 	for _, s := range q.sources {
-		listed, _, _ := q.lists.list(ctx, s.Store, everything) // the error is among the problems
+		listing, err := q.lists.all(ctx, s)
+		if err != nil {
+			continue // the error is among the problems
+		}
 		for _, id := range missing {
-			for _, near := range store.Nearest(id, listed) {
+			for _, near := range store.Nearest(id, listing.Conversations) {
 				if len(e.Nearest) < maxNearest && !slices.Contains(e.Nearest, near) {
 					e.Nearest = append(e.Nearest, near)
 				}
@@ -320,29 +322,49 @@ func (l *lists) close() {
 	for _, listing := range l.open {
 		listing.Close()
 	}
-	l.open, l.whole = nil, nil
+	clear(l.whole)
+	l.open = nil
 }
 
-// list returns the conversations of a store in a scope, without forgotten ones, and the problems of listing them. It
-// lists a scope without ids once. The caller may change the results.
-func (l *lists) list(ctx context.Context, s store.Store, scope store.Scope) ([]store.Conversation, []Problem, error) {
+// list returns the conversations of a store in a scope, without forgotten ones and with titles, and the problems of
+// listing them. It lists a scope without ids once. The caller may change the results.
+func (l *lists) list(ctx context.Context, s *source, scope store.Scope) ([]store.Conversation, []Problem, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key, isNamed := listed{s, scope.Set}, len(scope.IDs) > 0
-	listing := l.whole[key]
-	if listing == nil || isNamed {
-		var err error
-		if listing, err = s.List(ctx, scope); err != nil {
-			return nil, nil, err
-		}
-		l.open = append(l.open, listing)
+	listing, err := l.listing(ctx, s, scope)
+	if err != nil {
+		return nil, nil, err
 	}
-	if l.whole == nil {
-		l.whole = map[listed]*store.Listing{}
+	isOther := func(c store.Conversation) bool { return len(scope.IDs) == 0 && !scope.Has(c.ID, c.Archived) }
+	return slices.DeleteFunc(slices.Clone(listing.Conversations), isOther), slices.Clone(listing.Problems), nil
+}
+
+// all returns the list of all conversations of a store, as list does. It must not be changed.
+func (l *lists) all(ctx context.Context, s *source) (*store.Listing, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.listing(ctx, s, everything)
+}
+
+// listing returns a list that has the conversations of a scope, and may have others.
+func (l *lists) listing(ctx context.Context, s *source, scope store.Scope) (*store.Listing, error) {
+	key, isNamed := listed{s.Store, scope.Set}, len(scope.IDs) > 0
+	all := l.whole[listed{s.Store, everything.Set}]
+	// In JP and with a command line, a conversation can be both live and archived: a list of everything has it as a live one.
+	if all != nil && len(all.Problems) == 0 && (scope.Set == store.Live || kindNamed(s.Name()).open != nil) {
+		key.set = everything.Set
 	}
-	if !isNamed {
+	if known := l.whole[key]; known != nil && !isNamed {
+		return known, nil
+	}
+	listing, err := s.List(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	l.open = append(l.open, listing)
+	listing.Conversations = slices.DeleteFunc(listing.Conversations, func(c store.Conversation) bool { return l.forgotten[c.ID] })
+	if l.addTitles(ctx, s, listing.Conversations, isNamed); !isNamed {
 		l.whole[key] = listing
 	}
-	isForgotten := func(c store.Conversation) bool { return l.forgotten[c.ID] }
-	return slices.DeleteFunc(slices.Clone(listing.Conversations), isForgotten), slices.Clone(listing.Problems), nil
+	return listing, nil
 }

@@ -145,10 +145,12 @@ func (r *ranking) conversations(ctx context.Context) ([]*ranked, error) {
 // another conversation's, which match there, unless the query names conversations.
 func (r *ranking) newRanked(s *source, inIndex *index.Ranked) *ranked {
 	c := &ranked{Matched: s.matched(inIndex.Conversation), in: s, entry: inIndex.Conversation, covered: float64(inIndex.Covered)}
-	for _, m := range inIndex.Messages {
+	all := make([]rankedMessage, len(inIndex.Messages))
+	for i, m := range inIndex.Messages {
 		isTitle, isCopy := m.Number == 0, m.Kind >= copiedKind
 		if !isTitle && (!isCopy || len(r.query.IDs) > 0) {
-			c.messages = append(c.messages, &rankedMessage{Scored: m, conversation: c, place: len(c.messages), own: float64(m.Score)})
+			all[i] = rankedMessage{Scored: m, conversation: c, place: len(c.messages), own: float64(m.Score)}
+			c.messages = append(c.messages, &all[i])
 		}
 	}
 	c.Score = c.sum()

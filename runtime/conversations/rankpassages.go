@@ -19,9 +19,8 @@ type rankedMessage struct {
 	place        int     // the index among the messages of the conversation
 	saidPlace    int     // the index among the messages that are not of tools
 	own, score   float64 // score is own with the shares of the scores of other messages
-	isRead       bool    // asks and hit are set
 	asks         bool    // the message is of the assistant and ends with a question
-	hit          Hit
+	hit          *Hit    // nil until the message was read, which also sets asks
 }
 
 // Passages returns the best passages of a text for the question, in the order of the text: each of at most most
@@ -190,7 +189,7 @@ func (r *ranking) shows(m *rankedMessage) bool {
 func (r *ranking) keepDistinct(candidates []*rankedMessage) (kept []*rankedMessage) {
 	texts := map[string]*rankedMessage{"": nil} // an empty text is not kept
 	for _, m := range candidates {
-		if len(kept) == r.query.Limit || !m.isRead {
+		if len(kept) == r.query.Limit || m.hit == nil {
 			break
 		}
 		p := m.hit.Passage
@@ -219,7 +218,7 @@ func (r *ranking) addResults(found []*ranked, kept []*rankedMessage) (err error)
 		return cmp.Or(cmp.Compare(b.hit.Score, a.hit.Score), cmp.Compare(places[a.conversation], places[b.conversation]), cmp.Compare(a.Number, b.Number))
 	})
 	for _, m := range kept {
-		result.Hits = append(result.Hits, m.hit)
+		result.Hits = append(result.Hits, *m.hit)
 	}
 	result.Total, result.AtLeast = len(kept), len(kept) == r.query.Limit
 	return nil
@@ -234,7 +233,8 @@ func (r *ranking) latest(c *ranked) (*Hit, error) {
 	}
 	for _, m := range slices.Backward(c.messages) {
 		if !isOfTool(m.Kind) && m.own > 0 && m.own >= latestShare*best {
-			return &m.hit, r.read(m)
+			err := r.read(m)
+			return m.hit, err
 		}
 	}
 	return nil, nil
@@ -257,7 +257,7 @@ func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score
 // message without a word of the question has its end as passage, where proposals and questions are. The own score grows
 // by that of adjacent words in the passage.
 func (r *ranking) read(m *rankedMessage) error {
-	if m.isRead {
+	if m.hit != nil {
 		return nil
 	}
 	text, extra, err := m.conversation.in.view.Read(m.Scored)
@@ -274,10 +274,10 @@ func (r *ranking) read(m *rankedMessage) error {
 	if best.Value == 0 && isAssistant {
 		best, wide = excerpt.LastPassage(text, r.query.MaxText), excerpt.LastPassage(text, r.query.MaxWide)
 	}
-	m.isRead, m.own = true, m.own+best.Beside*float64(kindCounts(m.Kind))
+	m.own += best.Beside * float64(kindCounts(m.Kind))
 	m.asks = isAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))
-	m.hit = m.conversation.in.newHit(m.conversation.entry, m.Scored, extra)
-	m.hit.Passage = &Passage{Excerpt: best.Of(text), Wide: wide.Of(text), Outcome: m.isOutcome()}
+	hit := m.conversation.in.newHit(m.conversation.entry, m.Scored, extra)
+	m.hit, hit.Passage = &hit, &Passage{Excerpt: best.Of(text), Wide: wide.Of(text), Outcome: m.isOutcome()}
 	if a := m.answer(); a != nil {
 		m.hit.Answer = int(a.Number)
 	}

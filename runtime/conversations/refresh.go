@@ -70,7 +70,7 @@ type update struct {
 	*query
 	*source
 	before, note indexNote            // of the existing and of the new index
-	list         []store.Conversation // the conversations that the store lists
+	list         []store.Conversation // the conversations that the store lists; not to be changed
 	versions     []string             // by the place in list, for the index; empty if the conversation cannot be read
 	isComplete   bool                 // list has all that is in the store
 	writer       *index.Writer
@@ -116,15 +116,12 @@ func (u *update) run(ctx context.Context) error {
 	if u.openView(); version != "" && u.before.Version == version {
 		return nil // nothing has changed
 	}
-	list, problems, err := u.lists.list(ctx, u.source.Store, everything)
+	listing, err := u.lists.all(ctx, u.source)
 	if err != nil {
 		u.isUnlisted = true
 		return err
 	}
-	shared := openersOf(&u.before)
-	shared.addShared(list)
-	shared.setTitles(list)
-	u.list, u.isComplete = list, len(problems) == 0
+	u.list, u.isComplete = listing.Conversations, len(listing.Problems) == 0
 	u.setVersions(ctx)
 	exclusions := u.settings.hashExclusions()
 	isStale := u.cache().IsStale()
@@ -136,6 +133,8 @@ func (u *update) run(ctx context.Context) error {
 	}
 	defer u.writer.Close()
 	defer limitMemory()()
+	shared := openersOf(&u.before)
+	shared.addShared(u.list)
 	u.note = u.before
 	u.note.Store, u.note.Place, u.note.Version, u.note.Openers = u.Name(), u.source.Place(), "", shared.sorted()
 	if u.isComplete {

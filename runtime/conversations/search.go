@@ -194,7 +194,7 @@ func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 // twiceIfDamaged returns the answer of ask. If an index is damaged it asks again, because the index is then made anew.
 func twiceIfDamaged[T any](ask func() (T, error)) (T, error) {
 	answer, err := ask()
-	if damage := (*index.DamageError)(nil); errors.As(err, &damage) {
+	if _, isDamaged := errors.AsType[*index.DamageError](err); isDamaged {
 		return ask()
 	}
 	return answer, err

@@ -52,8 +52,7 @@ func readSettings(o *Options) (*settings, error) {
 	}
 	wrong := c.Unread()
 	for _, table := range []string{"index", "recall"} {
-		var e *config.Error
-		if errors.As(c.Wrong(table), &e) {
+		if e, ok := errors.AsType[*config.Error](c.Wrong(table)); ok {
 			wrong = append(wrong, e.Problems...)
 		}
 	}

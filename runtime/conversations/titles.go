@@ -84,7 +84,7 @@ func (o openers) addShared(list []store.Conversation) {
 	found := map[string][]string{} // the different rests of requests, by opener
 	for i := range list {
 		begin, rest := opener(list[i].Request)
-		if begin == "" || list[i].Title != "" {
+		if begin == "" {
 			continue
 		}
 		key := openerKey(begin)
@@ -104,16 +104,23 @@ func (o openers) sorted() []string {
 }
 
 // addTitles sets the titles of listed conversations that have none, by the openers in the index and in the list. If the
-// list has only named conversations and there is no index, it lists the store for its openers.
-func (q *query) addTitles(ctx context.Context, s *source, list []store.Conversation) {
+// list has only named conversations and there is no index, it lists the store for its openers. It removes the requests of
+// conversations that have a title of their own: only the others tell openers.
+func (l *lists) addTitles(ctx context.Context, s *source, list []store.Conversation, isNamed bool) {
+	for i := range list {
+		if list[i].Title != "" {
+			list[i].Request = ""
+		}
+	}
 	note, isIndexed := s.open()
 	shared := openersOf(&note)
-	if len(q.ids) == 0 {
+	if !isNamed {
 		shared.addShared(list)
 	} else if !isIndexed && slices.ContainsFunc(list, func(c store.Conversation) bool { return c.Title == "" }) {
 		// If the store cannot be listed, a title has its opener.
-		listed, _, _ := q.lists.list(ctx, s.Store, everything)
-		shared.addShared(listed)
+		if listing, err := l.listing(ctx, s, everything); err == nil {
+			shared.addShared(listing.Conversations)
+		}
 	}
 	shared.setTitles(list)
 }

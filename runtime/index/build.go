@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"math/rand/v2"
@@ -20,8 +21,8 @@ type builder struct {
 	limits
 	owners   []owner
 	messages []message
-	size     int    // bytes of the texts and the extra data of all messages
-	free     []byte // room for copies of texts
+	size     int // bytes of the texts and the extra data of all messages
+	copies   copies
 }
 
 // owner is a part of a conversation with messages in the segment.
@@ -42,20 +43,9 @@ func (b *builder) add(part uint32, c *Conversation, m *Message) {
 		b.owners = append(b.owners, owner{part, c})
 	}
 	added := message{*m, uint16(len(b.owners) - 1)} //nolint:gosec // bounded by full
-	added.Text, added.Extra = b.copied(m.Text), b.copied(m.Extra)
+	added.Text, added.Extra = b.copies.add(m.Text), b.copies.add(m.Extra)
 	b.messages = append(b.messages, added)
 	b.size += len(m.Text) + len(m.Extra)
-}
-
-// copied returns a copy of a text. Texts share large arrays: the garbage collector then has little to do.
-func (b *builder) copied(text []byte) []byte {
-	const array = 256 << 10
-	if len(text) > len(b.free) {
-		b.free = make([]byte, max(array, len(text)))
-	}
-	n := copy(b.free, text)
-	text, b.free = b.free[:n:n], b.free[n:]
-	return text
 }
 
 // full reports whether the segment should be written.
@@ -63,46 +53,92 @@ func (b *builder) full() bool {
 	return b.size >= b.limits.segment || max(len(b.messages), len(b.owners)) >= b.limits.messages
 }
 
-// write writes the segment with the messages of the builder, newest first, and opens it. There must be a message.
-func (b *builder) write(files directory, reader *terms.Reader) (*segment, error) {
+// reset removes all messages.
+func (b *builder) reset() {
+	clear(b.owners)
+	clear(b.messages)
+	*b = builder{limits: b.limits, owners: b.owners[:0], messages: b.messages[:0], copies: b.copies}
+	b.copies.used = 0
+}
+
+// copies copies texts into a few large arrays, which later texts use again: the garbage collector then has little to do.
+type copies struct {
+	arrays [][]byte
+	used   int    // the number of arrays with texts
+	free   []byte // the rest of the last one
+}
+
+// add returns a copy of a text.
+func (c *copies) add(text []byte) []byte {
+	const array = 256 << 10
+	switch {
+	case len(text) > array/4:
+		return bytes.Clone(text)
+	case c.used == 0, len(text) > len(c.free):
+		if c.used == len(c.arrays) {
+			c.arrays = append(c.arrays, make([]byte, array))
+		}
+		c.free = c.arrays[c.used]
+		c.used++
+	}
+	n := copy(c.free, text)
+	text, c.free = c.free[:n:n], c.free[n:]
+	return text
+}
+
+// segmentWriter writes segments, one after the other. It is for one goroutine at a time.
+type segmentWriter struct {
+	files        directory
+	grams        *gramCollector
+	terms        *termCollector
+	encoder      encoder
+	file         fileBuilder
+	extras, rows []byte
+}
+
+func newSegmentWriter(files directory, language terms.Language) *segmentWriter {
+	return &segmentWriter{files: files, grams: &gramCollector{}, terms: newTermCollector(terms.NewReader(language))}
+}
+
+// write writes the segment with the messages of a builder, newest first, and opens it. There must be a message.
+func (w *segmentWriter) write(b *builder) (*segment, error) {
 	slices.SortFunc(b.messages, func(m, n message) int {
 		c, d := b.owners[m.owner], b.owners[n.owner]
 		return cmp.Or(compareTimes(m.Time, n.Time), cmp.Compare(c.Order, d.Order), compareKeys(c.Key, d.Key), cmp.Compare(m.Number, n.Number))
 	})
-	gramLists, termLists := b.newLists(), b.newLists()
-	var making sync.WaitGroup
-	making.Go(func() { b.writeTerms(termLists, reader) })
-	b.writeGrams(gramLists)
-	f := fileBuilder{data: make([]byte, 0, b.size*3/2)}
-	b.addMessages(&f)
-	for _, o := range b.owners {
-		f.add(secOwners, binary.LittleEndian.AppendUint32(nil, o.part))
-	}
-	making.Wait()
-	writeLists(&f, gramLists, termLists)
-	data, sum := f.finish()
+	w.file.reset()
+	var termLists []*listWriter
+	var collecting sync.WaitGroup
+	collecting.Go(func() { termLists = w.terms.lists(b) })
+	w.addMessages(b)
+	gramLists := w.grams.lists(b)
+	collecting.Wait()
+	writeLists(&w.file, append(gramLists, termLists...)...)
+	data, sum := w.file.finish()
 	n := named{rand.Uint64(), sum, int64(b.size)}
-	if err := files.write(n.file(), data); err != nil {
+	if err := w.files.write(n.file(), data); err != nil {
 		return nil, err
 	}
-	return openSegment(files, n)
+	return openSegment(w.files, n)
 }
 
-// addMessages adds the texts, the symbols, the extra data and the rows of the messages to a file.
-func (b *builder) addMessages(f *fileBuilder) {
-	var e encoder
-	e.train(b.samples())
-	var texts, extras, rows []byte
+// addMessages adds the texts, the symbols, the extra data, the rows and the owners of the messages to the file.
+func (w *segmentWriter) addMessages(b *builder) {
+	w.encoder.train(b.samples())
+	w.extras, w.rows = w.extras[:0], w.rows[:0]
 	for i := range b.messages {
 		m := &b.messages[i]
-		texts = e.append(texts, m.Text)
-		extras = append(extras, m.Extra...)
-		rows = appendRow(rows, m, len(texts), len(extras))
+		w.file.data = w.encoder.append(w.file.data, m.Text)
+		w.extras = append(w.extras, m.Extra...)
+		w.rows = appendRow(w.rows, m, len(w.file.data), len(w.extras))
 	}
-	f.add(secTexts, texts)
-	f.add(secSymbols, e.symbols.append(nil))
-	f.add(secExtras, extras)
-	f.add(secRows, rows)
+	w.file.Sections[secTexts].Size = uint64(len(w.file.data)) // the texts are at the beginning of the file
+	w.file.add(secSymbols, w.encoder.symbols.append(nil))
+	w.file.add(secExtras, w.extras)
+	w.file.add(secRows, w.rows)
+	for _, o := range b.owners {
+		w.file.add(secOwners, binary.LittleEndian.AppendUint32(nil, o.part))
+	}
 }
 
 // samples returns pieces of texts from the whole segment; none if it is small.

@@ -19,7 +19,7 @@ type directory interface {
 	lock(ctx context.Context) (unlock func(), err error)
 	// open opens a file. The error is a [*DamageError] if it is not a regular file.
 	open(name string) (content, error)
-	// write makes or replaces a file, as a whole or not at all.
+	// write makes or replaces a file, as a whole or not at all. It does not keep the data.
 	write(name string, data []byte) error
 	names() ([]string, error)
 	remove(name string) error
@@ -123,7 +123,7 @@ func (m *memory) open(name string) (content, error) {
 }
 
 func (m *memory) write(name string, data []byte) error {
-	m.files.Store(name, data)
+	m.files.Store(name, bytes.Clone(data))
 	return nil
 }
 

@@ -73,6 +73,9 @@ type fileBuilder struct {
 	data []byte
 }
 
+// reset begins another file.
+func (b *fileBuilder) reset() { *b = fileBuilder{data: b.data[:0]} }
+
 // add appends data to a section: to a new one, or to the last one.
 func (b *fileBuilder) add(section int, data []byte) {
 	s := &b.Sections[section]
@@ -83,7 +86,8 @@ func (b *fileBuilder) add(section int, data []byte) {
 	s.Size += uint64(len(data))
 }
 
-// finish adds the checksums and the footer. It returns the whole file and the checksum in the footer.
+// finish adds the checksums and the footer. It returns the whole file, which is valid until reset, and the checksum in
+// the footer.
 func (b *fileBuilder) finish() (data []byte, sum uint32) {
 	b.Sums, b.Magic = uint64(len(b.data)), magic
 	end := len(b.data)

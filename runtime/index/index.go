@@ -33,7 +33,7 @@ func Open(dir string) *Index { return newIndex(disk(dir)) }
 func InMemory() *Index { return newIndex(newMemory()) }
 
 func newIndex(files directory) *Index {
-	return &Index{files: files, limits: limits{segment: 12 << 20, messages: 1 << 16}}
+	return &Index{files: files, limits: limits{segment: 10 << 20, messages: 1 << 16}}
 }
 
 // View is a snapshot of an index. It is safe for concurrent use.

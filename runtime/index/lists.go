@@ -49,6 +49,11 @@ type block struct {
 	entries, lists int // the offsets of the first ones
 }
 
+// reset removes all lists, for a segment with a number of documents.
+func (w *listWriter) reset(documents int) {
+	*w = listWriter{documents: uint32(documents), blocks: w.blocks[:0], entries: w.entries[:0], lists: w.lists[:0]} //nolint:gosec // a count
+}
+
 // addList adds the list of a gram with its documents, which are sorted.
 func (w *listWriter) addList(g gram, documents []uint16) {
 	if w.written%listsOfBlock == 0 {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math/bits"
@@ -25,7 +26,7 @@ func (w *Writer) merge(ctx context.Context) error {
 					return err
 				}
 			}
-			return w.writeSegment(ctx)
+			return cmp.Or(w.writeSegment(ctx), w.wait())
 		})
 		if w.failed = err; err != nil { // messages of the builder may be lost
 			return err

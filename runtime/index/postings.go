@@ -10,13 +10,21 @@ import (
 // often is the number of times from which on a message has a term often. The exact number hardly changes a ranking.
 const often = 3
 
-// collector collects the documents of each gram. It numbers grams as they are found, so that nothing found needs
-// sorting.
+// collector collects the documents of each gram, for one segment after the other. It numbers grams as they are found,
+// so that nothing found needs sorting. Its arrays are used again for the next segment.
 type collector struct {
 	grams []gram
-	found []uint32 // the grams of each document by their index in grams, one document after the other
+	found []uint16 // the grams of each document by their index in grams, one document after the other
 	ends  []uint32 // by document: the end of its grams in found
+
+	order        []uint64 // these are for write
+	counts, next []uint32
+	documents    []uint16
+	lists        listWriter
 }
+
+// In found an index from wide on is wide and its two halves. Common grams are found early, so that few are so large.
+const wide = 1<<16 - 1
 
 // seen is a gram that may be in a collector: its number, from 1, or 0 if it is not there; and the last document with
 // it, from 1.
@@ -39,7 +47,24 @@ func (c *collector) addOnce(s *seen, g gram, document uint32) {
 	if s.last = document; s.number == 0 {
 		s.number = c.addGram(g)
 	}
-	c.found = append(c.found, s.number-1)
+	c.add(s.number - 1)
+}
+
+// add adds a gram, by its index, to the current document, which must not have it.
+func (c *collector) add(index uint32) {
+	if index < wide {
+		c.found = append(c.found, uint16(index)) //nolint:gosec // below wide
+	} else {
+		c.found = append(c.found, wide, uint16(index>>16), uint16(index)) //nolint:gosec // the halves
+	}
+}
+
+// indexAt returns the index of a gram at a place of found, and the next place.
+func (c *collector) indexAt(place int) (index uint32, next int) {
+	if index := c.found[place]; index != wide {
+		return uint32(index), place + 1
+	}
+	return uint32(c.found[place+1])<<16 | uint32(c.found[place+2]), place + 3
 }
 
 // endDocument ends the current document.
@@ -47,134 +72,171 @@ func (c *collector) endDocument() {
 	c.ends = append(c.ends, uint32(len(c.found))) //nolint:gosec // a count
 }
 
-// write writes the lists of the grams that have documents, in the order of the grams. It sorts the documents by
-// counting: next has for each gram the place of its next document.
-func (c *collector) write(w *listWriter) {
-	order := make([]uint64, len(c.grams)) // a gram in the upper half, and its index in the lower
+// write returns a writer with the lists of the grams that have documents, in the order of the grams. The writer is valid
+// until the next call. The collector is empty afterwards. It sorts the documents by counting: next has for each gram the
+// place of its next document.
+func (c *collector) write() *listWriter {
+	c.order = c.order[:0] // a gram in the upper half, and its index in the lower
 	for n, g := range c.grams {
-		order[n] = uint64(g)<<32 | uint64(n) //nolint:gosec // a count
+		c.order = append(c.order, uint64(g)<<32|uint64(n)) //nolint:gosec // a count
 	}
-	slices.Sort(order)
-	counts, next := make([]uint32, len(c.grams)), make([]uint32, len(c.grams))
-	for _, n := range c.found {
-		counts[n]++
+	slices.Sort(c.order)
+	c.counts, c.next = resized(c.counts, len(c.grams)), resized(c.next, len(c.grams))
+	clear(c.counts)
+	for n, place := uint32(0), 0; place < len(c.found); {
+		n, place = c.indexAt(place)
+		c.counts[n]++
 	}
 	total := uint32(0)
-	for _, o := range order {
-		next[uint32(o)] = total //nolint:gosec // the lower half
-		total += counts[uint32(o)]
+	for _, o := range c.order {
+		c.next[uint32(o)] = total //nolint:gosec // the lower half
+		total += c.counts[uint32(o)]
 	}
-	documents := make([]uint16, len(c.found))
-	i := uint32(0)
+	c.documents = resized(c.documents, int(total))
+	place := 0
 	for document, end := range c.ends {
-		for ; i < end; i++ {
-			place := &next[c.found[i]]
-			documents[*place] = uint16(document) //nolint:gosec // bounded by full
-			*place++
+		for n := uint32(0); place < int(end); c.next[n]++ {
+			n, place = c.indexAt(place)
+			c.documents[c.next[n]] = uint16(document) //nolint:gosec // bounded by full
 		}
 	}
-	for _, o := range order {
-		if n := uint32(o); counts[n] > 0 { //nolint:gosec // the lower half
-			w.addList(gram(o>>32), documents[next[n]-counts[n]:next[n]]) //nolint:gosec // the upper half
+	c.lists.reset(len(c.ends))
+	for _, o := range c.order {
+		if n := uint32(o); c.counts[n] > 0 { //nolint:gosec // the lower half
+			c.lists.addList(gram(o>>32), c.documents[c.next[n]-c.counts[n]:c.next[n]]) //nolint:gosec // the upper half
 		}
 	}
+	c.grams, c.found, c.ends = c.grams[:0], c.found[:0], c.ends[:0]
+	return &c.lists
 }
 
-func (b *builder) newLists() *listWriter {
-	return &listWriter{documents: uint32(len(b.messages))} //nolint:gosec // a count
+// resized returns a slice of a length, in the array of the given one if that is large enough. It has any values.
+func resized[T any](s []T, length int) []T { return slices.Grow(s[:0], length)[:length] }
+
+// gramCollector collects the trigrams and the pairs of segments, one after the other.
+type gramCollector struct {
+	trigrams, pairs collector
+	seenTrigrams    [1 << 16]*[256]seen // by the first two bytes, then by the third; made when needed
+	seenPairs       [1 << 16]seen       // by the lower 16 bits
+	text            []byte
 }
 
-// writeGrams writes the lists of trigrams, and then of pairs.
-func (b *builder) writeGrams(w *listWriter) {
-	trigrams, pairs := collector{found: make([]uint32, 0, b.size/2)}, collector{} // about as many as are found
-	var seenTrigrams [1 << 16]*[256]seen                                          // by the first two bytes, then by the third; made when needed
-	var seenPairs [256]*[256]seen                                                 // by the upper byte of the pair's 16 bits, then by the lower
-	var text []byte
+// lists returns writers with the lists of the grams of a segment. They are valid until the next call.
+func (c *gramCollector) lists(b *builder) []*listWriter {
+	c.trigrams.found = slices.Grow(c.trigrams.found, b.size/2) // about as many as are found
+	clear(c.seenPairs[:])
+	for _, byThird := range c.seenTrigrams {
+		if byThird != nil {
+			clear(byThird[:])
+		}
+	}
 	for n := range b.messages {
-		text = append(fold.Append(text[:0], b.messages[n].Text), end, end)
-		document := trigrams.document()
-		for i := range len(text) - 2 {
-			first, second, third := text[i], text[i+1], text[i+2]
-			byThird := seenTrigrams[int(first)<<8|int(second)]
-			if byThird == nil {
-				byThird = new([256]seen)
-				seenTrigrams[int(first)<<8|int(second)] = byThird
-			}
-			if byThird[third].last != document { // saves the call
-				trigrams.addOnce(&byThird[third], trigram(first, second, third), document)
-			}
-			if first != ' ' && !isThreeBytes(first) {
-				continue // no pair is here
-			}
-			if pair, _, ok := pairAt(text[:len(text)-2], i); ok {
-				byLower := seenPairs[byte(pair>>8)]
-				if byLower == nil {
-					byLower = new([256]seen)
-					seenPairs[byte(pair>>8)] = byLower
-				}
-				pairs.addOnce(&byLower[byte(pair)], pair, document)
-			}
-		}
-		trigrams.endDocument()
-		pairs.endDocument()
+		c.text = append(fold.Append(c.text[:0], b.messages[n].Text), end, end)
+		c.collect(c.text)
 	}
-	trigrams.write(w)
-	pairs.write(w)
+	return []*listWriter{c.trigrams.write(), c.pairs.write()}
 }
 
-// writeTerms writes the lists of terms: first for messages that have a term, then for messages that have it often.
-func (b *builder) writeTerms(w *listWriter, reader *terms.Reader) {
-	present, frequent := collector{found: make([]uint32, 0, b.size/8)}, collector{}
-	var terms []term                                         // by number
-	numbers, words := map[gram]uint32{}, map[uint64]uint32{} // by the keys of terms, and by the hashes of words
-	var recent [1 << 12]struct {                             // a small cache of words
+// collect collects the grams of a folded text, which ends with end twice.
+func (c *gramCollector) collect(text []byte) {
+	document := c.trigrams.document()
+	for i := range len(text) - 2 {
+		first, second, third := text[i], text[i+1], text[i+2]
+		byThird := c.seenTrigrams[int(first)<<8|int(second)]
+		if byThird == nil {
+			byThird = new([256]seen)
+			c.seenTrigrams[int(first)<<8|int(second)] = byThird
+		}
+		if byThird[third].last != document { // saves the call
+			c.trigrams.addOnce(&byThird[third], trigram(first, second, third), document)
+		}
+		if first != ' ' && !isThreeBytes(first) {
+			continue // no pair is here
+		}
+		if pair, _, ok := pairAt(text[:len(text)-2], i); ok {
+			c.pairs.addOnce(&c.seenPairs[uint16(pair)], pair, document) //nolint:gosec // the lower half
+		}
+	}
+	c.trigrams.endDocument()
+	c.pairs.endDocument()
+}
+
+// termCollector collects the terms of segments, one after the other.
+type termCollector struct {
+	*terms.Reader
+	present, frequent collector         // with the same numbers
+	terms             []term            // by number
+	numbers           map[gram]uint32   // from 1, by the keys of terms
+	words             map[uint64]uint32 // from 1, by the hashes of words
+	recent            [1 << 12]struct { // a small cache of words
 		hash   uint64
 		number uint32
 	}
-	// numberOf returns the number of a term, from 1.
-	numberOf := func(word []byte) uint32 {
-		key := keyOf(hashOf(word))
-		if numbers[key] == 0 {
-			numbers[key] = present.addGram(hasTerm | key)
-			frequent.addGram(hasOften | key) // the same number as in present
-			terms = append(terms, term{})
-		}
-		return numbers[key]
-	}
-	for n := range b.messages {
-		document := present.document()
-		reader.Words(b.messages[n].Text, func(word []byte, _ int, isInflected bool) {
-			hash := hashOf(word)
-			if isInflected {
-				hash = ^hash // the same bytes can also be a word that is not stemmed
-			}
-			cached := &recent[hash%uint64(len(recent))]
-			if cached.hash != hash {
-				cached.hash, cached.number = hash, words[hash]
-			}
-			if cached.number == 0 {
-				if isInflected {
-					word = reader.Stem(word)
-				}
-				cached.number = numberOf(word)
-				words[hash] = cached.number
-			}
-			number := cached.number
-			t := &terms[number-1]
-			if t.last != document {
-				*t = term{last: document}
-				present.found = append(present.found, number-1)
-			}
-			if t.times++; t.times == often {
-				frequent.found = append(frequent.found, number-1)
-			}
-		})
-		present.endDocument()
-		frequent.endDocument()
-	}
-	present.write(w)
-	frequent.write(w)
 }
 
 // term has the last document with a term, from 1, and the number of times in it so far.
 type term struct{ last, times uint32 }
+
+func newTermCollector(r *terms.Reader) *termCollector {
+	return &termCollector{Reader: r, numbers: map[gram]uint32{}, words: map[uint64]uint32{}}
+}
+
+// lists returns writers with the lists of the terms of a segment: first of the messages that have a term, then of those
+// that have it often. They are valid until the next call.
+func (c *termCollector) lists(b *builder) []*listWriter {
+	c.present.found = slices.Grow(c.present.found, b.size/8)
+	c.terms = c.terms[:0]
+	clear(c.numbers)
+	clear(c.words)
+	clear(c.recent[:])
+	for n := range b.messages {
+		document := c.present.document()
+		c.Words(b.messages[n].Text, func(word []byte, _ int, isInflected bool) {
+			number := c.number(word, isInflected)
+			t := &c.terms[number-1]
+			if t.last != document {
+				*t = term{last: document}
+				c.present.add(number - 1)
+			}
+			if t.times++; t.times == often {
+				c.frequent.add(number - 1)
+			}
+		})
+		c.present.endDocument()
+		c.frequent.endDocument()
+	}
+	return []*listWriter{c.present.write(), c.frequent.write()}
+}
+
+// number returns the number of the term of a word, from 1.
+func (c *termCollector) number(word []byte, isInflected bool) uint32 {
+	hash := hashOf(word)
+	if isInflected {
+		hash = ^hash // the same bytes can also be a word that is not stemmed
+	}
+	cached := &c.recent[hash%uint64(len(c.recent))]
+	if cached.hash != hash {
+		cached.hash, cached.number = hash, c.words[hash]
+	}
+	if cached.number == 0 {
+		if isInflected {
+			word = c.Stem(word)
+		}
+		cached.number = c.addTerm(word)
+		c.words[hash] = cached.number
+	}
+	return cached.number
+}
+
+// addTerm returns the number of a term, from 1. It adds the term if it is new.
+func (c *termCollector) addTerm(word []byte) uint32 {
+	key := keyOf(hashOf(word))
+	number := c.numbers[key]
+	if number == 0 {
+		number = c.present.addGram(hasTerm | key)
+		c.frequent.addGram(hasOften | key) // the same number as in present
+		c.terms = append(c.terms, term{})
+		c.numbers[key] = number
+	}
+	return number
+}

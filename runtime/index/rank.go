@@ -192,6 +192,7 @@ type ranking struct {
 	view      *View
 	standings []standing             // by conversation
 	scores    map[*segment][]float32 // by message; nil if none has a term that is not common
+	weighed   []weighed              // of the last segment
 }
 
 // standing is the result for a conversation.
@@ -235,10 +236,12 @@ func (r *ranking) scoreSegment(s *scan) {
 	}
 }
 
-// weigh returns the terms of each message of a segment; none for messages after the scan's range. A message that has a
-// term often is in both lists of the term: the weight moves from once to often.
+// weigh returns the terms of each message of a segment, until the next call; none for messages after the scan's range. A
+// message that has a term often is in both lists of the term: the weight moves from once to often.
 func (r *ranking) weigh(s *scan) []weighed {
-	messages := make([]weighed, s.messages)
+	messages := slices.Grow(r.weighed[:0], int(s.messages))[:s.messages]
+	clear(messages)
+	r.weighed = messages
 	for i, term := range r.query.Terms {
 		weight, key := float32(term.Weight), termKey(term.Text)
 		for c := s.cursor(s.list(hasTerm | key)); c.document < s.to; c.next() {
@@ -301,7 +304,8 @@ func (r *ranking) messages(numbers []int) []Ranked {
 			owners[place] = byConversation[c]
 		}
 		t := s.segment.texts()
-		for n := range s.messages {
+		for n := s.messages; n > 0; { // the first ones are last
+			n--
 			if owner := owners[t.owner(n)]; owner != nil {
 				m := t.scored(n)
 				if scores := r.scores[s.segment]; scores != nil {

@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -215,5 +216,50 @@ func TestScore(t *testing.T) {
 				t.Errorf("%q has %v, %q has %v", tc.better, scores["1"], tc.worse, scores["0"])
 			}
 		})
+	}
+}
+
+// TestManyTerms ranks by terms of a segment with more terms than 16 bits can number.
+func TestManyTerms(t *testing.T) {
+	t.Parallel()
+	const words, count = 1000, 70
+	x, messages := index.InMemory(), []index.Message{}
+	for n := range count {
+		text := "x65999 "
+		for word := range words {
+			text += fmt.Sprintf("x%05d ", n*words+word)
+		}
+		messages = append(messages, index.Message{Number: uint32(n + 1), Kind: 1, Text: []byte(text)})
+	}
+	w, err := x.Write(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	c := index.Conversation{Key: "many"}
+	if err := errors.Join(w.Put(t.Context(), &c, each(messages)), w.Commit(t.Context(), index.State{}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	v := mustView(t, x)
+	if n := v.Info().Segments; n != 1 {
+		t.Fatalf("%d segments, want 1", n)
+	}
+	for term, want := range map[string]int{"x00000": 1, "x65534": 1, "x65535": 1, "x69999": 1, "x65999": count} {
+		ranked, err := v.Rank(t.Context(), index.RankQuery{
+			Filter: index.Filter{Kinds: 1 << 1}, Most: 10, Average: 10, Counts: once,
+			Terms: []index.RankTerm{{Text: term, Weight: 1}},
+		})
+		if err != nil || len(ranked) != 1 {
+			t.Fatalf("%s: %v, %v", term, ranked, err)
+		}
+		got := 0
+		for _, msg := range ranked[0].Messages {
+			if msg.Score > 0 {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d messages, want %d", term, got, want)
+		}
 	}
 }

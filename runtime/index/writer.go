@@ -8,8 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
-
-	"github.com/convtools/convtools/runtime/index/terms"
+	"sync"
 )
 
 // Writer changes an index. It is for one goroutine. Changes are visible after Commit. After an error of writing a
@@ -23,11 +22,15 @@ type Writer struct {
 	segments      []*segment
 	index         *Index
 	unlock        func()
-	builder       *builder
-	terms         *terms.Reader
-	failed        error // the error of writing a segment: its messages are lost, and nothing can be committed
-	text          int64 // bytes of the messages that were put
-	purge         bool  // the next commit rewrites segments with removed messages
+	builder       *builder // of the next segment
+	writing       sync.WaitGroup
+	spare         *builder // of the segment that is being written, or empty
+	segmentWriter *segmentWriter
+	written       *segment // the segment that was written and is not in segments yet; nil if there is none
+	begun         int      // the number of segments whose writing was begun
+	failed        error    // the error of writing a segment: its messages are lost, and nothing can be committed
+	text          int64    // bytes of the messages that were put
+	purge         bool     // the next commit rewrites segments with removed messages
 }
 
 // Write waits for the lock of the index, until ctx is done, and returns a writer. It makes the index anew if there is
@@ -37,9 +40,10 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{index: x, unlock: unlock, terms: terms.NewReader(x.Language), conversations: map[string]*Conversation{}}
+	w := &Writer{index: x, unlock: unlock, conversations: map[string]*Conversation{}}
 	w.Language = x.Language
-	w.builder = w.newBuilder()
+	w.builder, w.spare = &builder{limits: x.limits}, &builder{limits: x.limits}
+	w.segmentWriter = newSegmentWriter(x.files, x.Language)
 	view, err := x.View()
 	if err == nil {
 		w.contents = view.contents
@@ -59,8 +63,6 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	return w, nil
 }
 
-func (w *Writer) newBuilder() *builder { return &builder{limits: w.index.limits} }
-
 // Text returns the number of bytes of the messages that were put.
 func (w *Writer) Text() int64 { return w.text }
 
@@ -72,7 +74,10 @@ func (w *Writer) Conversations() iter.Seq[*Conversation] { return maps.Values(w.
 func (w *Writer) Purge() { w.purge = true }
 
 // Close releases the lock. It drops changes that are not committed.
-func (w *Writer) Close() { w.unlock() }
+func (w *Writer) Close() {
+	w.writing.Wait()
+	w.unlock()
+}
 
 // Lookup returns the conversation with a key, including changes by this writer, or nil. It must not be changed.
 func (w *Writer) Lookup(key string) *Conversation { return w.conversations[key] }
@@ -89,14 +94,14 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 	part := w.Part
 	w.Part++
 	c.Messages = old.Messages
-	b, before := w.builder, len(w.builder.messages)
+	begun, before := w.begun, len(w.builder.messages)
 	for m, err := range messages {
 		if err == nil {
 			err = w.addMessage(ctx, part, c, m)
 		}
 		if err != nil {
-			if b == w.builder { // otherwise b is written, and the new messages there are invisible
-				b.messages = b.messages[:before]
+			if begun == w.begun { // otherwise a segment has new messages, and they are invisible
+				w.builder.messages = w.builder.messages[:before]
 			}
 			return err
 		}
@@ -128,7 +133,7 @@ func (w *Writer) Delete(key string) { delete(w.conversations, key) }
 
 // Commit makes the changes visible, and stores a state and other data of the caller with them. It also merges segments.
 func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
-	if err := w.writeSegment(ctx); err != nil {
+	if err := cmp.Or(w.writeSegment(ctx), w.wait()); err != nil {
 		return err
 	}
 	if err := w.merge(ctx); err != nil {
@@ -146,18 +151,28 @@ func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
 	return nil
 }
 
-// writeSegment writes the messages of the builder, if there are any, as a segment, and makes a new builder. After an
-// error of writing, further calls return the same error.
+// writeSegment begins to write the messages of the builder, if there are any, as a segment, and empties the builder. It
+// first waits for the segment before. After an error of writing, further calls return the same error.
 func (w *Writer) writeSegment(ctx context.Context) error {
-	err := cmp.Or(w.failed, ctx.Err())
+	err := cmp.Or(w.wait(), ctx.Err())
 	if err != nil || len(w.builder.messages) == 0 {
 		return err
 	}
-	b := w.builder
-	w.builder = w.newBuilder()
-	s, err := b.write(w.index.files, w.terms)
-	if w.failed = err; err == nil {
-		w.segments = append(w.segments, s)
+	w.builder, w.spare = w.spare, w.builder
+	w.begun++
+	w.writing.Go(func() {
+		w.written, w.failed = w.segmentWriter.write(w.spare)
+		w.spare.reset()
+	})
+	return nil
+}
+
+// wait waits for the segment that is being written. It returns the error of writing.
+func (w *Writer) wait() error {
+	w.writing.Wait()
+	if w.written != nil {
+		w.segments = append(w.segments, w.written)
+		w.written = nil
 	}
-	return err
+	return w.failed
 }

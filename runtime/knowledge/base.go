@@ -116,7 +116,7 @@ func (b *Base) unknownTopic(name string) error {
 	case len(b.topics) == 0:
 		return contract.Fixable("There is nothing to learn: no topic is configured and enabled. A topic is a table [kb.topic.ID] in the workspace's convtools.toml.")
 	}
-	if id, subject, ok := parseAddress(scheme + strings.TrimPrefix(name, scheme)); ok && byID(b.topics, id) != nil {
+	if id, subject, ok := parseAddress(scheme + strings.TrimPrefix(name, scheme)); ok && byID(b.topics, id) != nil { // TOPIC/SLUG
 		return missing(text.Quote(name)+" is a subject of a topic, and no topic. ", fmt.Sprintf("Call learn with topic %q and subjects %s.", id, text.Quote(subject)), id)
 	}
 	message := "There is no topic " + text.Quote(name) + "."

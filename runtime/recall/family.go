@@ -142,8 +142,7 @@ func (f *family) workspace(dir string) (*jp.Workspace, error) {
 
 // forPerson returns an error with its message for a person, without a full stop.
 func forPerson(err error) error {
-	var worded *contract.Error
-	if errors.As(failure(context.Background(), err), &worded) {
+	if worded, ok := errors.AsType[*contract.Error](failure(context.Background(), err)); ok {
 		return errors.New(strings.TrimSuffix(worded.ForPerson(), "."))
 	}
 	return err

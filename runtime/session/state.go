@@ -115,7 +115,7 @@ type Submission struct {
 	Call         *Item        `json:"call,omitempty"`
 }
 
-// Idle reports whether nothing runs and nothing waits.
+// Idle reports whether nothing runs. Then nothing waits either: a step starts what can run.
 func (s State) Idle() bool { return s.task == nil }
 
 // Queue returns the submissions that wait, the next one first.

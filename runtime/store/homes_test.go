@@ -46,12 +46,22 @@ var programs = map[string]program{
 	"copilot": {opener(copilot.Open), "copilot/testdata", "", "session-state/596c8bea-f4b3-47dc-ab1d-eec248c0e993/events.jsonl", "1 conversations, 0 problems", "0 conversations, 1 problems", "0 conversations, 1 problems"},
 	"qwen":    {opener(qwen.Open), "qwen/testdata", "", "projects/-home-mina-tides/chats/631cf6b2-cbbd-41ef-ae45-2cffb676d1c9.jsonl", "3 conversations, 0 problems", "2 conversations, 1 problems", "2 conversations, 1 problems"},
 	"pi":      {opener(pi.Open), "pi/testdata", "", "sessions/--home-mina-tides--/2026-11-28T16-36-57-793Z_01a222da-0370-71dd-8a38-87fed5ea4df5.jsonl", "2 conversations, 0 problems", "1 conversations, 1 problems", "1 conversations, 1 problems"},
-	"cline":   {opener(cline.Open), "cline/testdata", "", "sessions/1795885680886_476m0/1795885680886_476m0.messages.json", "3 conversations, 0 problems", "2 conversations, 1 problems", "2 conversations, 1 problems"},
+	"openclaw": {opener(pi.Open), "", `CREATE TABLE session_nodes (session_key TEXT, current_session_id TEXT, updated_at INTEGER, label TEXT, display_name TEXT, archived_at INTEGER, spawned_by TEXT, fork_source_session_id TEXT);
+		CREATE TABLE session_windows (session_id TEXT, session_key TEXT, created_at INTEGER, updated_at INTEGER, transcript_updated_at INTEGER);
+		CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, created_at INTEGER); CREATE INDEX events ON transcript_events (session_id, seq);
+		CREATE TABLE session_transcript_index_state (session_id TEXT, indexed_seq INTEGER, needs_rebuild INTEGER);
+		CREATE TABLE session_transcript_active_events (session_id TEXT, event_seq INTEGER); CREATE TABLE transcript_event_identities (session_id TEXT, event_id TEXT, seq INTEGER);
+		INSERT INTO session_nodes (session_key, current_session_id, updated_at) VALUES ('agent:main:` + uuid + `', '` + uuid + `', 1777629600000);
+		INSERT INTO session_windows (session_id, session_key, created_at, updated_at) VALUES ('` + uuid + `', 'agent:main:` + uuid + `', 1777629600000, 1777629600000);
+		INSERT INTO transcript_events VALUES ('` + uuid + `', 0, '{"type":"session","cwd":"/home/mina/tides"}', 1777629600000),
+		('` + uuid + `', 1, '{"type":"message","message":{"role":"user","content":"Hi"}}', 1777629600000)`, "agent/openclaw-agent.sqlite", "1 conversations, 0 problems", "0 conversations, 1 problems", "1 conversations, 0 problems"},
+	"cline": {opener(cline.Open), "cline/testdata", "", "sessions/1795885680886_476m0/1795885680886_476m0.messages.json", "3 conversations, 0 problems", "2 conversations, 1 problems", "2 conversations, 1 problems"},
 	"vscode": {
 		opener(vscode.Open), "", `{"version":3,"creationDate":1777629600000,"requests":[{"timestamp":1777629600000,"message":{"text":"Hi"},"response":[{"value":"Hello"}]}]}`,
 		"workspaceStorage/a1/chatSessions/" + uuid + ".json", "1 conversations, 0 problems", "0 conversations, 1 problems", "0 conversations, 1 problems",
 	},
-	"cursor": {opener(cursor.Open), "", `CREATE TABLE ItemTable (key TEXT, value BLOB); CREATE TABLE cursorDiskKV (key TEXT, value BLOB);
+	"cursor": {opener(cursor.Open), "", `CREATE TABLE ItemTable (key TEXT, value BLOB); CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+		INSERT INTO ItemTable VALUES ('composer.composerHeaders', '{"allComposers":[{"composerId":"` + uuid + `","workspaceIdentifier":{"uri":{"scheme":"file","fsPath":"/home/mina/tides"}}}]}');
 		INSERT INTO cursorDiskKV VALUES ('composerData:` + uuid + `', '{"name":"Tides","createdAt":1777629600000,"fullConversationHeadersOnly":[{"bubbleId":"a","type":1}]}'),
 		('bubbleId:` + uuid + `:a', '{"type":1,"text":"Hi"}')`, "globalStorage/state.vscdb", "1 conversations, 0 problems", "error", "1 conversations, 0 problems"},
 	"crush": {opener(crush.Open), "", `CREATE TABLE sessions (id TEXT, parent_session_id TEXT, title TEXT, updated_at INTEGER, created_at INTEGER, summary_message_id TEXT);
@@ -59,7 +69,7 @@ var programs = map[string]program{
 		INSERT INTO sessions VALUES ('` + uuid + `', NULL, 'Tides', 1777629600, 1777629600, NULL);
 		INSERT INTO messages VALUES ('m', '` + uuid + `', 'user', '[{"type":"text","data":{"text":"Hi"}}]', 1777629600, 1777629600, 0)`, ".crush/crush.db", "1 conversations, 0 problems", "no store", "no store"},
 	"goose": {opener(goose.Open), "", `CREATE TABLE sessions (id TEXT, description TEXT, working_dir TEXT, created_at TIMESTAMP, updated_at TIMESTAMP);
-		CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content_json TEXT, created_timestamp INTEGER);
+		CREATE TABLE messages (id INTEGER, session_id TEXT, role TEXT, content_json TEXT, created_timestamp INTEGER);
 		INSERT INTO sessions VALUES ('20260501_1', 'Tides', '/home/mina/tides', '2026-05-01 10:00:00', '2026-05-01 10:00:00');
 		INSERT INTO messages VALUES (1, '20260501_1', 'user', '[{"type":"text","text":"Hi"}]', 1777629600)`, "sessions/sessions.db", "1 conversations, 0 problems", "error", "1 conversations, 0 problems"},
 	"zed": {opener(zed.Open), "", `CREATE TABLE threads (id TEXT, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB);
@@ -94,7 +104,7 @@ func (p program) home(t *testing.T) string {
 
 // state describes each file and directory of a home: its name, mode and size, and when it changed.
 func state(t *testing.T, home string) (lines []string) {
-	err := fs.WalkDir(os.DirFS(home), ".", func(name string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(home, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

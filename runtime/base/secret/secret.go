@@ -51,8 +51,8 @@ type compiledKind struct {
 	wordStart     *regexp.Regexp        // matches the end of a text after which a word may begin
 }
 
-// table finds the literals of all kinds. It looks at three bytes of a text, then at three bytes two bytes further on: a
-// literal has its first three bytes, or those after its first, at one of these places.
+// table finds the literals of all kinds. It looks at three bytes of a text at every second offset: of a literal that is
+// in the text, either the first three bytes or the three bytes after the first one are at such an offset.
 type table struct {
 	indexes  [1 << 16]uint16 // by the hash of three bytes, the index in literals; 0 for none
 	literals [][]literal

@@ -133,7 +133,7 @@ func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 		for _, s := range matched {
 			switch {
 			case added[s] || inPrompt(s) && !byName && !onlyInPrompt:
-				continue
+				continue // it is in the result, or a glob that matches other subjects too leaves it to the prompt
 			case inPrompt(s):
 				result.AlreadyLearned = append(result.AlreadyLearned, s)
 			default:
@@ -153,9 +153,9 @@ func (s *Subject) Names() [6]string {
 	return [...]string{s.Slug, s.PathSlug, path, stem, s.Name, strings.TrimSpace(s.Slug)}
 }
 
-// matchName returns the enabled subjects that have the first form of the pattern that any of them has as a name. Of
-// these it returns only those with the lowest rank, sorted by Path. The rank is that of the name in [Subject.Names];
-// with the same name, visible subjects come before hidden ones, which can be named by their paths.
+// matchName takes the forms of the pattern in turn, up to one that is a name of an enabled subject. Of the subjects with
+// this name it returns those of the lowest rank, sorted by Path. The rank is the place of the name in [Subject.Names],
+// and hidden subjects, which can be named by their paths, come after visible ones.
 func (t *Tree) matchName(p *Pattern) (found []*Subject) {
 	for _, form := range p.forms {
 		lowest := 0 // the rank of found

@@ -154,8 +154,7 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 	for _, p := range report.Problems {
 		c.isDamaged = c.isDamaged || errors.Is(p.Err, exports.ErrChecksum)
 	}
-	var unrecognised *exports.UnrecognisedError
-	isUnrecognised := errors.As(err, &unrecognised)
+	_, isUnrecognised := errors.AsType[*exports.UnrecognisedError](err)
 	if c.out.json || err == nil || report.Recognised()+report.Failed > 0 {
 		c.out.add(c.summary(path, report), reportObject(path, report, "", err))
 	}

@@ -127,11 +127,8 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 	return nil
 }
 
-// width returns the width of the terminal, or a usual one if there is none.
-func (c *commands) width() int {
-	const usual = 120
-	return cmp.Or(c.host.Width, usual)
-}
+// width returns the columns of the terminal, or 120 if there is none.
+func (c *commands) width() int { return cmp.Or(c.host.Width, 120) }
 
 // shown is a conversation in the JSON of session show.
 type shown struct {

@@ -39,7 +39,7 @@ import (
 
 const (
 	extension = ".jsonl"
-	header    = `{"format":"convtools-session","version":%d`
+	header    = `{"format":"convtools-session","version":%d` // up to the version
 	version   = 2
 )
 

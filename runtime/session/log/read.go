@@ -171,6 +171,9 @@ func (r *reader) replay() (s session.State, torn *Torn, err error) {
 		}
 		offset = r.offset
 	}
+	if s.Root() == nil { // the first record is made together with the first line
+		return s, nil, &DamagedError{Path: r.path, Offset: r.offset, Err: errors.New("the first record is missing")}
+	}
 	if r.end > r.offset {
 		torn = &Torn{Offset: r.offset, Bytes: r.end - r.offset}
 	}

@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -53,9 +52,18 @@ func IDs() *history.IDs {
 // id returns the id of a sub-agent, or of a session if agent is empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
-// fileForm is the form of the name of a transcript in the folder of a project: of a session, or of a sub-agent beside
-// the sessions or below its own one.
-const fileForm = `^[^/]+/(?:(` + history.UUID + `)|(?:(` + history.UUID + `)/subagents/)?agent-([\w-]{1,64}))\.jsonl$`
+// parsePath returns the session and the sub-agent of a transcript in the folder of a project: a session's, or a
+// sub-agent's beside the sessions, then without the session, or below its own one. It returns false for other files.
+func parsePath(file string) (session, agent string, ok bool) {
+	name, isLog := strings.CutSuffix(file, ".jsonl")
+	_, name, _ = strings.Cut(name, "/")
+	session, agent, isAgent := strings.Cut(name, "agent-")
+	if !isAgent {
+		return session, "", isLog && history.IsUUID(session)
+	}
+	session, isBelow := strings.CutSuffix(session, "/subagents/")
+	return session, agent, isLog && history.IsName(agent) && (isBelow && history.IsUUID(session) || !isBelow && session == "")
+}
 
 // entry is a transcript in a folder of a project.
 type entry struct {
@@ -68,7 +76,6 @@ type entry struct {
 // transcripts returns the transcripts in the folders that can contain sessions of the project, and
 // problems for the folders that cannot be read.
 func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.Problem) {
-	form := regexp.MustCompile(fileForm)
 	return history.Entries(&s.Store, root, ".", func(dir string) bool {
 		folder, below, isBelow := strings.Cut(dir, "/")
 		if isBelow {
@@ -76,18 +83,14 @@ func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.
 			return history.IsUUID(session) && (rest == "" || rest == "subagents")
 		}
 		return s.Project.All() || slices.ContainsFunc(s.Project.Roots(), func(root string) bool { return mayHold(folder, root) })
-	}, func(e *entry) bool {
-		match := form.FindStringSubmatch(e.File)
-		if match == nil {
-			return false
-		}
-		if e.session, e.agent = cmp.Or(match[1], match[2]), match[3]; e.session != "" {
+	}, func(e *entry) (ok bool) {
+		if e.session, e.agent, ok = parsePath(e.File); e.session != "" {
 			e.ID = id(e.session, e.agent)
 		}
 		if e.agent != "" {
 			e.About = strings.TrimSuffix(e.File, ".jsonl") + ".meta.json"
 		}
-		return true
+		return ok
 	})
 }
 

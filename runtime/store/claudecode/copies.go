@@ -32,7 +32,7 @@ func relateAll(ctx context.Context, root *history.Root, all []*entry) error {
 			stamps = append(stamps, e.Stamp)
 		}
 		relations := map[string]relation{} // by file
-		if json.Unmarshal(root.Get(name, stamps...), &relations) != nil && relate(ctx, root, family, relations) == nil {
+		if !filecache.Decode(root.Cache, name, &relations, stamps...) && relate(ctx, root, family, relations) == nil {
 			if data, err := json.Marshal(relations); err == nil {
 				root.Put(name, data, stamps...)
 			}
@@ -54,7 +54,7 @@ func families(all []*entry) [][]*entry {
 			continue
 		}
 		n := len(found)
-		for _, k := range e.Meta.Keys {
+		for _, k := range e.Meta.Keys.all() {
 			if first, ok := number[k]; ok {
 				n = min(n, first)
 			}
@@ -63,7 +63,7 @@ func families(all []*entry) [][]*entry {
 			found = append(found, nil)
 		}
 		found[n] = append(found[n], e)
-		for _, k := range e.Meta.Keys {
+		for _, k := range e.Meta.Keys.all() {
 			number[k] = n
 		}
 	}

@@ -77,7 +77,7 @@ func (m *metadata) addRecord(r *record) {
 		m.Summaries = append(m.Summaries, summary{r.Leaf, jsontext.String(r.Summary)})
 	}
 	if r.Key != 0 {
-		m.Keys = append(m.Keys, r.Key)
+		m.Keys.add(r.Key)
 		// A line that the program writes before it copies records has a later time than these.
 		preambleIsLater := m.Created.IsZero() && !r.At.IsZero() && m.Preamble.After(r.At.Add(slack))
 		m.Copied = m.Copied || preambleIsLater || r.Forked != nil && string(r.Forked) != "null"
@@ -104,7 +104,7 @@ func summaries(all []*entry) map[key]string {
 // A summary does not count if it is an error, with which making a summary ended.
 func (m *metadata) title(summaries map[key]string) string {
 	last := ""
-	for _, k := range m.Keys {
+	for _, k := range m.Keys.all() {
 		if s := summaries[k]; s != "" && !strings.HasPrefix(s, "API Error") && !strings.HasPrefix(s, "Invalid API key") {
 			last = s
 		}

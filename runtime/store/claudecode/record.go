@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"strconv"
 	"strings"
@@ -79,26 +78,17 @@ func (k *key) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// keys are the keys of records. In the cache they are one text, which is decoded much faster than numbers.
-type keys []key
+// keys are the keys of records, 8 bytes each. In the cache they are one text, which is decoded much faster than numbers.
+type keys []byte
 
-// MarshalText implements [encoding.TextMarshaler].
-func (k keys) MarshalText() ([]byte, error) {
-	var hashes []byte
-	for _, hash := range k {
-		hashes = binary.LittleEndian.AppendUint64(hashes, uint64(hash))
-	}
-	return base64.StdEncoding.AppendEncode(nil, hashes), nil
-}
+func (k *keys) add(added key) { *k = binary.LittleEndian.AppendUint64(*k, uint64(added)) }
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (k *keys) UnmarshalText(text []byte) error {
-	hashes, err := base64.StdEncoding.AppendDecode(nil, text)
-	*k = make(keys, len(hashes)/8)
-	for i := range *k {
-		(*k)[i] = key(binary.LittleEndian.Uint64(hashes[8*i:]))
+// all returns the keys in the order in which they were added.
+func (k keys) all() (list []key) {
+	for ; len(k) >= 8; k = k[8:] {
+		list = append(list, key(binary.LittleEndian.Uint64(k)))
 	}
-	return err
+	return list
 }
 
 // message is the message in a record.

@@ -236,12 +236,7 @@ func (b *block) result(ms int64) transcript.Event {
 	e := transcript.Event{Kind: transcript.KindToolResult, Time: history.Moment(ms), CallID: b.ToolUseID, Failed: b.Failed}
 	var texts [][]byte
 	for _, part := range blocks(b.Content) {
-		for _, text := range [][]byte{part.Text, part.Result, part.Error} {
-			if len(text) > 0 {
-				texts = append(texts, text)
-				break
-			}
-		}
+		texts = append(texts, history.First(part.Text, part.Result, part.Error))
 		e.Failed = e.Failed || string(part.Success) == "false"
 	}
 	e.Text = history.Join(texts)

@@ -67,19 +67,6 @@ func (r *record) item() (x item) {
 	return x
 }
 
-// texts returns the texts of a content: a text, or an array of texts and of blocks that have one.
-func texts(content jsontext.Raw) (all [][]byte) {
-	type block struct {
-		Text []byte `json:"text"`
-	}
-	for _, b := range jsontext.Parts(content, func(text []byte) block { return block{text} }) {
-		if b.Text != nil {
-			all = append(all, b.Text)
-		}
-	}
-	return all
-}
-
 // isInjected reports whether the program wrote a text in the name of the user.
 func isInjected(text []byte) bool {
 	return history.Begins(text, "<environment_context>", "# AGENTS.md instructions for", "<user_instructions>", "<turn_aborted>",
@@ -193,11 +180,11 @@ func (d *decoder) shown(at time.Time, x *item) {
 	case "agent_reasoning":
 		d.text(transcript.KindReasoning, at, x.Text)
 	case "UserMessage":
-		d.user(at, texts(x.Content))
+		d.user(at, history.Texts(x.Content))
 	case "AgentMessage":
-		d.text(transcript.KindAssistant, at, history.Join(texts(x.Content)))
+		d.text(transcript.KindAssistant, at, history.Join(history.Texts(x.Content)))
 	case "Reasoning":
-		d.text(transcript.KindReasoning, at, history.Join(texts(x.SummaryText)))
+		d.text(transcript.KindReasoning, at, history.Join(history.Texts(x.SummaryText)))
 	}
 }
 
@@ -214,14 +201,14 @@ func (d *decoder) user(at time.Time, texts [][]byte) {
 func (d *decoder) response(at time.Time, x *item) {
 	switch {
 	case x.Type == "message" && d.bare:
-		switch all := texts(x.Content); {
+		switch all := history.Texts(x.Content); {
 		case x.Role == "user" && len(all) > 0:
 			d.user(at, all)
 		case x.Role == "assistant":
 			d.text(transcript.KindAssistant, at, history.Join(all))
 		}
 	case x.Type == "reasoning" && d.bare:
-		d.text(transcript.KindReasoning, at, history.Join(texts(x.Summary)))
+		d.text(transcript.KindReasoning, at, history.Join(history.Texts(x.Summary)))
 	case strings.HasSuffix(x.Type, "_output"):
 		d.result(at, x)
 	case strings.HasSuffix(x.Type, "_call"):
@@ -238,33 +225,18 @@ func (d *decoder) call(at time.Time, x *item) {
 		// Some versions end the namespace as the other ones join it.
 		name = strings.TrimRight(x.Namespace, "_") + "__" + x.Name
 	}
-	arguments := []byte(x.Arguments)
-	for _, other := range []jsontext.Raw{x.Input, x.Action} {
-		if len(arguments) == 0 {
-			arguments = other
-		}
-	}
-	if all := texts(arguments); all != nil {
+	arguments := history.First(x.Arguments, x.Input, x.Action)
+	if all := history.Texts(arguments); all != nil {
 		arguments = history.Join(all)
 	}
 	d.add(history.Call(at, name, x.CallID, arguments))
 }
 
-// object returns a text that is a JSON object, or nil.
-func object(text []byte) jsontext.Raw {
-	var any struct{}
-	text = bytes.TrimSpace(text)
-	if !jsontext.Decode(text, &any) {
-		return nil
-	}
-	return text
-}
-
 // result adds the event of the result of a call.
 func (d *decoder) result(at time.Time, x *item) {
-	outputs, whole := texts(x.Output), x.Output
+	outputs, whole := history.Texts(x.Output), x.Output
 	if text, ok := jsontext.Unquote(x.Output); ok && bytes.HasPrefix(text, []byte("{")) {
-		if inner := object(jsontext.Unescape(text)); inner != nil {
+		if inner := jsontext.Unescape(text); jsontext.Decode(inner, new(struct{})) {
 			whole = inner
 		}
 	}
@@ -282,9 +254,9 @@ func (d *decoder) result(at time.Time, x *item) {
 	// An object with an exit code is an envelope; any other is the output itself.
 	switch {
 	case code != nil && envelope.Output != nil:
-		outputs = texts(envelope.Output)
+		outputs = history.Texts(envelope.Output)
 	case envelope.Content != nil && len(outputs) == 0:
-		outputs = texts(envelope.Content)
+		outputs = history.Texts(envelope.Content)
 	}
 	if len(outputs) > 0 && code == nil {
 		failed = failed || exitCode(outputs[0]) != 0

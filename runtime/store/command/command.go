@@ -97,8 +97,7 @@ func (s *Store) run(ctx context.Context, command string, args ...string) (output
 	})
 	failure := Error{Program: words[0], Setting: s.Setting, Command: command, IsJP: isJP(words[0]), Exit: result.ExitCode, Err: err}
 	stderr := result.Stderr
-	var stopped *process.Error
-	if errors.As(err, &stopped) { // result is empty then
+	if stopped, ok := errors.AsType[*process.Error](err); ok { // result is empty then
 		stderr = stopped.Stderr
 		failure.Transient = stopped.Kind == process.Timeout || stopped.Kind == process.Canceled
 	}

@@ -193,8 +193,7 @@ func encode(ctx context.Context, c *store.Conversation, version string) ([]byte,
 		err = lines.Encode(event{*e, string(e.Text), string(e.Arguments)})
 		return err == nil
 	})
-	var damage *store.DamageError
-	if readErr != nil && !errors.As(readErr, &damage) {
+	if _, isDamage := errors.AsType[*store.DamageError](readErr); readErr != nil && !isDamage {
 		err = readErr
 	}
 	if err != nil {

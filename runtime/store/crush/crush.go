@@ -124,11 +124,8 @@ func isOwn(dir, database string) bool {
 }
 
 // queries implements the function of [messagedb.Tables].
-func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
-	isSummary := "0"
-	if has("messages", "is_summary_message") {
-		isSummary = "is_summary_message"
-	}
+func queries(has messagedb.Has) (sessions, messages string, ok bool) {
+	isSummary := has.Or("messages", "is_summary_message", "0")
 	sessions = `SELECT id AS key, parent_session_id AS parent, parent_session_id IS NOT NULL AS agent,
 		CASE WHEN title NOT IN ('New Session', 'Untitled Session') THEN title END AS title, '' AS dir,
 		created_at AS created, updated_at AS updated, 0 AS archived,

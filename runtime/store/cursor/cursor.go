@@ -21,6 +21,8 @@ import (
 	"crypto/md5"
 	"database/sql"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,7 +54,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	s.Databases = func() ([]messagedb.Database, []store.Problem) {
 		return []messagedb.Database{{Path: state, Dirs: func(ctx context.Context) map[string]string { return folders(ctx, &s.Store) }}}, nil
 	}
-	if _, err := os.Stat(state); base.Dir != "" && err == nil {
+	if _, err := os.Stat(state); base.Dir != "" && !errors.Is(err, fs.ErrNotExist) {
 		return s, true
 	}
 	s.Queries, s.Record = messagedb.Tables(agentQueries), recordMessage
@@ -92,7 +94,7 @@ func folders(ctx context.Context, s *history.Store) map[string]string {
 				err := rows.Scan(&id)
 				found[id] = dir
 				return err
-			}, `SELECT coalesce(CAST(c.value ->> '$.composerId' AS TEXT), '') FROM ItemTable, json_each(CAST(ItemTable.value AS TEXT), '$.allComposers') AS c
+			}, `SELECT coalesce(CAST(`+member("c", "composerId")+` AS TEXT), '') FROM ItemTable, json_each(CAST(ItemTable.value AS TEXT), '$.allComposers') AS c
 				WHERE ItemTable.key = 'composer.composerData' AND json_valid(CAST(ItemTable.value AS TEXT))`)
 		})
 	}
@@ -131,14 +133,20 @@ func chats(s *history.Store) (all []messagedb.Database, problems []store.Problem
 	return all, problems
 }
 
+// member returns the member at a path of an element of json_each, NULL if the element is no object: SQLite reads a text
+// as JSON, and ends the query if it is none.
+func member(element, path string) string {
+	return "CASE WHEN " + element + ".type = 'object' THEN " + element + ".value ->> '$." + path + "' END"
+}
+
 // editorQueries implements the function of [messagedb.Tables].
-func editorQueries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+func editorQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const composers, valid = "composerData:", "CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) END"
 	sessions = `WITH composers AS MATERIALIZED (SELECT substr(key, length('` + composers + `') + 1) AS id, ` + valid + ` AS data
 			FROM cursorDiskKV WHERE key >= '` + composers + `' AND key < 'composerData;'),
-		headers AS MATERIALIZED (SELECT h.value ->> '$.composerId' AS id, h.value ->> '$.workspaceIdentifier.uri.fsPath' AS dir
+		headers AS MATERIALIZED (SELECT ` + member("h", "composerId") + ` AS id, ` + member("h", "workspaceIdentifier.uri.fsPath") + ` AS dir
 			FROM (SELECT ` + valid + ` AS list FROM ItemTable WHERE key = 'composer.composerHeaders'), json_each(list, '$.allComposers') AS h
-			WHERE coalesce(h.value ->> '$.workspaceIdentifier.uri.scheme', 'file') = 'file' OR h.value ->> '$.workspaceIdentifier.uri.authority' LIKE 'wsl+%'),
+			WHERE coalesce(` + member("h", "workspaceIdentifier.uri.scheme") + `, 'file') = 'file' OR ` + member("h", "workspaceIdentifier.uri.authority") + ` LIKE 'wsl+%'),
 		parents AS MATERIALIZED (SELECT composers.id AS parent, sub.value AS id FROM composers, json_each(data, '$.subagentComposerIds') AS sub
 			UNION SELECT composers.id, sub.value FROM composers, json_each(data, '$.subComposerIds') AS sub)
 		SELECT id AS key, (SELECT parent FROM parents WHERE parents.id = composers.id LIMIT 1) AS parent,
@@ -150,14 +158,14 @@ func editorQueries(has func(table, column string) bool) (sessions, messages stri
 	messages = `WITH composer AS MATERIALIZED (SELECT ` + valid + ` AS data FROM cursorDiskKV WHERE key = '` + composers + `' || ?1)
 		SELECT NULL AS role, NULL AS at, NULL AS about, bubble.value AS data, header.key AS place
 			FROM composer, json_each(composer.data, '$.fullConversationHeadersOnly') AS header
-			JOIN cursorDiskKV AS bubble ON bubble.key = 'bubbleId:' || ?1 || ':' || (header.value ->> '$.bubbleId')
+			JOIN cursorDiskKV AS bubble ON bubble.key = 'bubbleId:' || ?1 || ':' || (` + member("header", "bubbleId") + `)
 		UNION ALL SELECT NULL, NULL, NULL, bubble.value, bubble.key FROM composer, json_each(composer.data, '$.conversation') AS bubble`
 	return sessions, messages, has("cursorDiskKV", "value") && has("ItemTable", "value")
 }
 
 // agentQueries implements the function of [messagedb.Tables]. The metadata is JSON in hexadecimal digits. The
 // ids of the messages begin the root, in order, as fields of Protocol Buffers: each is 32 bytes after two.
-func agentQueries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+func agentQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const about = `about AS MATERIALIZED (SELECT CASE WHEN json_valid(CAST(unhex(value) AS TEXT)) THEN CAST(unhex(value) AS TEXT) END AS data FROM meta WHERE key = '0')`
 	sessions = "WITH " + about + `SELECT data ->> '$.agentId' AS key, NULL AS parent, 0 AS agent, nullif(data ->> '$.name', 'New Agent') AS title, NULL AS dir,
 		data ->> '$.createdAt' AS created, NULL AS updated, 0 AS archived, data ->> '$.latestRootBlobId' AS version FROM about`

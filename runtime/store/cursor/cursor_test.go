@@ -30,12 +30,13 @@ func row(table, key string, value any) []any {
 	return []any{"INSERT INTO " + table + " VALUES (?, ?)", key, []byte(storetest.Object(value))}
 }
 
-// composer is a conversation with messages, which have the numbers of their places as ids.
+// composer is a conversation with messages, which have the numbers of their places as ids. As in other lists here, a text
+// stands before them, where the program writes objects.
 func composer(id, name string, more object, bubbles ...object) (rows [][]any) {
-	var headers []object
+	var headers []any
 	for i, b := range bubbles {
 		bubble := string(rune('a' + i))
-		headers = append(headers, object{"bubbleId": bubble, "type": b["type"]})
+		headers = append(headers, "a text", object{"bubbleId": bubble, "type": b["type"]})
 		rows = append(rows, row("cursorDiskKV", "bubbleId:"+id+":"+bubble, b))
 	}
 	data := object{"composerId": id, "name": name, "createdAt": 1_777_629_600_000, "lastUpdatedAt": 1_777_629_700_000, "fullConversationHeadersOnly": headers}
@@ -55,7 +56,7 @@ func answer(said string) object {
 
 // headers notes the folders of conversations, as version 3 does.
 func headers(folders map[string]string) []any {
-	var list []object
+	list := []any{"a text"}
 	for id, dir := range folders {
 		list = append(list, object{"composerId": id, "workspaceIdentifier": object{"id": "a1", "uri": object{"fsPath": dir, "scheme": "file"}}})
 	}
@@ -118,7 +119,7 @@ func TestEditor(t *testing.T) {
 	}
 	// The folder of the third is noted as version 2 does.
 	l.write(t, "workspaceStorage/a1/workspace.json", storetest.Object(object{"folder": "file://" + filepath.ToSlash(l.project)}))
-	storetest.Database(t, filepath.Join(l.home, "workspaceStorage", "a1", "state.vscdb"), tables(row("ItemTable", "composer.composerData", object{"allComposers": []object{{"composerId": third}, {}}}))...)
+	storetest.Database(t, filepath.Join(l.home, "workspaceStorage", "a1", "state.vscdb"), tables(row("ItemTable", "composer.composerData", object{"allComposers": []any{"a text", object{"composerId": third}, object{}}}))...)
 	l.write(t, "workspaceStorage/b2/workspace.json", "{")
 	const want = `cursor-2c154aa7-742d-46ce-af44-de020dbaa17b "Stations" ua
 cursor-83112a12-3b74-4f73-8ca0-10d3fce13c2b "Count them" of cursor-2c154aa7-742d-46ce-af44-de020dbaa17b aa

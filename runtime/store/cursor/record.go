@@ -65,17 +65,13 @@ func recordBubble(to *history.Recorder, m *messagedb.Message) {
 // recordCall adds the call of the message to a recorder, and its result if it has one.
 func (b *bubble) recordCall(to *history.Recorder, at time.Time) {
 	t := &b.Tool
-	arguments := t.RawArgs
-	if len(arguments) == 0 {
-		arguments = t.Params
-	}
-	to.Add(history.Call(at, t.Name, t.ID, arguments))
+	to.Add(history.Call(at, t.Name, t.ID, history.First(t.RawArgs, t.Params)))
 	failed := t.Status == "error" || t.Status == "cancelled"
 	if len(t.Result) > 0 || failed {
 		e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: t.ID, Failed: failed}
 		var exit int64
 		if e.Text, exit = output(t.Result); len(e.Text) == 0 {
-			e.Text = bytes.Clone(t.Error)
+			e.Text = bytes.ToValidUTF8(t.Error, []byte("\ufffd"))
 		}
 		e.Failed = e.Failed || exit != 0
 		to.Add(e)
@@ -91,12 +87,7 @@ func output(result []byte) (text []byte, exit int64) {
 		ExitV2   int64  `json:"exitCodeV2"`
 	}
 	jsontext.Decode(result, &known)
-	for _, text = range [][]byte{known.Output, known.Contents, result} {
-		if len(text) > 0 {
-			break
-		}
-	}
-	return text, cmp.Or(known.Exit, known.ExitV2)
+	return history.First(known.Output, known.Contents, result), cmp.Or(known.Exit, known.ExitV2)
 }
 
 // part is a part of the content of a message of cursor-agent.
@@ -133,9 +124,11 @@ func recordMessage(to *history.Recorder, m *messagedb.Message) {
 		case p.Type == "tool-call":
 			to.Add(history.Call(m.At, p.Tool, p.Call, p.Args))
 		case p.Type == "tool-result":
-			e := transcript.Event{Kind: transcript.KindToolResult, Time: m.At, CallID: p.Call, Failed: p.Failed, Text: p.Result}
+			e := transcript.Event{Kind: transcript.KindToolResult, Time: m.At, CallID: p.Call, Failed: p.Failed}
 			if text, ok := jsontext.Unquote(p.Result); ok {
 				e.Text = jsontext.Unescape(text)
+			} else {
+				e.Text = bytes.ToValidUTF8(p.Result, []byte("\ufffd"))
 			}
 			to.Add(e)
 		case p.Type != "redacted-reasoning" && p.Type != "image" && p.Type != "file": // a part of unknown type; those three have no text

@@ -6,47 +6,68 @@
 package filecache
 
 import (
+	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
-// Cache has the cached values of a store. A nil cache has none. It is safe for concurrent use.
+// Cache has the cached values of a store. A nil cache has none, and takes none. It is safe for concurrent use.
 type Cache struct {
 	load func() []byte
 	once sync.Once
 
 	mu    sync.Mutex
-	saved map[string]value // as loaded
-	used  map[string]value // returned or added since
-	added int              // since the cache was saved
+	saved map[string]*value // as loaded
+	used  map[string]*value // returned or added since
+	added int               // since the cache was saved
 }
 
 // value is a value, read from files with a version.
-type value struct{ version, data []byte }
+type value struct {
+	version, data []byte
+	decoded       atomic.Value // from data, by [Decode]
+}
 
 // New returns a cache of the values that load returns, as [Cache.Append] appended them.
 func New(load func() []byte) *Cache { return &Cache{load: load} }
 
 // Get returns the value of a key if it was read from files with these stamps; otherwise nil. The caller must not change
 // the value.
-func (c *Cache) Get(key string, files ...Stamp) []byte {
+func (c *Cache) Get(key string, files ...Stamp) []byte { return c.get(key, files).data }
+
+// Decode sets *to to the value of a key as [Cache.Get] returns it, decoded from JSON, and reports whether there is one. If
+// not, *to stays as it is. A value is decoded once for all callers, which must not change what it refers to.
+func Decode[T any](c *Cache, key string, to *T, files ...Stamp) bool {
+	v := c.get(key, files)
+	decoded, ok := v.decoded.Load().(T)
+	if !ok {
+		if json.Unmarshal(v.data, &decoded) != nil {
+			return false
+		}
+		v.decoded.Store(decoded)
+	}
+	*to = decoded
+	return true
+}
+
+// get returns the value for Get; an empty one for none.
+func (c *Cache) get(key string, files []Stamp) *value {
 	if c == nil {
-		return nil
+		return &value{}
 	}
 	c.once.Do(c.loadSaved)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v, ok := c.used[key]
-	if !ok {
-		v = c.saved[key]
-	}
-	if v.data == nil || string(v.version) != Version(files...) {
-		return nil
+	v := cmp.Or(c.used[key], c.saved[key])
+	if v == nil || string(v.version) != Version(files...) {
+		return &value{}
 	}
 	c.used[key] = v
-	return v.data
+	return v
 }
 
 // maxValue is the most bytes of a value.
@@ -62,15 +83,12 @@ func (c *Cache) Put(key string, data []byte, files ...Stamp) {
 	c.once.Do(c.loadSaved)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.used[key] = value{[]byte(Version(files...)), data}
+	c.used[key] = &value{version: []byte(Version(files...)), data: data}
 	c.added++
 }
 
 // IsStale reports whether enough values are new to save the cache.
 func (c *Cache) IsStale() bool {
-	if c == nil {
-		return false
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	const share = 8
@@ -79,9 +97,6 @@ func (c *Cache) IsStale() bool {
 
 // Append appends the values that were returned or added. The files of other values are gone. IsStale then counts from 0.
 func (c *Cache) Append(b []byte) []byte {
-	if c == nil {
-		return b
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.added = 0
@@ -98,9 +113,9 @@ func (c *Cache) Append(b []byte) []byte {
 func (c *Cache) loadSaved() {
 	rest := c.load()
 	const usual = 128 // bytes of a value
-	c.saved, c.used = make(map[string]value, len(rest)/usual), map[string]value{}
+	c.saved, c.used = make(map[string]*value, len(rest)/usual), map[string]*value{}
 	for len(rest) > 0 {
 		key := cutBytes(&rest)
-		c.saved[string(key)] = value{cutBytes(&rest), cutBytes(&rest)}
+		c.saved[string(key)] = &value{version: cutBytes(&rest), data: cutBytes(&rest)}
 	}
 }

@@ -83,7 +83,7 @@ func TestNilCache(t *testing.T) {
 	t.Parallel()
 	var b *filecache.Cache
 	b.Put("a", []byte("text"), filecache.Missing())
-	if got(b, "a", filecache.Missing()) != "nothing" || b.IsStale() || b.Append(nil) != nil {
+	if got(b, "a", filecache.Missing()) != "nothing" {
 		t.Error("something is cached")
 	}
 }
@@ -146,4 +146,31 @@ func TestStamp(t *testing.T) {
 	if filecache.At(filepath.Join(dir, "missing")) != filecache.Missing() {
 		t.Error("there is a file")
 	}
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	type pair struct{ One, Two string }
+	one, two := filecache.At(write(t, "one")), filecache.At(write(t, "second"))
+	c := of(nil)
+	c.Put("a", []byte(`{"One":"first"}`), one)
+	c.Put("malformed", []byte(`{"One":"first","Two":2}`), one)
+	before := pair{"before", "before"}
+	check := func(key string, file filecache.Stamp, want pair, isThere bool) {
+		t.Helper()
+		got := before
+		if ok := filecache.Decode(c, key, &got, file); ok != isThere || got != want {
+			t.Errorf("Decode(%q) returns %v and sets %v, want %v and %v", key, ok, got, isThere, want)
+		}
+	}
+	for range 2 {
+		check("a", one, pair{One: "first"}, true)
+	}
+	check("a", two, before, false)
+	check("malformed", one, before, false)
+	check("none", one, before, false)
+	c.Put("a", []byte(`{"One":"second"}`), two)
+	check("a", two, pair{One: "second"}, true)
+	c = nil
+	check("a", one, before, false)
 }

@@ -58,22 +58,15 @@ func IDs() *history.IDs {
 }
 
 // queries implements the function of [messagedb.Tables].
-func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
-	// column returns the name of a column, or none, a value, if the version of the database does not have the column.
-	column := func(table, name, none string) string {
-		if has(table, name) {
-			return name
-		}
-		return none
-	}
-	kind := column("sessions", "session_type", "'user'")
-	title := "coalesce(nullif(" + column("sessions", "name", "NULL") + ", ''), " + column("sessions", "description", "''") + ")"
+func queries(has messagedb.Has) (sessions, messages string, ok bool) {
+	kind := has.Or("sessions", "session_type", "'user'")
+	title := "coalesce(nullif(" + has.Or("sessions", "name", "NULL") + ", ''), " + has.Or("sessions", "description", "''") + ")"
 	sessions = `SELECT id AS key, NULL AS parent, ` + kind + ` = 'sub_agent' AS agent,
 		CASE WHEN ` + title + ` IN ('CLI Session', 'ACP Session') OR ` + title + ` GLOB 'New session [0-9]*' THEN '' ELSE ` + title + ` END AS title,
-		working_dir AS dir, created_at AS created, updated_at AS updated, ` + column("sessions", "archived_at", "NULL") + ` IS NOT NULL AS archived,
+		working_dir AS dir, created_at AS created, updated_at AS updated, ` + has.Or("sessions", "archived_at", "NULL") + ` IS NOT NULL AS archived,
 		(SELECT count(*) || ' ' || max(id) FROM messages WHERE session_id = sessions.id) || ' ' || updated_at AS version
 		FROM sessions WHERE ` + kind + ` <> 'hidden' AND EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)`
-	messages = "SELECT role, created_timestamp AS at, " + column("messages", "metadata_json", "NULL") +
+	messages = "SELECT role, created_timestamp AS at, " + has.Or("messages", "metadata_json", "NULL") +
 		" AS about, content_json AS data, id AS place FROM messages WHERE session_id = ?1"
 	return sessions, messages, has("sessions", "working_dir") && has("messages", "content_json")
 }
@@ -152,13 +145,7 @@ func (p *part) result(at time.Time) transcript.Event {
 		jsontext.Decode(r.Value, &value)
 		contents, e.Failed = value.Content, e.Failed || value.IsError
 	}
-	var texts [][]byte
-	for _, content := range jsontext.Parts(contents, func(text []byte) part { return part{Text: text} }) {
-		if content.Text != nil {
-			texts = append(texts, content.Text)
-		}
-	}
-	if len(texts) > 0 {
+	if texts := history.Texts(contents); len(texts) > 0 {
 		e.Text = history.Join(texts)
 	}
 	return e

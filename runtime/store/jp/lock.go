@@ -61,8 +61,7 @@ func (tx *transaction) lock(ctx context.Context, name string, wait time.Duration
 			tx.release = append(tx.release, release)
 			return nil
 		}
-		var locked *LockedError
-		if !errors.As(err, &locked) || !time.Now().Before(deadline) {
+		if _, isLocked := errors.AsType[*LockedError](err); !isLocked || !time.Now().Before(deadline) {
 			return err
 		}
 		select {

@@ -85,8 +85,7 @@ func parse(raw []byte, into any, expected string) error {
 		return nil
 	}
 	err := json.Unmarshal(raw, into)
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if _, isOther := errors.AsType[*json.UnmarshalTypeError](err); isOther {
 		return fmt.Errorf("it is not %s", expected)
 	}
 	return err

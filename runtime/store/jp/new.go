@@ -153,8 +153,7 @@ func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, er
 	}
 	for n := min(numberAt(at), numberAt(tx.wr.now())-aheadOfJP); ; n-- {
 		err := tx.lock(ctx, lockName(n), 0)
-		var locked *LockedError
-		if errors.As(err, &locked) { // another process may be making a conversation with this number
+		if _, isLocked := errors.AsType[*LockedError](err); isLocked { // another process may be making a conversation with this number
 			continue
 		}
 		if err != nil {

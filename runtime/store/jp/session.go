@@ -63,8 +63,7 @@ func (w *Workspace) open() (*session, []store.Problem, error) {
 		}
 		failed = err
 		problem := store.Problem{Path: path, Err: fmt.Errorf("the store cannot be opened: %w", history.Reason(err))}
-		var outside *config.OutsideError
-		if errors.As(err, &outside) {
+		if _, isOutside := errors.AsType[*config.OutsideError](err); isOutside {
 			problem.Kind = store.Outside
 		}
 		problems = append(problems, problem)

@@ -111,9 +111,6 @@ func (w *Workspace) Root() string { return w.root }
 // ID returns the workspace id, or "" if there is none; there is no user's store then.
 func (w *Workspace) ID() string { return w.id }
 
-// UserStore returns the path of the user's store, or "" if JP has recorded none for this workspace.
-func (w *Workspace) UserStore() string { return w.user }
-
 // Remarks returns sentences for people that are not about problems.
 func (w *Workspace) Remarks(context.Context) []string {
 	if w.user != "" || len(w.others) == 0 {

@@ -82,8 +82,8 @@ func TestWorkspaceID(t *testing.T) {
 	} {
 		f := newFixture(t)
 		f.write("project/.jp/.id", content)
-		if w := f.open(); w.ID() != want || (w.UserStore() != "") != (want != "") {
-			t.Errorf("%.40q: id %q, user store %q; want id %q", content, w.ID(), w.UserStore(), want)
+		if w := f.open(); w.ID() != want || (w.user != "") != (want != "") {
+			t.Errorf("%.40q: id %q, user store %q; want id %q", content, w.ID(), w.user, want)
 		}
 	}
 	f := newFixture(t)
@@ -184,7 +184,7 @@ func TestChooseUserStore(t *testing.T) {
 		if test.want != "" {
 			want = filepath.Join(f.data, "workspace", test.want)
 		}
-		if got := f.open().UserStore(); got != want {
+		if got := f.open().user; got != want {
 			t.Errorf("%s: %q, want %q", test.name, got, want)
 		}
 	}
@@ -222,8 +222,8 @@ func TestClonedID(t *testing.T) {
 			_, err = session.find(t.Context(), "jp-c20")
 			session.Close()
 		}
-		if (err == nil) != local || (w.UserStore() != "") != local {
-			t.Errorf("from %s: %v, user store %q", dir, err, w.UserStore())
+		if (err == nil) != local || (w.user != "") != local {
+			t.Errorf("from %s: %v, user store %q", dir, err, w.user)
 		}
 		if dir != "linked" && (len(w.Remarks(t.Context())) == 0) != local {
 			t.Errorf("from %s: %q", dir, w.Remarks(t.Context()))
@@ -232,8 +232,8 @@ func TestClonedID(t *testing.T) {
 	// After the project was moved, JP has to run there first.
 	f.rename("project", "project-moved")
 	w, err := Open(Options{Dir: filepath.Join(f.base, "project-moved"), Getenv: f.getenv})
-	if err != nil || w.UserStore() != "" {
-		t.Errorf("moved: %q, %v", w.UserStore(), err)
+	if err != nil || w.user != "" {
+		t.Errorf("moved: %q, %v", w.user, err)
 	}
 	if remarks := w.Remarks(t.Context()); len(remarks) != 1 || !strings.Contains(remarks[0], "run jp here once") {
 		t.Errorf("moved: %q", remarks)

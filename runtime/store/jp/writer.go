@@ -94,8 +94,7 @@ func (wr *Writer) transact(ctx context.Context, id transcript.ID, do func(*trans
 	} else if id != "" {
 		err = s.notFound(id)
 	}
-	var locked *LockedError
-	if errors.As(err, &locked) {
+	if locked, ok := errors.AsType[*LockedError](err); ok {
 		locked.ID = id
 	}
 	if err == nil {

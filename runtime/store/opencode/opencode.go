@@ -84,7 +84,9 @@ func (s *Store) databases() (paths []string, err error) {
 		}
 	}
 	for _, path := range all {
-		if info, err := os.Stat(path); err == nil && !info.IsDir() && !slices.Contains(paths, path) {
+		info, err := os.Stat(path)
+		isThere := err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
+		if isThere && !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
 	}

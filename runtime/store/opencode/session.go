@@ -178,8 +178,6 @@ func (c *conversation) notFound() error {
 
 // Read implements [store.Record].
 func (c *conversation) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
-	c.source.Retain()
-	defer c.source.Release()
 	to := history.Recorder{Yield: yield}
 	return to.End(c.store.ID(c.session, ""), c.record(ctx, &to))
 }

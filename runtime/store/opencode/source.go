@@ -33,8 +33,7 @@ type source interface {
 	each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error
 	// version returns a text that changes when a session does; "" if there is no such session.
 	version(ctx context.Context, session string) (string, error)
-	// Retain and Release add and remove a user of the files that the source holds open.
-	Retain()
+	// Release closes the files that the source holds open.
 	Release()
 }
 
@@ -147,8 +146,6 @@ func newTree(s *Store) *tree {
 
 func (t *tree) path() string { return t.Dir }
 
-func (*tree) Retain() {}
-
 func (*tree) Release() {}
 
 // withRoot calls do with the open directory of the tree. The error is that of opening it, of do, or of the context.
@@ -186,8 +183,7 @@ func (t *tree) each(ctx context.Context, table, of string, reset func(), row fun
 		found, err := files(root, table, of)
 		for i := 0; i < len(found) && ctx.Err() == nil; i++ {
 			data, failed := root.ReadFile(found[i], maxData)
-			var large *safefile.TooLargeError
-			if failed != nil && !errors.As(failed, &large) {
+			if _, isLarge := errors.AsType[*safefile.TooLargeError](failed); failed != nil && !isLarge {
 				data = []byte{} // which counts as damaged
 			}
 			row(idOf(found[i]), 0, data)

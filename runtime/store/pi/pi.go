@@ -2,12 +2,16 @@
 // in the same form.
 //
 // Both write JSON lines, each with the id of the record before it: pi to sessions/FOLDER/TIME_SESSION.jsonl
-// below PI_CODING_AGENT_DIR or .pi/agent in the home directory, OpenClaw to agents/AGENT/sessions/SESSION.jsonl
-// below OPENCLAW_STATE_DIR or .openclaw in the home directory, on all systems. They only append: a session that
+// below PI_CODING_AGENT_DIR or .pi/agent in the home directory, on all systems. They only append: a session that
 // goes on grows, and what the user goes back from stays in a dead branch. A fork names the file of its origin and
-// begins with copies of its records, with their times. The directory of a session is in its first line. Neither
-// records sub-agents here. Checked with pi 1.6.0. OpenClaw 2026.9 keeps current sessions in a database, which is not
-// read, and archived ones in such files.
+// begins with copies of its records, with their times. The directory of a session is in its first line. pi records no
+// sub-agents. Checked with pi 1.6.0.
+//
+// OpenClaw keeps its agents below OPENCLAW_STATE_DIR, .openclaw or .openclaw-PROFILE in the home directory or in
+// OPENCLAW_HOME. In agents/AGENT it writes the same lines to agent/openclaw-agent.sqlite, a row each, and in older
+// versions to sessions/SESSION.jsonl. A session belongs to the directory in which its agent works. One that was reset goes on, or
+// is followed by another one; one that was gone back in is copied. Checked with OpenClaw 2026.9.6. Sessions that it
+// deleted, or moved out of the database for their age, are not read.
 //
 // The package never creates, changes or locks a file, follows no recorded path, and opens only regular files
 // below the sessions.
@@ -16,6 +20,8 @@ package pi
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -35,12 +41,16 @@ type Store struct{ history.Store }
 
 // Open returns the store, and false if nothing is recorded in the home.
 func Open(o store.Options) (*Store, bool) {
-	s, ok := history.Open(o, Name, home(o.Env()), "sessions", IDs())
-	return &Store{s}, ok
+	base, ok := history.Open(o, Name, home(o.Env()), "sessions", IDs())
+	s := &Store{base}
+	_, err := os.Stat(s.database())
+	return s, ok || base.Dir != "" && !errors.Is(err, fs.ErrNotExist)
 }
 
 // Variables returns the environment variables that move what is recorded.
-func Variables() []string { return []string{"PI_CODING_AGENT_DIR", "OPENCLAW_STATE_DIR"} }
+func Variables() []string {
+	return []string{"PI_CODING_AGENT_DIR", "OPENCLAW_STATE_DIR", "OPENCLAW_HOME"}
+}
 
 // home returns the directory of pi, or "" if the environment does not name it.
 func home(getenv func(string) string) string {
@@ -50,14 +60,12 @@ func home(getenv func(string) string) string {
 // Homes returns the directory of pi, "" if the environment does not name it, and those of the agents of OpenClaw.
 func Homes(getenv func(string) string) []string {
 	homes := []string{home(getenv)}
-	state := cmp.Or(getenv("OPENCLAW_STATE_DIR"), history.InHome(getenv, ".openclaw"))
-	if state == "" {
-		return homes
-	}
-	agents := filepath.Join(state, "agents")
-	entries, _ := os.ReadDir(agents) // there need not be any
-	for _, agent := range entries {
-		homes = append(homes, filepath.Join(agents, agent.Name()))
+	for _, state := range stateDirs(getenv) {
+		agents := filepath.Join(state, "agents")
+		entries, _ := os.ReadDir(agents) // there need not be any
+		for _, agent := range entries {
+			homes = append(homes, filepath.Join(agents, agent.Name()))
+		}
 	}
 	return homes
 }
@@ -97,9 +105,16 @@ func sessionIn(file string) string {
 	return session
 }
 
-// List implements [store.Store]. Of several files of a session the one that was written last is read.
+// List implements [store.Store]. A session in the database is not read from a file.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	return history.ListFiles(ctx, &s.Store, scope, s.entries, nil, nil)
+	files := &store.Listing{}
+	if store.IsThere(s.Dir) { // an agent of OpenClaw can have a database alone
+		var err error
+		if files, err = history.ListFiles(ctx, &s.Store, scope, s.entries, nil, nil); err != nil {
+			return nil, err
+		}
+	}
+	return s.addDatabase(ctx, scope, files)
 }
 
 // Caller implements [store.Recognizer]. pi names the calling session in the environment of a shell command.

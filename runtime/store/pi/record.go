@@ -29,13 +29,19 @@ type record struct {
 
 // message is a message of the user, the assistant or a tool, or a command that the user ran.
 type message struct {
-	Role     string       `json:"role"`
-	Content  jsontext.Raw `json:"content"`
-	CallID   string       `json:"toolCallId"`
-	Failed   bool         `json:"isError"`
-	Command  string       `json:"command"`
-	Output   []byte       `json:"output"`
-	ExitCode int64        `json:"exitCode"`
+	Role    string       `json:"role"`
+	Content jsontext.Raw `json:"content"`
+	CallID  string       `json:"toolCallId"`
+	Failed  bool         `json:"isError"`
+	Details struct {
+		ExitCode int64 `json:"exitCode"`
+	} `json:"details"`
+	Provenance struct { // of a message that OpenClaw passed on
+		Kind string `json:"kind"`
+	} `json:"provenance"`
+	Command  string `json:"command"`
+	Output   []byte `json:"output"`
+	ExitCode int64  `json:"exitCode"`
 }
 
 // part is a part of a message's content.
@@ -95,7 +101,7 @@ func (r *record) record(to *history.Recorder) {
 		r.recordMessage(to)
 	case "compaction":
 		to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: r.At})
-	case "session", "session_info", "model_change", "thinking_level_change", "branch_summary", "label", "custom", "custom_message", "context_edit":
+	case "session", "session_info", "model_change", "thinking_level_change", "branch_summary", "label", "custom", "custom_message", "context_edit", "leaf", "reset":
 	default:
 		to.Totals.Skipped++
 	}
@@ -105,11 +111,14 @@ func (r *record) record(to *history.Recorder) {
 func (r *record) recordMessage(to *history.Recorder) {
 	switch m := &r.Message; m.Role {
 	case "user":
-		to.AddText(transcript.KindUser, r.At, m.text())
+		if isOther := m.Provenance.Kind == "internal_system" || m.Provenance.Kind == "inter_session"; !isOther || to.Agent {
+			to.AddText(transcript.KindUser, r.At, withoutContext(m.text()))
+		}
 	case "assistant":
 		r.recordAnswer(to)
 	case "toolResult":
-		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: m.CallID, Failed: m.Failed, Text: m.text()})
+		failed := m.Failed || m.Details.ExitCode != 0
+		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: m.CallID, Failed: failed, Text: m.text()})
 	case "bashExecution": // a command that the user ran
 		to.Add(history.Call(r.At, "bash", r.ID, history.Object("command", m.Command)))
 		to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: r.ID, Failed: m.ExitCode != 0, Text: m.Output})
@@ -136,12 +145,4 @@ func (r *record) recordAnswer(to *history.Recorder) {
 }
 
 // text returns the texts of the message.
-func (m *message) text() []byte {
-	var texts [][]byte
-	for _, p := range m.parts() {
-		if p.Type == "text" {
-			texts = append(texts, p.Text)
-		}
-	}
-	return history.Join(texts)
-}
+func (m *message) text() []byte { return history.Join(history.Texts(m.Content)) }

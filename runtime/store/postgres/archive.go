@@ -186,8 +186,7 @@ const schema = `
 func versionOf(ctx context.Context, db *sql.DB) (version int, err error) {
 	const undefinedTable = "42P01" // https://www.postgresql.org/docs/current/errcodes-appendix.html
 	err = db.QueryRowContext(ctx, "SELECT version FROM convtools.schema").Scan(&version)
-	var answer *pgconn.PgError
-	if errors.As(err, &answer) && answer.Code == undefinedTable {
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok && answer.Code == undefinedTable {
 		return 0, nil
 	}
 	return version, err

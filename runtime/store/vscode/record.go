@@ -169,11 +169,7 @@ func (p *part) recordCall(to *history.Recorder, at time.Time) {
 		return
 	}
 	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: p.Call, Failed: p.Details.IsError || d.State.Exit != 0}
-	for _, output := range [][]byte{text(d.Output), d.Result, text(p.Details.Output), text(p.Past)} {
-		if len(e.Text) == 0 {
-			e.Text = output
-		}
-	}
+	e.Text = history.First(text(d.Output), d.Result, text(p.Details.Output), text(p.Past))
 	to.Add(e)
 }
 

@@ -13,11 +13,8 @@ package zed
 
 import (
 	"bytes"
-	"io"
 	"path/filepath"
 	"runtime"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -56,44 +53,18 @@ func IDs() *history.IDs {
 }
 
 // queries implements the function of [messagedb.Tables].
-func queries(has func(table, column string) bool) (sessions, messages string, ok bool) {
+func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const table = "threads"
-	// column returns a column, or NULL if the version of the database has none.
-	column := func(name string) string {
-		if has(table, name) {
-			return name
-		}
-		return "NULL"
-	}
-	parent := column("parent_id")
+	parent := has.Or(table, "parent_id", "NULL")
 	// The order of the folders is a list of their places in the sorted list.
 	sessions = "SELECT id AS key, " + parent + " AS parent, " + parent + " IS NOT NULL AS agent, summary AS title, " +
-		column("folder_paths") + " AS dir, coalesce(" + column("created_at") + ", updated_at) AS created, updated_at AS updated, 0 AS archived, updated_at AS version FROM threads"
+		has.Or(table, "folder_paths", "NULL") + " AS dir, coalesce(" + has.Or(table, "created_at", "NULL") + ", updated_at) AS created, updated_at AS updated, 0 AS archived, updated_at AS version FROM threads"
 	messages = "SELECT data_type AS role, updated_at AS at, NULL AS about, data, 0 AS place FROM threads WHERE id = ?1"
 	return sessions, messages, has(table, "summary") && has(table, "data_type") && has(table, "data")
 }
 
 // maxDocument is the largest document that is read, in bytes.
 const maxDocument = 128 << 20
-
-// document returns the JSON of the document of a thread: data as it is for the form "json", else decompressed with
-// zstd. It returns nil if that fails or if the JSON is too large.
-func document(form string, data []byte) []byte {
-	if form == "json" {
-		return data
-	}
-	const maxWindow = 128 << 20
-	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	text, err := io.ReadAll(io.LimitReader(d, maxDocument+1))
-	if err != nil || len(text) > maxDocument {
-		return nil
-	}
-	return text
-}
 
 // message is a message of a document. Versions before 0.3.0 have a role.
 type message struct {
@@ -152,7 +123,10 @@ func record(to *history.Recorder, row *messagedb.Message) {
 	var thread struct {
 		Messages jsontext.Raw `json:"messages"`
 	}
-	if !jsontext.Decode(document(row.Role, row.Data), &thread) {
+	if row.Role != "json" {
+		row.Data = messagedb.Decompress(row.Data, maxDocument)
+	}
+	if !jsontext.Decode(row.Data, &thread) {
 		to.Totals.Skipped++
 	}
 	r := recorder{to, row}

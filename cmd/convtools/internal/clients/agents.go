@@ -33,6 +33,10 @@ type agent struct {
 	// History is the directory in a home with what the agent records, of an agent that convtools reads and does
 	// not serve.
 	History string
+	Source  string // the name of the agent's store, if it is not that of the agent
+	// Database is the path of a database in History, and Rows are queries of rows in it that are kept, as JSON.
+	Database string
+	Rows     []string
 }
 
 // tool returns the named tool as the agent offers it to the model. The tool is one of
@@ -107,7 +111,7 @@ func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, work tas
 		return err
 	}
 	values := map[string]any{
-		"Model": modelURL, "Origin": strings.TrimSuffix(modelURL, "/v1"), "Key": modeltest.Key, "Server": serverURL, "ToolSearch": work.ToolSearch,
+		"Model": modelURL, "Origin": strings.TrimSuffix(modelURL, "/v1"), "Key": modeltest.Key, "Server": serverURL, "Project": w.project, "ToolSearch": work.ToolSearch,
 	}
 	for name, path := range map[string]string{w.name: w.Config, "convtools": ".config/convtools/convtools.toml"} {
 		t, err := template.ParseFiles(w.testdata("agents", name+".tmpl"))

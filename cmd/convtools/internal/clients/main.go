@@ -25,7 +25,7 @@ import (
 const usage = `usage: clients [-dir DIR] [-only PREFIX] [-keep DIR] [-list]
 
 Runs real MCP clients and agents against convtools, built from this tree. make
-clients runs it. It needs npm, and about 1.6 GB below the temporary directory.
+clients runs it. It needs npm, and about 2.2 GB below the temporary directory.
 
   -dir DIR      work in DIR, which is new or was left by an earlier run, and
                 leave it; packages in it are used again

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	stdcmp "cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
+	_ "modernc.org/sqlite" // for the histories in databases
 
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 	"github.com/convtools/convtools/runtime/process"
@@ -30,7 +34,7 @@ func (w *worker) checkRecorded(ctx context.Context, want []recorded) error {
 		ID, Title string
 		Parent    string `json:"parent_id"`
 	}
-	if err := w.read(ctx, &listed, "ls", "--source", w.name); err != nil {
+	if err := w.read(ctx, &listed, "ls", "--source", stdcmp.Or(w.Source, w.name)); err != nil {
 		return err
 	}
 	var got []recorded
@@ -80,9 +84,9 @@ func (w *worker) read(ctx context.Context, into any, args ...string) error {
 // program's vendor, which is not kept.
 const maxRecorded = 300
 
-// keep copies the JSON files of the history into the directory of -keep, if there is one. In the copies, paths are in
-// the home directory of Mina, every port is 80, and a long string is "…".
-func (w *worker) keep() error {
+// keep copies the JSON files of the history, or the rows of its database, into the directory of -keep, if there is one.
+// In the copies, paths are in the home directory of Mina, every port is 80, and a long string is "…".
+func (w *worker) keep(ctx context.Context) error {
 	if w.kept == "" {
 		return nil
 	}
@@ -99,6 +103,14 @@ func (w *worker) keep() error {
 		return quoted
 	}
 	names := w.renames()
+	scrub := func(data []byte) []byte {
+		data = port.ReplaceAll(data, []byte("127.0.0.1:80"))
+		return []byte(quoted.ReplaceAllStringFunc(names.Replace(string(data)), cut))
+	}
+	if w.Database != "" {
+		data, err := w.rows(ctx)
+		return errors.Join(err, os.WriteFile(filepath.Join(to, "rows.jsonl"), scrub(data), 0o600))
+	}
 	from := filepath.Join(w.home, filepath.FromSlash(w.History))
 	return filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasPrefix(filepath.Ext(path), ".json") {
@@ -110,10 +122,31 @@ func (w *worker) keep() error {
 		}
 		name, err := filepath.Rel(from, path)
 		file := filepath.Join(to, names.Replace(name))
-		data = port.ReplaceAll(data, []byte("127.0.0.1:80"))
-		text := quoted.ReplaceAllStringFunc(names.Replace(string(data)), cut)
-		return errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, []byte(text), 0o600))
+		return errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, scrub(data), 0o600))
 	})
+}
+
+// rows returns the rows of the database that are kept, each on a line.
+func (w *worker) rows(ctx context.Context) ([]byte, error) {
+	db, err := sql.Open("sqlite", filepath.Join(w.home, filepath.FromSlash(w.History), w.Database))
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(ctx, strings.Join(w.Rows, " UNION ALL "))
+	if err != nil {
+		return nil, fmt.Errorf("reading the history: %w", err)
+	}
+	defer rows.Close()
+	var lines bytes.Buffer
+	for rows.Next() {
+		var line sql.RawBytes
+		if err := rows.Scan(&line); err != nil {
+			return nil, err
+		}
+		lines.Write(append(line, '\n'))
+	}
+	return lines.Bytes(), rows.Err()
 }
 
 // renames returns a replacer of the paths of the home directory, the project and the lab. It also replaces these paths

@@ -48,6 +48,7 @@ func steps() []step {
 			{"qwen/recorded", 3 * time.Minute, record("qwen")},
 			{"pi/recorded", 2 * time.Minute, record("pi")},
 			{"kilo/recorded", 5 * time.Minute, record("kilo")}, // only on Linux
+			{"openclaw/recorded", 5 * time.Minute, record("openclaw")},
 			{"copilot/recorded", 3 * time.Minute, record("copilot")},
 			{"claude-code/conv", 3 * time.Minute, work("claude-code", stdio, "conv")},
 			{"codex/conv", 3 * time.Minute, work("codex", stdio, "conv")},

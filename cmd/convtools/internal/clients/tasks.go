@@ -87,7 +87,7 @@ func (w *worker) do(ctx context.Context, t task) error {
 	if w.History == "" {
 		return nil
 	}
-	return errors.Join(w.checkRecorded(ctx, t.Recorded), w.keep())
+	return errors.Join(w.checkRecorded(ctx, t.Recorded), w.keep(ctx))
 }
 
 // doSession has the agent answer the question of a session, and checks the answers that

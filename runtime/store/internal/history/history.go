@@ -96,8 +96,7 @@ func Problem(id transcript.ID, kind store.ProblemKind, path string, err error) s
 
 // Reason returns the cause of an error without the path, for messages that have the path already.
 func Reason(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Err
 	}
 	return err

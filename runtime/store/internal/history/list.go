@@ -160,11 +160,9 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 		stamps = append(stamps, root.Stamp(e.About))
 	}
 	key := metadataForm + e.File
-	if json.Unmarshal(root.Get(key, stamps...), &e.Meta) == nil {
+	if filecache.Decode(root.Cache, key, &e.Meta, stamps...) {
 		return nil
 	}
-	var none M
-	e.Meta = none // decoding may have set a part of it
 	f, size, err := root.File(e.File)
 	if err != nil {
 		return err

@@ -177,8 +177,7 @@ func (r *Recorder) End(id transcript.ID, err error) (store.Totals, error) {
 	if err == nil || r.Stopped {
 		return r.Totals, nil
 	}
-	var damage *store.DamageError
-	if errors.As(err, &damage) {
+	if damage, ok := errors.AsType[*store.DamageError](err); ok {
 		err = &store.DamageError{Event: r.Totals.Events, Err: damage.Err}
 	} else {
 		err = fmt.Errorf("reading the events of %s: %w", id, err)
@@ -193,7 +192,7 @@ func Call(at time.Time, name, id string, arguments []byte) transcript.Event {
 	if jsontext.Decode(arguments, new(struct{})) {
 		e.Arguments = arguments
 	} else {
-		e.Text = arguments
+		e.Text = bytes.ToValidUTF8(arguments, []byte("\ufffd"))
 	}
 	return e
 }
@@ -239,6 +238,29 @@ func questions(arguments jsontext.Raw) string {
 		}
 	}
 	return strings.TrimSuffix(lines.String(), "\n")
+}
+
+// Texts returns the texts of a content: a text, or an array of texts and of objects that have one.
+func Texts(content jsontext.Raw) (all [][]byte) {
+	type part struct {
+		Text []byte `json:"text"`
+	}
+	for _, p := range jsontext.Parts(content, func(text []byte) part { return part{text} }) {
+		if p.Text != nil {
+			all = append(all, p.Text)
+		}
+	}
+	return all
+}
+
+// First returns the first text that is not empty; nil if all are.
+func First(texts ...[]byte) []byte {
+	for _, text := range texts {
+		if len(text) > 0 {
+			return text
+		}
+	}
+	return nil
 }
 
 // Join returns the texts that are not empty, each on lines of its own.

@@ -26,7 +26,7 @@ func newStore(names ...string) func(dir string) *messagedb.Store {
 		base := history.Store{IDs: ids, Kind: "x", Dir: dir, Project: project.New(project.Options{Dir: "/project"})}
 		return &messagedb.Store{
 			Store: base,
-			Queries: messagedb.Tables(func(has func(table, column string) bool) (sessions, messages string, ok bool) {
+			Queries: messagedb.Tables(func(has messagedb.Has) (sessions, messages string, ok bool) {
 				return "SELECT id AS key, NULL AS parent, 0 AS agent, NULL AS title, dir, NULL AS created, NULL AS updated, 0 AS archived, NULL AS version FROM s",
 					"SELECT 'user' AS role, NULL AS at, NULL AS about, said AS data, rowid AS place FROM m WHERE s = ?1", has("s", "id") && has("m", "said")
 			}),

@@ -1,9 +1,13 @@
 package messagedb
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
@@ -12,14 +16,25 @@ import (
 // errForm is the error for a database with other tables.
 var errForm error = store.StateError("its tables have another form, which may be that of a later version")
 
+// Has reports whether a table of a database has a column.
+type Has func(table, column string) bool
+
+// Or returns the name of a column, or none, a value, if the version of the database does not have the column.
+func (has Has) Or(table, column, none string) string {
+	if has(table, column) {
+		return column
+	}
+	return none
+}
+
 // Tables returns the function Queries of a store of a program's SQLite databases, of which it reads only plain tables
 // without generated columns.
 //
 // The function queries returns two queries. The first selects the sessions that have messages, in columns called key,
 // parent, agent, title, dir, created, updated, archived and version, as in [Queries]. The second selects the messages of
 // the session with the key ?1, in columns called role, at, about, data and place (by which they are ordered). Columns
-// can have any value. has reports whether there is a column. ok is false if a necessary one is missing.
-func Tables(queries func(has func(table, column string) bool) (sessions, messages string, ok bool)) func(context.Context, *sqlitefile.DB) (*Queries, error) {
+// can have any value. ok is false if a necessary one is missing.
+func Tables(queries func(has Has) (sessions, messages string, ok bool)) func(context.Context, *sqlitefile.DB) (*Queries, error) {
 	text := func(column string) string {
 		return fmt.Sprintf("coalesce(substr(CAST(%s AS TEXT), 1, %d), '')", column, MaxText)
 	}
@@ -53,4 +68,20 @@ func columns(ctx context.Context, db *sqlitefile.DB) (map[string]bool, error) {
 		return err
 	}, "SELECT t.name || '.' || c.name FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden = 0")
 	return found, err
+}
+
+// Decompress returns what data is a compression of with zstd. It returns nil if data is damaged, or if that has more than
+// most bytes.
+func Decompress(data []byte, most int64) []byte {
+	const maxWindow = 128 << 20
+	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	text, err := io.ReadAll(io.LimitReader(d, most+1))
+	if err != nil || int64(len(text)) > most {
+		return nil
+	}
+	return text
 }

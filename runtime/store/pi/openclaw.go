@@ -1,0 +1,138 @@
+package pi
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// stateDirs returns the directories in which OpenClaw keeps its agents: the one that the environment names, or else
+// those of all profiles in the home directory.
+func stateDirs(getenv func(string) string) (dirs []string) {
+	if dir := getenv("OPENCLAW_STATE_DIR"); dir != "" {
+		return []string{dir}
+	}
+	const usual, profile = ".openclaw", ".openclaw-" // which the name of the profile follows
+	home := cmp.Or(getenv("OPENCLAW_HOME"), config.Home(getenv))
+	entries, _ := os.ReadDir(home) // the environment need not name one
+	for _, e := range entries {
+		if e.Name() == usual || strings.HasPrefix(e.Name(), profile) {
+			dirs = append(dirs, filepath.Join(home, e.Name()))
+		}
+	}
+	return dirs
+}
+
+// database returns the path of the database of an agent of OpenClaw, which need not exist.
+func (s *Store) database() string {
+	return filepath.Join(filepath.Dir(s.Dir), "agent", "openclaw-agent.sqlite")
+}
+
+// Place implements [store.Store]. It is the directory of the files, or the database of an agent that has no files.
+func (s *Store) Place() string {
+	if store.IsThere(s.Dir) {
+		return s.Dir
+	}
+	return s.database()
+}
+
+// addDatabase adds the sessions in the database to a list of those in files, and removes those that are in both from
+// the files'. The scope is that of the files. A database that cannot be read is a problem.
+func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store.Listing) (*store.Listing, error) {
+	path := s.database()
+	databases := func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{{Path: path}}, nil }
+	rows := &messagedb.Store{Store: s.Store, Databases: databases, Queries: messagedb.Tables(queries), Record: recordRow}
+	// A session that is archived in the database can be in a file too.
+	l, err := rows.List(ctx, store.Scope{Set: store.Live | store.Archived, IDs: scope.IDs})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		files.Problems = append(files.Problems, history.Problem("", store.Unreadable, path, errors.Unwrap(err)))
+		return files, nil
+	}
+	inDatabase := map[transcript.ID]bool{}
+	for _, c := range l.Conversations {
+		inDatabase[c.ID] = true
+	}
+	for _, c := range files.Conversations {
+		if !inDatabase[c.ID] {
+			l.Conversations = append(l.Conversations, c)
+		}
+	}
+	l.Problems = append(l.Problems, files.Problems...)
+	l.Keep(scope)
+	return l, nil
+}
+
+// queries implements the function of [messagedb.Tables]. A session is a window of a node: the next one begins after some
+// resets, and when the user goes back, with the same title.
+func queries(has messagedb.Has) (sessions, messages string, ok bool) {
+	const (
+		tables = "session_windows AS w JOIN session_nodes AS n USING (session_key)"
+		// The session that w begins as a copy of, if there is one. Going back in a session makes a copy without a link.
+		origin = `(SELECT o.session_id FROM session_windows AS o WHERE o.session_id <> w.session_id AND o.created_at < w.created_at AND
+			(o.session_id = n.fork_source_session_id OR o.session_key = w.session_key AND EXISTS (
+				SELECT 1 FROM transcript_event_identities AS first JOIN transcript_event_identities AS same USING (event_id)
+				WHERE first.session_id = w.session_id AND first.seq = 1 AND same.session_id = o.session_id))
+			ORDER BY o.created_at DESC LIMIT 1)`
+		spawner = "(SELECT session_id FROM session_windows WHERE session_key = n.spawned_by AND created_at <= w.created_at ORDER BY created_at DESC LIMIT 1)"
+		header  = "(SELECT event_json FROM transcript_events WHERE session_id = w.session_id ORDER BY seq LIMIT 1)"
+		index   = "(SELECT indexed_seq || ' ' || needs_rebuild FROM session_transcript_index_state WHERE session_id = w.session_id)"
+		size    = "(SELECT count(*) || ' ' || max(seq) FROM transcript_events WHERE session_id = w.session_id)"
+	)
+	compressed := has.Or("transcript_events", "event_zstd", "NULL")
+	sessions = `SELECT w.session_id AS key, coalesce(` + spawner + `, ` + origin + `) AS parent, n.spawned_by IS NOT NULL AS agent,
+		coalesce(nullif(n.label, ''), n.display_name) AS title, CASE WHEN json_valid(` + header + `) THEN json_extract(` + header + `, '$.cwd') END AS dir,
+		w.created_at AS created, coalesce(w.transcript_updated_at, w.updated_at) AS updated, n.archived_at IS NOT NULL AS archived,
+		` + size + ` || ' ' || coalesce(` + index + `, '') || ' ' || w.updated_at || ' ' || n.updated_at AS version
+		FROM ` + tables + ` WHERE (SELECT max(seq) FROM transcript_events WHERE session_id = w.session_id) > 0`
+	// The index has the events of the live branch, if it was made after the last event.
+	messages = `SELECT event_json IS NULL AS role, NULL AS at, e.created_at < w.created_at AND ` + origin + ` IS NOT NULL AS about,
+		coalesce(event_json, ` + compressed + `) AS data, seq AS place
+		FROM ` + tables + ` JOIN transcript_events AS e USING (session_id) LEFT JOIN session_transcript_index_state AS i USING (session_id)
+		WHERE session_id = ?1 AND (coalesce(i.needs_rebuild, 1) OR seq > i.indexed_seq OR
+			seq IN (SELECT event_seq FROM session_transcript_active_events WHERE session_id = ?1))`
+	return sessions, messages, has("session_windows", "transcript_updated_at") && has("session_nodes", "fork_source_session_id") &&
+		has("transcript_events", "event_json") && has("session_transcript_index_state", "needs_rebuild") && has("session_transcript_active_events", "event_seq") &&
+		has("transcript_event_identities", "event_id")
+}
+
+// recordRow adds the events of a row of a database to a recorder. Its role is 1 if its data is compressed, and it has
+// 1 about itself if it is a copy.
+func recordRow(to *history.Recorder, m *messagedb.Message) {
+	const most = 4 << 20 // bytes, which OpenClaw does not exceed either
+	if m.Role == "1" {
+		m.Data = messagedb.Decompress(m.Data, most)
+	}
+	r, _ := jsontext.Parse[record](m.Data) // one that is damaged has no type
+	to.Copied = string(m.About) == "1"
+	r.record(to)
+}
+
+// contextMark ends the first line of a block that OpenClaw adds to a text of the user.
+const contextMark = " ⟦openclaw:ctx⟧"
+
+// withoutContext returns a text of the user, or the task of a sub-agent, without what OpenClaw adds to it: the time before
+// it, blocks with JSON or lines about the sender, and sentences around a task.
+func withoutContext(text []byte) []byte {
+	if !bytes.HasPrefix(text, []byte("[")) && !bytes.Contains(text, []byte(contextMark)) {
+		return text
+	}
+	added := regexp.MustCompile(`\A\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]*\] *|` +
+		"(?m:^)[^\n]+" + contextMark + "\\s*?(?:\n```json\n(?s:.*?)\n```\\s*|(?:\n[^\n]+)*\\s*)|" +
+		`\A\[Subagent Context\](?s:.*?)\n\[Subagent Task\]\n+|\n+Begin\. Execute the assigned task to completion\.\z`)
+	return added.ReplaceAll(text, nil)
+}
