@@ -16,7 +16,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/archive/exports"
 	"github.com/convtools/convtools/runtime/store/copies"
@@ -172,7 +171,7 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 
 // readInPlace returns the store that reads a path in place: jp a workspace, chatgpt an SQLite database; otherwise "".
 func readInPlace(path string) string {
-	if store.IsThere(filepath.Join(path, ".jp")) {
+	if isDir(filepath.Join(path, ".jp")) {
 		return "jp"
 	}
 	f, _, err := safefile.Open(path)
@@ -184,6 +183,11 @@ func readInPlace(path string) string {
 	begin := make([]byte, len(head))
 	_, err = f.ReadAt(begin, 0)
 	return either(err == nil && string(begin) == head, "chatgpt", "")
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // register adds a path that a store reads in place to the configuration, except in a dry run, and writes the result.
