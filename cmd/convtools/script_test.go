@@ -546,7 +546,9 @@ func TestRealWorkspace(t *testing.T) {
 			t.Errorf("%s: want %s turns: exit %d %s%.200s", id, turns, exit, stderr, answer)
 		}
 	}
-	readMatches(t, dir, "cargo")
+	if readMatches(t, dir, "clippy") == 0 {
+		t.Error("clippy is not found")
+	}
 	for scope, want := range map[string]int{"user": 24, "tool-result": 22, "tool-call": 17, "assistant": 8, "all": 71} {
 		if got := grep(t, dir, "pattern=cargo", "scopes="+scope).Matches; got != want {
 			t.Errorf("cargo matches %d lines in %s, want %d", got, scope, want)

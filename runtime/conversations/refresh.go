@@ -79,15 +79,13 @@ type update struct {
 
 // update updates the index of a store, and sets the view of s to it. It makes a damaged index anew. The error is in the
 // result.
-func (q *query) update(ctx context.Context, s *source) (u *update) {
-	for range 2 {
+func (q *query) update(ctx context.Context, s *source) *update {
+	u, _ := twiceIfDamaged(func() (*update, error) {
 		s.view, s.unread = nil, map[transcript.ID]*Problem{}
-		u = &update{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, query: q, source: s}
-		var damage *index.DamageError
-		if u.Err = u.run(ctx); !errors.As(u.Err, &damage) {
-			break
-		}
-	}
+		u := &update{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, query: q, source: s}
+		u.Err = u.run(ctx)
+		return u, u.Err
+	})
 	return u
 }
 

@@ -105,7 +105,7 @@ func (o openers) sorted() []string {
 
 // addTitles sets the titles of listed conversations that have none, by the openers in the index and in the list. If the
 // list has only named conversations and there is no index, it lists the store for its openers. It removes the requests of
-// conversations that have a title of their own.
+// conversations that have a title of their own: only the others tell openers.
 func (l *lists) addTitles(ctx context.Context, s *source, list []store.Conversation, isNamed bool) {
 	for i := range list {
 		if list[i].Title != "" {

@@ -37,7 +37,8 @@ type family struct {
 // where it is set, names an external command line that they get conversations
 // from, which runner runs. The family's Commands are left to its front.
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
-	f := newFamily(host, setting, runner)
+	f := &family{host: host, setting: setting, runner: runner}
+	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv) })
 	f.tools = &Tools{
 		open: func(dir string, scope conversations.Options) (conversations.Source, error) {
 			return f.openFor(dir, scope)
@@ -79,12 +80,6 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 			return w.Root(), nil
 		},
 	}
-}
-
-func newFamily(host *toolset.Host, setting string, runner process.Runner) *family {
-	f := &family{host: host, setting: setting, runner: runner}
-	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv) })
-	return f
 }
 
 // sources returns the kinds of stores that conversation_search reads if its parameter sources is empty. It is nil, for

@@ -39,15 +39,17 @@ func New(load func() []byte) *Cache { return &Cache{load: load} }
 // the value.
 func (c *Cache) Get(key string, files ...Stamp) []byte { return c.get(key, files).data }
 
-// Decode sets to to the value that Get returns, decoded from JSON, and reports whether there is one. The value is decoded
-// once: the caller must not change what to refers to. Otherwise Decode leaves to as it is.
+// Decode sets *to to the value of a key as [Cache.Get] returns it, decoded from JSON, and reports whether there is one. If
+// not, *to stays as it is. A value is decoded once for all callers, which must not change what it refers to.
 func Decode[T any](c *Cache, key string, to *T, files ...Stamp) bool {
 	v := c.get(key, files)
 	decoded, ok := v.decoded.Load().(T)
-	if !ok && json.Unmarshal(v.data, &decoded) != nil {
-		return false
+	if !ok {
+		if json.Unmarshal(v.data, &decoded) != nil {
+			return false
+		}
+		v.decoded.Store(decoded)
 	}
-	v.decoded.Store(decoded)
 	*to = decoded
 	return true
 }

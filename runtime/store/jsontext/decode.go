@@ -15,7 +15,7 @@ import (
 //
 // A member of another type than its field is treated as missing. Fields are strings, texts as bytes,
 // which can be parts of data, booleans, integers, times, [Raw], structs and pointers to structs,
-// slices of these, and types with their own UnmarshalJSON.
+// slices of up to 1,048,576 of these, and types with their own UnmarshalJSON.
 func Decode(data []byte, into any) bool {
 	c := Cursor{Data: data}
 	if !c.Space() || data[c.Pos] != '{' {
@@ -37,8 +37,12 @@ func Parse[T any](data []byte) (object T, ok bool) {
 	return object, ok
 }
 
+// maxElements is the largest number of elements that are decoded of an array: an element can need a hundred times the
+// memory of its text.
+const maxElements = 1 << 20
+
 // Parts decodes an array of objects and texts, or one object or text alone. text returns the part for a
-// text.
+// text. Of an array it decodes the first 1,048,576.
 func Parts[T any](raw Raw, text func(text []byte) T) []T {
 	var parts []T
 	add := func(raw []byte) {
@@ -54,7 +58,9 @@ func Parts[T any](raw Raw, text func(text []byte) T) []T {
 	}
 	add(raw) // one object or text alone; of an array it adds nothing
 	for element := range Elements(raw) {
-		add(element)
+		if add(element); len(parts) == maxElements {
+			break
+		}
 	}
 	return parts
 }
@@ -114,7 +120,9 @@ func decodeComposite(raw Raw, v reflect.Value) {
 	case reflect.Slice:
 		for element := range Elements(raw) {
 			v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
-			decodeValue(element, v.Index(v.Len()-1))
+			if decodeValue(element, v.Index(v.Len()-1)); v.Len() == maxElements {
+				break
+			}
 		}
 	default:
 	}

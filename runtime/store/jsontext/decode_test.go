@@ -3,6 +3,7 @@ package jsontext_test
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -83,4 +84,17 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%q: %+v", data, got)
 		}
 	})
+}
+
+// A list of more elements than any program records would need many times the memory of its text.
+func TestManyElements(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 20
+	list := "[" + strings.Repeat(`"",`, most) + `""]`
+	var d decoded
+	isWhole := jsontext.Decode([]byte(`{"list":`+list+`,"n":7}`), &d)
+	parts := jsontext.Parts(jsontext.Raw(list), func([]byte) (none struct{}) { return none })
+	if !isWhole || d.N != 7 || len(d.List) != most || len(parts) != most {
+		t.Errorf("%d elements, %d parts, n is %d", len(d.List), len(parts), d.N)
+	}
 }

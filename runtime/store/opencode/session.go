@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,7 +73,8 @@ func (s *Store) open() (sources []source, l *store.Listing) {
 	for _, path := range databases {
 		sources = append(sources, newDatabase(path))
 	}
-	if t := newTree(s); store.IsThere(t.Dir) {
+	t := &tree{history.Store{IDs: s.IDs, Kind: s.Kind, Dir: filepath.Join(s.Dir, treeDir)}}
+	if store.IsThere(t.Dir) {
 		sources = append(sources, t)
 	}
 	return sources, l

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
@@ -139,10 +138,6 @@ const (
 	sessionTable, messageTable, partTable = "session", "message", "part"
 	extension                             = ".json"
 )
-
-func newTree(s *Store) *tree {
-	return &tree{history.Store{IDs: s.IDs, Kind: s.Kind, Dir: filepath.Join(s.Dir, treeDir)}}
-}
 
 func (t *tree) path() string { return t.Dir }
 

@@ -54,11 +54,6 @@ type part struct {
 	Arguments jsontext.Raw `json:"arguments"`
 }
 
-// parts returns the parts of the content, which can be one text.
-func (m *message) parts() []part {
-	return jsontext.Parts(m.Content, func(text []byte) part { return part{Type: "text", Text: text} })
-}
-
 // Peek implements [history.Listed].
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, &history.Recorder{}
@@ -130,7 +125,7 @@ func (r *record) recordMessage(to *history.Recorder) {
 
 // recordAnswer adds the texts, the thoughts and the calls of a message of the assistant to a recorder.
 func (r *record) recordAnswer(to *history.Recorder) {
-	for _, p := range r.Message.parts() {
+	for _, p := range jsontext.Parts(r.Message.Content, func(text []byte) part { return part{Type: "text", Text: text} }) {
 		switch p.Type {
 		case "text":
 			to.AddText(transcript.KindAssistant, r.At, p.Text)
