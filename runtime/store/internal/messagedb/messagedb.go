@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -145,7 +146,8 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 type database struct {
 	Database
 	sqlitefile.Shared
-	store *Store
+	store   *Store
+	queries sync.Map // *Queries, by *sqlitefile.DB
 }
 
 // open returns a database with one user.
@@ -161,11 +163,15 @@ func (s *Store) open(known Database) *database {
 // withQueries calls do with the open database and its queries, and again if its owner changes the database meanwhile.
 func (d *database) withQueries(ctx context.Context, do func(*sqlitefile.DB, *Queries) error) error {
 	return d.Do(ctx, func(db *sqlitefile.DB) error {
-		q, err := d.store.Queries(ctx, db)
-		if err != nil {
-			return err
+		known, isKnown := d.queries.Load(db)
+		if !isKnown {
+			q, err := d.store.Queries(ctx, db)
+			if err != nil {
+				return err
+			}
+			known, _ = d.queries.LoadOrStore(db, q)
 		}
-		return do(db, q)
+		return do(db, known.(*Queries))
 	})
 }
 
