@@ -17,13 +17,15 @@ type collector struct {
 	found []uint16 // the grams of each document by their index in grams, one document after the other
 	ends  []uint32 // by document: the end of its grams in found
 
-	order        []uint64 // these are for write
+	// The arrays of write.
+	order        []uint64
 	counts, next []uint32
 	documents    []uint16
 	lists        listWriter
 }
 
-// In found an index from wide on is wide and its two halves. Common grams are found early, so that few are so large.
+// wide comes before the two halves of an index in found that is at least wide. Common grams are found early, so that few
+// indexes are so large.
 const wide = 1<<16 - 1
 
 // seen is a gram that may be in a collector: its number, from 1, or 0 if it is not there; and the last document with
@@ -125,7 +127,7 @@ type gramCollector struct {
 func (c *gramCollector) lists(b *builder) []*listWriter {
 	c.trigrams.found = slices.Grow(c.trigrams.found, b.size/2) // about as many as are found
 	clear(c.seenPairs[:])
-	for _, byThird := range c.seenTrigrams {
+	for _, byThird := range c.seenTrigrams[:] {
 		if byThird != nil {
 			clear(byThird[:])
 		}
