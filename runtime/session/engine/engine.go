@@ -160,8 +160,8 @@ func (e *Engine) send(ctx context.Context, in session.Input, submitted *Turn) er
 type Turn struct {
 	ID     session.SubmissionID
 	engine *Engine
-	result session.Result                 // so far; the goroutine of run owns it
-	ended  atomic.Pointer[session.Result] // nil until the turn has ended
+	result session.Result         // the goroutine of run owns it until the turn has ended
+	last   atomic.Pointer[moment] // the state before the last step of the turn; nil until the turn has ended
 }
 
 // Submit applies a submission as [Engine.Do] does, and returns its turn. After an error the turn is of no use.
@@ -170,12 +170,14 @@ func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
 	return t, e.send(ctx, in, t)
 }
 
-// Wait returns the result of the turn once the observer has seen its last event. The error is that of [Engine.Await].
+// Wait returns the result of the turn once the session has the state after its last event, which the observer has then
+// seen. The error is that of [Engine.Await].
 func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
-	if err := t.engine.Await(ctx, func(session.State) bool { return t.ended.Load() != nil }); err != nil {
+	if err := t.engine.Await(ctx, func(session.State) bool { return t.last.Load() != nil }); err != nil {
 		return session.Result{}, err
 	}
-	return *t.ended.Load(), nil
+	<-t.last.Load().over
+	return t.result, nil
 }
 
 // Wait returns when nothing runs and nothing waits in the session. The error is that of [Engine.Await].

@@ -52,6 +52,31 @@ func TestChain(t *testing.T) {
 	})
 }
 
+// After a turn has been waited for, the state has its last step, however early that was seen.
+func TestStateAfterTurn(t *testing.T) {
+	t.Parallel()
+	o := (&world{}).options()
+	o.File = withoutSync
+	e := start(t, t.TempDir(), o)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 {
+		turn, err := e.Submit(t.Context(), program{say("hello")}.submit(id(0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for err = ended.Err(); err != nil; {
+			_, err = turn.Wait(ended) // asks without waiting
+		}
+		if !e.State().Idle() {
+			t.Fatal("the turn has ended, and the state lacks its last step")
+		}
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // What has been recorded is there for the next process, which goes on when something is submitted and not before.
 func TestResume(t *testing.T) {
 	t.Parallel()

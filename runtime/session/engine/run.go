@@ -115,7 +115,7 @@ func (e *Engine) updateTurns(events []session.Event, after session.State, submit
 			t.result.Status = session.StatusDestroyed
 		}
 		delete(e.turns, t.ID)
-		t.ended.Store(&t.result)
+		t.last.Store(e.current.Load())
 	}
 }
 
