@@ -10,6 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/claudecode"
 	"github.com/convtools/convtools/runtime/store/gemini"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/pi"
 	"github.com/convtools/convtools/runtime/store/sessions"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -27,6 +28,9 @@ func ResumeCommand(c *transcript.Conversation) []string {
 		program, own = sessions.Name, string(c.ID)
 	}
 	words := strings.Fields(kindNamed(program).resume)
+	if _, isAgents := c.Labels[pi.AgentLabel]; isAgents && program == pi.Name {
+		return nil // OpenClaw has no command that goes on with a session by its id
+	}
 	if own == "" || own[0] == '-' || len(words) == 0 { // the program would read '-' as a flag
 		return nil
 	}

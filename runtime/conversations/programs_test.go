@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/pi"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -29,5 +30,9 @@ func TestResumeCommand(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", id, diff)
 		}
+	}
+	ofAgent := transcript.Conversation{ID: "pi-x", Labels: map[string]string{pi.AgentLabel: "main"}}
+	if got := conversations.ResumeCommand(&ofAgent); got != nil {
+		t.Errorf("a conversation of OpenClaw is not pi's: %q", got)
 	}
 }

@@ -63,7 +63,7 @@ func window(key, session string, second int, events ...string) [][]any {
 // agent returns the home of an agent with a database of some rows.
 func agent(t testing.TB, rows ...[][]any) string {
 	t.Helper()
-	home := t.TempDir()
+	home := filepath.Join(t.TempDir(), "agents", "main")
 	storetest.Database(t, databaseIn(home), slices.Concat(append([][][]any{{{openclawTables}}}, rows...)...)...)
 	return home
 }
@@ -115,7 +115,7 @@ func TestOpenClawRecorded(t *testing.T) {
 	if diff := cmp.Diff(said, storetest.Said(t, c)); diff != "" {
 		t.Error(diff)
 	}
-	if c.Dir != dir || c.Request != "Correct station 2 to 4.2" || c.CreatedAt.IsZero() || c.Archived {
+	if c.Labels[pi.AgentLabel] != "main" || c.Dir != dir || c.Request != "Correct station 2 to 4.2" || c.CreatedAt.IsZero() || c.Archived {
 		t.Errorf("%+v", c)
 	}
 }

@@ -36,6 +36,12 @@ import (
 // Name is the name of this kind of store.
 const Name = "pi"
 
+// AgentLabel is the label of a conversation of OpenClaw. Its value is the name of the agent.
+const AgentLabel = "openclaw"
+
+// agents is the name of the directory with the directories of OpenClaw's agents.
+const agents = "agents"
+
 // Store has the conversations of a project. It implements [store.Store].
 type Store struct{ history.Store }
 
@@ -61,10 +67,10 @@ func home(getenv func(string) string) string {
 func Homes(getenv func(string) string) []string {
 	homes := []string{home(getenv)}
 	for _, state := range stateDirs(getenv) {
-		agents := filepath.Join(state, "agents")
-		entries, _ := os.ReadDir(agents) // there need not be any
+		dir := filepath.Join(state, agents)
+		entries, _ := os.ReadDir(dir) // there need not be any
 		for _, agent := range entries {
-			homes = append(homes, filepath.Join(agents, agent.Name()))
+			homes = append(homes, filepath.Join(dir, agent.Name()))
 		}
 	}
 	return homes
@@ -114,7 +120,13 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 			return nil, err
 		}
 	}
-	return s.addDatabase(ctx, scope, files)
+	l, err := s.addDatabase(ctx, scope, files)
+	if agent := filepath.Dir(s.Dir); err == nil && filepath.Base(filepath.Dir(agent)) == agents {
+		for i := range l.Conversations {
+			l.Conversations[i].Labels = map[string]string{AgentLabel: filepath.Base(agent)}
+		}
+	}
+	return l, err
 }
 
 // Caller implements [store.Recognizer]. pi names the calling session in the environment of a shell command.
