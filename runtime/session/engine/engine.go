@@ -170,7 +170,7 @@ func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
 	return t, e.send(ctx, in, t)
 }
 
-// Wait returns the result of the turn once the observer and the state have its last event. The error is that of Await.
+// Wait returns the result of the turn once the observer and the state have its last event. Errors are as for Await.
 func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 	if err := t.engine.Await(ctx, func(session.State) bool { return t.last.Load() != nil }); err != nil {
 		return session.Result{}, err
