@@ -90,8 +90,8 @@ func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []i
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
-// noContract returns the error for an old contract that cannot be read. The exit code is that of misuse: a breaking
-// change has another one.
+// noContract returns the error of a command that cannot read the old contract. The command then exits as after a mistake
+// in its arguments, because the exit code 1 means that there is a breaking change.
 func noContract(err error, hint string) misuse {
 	return misuse{fmt.Sprintf("reading the old contract: %v", err), hint}
 }

@@ -427,8 +427,8 @@ func try(args []string, stdout, stderr io.Writer) error {
 	return mistakes
 }
 
-// checkTool reports an error unless there is a tool with that name. The error says that the tool's spec has a mistake,
-// or that no spec declares the tool.
+// checkTool returns an error if no tool has the name. The error names the file of the tool if that has a mistake.
+// Otherwise the error says that no spec declares the tool.
 func (s *served) checkTool(name string) error {
 	var names []string
 	for _, t := range s.sorted() {

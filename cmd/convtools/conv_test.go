@@ -384,8 +384,8 @@ func TestConvCancel(t *testing.T) {
 	}
 }
 
-// A client can destroy a conversation that runs. This stops the request to the model, and conv.wait says that the
-// conversation is destroyed.
+// TestConvDestroyWhatRuns destroys a running conversation. The engine cancels the request to the model, and conv.wait
+// reports the conversation as destroyed.
 func TestConvDestroyWhatRuns(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)

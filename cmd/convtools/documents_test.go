@@ -94,8 +94,9 @@ func headings(text string) []string {
 var elsewhere = regexp.MustCompile(`^(go|make|claude|jp|convgen|gittools|cd|\$EDITOR) |~/|…|^convtools (mcp|web|chat|query|install|uninstall|doctor|call conv\.|blame|forget|how|resume)`)
 
 // TestCommandsOfDocuments runs the commands in the documents in the sample workspace. Of a command
-// that a test cannot run, it checks only that the command and its flags exist. It compares the output
-// that a document shows with that of the commands, and the picture with the one that is drawn anew.
+// that a test cannot run, it checks only that the command and its flags exist. It compares each output
+// in a document with the output of the command. It draws the picture again, and compares it with the
+// picture in testdata.
 func TestCommandsOfDocuments(t *testing.T) {
 	t.Parallel()
 	testdata, err := filepath.Abs("../../testdata")

@@ -77,8 +77,8 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 	}
 	inJP := jp + "conversations/" + filepath.Base(conversationDir[0]) + "/"
 	for _, tc := range []struct {
-		places string // below dir, with a space between them, and a comma between those that are FIFOs at once
-		calls  string // with a semicolon between them
+		places string // paths below dir, separated by spaces; paths separated by commas become FIFOs together
+		calls  string // commands, separated by semicolons
 	}{
 		{"home/.config/convtools/convtools.toml home/.config/convtools", "doctor; query Hi; knowledge ls; search x; session ls"},
 		{"home/.config/convtools/script.toml", "query Hi"},

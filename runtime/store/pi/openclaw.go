@@ -77,8 +77,8 @@ func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store
 	return l, nil
 }
 
-// queries implements the function of [messagedb.Tables]. A session is a window of a node: the next one begins after some
-// resets, and when the user goes back, with the same title.
+// queries implements the function of [messagedb.Tables]. A session is a window of a node. After some resets, and when the
+// user goes back, the node gets its next window, which has the same title.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const (
 		tables = "session_windows AS w JOIN session_nodes AS n USING (session_key)"

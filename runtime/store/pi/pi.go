@@ -9,9 +9,9 @@
 //
 // OpenClaw keeps its agents below OPENCLAW_STATE_DIR, .openclaw or .openclaw-PROFILE in the home directory or in
 // OPENCLAW_HOME. In agents/AGENT it writes the same lines to agent/openclaw-agent.sqlite, a row each, and in older
-// versions to sessions/SESSION.jsonl. A session belongs to the directory in which its agent works. One that was reset goes on, or
-// is followed by another one; one that was gone back in is copied. Checked with OpenClaw 2026.9.6. Sessions that it
-// deleted, or moved out of the database for their age, are not read.
+// versions to sessions/SESSION.jsonl. A session belongs to the directory in which its agent works. After a reset, the
+// session goes on or another one follows it. When the user goes back, OpenClaw copies the session up to there. Sessions
+// that it deleted, or moved out of the database for their age, are not read. Checked with OpenClaw 2026.9.6.
 //
 // The package never creates, changes or locks a file, follows no recorded path, and opens only regular files
 // below the sessions.

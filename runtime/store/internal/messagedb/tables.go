@@ -70,8 +70,8 @@ func columns(ctx context.Context, db *sqlitefile.DB) (map[string]bool, error) {
 	return found, err
 }
 
-// Decompress returns what data is a compression of with zstd. It returns nil if data is damaged, or if that has more than
-// most bytes.
+// Decompress returns the content of zstd data. It returns nil if the data is damaged, or if the content has more than most
+// bytes.
 func Decompress(data []byte, most int64) []byte {
 	const maxWindow = 128 << 20
 	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
