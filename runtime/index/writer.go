@@ -160,7 +160,12 @@ func (w *Writer) writeSegment(ctx context.Context) error {
 	}
 	b := w.builder
 	w.builder = w.newBuilder()
-	w.writing.Go(func() { w.written, w.failed = w.segmentWriter.write(b) })
+	w.writing.Go(func() {
+		w.written, w.failed = w.segmentWriter.write(b)
+		if b.size > 2*b.limits.segment { // a large message: its arrays would stay until the last segment
+			w.segmentWriter = newSegmentWriter(w.segmentWriter.files, w.Language)
+		}
+	})
 	return nil
 }
 
