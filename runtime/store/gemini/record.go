@@ -61,7 +61,7 @@ func injected() []string {
 	return []string{"<session_context>", "<hook_context>", snapshotMark, "This is the Gemini CLI. We are setting up the context"}
 }
 
-// isCommand reports whether a message is a command to the program.
+// isCommand reports whether a message is a command to the program: its first text begins with '/' or '?'.
 func (r *record) isCommand() bool {
 	for _, p := range r.parts() {
 		if len(p.Text) > 0 {

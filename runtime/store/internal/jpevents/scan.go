@@ -39,7 +39,8 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 			return false
 		}
 		count++
-		if e.interpret(); !e.Kind.Global() {
+		e.interpret()
+		if !e.Kind.Global() {
 			if turn == 0 || e.Kind == transcript.KindTurnStart {
 				turn++
 			}
@@ -52,7 +53,8 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 		return !stopped
 	})
 	totals := store.Totals{Turns: turn, Uncounted: untimed}
-	if !(whole && !c.Space()) && !stopped { // the array is not whole, or more follows
+	isDamaged := !whole || c.Space() // the array is not whole, or more follows
+	if isDamaged && !stopped {
 		damage := &store.DamageError{Event: count, Err: fmt.Errorf("damaged at byte %d (event %d): %w", c.Pos, count, c.Err())}
 		totals.Uncounted = cmp.Or[error](untimed, damage)
 		return totals, damage
