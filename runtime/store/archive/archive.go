@@ -1,6 +1,5 @@
-// Package archive keeps conversations that were imported from exports: of ChatGPT, of Claude.ai and of
-// Letta. It belongs to the user and to no project, and is one SQLite database in the user's data
-// directory.
+// Package archive keeps conversations that were imported from exports: of ChatGPT, of Claude.ai and of Letta. It
+// belongs to the user and to no project, and is one SQLite database in the user's data directory.
 //
 // [Open] returns it as a [store.Store], and [Create] opens it for writing. It never deletes a conversation;
 // an import replaces one that has changed. Nothing recorded chooses the path of a file.

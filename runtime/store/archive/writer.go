@@ -96,9 +96,8 @@ type Database struct {
 	// Find selects the id, the hash and the time of the last change of the conversation with a
 	// name. Texts in arguments are bytes.
 	Find string
-	// Put adds or replaces a conversation, and returns its id. Its arguments are name, native id,
-	// title, times of creation and of the last change, whether it is archived, time of the last
-	// message, and hash.
+	// Put adds or replaces a conversation, and returns its id. Its arguments are name, native id, title, times of
+	// creation and of the last change, whether it is archived, time of the last message, and hash.
 	Put string
 	// Clear deletes the messages of the conversation with an id.
 	Clear string

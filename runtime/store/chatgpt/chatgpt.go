@@ -1,6 +1,5 @@
-// Package chatgpt reads the conversations in databases that were made of exports of ChatGPT: SQLite with
-// a table of conversations and one of messages, as ChatGPT Browser writes it and the original
-// conversation_search reads it.
+// Package chatgpt reads the conversations in databases that were made of exports of ChatGPT: SQLite with a table of
+// conversations and one of messages, as ChatGPT Browser writes it and the original conversation_search reads it.
 //
 // It only reads: it never creates, changes or locks anything. It takes databases from the environment and
 // from the user's settings. A database in the directory "db" of a project can be anybody's, and is read

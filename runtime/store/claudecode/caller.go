@@ -30,9 +30,8 @@ const (
 	recordInterval = 25 * time.Millisecond
 )
 
-// Caller implements [store.Recognizer]. The session that the environment names is used only for a call
-// from a shell: a server gets another one with --continue, and keeps the old one when its user
-// clears the conversation.
+// Caller implements [store.Recognizer]. The session that the environment names is used only for a call from a shell: a
+// server gets another one with --continue, and keeps the old one when its user clears the conversation.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller) {
 	if useID, ok := from.Meta[toolUseKey].(string); ok {
 		return store.Caller{Evidence: store.ByCall, IDs: s.caller(ctx, useID)}

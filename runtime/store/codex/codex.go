@@ -58,8 +58,7 @@ const (
 	maxIndexSize = 16 << 20 // bytes of indexFile
 )
 
-// rollout is a file of a thread. A thread that was reverted has several segments: the last one
-// counts.
+// rollout is a file of a thread. A thread that was reverted has several segments: the last one counts.
 type rollout struct {
 	history.Entry[metadata]
 	thread     string // uuid

@@ -2,9 +2,8 @@
 // another version of this program: their list from its "ls", and their events from its
 // "print". No other package knows the arguments and the JSON of such a program.
 //
-// What is recorded never chooses the program and never becomes a flag of it. What the
-// program says is for people: if a run fails, only the exit code has a meaning. Its
-// output is bounded, and checked before it is used.
+// What is recorded never chooses the program and never becomes a flag of it. What the program says is for people: if a
+// run fails, only the exit code has a meaning. Its output is bounded, and checked before it is used.
 package command
 
 import (

@@ -38,8 +38,7 @@ func (r *record) print(ctx context.Context) (output, error) {
 	return out, err
 }
 
-// Version implements [store.Record]. If the list has nothing that changes with the events, it has
-// them printed.
+// Version implements [store.Record]. If the list has nothing that changes with the events, it has them printed.
 func (r *record) Version(ctx context.Context) (string, error) {
 	if r.listed.Events != nil || !r.listed.LastEventAt.IsZero() {
 		return r.version, nil

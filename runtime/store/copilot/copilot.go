@@ -1,11 +1,10 @@
 // Package copilot reads the conversations that GitHub Copilot CLI recorded for a project, from the
 // logs of events in its home directory. It was checked with what versions 1.0.20, 1.0.62 and 1.0.102 wrote.
 //
-// A session is the file session-state/ID/events.jsonl below ~/.copilot, on Windows below
-// %USERPROFILE%\.copilot, and below WSL in the Linux home; COPILOT_HOME names another directory. Versions
-// of 2025 wrote session-state/ID.jsonl. The file workspace.yaml beside the events has the title. A
-// session belongs to a project by the working directory in its first event. It grows by whole lines; the
-// program rewrites the file when its user goes back to an earlier message.
+// A session is the file session-state/ID/events.jsonl below ~/.copilot, on Windows below %USERPROFILE%\.copilot, and
+// below WSL in the Linux home; COPILOT_HOME names another directory. Versions of 2025 wrote session-state/ID.jsonl. The
+// file workspace.yaml beside the events has the title. A session belongs to a project by the working directory in its
+// first event. It grows by whole lines; the program rewrites the file when its user goes back to an earlier message.
 //
 // The events of a sub-agent are in the file of the session that started it, and stay a part of that. Its
 // prompt is left out: the call that started it has the same text. A fork is a file that begins with a

@@ -1,11 +1,10 @@
 // Package crush reads the conversations that Crush recorded for a project, from the database in the
 // directory .crush of the project. The form is that of the sources of August 2026; no version was run here.
 //
-// Crush notes the directories of its projects and of their databases in projects.json, in
-// ~/.local/share/crush or CRUSH_GLOBAL_DATA, on Windows in %LOCALAPPDATA%\crush, and below WSL in the Linux
-// home. Only a database that is noted there is read: one that lies in a project can be anybody's. A session
-// belongs to the project of its database. It grows by rows of its messages, and the last message is
-// rewritten while it is streamed.
+// Crush notes the directories of its projects and of their databases in projects.json, in ~/.local/share/crush or
+// CRUSH_GLOBAL_DATA, on Windows in %LOCALAPPDATA%\crush, and below WSL in the Linux home. Only a database that is noted
+// there is read: one that lies in a project can be anybody's. A session belongs to the project of its database. It
+// grows by rows of its messages, and the last message is rewritten while it is streamed.
 //
 // The session of a sub-agent has a parent. Its key is the message and the call that started it. There are no
 // forks. Crush adds nothing to the messages of its user that it records; a file that is attached stays a
@@ -38,8 +37,7 @@ const (
 	databaseFile              = "crush.db"
 )
 
-// Open returns the store, and false if Crush has recorded nothing. A home can also be the directory of a
-// database.
+// Open returns the store, and false if Crush has recorded nothing. A home can also be the directory of a database.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	base, ok := history.Open(o, Name, Home(o.Env()), "", IDs())
 	s := &messagedb.Store{Store: base, Queries: messagedb.Tables(queries), IDOf: idOf, Record: record}

@@ -1,10 +1,9 @@
 // Package gemini reads the conversations that Gemini CLI recorded for a project:
 // sessions and those of their sub-agents, from the chats below its home directory.
 //
-// It never creates, changes or locks a file, and opens only regular files below the
-// directory of projects. A session belongs to a project by the directory that the program
-// notes beside it. Old versions have only a hash of that, which is compared with the hashes
-// of the directories that are asked for.
+// It never creates, changes or locks a file, and opens only regular files below the directory of projects. A session
+// belongs to a project by the directory that the program notes beside it. Old versions have only a hash of that, which
+// is compared with the hashes of the directories that are asked for.
 package gemini
 
 import (

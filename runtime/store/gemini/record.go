@@ -10,8 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// record is a line of a log, a message in it, or a whole session in one object. Its texts can be parts of
-// the line.
+// record is a line of a log, a message in it, or a whole session in one object. Its texts can be parts of the line.
 type record struct {
 	ID       jsontext.Raw `json:"id"` // nil if it is no message
 	Type     string       `json:"type"`

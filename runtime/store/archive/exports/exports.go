@@ -1,6 +1,5 @@
-// Package exports imports the conversations that programs export into an archive: exports of ChatGPT and
-// Claude.ai, as a zip, a folder or a file of it, and Letta's agent files. It recognises an export by its
-// content.
+// Package exports imports the conversations that programs export into an archive: exports of ChatGPT and Claude.ai, as
+// a zip, a folder or a file of it, and Letta's agent files. It recognises an export by its content.
 //
 // Exports are untrusted. No name in them is the name of a written file, links are not followed, and only one
 // conversation is in memory at a time. A bad conversation does not keep others from being imported; what is

@@ -40,8 +40,7 @@ func isPart(raw []byte) bool {
 	return isText || isNull || part.ContentType != nil || part.Text != nil
 }
 
-// Content returns the text of the content of a message in an export, which is a valid JSON value, and its
-// content type.
+// Content returns the text of the content of a message in an export, which is a valid JSON value, and its content type.
 func Content(raw []byte) (text []byte, contentType string) {
 	if _, ok := jsontext.Unquote(raw); ok {
 		return AppendTexts(nil, raw, isForPeople), ""

@@ -226,8 +226,7 @@ func IsUUID(s string) bool {
 // IsTimed reports whether a uuid is of version 7, as those of Codex are and those of Claude Code are not.
 func IsTimed(uuid string) bool { return uuid[14] == '7' }
 
-// IsName reports whether s can be part of an id and of a file name: it has up to 64 letters, digits, '_'
-// and '-'.
+// IsName reports whether s can be part of an id and of a file name: it has up to 64 letters, digits, '_' and '-'.
 func IsName(s string) bool {
 	const most = 64
 	return s != "" && len(s) <= most && IsPlain(s)
