@@ -110,8 +110,7 @@ func (line Line) runError(err error, printed string) error {
 		return message
 	}
 	failure := &contract.Error{Message: sentence(err.Error()), Err: err}
-	var stopped *process.Error
-	if errors.As(err, &stopped) {
+	if stopped, ok := errors.AsType[*process.Error](err); ok {
 		last := cmp.Or(strings.TrimSpace(printed), strings.TrimSpace(string(stopped.Stderr)))
 		if _, end, omitted := text.Ends(last, 0, mostLast); omitted > 0 {
 			last = end
