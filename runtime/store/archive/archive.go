@@ -36,7 +36,6 @@ func IDs() *history.IDs { return messagedb.IDs("archive-") }
 // Home returns the directory of the archive, or "" if the environment does not name it.
 func Home(getenv func(string) string) string { return history.InData(getenv, "convtools") }
 
-// fileName is the name of the database.
 const fileName = "archive.db"
 
 // Open returns the archive in the home of the options, or else in that of the user. It returns false if neither
@@ -106,7 +105,6 @@ func versionOf(ctx context.Context, db *sql.DB) (version int, err error) {
 	return version, err
 }
 
-// schemaVersion is the version of the schema.
 const schemaVersion = 1
 
 // schema makes the tables.

@@ -30,7 +30,6 @@ type record struct {
 	Sidechain bool `json:"isSidechain"`
 	Meta      bool `json:"isMeta"`
 	Compact   bool `json:"isCompactSummary"`
-
 	// The metadata for lists, as JSON.
 	Cwd         jsontext.Raw `json:"cwd"`
 	Branch      jsontext.Raw `json:"gitBranch"`

@@ -26,7 +26,6 @@ type about struct {
 	Metadata struct {
 		Title string `json:"title"`
 	} `json:"metadata"`
-
 	// Of a task.
 	ID        string `json:"id"`
 	Workspace string `json:"workspace"`
@@ -51,7 +50,6 @@ type block struct {
 	ToolUseID string       `json:"tool_use_id"`
 	Content   jsontext.Raw `json:"content"`
 	Failed    bool         `json:"is_error"`
-
 	// Of one of several results of a call.
 	Result  []byte       `json:"result"`
 	Error   []byte       `json:"error"`

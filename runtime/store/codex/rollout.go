@@ -193,8 +193,7 @@ func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout
 	return err
 }
 
-// headerType is the type of records that have the header of a rollout.
-const headerType = "session_meta"
+const headerType = "session_meta" // the type of records that have the header of a rollout
 
 // payloads returns the hashes of the payloads of all records in a rollout except headers; none if the file cannot be
 // opened. The error is that of reading it.

@@ -29,8 +29,7 @@ import (
 // Home returns the directory of all copies, or "" if the environment does not name it.
 func Home(getenv func(string) string) string { return history.InData(getenv, "convtools", "copies") }
 
-// extension is that of the file of a conversation.
-const extension = ".jsonl"
+const extension = ".jsonl" // of the file of a conversation
 
 // Store has the copies of conversations of a kind of store. It implements [store.Store].
 type Store struct {

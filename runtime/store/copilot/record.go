@@ -10,8 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// inquiry is the tool with which the assistant asks the user.
-const inquiry = "ask_user"
+const inquiry = "ask_user" // the tool with which the assistant asks the user
 
 // record is an event. Its texts can be parts of the line.
 type record struct {
@@ -31,7 +30,6 @@ type data struct {
 	} `json:"context"`
 	Info    string `json:"infoType"`
 	Message string `json:"message"`
-
 	// of a message
 	Content     []byte       `json:"content"`
 	Reasoning   []byte       `json:"reasoningText"`
@@ -43,12 +41,10 @@ type data struct {
 		Name      string       `json:"name"`
 		Arguments jsontext.Raw `json:"arguments"`
 	} `json:"toolRequests"`
-
 	// of a call
 	Call      string       `json:"toolCallId"`
 	Tool      string       `json:"toolName"`
 	Arguments jsontext.Raw `json:"arguments"` // can be a text
-
 	// of a result, and of a compaction
 	Success bool         `json:"success"`
 	Result  jsontext.Raw `json:"result"` // a text, or an object with one

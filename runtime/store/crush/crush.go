@@ -141,17 +141,14 @@ type part struct {
 	Data struct {
 		Text     []byte `json:"text"`
 		Thinking []byte `json:"thinking"`
-
 		// of a call
 		ID    string `json:"id"`
 		Name  string `json:"name"`
 		Input []byte `json:"input"`
-
 		// of a result
 		Call    string `json:"tool_call_id"`
 		Content []byte `json:"content"`
 		IsError bool   `json:"is_error"`
-
 		// of a command that the user ran
 		Command []byte `json:"command"`
 		Output  []byte `json:"output"`

@@ -70,8 +70,7 @@ func (c *Cache) get(key string, files []Stamp) *value {
 	return v
 }
 
-// maxValue is the most bytes of a value.
-const maxValue = 1 << 20
+const maxValue = 1 << 20 // bytes of a value
 
 // Put adds a value that was read from files with these stamps. The stamps were taken before the files were read. A value
 // is not added if it is too large, or if the stamp of a file is not known.

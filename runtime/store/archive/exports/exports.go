@@ -79,8 +79,7 @@ var (
 	errEncrypted = errors.New("it is encrypted: unpack it with its password, and import the folder")
 )
 
-// maxConversation is the largest conversation that is read, in bytes of JSON.
-const maxConversation = 64 << 20
+const maxConversation = 64 << 20 // bytes of JSON of the largest conversation that is read
 
 // Import adds the conversations of an export to an archive. The error is an [*UnrecognisedError] if no conversation can
 // be read, or that of opening the export, of writing to the archive, or of the context. Conversations that were imported

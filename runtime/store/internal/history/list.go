@@ -41,11 +41,9 @@ type Entry[M any] struct {
 	Stamp filecache.Stamp
 	Meta  M // the metadata
 	err   error
-
 	// for ListFiles
 	Parent           transcript.ID // as in [transcript.Conversation]
 	Archived, Hidden bool
-
 	// IsFork is set by ListFiles: lists show the session that it was forked from together with it.
 	IsFork bool
 }

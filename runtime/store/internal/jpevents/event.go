@@ -22,7 +22,6 @@ type Event struct {
 	Turn      int
 	Raw       []byte       // the recorded JSON object
 	textValue jsontext.Raw // the value of the text, the arguments or the result; nil for none
-
 	// Recorded values. If a key occurs twice, the last one counts.
 	Type      string       `json:"type"`
 	Timestamp jsontext.Raw `json:"timestamp"`
