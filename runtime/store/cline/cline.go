@@ -104,8 +104,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 				e.agent, e.Parent = agent, id(session, "")
 			}
 		case kind == tasksDir+"/" && name == taskFile:
-			e.About = dir + aboutTask
-			if root.Stamp(e.About) == filecache.Missing() {
+			if e.About = dir + aboutTask; root.Stamp(e.About) == filecache.Missing() {
 				e.About = taskList
 			}
 		default:

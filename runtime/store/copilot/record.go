@@ -134,8 +134,7 @@ func (to *decoder) call(at time.Time, name, id string, arguments jsontext.Raw) {
 // isOfUser reports whether a person wrote the message.
 func (d *data) isOfUser() bool { return (d.Source == "" || d.Source == "user") && !d.Continues }
 
-// result returns the event of the result of a call. The text is the result or its member "content", or else the error. A
-// command that fails is recorded as a success: its exit code or its text says that it failed.
+// result returns the event of the result of a call. A command that fails is recorded as a success with an exit code.
 func (d *data) result(at time.Time) transcript.Event {
 	value := d.Result
 	if content := jsontext.Get(value, "content"); content != nil {

@@ -86,8 +86,7 @@ func idOf(key string) transcript.ID {
 	return IDs().ID(session, part)
 }
 
-// databases returns the databases of the projects that are asked for, as the program's list of projects names them, and
-// the problem of reading the list.
+// databases returns the databases of the wanted projects in the program's list, and the problem of reading the list.
 func databases(s *history.Store) (all []messagedb.Database, problems []store.Problem) {
 	var noted struct {
 		Projects []struct {

@@ -94,8 +94,7 @@ func (c *Cache) IsStale() bool {
 	return share*c.added > len(c.used)
 }
 
-// Append appends the values that were returned or added since the cache was made, for the next load. It leaves out the
-// other values: their files are gone. IsStale then counts from 0.
+// Append appends the values that were returned or added; the files of others are gone. IsStale then counts from 0.
 func (c *Cache) Append(b []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -93,8 +93,7 @@ func globalConfigDir(getenv func(string) string) string {
 	return history.InSettings(getenv, "jp")
 }
 
-// overlay sets the values of the configuration from in the configuration into. It merges a table that both have in the
-// same way.
+// overlay sets the values of the configuration from in the configuration into. A table in both is merged likewise.
 func overlay(into, from map[string]any) {
 	for key, value := range from {
 		old, wasTable := into[key].(map[string]any)

@@ -45,8 +45,7 @@ func (wr *Writer) Create(ctx context.Context, n New) (made transcript.ID, err er
 
 // Labelled returns the conversation with a label, live or archived, that [Writer.Create] made for a time, or "".
 func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value string) (transcript.ID, error) {
-	// Conversations that begin at the same time have numbers in a row, down from that of the time, or up from it in
-	// former versions.
+	// Conversations of the same time have numbers in a row: down from that of the time, or up in former versions.
 	const most = 1 << 10
 	s, _, err := w.open()
 	if err != nil {
@@ -116,8 +115,7 @@ func (o *ForkOptions) apply(m metadata, source transcript.Conversation, now time
 	return change.apply(m, source, now)
 }
 
-// makeStores makes the directories of conversations in the project and the user's store. If one cannot be made, writing
-// into it returns the error.
+// makeStores makes the directories of conversations. If one cannot be made, writing into it returns the error.
 func (w *Workspace) makeStores() {
 	makeIn := func(root *os.Root, err error) {
 		if err == nil {

@@ -91,10 +91,9 @@ func (s *session) problem(p place, kind store.ProblemKind, err error) store.Prob
 	return store.Problem{ID: p.number.id(), Kind: kind, Path: s.path(p.store, p.dir), Err: err}
 }
 
-// group returns the copies of each conversation, of places in the order of [session.readDirs]. A conversation that is
-// live in one store and archived in the other is returned twice, the live one first. If several directories of a store
-// have the same id, as after a crash while a title changed, it uses the directory with the newest events, or else the
-// first by name; the others are duplicates.
+// group returns the copies of each conversation. A conversation that is live in one store and archived in the other is
+// returned twice, first as live. If several directories of a store have the same id, as after a crash while a title
+// changed, it uses the directory with the newest events, or else the first by name; the others are duplicates.
 func (s *session) group(all []place) (groups [][]place, duplicates []store.Problem) {
 	for _, p := range all {
 		last := len(groups) - 1

@@ -199,15 +199,14 @@ func (t Cut) chosenEvents(data []byte) []byte {
 func (t Cut) turns(data []byte) (chosen []bool) {
 	var within []int // indexes of the turns between From and Until
 	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {
-		if e.Turn <= len(chosen) { // it is not the first event of a turn
-			return true
+		if e.Turn > len(chosen) { // the first event of a turn
+			at := e.Time()
+			isWithin := !at.Before(t.From) && (t.Until.IsZero() || at.Before(t.Until))
+			if isWithin && !t.None {
+				within = append(within, len(chosen))
+			}
+			chosen = append(chosen, false)
 		}
-		at := e.Time()
-		isBefore := t.Until.IsZero() || at.Before(t.Until)
-		if !t.None && !at.Before(t.From) && isBefore {
-			within = append(within, len(chosen))
-		}
-		chosen = append(chosen, false)
 		return true
 	})
 	first, last := len(within), 0

@@ -115,8 +115,7 @@ func isScalar(word []byte) bool {
 func (c *Cursor) Values(depth int, see func(key, value []byte) bool) bool {
 	opening := c.Data[c.Pos]
 	closing := opening + 2 // '{' and '}', '[' and ']' are two apart
-	c.deep = depth >= MaxDepth
-	if c.deep {
+	if c.deep = depth >= MaxDepth; c.deep {
 		return false
 	}
 	c.Pos++
@@ -134,11 +133,8 @@ func (c *Cursor) Values(depth int, see func(key, value []byte) bool) bool {
 			key, ok = c.key()
 		}
 		start := c.Pos
-		if !ok || !c.Value(depth+1) {
-			return false
-		}
-		isStopped := see != nil && !see(key, c.Data[start:c.Pos])
-		if isStopped || !c.Space() {
+		goesOn := ok && c.Value(depth+1) && (see == nil || see(key, c.Data[start:c.Pos]))
+		if !goesOn || !c.Space() {
 			return false
 		}
 		b := c.Data[c.Pos]

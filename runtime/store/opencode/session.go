@@ -46,16 +46,11 @@ func (i *info) origin(all []*info) *info {
 	if n, _ := strconv.Atoi(strings.TrimSuffix(count, ")")); n > 1 {
 		title = fmt.Sprintf("%s (fork #%d)", title, n-1)
 	}
-	var candidates []*info
-	for _, other := range all {
-		if other.Begun == i.Begun && other.Time.Created < i.Time.Created {
-			candidates = append(candidates, other)
-		}
-	}
-	if len(candidates) == 0 {
+	earlier := slices.DeleteFunc(slices.Clone(all), func(o *info) bool { return o.Begun != i.Begun || o.Time.Created >= i.Time.Created })
+	if len(earlier) == 0 {
 		return nil
 	}
-	return slices.MinFunc(candidates, func(a, b *info) int {
+	return slices.MinFunc(earlier, func(a, b *info) int {
 		return cmp.Or(history.CompareBool(a.Title != title, b.Title != title), cmp.Compare(a.Time.Created, b.Time.Created))
 	})
 }
@@ -125,8 +120,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return l, nil
 }
 
-// conversation returns the list's entry for a session. all are the sessions of the project, with this one. The first
-// request takes the place of a title that the program gives to every session.
+// conversation returns the list's entry for a session of all sessions of the project. A default title counts as none.
 func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
 	from := i.origin(all)
 	isFork := from != nil && (i.archived() || !from.archived())
@@ -220,8 +214,7 @@ func (c *conversation) record(ctx context.Context, to *history.Recorder) error {
 	return err
 }
 
-// recordMessage adds the events of a message to a recorder, without the parts that the user has undone. A summary of
-// messages has no events.
+// recordMessage adds the events of a message to a recorder, without parts that were undone; a summary has none.
 func (c *conversation) recordMessage(ctx context.Context, to *history.Recorder, m *message) error {
 	to.Agent, to.Inquiry = c.Parent != "", "question"
 	if m.Summary {

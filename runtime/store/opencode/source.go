@@ -244,8 +244,7 @@ func (t *tree) version(ctx context.Context, session string) (version string, err
 		all := append([]string{found[0].file}, messages...)
 		for _, message := range messages {
 			parts, failed := files(root, partTable, idOf(message))
-			err = cmp.Or(err, failed, ctx.Err())
-			all = append(all, parts...)
+			all, err = append(all, parts...), cmp.Or(err, failed, ctx.Err())
 		}
 		latest := int64(0)
 		for _, file := range all {

@@ -76,9 +76,8 @@ func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store
 	return l, nil
 }
 
-// queries returns the SQL for the sessions and the messages, as [messagedb.Tables] wants it, and false for other tables.
-// A session is a window of a node. After some resets, and when the user goes back, the node gets its next window, which
-// has the same title.
+// queries returns the SQL for [messagedb.Tables], and false for other tables. A session is a window of a node. After
+// some resets, and when the user goes back, the node gets its next window, which has the same title.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const (
 		tables = "session_windows AS w JOIN session_nodes AS n USING (session_key)"

@@ -181,10 +181,9 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 			dirs = append(dirs, worktrees(common)...)
 		}
 	}
-	// Other directories below top may be recorded below the same link.
 	link, isBelow := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top))
 	if isBelow && filepath.IsAbs(link) && same(resolve(link), top) {
-		spelled = link
+		spelled = link // more directories may be recorded below it
 	}
 	for _, d := range append(dirs, dir, spelled) {
 		p.memory.add(Exclusion{Dir: d, By: file})

@@ -69,8 +69,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 	}, (*entry).parseName)
 }
 
-// parseName sets the fields of the entry that the name of the file has, and reports whether it is the file of a session,
-// in chats, or of a sub-agent.
+// parseName sets the fields that the name of the file has, and reports whether it is that of a session or a sub-agent.
 func (e *entry) parseName() bool {
 	below := strings.Split(e.File, "/")
 	session, isLog := strings.CutSuffix(path.Base(e.File), ".jsonl")

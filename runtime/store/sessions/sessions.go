@@ -123,9 +123,8 @@ func (s *Store) find(root *history.Root) (all []*log, problems []store.Problem) 
 	})
 }
 
-// Peek implements [history.Listed]: it reads the metadata of the conversations in the log, and returns the working
-// directory of the first or, if there is any, one that is excluded. It leaves out conversations that are empty, or that
-// JP or the program of an outside agent records.
+// Peek implements [history.Listed]. It leaves out conversations that are empty, or that JP or the program of an outside
+// agent records. It returns the directory of the first of the others or, if there is any, one that is excluded.
 func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	session := strings.TrimSuffix(l.File, ".jsonl")
 	var all []*conversation

@@ -52,8 +52,7 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "zed-", Session: history.IsName, Example: "zed-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// queries returns the SQL for the threads and their messages, as [messagedb.Tables] wants it, and false for other tables.
-// All messages of a thread are in the data of its row.
+// queries returns the SQL for [messagedb.Tables], and false for other tables. A row has all messages of a thread.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const table = "threads"
 	parent := has.Or(table, "parent_id", "NULL")

@@ -230,9 +230,8 @@ func (i *importing) importValue(kind string, h *header, p Problem) error {
 	return nil
 }
 
-// put adds the conversation with a header to the archive, and counts the outcome in the report. A conversation that
-// cannot be read is a problem of the report; p has its place in the export. The error is that of the archive, and ends
-// the import.
+// put adds the conversation with a header to the archive, and counts the outcome in the report. p has the place of the
+// conversation, for a problem if it cannot be read. The error is that of the archive, and ends the import.
 func (i *importing) put(kind string, h *header, p Problem) error {
 	c, err := h.read(kind)
 	i.progress.Conversations++

@@ -206,8 +206,7 @@ type record struct {
 	agent    bool
 }
 
-// scan sets the fields of the record from a row of the query for conversations, and returns the conversation. dirs has
-// more working directories, by the keys of conversations.
+// scan sets the record to a row of conversations, and returns the conversation. dirs has more directories, by key.
 func (r *record) scan(rows *sql.Rows, dirs map[string]string) (c store.Conversation, err error) {
 	d := r.database
 	var created, updated, last any
@@ -293,8 +292,7 @@ func (r *record) addMessages(ctx context.Context, to *history.Recorder) error {
 	return r.database.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
 		seen := 0
 		return db.Each(ctx, func(rows *sql.Rows) error {
-			seen++
-			if seen <= added { // before the database changed
+			if seen++; seen <= added { // before the database changed
 				return nil
 			}
 			added = seen
@@ -303,8 +301,7 @@ func (r *record) addMessages(ctx context.Context, to *history.Recorder) error {
 	})
 }
 
-// addMessage adds the events of the message in a row to a recorder. A message without data was over the size limit. The
-// error is errStopped if the recorder wants no more.
+// addMessage adds the message in a row, unless it was too large to select. The error is errStopped after the last wanted.
 func (r *record) addMessage(to *history.Recorder, rows *sql.Rows) error {
 	var m Message
 	var at any

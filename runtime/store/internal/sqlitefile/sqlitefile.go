@@ -199,8 +199,7 @@ func (s *Shared) Retain() {
 func (s *Shared) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.users--
-	if s.users > 0 {
+	if s.users--; s.users > 0 {
 		return
 	}
 	for _, db := range s.all {
