@@ -68,5 +68,6 @@ func (s State) Work() *Work {
 		return nil
 	}
 	c := s.Conversation(t.conversation)
-	return &Work{Task: t.id, Conversation: c, Call: t.ordinaryCall(), Left: Budget{}.within(c.turn.budget, c.turn.usage), Stop: t.stop != nil}
+	left := Budget{}.within(c.turn.budget, c.turn.usage)
+	return &Work{Task: t.id, Conversation: c, Call: t.ordinaryCall(), Left: left, Stop: t.stop != nil}
 }
