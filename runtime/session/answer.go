@@ -35,8 +35,7 @@ func (r *Refusal) Content() string {
 	}{false, *r})
 }
 
-// outputOf returns the output of a frame's call, made from the result of the frame. The output is a success if the turn
-// of the target was completed, with or without a message.
+// outputOf returns the output of a frame's call, made from the frame's result: a success if the turn was completed.
 func (s State) outputOf(f frame) Item {
 	r := *f.result
 	message, truncated := cut(r.Message, s.config.MaxResultBytes)
@@ -65,10 +64,8 @@ func (s State) outputOf(f frame) Item {
 
 // outputItem returns the item that is the output of a call.
 func outputItem(call Item, content string, success bool) Item {
-	return Item{
-		Item:   model.Item{Kind: ToolOutput, CallID: call.CallID, Name: call.Name, Output: content, Failed: !success},
-		Origin: FromTool,
-	}
+	output := model.Item{Kind: ToolOutput, CallID: call.CallID, Name: call.Name, Output: content, Failed: !success}
+	return Item{Item: output, Origin: FromTool}
 }
 
 // cut returns the beginning of a text, at most limit bytes in whole characters, and whether anything is cut off.

@@ -65,9 +65,8 @@ func (s *State) follows(e Event) bool {
 		e.Session != "" && (first || e.Session == s.id)
 }
 
-// startTask starts the task of a TaskStarted event. A task that continues a logical turn takes the top batch from the
-// stack, and the calls of the batch become open calls of the task. Any other task opens a logical turn: for a frame of
-// the top batch or, if e.Frame is 0, for the first submission of the queue, which leaves the queue.
+// startTask starts the task of a TaskStarted event. The task takes the calls of the top batch from the stack and continues
+// the logical turn of their caller, or opens a logical turn for a frame or for the first submission of the queue.
 func (s *State) startTask(c *Conversation, e Event) {
 	s.tasks++
 	s.task = &task{id: e.Task, conversation: c.ID}

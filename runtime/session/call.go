@@ -46,9 +46,8 @@ func (d *decision) destroyFor(caller string, call Item) {
 	d.recordOutput(call, `{"ok":true}`, true)
 }
 
-// replaceTask decides on the open calls of the running task, which are calls of conv.create and conv.send. It refuses
-// the calls that are not allowed. If allowed calls remain, it ends the task until their targets have answered, and opens
-// the conversations that the calls create. Otherwise the task goes on with the model.
+// replaceTask refuses the open calls of conv.create and conv.send that are not allowed. If it allows any, it ends the task
+// and opens the conversations that these calls create, so that their targets run next. Otherwise the model goes on.
 func (d *decision) replaceTask(caller string) {
 	var openings []Event
 	allowed := 0
@@ -134,15 +133,14 @@ func (d *decision) openingOf(caller string, request Create, others int) (Event, 
 // Answer returns the output that a call of conv.list or conv.history by a caller has now. If success is false, content is
 // the refusal of the call. A host may ask at any time.
 func (s State) Answer(caller string, call Item) (content string, success bool) {
-	refusal := cmp.Or(call.Request.Refused, s.refusalOfConvTools(caller))
-	if refusal != nil {
-		return refusal.Content(), false
-	}
-	if call.Name == ConvList {
-		return s.listContent(caller), true
-	}
 	history := call.Request.History
-	if history == nil {
+	refusal := cmp.Or(call.Request.Refused, s.refusalOfConvTools(caller))
+	switch {
+	case refusal != nil:
+		return refusal.Content(), false
+	case call.Name == ConvList:
+		return s.listContent(caller), true
+	case history == nil:
 		refusal = &Refusal{Code: CodeUnavailable, Reason: "this cannot be answered without a task"}
 		return refusal.Content(), false
 	}

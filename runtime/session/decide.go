@@ -34,8 +34,7 @@ func (in Submit) decide(d *decision) *Refusal {
 	return nil
 }
 
-// decide drops the submission with the id in.Submission if that waits in the queue. Otherwise it asks the running task to
-// end, unless the task works for another submission. The id 0 is for any submission.
+// decide drops a submission that waits in the queue, or asks the running task of a submission, or of any (0), to end.
 func (in Interrupt) decide(d *decision) *Refusal {
 	for _, queued := range d.state.queue {
 		if queued.ID == in.Submission {
@@ -78,8 +77,7 @@ func (s State) removable(caller, id string) (*Conversation, *Refusal) {
 	return c, s.refusalOfTarget(caller, c.ID)
 }
 
-// requestStop asks the running task to end, and to do what any request has asked for: to end the callers too, or to
-// destroy the conversation. It refuses a request that asks for nothing new.
+// requestStop asks the running task to end, as asked and all earlier requests say. It refuses a request that adds nothing.
 func (d *decision) requestStop(asked Stop) *Refusal {
 	t := d.state.task
 	if before := t.stop; before != nil {
@@ -92,8 +90,7 @@ func (d *decision) requestStop(asked Stop) *Refusal {
 	return nil
 }
 
-// decide continues the running task, if there is one, in a new process. A task that was asked to stop ends. A call whose
-// tool ran is refused, and the next calls are answered. If the model was asked, the host asks the model again.
+// decide ends the running task if it was asked to stop, or refuses the call whose tool ran. The host asks the model again.
 func (in Recover) decide(d *decision) *Refusal {
 	t := d.state.task
 	if t == nil {
@@ -137,8 +134,7 @@ func (in Delta) decide(d *decision) *Refusal {
 	return refusal
 }
 
-// decide records the items and the usage of the response of the model. Then the running task ends, if it was asked to
-// stop, if the model failed, or if the response has no calls; or else the calls are answered.
+// decide records the items and the usage of the response. It answers the calls in the response, or ends the task.
 func (in Response) decide(d *decision) *Refusal {
 	t, refusal := d.reportedTask(in.Task, "")
 	if refusal != nil {

@@ -22,10 +22,10 @@ type Config struct {
 	MaxHistoryBytes          int `json:"max_history_bytes"`                    // of the texts and images of conv.history; 262,144
 	MaxInlineImageBytes      int `json:"max_inline_image_bytes"`               // of a data: URL in conv.history; 4,096
 
-	// Catalogue is the tools of each MCP server that is configured.
-	Catalogue map[string][]string `json:"catalogue,omitempty"`
+	Catalogue map[string][]string `json:"catalogue,omitempty"` // the tools of each MCP server that is configured
 }
 
+// withDefaults returns the configuration with the default of each limit that is 0. MaxSamplesPerSubmission has none.
 func (c Config) withDefaults() Config {
 	c.MaxInterruptChainDepth = cmp.Or(c.MaxInterruptChainDepth, 4)
 	c.MaxInterruptsPerTurn = cmp.Or(c.MaxInterruptsPerTurn, 32)
@@ -74,8 +74,7 @@ func (b Budget) within(parent Budget, used Usage) Budget {
 	return b
 }
 
-// narrowLimit returns the limit own, narrowed to the rest of the limit parent after used, or -1 if there is no rest. A
-// limit of 0 is no limit.
+// narrowLimit returns own, but at most parent-used, or -1 if parent-used is not positive. A limit of 0 is no limit.
 func narrowLimit(own, parent, used int64) int64 {
 	switch left := parent - used; {
 	case parent == 0:

@@ -114,8 +114,8 @@ func (d *decision) failTask(failure Failure) {
 	d.emit(d.state.task.conversation, Event{Kind: TaskFailed, Failure: failure})
 }
 
-// endStopped refuses the open calls of the running task, which was asked to stop, and ends the task. If the request asked
-// for it, endStopped also ends the callers on the stack, or destroys the conversation.
+// endStopped ends the task that was asked to stop and refuses its open calls. As asked, it ends the callers on the stack
+// and destroys the conversation.
 func (d *decision) endStopped() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {

@@ -27,17 +27,15 @@ import (
 	"time"
 )
 
-// Step returns the state after an input, and the events that lead to this state. It does not change s. If the error, a
-// [*Refusal], is not nil, nothing happened. The time of the events is at, in UTC and milliseconds, but not before the
-// last event.
+// Step returns the state after an input and the events that lead to this state, without changing s. The error is a
+// [*Refusal]: nothing happened. The events have the time at, in UTC and milliseconds, but not before the last event.
 func Step(s State, at time.Time, in Input) (State, []Event, error) {
 	d := decision{state: s.clone(), at: at.UTC().Truncate(time.Millisecond)}
 	if d.at.Before(s.at) {
 		d.at = s.at
 	}
-	_, isStart := in.(Start)
 	isStarted := s.id != ""
-	if isStart == isStarted {
+	if _, isStart := in.(Start); isStart == isStarted {
 		return s, nil, late("the session has not been started, or is started twice")
 	}
 	if refusal := in.decide(&d); refusal != nil {

@@ -188,9 +188,8 @@ func (s State) liveCount() int {
 	return n
 }
 
-// Doing returns what the conversation with an id does: "running"; "suspended" if it waits for the answer to its own call;
-// "queued" if a submission in the queue is for it, or if a call in the queue or on the stack has it as the target and
-// has no result yet; and otherwise "idle".
+// Doing returns what a conversation does: "running"; "suspended" if it waits for the answer to its own call; "queued" if a
+// submission in the queue, or a call in the queue or on the stack that has no result, is for it; and otherwise "idle".
 func (s State) Doing(id string) string {
 	switch {
 	case s.task != nil && s.task.conversation == id:
@@ -211,9 +210,8 @@ func (s State) Doing(id string) string {
 	return "idle"
 }
 
-// Replaceable returns the conversation that may be destroyed to make room for a new conversation: the one that has been
-// idle longest, but never the root. It returns nil if there is still room, or if no conversation is idle. Conversations
-// that queued calls are going to create take room too.
+// Replaceable returns the conversation to destroy if the session is full: the one that has been idle longest, but never
+// the root, or nil. Conversations that queued calls are going to create count, too. It returns nil if there is room.
 func (s State) Replaceable() (oldest *Conversation) {
 	count := s.liveCount()
 	for _, q := range s.queue {
@@ -233,8 +231,7 @@ func (s State) Replaceable() (oldest *Conversation) {
 	return oldest
 }
 
-// addressed returns the conversation with an id in lower or upper case. Its refusal is for an id that is no UUID, or that
-// no conversation or a destroyed one has.
+// addressed returns the conversation with an id, in lower or upper case, or a refusal if there is none or it is destroyed.
 func (s State) addressed(id string) (*Conversation, *Refusal) {
 	id = strings.ToLower(id)
 	code := CodeNotFound
@@ -290,8 +287,7 @@ func (s State) clone() State {
 	return s
 }
 
-// edit replaces the conversation with an id in s by a copy, and returns this copy, which the caller may change. It returns
-// nil if there is no such conversation.
+// edit replaces a conversation in s by a copy, which it returns to be changed. It returns nil if no conversation has the id.
 func (s *State) edit(id string) *Conversation {
 	before := s.Conversation(id)
 	if before == nil {
