@@ -194,72 +194,57 @@ func (r *Results) addHit(h Hit, lines int) {
 	r.Hits = append(r.Hits, h)
 }
 
-// findNewest adds the newest matching events to the results, newest first. If it has found all matches, their number is
-// the total; otherwise it counts them.
+// findNewest adds the newest matching events to the results, newest first, and counts all matches.
 func (r *Results) findNewest(ctx context.Context, q *SearchQuery) error {
-	isAll := q.After == nil // whether all matches are found
-	for _, s := range r.query.sources {
-		found := 0
-		for hit, err := range s.view.Search(ctx, q.forIndex(s)) {
-			if err != nil {
-				return err
-			}
-			if found > q.Limit { // one more than the limit shows that there are more
-				isAll = false
-				break
-			}
-			_, extra, err := hit.Read()
-			if err != nil {
-				return err
-			}
-			if q.isOwn(hit.Kind, extra) {
-				r.Own++
-				continue
-			}
-			found++
-			r.Hits = append(r.Hits, s.newHit(hit.Conversation, hit.Scored(), extra))
-		}
+	err := r.addNewest(ctx, q)
+	if err == nil && q.After != nil {
+		counted := *q
+		counted.After, counted.Limit = nil, -1 // no event is added
+		err = r.addNewest(ctx, &counted)
 	}
 	slices.SortFunc(r.Hits, func(a, b Hit) int {
 		p, q := a.Position(), b.Position()
 		return p.inIndex().Compare(q.inIndex())
 	})
-	r.Total, r.More = len(r.Hits), len(r.Hits) > q.Limit
+	r.More = len(r.Hits) > q.Limit
 	r.Hits = r.Hits[:min(len(r.Hits), q.Limit)]
-	if isAll {
-		return nil
-	}
-	return r.countMatches(ctx, *q)
+	return err
 }
 
 // mostCounted is the number of matches in an index that are counted: about five milliseconds.
 const mostCounted = 3000
 
-// countMatches sets the total and Own to the numbers of matching messages at any position, but counts only the newest
-// mostCounted of each index.
-func (r *Results) countMatches(ctx context.Context, q SearchQuery) error {
-	q.After, r.Total, r.Own = nil, 0, 0
+// addNewest adds the newest matching events of each index to the results: one more than the limit, which shows that
+// there are more. With After it stops there. Otherwise it sets the total and Own to the numbers of matches, and of an index
+// with more than mostCounted it counts no more after these and the added ones.
+func (r *Results) addNewest(ctx context.Context, q *SearchQuery) error {
+	r.Total, r.Own, r.AtLeast = 0, 0, false
 	for _, s := range r.query.sources {
-		counted := 0
+		found, counted := 0, 0
 		for hit, err := range s.view.Search(ctx, q.forIndex(s)) {
 			if err != nil {
 				return err
 			}
-			if counted == mostCounted {
+			isFull := found > q.Limit
+			if isFull && (counted >= mostCounted || q.After != nil) {
 				r.AtLeast = true
 				break
 			}
 			counted++
 			var extra []byte
-			if isOfTool(hit.Kind) {
+			if !isFull || isOfTool(hit.Kind) {
 				if _, extra, err = hit.Read(); err != nil {
 					return err
 				}
 			}
 			if q.isOwn(hit.Kind, extra) {
 				r.Own++
-			} else {
-				r.Total++
+				continue
+			}
+			r.Total++
+			if !isFull {
+				found++
+				r.Hits = append(r.Hits, s.newHit(hit.Conversation, hit.Scored(), extra))
 			}
 		}
 	}

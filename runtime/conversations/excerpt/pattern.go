@@ -113,8 +113,11 @@ func requiredIn(re *syntax.Regexp) (text string, fold bool) {
 // Required returns a text that is in every match; empty if there is none.
 func (p *Pattern) Required() string { return p.required }
 
-// Find returns the first place of [Pattern.Required] in a text, or -1 and -1. It must not be called if that is empty.
-func (p *Pattern) Find(text []byte) (start, end int) { return p.finder.find(text) }
+// HasRequired reports whether [Pattern.Required] is in a text. It must not be called if that is empty.
+func (p *Pattern) HasRequired(text []byte) bool {
+	_, at := p.finder.place(text)
+	return at >= 0
+}
 
 // IsIn reports whether a line of a text matches.
 func (p *Pattern) IsIn(text []byte) bool {
@@ -220,7 +223,7 @@ type finder struct {
 }
 
 // window is the number of bytes that are folded at a time.
-const window = 4 << 10
+const window = 1 << 10
 
 // newFinder returns a finder for a text, which must be valid UTF-8 and not empty.
 func newFinder(text string, ignoreCase bool) *finder {
@@ -232,26 +235,35 @@ func newFinder(text string, ignoreCase bool) *finder {
 	return f
 }
 
-// find returns the first match, or -1 and -1. If case is ignored, it folds pieces of the text, each with the beginning
-// of the next one, so that a match is in one of them.
+// find returns the first match, or -1 and -1.
 func (f *finder) find(text []byte) (start, end int) {
+	piece, at := f.place(text)
+	switch {
+	case at < 0:
+		return -1, -1
+	case !f.folds:
+		return at, at + len(f.pattern)
+	}
+	start = piece + unfolded(text[piece:], at)
+	return start, start + unfolded(text[start:], len(f.pattern))
+}
+
+// place returns where the first match is: the beginning of a piece of the text, and the offset from there, in the folded
+// text if case is ignored; at is -1 if there is no match. If case is ignored, it folds pieces of the text, each with the
+// beginning of the next one, so that a match is in one of them.
+func (f *finder) place(text []byte) (piece, at int) {
 	if !f.folds {
-		if start = bytes.Index(text, f.pattern); start < 0 {
-			return -1, -1
-		}
-		return start, start + len(f.pattern)
+		return 0, bytes.Index(text, f.pattern)
 	}
 	var buffer [2 * window]byte
 	size, folded := max(window, f.longest), buffer[:0]
 	for low := 0; low < len(text); low += size {
-		piece := text[low:min(low+size+f.longest, len(text))]
-		folded = fold.Append(folded[:0], piece)
+		folded = fold.Append(folded[:0], text[low:min(low+size+f.longest, len(text))])
 		if at := bytes.Index(folded, f.pattern); at >= 0 {
-			start = low + unfolded(piece, at)
-			return start, start + unfolded(text[start:], len(f.pattern))
+			return low, at
 		}
 	}
-	return -1, -1
+	return 0, -1
 }
 
 // unfolded returns the number of bytes of a text that fold to n bytes.
