@@ -153,7 +153,7 @@ func (f *file) malformed() { panic(f.damage(errFormat)) }
 
 // read returns size bytes of the file without verifying them, in the array of a buffer if that is large enough.
 func (f *file) read(buffer []byte, from, size uint64) []byte {
-	data := resized(buffer, int(size)) //nolint:gosec // bounded by the size of the file
+	data := resized(buffer, int(size))                                //nolint:gosec // as large as the file at most
 	if n, err := f.content.ReadAt(data, int64(from)); n < len(data) { //nolint:gosec // bounded by the size of the file
 		panic(f.damage(err))
 	}
