@@ -1,6 +1,7 @@
 package index
 
 import (
+	"hash/maphash"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/base/fold"
@@ -78,17 +79,19 @@ func (c *collector) endDocument() {
 // until the next call. The collector is empty afterwards. It sorts the documents by counting: next has for each gram the
 // place of its next document.
 func (c *collector) write() *listWriter {
-	c.order = c.order[:0] // a gram in the upper half, and its index in the lower
-	for n, g := range c.grams {
-		c.order = append(c.order, uint64(g)<<32|uint64(n)) //nolint:gosec // a count
-	}
-	slices.Sort(c.order)
 	c.counts, c.next = resized(c.counts, len(c.grams)), resized(c.next, len(c.grams))
 	clear(c.counts)
 	for n, place := uint32(0), 0; place < len(c.found); {
 		n, place = c.indexAt(place)
 		c.counts[n]++
 	}
+	c.order = c.order[:0] // a gram in the upper half, and its index in the lower
+	for n, g := range c.grams {
+		if c.counts[n] > 0 {
+			c.order = append(c.order, uint64(g)<<32|uint64(n)) //nolint:gosec // a count
+		}
+	}
+	slices.Sort(c.order)
 	total := uint32(0)
 	for _, o := range c.order {
 		c.next[uint32(o)] = total //nolint:gosec // the lower half
@@ -104,9 +107,8 @@ func (c *collector) write() *listWriter {
 	}
 	c.lists.reset(len(c.ends))
 	for _, o := range c.order {
-		if n := uint32(o); c.counts[n] > 0 { //nolint:gosec // the lower half
-			c.lists.addList(gram(o>>32), c.documents[c.next[n]-c.counts[n]:c.next[n]]) //nolint:gosec // the upper half
-		}
+		n := uint32(o)                                                             //nolint:gosec // the lower half
+		c.lists.addList(gram(o>>32), c.documents[c.next[n]-c.counts[n]:c.next[n]]) //nolint:gosec // the upper half
 	}
 	c.grams, c.found, c.ends = c.grams[:0], c.found[:0], c.ends[:0]
 	return &c.lists
@@ -166,21 +168,25 @@ func (c *gramCollector) collect(text []byte) {
 // termCollector collects the terms of segments, one after the other.
 type termCollector struct {
 	*terms.Reader
-	present, frequent collector         // with the same numbers
-	terms             []term            // by number
-	numbers           map[gram]uint32   // from 1, by the keys of terms
-	words             map[uint64]uint32 // from 1, by the hashes of words
-	recent            [1 << 14]struct { // a small cache of words
-		hash   uint64
-		number uint32
-	}
+	present, frequent collector // with the same numbers
+	terms             []term    // by number, from 1
+	numbers           numbers   // of the terms of the segment, by their keys
+	seed              maphash.Seed
+	words             [1 << 17]word // a cache of words, by their hashes
 }
 
 // term has the last document with a term, from 1, and the number of times in it so far.
 type term struct{ last, times uint32 }
 
+// word has the key of the term of a word, and its number in the segment: 0 if no message has had the word.
+type word struct {
+	hash   uint64
+	key    gram
+	number uint32
+}
+
 func newTermCollector(r *terms.Reader) *termCollector {
-	return &termCollector{Reader: r, numbers: map[gram]uint32{}, words: map[uint64]uint32{}}
+	return &termCollector{Reader: r, seed: maphash.MakeSeed()}
 }
 
 // lists returns writers with the lists of the terms of a segment: first of the messages that have a term, then of those
@@ -188,9 +194,10 @@ func newTermCollector(r *terms.Reader) *termCollector {
 func (c *termCollector) lists(b *builder) []*listWriter {
 	c.present.found = slices.Grow(c.present.found, b.size/8)
 	c.terms = c.terms[:0]
-	clear(c.numbers)
-	clear(c.words)
-	clear(c.recent[:])
+	c.numbers.reset()
+	for i := range c.words {
+		c.words[i].number = 0
+	}
 	for n := range b.messages {
 		document := c.present.document()
 		c.Words(b.messages[n].Text, func(word []byte, _ int, isInflected bool) {
@@ -211,34 +218,76 @@ func (c *termCollector) lists(b *builder) []*listWriter {
 }
 
 // number returns the number of the term of a word, from 1.
-func (c *termCollector) number(word []byte, isInflected bool) uint32 {
-	hash := hashOf(word)
+func (c *termCollector) number(text []byte, isInflected bool) uint32 {
+	hash := maphash.Bytes(c.seed, text)
 	if isInflected {
 		hash = ^hash // the same bytes can also be a word that is not stemmed
 	}
-	cached := &c.recent[hash%uint64(len(c.recent))]
-	if cached.hash != hash {
-		cached.hash, cached.number = hash, c.words[hash]
-	}
-	if cached.number == 0 {
+	w := &c.words[hash%uint64(len(c.words))]
+	if w.hash != hash {
 		if isInflected {
-			word = c.Stem(word)
+			text = c.Stem(text)
 		}
-		cached.number = c.addTerm(word)
-		c.words[hash] = cached.number
+		*w = word{hash: hash, key: keyOf(hashOf(text))}
 	}
-	return cached.number
+	if w.number == 0 {
+		w.number = c.addTerm(w.key)
+	}
+	return w.number
 }
 
-// addTerm returns the number of a term, from 1. It adds the term if it is new.
-func (c *termCollector) addTerm(word []byte) uint32 {
-	key := keyOf(hashOf(word))
-	number := c.numbers[key]
-	if number == 0 {
-		number = c.present.addGram(hasTerm | key)
+// addTerm returns the number of the term with a key, from 1. It adds the term if it is new.
+func (c *termCollector) addTerm(key gram) uint32 {
+	number := c.numbers.of(key)
+	if *number == 0 {
+		*number = c.present.addGram(hasTerm | key)
 		c.frequent.addGram(hasOften | key) // the same number as in present
 		c.terms = append(c.terms, term{})
-		c.numbers[key] = number
 	}
-	return number
+	return *number
+}
+
+// numbers is a map of numbers, from 1, by the keys of terms. It is a hash table with open addressing, which is faster
+// here than a map of Go.
+type numbers struct {
+	slots []numbered // a power of two; at most half of them have a number
+	used  int
+}
+
+type numbered struct {
+	key    gram
+	number uint32
+}
+
+func (n *numbers) reset() {
+	n.used = 0
+	clear(n.slots)
+}
+
+// of returns the number of a key, 0 if it is new. The caller must set it before the next call.
+func (n *numbers) of(key gram) *uint32 {
+	const least = 1 << 10
+	if 2*n.used >= len(n.slots) {
+		old := n.slots
+		n.used, n.slots = 0, make([]numbered, max(least, 2*len(old)))
+		for _, o := range old {
+			if o.number != 0 {
+				*n.of(o.key) = o.number
+			}
+		}
+	}
+	at := int(key)
+	for {
+		at &= len(n.slots) - 1
+		s := &n.slots[at]
+		if s.number == 0 {
+			s.key = key
+			n.used++
+			return &s.number
+		}
+		if s.key == key {
+			return &s.number
+		}
+		at++
+	}
 }
