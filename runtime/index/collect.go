@@ -98,11 +98,13 @@ func (c *collector) write() *listWriter {
 		total += c.counts[uint32(o)]
 	}
 	c.documents = resized(c.documents, int(total))
-	place := 0
+	documents, next := c.documents, c.next
+	n, place := uint32(0), 0
 	for document, end := range c.ends {
-		for n := uint32(0); place < int(end); c.next[n]++ {
+		for place < int(end) {
 			n, place = c.indexAt(place)
-			c.documents[c.next[n]] = uint16(document) //nolint:gosec // bounded by full
+			documents[next[n]] = uint16(document) //nolint:gosec // bounded by full
+			next[n]++
 		}
 	}
 	c.lists.reset(len(c.ends))
@@ -144,6 +146,7 @@ func (c *gramCollector) lists(b *builder) []*listWriter {
 // collect collects the grams of a folded text, which ends with end twice.
 func (c *gramCollector) collect(text []byte) {
 	document := c.trigrams.document()
+	found := c.trigrams.found
 	for i := range len(text) - 2 {
 		first, second, third := text[i], text[i+1], text[i+2]
 		byThird := c.seenTrigrams[int(first)<<8|int(second)]
@@ -151,8 +154,17 @@ func (c *gramCollector) collect(text []byte) {
 			byThird = new([256]seen)
 			c.seenTrigrams[int(first)<<8|int(second)] = byThird
 		}
-		if byThird[third].last != document { // saves the call
-			c.trigrams.addOnce(&byThird[third], trigram(first, second, third), document)
+		s := &byThird[third]
+		if index := s.number - 1; index < wide {
+			// Without a branch, which would often be predicted wrongly: the index stays if the document is another one.
+			differs := s.last ^ document
+			s.last = document
+			found = append(found, uint16(index))
+			found = found[:len(found)-1+int((differs|-differs)>>31)]
+		} else {
+			c.trigrams.found = found
+			c.trigrams.addOnce(s, trigram(first, second, third), document)
+			found = c.trigrams.found
 		}
 		if first != ' ' && !isThreeBytes(first) {
 			continue // no pair is here
@@ -161,6 +173,7 @@ func (c *gramCollector) collect(text []byte) {
 			c.pairs.addOnce(&c.seenPairs[uint16(pair)], pair, document) //nolint:gosec // the lower half
 		}
 	}
+	c.trigrams.found = found
 	c.trigrams.endDocument()
 	c.pairs.endDocument()
 }
