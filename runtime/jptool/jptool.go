@@ -98,8 +98,7 @@ func checkRoot(program, root string) error {
 		return nil
 	}
 	reason := err
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		reason = failed.Err // the message has the path already
 	}
 	return &contract.Error{
