@@ -156,10 +156,10 @@ func (c *gramCollector) collect(text []byte) {
 		}
 		s := &byThird[third]
 		if index := s.number - 1; index < wide {
-			// Without a branch, which would often be predicted wrongly: the index stays if the document is another one.
+			// The index stays in found if differs is not 0. A branch would often be predicted wrongly.
 			differs := s.last ^ document
 			s.last = document
-			found = append(found, uint16(index))
+			found = append(found, uint16(index)) //nolint:gosec // below wide
 			found = found[:len(found)-1+int((differs|-differs)>>31)]
 		} else {
 			c.trigrams.found = found
@@ -260,39 +260,31 @@ func (c *termCollector) addTerm(key gram) uint32 {
 	return *number
 }
 
-// numbers is a map of numbers, from 1, by the keys of terms. It is a hash table with open addressing, which is faster
-// here than a map of Go.
+// numbers is a map of numbers, from 1, by the keys of terms: a hash table with open addressing.
 type numbers struct {
-	slots []numbered // a power of two; at most half of them have a number
+	slots []slot // a power of two
 	used  int
 }
 
-type numbered struct {
+// slot is free if its number is 0.
+type slot struct {
 	key    gram
 	number uint32
 }
 
+// reset removes all numbers.
 func (n *numbers) reset() {
 	n.used = 0
 	clear(n.slots)
 }
 
-// of returns the number of a key, 0 if it is new. The caller must set it before the next call.
+// of returns the place of the number of a key. The number is 0 if the key is new; the caller then sets it.
 func (n *numbers) of(key gram) *uint32 {
-	const least = 1 << 10
-	if 2*n.used >= len(n.slots) {
-		old := n.slots
-		n.used, n.slots = 0, make([]numbered, max(least, 2*len(old)))
-		for _, o := range old {
-			if o.number != 0 {
-				*n.of(o.key) = o.number
-			}
-		}
+	if 4*n.used >= 3*len(n.slots) {
+		n.grow()
 	}
-	at := int(key)
-	for {
-		at &= len(n.slots) - 1
-		s := &n.slots[at]
+	for at := int(key); ; at++ {
+		s := &n.slots[at&(len(n.slots)-1)]
 		if s.number == 0 {
 			s.key = key
 			n.used++
@@ -301,6 +293,17 @@ func (n *numbers) of(key gram) *uint32 {
 		if s.key == key {
 			return &s.number
 		}
-		at++
+	}
+}
+
+// grow doubles the slots.
+func (n *numbers) grow() {
+	const least = 1 << 10
+	old := n.slots
+	n.slots, n.used = make([]slot, max(least, 2*len(old))), 0
+	for _, s := range old {
+		if s.number != 0 {
+			*n.of(s.key) = s.number
+		}
 	}
 }

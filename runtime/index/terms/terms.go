@@ -91,28 +91,30 @@ func (r *Reader) Words(text []byte, yield Yield) {
 	}
 }
 
-// yieldPlain yields the word that begins at an offset if it is of ASCII letters, lower-case ones after the first, and no
-// other character of a word is beside it. It returns the end of the word; the offset if there is none.
+// yieldPlain yields the word that begins at an offset, and returns its end, if the word has at most maxTerm ASCII
+// letters, in lower case after the first one, and no other character belongs to it. Otherwise it returns the offset. It
+// does for most words what yieldIdentifier does, but faster.
 func (r *Reader) yieldPlain(text []byte, from int, yield Yield) int {
 	end := from
 	if isLetter(text[from]) {
 		for end++; end < len(text) && 'a' <= text[end] && text[end] <= 'z'; end++ {
 		}
 	}
-	if end < len(text) {
-		if c := text[end]; end-from > maxTerm || c >= utf8.RuneSelf || isLetter(c) || isDigit(c) || c == '_' || c == '\'' {
-			return from
-		}
+	if end == from || end-from > maxTerm || end < len(text) && mayContinue(text[end]) {
+		return from
 	}
-	if end > from {
-		word := text[from:end]
-		if c := word[0]; c < 'a' {
-			r.folded = append(append(r.folded[:0], c|0x20), word[1:]...)
-			word = r.folded
-		}
-		yield(word, from, len(word) > 2)
+	word := text[from:end]
+	if word[0] < 'a' {
+		r.folded = append(append(r.folded[:0], word[0]|0x20), word[1:]...)
+		word = r.folded
 	}
+	yield(word, from, len(word) > 2)
 	return end
+}
+
+// mayContinue reports whether an identifier may go on with a character that begins with c.
+func mayContinue(c byte) bool {
+	return isLetter(c) || isDigit(c) || c == '_' || c == '\'' || c >= utf8.RuneSelf
 }
 
 // class is the class of a character.
