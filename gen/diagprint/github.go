@@ -32,22 +32,21 @@ func GitHub(w io.Writer, list diag.List) error {
 			command = "notice"
 		}
 		var properties []string
-		add := func(name, value string) {
+		addProperty := func(name, value string) {
 			properties = append(properties, name+"="+property.Replace(text.Source(value, "\r\n")))
 		}
 		if d.File != "" {
-			add("file", d.File)
-			if s := d.Span; !s.IsZero() {
-				if s.EndLine <= s.Line {
-					properties = append(properties, fmt.Sprintf("line=%d,col=%d,endLine=%d,endColumn=%d",
-						s.Line, s.Col, s.Line, max(s.Col, s.EndCol)))
-				} else {
-					properties = append(properties, fmt.Sprintf("line=%d,endLine=%d", s.Line, s.EndLine))
-				}
+			addProperty("file", d.File)
+			switch s := d.Span; {
+			case s.IsZero(): // the diagnostic is about the whole file
+			case s.EndLine > s.Line:
+				properties = append(properties, fmt.Sprintf("line=%d,endLine=%d", s.Line, s.EndLine))
+			default:
+				properties = append(properties, fmt.Sprintf("line=%d,col=%d,endLine=%d,endColumn=%d", s.Line, s.Col, s.Line, max(s.Col, s.EndCol)))
 			}
 		}
 		if d.Rule != "" {
-			add("title", d.Rule)
+			addProperty("title", d.Rule)
 		}
 		body := d.Message
 		if d.Hint != "" {
