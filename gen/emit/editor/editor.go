@@ -67,7 +67,7 @@ func table(keys []spec.Key) jsontext.Object {
 	return object
 }
 
-// property returns the schema of the value of a key, after its description. A value of any type has only a description.
+// property returns the description of a key, and the schema of its value. A value of any type has only a description.
 func property(k spec.Key) jsontext.Object {
 	typed := func(name string, more ...any) jsontext.Object { return jsontext.New("type", name).With(more...) }
 	text := typed("string")
@@ -97,7 +97,7 @@ func Reference() []byte {
 	b.WriteString("# Keys of specs\n")
 	keys := spec.Keys()
 	written := map[string]bool{}
-	var write func(kind, title string)
+	var write func(kind, title string) // writes the table of a kind, and then the tables of the kinds nested in it
 	write = func(kind, title string) {
 		if written[kind] {
 			return

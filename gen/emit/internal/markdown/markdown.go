@@ -42,10 +42,11 @@ func Code(text string) string {
 	var b strings.Builder
 	b.WriteString("<code>")
 	for _, r := range text {
-		if r < 0x80 && r != ' ' && !inWord(r) || r == '_' { // punctuation
-			fmt.Fprintf(&b, "&#%d;", r)
-		} else {
+		isPlain := r != '_' && (r == ' ' || r >= 0x80 || inWord(r))
+		if isPlain {
 			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "&#%d;", r)
 		}
 	}
 	b.WriteString("</code>")
@@ -104,8 +105,8 @@ func escape(s string) string {
 		case '&':
 			b.WriteString("&amp;")
 		case '_':
-			// Inside a word an underscore is only an underscore.
-			if i == 0 || i == len(runes)-1 || !inWord(runes[i-1]) || !inWord(runes[i+1]) {
+			insideWord := i > 0 && inWord(runes[i-1]) && i < len(runes)-1 && inWord(runes[i+1])
+			if !insideWord { // where it could mark emphasis
 				b.WriteByte('\\')
 			}
 			b.WriteRune(r)
@@ -135,8 +136,9 @@ func escapeStart(s string) string {
 		return `\` + s
 	}
 	rest := strings.TrimLeft(s, "0123456789")
-	if n := len(s) - len(rest); n > 0 && rest != "" && (rest[0] == '.' || rest[0] == ')') { // a numbered item
-		return s[:n] + `\` + rest
+	number := strings.TrimSuffix(s, rest)
+	if number != "" && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ")")) { // a numbered item
+		return number + `\` + rest
 	}
 	return s
 }
