@@ -36,16 +36,16 @@ func breaking(args []string, stdout, stderr io.Writer) error {
 	if *asJSON {
 		*format = "json"
 	}
-	print := changePrinters()[*format]
+	printChanges := changePrinters()[*format]
 	switch {
 	case *against == "":
 		return misuse{"it takes one contract to compare with", hint}
-	case print == nil:
+	case printChanges == nil:
 		return misuse{fmt.Sprintf("-format cannot be %q", *format), hint}
 	}
 	changes, unused, err := compareContracts(*dir, *against, stderr)
 	if err == nil {
-		err = print(stdout, changes)
+		err = printChanges(stdout, changes)
 	}
 	if err != nil {
 		return err
@@ -126,10 +126,10 @@ func oldContract(dir, against, generated string) ([]byte, error) {
 }
 
 func changePrinters() map[string]func(io.Writer, []lock.Change) error {
-	return map[string]func(io.Writer, []lock.Change) error{"text": printChanges, "json": printChangesJSON, "github": annotateChanges}
+	return map[string]func(io.Writer, []lock.Change) error{"text": printChangesText, "json": printChangesJSON, "github": annotateChanges}
 }
 
-func printChanges(w io.Writer, changes []lock.Change) error {
+func printChangesText(w io.Writer, changes []lock.Change) error {
 	for _, c := range changes {
 		if _, err := fmt.Fprintln(w, c); err != nil {
 			return err

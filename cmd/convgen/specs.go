@@ -263,8 +263,7 @@ func (s *served) mayRunUnasked(t *servedTool, name string) bool {
 
 // family returns the specs as a family of tools. Its Version loads the specs that have changed.
 func (s *served) family(host *toolset.Host) toolset.Family {
-	runner := s.runner
-	family := app.Declared(s.descriptions(), s.call, runner)(host)[0]
+	family := app.Declared(s.descriptions(), s.call, s.runner)(host)[0] // it returns one family
 	family.Name = "specs"
 	family.Declared = s.descriptions
 	checkPrograms := family.Checks
@@ -396,8 +395,12 @@ func try(args []string, stdout, stderr io.Writer) error {
 	}
 	tried, failed := 0, 0
 	for _, t := range s.sorted() {
-		if len(args) == 0 && t.Effect != string(ir.Read) || len(args) == 1 && !t.AnswersTo(args[0]) {
-			continue // the tool writes and was not named, or another tool was named
+		chosen := t.Effect == string(ir.Read)
+		if len(args) == 1 {
+			chosen = t.AnswersTo(args[0])
+		}
+		if !chosen {
+			continue
 		}
 		for _, arguments := range t.examples {
 			tried++
@@ -405,18 +408,14 @@ func try(args []string, stdout, stderr io.Writer) error {
 			answer, err := s.call(context.Background(), contract.Call{Tool: t.Name, Arguments: []byte(arguments)})
 			if err != nil {
 				failed++
-				answer = "FAILED: " + err.Error()
-				var toolErr *contract.Error
-				if errors.As(err, &toolErr) {
-					answer = "FAILED: " + toolErr.ForPerson()
-				}
+				answer = "FAILED: " + errorText(err)
 			}
 			fmt.Fprintf(stdout, "%s\n\n", answer)
 		}
 	}
-	mistakes := s.mistakesError("tried")
-	if len(args) == 1 { // mistakes in other specs do not matter
-		mistakes = nil
+	var mistakes error
+	if len(args) == 0 { // if one tool was named, mistakes in other specs do not matter
+		mistakes = s.mistakesError("tried")
 	}
 	switch {
 	case tried == 0 && mistakes == nil:
@@ -427,7 +426,16 @@ func try(args []string, stdout, stderr io.Writer) error {
 	return mistakes
 }
 
-// checkTool returns an error if no tool has the name. The error names the file of the tool if that has a mistake.
+// errorText returns the text of the error of a call for a person.
+func errorText(err error) string {
+	var toolErr *contract.Error
+	if errors.As(err, &toolErr) {
+		return toolErr.ForPerson()
+	}
+	return err.Error()
+}
+
+// checkTool returns an error if no tool has the name. If the spec of the tool has a mistake, the error names the spec.
 // Otherwise the error says that no spec declares the tool.
 func (s *served) checkTool(name string) error {
 	var names []string
