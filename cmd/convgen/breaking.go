@@ -17,7 +17,6 @@ import (
 	"github.com/convtools/convtools/gen/diagprint"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
-	"github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
@@ -62,20 +61,12 @@ func breaking(args []string, stdout, stderr io.Writer) error {
 // compareContracts returns the changes from the contract that against names to the specs in dir, and the acceptances
 // that no change needs. If the specs have errors, it prints them to stderr and returns an error.
 func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []ir.Accepted, error) {
-	root, err := openProject(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer root.Close()
-	result, err := plan.Generate(root.FS())
-	if err != nil {
-		return nil, nil, err
-	}
-	if result.Diags.HasErrors() {
-		if err := printers()["text"](stderr, result.Diags, result.Source); err != nil {
-			return nil, nil, err
-		}
+	result, err := generateSound(dir, stderr)
+	switch {
+	case errors.Is(err, errReported):
 		return nil, nil, errors.New("the specs have errors")
+	case err != nil:
+		return nil, nil, err
 	}
 	data, err := oldContract(dir, against, result.Contract.Targets.Generated)
 	if err != nil {

@@ -201,7 +201,7 @@ func (s *served) sorted() []servedTool {
 // editing a spec cannot make a host run a command without asking. descriptions adds the tools that it describes as
 // reading to s.reading.
 func (s *served) descriptions() []contract.Tool {
-	approved := readApproved(s.dir)
+	approved := readApprovals()[s.dir]
 	var reading []string
 	var list []contract.Tool
 	for _, t := range s.sorted() {
@@ -242,7 +242,7 @@ func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 			names = append(names, t.Name)
 			continue
 		}
-		if s.mayRunUnasked(&t, call.Tool) && !slices.Contains(readApproved(s.dir), t.fingerprint()) {
+		if s.mayRunUnasked(&t, call.Tool) && !slices.Contains(readApprovals()[s.dir], t.fingerprint()) {
 			return "", &contract.Error{Message: "The user has not approved what " + t.Name + " runs, which is new or has changed. They do so with: convgen approve"}
 		}
 		call.Context.Dir = cmp.Or(call.Context.Dir, s.dir)
@@ -278,7 +278,7 @@ func (s *served) family(host *toolset.Host) toolset.Family {
 		s.load()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.version + strings.Join(readApproved(s.dir), "")
+		return s.version + strings.Join(readApprovals()[s.dir], "")
 	}
 	return family
 }

@@ -42,17 +42,9 @@ func exampleJSON(t *ir.Tool, e *spec.Example) string {
 func jsonValue(v any) any {
 	switch v := v.(type) {
 	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = jsonValue(v[i])
-		}
-		return out
+		return jsonValues(v)
 	case []map[string]any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = jsonValue(v[i])
-		}
-		return out
+		return jsonValues(v)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, value := range v {
@@ -69,6 +61,15 @@ func jsonValue(v any) any {
 	default:
 		return fmt.Sprint(v)
 	}
+}
+
+// jsonValues converts the items of a list as jsonValue does.
+func jsonValues[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, item := range list {
+		out[i] = jsonValue(item)
+	}
+	return out
 }
 
 // checkExamples reports defaults that the command would refuse, and examples that the tool would refuse as calls.
@@ -152,10 +153,8 @@ func refusals(tool *commandline.Tool, arguments string) []contract.Problem {
 
 // firstName returns the parameter at the beginning of a path such as items[1].text.
 func firstName(path string) string {
-	if end := strings.IndexAny(path, "[."); end >= 0 {
-		return path[:end]
-	}
-	return path
+	name, _, _ := strings.Cut(strings.ReplaceAll(path, "[", "."), ".")
+	return name
 }
 
 // placeBelow returns the place that a path such as items[1].text leads to from the given place.

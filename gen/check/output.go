@@ -179,12 +179,11 @@ func recordElement(s *spec.Tool) *spec.Element {
 	if s.Envelope == nil {
 		return nil
 	}
-	for i := range s.Envelope.Elements {
-		if s.Envelope.Elements[i].From.Value == "records" {
-			return &s.Envelope.Elements[i]
-		}
+	i := slices.IndexFunc(s.Envelope.Elements, func(e spec.Element) bool { return e.From.Value == "records" })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &s.Envelope.Elements[i]
 }
 
 // readFields checks that the record's element needs only the fields of a record. names are the names of these fields,

@@ -477,17 +477,11 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []contract.Repair {
 
 // repairHint returns the hint for a repair that does not fit its parameter: what the repair does.
 func repairHint(r contract.Repair) string {
-	switch r {
-	case contract.FromString:
-		return "it reads numbers, booleans, arrays and objects from strings"
-	case contract.FromInteger:
-		return "it writes integers as strings"
-	case contract.FromScalar:
-		return "it makes an array of one value"
-	case contract.ToBounds:
-		return "it puts an integer between the bounds of clamp, or lowers it to its maximum"
-	case contract.ToSpelling:
-		return "it finds the value of an enum"
-	}
-	return ""
+	return map[contract.Repair]string{
+		contract.FromString:  "it reads numbers, booleans, arrays and objects from strings",
+		contract.FromInteger: "it writes integers as strings",
+		contract.FromScalar:  "it makes an array of one value",
+		contract.ToBounds:    "it puts an integer between the bounds of clamp, or lowers it to its maximum",
+		contract.ToSpelling:  "it finds the value of an enum",
+	}[r]
 }

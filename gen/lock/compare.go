@@ -208,15 +208,8 @@ func (c *comparison) tool(p pair) {
 
 // answer returns the form of a tool's answer in words. The lock file has no answer for an envelope.
 func answer(tool *node) string {
-	switch tool.text("answer") {
-	case string(ir.TextAnswer):
-		return "plain text"
-	case string(ir.JSONAnswer):
-		return "JSON"
-	case plainJSON:
-		return "JSON without ok"
-	}
-	return "an envelope"
+	words := map[string]string{string(ir.TextAnswer): "plain text", string(ir.JSONAnswer): "JSON", plainJSON: "JSON without ok"}
+	return cmp.Or(words[tool.text("answer")], "an envelope")
 }
 
 // relations adds the changes of the rules between parameters. Exclusive rules are compared by pairs of parameters: "at

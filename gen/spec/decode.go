@@ -46,23 +46,13 @@ func (l *loader) reportType(place Place, key, want string, got any) {
 	l.report(place.File, place.Span(), RuleType, fmt.Sprintf("%s must be %s, not %s", key, want, typeName(got)), "")
 }
 
+// typeName returns the name of the TOML type of a decoded value.
 func typeName(v any) string {
-	switch v.(type) {
-	case string:
-		return "a string"
-	case int64:
-		return "an integer"
-	case float64:
-		return "a float"
-	case bool:
-		return "a boolean"
-	case []any, []map[string]any:
-		return "an array"
-	case map[string]any:
-		return "a table"
-	default:
-		return "a date"
+	names := map[reflect.Kind]string{
+		reflect.String: "a string", reflect.Int64: "an integer", reflect.Float64: "a float", reflect.Bool: "a boolean",
+		reflect.Slice: "an array", reflect.Map: "a table", reflect.Struct: "a date",
 	}
+	return names[reflect.TypeOf(v).Kind()]
 }
 
 // decodeTable decodes the table m into the struct into, according to the keys of its kind. It reports unknown keys,

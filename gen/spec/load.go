@@ -52,27 +52,20 @@ func Load(fsys fs.FS) (*Project, diag.List) {
 	p := l.decodeProject(file, root)
 	p.Sources = append(p.Sources, file)
 	names := l.glob(fsys, p.Specs)
-	type result struct {
-		file  *File
-		tool  *Tool // nil if the file cannot be read or parsed
-		diags diag.List
-	}
-	results := make([]result, len(names))
+	files, tools, loaders := make([]*File, len(names)), make([]*Tool, len(names)), make([]loader, len(names))
 	parallel.Each(len(names), func(i int) {
-		l := &loader{}
-		file, root := l.read(fsys, names[i])
-		results[i].file = file
+		file, root := loaders[i].read(fsys, names[i])
+		files[i] = file
 		if root != nil {
-			results[i].tool = l.decodeTool(file, root)
+			tools[i] = loaders[i].decodeTool(file, root)
 		}
-		results[i].diags = l.diags
 	})
-	for _, r := range results {
-		p.Sources = append(p.Sources, r.file)
-		if r.tool != nil {
-			p.Tools = append(p.Tools, r.tool)
+	for i := range names {
+		p.Sources = append(p.Sources, files[i])
+		if tools[i] != nil { // the file could be read and parsed
+			p.Tools = append(p.Tools, tools[i])
 		}
-		l.diags = append(l.diags, r.diags...)
+		l.diags = append(l.diags, loaders[i].diags...)
 	}
 	return p, l.diags
 }

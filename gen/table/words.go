@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
@@ -76,10 +77,8 @@ func example(tool *ir.Tool) string {
 	if len(tool.Examples) > 0 {
 		return tool.Examples[0].Arguments
 	}
-	for i := range tool.Params {
-		if tool.Params[i].Required {
-			return ""
-		}
+	if slices.ContainsFunc(tool.Params, func(p ir.Param) bool { return p.Required }) {
+		return ""
 	}
 	return "{}"
 }

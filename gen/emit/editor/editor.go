@@ -25,12 +25,9 @@ func Schema(kind string) []byte {
 			definitions = definitions.With(name, table(keys[name]))
 		}
 	}
-	schema := jsontext.New("$schema", "http://json-schema.org/draft-07/schema#", "title", titles()[kind])
+	titles := map[string]string{spec.ToolKind: "A tool, as convgen reads it", spec.ProjectKind: "tools.toml, as convgen reads it"}
+	schema := jsontext.New("$schema", "http://json-schema.org/draft-07/schema#", "title", titles[kind])
 	return jsontext.Pretty(append(schema, table(keys[kind])...).With("definitions", definitions))
-}
-
-func titles() map[string]string {
-	return map[string]string{spec.ToolKind: "A tool, as convgen reads it", spec.ProjectKind: "tools.toml, as convgen reads it"}
 }
 
 // reachable returns the kind from and the kinds of the tables that a table of that kind can contain, at any depth.

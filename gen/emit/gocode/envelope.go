@@ -95,13 +95,9 @@ func presence(a ir.Attribute) (option, words string) {
 		return "", " Omitted when nil."
 	case a.Presence == ir.Always:
 		return "", ""
-	case a.Type == ir.BooleanAttribute:
-		return ",omitzero", " Omitted when false."
-	case a.Type == ir.TextAttribute:
-		return ",omitzero", " Omitted when empty."
-	default:
-		return ",omitzero", " Omitted when zero."
 	}
+	zero := map[ir.AttributeType]string{ir.BooleanAttribute: "false", ir.TextAttribute: "empty", ir.IntegerAttribute: "zero", ir.TimeAttribute: "zero"}
+	return ",omitzero", " Omitted when " + zero[a.Type] + "."
 }
 
 func bodyDoc(b ir.Body) string {

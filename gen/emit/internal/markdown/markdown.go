@@ -83,13 +83,9 @@ func Fence(language, text string) string {
 // Row returns a table row. The cells must be Markdown already.
 func Row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
-// Header returns the header of a table.
+// Header returns the header of a table: the row of titles and a rule.
 func Header(titles ...string) string {
-	rule := make([]string, len(titles))
-	for i := range rule {
-		rule[i] = "---"
-	}
-	return Row(titles...) + Row(rule...)
+	return Row(titles...) + strings.Repeat("| --- ", len(titles)) + "|\n"
 }
 
 // escape escapes characters that are special inside a line, and spells out invisible ones.
