@@ -103,12 +103,24 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"new", newSpec}, {"try", try},
-		{"call", nil}, {"tools", nil}, {"serve", nil},
+		{"new", newSpec},
+		{"try", try},
+		{"call", nil},
+		{"tools", nil},
+		{"serve", nil},
 		{"approve", approve},
-		{"install", nil}, {"uninstall", nil}, {"jp-tool", nil}, {"doctor", nil}, {"mcp", nil},
-		{"init", initProject}, {"generate", generate}, {"breaking", breaking}, {"fmt", formatFiles},
-		{"targets", targets}, {"explain", explainRule}, {"schema", editorFiles},
+		{"install", nil},
+		{"uninstall", nil},
+		{"jp-tool", nil},
+		{"doctor", nil},
+		{"mcp", nil},
+		{"init", initProject},
+		{"generate", generate},
+		{"breaking", breaking},
+		{"fmt", formatFiles},
+		{"targets", targets},
+		{"explain", explainRule},
+		{"schema", editorFiles},
 	}
 }
 

@@ -21,16 +21,10 @@ import (
 func GitHub(w io.Writer, list diag.List) error {
 	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	commands := map[diag.Severity]string{diag.Error: "error", diag.Warning: "warning", diag.Note: "notice"}
 
 	out := bufio.NewWriter(w)
 	for _, d := range list.Sorted() {
-		command := "error"
-		switch d.Severity {
-		case diag.Warning:
-			command = "warning"
-		case diag.Note:
-			command = "notice"
-		}
 		var properties []string
 		addProperty := func(name, value string) {
 			properties = append(properties, name+"="+property.Replace(text.Source(value, "\r\n")))
@@ -52,7 +46,7 @@ func GitHub(w io.Writer, list diag.List) error {
 		if d.Hint != "" {
 			body += "\nhint: " + strings.TrimRight(d.Hint, "\r\n")
 		}
-		out.WriteString("::" + command)
+		out.WriteString("::" + commands[d.Severity])
 		if len(properties) > 0 {
 			out.WriteString(" " + strings.Join(properties, ","))
 		}
