@@ -79,9 +79,9 @@ func (e *hintError) Unwrap() error { return e.err }
 // Hint adds advice to an error, as the end of a line that begins with "hint: ".
 func Hint(err error, hint string) error { return &hintError{err, hint} }
 
-// Report prints an error that a command returned, with its hint, and returns the exit code. It prints nothing for nil,
-// for [ErrFailed] and [ErrInterrupted], which the command has explained, and for a closed pipe, which is success: the
-// reader has what it wanted.
+// Report prints the error of a command and the hint of that error, and returns the exit code. It prints nothing for
+// nil, and nothing for [ErrFailed] and [ErrInterrupted], which the command has explained. A closed pipe is success: the
+// reader has what the reader wanted.
 func Report(stderr io.Writer, err error) int {
 	var tool *contract.Error
 	var arguments *contract.InvalidArguments
@@ -104,21 +104,20 @@ func Report(stderr io.Writer, err error) int {
 	}
 	var hint *hintError
 	var usage *usageError
-	isUsage := errors.As(err, &usage)
-	switch {
-	case errors.As(err, &hint):
+	isWrongUse := errors.As(err, &usage)
+	if errors.As(err, &hint) {
 		printLine(stderr, "hint", hint.hint)
-	case isUsage:
+	} else if isWrongUse {
 		printLine(stderr, "hint", "see "+helpFor(usage.command))
 	}
-	if isUsage {
+	if isWrongUse {
 		return ExitUsage
 	}
 	return ExitFailed
 }
 
 // reportFindings prints problems with a configuration and returns the exit code: [ExitUsage] if all errors are about
-// flags, otherwise [ExitFailed]. A problem with a flag has the flag as its file.
+// flags, otherwise [ExitFailed].
 func reportFindings(stderr io.Writer, findings diag.List) int {
 	code := ExitUsage
 	for _, f := range findings {
@@ -133,7 +132,8 @@ func reportFindings(stderr io.Writer, findings diag.List) int {
 		if f.Hint != "" {
 			printLine(stderr, "hint", f.Hint)
 		}
-		if f.Severity == diag.Error && !strings.HasPrefix(f.File, "-") {
+		isAboutFlag := strings.HasPrefix(f.File, "-") // such as "--workspace", in place of a file
+		if f.Severity == diag.Error && !isAboutFlag {
 			code = ExitFailed
 		}
 	}

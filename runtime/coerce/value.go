@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Together returns those of names that are members if there are at least two, otherwise nil.
+// Together returns the names that are members of the object if two or more are, otherwise nil.
 func (o Object) Together(names ...string) []string {
 	given := 0
 	for _, name := range names {

@@ -14,6 +14,9 @@ type Tool struct {
 	Narrow   string // the parameter to ask for less, or empty
 }
 
+// onlyReads reports whether the program may be stopped at any time.
+func (t *Tool) onlyReads() bool { return t.Effect == "read" }
+
 // Former is a former name of a tool, which works until a day.
 type Former struct{ Name, Until string }
 

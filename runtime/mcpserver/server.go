@@ -128,8 +128,9 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// guard is around the handling of every request. It ends the request with its lifetime. It turns a panic and an
-// internal error into an error that tells the client nothing, and logs both. After a request it wakes watch.
+// guard wraps the handler of every request and notification. The context of a request ends with the request's lifetime.
+// A panic and an internal error are logged; the client gets an error without their text. After a request, the watch for
+// changes of the tools is woken.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
@@ -143,16 +144,17 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		ctx, done := withLifetime(ctx, req)
 		defer done()
-		if result, err = s.answer(ctx, method, req, next); err != nil {
+		answer, err := s.answer(ctx, method, req, next)
+		if err != nil {
 			return nil, s.clientError(ctx, method, err)
 		}
-		return result, nil
+		return answer, nil
 	}
 }
 
-// answer returns the answer to a request, or an error for methods that are not announced and tools that are not
-// offered. It makes lists, reads resources and completes arguments itself; the SDK, with next, answers the other
-// requests. It completes the SDK's answers to initialize and server/discover.
+// answer returns the answer to a request. A method that is not announced and a tool that is not offered are errors.
+// answer makes lists, reads resources and completes arguments itself; next, the SDK's handler, answers the other
+// requests. To the SDK's answers to initialize and server/discover it adds instructions and what clients may expect.
 func (s *Server) answer(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
 	switch method {
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
@@ -184,8 +186,9 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	switch result := result.(type) {
 	case *mcp.InitializeResult:
 		s.introduce(ctx, req, &result.Instructions)
-		// Only requests over HTTP have extra data. A client of this era would be notified on a stream that is not served.
-		if req.GetExtra() != nil {
+		// A client that begins with initialize would be notified of changed lists on an HTTP stream that is not served,
+		// so notifications are not announced over HTTP.
+		if isHTTP := req.GetExtra() != nil; isHTTP {
 			result.Capabilities.Tools, result.Capabilities.Resources = &mcp.ToolCapabilities{}, &mcp.ResourceCapabilities{}
 		}
 	case *mcp.DiscoverResult:
@@ -214,7 +217,8 @@ func (s *Server) listTTL() int {
 	return listTTL
 }
 
-// answerInTurn waits until few enough requests read, and calls answer. The error is that of waiting or of answer.
+// answerInTurn waits until fewer than maxReading requests run, and calls answer. The error is that of waiting or of
+// answer.
 func (s *Server) answerInTurn(ctx context.Context, answer func() (mcp.Result, error)) (mcp.Result, error) {
 	leave, err := s.reads.enter(ctx)
 	if err != nil {
@@ -224,27 +228,30 @@ func (s *Server) answerInTurn(ctx context.Context, answer func() (mcp.Result, er
 	return answer()
 }
 
-// clientError returns the error that a client gets for err. An error with a code stays, and one of the tools keeps its
-// text; then come the reasons why a request was stopped. Any other error is internal: it is logged, and the client is
-// not told what it is.
+// clientError returns the error that a client gets for err. An error of the protocol stays, and an error of a tool
+// keeps its text. Of other errors the client learns only that the request was stopped or has failed; the text of an
+// error that is not due to stopping is logged.
 func (s *Server) clientError(ctx context.Context, method string, err error) error {
 	var failure *contract.Error
 	var coded *jsonrpc.Error
-	switch {
-	case errors.As(err, &coded) && coded.Code != 0:
+	if errors.As(err, &coded) && coded.Code != 0 {
 		return err
-	case method == "initialize":
-		return err // the SDK's, about the order of requests
+	}
+	if method == "initialize" {
+		return err // the SDK's error about the order of requests has no code
+	}
+	message := failedMessage
+	switch {
 	case errors.As(err, &failure):
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message}
+		message = failure.Message
 	case errors.Is(context.Cause(ctx), errStopping):
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The server is shutting down; the call was stopped."}
+		message = "The server is shutting down; the call was stopped."
 	case ctx.Err() != nil:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The request was canceled."}
+		message = "The request was canceled."
 	default:
 		s.log.Error("failed", "method", method, "cause", text.Cut(err.Error(), maxLogged))
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failedMessage}
 	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: message}
 }
 
 // failureText returns the text of a failure. A failure for lack of a project has this server's advice added.

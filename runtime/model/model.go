@@ -25,19 +25,12 @@ type Model interface {
 
 // Request is a request to a model.
 type Request struct {
-	// Instructions is the system prompt. Nil is the provider's default.
-	Instructions *string
-	// Items is the history, oldest first. Each call has its output before the next message. The last item is a user's
-	// message or an output.
-	Items []Item
-	// Tools has the tools that the model may call. Their flat names differ, see [Flat].
-	Tools []Tool
-	// WebSearch offers the provider's own search, if the model has one.
-	WebSearch bool
-	// MaxOutputTokens limits the response with its reasoning. 0 is the limit of the configuration.
-	MaxOutputTokens int64
-	// CacheKey is the same for all requests of a conversation, each of which begins with the one before.
-	CacheKey string
+	Instructions    *string // the system prompt; nil is the provider's default
+	Items           []Item  // the history, oldest first; each call has its output before the next message, and the last item is an input
+	Tools           []Tool  // the tools that the model may call; their flat names differ, see [Flat]
+	WebSearch       bool    // offers the provider's own search, if the model has one
+	MaxOutputTokens int64   // limits the response with its reasoning; 0 is the limit of the configuration
+	CacheKey        string  // the same for all requests of a conversation, each of which begins with the one before
 }
 
 // Item is an entry of a history. Session logs have it in its JSON form.
@@ -51,10 +44,7 @@ type Item struct {
 	Arguments string `json:"arguments,omitempty"` // of a call, as the model wrote them; JSON if the model made no mistake
 	Output    string `json:"content,omitempty"`   // of an output
 	Failed    bool   `json:"failed,omitempty"`    // of an output: the tool failed
-
-	// Raw is the provider's own form of an item of a response. Only package provider reads it, and only for the model and
-	// interface that wrote it.
-	Raw string `json:"raw,omitempty"`
+	Raw       string `json:"raw,omitempty"`       // the form of the provider that wrote the item; only package provider reads it
 }
 
 // IsInput reports whether the item is a user's message or an output.

@@ -20,7 +20,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/origin"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
-	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/model/provider"
 )
 
@@ -30,11 +29,7 @@ type Model struct {
 	config *config.Config
 }
 
-// The values of api without HTTP.
-const (
-	command  = "command"
-	scripted = "scripted"
-)
+const command, scripted = "command", "scripted" // the values of api without HTTP
 
 // keysOf returns the keys that a table may have for an API, besides api. The first is required.
 func keysOf(api string) []string {
@@ -60,37 +55,31 @@ func (m Model) HTTP() bool { return m.Value.API != command && m.Value.API != scr
 // Check adds a problem to the configuration for each model that cannot be used.
 func Check(c *config.Config) {
 	for _, t := range c.Models {
-		problem := Model{t, c}.problem()
-		if plain := strings.ReplaceAll(t.Name, ".", ""); t.Name == "" || len(t.Name) > 64 || plain != "" && model.Flat(plain) != plain {
-			problem = "is not a name: it has to be 1 to 64 letters, digits, hyphens, underscores and dots"
-		}
-		t.Judge("model", problem)
+		t.Judge("model", Model{t, c}.problem())
 	}
 }
 
 // problem returns the first problem of a table as the end of a sentence, or "".
 func (m Model) problem() string {
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	if m.Name == "" || len(m.Name) > 64 || strings.Trim(m.Name, allowed) != "" {
+		return "is not a name: it has to be 1 to 64 letters, digits, hyphens, underscores and dots"
+	}
 	t := m.Value
 	apis := []string{provider.Responses, provider.Chat, provider.Messages, command, scripted}
 	if !slices.Contains(apis, t.API) {
 		return "has api = " + text.Quote(t.API) + "; " + suggest(t.API, apis, "it has to be one of ")
 	}
-	keys, table := keysOf(t.API), reflect.ValueOf(t)
-	for i := range table.NumField() {
-		key, set := table.Type().Field(i).Tag.Get("toml"), !table.Field(i).IsZero()
-		switch {
-		case set && key != "api" && !slices.Contains(keys, key):
-			return fmt.Sprintf("has %s, which does not go with api = %q", key, t.API)
-		case !set && key == keys[0]:
-			return "has no " + key + ": see convtools help query"
-		}
+	if problem := keyProblem(t); problem != "" {
+		return problem
 	}
-	noProgram := func(argv []string) bool { return argv != nil && (len(argv) == 0 || argv[0] == "") }
+	forms := []string{"", "text", "json"}
 	for _, form := range []string{t.Input, t.Output} {
-		if form != "" && form != "text" && form != "json" {
+		if !slices.Contains(forms, form) {
 			return "has input or output = " + text.Quote(form) + "; it has to be text or json"
 		}
 	}
+	noProgram := func(argv []string) bool { return argv != nil && (len(argv) == 0 || argv[0] == "") }
 	switch {
 	case noProgram(t.Command):
 		return "has no program in command"
@@ -104,10 +93,25 @@ func (m Model) problem() string {
 	return AddressProblem(t.BaseURL)
 }
 
-// suggest asks for the known name that is near to a wrong one, or lists all known names after otherwise.
+// keyProblem returns the problem of a table with a key that its API does not have, or without the required key, or "".
+func keyProblem(t config.Model) string {
+	keys, table := keysOf(t.API), reflect.ValueOf(t)
+	for i := range table.NumField() {
+		key, isSet := table.Type().Field(i).Tag.Get("toml"), !table.Field(i).IsZero()
+		switch {
+		case isSet && key != "api" && !slices.Contains(keys, key):
+			return fmt.Sprintf("has %s, which does not go with api = %q", key, t.API)
+		case !isSet && key == keys[0]:
+			return "has no " + key + ": see convtools help query"
+		}
+	}
+	return ""
+}
+
+// suggest returns a question for the known name that resembles name or, without such a name, otherwise and all known names.
 func suggest(name string, known []string, otherwise string) string {
-	if name := near.Name(name, known); name != "" {
-		return "did you mean " + name + "?"
+	if meant := near.Name(name, known); meant != "" {
+		return "did you mean " + meant + "?"
 	}
 	return otherwise + strings.Join(known, ", ")
 }
@@ -141,8 +145,7 @@ func (e *NoModelError) Error() string {
 	case len(e.Known) == 0:
 		return "no model is configured; add a table [model.NAME] to " + cmp.Or(e.UserFile, "convtools.toml")
 	case e.Name == "":
-		known := text.Line(strings.Join(e.Known, ", "))
-		return `there are several models; name one with --model, or with model = "NAME" in [session]: ` + known
+		return `there are several models; name one with --model, or with model = "NAME" in [session]: ` + text.Line(strings.Join(e.Known, ", "))
 	}
 	return "there is no model " + text.Quote(e.Name) + "; " + text.Line(suggest(e.Name, e.Known, "there are: "))
 }
@@ -157,27 +160,29 @@ func Names(c *config.Config) []string {
 	return names
 }
 
-// Choose returns the model that the user has named. If name is empty, it returns the model in [session] of the user's
-// file, or of the project's, or else the only model of the user's file, or the project's only model if the user's file
-// has none. The error is a [*NoModelError], a [*config.Error] for a wrong table, or says that the user must trust the
-// project.
+// Choose returns the model with a name. If name is empty, it returns the model that [session] of the user's file names,
+// or [session] of the project's file. If neither names a model, it returns the only model of the user's file, or of the
+// project's file if the user's has none. The error is a [*NoModelError], a [*config.Error] for a wrong table, or says
+// that the user must trust the project.
 func Choose(c *config.Config, name string) (Model, error) {
-	usersChoice := cmp.Or(name, c.OwnModel)
+	usersChoice := cmp.Or(name, c.OwnModel) // needs no trust
 	wanted := cmp.Or(usersChoice, c.Session.Model)
-	usersFileHasOne := slices.ContainsFunc(c.Models, func(t config.Table[config.Model]) bool { return t.File.Root == "" })
-	var found []Model
-	for _, t := range c.Models {
-		if t.Name == wanted || wanted == "" && (t.File.Root == "" || !usersFileHasOne) {
-			found = append(found, Model{t, c})
-		}
-	}
+	isUsers := func(t config.Table[config.Model]) bool { return t.File.Root == "" }
+	found := slices.Clone(c.Models)
 	switch {
-	case len(found) != 1:
-		return Model{}, &NoModelError{Name: wanted, Known: Names(c), UserFile: c.UserFile}
-	case usersChoice != "":
-		return found[0], c.Wrong("model." + found[0].Name)
+	case wanted != "":
+		found = slices.DeleteFunc(found, func(t config.Table[config.Model]) bool { return t.Name != wanted })
+	case slices.ContainsFunc(found, isUsers):
+		found = slices.DeleteFunc(found, func(t config.Table[config.Model]) bool { return !isUsers(t) })
 	}
-	return found[0], found[0].CheckTrust()
+	if len(found) != 1 {
+		return Model{}, &NoModelError{Name: wanted, Known: Names(c), UserFile: c.UserFile}
+	}
+	chosen := Model{found[0], c}
+	if usersChoice != "" {
+		return chosen, c.Wrong("model." + chosen.Name)
+	}
+	return chosen, chosen.CheckTrust()
 }
 
 // CheckTrust returns an error if the table is wrong, or if the model needs trust and the user does not trust its project.
@@ -208,7 +213,7 @@ func AddressProblem(s string) string {
 	switch {
 	case s == "":
 		return ""
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+	case err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme):
 		return "needs an address that begins with http:// or https://"
 	case u.User != nil:
 		return "has a user or a password in its address, which would be shown: remove it"

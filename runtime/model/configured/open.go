@@ -18,10 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-const (
-	maxScript = 1 << 20  // bytes of a script
-	maxKey    = 16 << 10 // bytes that key_command prints
-)
+const maxScript, maxKey = 1 << 20, 16 << 10 // bytes of a script, and of the output of key_command
 
 // Open returns the model. It reads a script, but runs and sends nothing. The error is a [*model.Error].
 func (m Model) Open(getenv func(string) string) (model.Model, error) {
@@ -41,13 +38,9 @@ func (m Model) Open(getenv func(string) string) (model.Model, error) {
 		}
 		return opened, nil
 	case t.KeyEnv != "":
-		return provider.New(m.Name, t, func(context.Context, bool) (string, error) {
-			key, err := keyIn(getenv(t.KeyEnv))
-			if err != nil {
-				err = fmt.Errorf("the environment variable %s of key_env %w", text.Quote(t.KeyEnv), err)
-			}
-			return key, err
-		}), nil
+		source := "the environment variable " + text.Quote(t.KeyEnv) + " of key_env"
+		key := func(context.Context, bool) (string, error) { return keyIn(getenv(t.KeyEnv), source) }
+		return provider.New(m.Name, t, key), nil
 	case t.KeyCommand != nil:
 		return provider.New(m.Name, t, commandKey(process.Command{
 			Path: t.KeyCommand[0], Args: t.KeyCommand[1:], Env: process.DefaultEnv(t.PassEnv...),
@@ -57,38 +50,39 @@ func (m Model) Open(getenv func(string) string) (model.Model, error) {
 	return provider.New(m.Name, t, nil), nil
 }
 
-// readScript reads the script. A relative path of a project's file leads out of the project only where the path says
-// so, not through a link: the user has to see it to allow it.
+// readScript reads the script. If a project's configuration names a path inside of the project, links in the path cannot
+// lead out of the project: the user, who is asked to trust paths that lead out, could not see that in the path.
 func (m Model) readScript() ([]byte, error) {
 	path := filepath.FromSlash(m.Value.Script)
-	if m.File.Root == "" || !filepath.IsLocal(path) {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(m.File.Dir, path)
+	if m.File.Root != "" && filepath.IsLocal(path) {
+		root, err := safefile.OpenDir(m.File.Root)
+		if err != nil {
+			return nil, err
 		}
-		return safefile.Read(path, maxScript)
+		defer root.Close()
+		return safefile.ReadIn(root, path, maxScript)
 	}
-	root, err := safefile.OpenDir(m.File.Root)
-	if err != nil {
-		return nil, err
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(m.File.Dir, path)
 	}
-	defer root.Close()
-	return safefile.ReadIn(root, path, maxScript)
+	return safefile.Read(path, maxScript)
 }
 
-// keyIn returns the key in the value of a variable or in the output of a command. The error does not show the value.
-func keyIn(value string) (string, error) {
+// keyIn returns a value without the space around it. The error is that this is empty, or has a character other than
+// visible ASCII, and so is no key. The error names the source of the value, but does not show the value.
+func keyIn(value, source string) (string, error) {
 	key := strings.TrimSpace(value)
 	switch {
 	case key == "":
-		return "", errors.New("has no key")
+		return "", errors.New(source + " has no key")
 	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", errors.New("has characters that no key has")
+		return "", errors.New(source + " has characters that no key has")
 	}
 	return key, nil
 }
 
-// commandKey returns a function that returns the key that a command prints. The function runs the command for the first
-// request, and after the provider has refused a key: some are valid for an hour.
+// commandKey returns a function that returns the key that a command prints. The function runs the command at its first
+// call, and again after the provider has refused the key: some keys are valid for an hour.
 func commandKey(c process.Command) provider.Key {
 	var mu sync.Mutex
 	last := ""
@@ -117,9 +111,5 @@ func printedKey(ctx context.Context, c process.Command) (string, error) {
 	case result.ExitCode != 0:
 		return "", fmt.Errorf("it ended with exit code %d", result.ExitCode)
 	}
-	key, err := keyIn(string(result.Stdout))
-	if err != nil {
-		err = fmt.Errorf("what it prints %w", err)
-	}
-	return key, err
+	return keyIn(string(result.Stdout), "what it prints")
 }

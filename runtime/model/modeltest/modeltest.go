@@ -24,10 +24,8 @@ const Key = "sk-test-0123456789abcdef"
 
 // Server is a provider. Set its fields before [Server.Start].
 type Server struct {
-	// Answer returns the answer to a request. The server calls it for one request at a time.
-	Answer func(Exchange) Answer
-	// AnyKey accepts every key.
-	AnyKey bool
+	Answer func(Exchange) Answer // returns the answer to a request; the server calls Answer for one request at a time
+	AnyKey bool                  // accepts every key
 
 	http      *httptest.Server
 	mu        sync.Mutex // is held during Answer
@@ -54,14 +52,11 @@ type Answer struct {
 	Thinking string
 	Pieces   []string // of the text
 	Calls    []Call
+	Hang     func() // if not nil, is called after the first half of the events; the second half is never sent
 
-	// Status refuses the request, with an error of this type and message.
-	Status        int
+	Status        int // refuses the request, with an error of this type and message
 	Type, Message string
 	Header        map[string]string
-
-	// Hang, if any, is called after the first half of the events. The second half is never sent.
-	Hang func()
 }
 
 // Call is a call of a tool. Only the Responses API has namespaces.
@@ -69,11 +64,10 @@ type Call struct{ ID, Namespace, Name, Args string }
 
 // Sequence returns the answers in turn, and then the last one again and again.
 func Sequence(answers ...Answer) func(Exchange) Answer {
-	n := 0
+	latest := -1
 	return func(Exchange) Answer {
-		answer := answers[min(n, len(answers)-1)]
-		n++
-		return answer
+		latest = min(latest+1, len(answers)-1)
+		return answers[latest]
 	}
 }
 
@@ -128,7 +122,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer returns the answer to a request, or a refusal of a wrong key or body.
+// answer records a request and returns the answer to it. A request with a wrong key or body is refused and not recorded.
 func (s *Server) answer(r *http.Request) Answer {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("x-api-key")
 	if key != Key && !s.AnyKey {
@@ -158,11 +152,11 @@ func refuse(w http.ResponseWriter, a Answer) {
 //go:embed *.sse
 var streams embed.FS
 
-// events returns the server-sent events of an answer, from the template in a file.
+// events returns the server-sent events of an answer, from the template in a file. Each event ends with an empty line.
 func (a Answer) events(file string) ([]string, error) {
 	counts := map[string]int{}
-	t, err := template.New(file).Funcs(template.FuncMap{
-		"count": func(name string) int { // 0, 1, 2, …
+	functions := template.FuncMap{
+		"count": func(name string) int { // returns 0 at the first call with name, then 1, 2, …
 			counts[name]++
 			return counts[name] - 1
 		},
@@ -171,7 +165,8 @@ func (a Answer) events(file string) ([]string, error) {
 			encoded, err := json.Marshal(text)
 			return string(encoded), err
 		},
-	}).ParseFS(streams, file)
+	}
+	t, err := template.New(file).Funcs(functions).ParseFS(streams, file)
 	if err != nil {
 		return nil, err
 	}
@@ -180,37 +175,36 @@ func (a Answer) events(file string) ([]string, error) {
 	return strings.SplitAfter(strings.TrimSpace(b.String())+"\n\n", "\n\n"), err
 }
 
-// readExchange reads a request of any interface.
-func readExchange(r io.Reader) (e Exchange, err error) {
-	if e.Body, err = io.ReadAll(r); err != nil {
-		return e, fmt.Errorf("reading the body: %w", err)
+// readExchange reads the body of a request to any of the three interfaces.
+func readExchange(r io.Reader) (Exchange, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return Exchange{}, fmt.Errorf("reading the body: %w", err)
 	}
 	var body struct {
 		Model           string
 		Tools           []tool
-		Input, Messages []map[string]any
+		Input, Messages []map[string]any // Input is that of Responses
 	}
-	if err := json.Unmarshal(e.Body, &body); err != nil {
-		return e, fmt.Errorf("the body of the request cannot be parsed: %w", err)
+	if err := json.Unmarshal(data, &body); err != nil {
+		return Exchange{}, fmt.Errorf("the body of the request cannot be parsed: %w", err)
 	}
-	e.Model = body.Model
-	for _, t := range body.Tools {
-		e.addTools("", t)
-	}
-	for _, m := range append(body.Input, body.Messages...) {
-		e.Last = textOf(m)
-		parts, _ := m["content"].([]any)
-		for _, part := range append(parts, m) {
-			p, _ := part.(map[string]any)
-			if p["type"] == "function_call_output" || p["role"] == "tool" || p["type"] == "tool_result" {
-				e.Outputs = append(e.Outputs, textOf(p))
+	e := Exchange{Model: body.Model, Body: data}
+	e.addTools("", body.Tools)
+	for _, message := range append(body.Input, body.Messages...) {
+		e.Last = textOf(message)
+		parts, _ := message["content"].([]any)
+		for _, value := range append(parts, message) { // the output of a call is a part or a whole message
+			object, _ := value.(map[string]any)
+			if object["type"] == "function_call_output" || object["role"] == "tool" || object["type"] == "tool_result" {
+				e.Outputs = append(e.Outputs, textOf(object))
 			}
 		}
 	}
 	return e, nil
 }
 
-// textOf returns a text, or the texts of parts.
+// textOf returns a text, the joined texts of a list, or the texts in the members text, output and content of an object.
 func textOf(v any) (text string) {
 	switch v := v.(type) {
 	case string:
@@ -236,12 +230,15 @@ type tool struct {
 	Tools       []tool
 }
 
-// addTools adds a tool, or the tools of a namespace.
-func (e *Exchange) addTools(namespace string, t tool) {
-	for _, inner := range t.Tools {
-		e.addTools(t.Name, inner)
-	}
-	if t = *cmp.Or(t.Function, &t); t.Type != "namespace" {
-		e.Tools = append(e.Tools, Tool{namespace, cmp.Or(t.Name, t.Type), t.Description, append(t.Parameters, t.InputSchema...)})
+// addTools adds the tools of a namespace, which may have namespaces with further tools in it, to the exchange.
+func (e *Exchange) addTools(namespace string, tools []tool) {
+	for _, t := range tools {
+		if t.Type == "namespace" {
+			e.addTools(t.Name, t.Tools)
+			continue
+		}
+		t = *cmp.Or(t.Function, &t)                          // Chat Completions has the tool in an object
+		schema := slices.Concat(t.Parameters, t.InputSchema) // only one is not empty
+		e.Tools = append(e.Tools, Tool{namespace, cmp.Or(t.Name, t.Type), t.Description, schema})
 	}
 }

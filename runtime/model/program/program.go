@@ -4,17 +4,8 @@
 // error, which shows both ends of standard error. The command runs without a shell in a process group of its own; the
 // group is killed when the request is cancelled or takes too long. The command is offered no tools.
 //
-// The input is text by default: the instructions, if any, then the history. A history of more than one message has a
-// heading for each:
-//
-//	# user
-//	What is the capital of France?
-//
-//	# assistant
-//	Paris.
-//
-//	# user
-//	And of Spain?
+// The input is text by default: the instructions, if any, then the history, with an empty line between messages. In a
+// history of more than one message, each message has the line "# user", "# assistant" or "# tool" above it.
 //
 // JSON input is one object on one line:
 //
@@ -73,15 +64,11 @@ func (m Model) Sample(ctx context.Context, r model.Request, delta func(string)) 
 	return model.Response{Items: []model.Item{model.Text(model.AgentMessage, answer)}}, nil
 }
 
-// runCommand runs the command with a request and returns its answer. After an exit code other than 0, the error is about
-// that, even if the output is not valid either.
+// runCommand runs the command with a request and returns the answer that the command prints. An exit code other than 0
+// is an error, with the beginning and the end of standard error.
 func (m Model) runCommand(ctx context.Context, r model.Request) (string, error) {
-	input, err := m.stdin(r)
-	if err != nil {
-		return "", fmt.Errorf("writing the request: %w", err)
-	}
 	result, err := m.Runner.Run(ctx, process.Command{
-		Path: m.Config.Command[0], Args: m.Config.Command[1:], Env: process.DefaultEnv(m.Config.PassEnv...), Stdin: input,
+		Path: m.Config.Command[0], Args: m.Config.Command[1:], Env: process.DefaultEnv(m.Config.PassEnv...), Stdin: m.stdin(r),
 		Limits: process.Limits{Timeout: cmp.Or(m.Config.Timeout, defaultTimeout), Stdout: maxAnswer},
 	})
 	switch {
@@ -112,7 +99,8 @@ func (m Model) modelError(err error) error {
 	return failure
 }
 
-// joinPieces returns the answer in JSON output. Pieces with other objects between them become paragraphs.
+// joinPieces returns the answer in JSON output: the messages of all objects with type chat_response. Where objects of
+// another type are between two messages, an empty line separates these messages.
 func joinPieces(stdout []byte) (string, error) {
 	var answer strings.Builder
 	separator := ""
@@ -141,20 +129,21 @@ type message struct {
 	Images []string `json:"images,omitempty"`
 }
 
-// stdin returns the standard input of the command.
-func (m Model) stdin(r model.Request) ([]byte, error) {
+// stdin returns the standard input of the command for a request: JSON, or text with a heading above each of several
+// messages.
+func (m Model) stdin(r model.Request) []byte {
 	instructions, messages := "", messagesOf(r.Items)
 	if r.Instructions != nil {
 		instructions = *r.Instructions
 	}
 	if m.Config.Input == "json" {
-		encoded, err := json.Marshal(struct {
+		encoded, _ := json.Marshal(struct { // texts and a number cannot fail
 			Model           string    `json:"model"`
 			Instructions    string    `json:"instructions,omitempty"`
 			Messages        []message `json:"messages"`
 			MaxOutputTokens int64     `json:"max_output_tokens,omitempty"`
 		}{m.Name, instructions, messages, r.MaxOutputTokens})
-		return append(encoded, '\n'), err
+		return append(encoded, '\n')
 	}
 	var paragraphs []string
 	if instructions != "" {
@@ -167,7 +156,7 @@ func (m Model) stdin(r model.Request) ([]byte, error) {
 		}
 		paragraphs = append(paragraphs, heading+strings.TrimRight(turn.Text, "\n")+"\n")
 	}
-	return []byte(strings.Join(paragraphs, "\n")), nil
+	return []byte(strings.Join(paragraphs, "\n"))
 }
 
 // messagesOf returns a history as messages, without reasoning.

@@ -12,11 +12,9 @@ import (
 
 // chatBody returns a request of OpenAI's Chat Completions API, with the fields that other servers of the API know.
 func chatBody(r request) fields {
-	body := fields{
-		"model": r.model, "messages": chatMessages(r), "stream": true,
-		"stream_options": fields{"include_usage": true},
-	}
-	r.addTools(body, "parameters", func(function fields) fields { return fields{"type": "function", "function": function} }, nil)
+	body := fields{"model": r.model, "messages": chatMessages(r), "stream": true, "stream_options": fields{"include_usage": true}}
+	wrapped := func(tool fields) fields { return fields{"type": "function", "function": tool} }
+	r.addTools(body, "parameters", wrapped, nil)
 	if r.MaxOutputTokens > 0 {
 		body["max_completion_tokens"] = r.MaxOutputTokens
 	}
@@ -40,8 +38,8 @@ func chatMessages(r request) []fields {
 				messages = append(messages, fields{"role": "tool", "tool_call_id": e.CallID, "content": e.Output})
 			}
 		default:
-			current := !slices.ContainsFunc(turns[i:], func(t turn) bool { return t.role == "user" })
-			if message := chatMessage(t.items, current); message != nil {
+			userFollows := slices.ContainsFunc(turns[i:], func(t turn) bool { return t.role == "user" })
+			if message := chatMessage(t.items, !userFollows); message != nil {
 				messages = append(messages, message)
 			}
 		}
@@ -49,8 +47,8 @@ func chatMessages(r request) []fields {
 	return messages
 }
 
-// chatContent returns the content of a user's message: its texts as one if it has no image, since some servers take only
-// that, and otherwise a list of parts.
+// chatContent returns the content of a user's message: a list of parts if the message has an image, otherwise the texts
+// as one text, because some servers take no list.
 func chatContent(items []entry) any {
 	var parts []model.Part
 	for _, e := range items {
@@ -68,16 +66,16 @@ func chatContent(items []entry) any {
 	return strings.Join(texts, "\n\n")
 }
 
-// chatMessage returns a message of the model, or nil if the message has neither text nor calls. The API does not define
-// reasoning. Servers that send it want it back with the outputs of the calls after it, but not once the user has sent
-// another message. current says that the user has not.
-func chatMessage(items []entry, current bool) fields {
+// chatMessage returns a message of the model from its items, or nil if they have neither text nor calls. The message has
+// the reasoning only if withReasoning is true: servers that send reasoning, which the API does not define, want the
+// reasoning back until the user sends another message.
+func chatMessage(items []entry, withReasoning bool) fields {
 	message := fields{"role": "assistant", "content": nil}
 	var texts []string
 	var calls []fields
 	for _, e := range items {
 		switch text := e.Text(); {
-		case e.Kind == model.Reasoning && current:
+		case e.Kind == model.Reasoning && withReasoning:
 			maps.Copy(message, e.saved)
 		case e.Kind == model.ToolCall:
 			e.saved["type"], e.saved["id"] = "function", e.CallID
@@ -110,9 +108,10 @@ func (s *stream) chatEvent(event fields) error {
 	s.delta(textOf(delta["content"]))
 	s.delta(textOf(delta["refusal"]))
 	for _, piece := range objectsOf(delta["tool_calls"]) {
-		if s.chatCall(piece); len(s.parts) > maxCalls {
-			return invalidError("the response has too many calls")
-		}
+		s.chatCall(piece)
+	}
+	if len(s.parts) > maxCalls {
+		return &model.Error{Code: model.CodeInvalidResponse, Message: "the response has too many calls"}
 	}
 	reason := textOf(choices[0]["finish_reason"])
 	s.complete = s.complete || reason != ""
@@ -122,39 +121,42 @@ func (s *stream) chatEvent(event fields) error {
 	return nil
 }
 
-// maxCalls is the largest number of calls in a response of Chat Completions: each piece is compared with all calls.
-const maxCalls = 1000
-
-// chatCall adds a piece of a call to the last call with the same index and no other id, or begins a call with the piece.
-// Some servers send no index, or the same one for every call.
+// chatCall adds a piece of a call to the call of the response that the piece belongs to, or begins a call with the piece.
 func (s *stream) chatCall(piece fields) {
 	index, _ := piece["index"].(json.Number)
 	id := textOf(piece["id"])
-	var call fields
-	for _, c := range slices.Backward(s.parts) {
-		if known := textOf(c["id"]); c["index"] == index && (id == "" || known == "" || known == id) {
-			call = c
-			break
-		}
-	}
+	call := s.latestCall(index, id)
 	if call == nil {
 		call = fields{"function": fields{}}
 		s.parts = append(s.parts, call)
 	}
-	function, further := objectOf(call["function"]), objectOf(piece["function"])
-	if textOf(further["name"]) == textOf(function["name"]) { // some servers repeat the name with every piece
-		delete(further, "name")
+	function, addition := objectOf(call["function"]), objectOf(piece["function"])
+	if textOf(addition["name"]) == textOf(function["name"]) { // some servers repeat the name with every piece
+		delete(addition, "name")
 	}
-	appendTexts(function, further)
+	appendTexts(function, addition)
 	id = cmp.Or(id, textOf(call["id"]))
-	maps.Copy(call, piece) // the server wants its further fields back
+	maps.Copy(call, piece) // the server wants back all fields, also unknown ones
 	call["index"], call["id"], call["function"] = index, id, function
+}
+
+// latestCall returns the latest call with an index and with the given id or no id, or nil. If id is empty, the ids of
+// calls do not count. The index alone is not enough: some servers send none, or the same index for every call.
+func (s *stream) latestCall(index json.Number, id string) fields {
+	for _, call := range slices.Backward(s.parts) {
+		known := textOf(call["id"])
+		isSameID := id == "" || known == "" || known == id
+		if call["index"] == index && isSameID {
+			return call
+		}
+	}
+	return nil
 }
 
 // chatFinish adds items for the reasoning, the message and the calls of the response.
 func (s *stream) chatFinish() {
 	thoughts := fields{}
-	for _, key := range []string{"reasoning", "reasoning_content"} { // some servers have one, some the other
+	for _, key := range []string{"reasoning", "reasoning_content"} { // each has one of these names on some servers
 		if text := textOf(s.message[key]); text != "" {
 			thoughts[key] = text
 		}

@@ -45,10 +45,10 @@ type entry struct {
 }
 
 // turns returns the history of a request in turns of one role. It leaves out the reasoning of other models, which
-// providers refuse, and reasoning without a message or call of the model after it.
+// providers refuse, and reasoning that a user's message or an output follows, since the model's answer to it is missing.
 func (r request) turns() []turn {
 	var turns []turn
-	ids := map[string]string{} // by the id of a call in the history: the id of the latest such call in the request
+	ids := map[string]string{} // the ids of calls in the request, by those in the history; of equal ones the latest counts
 	used := map[string]bool{}  // the ids of calls in the request
 	for i, item := range r.Items {
 		role, e := "assistant", entry{item, fields{}}
@@ -72,7 +72,8 @@ func (r request) turns() []turn {
 			e.Arguments = argumentsObject(item.Arguments)
 		case model.Reasoning:
 			next := slices.IndexFunc(r.Items[i:], func(item model.Item) bool { return item.Kind != model.Reasoning })
-			if len(e.saved) == 0 || next >= 0 && r.Items[i+next].IsInput() { // of another model, or nothing follows
+			inputFollows := next >= 0 && r.Items[i+next].IsInput()
+			if ofOtherModel := len(e.saved) == 0; ofOtherModel || inputFollows {
 				continue
 			}
 		}

@@ -42,8 +42,8 @@ func (s *stream) addUsage(sum *model.Usage) {
 	sum.OutputTokens += t["output_tokens"] + t["completion_tokens"]
 }
 
-// newCall returns the item of a call of the tool with a flat name. It makes an id if the server sends none, or one that
-// another call of the response has.
+// newCall returns the item of a call of the tool with a flat name. If id is empty, or is the id of another call in the
+// response, the item gets a new id.
 func (s *stream) newCall(id, name, arguments string) model.Item {
 	for n := len(s.items); id == "" || s.ids[id]; n++ {
 		id = "call_without_id_" + strconv.Itoa(n)
@@ -76,11 +76,9 @@ func (m *Model) send(ctx context.Context, s *stream, key string) error {
 	if err != nil {
 		return fmt.Errorf("preparing the request: %w", err)
 	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "text/event-stream")
-	r.Header.Set("User-Agent", "convtools")
+	r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}, "User-Agent": {"convtools"}}
 	if m.config.API == Messages {
-		r.Header.Set("Anthropic-Version", "2023-06-01") // compatible servers know this one, too
+		r.Header.Set("Anthropic-Version", "2023-06-01") // compatible servers know this version, too
 	}
 	if key != "" {
 		r.Header.Set(m.wire.header, m.wire.scheme+key)
@@ -105,16 +103,17 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// readStream reads the events of a response into s. The error is that in an event if there is one, even if the response
-// is too large, its connection has broken or it is incomplete.
+// readStream reads the events of a response into s. The error is that of an event, or says that the response is too
+// large, that the connection broke, or that the response has no last event.
 func (m *Model) readStream(ctx context.Context, s *stream, body io.Reader) error {
-	limited := &io.LimitedReader{R: body, N: m.maxBytes} // at the limit, N is 0
+	limited := &io.LimitedReader{R: body, N: m.maxBytes}
 	err := scanEvents(limited, func(data []byte) error { return m.readEvent(s, data) })
 	if _, ok := errors.AsType[*model.Error](err); ok {
 		return err
 	}
+	atLimit := err == nil && limited.N <= 0 // readEvent has not returned io.EOF for the last event
 	switch {
-	case errors.Is(err, bufio.ErrTooLong) || err == nil && limited.N <= 0:
+	case errors.Is(err, bufio.ErrTooLong) || atLimit:
 		return &model.Error{Code: model.CodeTooLarge, Message: "the response is larger than any that is read"}
 	case err != nil && !errors.Is(err, io.EOF):
 		return connectionError(ctx, model.CodeCut, "the connection broke before the end of the response: ", err)
@@ -152,9 +151,6 @@ func (m *Model) readEvent(s *stream, data []byte) error {
 	return m.wire.event(s, event)
 }
 
-// maxLine limits the bytes of a line of a stream.
-const maxLine = 16 << 20
-
 // scanEvents calls event with the data of each server-sent event (WHATWG HTML, 9.2.6) up to the first error, which it
 // returns. It ignores an event without an empty line after it.
 func scanEvents(r io.Reader, event func(data []byte) error) error {
@@ -182,14 +178,9 @@ func parse(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	if err := d.Decode(to); err != nil {
-		return invalidError("an event of the response is not JSON of this interface")
+		return &model.Error{Code: model.CodeInvalidResponse, Message: "an event of the response is not JSON of this interface"}
 	}
 	return nil
-}
-
-// invalidError returns the error for a response that is not one of the interface.
-func invalidError(message string) error {
-	return &model.Error{Code: model.CodeInvalidResponse, Message: message}
 }
 
 // withheldError returns the error for a response that the provider does not give.

@@ -13,13 +13,12 @@ import (
 
 // messagesBody returns a request of Anthropic's Messages API.
 func messagesBody(r request) fields {
-	const defaultTokens = 32_000 // the API requires a limit
-	body := fields{"model": r.model, "messages": messagesHistory(r), "stream": true, "max_tokens": int64(defaultTokens)}
+	body := fields{
+		"model": r.model, "messages": messagesHistory(r), "stream": true,
+		"max_tokens": cmp.Or(r.MaxOutputTokens, 32_000), // the API requires a limit
+	}
 	if r.Instructions != nil && strings.TrimSpace(*r.Instructions) != "" {
 		body["system"] = *r.Instructions
-	}
-	if r.MaxOutputTokens > 0 {
-		body["max_tokens"] = r.MaxOutputTokens
 	}
 	if r.CacheKey != "" {
 		body["cache_control"] = fields{"type": "ephemeral"} // caches the whole prompt
@@ -46,7 +45,8 @@ func messagesHistory(r request) []fields {
 	return history
 }
 
-// messagesBlocks returns the blocks of an item of a history: those of the API if this model has written it.
+// messagesBlocks returns the blocks for an item of a history. If this model has written the item, they are the blocks of
+// the response that had it.
 func messagesBlocks(e entry) []any {
 	switch e.Kind {
 	case model.ToolOutput:
@@ -92,13 +92,13 @@ func (s *stream) messagesEvent(event fields) error {
 	case "content_block_start":
 		block := objectOf(event["content_block"])
 		if textOf(block["type"]) == "" || index != len(s.parts) {
-			return invalidError("a part of the response has no type, or is not the next")
+			return &model.Error{Code: model.CodeInvalidResponse, Message: "a part of the response has no type, or is not the next"}
 		}
 		s.parts = append(s.parts, block)
 		s.delta(textOf(block["text"]))
 	case "content_block_delta":
 		if index < 0 || index >= len(s.parts) {
-			return invalidError("a piece of the response belongs to no part of it")
+			return &model.Error{Code: model.CodeInvalidResponse, Message: "a piece of the response belongs to no part of it"}
 		}
 		block := s.parts[index]
 		appendTexts(block, delta)
@@ -119,13 +119,13 @@ func (s *stream) messagesEvent(event fields) error {
 	return nil
 }
 
-// messagesFinish adds items for the blocks of the response. Adjacent texts become one message: a text with citations has
-// several blocks. Blank texts are left out, since the API refuses them.
+// messagesFinish adds items for the blocks of the response. Adjacent blocks of text become one message: a text with
+// citations has several blocks. Blank texts are left out, since the API refuses them.
 func (s *stream) messagesFinish() {
 	s.paused = s.stopReason == "pause_turn"
-	var texts []fields // the blocks of the message that is not yet in items
+	var texts []fields // adjacent blocks of text that are not yet in items
 	for _, block := range s.parts {
-		arguments := textOf(block["partial_json"])
+		arguments := textOf(block["partial_json"]) // the joined pieces of the arguments of a call
 		delete(block, "partial_json")
 		if arguments != "" {
 			block["input"] = json.RawMessage(argumentsObject(arguments))
@@ -140,8 +140,8 @@ func (s *stream) messagesFinish() {
 		texts = nil
 		item := model.Item{Kind: model.Reasoning, Raw: s.raw(fields{"blocks": []fields{block}})}
 		if block["type"] == "tool_use" {
-			if input, ok := block["input"]; ok && arguments == "" {
-				encoded, _ := model.JSON(input) // it was decoded from JSON
+			if input, ok := block["input"]; ok && arguments == "" { // the first event had all arguments
+				encoded, _ := model.JSON(input) // cannot fail: input was decoded from JSON
 				arguments = string(encoded)
 			}
 			delete(block, "input")

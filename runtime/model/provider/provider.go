@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,8 @@ const (
 	maxPauses     = 8               // requests for one response that the provider interrupts with pause_turn
 	maxErrorBody  = 64 << 10        // bytes that are read of the body of an error
 	maxResponse   = 64 << 20        // bytes; 128,000 tokens, each in an event of a few hundred bytes
+	maxLine       = 16 << 20        // bytes of a line of a response
+	maxCalls      = 1000            // in a response of Chat Completions: each piece of a call is compared with all calls
 	maxRetryAfter = 2 * time.Minute // that a provider may ask to wait before the next attempt
 	maxMessage    = 500             // characters of an error that is shown
 )
@@ -89,7 +92,8 @@ func New(name string, c config.Model, key Key) *Model {
 // Sample implements [model.Model]. If the provider pauses, it sends the items so far in another request.
 func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(string)) (model.Response, error) {
 	asked.WebSearch = asked.WebSearch && m.config.WebSearch
-	if limit := m.config.MaxOutputTokens; asked.MaxOutputTokens == 0 || limit > 0 && limit < asked.MaxOutputTokens { // 0 is no limit
+	limit, isUnlimited := m.config.MaxOutputTokens, asked.MaxOutputTokens == 0
+	if limit > 0 && (isUnlimited || limit < asked.MaxOutputTokens) {
 		asked.MaxOutputTokens = limit
 	}
 	r := request{Request: asked, model: m.config.Model, from: m.config.API + " " + m.config.Model}
@@ -103,7 +107,7 @@ func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(stri
 		if !s.paused {
 			break
 		}
-		r.Items = append(r.Items[:len(r.Items):len(r.Items)], s.items...) // the caller's items stay as they are
+		r.Items = slices.Concat(r.Items, s.items)
 	}
 	return sum, nil
 }
@@ -113,7 +117,8 @@ func (m *Model) Sample(ctx context.Context, asked model.Request, delta func(stri
 // The error is the cause of the end of ctx, or the failure of the last attempt.
 func (m *Model) respond(ctx context.Context, r request, used *model.Usage, delta func(string)) (*stream, error) {
 	streamed, refused := false, false
-	for attempt := 1; ; attempt++ {
+	attempt := 1
+	for {
 		s := &stream{request: r, tokens: map[string]int64{}, message: fields{}, ids: map[string]bool{}}
 		s.delta = func(text string) {
 			if text != "" {
@@ -136,8 +141,7 @@ func (m *Model) respond(ctx context.Context, r request, used *model.Usage, delta
 			return nil, context.Cause(ctx)
 		case failure.Status == http.StatusUnauthorized && key != "" && !refused: // it may have expired
 			refused = true
-			attempt-- // this one does not count
-			continue
+			continue // this does not count as an attempt
 		case streamed || !failure.Temporary || attempt == maxAttempts || failure.RetryAfter > maxRetryAfter:
 			return nil, failure
 		}
@@ -146,6 +150,7 @@ func (m *Model) respond(ctx context.Context, r request, used *model.Usage, delta
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
+		attempt++
 	}
 }
 

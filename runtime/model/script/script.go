@@ -4,17 +4,14 @@
 //
 //	[[conversation]]
 //	first = "Plan the trip"    # is in the first input; without it, the conversation matches any
-//
 //	[[conversation.response]]
 //	text = "I ask for the hotels."
 //	calls = [{ tool = "conv.create", arguments = { user_instruction = "List the hotels" } }]
-//
 //	[[conversation.response]]
 //	text = "They are: ${output.last_assistant_message}"
 //
 //	[[conversation]]
 //	first = "List the hotels"
-//
 //	[[conversation.response]]
 //	pieces = ["The Adler, ", "the Post."]
 //
@@ -123,17 +120,18 @@ func (m *Model) responseTo(h history) (response, error) {
 			continue
 		}
 		var next *response
-		unmatched := 0 // responses of the script without match, so far
+		n := 0 // the number of the next response without match, from 0
 		for _, r := range c.Responses {
+			isRepeated := r.Repeat && n < h.responses
 			switch {
-			case r.Match == "":
-				if unmatched == h.responses || r.Repeat && unmatched < h.responses {
-					next = &r
-				}
-				unmatched++
-			case strings.Contains(h.last, r.Match):
+			case r.Match != "" && strings.Contains(h.last, r.Match):
 				return r, nil
+			case r.Match != "":
+				continue
+			case n == h.responses || isRepeated:
+				next = &r
 			}
+			n++
 		}
 		if next == nil {
 			return response{}, fmt.Errorf("the script has no response %d for conversation %d (first = %s)", h.responses+1, i+1, text.Quote(c.First))
@@ -143,13 +141,13 @@ func (m *Model) responseTo(h history) (response, error) {
 	return response{}, errors.New("the script has no conversation that begins with " + text.Quote(h.first))
 }
 
-// filled returns the pieces of a response's text, and its items, with the placeholders replaced.
+// filled returns the pieces of a response's text, and the message and calls of the response, with placeholders replaced.
 func (r response) filled(h history) (pieces []string, items []model.Item, err error) {
 	if err := h.fillPlaceholders(append([]string{r.Text}, r.Pieces...), &pieces); err != nil {
 		return nil, nil, err
 	}
-	if whole := strings.Join(pieces, ""); whole != "" {
-		items = append(items, model.Text(model.AgentMessage, whole))
+	if message := strings.Join(pieces, ""); message != "" {
+		items = append(items, model.Text(model.AgentMessage, message))
 	}
 	for i, c := range r.Calls {
 		if c.Arguments == nil {
@@ -198,7 +196,8 @@ func historyOf(items []model.Item) history {
 	return h
 }
 
-// fillPlaceholders decodes into to the JSON of from, with the placeholders in its strings replaced.
+// fillPlaceholders encodes from as JSON, replaces the placeholders in the JSON by their values, and decodes the result
+// into to. The error says that from has no JSON, or that a placeholder has no value.
 func (h history) fillPlaceholders(from, to any) error {
 	encoded, err := model.JSON(from)
 	if err != nil {
@@ -210,8 +209,8 @@ func (h history) fillPlaceholders(from, to any) error {
 		match := placeholders.FindStringSubmatch(placeholder)
 		value, valueErr := h.value(match[1], match[2], match[3])
 		err = cmp.Or(err, valueErr)
-		quoted, _ := json.Marshal(value) // a string cannot fail
-		return string(quoted[1 : len(quoted)-1])
+		quoted, _ := json.Marshal(value)         // a string cannot fail
+		return string(quoted[1 : len(quoted)-1]) // without the quotes: the placeholder is inside of a string
 	})
 	return cmp.Or(err, json.Unmarshal([]byte(filled), to))
 }

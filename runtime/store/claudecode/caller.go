@@ -30,9 +30,8 @@ const (
 	recordInterval = 25 * time.Millisecond
 )
 
-// Caller implements [store.Recognizer]. The session that the environment names is used only for a call
-// from a shell: a server gets another one with --continue, and keeps the old one when its user
-// clears the conversation.
+// Caller implements [store.Recognizer]. The session that the environment names is used only for a call from a shell: a
+// server gets another one with --continue, and keeps the old one when its user clears the conversation.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller) {
 	if useID, ok := from.Meta[toolUseKey].(string); ok {
 		return store.Caller{Evidence: store.ByCall, IDs: s.caller(ctx, useID)}
@@ -45,13 +44,13 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller)
 	return c
 }
 
-// caller returns the conversation that made a call, and for a sub-agent then its session. It waits until the
-// call is recorded, for recordWait at most, and returns nil if it is not.
+// caller returns the conversation that made the call with an id; for a sub-agent also the session that it belongs
+// to. It waits until the call is recorded, at most recordWait, and returns nil if the call is not recorded by then.
 func (s *Store) caller(ctx context.Context, useID string) []transcript.ID {
 	if useID == "" || len(useID) > maxToolUse || !history.IsPlain(useID) {
 		return nil
 	}
-	for range recordWait/recordInterval + 1 {
+	for range recordWait/recordInterval + 1 { // one try more than waits that fit
 		if e := s.calling(ctx, useID); e != nil {
 			return slices.Compact([]transcript.ID{id(e.session, e.agent), id(e.session, "")})
 		}
@@ -64,8 +63,8 @@ func (s *Store) caller(ctx context.Context, useID string) []transcript.ID {
 	return nil
 }
 
-// calling returns the transcript that has a call near its end, or nil. If several have it, since records were
-// copied, it returns the one that was written last.
+// calling returns the transcript that has the call with an id near its end, or nil. If several have the call, since
+// records were copied, it returns the transcript that was written last.
 func (s *Store) calling(ctx context.Context, useID string) *entry {
 	root, err := s.Store.Open()
 	if err != nil {
@@ -85,8 +84,8 @@ func (s *Store) calling(ctx context.Context, useID string) *entry {
 	return nil
 }
 
-// calls reports whether a tool call is recorded near the end of a transcript, in a session with a uuid. If the
-// name of the file does not have the session, it takes the session from the record of the call.
+// calls reports whether the end of the transcript has the record of a tool call, and the session is known. If the
+// path does not have the session, it sets the session from that record.
 func (e *entry) calls(root *history.Root, useID string) bool {
 	f, size, err := root.File(e.File)
 	if err != nil {
@@ -100,7 +99,8 @@ func (e *entry) calls(root *history.Root, useID string) bool {
 			continue
 		}
 		r, whole := jsontext.Parse[record](line)
-		events, _ := r.events() // a text that quotes a transcript has the id too, and is no call
+		events, _ := r.events()
+		// The id can also be in a text that quotes a transcript.
 		isCall := func(e transcript.Event) bool { return e.Kind == transcript.KindToolCall && e.CallID == useID }
 		if whole && slices.ContainsFunc(events, isCall) {
 			e.session = cmp.Or(e.session, strings.ToLower(jsontext.String(r.Session)))

@@ -62,7 +62,8 @@ func (r *record) isBoundary() bool { return r.Type == "system" && r.Subtype == "
 // key is a hash of the uuid of a record; 0 if it has none.
 type key uint64
 
-// UnmarshalJSON implements [json.Unmarshaler] for a uuid and for the number that a key is cached as.
+// UnmarshalJSON implements [json.Unmarshaler]. It sets the key to the hash of a uuid in a text, or to a number as
+// which a key is cached.
 func (k *key) UnmarshalJSON(raw []byte) error {
 	uuid, isText := jsontext.Unquote(raw)
 	if !isText {
@@ -115,8 +116,8 @@ func blocks(content jsontext.Raw) []block {
 	return jsontext.Parts(content, func(text []byte) block { return block{Type: "text", Text: text} })
 }
 
-// prompt returns the texts that a person wrote, from the blocks of the message. It returns false if the
-// message is not one of a person. A prompt can be a picture alone.
+// prompt returns the texts that a person wrote, from the blocks of the message. It returns false if no person wrote
+// the message. A prompt that is a picture alone has no texts.
 func (r *record) prompt(parts []block) (texts [][]byte, ok bool) {
 	for _, b := range parts {
 		switch b.Type {
@@ -196,11 +197,15 @@ func (r *record) events() (all []transcript.Event, unknown int) {
 		add(transcript.Event{Kind: transcript.KindUser, Text: history.Join(texts)})
 		return all, 0
 	}
-	for i := 0; i < len(parts) && m.Model != synthetic; i++ {
+	if m.Model == synthetic { // the program wrote it
+		return all, 0
+	}
+	for i := range parts {
 		switch b := &parts[i]; {
 		case strings.HasSuffix(b.Type, "tool_result"):
 			add(r.result(b))
-		case r.Type == "user", b.Type == "redacted_thinking": // text of the program, or none
+		case r.Type == "user": // the program wrote it
+		case b.Type == "redacted_thinking": // nobody can read it
 		case b.Type == "text":
 			add(transcript.Event{Kind: transcript.KindAssistant, Text: b.Text})
 		case b.Type == "thinking":
@@ -214,7 +219,7 @@ func (r *record) events() (all []transcript.Event, unknown int) {
 	return all, unknown
 }
 
-// result returns the event for the result of a tool.
+// result returns the event for a block with the result of a tool, with its texts but without pictures.
 func (r *record) result(b *block) transcript.Event {
 	var texts [][]byte
 	for _, part := range blocks(b.Content) {
@@ -223,7 +228,7 @@ func (r *record) result(b *block) transcript.Event {
 		}
 	}
 	if len(texts) == 1 && bytes.HasPrefix(texts[0], []byte("<persisted-output>")) {
-		// The program keeps the output in another file. The record has more of the output than the message has.
+		// The program keeps the whole output in another file. Beside the message, the record has more of it.
 		var whole struct {
 			Stdout []byte `json:"stdout"`
 		}

@@ -42,7 +42,7 @@ func ReadForgotten(getenv func(string) string) (Forgotten, error) {
 	return forgotten, err
 }
 
-// Write replaces the conversations that the user has forgotten.
+// Write replaces the file of the conversations that the user has forgotten.
 func (f Forgotten) Write(getenv func(string) string) error {
 	file := forgottenFile(getenv)
 	if file == "" {

@@ -60,16 +60,16 @@ type data struct {
 	} `json:"shellExecution"`
 }
 
-// origin returns the session that this one was forked from, or "". It is only in a message for people:
+// origin returns the session that this session was forked from, or "". Only a message for people names it:
 // Forked from "TITLE" (ID) as "TITLE" (ID).
 func (d *data) origin() string {
-	titled, ok := strings.CutPrefix(d.Message, `Forked from "`)
+	titled, begins := strings.CutPrefix(d.Message, `Forked from "`)
 	_, named, _ := strings.Cut(titled, `" (`)
-	session, _, isWhole := strings.Cut(named, `) as "`)
-	if d.Info != "fork" || !ok || !isWhole || !history.IsName(session) {
-		return ""
+	session, _, ends := strings.Cut(named, `) as "`)
+	if d.Info == "fork" && begins && ends && history.IsName(session) {
+		return session
 	}
-	return session
+	return ""
 }
 
 // decoder makes events of records. Calls and reasoning can be recorded twice.
@@ -89,8 +89,8 @@ func (to *decoder) record(r *record) bool {
 	d := &r.Data
 	switch r.Type {
 	case "user.message":
-		isSaid := len(d.Content) > 0 || len(d.Attachments) > 0 && !jsontext.IsEmpty(d.Attachments)
-		if isSaid && d.isOfUser() && r.Agent == "" {
+		hasAttachments := len(d.Attachments) > 0 && !jsontext.IsEmpty(d.Attachments)
+		if (len(d.Content) > 0 || hasAttachments) && d.isOfUser() && r.Agent == "" {
 			to.AddText(transcript.KindUser, r.At, d.Content)
 		}
 	case "assistant.reasoning":
@@ -123,12 +123,12 @@ func (to *decoder) addReasoning(at time.Time, text []byte) {
 	}
 }
 
-// call adds a call, unless a call with its id was added. The arguments of a call of a free form are a text.
+// call adds a call, unless a call with the same id was added before. Arguments of a free form are recorded as a text.
 func (to *decoder) call(at time.Time, name, id string, arguments jsontext.Raw) {
 	if to.called[id] {
 		return
 	}
-	to.called[id] = id != ""
+	to.called[id] = id != "" // calls without an id are different calls
 	if text, ok := jsontext.Unquote(arguments); ok {
 		arguments = jsontext.Unescape(text)
 	}
@@ -138,7 +138,8 @@ func (to *decoder) call(at time.Time, name, id string, arguments jsontext.Raw) {
 // isOfUser reports whether a person wrote the message.
 func (d *data) isOfUser() bool { return (d.Source == "" || d.Source == "user") && !d.Continues }
 
-// result returns the event of the result of a call. A command that fails is recorded as a success with an exit code.
+// result returns the event of the result of a call. The text is the result or its member "content", or else the error. A
+// command that fails is recorded as a success: its exit code or its text says that it failed.
 func (d *data) result(at time.Time) transcript.Event {
 	value := d.Result
 	if content := jsontext.Get(value, "content"); content != nil {

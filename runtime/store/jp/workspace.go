@@ -2,10 +2,9 @@
 // store in the project and one in the user's data directory; a conversation may have a copy in
 // both, and the newer one counts. A [Writer] changes conversations while JP runs.
 //
-// Reading never creates, changes, renames, locks or removes anything. The package never follows a
-// link out of a store, and opens nothing but regular files and directories. What is recorded
-// chooses no path outside of its store, and the files of a project choose none outside of the
-// project, unless its user trusts that.
+// Reading never creates, changes, renames, locks or removes anything. The package never follows a link out of a store,
+// and opens nothing but regular files and directories. What is recorded chooses no path outside of its store, and the
+// files of a project choose none outside of the project, unless its user trusts that.
 package jp
 
 import (
@@ -40,8 +39,7 @@ type Options struct {
 	Cache  func(kind, place string) *filecache.Cache // as in [store.Options]
 }
 
-// Workspace is a JP workspace, as a [store.Store]. It holds no open files and is safe for
-// concurrent use.
+// Workspace is a JP workspace, as a [store.Store]. It holds no open files and is safe for concurrent use.
 type Workspace struct {
 	root   string
 	id     string

@@ -64,8 +64,7 @@ func (p Program) Open(o store.Options) (*Store, bool) {
 	return s, len(databases) > 0 || err != nil || store.IsThere(filepath.Join(s.Dir, treeDir))
 }
 
-// Home returns the directory of the program, or "" if the environment does not name it. It is the same on
-// all systems.
+// Home returns the directory of the program, or "" if the environment does not name it. It is the same on all systems.
 func (p Program) Home(getenv func(string) string) string {
 	return cmp.Or(history.Under(getenv("XDG_DATA_HOME"), string(p)), history.InHome(getenv, ".local", "share", string(p)))
 }
@@ -121,8 +120,7 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 	return c
 }
 
-// calling returns the session in which a call runs; "" if there is none, or if several make the same
-// call.
+// calling returns the session in which a call runs; "" if there is none, or if several make the same call.
 func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 	sources, l := s.open()
 	defer l.Close()

@@ -36,10 +36,9 @@ func (i *info) archived() bool { return i.Time.Archived != 0 }
 // forkMark is in the title of a fork, before its number.
 const forkMark = " (fork #"
 
-// origin returns the session of all from which this one was forked; nil if it is no fork. opencode records no
-// link. A fork begins with copies of messages, with the same times, and its title is that of the other session
-// with the next number. If no other session has such a title, since it was changed, the first session with
-// these messages counts.
+// origin returns the session of all from which this one was forked; nil if it is no fork. opencode records no link. A
+// fork begins with copies of messages, with the same times, and its title is that of the other session with the next
+// number. If no other session has such a title, since it was changed, the first session with these messages counts.
 func (i *info) origin(all []*info) (from *info) {
 	title, count, isFork := strings.Cut(i.Title, forkMark)
 	if !isFork || i.Begun == 0 || i.Begun >= i.Time.Created { // copies are older than the fork

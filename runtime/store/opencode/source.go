@@ -156,8 +156,7 @@ func (t *tree) withRoot(ctx context.Context, do func(root *history.Root) error) 
 // idOf returns the id in the name of a file.
 func idOf(file string) string { return strings.TrimSuffix(path.Base(file), extension) }
 
-// files returns the files of the messages of a session, or of the parts of a message, in the order of
-// their ids.
+// files returns the files of the messages of a session, or of the parts of a message, in the order of their ids.
 func files(root *history.Root, table, of string) (found []string, err error) {
 	dir := path.Join(table, of)
 	entries, err := root.ReadDir(dir)

@@ -43,8 +43,7 @@ func (s *server) openArchive(ctx context.Context) (*sqlitefile.DB, error) {
 	return &sqlitefile.DB{DB: db, Failure: failure}, nil
 }
 
-// queries returns the queries. Each asks for the rows of the owner, for roles that are exempt from row-level
-// security.
+// queries returns the queries. Each asks for the rows of the owner, for roles that are exempt from row-level security.
 func queries(context.Context, *sqlitefile.DB) (*messagedb.Queries, error) {
 	return &messagedb.Queries{
 		Conversations: "SELECT " + archive.Columns + " FROM convtools.conversations WHERE owner = session_user::text",
@@ -129,9 +128,8 @@ const schemaVersion = 2
 
 // schema makes the tables. The version is in the table "schema".
 //
-// Every role that can connect to the database can keep conversations in it. The owner of a row is the role
-// that logged in, whatever it has set since. Recorded texts are bytes: a text of PostgreSQL cannot
-// hold NUL.
+// Every role that can connect to the database can keep conversations in it. The owner of a row is the role that logged
+// in, whatever it has set since. Recorded texts are bytes: a text of PostgreSQL cannot hold NUL.
 //
 // The owner is the last column of keys: before the server has counted the rows of a table, it can look up a
 // key that begins with the owner by reading all of his rows.

@@ -26,8 +26,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 )
 
-// URL returns the URL of the archive in the environment, or "" if the first variable that is set names
-// no server.
+// URL returns the URL of the archive in the environment, or "" if the first variable that is set names no server.
 func URL(getenv func(string) string) string {
 	for _, variable := range chatgpt.Variables() {
 		if value := strings.TrimSpace(getenv(variable)); value != "" {

@@ -45,9 +45,8 @@ func identify(dir string) place {
 	return place{root: dir}
 }
 
-// linked returns what is known of a directory with a .git file, and false if the file names no
-// directory. A submodule belongs to the repository around it, which has the files of the submodule
-// in its own directory.
+// linked returns what is known of a directory with a .git file, and false if the file names no directory. A submodule
+// belongs to the repository around it, which has the files of the submodule in its own directory.
 func linked(dir, file string) (found place, ok bool) {
 	own, common, believed := follow(file)
 	if believed || own == "" {

@@ -55,8 +55,7 @@ func (e *MemoryError) Unwrap() error { return e.Err }
 
 const (
 	extension = ".json"
-	// maxExclusion bounds the file of an exclusion, and maxDir the path of a directory, which may
-	// be a recorded one.
+	// maxExclusion bounds the file of an exclusion, and maxDir the path of a directory, which may be a recorded one.
 	maxExclusion, maxDir = 64 << 10, 4 << 10
 )
 

@@ -1,10 +1,8 @@
-// Package project decides which recorded working directories belong to the project of a
-// call: those of the same git repository, in any of its worktrees, or else of the same JP
-// workspace, or else the very same directory.
+// Package project decides which recorded working directories belong to the project of a call: those of the same git
+// repository, in any of its worktrees, or else of the same JP workspace, or else the very same directory.
 //
-// It looks for names, and reads the files in which git records worktrees. It believes a .git
-// file only if the repository that it names lists the worktree, so that the files of a project
-// never make it another project.
+// It looks for names, and reads the files in which git records worktrees. It believes a .git file only if the
+// repository that it names lists the worktree, so that the files of a project never make it another project.
 //
 // An excluded directory belongs to no project: one with a file called [ExcludeFile], also once
 // that is gone, one of [Options.Exclude], and all that is below them.
@@ -23,15 +21,13 @@ import (
 	"github.com/convtools/convtools/runtime/config"
 )
 
-// ExcludeFile is the name of a file, of any content, that excludes the directory it is
-// in and all that is below. In the main working tree of a git repository it excludes the
-// other worktrees too.
+// ExcludeFile is the name of a file, of any content, that excludes the directory it is in and all that is below. In the
+// main working tree of a git repository it excludes the other worktrees too.
 const ExcludeFile = ".convtools-exclude"
 
 // Options says which project it is.
 type Options struct {
-	// Dir is a directory of the project, which may not exist. Empty means the working directory
-	// of the process.
+	// Dir is a directory of the project, which may not exist. Empty means the working directory of the process.
 	Dir string
 	All bool // every project
 	// Exclude are absolute paths of excluded directories, and Patterns are patterns of such paths
@@ -129,8 +125,7 @@ func (p *Project) Has(dir string) bool { return p.lookUp(dir).has }
 // Excludes reports whether a recorded directory is excluded: no conversation from there may be kept.
 func (p *Project) Excludes(dir string) bool { return p.lookUp(dir).excluded }
 
-// Root returns the root of the project of a recorded directory: of a git repository its main
-// working tree.
+// Root returns the root of the project of a recorded directory: of a git repository its main working tree.
 func (p *Project) Root(dir string) string { return p.lookUp(dir).root }
 
 // lookUp returns what is known of a recorded directory.

@@ -3,10 +3,9 @@
 //
 // A chat is a file in workspaceStorage/HASH/chatSessions in the directory User of VS Code, or in
 // globalStorage/emptyWindowChatSessions for a window without a folder. User is in ~/.config/Code, on macOS in
-// ~/Library/Application Support/Code, on Windows in %APPDATA%\Code, and on a machine that a window is
-// connected to, such as WSL, in ~/.vscode-server/data. Insiders and VSCodium have
-// directories of their own. The file workspace.json beside the chats names their project; one
-// of an empty window belongs to none.
+// ~/Library/Application Support/Code, on Windows in %APPDATA%\Code, and on a machine that a window is connected to,
+// such as WSL, in ~/.vscode-server/data. Insiders and VSCodium have directories of their own. The file workspace.json
+// beside the chats names their project; one of an empty window belongs to none.
 //
 // Versions before 1.109 write a JSON object, later ones a log of changes to that object, which grows by lines
 // and is sometimes written anew. There are no links of forks, and what a sub-agent does is a part of the chat.
@@ -50,8 +49,7 @@ func Open(o store.Options) (*Store, bool) {
 	return &Store{s}, s.Dir != "" && store.IsThere(filepath.Join(s.Dir, workspacesDir))
 }
 
-// Homes returns the directories User of VS Code and its variants. An element is "" if the environment does not
-// name it.
+// Homes returns the directories User of VS Code and its variants. An element is "" if the environment does not name it.
 func Homes(getenv func(string) string) []string {
 	var homes []string
 	for _, variant := range []string{"Code", "Code - Insiders", "VSCodium"} {

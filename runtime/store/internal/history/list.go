@@ -69,8 +69,8 @@ type File[M any] interface {
 }
 
 // ListFiles lists the sessions of the project that can be read, each in a file. find is that of [List]. Of several files
-// with an id the first by compare is read, if that is not nil, then one that is not archived, then the one that was written
-// last. The parent of a fork is its origin, unless it has another one. link, if not nil, sets other links between sessions.
+// with the same id one is read: the first by compare, if that is not nil, then one that is not archived, then the file
+// that was written last. The parent of a fork is its origin, unless link, if not nil, has set another parent.
 func ListFiles[E File[M], M interface{ session() Session }](ctx context.Context, s *Store, scope store.Scope,
 	find func(root *Root) ([]E, []store.Problem), compare func(a, b E) int, link func(all map[transcript.ID]E),
 ) (*store.Listing, error) {
@@ -97,11 +97,12 @@ func ListFiles[E File[M], M interface{ session() Session }](ctx context.Context,
 			e := one.Base()
 			m := e.Meta.session()
 			if m.Origin != "" {
-				origin, isListed := listed[s.ID(m.Origin, "")]
-				e.IsFork = isListed && origin.Base() != e && (e.Archived || !origin.Base().Archived)
-			}
-			if e.IsFork && e.Parent == "" {
-				e.Parent = s.ID(m.Origin, "")
+				originID := s.ID(m.Origin, "")
+				origin, isListed := listed[originID]
+				e.IsFork = isListed && originID != id && (e.Archived || !origin.Base().Archived)
+				if e.IsFork {
+					e.Parent = cmp.Or(e.Parent, originID)
+				}
 			}
 			c := s.Conversation(id, &m, one.Decode, e.Stamp)
 			c.Parent, c.Archived, c.Hidden = e.Parent, e.Archived, e.Hidden
@@ -169,10 +170,13 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 	}
 	defer f.Close()
 	dir, err := one.Peek(ctx, root, f, size)
-	if data, bad := json.Marshal(&e.Meta); err == nil && bad == nil && !s.Project.Excludes(dir) {
+	if err != nil || s.Project.Excludes(dir) {
+		return err
+	}
+	if data, err := json.Marshal(&e.Meta); err == nil { // else it is not cached
 		root.Put(key, data, stamps...)
 	}
-	return err
+	return nil
 }
 
 // Conversation returns the list's entry for a session. decode and stamps are those of its [Record].

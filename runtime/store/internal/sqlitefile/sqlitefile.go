@@ -48,16 +48,14 @@ type DB struct {
 	dir      string    // the temporary directory of a copy
 }
 
-// Open opens the database at a path, which can be a link: its log is beside the target. The error is
-// [ErrChanged] if it has just been changed, and a [*store.CopyTooLargeError] if it is too large for
-// the copy that is needed.
+// Open opens the database at a path, which can be a link: its log is beside the target. The error is [ErrChanged] if it
+// has just been changed, and a [*store.CopyTooLargeError] if it is too large for the copy that is needed.
 func Open(ctx context.Context, path string) (*DB, error) {
 	s, err := takeSnapshot(path)
 	if err != nil {
 		return nil, err
 	}
-	// The clock of a file system moves in steps: a change just after this one would have the
-	// same time.
+	// The clock of a file system moves in steps: a change just after this one would have the same time.
 	const tick = 10 * time.Millisecond
 	if age := time.Since(s.database.ModTime()); !s.isInUse() && age >= 0 && age < tick {
 		return nil, ErrChanged

@@ -1,10 +1,9 @@
 // Package jptest writes synthetic JP workspaces, small ones for tests and large ones for
 // benchmarks. The same calls always write the same bytes.
 //
-// It implements the format a second time, with nothing but the standard library, so that a test
-// can compare what the reader finds with what was written: it never imports the packages that
-// read workspaces. A command uses it too, so it never imports testing: a mistake of the caller is
-// a panic.
+// It implements the format a second time, with nothing but the standard library, so that a test can compare what the
+// reader finds with what was written: it never imports the packages that read workspaces. A command uses it too, so it
+// never imports testing: a mistake of the caller is a panic.
 package jptest
 
 import (
