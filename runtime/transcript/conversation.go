@@ -16,8 +16,8 @@ func (id ID) Compare(other ID) int {
 	return cmp.Or(cmp.Compare(len(id), len(other)), strings.Compare(string(id), string(other)))
 }
 
-// Split returns the program in an id, the program's own id of the session, and for a part of a session, such as the work
-// of a sub-agent, the rest with its dot.
+// Split returns the three parts of an id: the program; the program's own id of the session; and for a part of a session,
+// such as the work of a sub-agent, the rest of the id from its first dot.
 func (id ID) Split() (program, session, part string) {
 	program, own, _ := strings.Cut(string(id), "-")
 	if program == "jp" {

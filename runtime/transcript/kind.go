@@ -82,8 +82,8 @@ type Numbering struct {
 	Requests int // requests of the user so far
 }
 
-// Next counts the next event, which is of kind k. It returns the number of the event; 0 if events of the kind have
-// none.
+// Next counts the next event, which is of kind k. It returns the number of the event; 0 if events of the kind are not
+// numbered.
 func (n *Numbering) Next(k Kind) int {
 	if k == KindUser {
 		n.Requests++

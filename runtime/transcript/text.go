@@ -51,7 +51,7 @@ func appendEscape(dst, raw []byte) ([]byte, int) {
 		return append(dst, '\\'), 1
 	}
 	const width = len(`\u0000`)
-	if utf16.IsSurrogate(r) {
+	if utf16.IsSurrogate(r) { // it stands for a character with the escape after it
 		if low, ok := unicodeEscape(raw[width:]); ok {
 			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
 				return utf8.AppendRune(dst, pair), 2 * width
@@ -77,7 +77,7 @@ func AppendValid(dst, text []byte) []byte {
 	if utf8.Valid(text) {
 		return append(dst, text...)
 	}
-	for _, r := range string(text) {
+	for _, r := range string(text) { // r is U+FFFD for a byte that is not UTF-8
 		dst = utf8.AppendRune(dst, r)
 	}
 	return dst

@@ -18,7 +18,7 @@ func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	if len(s) < seconds || len(s) > most || s[13] != ':' || !strings.ContainsRune(" Tt", rune(s[10])) {
 		return bad()
 	}
-	var buffer [most + 1]byte
+	var buffer [most + 1]byte // one more for the zone
 	b := append(buffer[:0], s...)
 	b[10] = 'T'
 	if zone := string(b[seconds:]); strings.HasSuffix(zone, "z") {
@@ -35,7 +35,8 @@ func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	if _, offset := t.Zone(); err != nil || offset <= -day || offset >= day { // time.Parse accepts a zone of 24 hours
 		return bad()
 	}
-	if t = t.Add(leap); InRange(t).IsZero() {
+	t = t.Add(leap)
+	if isOutOfRange := InRange(t).IsZero(); isOutOfRange {
 		return bad()
 	}
 	return t.UTC(), nil
