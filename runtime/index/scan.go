@@ -121,13 +121,15 @@ type postings struct {
 // postings returns the postings of the grams of the query, the rarest first. If no message has a gram, it returns that
 // one alone.
 func (s *scan) postings() (sorted []postings) {
-	for _, g := range s.query.grams {
+	grams := s.query.grams
+	for i, g := range grams {
 		var p postings
 		for l := range s.lists(g) {
 			p.lists = append(p.lists, l)
 			p.count += int(l.count)
 		}
 		if p.count == 0 {
+			grams[0], grams[i] = g, grams[0] // the next segment is likely to have no message with the gram either
 			return []postings{p}
 		}
 		sorted = append(sorted, p)
