@@ -33,9 +33,8 @@ const (
 	Remark             // a string that explains another constraint
 )
 
-// Constraint is one row of the table of constraints. The loader, the checker, the schema, the wording, the
-// validators, the lock and its rules all read the table: a new constraint is a new row, and needs code only if it has
-// a new form.
+// Constraint is one row of the table of constraints. The loader, the checker, the schema, the wording, the validators,
+// the lock and its rules all read the table: a new constraint is a new row, and needs code only if it has a new form.
 type Constraint struct {
 	Key   string // in specs, reports and contract.lock
 	Doc   string // for authors of specs: one sentence without a full stop

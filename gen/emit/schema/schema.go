@@ -29,8 +29,7 @@ func Target() emit.Target {
 	return emit.Target{Name: to.Name, Lower: &to, Define: define, Emit: Emit}
 }
 
-// lowering describes how tools are lowered for a schema, which has no limits on names and describes only the
-// arguments.
+// lowering describes how tools are lowered for a schema, which has no limits on names and describes only the arguments.
 func lowering() lower.Target {
 	return lower.Target{Name: "schema", Schema: true, Dots: true, Terse: true}
 }

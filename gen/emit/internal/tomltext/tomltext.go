@@ -1,5 +1,4 @@
-// Package tomltext writes TOML 1.0 as a person would: keys in the given order, and texts with several lines as
-// blocks.
+// Package tomltext writes TOML 1.0 as a person would: keys in the given order, and texts with several lines as blocks.
 //
 // A string must never end early or start a key: everything that is not printable is escaped, and so are quotes and
 // backslashes where they are special.
