@@ -23,8 +23,7 @@ const (
 	partChars, smallPart = 8000, 1000
 	// answerChars are shown of the answer to a request.
 	answerChars = 4500
-	// callReach is how far from a tool call its result is looked for, in events:
-	// several calls may be made at once.
+	// callReach is how far from a tool call its result is looked for, in events: several calls may be made at once.
 	callReach = 16
 	// maxNotes is how many characters the notes beside one event have.
 	maxNotes = maxRemarks + 400

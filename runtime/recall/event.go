@@ -45,8 +45,7 @@ func included(include []string) (answers, others transcript.Scopes) {
 	return answers | others, others
 }
 
-// rank is how much the reader needs an event: of the first rank events are
-// shortened, and left out, first.
+// rank is how much the reader needs an event: of the first rank events are shortened, and left out, first.
 type rank int
 
 const (
@@ -144,8 +143,7 @@ func shortened(events []event, limit int) (result []event) {
 	return result
 }
 
-// maxMark is how many characters the mark of [joinMarked] has at most, in a text
-// of less than 10 GB.
+// maxMark is how many characters the mark of [joinMarked] has at most, in a text of less than 10 GB.
 const maxMark = len("\n[. 9999999999 chars .]\n")
 
 // joinMarked joins two parts of a text, with a mark on a line between them that has the number of missing characters. It

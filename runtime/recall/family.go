@@ -33,9 +33,8 @@ type family struct {
 	tools   *Tools
 }
 
-// Family returns the conversation tools. The environment variable called setting,
-// where it is set, names an external command line that they get conversations
-// from, which runner runs. The family's Commands are left to its front.
+// Family returns the conversation tools. The environment variable called setting, where it is set, names an external
+// command line that they get conversations from, which runner runs. The family's Commands are left to its front.
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
 	f := &family{host: host, setting: setting, runner: runner}
 	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv) })

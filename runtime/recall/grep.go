@@ -26,9 +26,8 @@ const (
 	linesOfEach = 3       // matching lines of an event that are looked at
 	maxReach    = 100_000 // the same where one event alone is searched
 
-	// About how many characters an answer has, unless limit is more than
-	// usualLimit: with lines of context over several conversations fewer are
-	// mostly tags.
+	// About how many characters an answer has, unless limit is more than usualLimit: with lines of context over several
+	// conversations fewer are mostly tags.
 	usualLimit, usualChars, contextChars = 50, 2900, 6000
 
 	maxCounted    = 8               // words that are counted of a pattern without a match
@@ -60,8 +59,7 @@ type match struct {
 	others []*match // equal matches of other events
 }
 
-// nearby is the lines of an event that match, and those around them,
-// without blank ones.
+// nearby is the lines of an event that match, and those around them, without blank ones.
 type nearby struct {
 	lines   []nearLine
 	chars   int  // of the event

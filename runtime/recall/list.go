@@ -20,8 +20,7 @@ const (
 	// maxOutlines is how many characters an answer with outlines may have: they
 	// are read to find a place, and the next page is one call away.
 	maxOutlines = 9000
-	// maxTitle is how many characters of a title, or of a tool's name, are shown:
-	// a long one would crowd out the rest.
+	// maxTitle is how many characters of a title, or of a tool's name, are shown: a long one would crowd out the rest.
 	maxTitle = 300
 )
 

@@ -30,8 +30,7 @@ type reading struct {
 	current bool // it reads the current conversation
 	anyway  bool // too much is shortened further, and not refused
 	source  conversations.Source
-	// answers and others are the scopes that are asked for: of answers, and of
-	// all other events.
+	// answers and others are the scopes that are asked for: of answers, and of all other events.
 	answers, others transcript.Scopes
 
 	conversations.Reading
@@ -221,8 +220,7 @@ func (r *reading) damageNotes() []string {
 	return nil
 }
 
-// chars returns how long a generated envelope is, in the characters
-// that caps count.
+// chars returns how long a generated envelope is, in the characters that caps count.
 func chars(e any) int { return envelope.Chars(envelope.Document(e)) }
 
 // fit returns the envelope that build makes of as many of n items as limit characters hold; of none, if one does not

@@ -27,8 +27,7 @@ const (
 	maxStructured = 50_000  // the same in an answer for programs
 )
 
-// separator is between the blocks of an answer. No line of a recorded text looks like its
-// three hyphens.
+// separator is between the blocks of an answer. No line of a recorded text looks like its three hyphens.
 const separator = "\n\n---\n\n"
 
 // searching is one call of conversation_search.
@@ -189,8 +188,7 @@ func withoutSeparators(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// isUnseen reports whether a rune cannot be seen: white space, joiners, and the pattern of
-// Braille without dots.
+// isUnseen reports whether a rune cannot be seen: white space, joiners, and the pattern of Braille without dots.
 func isUnseen(r rune) bool { return text.IsSpace(r) || text.IsHidden(r) || r == 0x2800 }
 
 // place names the message as the parameters of conversation_read do.
