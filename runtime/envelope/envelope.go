@@ -133,6 +133,7 @@ func (w *Writer) Inline(body string) {
 // Lines is [Writer.Inline] for several lines: line breaks stay.
 func (w *Writer) Lines(body string) { w.inline(text.Visible(body)) }
 
+// inline writes a clean text as the body of the current element, in a CDATA section if it could be taken for markup.
 func (w *Writer) inline(clean string) {
 	w.endStartTag()
 	if !strings.ContainsAny(clean, "<&") && !strings.Contains(clean, "]]>") {
