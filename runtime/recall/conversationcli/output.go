@@ -151,7 +151,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 		b.Truncate(b.Len() - 1) // without the line end, which Encode writes
-		b.WriteByte(":,"[i%2]) // keys have an even index, and their values an odd one
+		b.WriteByte(":,"[i%2])  // keys have an even index, and their values an odd one
 	}
 	return append(bytes.TrimSuffix(b.Bytes(), []byte(",")), '}'), nil
 }
