@@ -192,6 +192,20 @@ func lastRune(s string, before []byte) rune {
 	return r
 }
 
+// LongestRun returns the greatest number of bytes b in s that follow each other.
+func LongestRun(s string, b byte) int {
+	longest, run := 0, 0
+	for i := range len(s) {
+		if s[i] != b {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
 // Invalid returns the offset of the first byte that is not UTF-8, or -1.
 func Invalid(s string) int {
 	for i, r := range s {
