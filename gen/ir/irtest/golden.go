@@ -1,6 +1,7 @@
 package irtest
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,10 +26,7 @@ func Golden(t testing.TB, files []emit.File) {
 		}
 		want[name] = true
 		if update {
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, f.Data, 0o644)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -101,13 +101,7 @@ func Key(path ...string) string {
 
 // isBare reports whether s can be a step of a key without quotes.
 func isBare(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
 // Array returns strings as an array: on one line if it is short, and with one item a line otherwise.
