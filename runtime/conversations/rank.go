@@ -171,7 +171,7 @@ func (r *ranking) holding(ctx context.Context, s *source) (holding map[messageKe
 	for _, phrase := range r.phrases {
 		p := excerpt.Literal(phrase, true)
 		found := map[messageKey]bool{}
-		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Filter: r.query.indexFilter(s)}
+		q := index.Query{Text: p.Required(), Has: p.HasRequired, TextOnly: true, Filter: r.query.indexFilter(s)}
 		for hit, err := range s.view.Search(ctx, q) {
 			if err != nil {
 				return nil, err

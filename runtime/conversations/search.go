@@ -268,7 +268,7 @@ func (q *SearchQuery) isOwn(kind uint8, extra []byte) bool {
 func (q *SearchQuery) forIndex(s *source) index.Query {
 	iq := index.Query{Filter: q.indexFilter(s), TextOnly: q.Order != Newest}
 	if q.Pattern != nil && q.Pattern.Required() != "" {
-		iq.Text, iq.Find = q.Pattern.Required(), q.Pattern.Find
+		iq.Text, iq.Has = q.Pattern.Required(), q.Pattern.HasRequired
 	}
 	if q.After != nil {
 		iq.After = q.After.inIndex()
