@@ -53,9 +53,8 @@ const (
 	lookAt, readAt = 24, 96
 	// latestShare is the share of the best score in its conversation that the latest statement needs.
 	latestShare = 0.65
-	// shortReply is the most bytes of a reply that is shown beside the assistant's question, and replyCounts its
-	// share of the question's score. With LoCoMo it costs nothing; 160 bytes cost 0.2 points of some evidence on the
-	// page.
+	// shortReply is the most bytes of a reply that is shown beside the assistant's question, and replyCounts its share
+	// of the question's score. With LoCoMo it costs nothing; 160 bytes cost 0.2 points of some evidence on the page.
 	shortReply, replyCounts = 120, 0.99
 	// shortAnswer is the most bytes of a reply that ranks by itself and is shown with the assistant's message before
 	// it.
