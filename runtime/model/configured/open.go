@@ -68,8 +68,7 @@ func (m Model) readScript() ([]byte, error) {
 	return safefile.Read(path, maxScript)
 }
 
-// keyIn returns a value without the space around it. The error is that this is empty, or has a character other than
-// visible ASCII, and so is no key. The error names the source of the value, but does not show the value.
+// keyIn returns a value without the space around it, or an error if that is no key. The error shows only the source.
 func keyIn(value, source string) (string, error) {
 	key := strings.TrimSpace(value)
 	switch {
@@ -100,8 +99,7 @@ func commandKey(c process.Command) provider.Key {
 	}
 }
 
-// printedKey runs a command and returns the key that the command prints. The error does not show the output and the
-// arguments, which may have the key in them.
+// printedKey returns the key that a command prints. The error shows neither output nor arguments, which may have the key.
 func printedKey(ctx context.Context, c process.Command) (string, error) {
 	result, err := process.Exec{}.Run(ctx, c)
 	failure, failed := errors.AsType[*process.Error](err)
