@@ -1,6 +1,7 @@
 package configured
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,12 +28,9 @@ func (m Model) Open(getenv func(string) string) (model.Model, error) {
 	case t.API == command:
 		return program.Model{Name: m.Name, Config: t, Runner: process.Exec{}}, nil
 	case t.API == scripted:
-		var opened *script.Model
-		source, err := m.readScript()
-		if err == nil {
-			opened, err = script.Parse(m.Name, string(source))
-		}
-		if err != nil {
+		source, readErr := m.readScript()
+		opened, parseErr := script.Parse(m.Name, string(source))
+		if err := cmp.Or(readErr, parseErr); err != nil {
 			message := fmt.Sprintf("the script %s: %s", text.Quote(t.Script), text.Line(text.Cut(err.Error(), 500)))
 			return nil, &model.Error{Model: m.Name, Code: model.CodeConfiguration, Message: message}
 		}

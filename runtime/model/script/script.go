@@ -174,6 +174,7 @@ type history struct {
 	calls     int
 }
 
+// historyOf returns the part of a history that decides on the next response.
 func historyOf(items []model.Item) history {
 	var h history
 	for i, item := range items {

@@ -186,7 +186,7 @@ func (e *ForkError) Error() string {
 func (p *Project) FromFork(ctx context.Context, id transcript.ID) (n New, err error) {
 	err = inWorkspace(ctx, p.workspace, id, func(c store.Conversation) error {
 		n = New{Title: c.Title, Settings: Settings{Hidden: c.Hidden, Recorded: string(id)}}
-		calls := map[string]session.Item{}
+		calls := map[string]session.Item{} // that have no output yet, by their ids
 		_, err := c.Read(ctx, func(e *transcript.Event) bool {
 			n.History = append(n.History, historyOf(e, calls)...)
 			return true
