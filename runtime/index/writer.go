@@ -23,6 +23,7 @@ type Writer struct {
 	index         *Index
 	unlock        func()
 	builder       *builder // of the next segment
+	other         *builder // of the segment that is being written, if there is one
 	writing       sync.WaitGroup
 	segmentWriter *segmentWriter
 	written       *segment // the segment that was written and is not in segments yet; nil if there is none
@@ -40,7 +41,7 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	}
 	w := &Writer{index: x, unlock: unlock, conversations: map[string]*Conversation{}}
 	w.Language = x.Language
-	w.builder = w.newBuilder()
+	w.builder, w.other = w.newBuilder(), w.newBuilder()
 	w.segmentWriter = newSegmentWriter(x.files, x.Language)
 	view, err := x.View()
 	if err == nil {
@@ -94,15 +95,12 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 	part := w.Part
 	w.Part++
 	c.Messages = old.Messages
-	b, before := w.builder, len(w.builder.messages)
 	for m, err := range messages {
 		if err == nil {
 			err = w.addMessage(ctx, part, c, m)
 		}
 		if err != nil {
-			if b == w.builder { // otherwise b is written, and the new messages there are invisible
-				b.messages = b.messages[:before]
-			}
+			w.builder.remove(part) // messages of the part in other segments are invisible
 			return err
 		}
 		c.Messages++
@@ -158,12 +156,13 @@ func (w *Writer) writeSegment(ctx context.Context) error {
 	if err != nil || len(w.builder.messages) == 0 {
 		return err
 	}
-	b := w.builder
-	w.builder = w.newBuilder()
+	w.builder, w.other = w.other, w.builder
+	w.builder.reset()
 	w.writing.Go(func() {
+		b := w.other
 		w.written, w.failed = w.segmentWriter.write(b)
 		if b.size > 2*b.limits.segment { // a large message: its arrays would stay until the last segment
-			w.segmentWriter = newSegmentWriter(w.segmentWriter.files, w.Language)
+			w.segmentWriter, w.other = newSegmentWriter(w.segmentWriter.files, w.Language), w.newBuilder()
 		}
 	})
 	return nil
