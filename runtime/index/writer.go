@@ -25,11 +25,11 @@ type Writer struct {
 	builder       *builder // of the next segment
 	other         *builder // of the segment that is being written, if there is one
 	writing       sync.WaitGroup
-	segmentWriter *segmentWriter
-	written       *segment // the segment that was written and is not in segments yet; nil if there is none
-	failed        error    // the error of writing a segment: its messages are lost, and nothing can be committed
-	text          int64    // bytes of the messages that were put
-	purge         bool     // the next commit rewrites segments with removed messages
+	segmentWriter *segmentWriter // nil before the first segment
+	written       *segment       // the segment that was written and is not in segments yet; nil if there is none
+	failed        error          // the error of writing a segment: its messages are lost, and nothing can be committed
+	text          int64          // bytes of the messages that were put
+	purge         bool           // the next commit rewrites segments with removed messages
 }
 
 // Write waits for the lock of the index, until ctx is done, and returns a writer. It makes the index anew if there is
@@ -41,8 +41,7 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	}
 	w := &Writer{index: x, unlock: unlock, conversations: map[string]*Conversation{}}
 	w.Language = x.Language
-	w.builder, w.other = w.newBuilder(), w.newBuilder()
-	w.segmentWriter = newSegmentWriter(x.files, x.Language)
+	w.release()
 	view, err := x.View()
 	if err == nil {
 		w.contents = view.contents
@@ -62,7 +61,11 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	return w, nil
 }
 
-func (w *Writer) newBuilder() *builder { return &builder{limits: w.index.limits} }
+// release drops the arrays in which segments were made.
+func (w *Writer) release() {
+	w.builder, w.other = &builder{limits: w.index.limits}, &builder{limits: w.index.limits}
+	w.segmentWriter = nil
+}
 
 // Text returns the number of bytes of the messages that were put.
 func (w *Writer) Text() int64 { return w.text }
@@ -137,6 +140,7 @@ func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
 	if err := w.merge(ctx); err != nil {
 		return err
 	}
+	w.release()
 	w.purge = false
 	w.State, w.Segments = state, nil
 	for _, s := range w.segments {
@@ -159,10 +163,13 @@ func (w *Writer) writeSegment(ctx context.Context) error {
 	w.builder, w.other = w.other, w.builder
 	w.builder.reset()
 	w.writing.Go(func() {
+		if w.segmentWriter == nil {
+			w.segmentWriter = newSegmentWriter(w.index.files, w.Language)
+		}
 		b := w.other
 		w.written, w.failed = w.segmentWriter.write(b)
 		if b.size > 2*b.limits.segment { // a large message: its arrays would stay until the last segment
-			w.segmentWriter, w.other = newSegmentWriter(w.segmentWriter.files, w.Language), w.newBuilder()
+			w.segmentWriter, w.other = nil, &builder{limits: b.limits}
 		}
 	})
 	return nil
