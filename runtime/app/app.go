@@ -73,8 +73,7 @@ func NewHost() *toolset.Host {
 }
 
 // collectLater lets the heap grow to 16 MB instead of 4 before the first garbage collection: most commands then end
-// without one. Later collections are as usual. A server does not call collectLater, because the server would only hold
-// more memory.
+// without one. Later collections are as usual. A server would only hold more memory.
 func collectLater() {
 	const times = 4
 	before := debug.SetGCPercent(100 * times)

@@ -82,10 +82,9 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// DecodeObject decodes exactly one JSON object. Unlike encoding/json it refuses duplicate names, invalid UTF-8, and
-// text after the object. It also refuses text and objects beyond the bounds of this package. For empty input and for
-// null, which hosts send too, it returns an object without members. For a JSON string that holds an object it returns
-// that object and a note.
+// DecodeObject decodes exactly one JSON object. It refuses duplicate names, invalid UTF-8, text after the object, and
+// what is beyond the bounds of this package. Empty input and null, which hosts send, are an object without members. For
+// a JSON string that holds an object it returns that object and a note.
 func DecodeObject(raw []byte) (object Object, notes []string, err error) {
 	if len(raw) > MaxBytes {
 		return nil, nil, fmt.Errorf("%d bytes are more than the %d allowed", len(raw), MaxBytes)
@@ -135,8 +134,7 @@ func decode(raw []byte) (any, error) {
 	return value, nil
 }
 
-// describe returns an error whose text can end a sentence for a decoder's error. offset is the byte at which the
-// decoder stopped.
+// describe returns a decoder's error with a text that can end a sentence. offset is where the decoder stopped.
 func describe(err error, offset int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON text ends too early")

@@ -60,8 +60,7 @@ func Blank(s string) bool {
 	return true
 }
 
-// SingleLine reports whether s has no line break and no NUL, so that it can be a line of input and an argument of a
-// process.
+// SingleLine reports whether s has no line break and no NUL: it can be a line of input, or an argument of a process.
 func SingleLine(s string) bool {
 	for i := range len(s) {
 		switch s[i] {

@@ -245,8 +245,7 @@ func (a *Attribute) write(w *envelope.Writer, value any) error {
 	return nil
 }
 
-// typed converts a value to the type of the attribute. Nil, and an empty text for a time, become the zero value. The
-// error says which type is expected.
+// typed converts a value to the type of the attribute, nil to the zero value. The error says which type is expected.
 func (a *Attribute) typed(value any) (any, error) {
 	expected := "a string"
 	switch a.Type {
@@ -324,9 +323,8 @@ func kindOf(v any) string {
 	return "string"
 }
 
-// follow returns the value at a path in a record, or nil if that value is null or absent. A step of the path is the
-// name of a member, the index of an item, or EveryItem. A step that does not fit its value, such as a name in an array,
-// is an error.
+// follow returns the value at a path in a record, or nil for null and for none. A step is the name of a member, the
+// index of an item, or EveryItem. A step that does not fit its value, such as a name in an array, is an error.
 func follow(value any, path []string) (any, error) {
 	if len(path) == 0 || value == nil {
 		return value, nil

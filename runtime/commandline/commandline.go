@@ -26,8 +26,7 @@ type Line struct {
 	Command []string
 	// Env is the environment variable that replaces the program, or empty.
 	Env string
-	// PassEnv are variables that the program gets in addition to those of [process.DefaultEnv]. A name that ends in *
-	// means all names with that prefix.
+	// PassEnv are variables that the program gets besides [process.DefaultEnv]. NAME* means all names with that prefix.
 	PassEnv []string
 }
 

@@ -2,8 +2,7 @@ package commandline
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// Tool is a tool whose work is a command line: its parameters, the command, the form of its output, and the form of
-// the answer.
+// Tool is a tool whose work is a command line, with the forms of the command's output and of the answer.
 type Tool struct {
 	contract.Tool
 	Former  []Former
@@ -30,8 +29,7 @@ type Command struct {
 	// Dir is the working directory: a slash-separated path in the directory of the call.
 	Dir     string
 	Timeout int // in seconds; 0 means the default of package process
-	// OKExit are all exit codes with which there is an answer. With those in EmptyExit, the answer has no records and
-	// the output is ignored.
+	// OKExit are all exit codes with an answer. With those in EmptyExit, it has no records and the output is ignored.
 	OKExit, EmptyExit []int
 	Failures          []ExitFailure
 }

@@ -52,9 +52,8 @@ func dotted(keyPath place) string {
 	return strings.Join(names, ".")
 }
 
-// load parses the content of the file at path: src and readErr are the results of reading the file. It returns false if
-// there is no file, or if the file cannot be used. A file that cannot be used is a problem, and disables every table
-// that the file may have.
+// load parses the file at path, whose reading has returned src and readErr. It returns false if there is no file, or if
+// the file cannot be used: that is a problem, which disables every table that the file may have.
 func (f *File) load(path string, src []byte, readErr error) bool {
 	if errors.Is(readErr, fs.ErrNotExist) || errors.Is(readErr, syscall.ENOTDIR) {
 		if _, err := os.Lstat(path); err != nil {

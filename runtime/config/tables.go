@@ -34,8 +34,7 @@ type Server struct {
 	URL     string            `toml:"url"` // over streamable HTTP
 }
 
-// Topic is a topic of the knowledge base, [kb.topic.ID]. A later file replaces the values of an earlier one, but adds
-// to its lists.
+// Topic is a table [kb.topic.ID]. A later file replaces the values of an earlier one, but adds to its lists.
 type Topic struct {
 	ID           string
 	Enable       bool     `toml:"enable"`

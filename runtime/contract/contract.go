@@ -19,8 +19,7 @@ import (
 
 // Context describes where a call comes from. Every field may be empty: hosts differ in what they send.
 type Context struct {
-	// ConversationID is the calling conversation's id, as the host spells it. If it is empty, that conversation
-	// cannot be left out of results.
+	// ConversationID is the calling conversation's id, as the host spells it; empty if it is not known.
 	ConversationID string
 	// Kin is true if the conversations that the calling one was started or forked from are left out with it.
 	Kin bool
@@ -60,8 +59,7 @@ func (c Call) Noted(answer string) string {
 	return answer
 }
 
-// Tool describes a tool to a host. It is a value: a family changes copies, for instance to describe what there is at
-// the moment.
+// Tool describes a tool to a host. A family may change copies of it, for instance to describe what there is now.
 type Tool struct {
 	Name        string
 	Title       string   // the name for people
@@ -118,11 +116,9 @@ func Files(fsys fs.FS, folder string) []File {
 	return files
 }
 
-// Error is a failure other than malformed arguments: an unknown id, a range that does not exist, a program that did
-// not answer.
+// Error is a failure other than malformed arguments: an unknown id, a range that does not exist, a silent program.
 type Error struct {
-	// Message has the cause and the remedy, a sentence each. It names no path of the user's machine: a model need not
-	// know it, and may pass it on.
+	// Message has the cause and the remedy, a sentence each. It names no path of this machine: a model may pass it on.
 	Message string
 	// Detail is Message for a person, with paths. Empty means that Message is for people too.
 	Detail string
@@ -130,8 +126,7 @@ type Error struct {
 	Transient bool
 	// Caller is true if another call may work.
 	Caller bool
-	// NoProject is true if the directory of the call belongs to no project. A front that chose the directory can then
-	// say how to choose another.
+	// NoProject is true if the directory of the call is in no project. A front can then say how to choose another.
 	NoProject bool
 	// Err is the cause for errors.Is and errors.As. Its text is not shown.
 	Err error

@@ -11,8 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Code is the kind of a problem with an argument. Codes are part of the tool contract: prompts and tests may depend
-// on them.
+// Code is the kind of a problem with an argument. Codes are part of the tool contract.
 type Code string
 
 // The codes.
@@ -123,8 +122,7 @@ func Type(path, want string, got any, fix string) Problem {
 	return Problem{Path: path, Code: CodeType, Fix: fix, Message: path + " must be " + want + ", got " + kindOf(got) + " " + show(got) + "."}
 }
 
-// Enum returns the problem of a string that is not an allowed value. The fix is the nearest allowed value, or
-// fallback if none is near.
+// Enum returns the problem of a string that is not an allowed value. The fix is the nearest one, or else fallback.
 func Enum(path, got string, allowed []string, fallback string) Problem {
 	p := Problem{Path: path, Code: CodeEnum, Allowed: allowed, Nearest: near.Name(got, allowed), Fix: fallback}
 	if p.Nearest != "" {
@@ -134,8 +132,7 @@ func Enum(path, got string, allowed []string, fallback string) Problem {
 	return p
 }
 
-// Limit returns the problem of a number, length or item count outside its range. want completes the sentence "path
-// must be …".
+// Limit returns the problem of a number or a count outside its range. want completes the sentence "path must be …".
 func Limit(path string, code Code, want string, got any, fix string) Problem {
 	return Problem{Path: path, Code: code, Fix: fix, Message: path + " must be " + want + ", got " + show(got) + "."}
 }

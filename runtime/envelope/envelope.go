@@ -15,8 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Writer builds one document. Nested elements are indented by two spaces; the text ends without a newline. The zero
-// value is ready to use.
+// Writer builds one document. Nested elements are indented; no newline is at the end. The zero value is ready to use.
 type Writer struct {
 	buf   []byte
 	stack []frame
@@ -171,8 +170,7 @@ func (w *Writer) JSON(body string) {
 	w.buf = append(append(append(w.buf, '\n'), fence...), "\n]]>"...)
 }
 
-// cdata writes a clean text in an open CDATA section. Every "]]>" ends the section and begins another, so that the
-// text cannot end it.
+// cdata writes a clean text in an open CDATA section. Each "]]>" in it is split between two sections.
 func (w *Writer) cdata(clean string) {
 	w.buf = append(w.buf, strings.ReplaceAll(clean, "]]>", "]]]]><![CDATA[>")...)
 }

@@ -49,9 +49,8 @@ func Run(ctx context.Context, host *toolset.Host, registry *toolset.Registry, ar
 	return true
 }
 
-// answer returns the answer to the call that the arguments of jp-tool describe. For the action format_arguments it runs
-// no tool, and returns the call's arguments as a person reads them. Wrong flags and arguments are errors, and so is an
-// error of the tool.
+// answer returns the answer to the call that the arguments of jp-tool describe. For the action format_arguments it only
+// returns the call's arguments as a person reads them. The error is about flags or arguments, or that of the tool.
 func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *toolset.Registry) (string, error) {
 	if err := l.apply(host); err != nil {
 		return "", err

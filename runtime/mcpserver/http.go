@@ -111,8 +111,7 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 	return nil
 }
 
-// Handler serves MCP at / and [Path], and "ok" at /healthz. In both eras of the protocol each request is independent:
-// there is no session to lose.
+// Handler serves MCP at / and [Path], and "ok" at /healthz. Each request is independent: there are no sessions.
 func (s *Server) Handler(opts HTTPOptions) http.Handler {
 	limits, _ := newLifetime(context.Background())
 	return s.handler(limits, opts)
@@ -181,8 +180,7 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	hasSessions := r.Header.Get("Mcp-Protocol-Version") < stateless // an earlier date, or missing
 	if hasSessions && r.Header.Get("Mcp-Session-Id") == "" {
-		// The id means nothing, as no session is kept. Without an id, the conformance suite fails
-		// server-sse-multiple-streams.
+		// The id means nothing, but without one the conformance suite fails server-sse-multiple-streams.
 		w.Header().Set("Mcp-Session-Id", rand.Text())
 	}
 	// limits ends with the client's connection or with the server's limits. The context of r itself does not end with
@@ -196,8 +194,8 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 	h.mcp.ServeHTTP(&impatientWriter{w}, r)
 }
 
-// impatientWriter bounds the time for each part of an answer. The whole answer may take long: a call that lasts, or a
-// stream of changes.
+// impatientWriter bounds the time for each part of an answer. A whole answer may take long, such as a stream of
+// changes.
 type impatientWriter struct{ http.ResponseWriter }
 
 // Write writes a part of an answer. It fails if the client does not receive the part within writeTime.

@@ -153,8 +153,7 @@ func (c Command) checkDir() error {
 	return e
 }
 
-// startError returns the error for a program that could not be started although its file and the working directory
-// existed.
+// startError returns the error for a program that did not start although its file and the working directory existed.
 func (c Command) startError(err error) *Error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -20,9 +20,8 @@ type Registry struct {
 	families []Family
 }
 
-// NewRegistry returns a registry of families. Two families with the same name are an error, and so are two tools, flags,
-// prompts or pages with the same name, two kinds of resources with the same scheme, and a flag with the name of a flag
-// of [Host].
+// NewRegistry returns a registry of families. It is an error if two of them have the same name of a family, tool, flag,
+// prompt or page, or the same scheme of resources, or if a flag has the name of a flag of [Host].
 func NewRegistry(families ...Family) (*Registry, error) {
 	owners := map[string]string{} // by kind and name
 	var clashes []error

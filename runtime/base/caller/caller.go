@@ -30,8 +30,7 @@ type Process uint8
 
 // The relations.
 const (
-	// Foreign: the program did not start the process, as far as is known. The environment says nothing about the
-	// program.
+	// Foreign: the program did not start the process, as far as is known, and the environment does not tell of it.
 	Foreign Process = iota
 	// Server: the program started the process to take calls of any conversation, as long as the program runs.
 	Server

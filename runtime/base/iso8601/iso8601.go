@@ -14,8 +14,7 @@ import (
 // ErrForm is the error for a text that is no date in a known form.
 var ErrForm = errors.New("not a date in a form of ISO 8601")
 
-// Span is the time from the first to the last instant of a date, both inclusive, in UTC. They are equal for a date
-// with a time of day.
+// Span is the time from the first to the last instant of a date, in UTC. They are equal for a date with a time of day.
 type Span struct{ First, Last time.Time }
 
 // expression matches a date. Its groups are 1, the year; 2 and 3, or 4 and 5, the month and day; 6 and 7, the week and

@@ -13,9 +13,8 @@ import (
 // maxNames is the greatest number of names in the path of a key.
 const maxNames = 128
 
-// Scan returns an index of a TOML document, also of TOML 1.1. The index refers to src, which must not change. Scan stops
-// at the first text that its parser does not know, and at a key of more than 128 names, see [Index.Deep]; the index has
-// what comes before.
+// Scan returns an index of a TOML document, also of TOML 1.1. The index refers to src. Scan stops at the first text
+// that its parser does not know, and at a key of more than 128 names, see [Index.Deep].
 func Scan(src []byte) *Index {
 	x := &Index{source: diag.NewSource(src), root: &node{}}
 	text := bytes.TrimPrefix(src, []byte("\uFEFF"))

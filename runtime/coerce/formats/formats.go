@@ -63,12 +63,10 @@ func Date(s string) bool {
 	return err == nil
 }
 
-// UUID reports whether s is a UUID of RFC 9562, section 4: hexadecimal digits in five
-// groups, in either case.
+// UUID reports whether s is a UUID of RFC 9562, section 4: five groups of hexadecimal digits, in either case.
 func UUID(s string) bool { return regexp.MustCompile(uuid).MatchString(s) }
 
-// URI reports whether s is an absolute URI for net/url, that is, one with a scheme. An IPv6 address must be in
-// brackets.
+// URI reports whether s is a URI with a scheme, for net/url. An IPv6 address must be in brackets.
 func URI(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || !u.IsAbs() {
