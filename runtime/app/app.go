@@ -40,8 +40,7 @@ import (
 
 // Program describes a program.
 type Program struct {
-	// Name is the program's name on command lines and at hosts: letters, digits and hyphens. Title is its name for
-	// people; empty means Name.
+	// Name is the program's name at hosts: letters, digits and hyphens. Title is its name for people, or empty.
 	Name, Title, Version string
 	// Short, Long and Example are the help of the program. Each may be empty.
 	Short, Long, Example string

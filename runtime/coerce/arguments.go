@@ -7,8 +7,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Params returns the arguments of a call, as [Arguments] does and with defaults, in a struct P whose fields are the
-// parameters of the tool in their order.
+// Params returns [Arguments] with defaults as a struct P, whose fields are the tool's parameters in their order.
 func Params[P any](call *contract.Call, tool *contract.Tool) (P, error) {
 	var params P
 	args, err := Arguments(call, tool, nil)

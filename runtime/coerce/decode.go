@@ -209,8 +209,7 @@ func Int(v any) (int64, bool) {
 	return decimalInt(string(number))
 }
 
-// Float returns a json.Number as a float64; false for anything else. A number beyond float64 becomes the nearest
-// float64, so that range checks are still right.
+// Float returns a json.Number as the nearest float64, also if it is out of range; false for anything else.
 func Float(v any) (float64, bool) {
 	number, ok := v.(json.Number)
 	if !ok {
@@ -226,9 +225,8 @@ func Float(v any) (float64, bool) {
 	return n, true
 }
 
-// decimalInt parses a JSON number with a fraction, an exponent or more digits than an int64 has. It returns false if
-// the number is no integer, and the nearest int64 for an integer out of range. The memory it uses does not depend on
-// the exponent, which a caller chooses.
+// decimalInt parses a JSON number with a fraction, an exponent or many digits; false if it is no integer. Out of range
+// it returns the nearest int64. The memory it uses does not depend on the exponent, which a caller chooses.
 func decimalInt(s string) (int64, bool) {
 	unsigned, negative := strings.CutPrefix(s, "-")
 	mantissa, exponent := unsigned, 0

@@ -12,8 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Problems returns the problems with the arguments of a tool, or nil: first of parameters in declared order, then of
-// unknown names, then of rules between parameters.
+// Problems returns the problems with arguments, or nil: first of parameters, then of unknown names, then of rules.
 func Problems(tool *contract.Tool, args Object) []contract.Problem {
 	var c checker
 	c.checkObject(&contract.Shape{Members: tool.Parameters}, args, "")

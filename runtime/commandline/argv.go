@@ -95,9 +95,8 @@ func (c *call) words(arg *Arg) []string {
 	return words
 }
 
-// texts returns the value of a parameter as strings, one for each item of a list, and the paths of these strings in the
-// arguments. It returns no strings for a value that is not given, and none for an item that is an array or an object.
-// The name may also be CallingConversation.
+// texts returns the value of a parameter, or of CallingConversation, as strings, one for each item of a list, and their
+// paths in the arguments. It leaves out a value that is not given, and items that are arrays or objects.
 func (c *call) texts(name string) (values, paths []string) {
 	if name == CallingConversation {
 		if c.conversation == "" {

@@ -45,8 +45,7 @@ func (l Lines) Lookup(name string) (Line, bool) {
 // Runner answers calls of tools.
 type Runner struct {
 	Lines Lines
-	// Dir is the directory of tools.toml, to which paths of programs are relative. If it is empty, they are relative
-	// to the working directory of this process.
+	// Dir is the base of relative paths of programs: the directory of tools.toml, or empty for the working directory.
 	Dir string
 	// Getenv returns a variable of the environment.
 	Getenv func(string) string

@@ -49,8 +49,7 @@ type Arg struct {
 	When, Unless string
 	// Empty is true if the value of a parameter in the argument may be empty.
 	Empty bool
-	// Free is true if a value at the beginning of the argument may begin with a hyphen: the argument follows an end of
-	// options that the program is known to accept.
+	// Free is true if a value may begin the argument with a hyphen: the argument follows an end of options.
 	Free bool
 }
 

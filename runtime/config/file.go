@@ -80,8 +80,7 @@ func (f *File) load(path string, src []byte, readErr error) bool {
 	return false
 }
 
-// parse parses src and sets the index, the values and the keys of f. If src is not valid, it returns the problem and
-// the problem's position; otherwise problem is empty.
+// parse sets the index, the values and the keys of f from src. It returns why src is not valid and where, or "".
 func (f *File) parse(src string) (span diag.Span, problem string) {
 	f.index = tomlpos.Scan([]byte(src))
 	if span, isDeep := f.index.Deep(); isDeep {
@@ -177,8 +176,7 @@ func (f *File) decodeValue(value toml.Primitive, result any, keyPath place) bool
 	return false
 }
 
-// absolutePaths returns the absolute paths in list, with ~/ expanded. Any other element of list is a problem and is
-// left out. keyPath is the path of the list in the file.
+// absolutePaths returns the absolute paths in a list at keyPath, with ~/ expanded. Other elements are problems.
 func (f *File) absolutePaths(list []string, keyPath ...any) []string {
 	var paths []string
 	for i, written := range list {

@@ -41,8 +41,7 @@ type Call struct {
 	Notes []string
 }
 
-// Renamed returns the call, which has a former name of a tool, with the current name and a note about it. until is the
-// last day on which the former name is sure to work.
+// Renamed returns a call by a former name with the current name and a note. until is the former name's last day.
 func (c Call) Renamed(name, until string) Call {
 	c.Notes = append(slices.Clip(c.Notes), c.Tool+" is now called "+name+"; the old name works until "+until+".")
 	c.Tool = name

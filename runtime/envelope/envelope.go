@@ -123,8 +123,7 @@ func (w *Writer) Body(form, text string) {
 	}
 }
 
-// Inline writes the body of the current element on one line: line breaks become spaces. The body is in a CDATA section
-// if anything in it could be taken for markup.
+// Inline writes the body of the current element on one line, in a CDATA section if it could be taken for markup.
 func (w *Writer) Inline(body string) {
 	w.inline(text.Line(body))
 }

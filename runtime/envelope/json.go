@@ -58,9 +58,8 @@ func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 	}
 }
 
-// fields writes the fields of a struct as members of an object, with the names in their tags. A field with the tag
-// variant:"key=value" is a pointer to a struct. If the pointer is not nil, fields writes the member key with that value,
-// and the fields of the struct as further members.
+// fields writes the fields of a struct as members, by their tags. A field with the tag variant:"key=value" is a
+// pointer. If it is not nil, fields writes the member key with that value and the members of the struct it points to.
 func (w *jsonText) fields(v reflect.Value) {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i).Tag

@@ -33,8 +33,8 @@ type jpCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Run prints the outcome of a command line of jp-tool and returns true. For any other command line, and where a person
-// asks for help, it does nothing and returns false.
+// Run prints the outcome of a command line of jp-tool and returns true. For any other, and for --help, it returns
+// false.
 func Run(ctx context.Context, host *toolset.Host, registry *toolset.Registry, args []string) (answered bool) {
 	line, ok := parse(registry, args)
 	if !ok || asksForHelp(line.args) {

@@ -72,9 +72,8 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// ServeListener serves clients on a listener until ctx is done, and returns nil then. Requests that are not answered at
-// the end of ctx have [Config.DrainTime] to finish; after that time they are stopped. If the listener fails,
-// ServeListener returns the listener's error at once.
+// ServeListener serves clients until ctx is done, and returns nil then. Requests without an answer then have
+// [Config.DrainTime], after which they are stopped. If the listener fails, its error is returned at once.
 func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts HTTPOptions) error {
 	limits, stop := newLifetime(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -194,8 +193,7 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 	h.mcp.ServeHTTP(&impatientWriter{w}, r)
 }
 
-// impatientWriter bounds the time for each part of an answer. A whole answer may take long, such as a stream of
-// changes.
+// impatientWriter bounds the time for each part of an answer. A whole answer, such as a stream, may take long.
 type impatientWriter struct{ http.ResponseWriter }
 
 // Write writes a part of an answer. It fails if the client does not receive the part within writeTime.

@@ -24,8 +24,7 @@ type Config struct {
 	Name, Title, Version string
 	// Tools has the families whose tools, resources and prompts are served.
 	Tools *toolset.Registry
-	// Context is the origin of a call if the client says nothing about it: the directory from which the project is
-	// looked for, and the current conversation.
+	// Context is the origin of a call if the client says nothing of it: the project's directory and the conversation.
 	Context contract.Context
 	// NoProject is advice for a person, a sentence that is added to the error of a call outside of a project.
 	NoProject string
@@ -126,7 +125,7 @@ func New(cfg Config) *Server {
 }
 
 // guard wraps the handler of every request and notification. The context of a request ends with its lifetime. A panic
-// and an internal error are logged; the client gets an error without their text. A request wakes watch when it ends.
+// and an internal error are logged; the client gets an error without their text. After a request, watch is woken.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
@@ -182,8 +181,7 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	switch result := result.(type) {
 	case *mcp.InitializeResult:
 		s.introduce(ctx, req, &result.Instructions)
-		// A client that begins with initialize would be notified of changed lists on an HTTP stream that is not served,
-		// so notifications are not announced over HTTP.
+		// A client that begins with initialize would be notified on an HTTP stream, which is not served.
 		if isHTTP := req.GetExtra() != nil; isHTTP {
 			result.Capabilities.Tools, result.Capabilities.Resources = &mcp.ToolCapabilities{}, &mcp.ResourceCapabilities{}
 		}
@@ -204,8 +202,7 @@ func (s *Server) introduce(ctx context.Context, req mcp.Request, instructions *s
 	*instructions = s.cfg.Tools.Instructions(ctx, callContext)
 }
 
-// listTTL returns the time in milliseconds for which a client may keep the list of tools or of resources: 0 if these
-// lists may change while the server runs.
+// listTTL returns the milliseconds for which a client may keep a list: 0 if lists may change while the server runs.
 func (s *Server) listTTL() int {
 	if s.cfg.Tools.Changes() {
 		return 0

@@ -39,8 +39,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// HeadTail keeps half of Limit bytes from the start of a stream, and half from the end: a command says last why it
-// failed.
+// HeadTail keeps the first and the last bytes of a stream, half of Limit each: a command says last why it failed.
 type HeadTail struct {
 	Limit int
 	Total int // length of the stream in bytes

@@ -109,8 +109,7 @@ func (c Command) child(limits Limits) (*exec.Cmd, error) {
 	return child, nil
 }
 
-// program returns the absolute path of the file to run. The error, an [*Error], says that the file cannot be run, or
-// that the working directory does not exist.
+// program returns the absolute path of the file to run, or an [*Error] about the file or the working directory.
 func (c Command) program() (string, error) {
 	found, err := exec.LookPath(c.Path)
 	if err == nil {

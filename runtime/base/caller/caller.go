@@ -18,8 +18,7 @@ type Caller struct {
 	Client string
 	// Process is the relation of this process to the program. The meaning of its environment depends on it.
 	Process Process
-	// ParentPID is the process that started this one, Started the time, and Dir the directory. They are zero unless
-	// Process is Server.
+	// ParentPID is the process that started this one, Started the time, Dir the directory; for a Server only.
 	ParentPID int
 	Started   time.Time
 	Dir       string

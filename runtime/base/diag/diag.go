@@ -81,8 +81,7 @@ func (d Diagnostic) String() string {
 	return b.String()
 }
 
-// Place returns the file, then the line and the column as far as they are known: FILE:LINE:COL, as editors read it. The
-// name of the file is not made safe to show.
+// Place returns FILE:LINE:COL, as far as they are known. The name of the file is not made safe to show.
 func (d Diagnostic) Place() string {
 	place := d.File
 	for _, n := range []int{d.Span.Line, d.Span.Col} {

@@ -34,8 +34,8 @@ type TooLargeError struct{ Most int64 }
 
 func (e *TooLargeError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.Most) }
 
-// Open opens a regular file for reading. It follows links. It does not wait for a writer of a FIFO; the error for a FIFO, a
-// directory or a device is [ErrNotRegular].
+// Open opens a regular file for reading, and follows links. The error for a FIFO, a directory or a device is
+// [ErrNotRegular].
 func Open(name string) (*os.File, fs.FileInfo, error) { return OpenFile(name, os.O_RDONLY, 0) }
 
 // OpenIn is [Open] for a file in a root. It follows links that stay in the root.
@@ -206,8 +206,7 @@ func ReadDirIn(root *os.Root, name string, n int) ([]fs.DirEntry, error) {
 // tempPrefix begins the names of temporary files.
 const tempPrefix = ".convtools-"
 
-// Temporary reports whether a base name is one that [Stage] and [Write] give to temporary files. A temporary file that
-// nobody is writing was left by a process that was killed.
+// Temporary reports whether a base name is one of [Stage] and [Write]. A killed process may have left such a file.
 func Temporary(base string) bool { return strings.HasPrefix(base, tempPrefix) }
 
 // Stage writes a new file beside a name, with slashes, in a root, and returns the new name. Renaming the file to name

@@ -132,9 +132,8 @@ func (s *scanner) addChildren(n *node, value *unstable.Node) {
 	}
 }
 
-// define returns the node of a name in a table. It adds the nodes that do not exist, for the last part of the name and
-// for the tables that the other parts imply; a new node has the position of its part. At a part that is too deep, define
-// sets tooDeep and returns the node of the part.
+// define returns the node of a name in a table, and adds the nodes that do not exist. A new node has the position of
+// its part of the name. At a part that is too deep, define sets tooDeep and returns the node of that part.
 func (s *scanner) define(table *node, name []part) *node {
 	n := table
 	for i, p := range name {

@@ -33,8 +33,7 @@ const (
 	uuid     = `^[[:xdigit:]]{8}(-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12}$`
 )
 
-// DateTime reports whether s is a date-time of RFC 3339, section 5.6: with seconds,
-// which may be a leap second, and with a zone.
+// DateTime reports whether s is a date-time of RFC 3339, section 5.6: with seconds, perhaps a leap second, and a zone.
 func DateTime(s string) bool {
 	parts := regexp.MustCompile(dateTime).FindStringSubmatch(s)
 	if parts == nil || !Date(parts[1]) {
