@@ -175,15 +175,15 @@ func OutcomeOf(content string, err error) any {
 	}{"error", e.Message, []string{}, e.Transient}
 }
 
-// marshal returns JSON in which < and >, frequent in envelopes, are not escaped: the JSON never becomes HTML.
-func marshal(v any) ([]byte, error) {
+// JSON returns a value as JSON on one line, without escapes for HTML. A value that cannot be encoded is null.
+func JSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return nil, err
+		return "null"
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // Unserved returns the error for a tool without a handler in this program.

@@ -126,7 +126,7 @@ func Type(path, want string, got any, fix string) Problem {
 func Enum(path, got string, allowed []string, fallback string) Problem {
 	p := Problem{Path: path, Code: CodeEnum, Allowed: allowed, Nearest: near.Name(got, allowed), Fix: fallback}
 	if p.Nearest != "" {
-		p.Fix = encode(p.Nearest)
+		p.Fix = JSON(p.Nearest)
 	}
 	p.Message = path + ": " + text.Quote(got) + " is not allowed" + suggestion(p.Nearest) + " Allowed: " + strings.Join(allowed, ", ") + "."
 	return p
@@ -220,7 +220,7 @@ func corrected(given []Argument, problems []Problem) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(encode(f.Name))
+		b.WriteString(JSON(f.Name))
 		b.WriteString(": ")
 		b.WriteString(f.Value)
 	}
@@ -294,15 +294,7 @@ func show(v any) string {
 	if n, ok := v.(json.Number); ok {
 		return text.Cut(n.String(), maxShown)
 	}
-	return text.Cut(encode(v), maxShown)
-}
-
-func encode(v any) string {
-	text, err := marshal(v)
-	if err != nil {
-		return "(unprintable)"
-	}
-	return string(text)
+	return text.Cut(JSON(v), maxShown)
 }
 
 // kindOf returns the JSON type of a value, with an article.

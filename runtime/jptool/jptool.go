@@ -41,9 +41,8 @@ func Run(ctx context.Context, host *toolset.Host, registry *toolset.Registry, ar
 		return false
 	}
 	answer, err := line.answer(ctx, host, registry)
-	enc := json.NewEncoder(host.Stdout)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(contract.OutcomeOf(answer, err)); err != nil {
+	outcome := contract.JSON(contract.OutcomeOf(answer, err))
+	if _, err := fmt.Fprintln(host.Stdout, outcome); err != nil {
 		fmt.Fprintf(host.Stderr, "error: writing the outcome: %v\n", err)
 	}
 	return true
