@@ -2,6 +2,7 @@ package coerce
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/contract"
 )
@@ -40,24 +41,7 @@ func JSON(v any) string { return contract.JSON(v) }
 
 // Blank reports whether s has only ASCII white space. Other white space, such as U+3000, is text: schemas list the
 // same six characters, because dialects of regular expressions differ in the rest.
-func Blank(s string) bool {
-	for i := range len(s) {
-		switch s[i] {
-		case ' ', '\t', '\n', '\v', '\f', '\r':
-		default:
-			return false
-		}
-	}
-	return true
-}
+func Blank(s string) bool { return strings.Trim(s, " \t\n\v\f\r") == "" }
 
 // SingleLine reports whether s has no line break and no NUL: it can be a line of input, or an argument of a process.
-func SingleLine(s string) bool {
-	for i := range len(s) {
-		switch s[i] {
-		case '\n', '\r', 0:
-			return false
-		}
-	}
-	return true
-}
+func SingleLine(s string) bool { return !strings.ContainsAny(s, "\n\r\x00") }

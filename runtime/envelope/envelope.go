@@ -65,8 +65,7 @@ func (w *Writer) endStartTag() {
 
 // begin writes the start tag of an element without its end, and makes the element the current one.
 func (w *Writer) begin(name string) {
-	w.buf = append(w.buf, '<')
-	w.buf = append(w.buf, name...)
+	w.buf = append(w.buf, "<"+name...)
 	w.stack = append(w.stack, frame{name: name})
 }
 
@@ -82,9 +81,7 @@ func (w *Writer) Close() {
 		w.newline(len(w.stack))
 	case tagBody:
 	}
-	w.buf = append(w.buf, "</"...)
-	w.buf = append(w.buf, top.name...)
-	w.buf = append(w.buf, '>')
+	w.buf = append(w.buf, "</"+top.name+">"...)
 }
 
 func (w *Writer) newline(depth int) {
@@ -100,13 +97,11 @@ func (w *Writer) Attribute(name string, value any) {
 	if t, ok := value.(time.Time); ok {
 		value = t.UTC().Format("2006-01-02T15:04:05Z")
 	}
-	w.buf = append(append(append(w.buf, ' '), name...), `="`...)
 	escaped := text.Line(fmt.Sprint(value))
 	if strings.ContainsAny(escaped, "&<>\"\t") { // making a replacer takes longer than all else here
 		escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;").Replace(escaped)
 	}
-	w.buf = append(w.buf, escaped...)
-	w.buf = append(w.buf, '"')
+	w.buf = append(w.buf, " "+name+`="`+escaped+`"`...)
 }
 
 // Body writes the body of the current element in a form: inline, lines, json or block.
