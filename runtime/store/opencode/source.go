@@ -232,8 +232,7 @@ func (t *tree) info(root *history.Root, file string) (*info, error) {
 	return i, nil
 }
 
-// version returns the number of the files of a session and the latest time of their changes; "" if there is no such
-// session.
+// version implements source: it is the number of the files of a session, and the latest time of their changes.
 func (t *tree) version(ctx context.Context, session string) (version string, err error) {
 	found, _, err := t.sessions(ctx, session)
 	if err != nil || len(found) == 0 {

@@ -35,8 +35,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	return &messagedb.Store{Store: base, Databases: databases, Queries: messagedb.Tables(queries), Record: record}, ok
 }
 
-// Homes returns the data directories of Zed: the usual one, and on Linux that of Flatpak. An element is "" if the
-// environment does not name it.
+// Homes returns the data directories of Zed, on Linux also that of Flatpak; "" if the environment does not name one.
 func Homes(getenv func(string) string) []string {
 	switch local := getenv("LOCALAPPDATA"); {
 	case runtime.GOOS == "windows" && local != "":
