@@ -171,7 +171,7 @@ func files(root *history.Root, table, of string) (found []string, err error) {
 	return found, err
 }
 
-// each implements source. Of is the id of the session or the message; a file that cannot be read counts as damaged.
+// each implements source: of is the id of the session or the message. A file that cannot be read counts as damaged.
 func (t *tree) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
 	reset()
 	return t.withRoot(ctx, func(root *history.Root) error {
