@@ -113,28 +113,26 @@ func Flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
 // OtherNames returns the other names of a tool: its name without the dot, and its former names in both forms.
 func (t *Tool) OtherNames() []string {
+	all := []string{Flat(t.Name)}
+	for _, a := range t.Aliases {
+		all = append(all, a.Name, Flat(a.Name))
+	}
 	var names []string
-	add := func(name string) {
+	for _, name := range all {
 		if name != t.Name && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-	}
-	add(Flat(t.Name))
-	for _, a := range t.Aliases {
-		add(a.Name)
-		add(Flat(a.Name))
 	}
 	return names
 }
 
 // Param returns the parameter with the given name, or nil.
 func (t *Tool) Param(name string) *Param {
-	for i := range t.Params {
-		if t.Params[i].Name == name {
-			return &t.Params[i]
-		}
+	i := slices.IndexFunc(t.Params, func(p Param) bool { return p.Name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &t.Params[i]
 }
 
 // Result is an answer in JSON: an object with ok and the fields, or with ok, a code and a reason.
@@ -194,8 +192,7 @@ type Param struct {
 	Constraints
 	// Items describes the items of an array; nil means strings.
 	Items *Param
-	// OneOrMany is true if callers may pass one string instead of an array of strings. The handler always gets a
-	// list.
+	// OneOrMany is true if callers may pass one string instead of an array of strings. The handler always gets a list.
 	OneOrMany bool
 	Repairs   []contract.Repair // in the order they are tried
 	// Clamp is the least and the greatest effective value; the repair clamp changes other values to them. They are
@@ -317,12 +314,11 @@ type Envelope struct {
 
 // Element returns the element with the given name, or nil.
 func (e *Envelope) Element(name string) *Element {
-	for i := range e.Elements {
-		if e.Elements[i].Name == name {
-			return &e.Elements[i]
-		}
+	i := slices.IndexFunc(e.Elements, func(element Element) bool { return element.Name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &e.Elements[i]
 }
 
 // Body is the content of an element.
@@ -424,8 +420,10 @@ type Plugin struct {
 // path, or the one before it if the last is a version, such as v2.
 func (t *Targets) Program() string {
 	last := path.Base(t.Module)
-	if version, ok := strings.CutPrefix(last, "v"); ok && version != "" && strings.Trim(version, "0123456789") == "" && path.Dir(t.Module) != "." {
-		return path.Base(path.Dir(t.Module))
+	number, hasV := strings.CutPrefix(last, "v")
+	isVersion := hasV && number != "" && strings.Trim(number, "0123456789") == ""
+	if folder := path.Dir(t.Module); isVersion && folder != "." { // the module's path has two elements or more
+		return path.Base(folder)
 	}
 	return last
 }

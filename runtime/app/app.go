@@ -72,12 +72,13 @@ func NewHost() *toolset.Host {
 	return host
 }
 
-// collectLater lets the heap grow to 16 MB instead of 4 before the first garbage collection, which most commands then
-// never reach. After it, collections are as usual. It is not for servers, which would only hold more memory.
+// collectLater lets the heap grow to 16 MB instead of 4 before the first garbage collection: most commands then end
+// without one. Later collections are as usual. A server does not call collectLater, because the server would only hold
+// more memory.
 func collectLater() {
 	const times = 4
 	before := debug.SetGCPercent(100 * times)
-	if before != 100 { // GOGC is set
+	if isSet := before != 100; isSet { // by the variable GOGC
 		debug.SetGCPercent(before)
 		return
 	}

@@ -74,7 +74,8 @@ const makeTable = "remove it, or make it one that holds keys and values"
 // was written.
 var errChecked = errors.New("the edit would have changed something else in the file")
 
-// Get returns the decoded table at path. ok is false if nothing is there. Another value is a *ConflictError.
+// Get returns the decoded table at path. ok is false if there is nothing at path. If the value at path is not a table,
+// the error is a *ConflictError.
 func Get(format Format, src []byte, path []string) (entry map[string]any, ok bool, err error) {
 	doc, err := decode(format, src)
 	if err != nil {
@@ -113,10 +114,12 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 	}
 	var changed []Member
 	for _, m := range members {
-		if value, ok := entry[m.Key]; !ok || !reflect.DeepEqual(value, decoded(m.Value)) {
-			changed = append(changed, m)
-			want[m.Key] = decoded(m.Value)
+		value, isThere := entry[m.Key]
+		if isThere && reflect.DeepEqual(value, decoded(m.Value)) {
+			continue
 		}
+		changed = append(changed, m)
+		want[m.Key] = decoded(m.Value)
 	}
 	if exists && len(changed) == 0 {
 		return src, nil
@@ -135,7 +138,8 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 
 // Remove returns src without the value at path. The tables around the value stay, even if they are empty then.
 func Remove(format Format, src []byte, path []string) ([]byte, error) {
-	if exists, err := Has(format, src, path); err != nil || !exists {
+	exists, err := Has(format, src, path)
+	if err != nil || !exists {
 		return src, err
 	}
 	remove := removeJSON
@@ -150,8 +154,8 @@ func Remove(format Format, src []byte, path []string) ([]byte, error) {
 	return checkEdit(format, src, append(bom, edited...), path, nil)
 }
 
-// checkEdit compares the documents src and edited. It returns edited if there is a single difference: edited has the
-// value want at path, or no value if want is nil. Otherwise it returns errChecked.
+// checkEdit returns edited if it differs from the document src in no more than the value at path, and has the value want
+// there, or no value if want is nil. Otherwise it returns errChecked.
 func checkEdit(format Format, src, edited []byte, path []string, want any) ([]byte, error) {
 	before, err := decode(format, src)
 	if err != nil {
@@ -161,12 +165,16 @@ func checkEdit(format Format, src, edited []byte, path []string, want any) ([]by
 	if err != nil {
 		return nil, errChecked
 	}
-	value, exists := lookup(after, path)
-	dropValue(before, path)
-	dropValue(after, path)
 	// For reflect.DeepEqual a NaN differs from itself.
 	equal := func(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
-	if exists != (want != nil) || exists && !equal(value, want) || !equal(before, after) {
+	value, exists := lookup(after, path)
+	isWanted := exists && equal(value, want)
+	if want == nil {
+		isWanted = !exists
+	}
+	dropValue(before, path)
+	dropValue(after, path)
+	if !isWanted || !equal(before, after) {
 		return nil, errChecked
 	}
 	return edited, nil
@@ -188,7 +196,7 @@ func splitBOM(src []byte) (bom, body []byte) {
 	return src[:n:n], body
 }
 
-// lookup returns the value at path in a decoded document.
+// lookup returns the value at path in a decoded document, and whether there is one.
 func lookup(doc any, path []string) (any, bool) {
 	for _, key := range path {
 		table, ok := doc.(map[string]any)
@@ -214,7 +222,7 @@ func dropValue(doc map[string]any, path []string) {
 	delete(doc, path[0])
 }
 
-// decoded returns the value that decoding returns for the value of a [Member].
+// decoded returns the value of a [Member] in the types that [decode] returns: map[string]any and []any.
 func decoded(value any) any {
 	items := []any{}
 	switch v := value.(type) {

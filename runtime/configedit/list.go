@@ -7,16 +7,16 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// List returns the decoded items of the list at path in a JSON document. It returns no items if there is nothing at
-// path. Another value than a list is a *ConflictError.
+// List returns the decoded items of the list at path in a JSON document, or no items if there is nothing at path. If the
+// value at path is not a list, the error is a *ConflictError.
 func List(src []byte, path []string) ([]any, error) {
 	doc, err := decode(JSON, src)
 	if err != nil {
 		return nil, err
 	}
-	value, ok := lookup(doc, path)
+	value, exists := lookup(doc, path)
 	list, isList := value.([]any)
-	if ok && !isList {
+	if exists && !isList {
 		return nil, &ConflictError{Path: path, Detail: "is not a list in brackets", Fix: "remove it, or make it one"}
 	}
 	return list, nil

@@ -160,8 +160,8 @@ func (e *Failure) Error() string { return e.Reason }
 // Fixable returns an error that the caller can avoid with another call.
 func Fixable(message string) *Error { return &Error{Message: message, Caller: true} }
 
-// OutcomeOf returns, as a value for package json, the outcome of JP's local tool protocol: that of an answer if err is
-// nil, otherwise that of err. JP requires all members of an error.
+// OutcomeOf returns the outcome of a call in JP's protocol for local tools, as a value for package json: success with
+// content if err is nil, otherwise an error with the message of err. JP requires all members of an error.
 func OutcomeOf(content string, err error) any {
 	if err == nil {
 		return struct {
@@ -169,8 +169,8 @@ func OutcomeOf(content string, err error) any {
 			Content string `json:"content"`
 		}{"success", content}
 	}
-	var e *Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
 		e = &Error{Message: err.Error()}
 	}
 	return struct {

@@ -234,8 +234,8 @@ func corrected(given []Argument, problems []Problem) string {
 // maxRepeated is the greatest length of a value in a corrected call, in bytes.
 const maxRepeated = 200
 
-// parameter returns the name of the argument that the problem is about: the path up to its first bracket or period. An
-// unknown name may have these itself.
+// parameter returns the name of the argument that the problem is about: the path up to the first bracket or period. The
+// path of an unknown parameter is a name that may have brackets and periods itself.
 func (p *Problem) parameter() string {
 	if p.Code == CodeUnknown && !p.member {
 		return p.Path
@@ -246,20 +246,23 @@ func (p *Problem) parameter() string {
 	return p.Path
 }
 
-// fixed returns the corrected value of an argument, or "" to remove it. If the whole value has a problem, the first
-// such problem's fix is the value. Otherwise the problems are inside the value: an array loses items with a problem,
-// except that a fix replaces a whole item; any other value is removed.
+// fixed returns the corrected value of an argument with problems, or "" if the argument has to be removed. A problem
+// with the whole value has the corrected value as its fix. Other problems are with items of an array: such an item is
+// replaced by the fix of its first problem, or removed if there is no fix or the problem is deeper inside the item. An
+// object with problems inside is removed.
 func fixed(a Argument, problems []Problem) string {
-	fixes := map[string]string{}
+	fixes := map[string]string{} // by the path of an item with a problem; "" removes the item
 	for _, p := range problems {
 		if p.Path == a.Name {
 			return p.Fix
 		}
-		itemPath, fix := p.Path, p.Fix
-		if end := strings.IndexByte(itemPath, ']'); end >= 0 && end+1 < len(itemPath) { // inside the item
-			itemPath, fix = itemPath[:end+1], ""
+		itemPath, inside, _ := strings.Cut(p.Path, "]")
+		itemPath += "]"
+		fix := p.Fix
+		if inside != "" {
+			fix = ""
 		}
-		if _, seen := fixes[itemPath]; !seen {
+		if _, hasEarlier := fixes[itemPath]; !hasEarlier {
 			fixes[itemPath] = fix
 		}
 	}
@@ -269,11 +272,10 @@ func fixed(a Argument, problems []Problem) string {
 	}
 	var kept []string
 	for i, item := range items {
-		fix, bad := fixes[Item(a.Name, i)]
-		switch {
-		case !bad:
+		fix, hasProblem := fixes[Item(a.Name, i)]
+		if !hasProblem {
 			kept = append(kept, string(item))
-		case fix != "":
+		} else if fix != "" {
 			kept = append(kept, fix)
 		}
 	}
@@ -306,6 +308,7 @@ func encode(v any) string {
 	return string(text)
 }
 
+// kindOf returns the JSON type of a value, with an article.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:

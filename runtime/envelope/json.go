@@ -1,14 +1,13 @@
 package envelope
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 )
 
@@ -60,12 +59,13 @@ func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 	}
 }
 
-// fields writes the members of an object: the fields of a struct by their tags. Of fields that are variants, it writes
-// the key and the members of the one that is set.
+// fields writes the fields of a struct as members of an object, with the names in their tags. A field with the tag
+// variant:"key=value" is a pointer to a struct. If the pointer is not nil, fields writes the member key with that value,
+// and the fields of the struct as further members.
 func (w *jsonText) fields(v reflect.Value) {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i).Tag
-		if key, value, ok := strings.Cut(tag.Get("variant"), "="); ok {
+		if key, value, isVariant := strings.Cut(tag.Get("variant"), "="); isVariant {
 			if !field.IsNil() {
 				w.name(key)
 				w.text(value)
@@ -74,10 +74,11 @@ func (w *jsonText) fields(v reflect.Value) {
 			continue
 		}
 		name, option, _ := strings.Cut(tag.Get("json"), ",")
-		if option != "omitzero" || !field.IsZero() {
-			w.name(name)
-			w.value(field, tag.Get("nil") == "null")
+		if option == "omitzero" && field.IsZero() {
+			continue
 		}
+		w.name(name)
+		w.value(field, tag.Get("nil") == "null")
 	}
 }
 
@@ -91,15 +92,8 @@ func (w *jsonText) text(s string) { w.scalar(s) }
 // scalar writes a text, a number or a boolean. NaN and infinities become null, and bytes that are not UTF-8 become
 // U+FFFD.
 func (w *jsonText) scalar(v any) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(v) != nil {
-		w.null()
-		return
-	}
 	w.comma()
-	w.buf = append(w.buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	w.raw(coerce.JSON(v))
 }
 
 // The codes of failures of every tool that answers in JSON.
@@ -109,8 +103,9 @@ const (
 	CodeFailed           = "failed" // any other failure
 )
 
-// Success returns the answer of a tool that answers in JSON: "ok":true, which a plain tool leaves out, the fields of
-// result, and the notes of the call. The error, one of [Failed], is for an answer that is too long for the tool.
+// Success returns the answer of a tool that answers in JSON: an object with "ok":true, the fields of result, and the
+// notes of the call. A plain tool leaves out "ok". For an answer that is too long for the tool, Success returns an error
+// from [Failed].
 func Success(result any, notes []string, tool contract.Tool) (string, error) {
 	w := jsonText{buf: []byte("{")}
 	if !tool.Plain {
@@ -136,23 +131,18 @@ func (w *jsonText) endAnswer(notes []string) {
 }
 
 // Failed returns a [*contract.Error] whose message is a failure in JSON: {"ok":false,"code":"…","reason":"…"} and the
-// notes. A [*contract.Failure] has its own code; other properties of err stay.
+// notes. The code is that of a [*contract.Failure], or says that the arguments are invalid, or is CodeFailed. The other
+// fields of the error are those of err.
 func Failed(err error, notes []string) error {
 	out := &contract.Error{Err: err}
 	code, reason := CodeFailed, err.Error()
-	var failure *contract.Failure
-	var invalid *contract.InvalidArguments
-	var known *contract.Error
-	switch {
-	case errors.As(err, &failure):
-		code, reason, out.Transient, out.Caller = failure.Code, failure.Reason, failure.Transient, true
-	case errors.As(err, &invalid):
+	if failure, ok := errors.AsType[*contract.Failure](err); ok {
+		code, reason = failure.Code, failure.Reason
+		out.Transient, out.Caller = failure.Transient, true
+	} else if _, ok := errors.AsType[*contract.InvalidArguments](err); ok {
 		code, out.Caller = CodeInvalidArguments, true
-	case errors.As(err, &known):
-		out.Transient, out.Caller, out.NoProject = known.Transient, known.Caller, known.NoProject
-		if known.Detail != "" {
-			out.Detail = known.Detail
-		}
+	} else if known, ok := errors.AsType[*contract.Error](err); ok {
+		out.Transient, out.Caller, out.NoProject, out.Detail = known.Transient, known.Caller, known.NoProject, known.Detail
 	}
 	w := jsonText{buf: []byte(`{"ok":false`)}
 	w.name("code")

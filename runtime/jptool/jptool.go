@@ -49,8 +49,9 @@ func Run(ctx context.Context, host *toolset.Host, registry *toolset.Registry, ar
 	return true
 }
 
-// answer returns the answer to the call in the arguments of jp-tool, or for the action format_arguments the call's
-// arguments as a person reads them. The error says that the flags or the arguments are wrong, or is that of the tool.
+// answer returns the answer to the call that the arguments of jp-tool describe. For the action format_arguments it runs
+// no tool, and returns the call's arguments as a person reads them. Wrong flags and arguments are errors, and so is an
+// error of the tool.
 func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *toolset.Registry) (string, error) {
 	if err := l.apply(host); err != nil {
 		return "", err
@@ -73,7 +74,7 @@ func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *t
 	default:
 		return "", contract.Fixable("jp-tool cannot do action " + text.Quote(given.Action) + "; it knows run and format_arguments.")
 	}
-	callContext := host.Context() // of the flags, which JP's context overrides
+	callContext := host.Context() // from the flags; values in JP's context take their place
 	callContext.Ends = true
 	if given.Root != "" {
 		if err := checkRoot(host.Name, given.Root); err != nil {
@@ -113,15 +114,13 @@ func decodeObject(input string, v any) (why string) {
 		return "it is no object"
 	}
 	err := json.Unmarshal([]byte(input), v)
-	var mismatch *json.UnmarshalTypeError
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case errors.As(err, &mismatch):
-		return "its " + text.Line(mismatch.Field) + " cannot be " + withArticle(mismatch.Value)
-	default:
-		return text.Line(err.Error())
 	}
+	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return "its " + text.Line(mismatch.Field) + " cannot be " + withArticle(mismatch.Value)
+	}
+	return text.Line(err.Error())
 }
 
 func withArticle(jsonType string) string {
@@ -134,8 +133,8 @@ func withArticle(jsonType string) string {
 // maxShown is the greatest length of an argument that is shown, in characters.
 const maxShown = 80
 
-// formatArguments returns the arguments of a call as name=value on one line, for a person. It returns as many arguments
-// as it can decode, and never an error: after one, JP would not run the tool.
+// formatArguments returns the arguments of a call as name=value on one line, for a person. It stops at an argument that
+// cannot be decoded, without an error: after an error, JP would not run the tool.
 func formatArguments(raw json.RawMessage) string {
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {

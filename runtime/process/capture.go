@@ -14,8 +14,10 @@ type cappedBuffer struct {
 	data     []byte
 }
 
+// Write keeps p or, if p goes over the limit, the beginning of p; then it calls exceeded and returns errOutputLimit.
 func (b *cappedBuffer) Write(p []byte) (int, error) {
-	n := int(min(int64(len(p)), b.limit-int64(len(b.data))))
+	room := b.limit - int64(len(b.data))
+	n := int(min(int64(len(p)), room))
 	b.data = append(b.data, p[:n]...)
 	if n < len(p) {
 		b.exceeded(errOutputLimit)
@@ -47,12 +49,13 @@ type HeadTail struct {
 	tail  []byte // the bytes after head, or their end: up to twice as many as are kept
 }
 
+// Write adds the bytes of p to head until head is full, and the rest to tail. It always returns nil.
 func (h *HeadTail) Write(p []byte) (int, error) {
 	h.Total += len(p)
-	room := min(h.Limit/2-len(h.head), len(p)) // what head still takes of p
-	h.head = append(h.head, p[:room]...)
-	h.tail = append(h.tail, p[room:]...)
-	if last := h.last(); len(h.tail) > 2*len(last) {
+	toHead := min(h.Limit/2-len(h.head), len(p))
+	h.head = append(h.head, p[:toHead]...)
+	h.tail = append(h.tail, p[toHead:]...)
+	if last := h.last(); len(h.tail) > 2*len(last) { // bytes are moved seldom: once for as many bytes as are kept
 		h.tail = append(h.tail[:0], last...)
 	}
 	return len(p), nil

@@ -41,13 +41,13 @@ func overridden(name string) bool {
 	return envName(name) == "NO_COLOR" || envName(name) == "TERM"
 }
 
+// anyMatch reports whether patterns has a name, or a prefix of it followed by *.
 func anyMatch(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		prefix, isPrefix := strings.CutSuffix(envName(pattern), "*")
-		if isPrefix {
-			return strings.HasPrefix(envName(name), prefix)
+		if prefix, hasStar := strings.CutSuffix(pattern, "*"); hasStar {
+			return strings.HasPrefix(envName(name), envName(prefix))
 		}
-		return envName(name) == prefix
+		return envName(name) == envName(pattern)
 	})
 }
 

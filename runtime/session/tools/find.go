@@ -54,33 +54,33 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q begins the ids of %d conversations, such as %s; write more of one", e.ID, len(e.IDs), list)
 }
 
-// findByPrefix returns the only conversation whose id, or whose record's id with or without its prefix, begins with id.
-func (p *Project) findByPrefix(ctx context.Context, id string) (Conversation, error) {
-	found, err := p.idsByPrefix(ctx, id)
-	ids, workspaceErr := p.idsInWorkspace(ctx, id)
-	ids = append(slices.Sorted(maps.Keys(found)), ids...)
+// findByPrefix returns the only conversation whose id in its session, or the id of its record, begins with a text.
+func (p *Project) findByPrefix(ctx context.Context, begin string) (Conversation, error) {
+	sessionOf, err := p.idsInLogs(ctx, begin)
+	recorded, workspaceErr := p.idsInWorkspace(ctx, begin)
+	ids := append(slices.Sorted(maps.Keys(sessionOf)), recorded...)
 	switch err = cmp.Or(err, workspaceErr); {
 	case err != nil:
 		return Conversation{}, err
-	case len(ids) == 0 || id == "": // every id begins with ""
-		return Conversation{}, &log.NotFoundError{Session: id, Dir: p.Logs}
+	case len(ids) == 0 || begin == "": // every id begins with ""
+		return Conversation{}, &log.NotFoundError{Session: begin, Dir: p.Logs}
 	case len(ids) > 1:
-		return Conversation{}, &AmbiguousError{ID: id, IDs: ids}
-	case len(found) == 0: // the id is one of the workspace
-		return p.findRecorded(ctx, ids[0])
+		return Conversation{}, &AmbiguousError{ID: begin, IDs: ids}
+	case len(recorded) == 1:
+		return p.findRecorded(ctx, recorded[0])
 	}
-	return Conversation{Session: found[ids[0]], ID: ids[0]}, nil
+	return Conversation{Session: sessionOf[ids[0]], ID: ids[0]}, nil
 }
 
-// idsByPrefix returns the ids in the logs that begin with id, each with the id of its session: those of sessions, or if
-// there is none, those of created conversations in logs that can be read.
-func (p *Project) idsByPrefix(ctx context.Context, id string) (map[string]string, error) {
+// idsInLogs returns the ids in the logs that begin with a text: the ids of sessions or, if none begins so, the ids of
+// created conversations in logs that can be read. The value for an id is the id of its session.
+func (p *Project) idsInLogs(ctx context.Context, begin string) (map[string]string, error) {
 	all, err := log.List(p.Logs)
-	prefix := sessions.IDs().Prefix
-	own := strings.TrimPrefix(id, prefix) // only the ids of records have the prefix
+	prefix := sessions.IDs().Prefix // of the ids of records, which have the id in the session after the prefix
+	withoutPrefix := strings.TrimPrefix(begin, prefix)
 	found := map[string]string{}
 	for _, info := range all {
-		if strings.HasPrefix(info.Session, own) {
+		if strings.HasPrefix(info.Session, withoutPrefix) {
 			found[info.Session] = info.Session
 		}
 	}
@@ -90,7 +90,8 @@ func (p *Project) idsByPrefix(ctx context.Context, id string) (map[string]string
 	for _, info := range all {
 		for e := range log.Events(p.Logs, info.Session) {
 			recorded := string(sessions.ID(info.Session, info.Session, e.Conversation))
-			if e.Kind == session.ConversationOpened && (strings.HasPrefix(e.Conversation, id) || strings.HasPrefix(recorded, prefix+own)) {
+			isMatch := strings.HasPrefix(e.Conversation, begin) || strings.HasPrefix(recorded, prefix+withoutPrefix)
+			if e.Kind == session.ConversationOpened && isMatch {
 				found[e.Conversation] = info.Session
 			}
 		}
@@ -121,8 +122,8 @@ func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, 
 	return ids, nil
 }
 
-// findRecorded returns the conversation that is recorded in the JP workspace under an id. Its Session is empty if there
-// is no such id. The id of a fork, a [*ForkError], and that of any other conversation of JP are errors.
+// findRecorded returns the conversation that is recorded in the JP workspace under an id, or a zero Conversation if the
+// workspace does not have the id. The error is a [*ForkError] for a fork, and another for any other conversation of JP.
 func (p *Project) findRecorded(ctx context.Context, id string) (found Conversation, err error) {
 	parsed, err := jp.ParseID(id)
 	if err != nil || p.workspace == nil {
@@ -138,12 +139,12 @@ func (p *Project) findRecorded(ctx context.Context, id string) (found Conversati
 		switch {
 		case err != nil:
 			return err
-		case last > 0: // its events are copies of recorded ones
+		case last > 0: // the events of a fork are copies, which keep the marks of recorded events
 			return &ForkError{ID: c.ID}
 		}
 		return fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", c.ID)
 	})
-	if missing := (*store.NotFoundError)(nil); errors.As(err, &missing) {
+	if _, isMissing := errors.AsType[*store.NotFoundError](err); isMissing {
 		err = nil
 	}
 	return found, err

@@ -49,11 +49,6 @@ func (e *MissingError) Error() string {
 // Unwrap returns [fs.ErrNotExist].
 func (e *MissingError) Unwrap() error { return fs.ErrNotExist }
 
-// unnamed is the error for a database in a project that the user has not named.
-func unnamed() error {
-	return store.StateError("a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it")
-}
-
 // Home returns the first database in the environment, or "".
 func Home(getenv func(string) string) string {
 	if _, paths := fromEnv(getenv); len(paths) > 0 {
@@ -140,7 +135,8 @@ func openIn(dir string, o store.Options) (*messagedb.Store, bool) {
 		isUnreadable := err != nil && !errors.Is(err, fs.ErrNotExist)
 		return newStore(place, func() ([]messagedb.Database, []store.Problem) { return newestIn(place, open) }), name != "" || isUnreadable
 	}
-	problem := store.Problem{Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(place, name), Err: unnamed()}
+	err = store.StateError("a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it")
+	problem := store.Problem{Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(place, name), Err: err}
 	return newStore(place, func() ([]messagedb.Database, []store.Problem) { return nil, []store.Problem{problem} }), name != ""
 }
 

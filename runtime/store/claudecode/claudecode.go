@@ -48,7 +48,6 @@ func IDs() *history.IDs {
 	}
 }
 
-// id returns the id of a sub-agent, or of a session if agent is empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
 // parsePath returns the session and the sub-agent that the path of a transcript names. The path is

@@ -79,8 +79,7 @@ func (e *entry) events(r *record) (all []transcript.Event, unknown int) {
 	return all, unknown
 }
 
-// addRecord adds the record at a position in the file of an entry to the tree. If the record only names the last record
-// of the live branch, it notes that one.
+// addRecord adds the record at a position in the file of an entry to the tree, or notes the live record that it names.
 func (t *tree) addRecord(e *entry, r *record, position int) {
 	if r.Type == "last-prompt" && r.Leaf != 0 {
 		t.touched[r.Leaf] = position
@@ -148,12 +147,11 @@ func (t *tree) markAbandoned(order []*node) {
 	}
 	live := map[*node]*node{} // the prompt after a message
 	for _, n := range order {
-		switch {
-		case n.parent == nil:
-		case n.parent.message:
-			n.after = n.parent
-		default:
+		if n.parent != nil {
 			n.after = n.parent.after
+			if n.parent.message {
+				n.after = n.parent
+			}
 		}
 		if !n.prompt || n.after == nil {
 			continue

@@ -90,8 +90,7 @@ func byPerson(texts [][]byte) (kept [][]byte) {
 	return kept
 }
 
-// rolledBack is the type of a record that drops turns.
-const rolledBack = "thread_rolled_back"
+const rolledBack = "thread_rolled_back" // the type of a record that drops turns
 
 // decoder makes events of the records of a thread.
 type decoder struct {

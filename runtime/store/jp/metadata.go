@@ -141,7 +141,8 @@ func (m metadata) setLabels(labels map[string]*string) error {
 		}
 		after.set(key, *labels[key])
 	}
-	if delete(m, "labels"); len(after) > 0 {
+	delete(m, "labels")
+	if len(after) > 0 {
 		m.set("labels", after)
 	}
 	return nil

@@ -56,7 +56,6 @@ type StoreError struct {
 
 func (e *StoreError) Error() string { return fmt.Sprintf("%s cannot be changed: %v", e.Path, e.Err) }
 
-// Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
 // The errors for changes that cannot be made.

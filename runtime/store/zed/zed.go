@@ -52,7 +52,7 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "zed-", Session: history.IsName, Example: "zed-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// queries implements the function of [messagedb.Tables].
+// queries returns the SQL for [messagedb.Tables], and false for other tables. A row has all messages of a thread.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const table = "threads"
 	parent := has.Or(table, "parent_id", "NULL")
@@ -63,8 +63,7 @@ func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	return sessions, messages, has(table, "summary") && has(table, "data_type") && has(table, "data")
 }
 
-// maxDocument is the largest document that is read, in bytes.
-const maxDocument = 128 << 20
+const maxDocument = 128 << 20 // bytes of the largest document that is read
 
 // message is a message of a document. Versions before 0.3.0 have a role.
 type message struct {
@@ -155,9 +154,7 @@ func contents(list jsontext.Raw) []content {
 func (r *recorder) addUser(list jsontext.Raw) {
 	var texts [][]byte
 	for _, c := range contents(list) {
-		if c.Text != nil {
-			texts = append(texts, c.Text)
-		}
+		texts = append(texts, c.Text)
 	}
 	r.AddText(transcript.KindUser, r.row.At, bytes.Join(texts, nil))
 }
@@ -176,7 +173,8 @@ func (r *recorder) addAgent(list, results jsontext.Raw) {
 			r.AddText(transcript.KindReasoning, r.row.At, c.Thinking.Text)
 		case c.Call != nil:
 			r.addCall(c.Call, byCall)
-		case c.Image == nil && c.Mention == nil && c.Redacted == nil: // a part of unknown type; those three have no text
+		case c.Image != nil || c.Mention != nil || c.Redacted != nil: // no text to read
+		default:
 			r.Totals.Skipped++
 		}
 	}

@@ -33,7 +33,6 @@ func (e *UnrecognisedError) Error() string {
 	return e.Path + ": there is no conversation of a ChatGPT or Claude.ai export in it, and no agent of a Letta agent file" + inPlace
 }
 
-// Unwrap returns the cause.
 func (e *UnrecognisedError) Unwrap() error { return e.Err }
 
 // file is a file of an export that can have conversations.

@@ -100,17 +100,16 @@ func resolved(text []byte, references []reference) []byte {
 	marks := regexp.MustCompile(" ?" + begin + "[^" + begin + end + "]*" + end)
 	return marks.ReplaceAllFunc(text, func(found []byte) []byte {
 		mark := strings.TrimPrefix(string(found), " ")
+		replacement := ""
 		if unused := shown[mark]; len(unused) > 0 {
-			shown[mark] = unused[1:]
-			if unused[0] == "" {
-				return nil
-			}
-			return bytes.Replace(found, []byte(mark), []byte(unused[0]), 1)
+			replacement, shown[mark] = unused[0], unused[1:]
+		} else if !strings.HasPrefix(mark, cite) {
+			return found
 		}
-		if strings.HasPrefix(mark, cite) {
+		if replacement == "" {
 			return nil
 		}
-		return found
+		return bytes.Replace(found, []byte(mark), []byte(replacement), 1)
 	})
 }
 
@@ -190,8 +189,7 @@ func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name strin
 	}
 }
 
-// textsOf returns the texts in blocks, each on lines of its own. Of an object it takes the texts in the members with
-// these names, and all texts in arrays and objects.
+// textsOf returns the texts in blocks, each on lines of its own: of an object only those in members with these names.
 func textsOf(raw []byte) []byte {
 	return chatgptcontent.AppendTexts(nil, raw, func(key string, isText bool) bool {
 		switch key {
