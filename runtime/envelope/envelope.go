@@ -164,7 +164,7 @@ func (w *Writer) JSON(body string) {
 		w.buf = append(w.buf, "```json\n"...)
 		w.buf = append(w.buf, strings.ReplaceAll(string(text.JSON(body)), "]]>", `]]\u003e`)...) // outside strings JSON has no '>'
 	} else {
-		fence = strings.Repeat("`", max(3, longestRun(body, '`')+1))
+		fence = strings.Repeat("`", max(3, text.LongestRun(body, '`')+1))
 		w.buf = append(append(w.buf, fence...), '\n')
 		w.cdata(text.Visible(body))
 	}
@@ -175,20 +175,6 @@ func (w *Writer) JSON(body string) {
 // text cannot end it.
 func (w *Writer) cdata(clean string) {
 	w.buf = append(w.buf, strings.ReplaceAll(clean, "]]>", "]]]]><![CDATA[>")...)
-}
-
-// longestRun returns the greatest number of bytes b in s that follow each other.
-func longestRun(s string, b byte) int {
-	longest, run := 0, 0
-	for i := range len(s) {
-		if s[i] != b {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
-	}
-	return longest
 }
 
 // Chars returns the length of a document in Unicode characters, as limits count it.

@@ -62,7 +62,7 @@ func OpenDirIn(root *os.Root, name string) (*os.Root, error) {
 	return openDir(name, root.Stat, root.OpenRoot)
 }
 
-// openDir opens a name if stat says that it is a directory. Without this check, opening a FIFO as a root would wait.
+// openDir opens the directory with a name, after stat has said that it is a directory: to open a FIFO would wait.
 func openDir(name string, stat func(string) (fs.FileInfo, error), open func(string) (*os.Root, error)) (*os.Root, error) {
 	info, err := stat(name)
 	if err == nil && !info.IsDir() {
@@ -74,8 +74,8 @@ func openDir(name string, stat func(string) (fs.FileInfo, error), open func(stri
 	return open(name)
 }
 
-// OpenNoFollow is [OpenIn] for a path, with slashes, that has no link in it. The error for a link is [ErrLink], also for one
-// that has just replaced a file or a directory.
+// OpenNoFollow is [OpenIn] for a path with slashes, but follows no link in the path. The error for a link is [ErrLink],
+// also for a link that replaces a file or a directory while OpenNoFollow runs.
 func OpenNoFollow(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	if dir, rest, below := strings.Cut(name, "/"); below {
 		inner, err := openDirNoFollow(root, dir)
@@ -170,21 +170,24 @@ func readOpened(f *os.File, err error, most int64) ([]byte, error) {
 	return ReadAll(f, most)
 }
 
-// ReadAll returns the content of an open file, which may grow. The error for more than most bytes is a [*TooLargeError].
+// ReadAll returns the content of an open file. The error for more than most bytes is a [*TooLargeError], also if the file
+// grows to more while it is read.
 func ReadAll(f *os.File, most int64) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	var data bytes.Buffer
-	if info.Size() <= most { // a file that is too large is not read
-		data.Grow(int(max(0, info.Size())) + bytes.MinRead)
-		if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
-			return nil, err
-		}
+	tooLarge := &fs.PathError{Op: "read", Path: f.Name(), Err: &TooLargeError{Most: most}}
+	if info.Size() > most {
+		return nil, tooLarge
 	}
-	if max(info.Size(), int64(data.Len())) > most {
-		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: &TooLargeError{Most: most}}
+	var data bytes.Buffer
+	data.Grow(int(max(0, info.Size())) + bytes.MinRead)
+	if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
+		return nil, err
+	}
+	if int64(data.Len()) > most {
+		return nil, tooLarge
 	}
 	return data.Bytes(), nil
 }
@@ -222,7 +225,7 @@ func StageUnsynced(root *os.Root, name string, data []byte, mode fs.FileMode) (t
 	return stage(root, name, data, mode, func(*os.File) error { return nil })
 }
 
-// stage is [Stage] with a function that returns after the disk has the file.
+// stage is [Stage] with a function that syncs the written file, or does nothing.
 func stage(root *os.Root, name string, data []byte, mode fs.FileMode, sync func(*os.File) error) (temp string, err error) {
 	temp = path.Join(path.Dir(name), fmt.Sprintf("%s%016x", tempPrefix, rand.Uint64()))
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -236,8 +239,8 @@ func stage(root *os.Root, name string, data []byte, mode fs.FileMode, sync func(
 	return temp, nil
 }
 
-// Write makes a file or replaces it, as a whole or not at all. The mode of the file is that of a file created with mode, also
-// if it replaces one with another mode. Write replaces a link; the directory has to exist.
+// Write makes a file or replaces a file, as a whole or not at all. The file has the mode of a file created with mode, also
+// if the replaced file had another one. Write replaces a link itself, not its target. The directory has to exist.
 func Write(name string, data []byte, mode fs.FileMode) error {
 	root, err := OpenDir(filepath.Dir(name))
 	if err != nil {

@@ -80,8 +80,8 @@ type Entry struct {
 // maxMessage is the number of bytes of a message that is shown as Markdown. A longer one is a text.
 const maxMessage = 64 << 10
 
-// Entries returns the numbered events as entries, in order. The result of a call among them is in the entry of the
-// call.
+// Entries returns the events that have a number as entries, in order. The result of a call that is among the events is
+// in the entry of the call.
 func (r *Renderer) Entries(events []conversations.Event) []Entry {
 	var entries []Entry
 	unanswered := map[string]*Call{} // by id
@@ -174,19 +174,21 @@ type Block struct {
 	Whole string // the address of the whole text; empty for none
 }
 
-// block returns the text of an event as a block. said is the text as [text.Visible] returns it. A renderer with
-// addresses of whole texts leaves out the end of a long one.
+// block returns the text said of the event number as a block, with the lines after the first shownLines folded. said is
+// as [text.Visible] returns it. If r has addresses of whole texts, the block leaves out the end of a long text.
 func (r *Renderer) block(number int, said string) *Block {
+	const leastFolded = 4 // lines; to fold fewer would save nothing
 	b := &Block{}
-	said = strings.Trim(said, "\n")
-	if r.Whole != nil && len(said) > shownBytes {
-		shown := strings.ToValidUTF8(said[:shownBytes], "")
-		b.Cut, b.Whole, said = len(said)-len(shown), r.Whole(number), shown
+	shown := strings.Trim(said, "\n")
+	if r.Whole != nil && len(shown) > shownBytes {
+		beginning := strings.ToValidUTF8(shown[:shownBytes], "")
+		b.Cut, b.Whole = len(shown)-len(beginning), r.Whole(number)
+		shown = beginning
 	}
-	lines := strings.SplitAfter(said, "\n")
-	head := min(len(lines), shownLines)
-	if len(lines)-head <= 3 { // folding them would save nothing
-		head = len(lines)
+	lines := strings.SplitAfter(shown, "\n")
+	head := len(lines)
+	if head >= shownLines+leastFolded {
+		head = shownLines
 	}
 	b.Head, b.Rest, b.Lines = strings.Join(lines[:head], ""), strings.Join(lines[head:], ""), len(lines)-head
 	return b

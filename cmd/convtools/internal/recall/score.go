@@ -93,9 +93,8 @@ type engine interface {
 	Close() error
 }
 
-// measureCorpora asks the questions of the public corpora that the options name. It
-// asks each question as it is, in one call of conversation_recall and of FTS5, and
-// prints the scores of both.
+// measureCorpora asks the questions of the public corpora that the options name. It asks each question as it is, in one
+// call of conversation_recall and of FTS5, and prints the scores of both.
 func measureCorpora(ctx context.Context, convtools string, o options, scratch string, stdout io.Writer) error {
 	for _, source := range []struct {
 		name, dir string
@@ -127,8 +126,7 @@ func measureCorpora(ctx context.Context, convtools string, o options, scratch st
 	return nil
 }
 
-// measure opens an engine, asks it the questions of a corpus, and adds the answers to
-// a score.
+// measure opens an engine, asks it the questions of a corpus, and adds the answers to a score.
 func (c *corpus) measure(ctx context.Context, s *score, open func() (engine, error)) (err error) {
 	e, err := open()
 	if err != nil {
