@@ -99,7 +99,7 @@ func (s *source) changes(ctx context.Context, f *fileFilter, text string) iter.S
 	pattern := excerpt.Literal(cmp.Or(text, path.Base(f.path)), true)
 	const calls = 1<<transcript.KindToolCall | commandKinds
 	q := index.Query{
-		Filter: index.Filter{Kinds: calls, Wanted: s.filter()}, Text: pattern.Required(), Find: pattern.Find, TextOnly: true,
+		Filter: index.Filter{Kinds: calls, Wanted: s.filter()}, Text: pattern.Required(), Has: pattern.HasRequired, TextOnly: true,
 	}
 	return func(yield func(*index.Hit, error) bool) {
 		for hit, err := range s.view.Search(ctx, q) {

@@ -209,72 +209,57 @@ func (r *Results) addHit(h Hit, lines int) {
 	r.Hits = append(r.Hits, h)
 }
 
-// findNewest adds the newest matching events to the results, up to the limit and newest first, and sets the total to the
-// number of all matches.
+// findNewest adds the newest matching events to the results, up to the limit and newest first, and counts all matches.
 func (r *Results) findNewest(ctx context.Context, q *SearchQuery) error {
-	isAll := q.After == nil // all matches are among the hits before they are limited
-	for _, s := range r.query.sources {
-		found := 0
-		for hit, err := range s.view.Search(ctx, q.forIndex(s)) {
-			if err != nil {
-				return err
-			}
-			if found > q.Limit { // the hits are one more than the limit, which shows that there are more
-				isAll = false
-				break
-			}
-			_, extra, err := hit.Read()
-			if err != nil {
-				return err
-			}
-			if q.isOwn(hit.Kind, extra) {
-				r.Own++
-				continue
-			}
-			found++
-			r.Hits = append(r.Hits, s.newHit(hit.Conversation, hit.Scored(), extra))
-		}
+	err := r.addNewest(ctx, q)
+	if err == nil && q.After != nil {
+		counted := *q
+		counted.After, counted.Limit = nil, -1 // no event is added
+		err = r.addNewest(ctx, &counted)
 	}
 	slices.SortFunc(r.Hits, func(a, b Hit) int {
 		positionA, positionB := a.Position(), b.Position()
 		return positionA.inIndex().Compare(positionB.inIndex())
 	})
-	r.Total, r.More = len(r.Hits), len(r.Hits) > q.Limit
+	r.More = len(r.Hits) > q.Limit
 	r.Hits = r.Hits[:min(len(r.Hits), q.Limit)]
-	if isAll {
-		return nil
-	}
-	return r.countMatches(ctx, *q)
+	return err
 }
 
 // mostCounted is the number of matches in an index that are counted: about five milliseconds.
 const mostCounted = 3000
 
-// countMatches sets the total to the number of all messages that match the query without its After, and Own to the
-// number of those of our tools. Of an index with more than mostCounted it counts only so many, and sets AtLeast.
-func (r *Results) countMatches(ctx context.Context, q SearchQuery) error {
-	q.After, r.Total, r.Own = nil, 0, 0
+// addNewest adds the newest matching events of each index to the results: at most one more than the limit, which shows
+// that there are more. It sets the total and Own to the numbers of all matches, but of an index with more than
+// mostCounted it counts only those and the added ones, and sets AtLeast. With After nothing is counted.
+func (r *Results) addNewest(ctx context.Context, q *SearchQuery) error {
+	r.Total, r.Own, r.AtLeast = 0, 0, false
 	for _, s := range r.query.sources {
-		counted := 0
+		found, counted := 0, 0
 		for hit, err := range s.view.Search(ctx, q.forIndex(s)) {
 			if err != nil {
 				return err
 			}
-			if counted == mostCounted {
+			isFull := found > q.Limit
+			if isFull && (counted >= mostCounted || q.After != nil) {
 				r.AtLeast = true
 				break
 			}
 			counted++
 			var extra []byte
-			if isOfTool(hit.Kind) {
+			if !isFull || isOfTool(hit.Kind) {
 				if _, extra, err = hit.Read(); err != nil {
 					return err
 				}
 			}
 			if q.isOwn(hit.Kind, extra) {
 				r.Own++
-			} else {
-				r.Total++
+				continue
+			}
+			r.Total++
+			if !isFull {
+				found++
+				r.Hits = append(r.Hits, s.newHit(hit.Conversation, hit.Scored(), extra))
 			}
 		}
 	}

@@ -44,8 +44,7 @@ type SearchQuery struct {
 	// Sort and Ascending sort conversations, with ByConversation.
 	Sort      Sort
 	Ascending bool
-	// Limit bounds the number of events, except with ByConversation. With Newest, After skips events up to a
-	// position.
+	// Limit bounds the number of events, except with ByConversation. With Newest, After skips events up to a position.
 	Limit int
 	After *Position
 	// MaxText is the most bytes of a passage, and MaxWide those of the passage with more around it; with Relevance.
@@ -269,7 +268,7 @@ func (q *SearchQuery) isOwn(kind uint8, extra []byte) bool {
 func (q *SearchQuery) forIndex(s *source) index.Query {
 	iq := index.Query{Filter: q.indexFilter(s), TextOnly: q.Order != Newest}
 	if q.Pattern != nil && q.Pattern.Required() != "" {
-		iq.Text, iq.Find = q.Pattern.Required(), q.Pattern.Find
+		iq.Text, iq.Has = q.Pattern.Required(), q.Pattern.HasRequired
 	}
 	if q.After != nil {
 		iq.After = q.After.inIndex()

@@ -123,7 +123,7 @@ func resized[T any](s []T, length int) []T { return slices.Grow(s[:0], length)[:
 type gramCollector struct {
 	trigrams, pairs collector
 	seenTrigrams    [1 << 16]*[256]seen // by the first two bytes, then by the third; made when needed
-	seenPairs       [1 << 16]seen       // by the lower 16 bits
+	seenPairs       [1 << pairBits]seen
 	text            []byte
 }
 
@@ -170,7 +170,7 @@ func (c *gramCollector) collect(text []byte) {
 			continue // no pair is here
 		}
 		if pair, _, ok := pairAt(text[:len(text)-2], i); ok {
-			c.pairs.addOnce(&c.seenPairs[uint16(pair)], pair, document) //nolint:gosec // the lower half
+			c.pairs.addOnce(&c.seenPairs[pair-pairs], pair, document)
 		}
 	}
 	c.trigrams.found = found

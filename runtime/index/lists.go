@@ -173,15 +173,26 @@ type cursor struct {
 
 const noDocument = math.MaxUint32
 
-// cursor returns a cursor at the first document of a list.
-func (t *texts) cursor(l list) cursor {
-	c := cursor{document: noDocument, left: l.count, documents: t.messages, low: lowBits(l.count, t.messages), file: t.file}
-	if l.count > 0 {
-		c.data = t.part(secLists, l.from, l.to+afterLists)
+// cursors returns for each of some lists, which follow each other, a cursor at its first document.
+func (t *texts) cursors(lists ...list) []cursor {
+	from, to := lists[0].from, lists[len(lists)-1].to
+	data := t.part(secLists, from, to+afterLists)
+	cursors := make([]cursor, len(lists))
+	for i, l := range lists {
+		if l.from < from || l.to < l.from || l.to > to {
+			t.malformed()
+		}
+		cursors[i] = cursor{
+			document: noDocument, left: l.count, documents: t.messages, low: lowBits(l.count, t.messages),
+			data: data[l.from-from : l.to-from+afterLists], file: t.file,
+		}
+		cursors[i].next()
 	}
-	c.next()
-	return c
+	return cursors
 }
+
+// cursor returns a cursor at the first document of the list of a gram.
+func (t *texts) cursor(g gram) *cursor { return &t.cursors(t.list(g))[0] }
 
 // next moves the cursor to the next document.
 func (c *cursor) next() {

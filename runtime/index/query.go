@@ -24,9 +24,9 @@ type Query struct {
 	// Text occurs in the text or the title of a message, in any case by simple folding.
 	// Empty matches every message.
 	Text string
-	// Find returns where Text first occurs in a text, which may hold bytes that are not UTF-8, or -1 and -1. It
-	// decides which messages match. It is not called if Text is empty.
-	Find func(text []byte) (start, end int)
+	// Has reports whether Text is in a text, which may have bytes that are not UTF-8. It decides which messages match. It
+	// is not called if Text is empty.
+	Has func(text []byte) bool
 	// TextOnly omits titles.
 	TextOnly bool
 	// After, if not nil, omits the message at this position and all messages before it.

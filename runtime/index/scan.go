@@ -102,9 +102,8 @@ func (s *scan) findTitles() {
 	titles := s.titles()
 	for place := range titles.holding(s.query.folded) {
 		if s.wanted[place] {
-			start, _ := s.query.Find([]byte(s.conversations[place].Title))
-			s.titled[place] = start >= 0
-			s.hasTitled = s.hasTitled || start >= 0
+			s.titled[place] = s.query.Has([]byte(s.conversations[place].Title))
+			s.hasTitled = s.hasTitled || s.titled[place]
 		}
 	}
 }
@@ -119,13 +118,17 @@ type postings struct {
 	cursors []cursor // over the lists; nil before the first use
 }
 
-// postings returns the postings of the grams of the query, the rarest first.
+// postings returns the postings of the grams of the query, the rarest first. If no message has a gram, it returns that
+// one alone.
 func (s *scan) postings() (sorted []postings) {
 	for _, g := range s.query.grams {
 		var p postings
 		for l := range s.lists(g) {
 			p.lists = append(p.lists, l)
 			p.count += int(l.count)
+		}
+		if p.count == 0 {
+			return []postings{p}
 		}
 		sorted = append(sorted, p)
 	}
@@ -152,10 +155,8 @@ func (w *window) and(other *window) (left int) {
 // addListed adds to a window, which goes from from to to, the messages that are in the lists of p. It returns the
 // number of documents that it read. A later call for p must have a later window.
 func (s *scan) addListed(p *postings, w *window, from, to uint32) (read int) {
-	if p.cursors == nil {
-		for _, l := range p.lists {
-			p.cursors = append(p.cursors, s.cursor(l))
-		}
+	if p.cursors == nil && p.count > 0 {
+		p.cursors = s.cursors(p.lists...)
 	}
 	for i := range p.cursors {
 		c := &p.cursors[i]
@@ -245,6 +246,5 @@ func (s *scan) matches(ctx context.Context) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	start, _ := s.query.Find(s.read(s.current))
-	return start >= 0, nil
+	return s.query.Has(s.read(s.current)), nil
 }

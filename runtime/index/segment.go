@@ -110,6 +110,7 @@ type texts struct {
 	*tables
 	message uint32 // the message that text is of
 	text    []byte // the text that was read last; nil before the first one
+	codes   []byte // of the text
 }
 
 func (s *segment) texts() texts { return texts{segment: s, tables: s.load()} }
@@ -127,7 +128,8 @@ func (t *texts) owner(message uint32) uint16 {
 func (t *texts) read(message uint32) []byte {
 	if t.text == nil || t.message != message {
 		from, to := t.rows.text(message)
-		t.message, t.text = message, t.symbols.decode(t.text[:0], t.part(secTexts, from, to))
+		t.codes = t.partIn(t.codes, secTexts, from, to)
+		t.message, t.text = message, t.symbols.decode(t.text[:0], t.codes)
 	}
 	return t.text
 }

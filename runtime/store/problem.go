@@ -79,7 +79,6 @@ type DamageError struct {
 
 func (e *DamageError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
 
 // StateError is an error about the state of a store that contains nothing recorded.

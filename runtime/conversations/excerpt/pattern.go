@@ -114,8 +114,11 @@ func requiredIn(re *syntax.Regexp) (text string, fold bool) {
 // Required returns a text that is in every match; empty if there is none.
 func (p *Pattern) Required() string { return p.required }
 
-// Find returns the first place of [Pattern.Required] in a text, or -1 and -1. It must not be called if that is empty.
-func (p *Pattern) Find(text []byte) (start, end int) { return p.finder.find(text) }
+// HasRequired reports whether [Pattern.Required] is in a text. It must not be called if that is empty.
+func (p *Pattern) HasRequired(text []byte) bool {
+	_, at := p.finder.place(text)
+	return at >= 0
+}
 
 // IsIn reports whether a line of a text matches.
 func (p *Pattern) IsIn(text []byte) bool {
@@ -222,7 +225,7 @@ type finder struct {
 }
 
 // window is the number of bytes that are folded at a time.
-const window = 4 << 10
+const window = 1 << 10
 
 // newFinder returns a finder for a text, which must be valid UTF-8 and not empty.
 func newFinder(text string, ignoreCase bool) *finder {
@@ -234,26 +237,35 @@ func newFinder(text string, ignoreCase bool) *finder {
 	return f
 }
 
-// find returns where the first match in a text starts and ends; -1 and -1 if there is none. If case is ignored, it folds
-// the text piece by piece, and a piece reaches so far into the next piece that every match is whole in one of the two.
+// find returns where the first match in a text starts and ends; -1 and -1 if there is none.
 func (f *finder) find(text []byte) (start, end int) {
+	piece, at := f.place(text)
+	switch {
+	case at < 0:
+		return -1, -1
+	case !f.folds:
+		return at, at + len(f.pattern)
+	}
+	start = piece + unfolded(text[piece:], at)
+	return start, start + unfolded(text[start:], len(f.pattern))
+}
+
+// place returns where the first match in a text is: where a piece of the text starts, and the offset from there, in the
+// folded piece if case is ignored; at is -1 if there is no match. If case is ignored, it folds the text piece by piece,
+// and a piece reaches so far into the next piece that every match is whole in one of the two.
+func (f *finder) place(text []byte) (piece, at int) {
 	if !f.folds {
-		if start = bytes.Index(text, f.pattern); start < 0 {
-			return -1, -1
-		}
-		return start, start + len(f.pattern)
+		return 0, bytes.Index(text, f.pattern)
 	}
 	var buffer [2 * window]byte
 	size, folded := max(window, f.longest), buffer[:0]
-	for from := 0; from < len(text); from += size {
-		piece := text[from:min(from+size+f.longest, len(text))]
-		folded = fold.Append(folded[:0], piece)
+	for low := 0; low < len(text); low += size {
+		folded = fold.Append(folded[:0], text[low:min(low+size+f.longest, len(text))])
 		if at := bytes.Index(folded, f.pattern); at >= 0 {
-			start = from + unfolded(piece, at)
-			return start, start + unfolded(text[start:], len(f.pattern))
+			return low, at
 		}
 	}
-	return -1, -1
+	return 0, -1
 }
 
 // unfolded returns how many bytes at the beginning of a text become n bytes when they are folded.

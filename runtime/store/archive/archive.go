@@ -36,11 +36,9 @@ func IDs() *history.IDs { return messagedb.IDs("archive-") }
 // Home returns the directory of the archive, or "" if the environment does not name it.
 func Home(getenv func(string) string) string { return history.InData(getenv, "convtools") }
 
-// fileName is the name of the database.
 const fileName = "archive.db"
 
-// Open returns the archive in the home of the options, or else in that of the user. It returns false if neither
-// is known, or nothing was imported.
+// Open returns the archive, and false if the options and the environment name no directory, or nothing was imported.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	dir := cmp.Or(o.Home, Home(o.Env()))
 	path := filepath.Join(dir, fileName)
@@ -83,8 +81,7 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 	}, nil
 }
 
-// record adds a message to a recorder. The role of a message is the name of its kind, one of five; a message with
-// any other role is a system message.
+// record adds a message to a recorder. The role is the name of one of five kinds; any other role counts as system.
 func record(to *history.Recorder, m *messagedb.Message) {
 	e := transcript.Event{
 		Kind: transcript.KindSystem, Time: m.At,
@@ -106,7 +103,6 @@ func versionOf(ctx context.Context, db *sql.DB) (version int, err error) {
 	return version, err
 }
 
-// schemaVersion is the version of the schema.
 const schemaVersion = 1
 
 // schema makes the tables.
@@ -216,8 +212,7 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
-// addMessages adds the messages of the conversation with an id. The id of a message is the bits of that id, and then
-// the message's position from 1.
+// addMessages adds the messages of the conversation with an id. The id of each is that id, and then a position from 1.
 func addMessages(ctx context.Context, tx *sql.Tx, id int64, messages []Message) error {
 	insert, err := tx.PrepareContext(ctx, "INSERT INTO messages (id, native, kind, name, time, active, text) VALUES (?, nullif(?, ''), ?, nullif(?, ''), ?, ?, ?)")
 	if err != nil {

@@ -41,7 +41,6 @@ type Message struct {
 // ID returns the id of a conversation in the archive.
 func (c *Conversation) ID() transcript.ID { return messagedb.ID(IDs(), c.name()) }
 
-// name returns the key of a conversation. It is unique in an archive.
 func (c *Conversation) name() string { return c.Kind + "-" + c.Native }
 
 // last returns the time of the last message; zero for none.
@@ -84,7 +83,6 @@ const (
 type Database struct {
 	*sql.DB        // nil for a dry writer if there is no archive
 	Place   string // for people
-
 	// Version returns the version of the schema; 0 if there is none.
 	Version func(context.Context, *sql.DB) (int, error)
 	// Schema has the statements that make the schema, whose version is Known.

@@ -23,8 +23,7 @@ type relation struct {
 	Own      time.Time     // of the first message that is not copied
 }
 
-// relateAll sets the relation of each session to its family. It reads the files of a family if one of them has
-// changed since the relations were cached. The error is that of the context.
+// relateAll sets the relation of each session to its family. It reads the files of a family again if one has changed.
 func relateAll(ctx context.Context, root *history.Root, all []*entry) error {
 	for _, family := range families(all) {
 		name, stamps := "family 3", []filecache.Stamp{} // 3 is the version of the cached form

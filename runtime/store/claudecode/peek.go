@@ -57,8 +57,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	return m.Dir, err
 }
 
-// addRecord adds to the metadata of a transcript what a record says of it. Of directories and ids the first counts, of
-// branches and titles the last, and of times of records the earliest.
+// addRecord adds what a record says of its transcript to the metadata: the first directory and id, the last titles.
 func (m *metadata) addRecord(r *record) {
 	const slack = time.Second // between a line about a prompt and the prompt
 	m.Dir = cmp.Or(m.Dir, jsontext.String(r.Cwd))

@@ -30,7 +30,6 @@ type record struct {
 	Sidechain bool `json:"isSidechain"`
 	Meta      bool `json:"isMeta"`
 	Compact   bool `json:"isCompactSummary"`
-
 	// The metadata for lists, as JSON.
 	Cwd         jsontext.Raw `json:"cwd"`
 	Branch      jsontext.Raw `json:"gitBranch"`
@@ -62,8 +61,7 @@ func (r *record) isBoundary() bool { return r.Type == "system" && r.Subtype == "
 // key is a hash of the uuid of a record; 0 if it has none.
 type key uint64
 
-// UnmarshalJSON implements [json.Unmarshaler]. It sets the key to the hash of a uuid in a text, or to a number as
-// which a key is cached.
+// UnmarshalJSON implements [json.Unmarshaler]: the key of a uuid is its hash, and a number is a key from the cache.
 func (k *key) UnmarshalJSON(raw []byte) error {
 	uuid, isText := jsontext.Unquote(raw)
 	if !isText {
@@ -144,8 +142,7 @@ func (r *record) mayBePrompt() bool {
 // never part of a conversation.
 const StartElement = "past-conversations"
 
-// isInjected reports whether a text is one that the program writes in the name of the user, or the output of the start
-// hook.
+// isInjected reports whether the program wrote a text in the name of the user, or it is the output of the start hook.
 func isInjected(text []byte) bool {
 	return history.Begins(text,
 		"<command-", "<local-command-", "Caveat: The messages below", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
@@ -197,15 +194,12 @@ func (r *record) events() (all []transcript.Event, unknown int) {
 		add(transcript.Event{Kind: transcript.KindUser, Text: history.Join(texts)})
 		return all, 0
 	}
-	if m.Model == synthetic { // the program wrote it
-		return all, 0
-	}
 	for i := range parts {
 		switch b := &parts[i]; {
+		case m.Model == synthetic: // the program wrote it
 		case strings.HasSuffix(b.Type, "tool_result"):
 			add(r.result(b))
-		case r.Type == "user": // the program wrote it
-		case b.Type == "redacted_thinking": // nobody can read it
+		case r.Type == "user" || b.Type == "redacted_thinking": // the program wrote it, or nobody can read it
 		case b.Type == "text":
 			add(transcript.Event{Kind: transcript.KindAssistant, Text: b.Text})
 		case b.Type == "thinking":
@@ -229,11 +223,8 @@ func (r *record) result(b *block) transcript.Event {
 	}
 	if len(texts) == 1 && bytes.HasPrefix(texts[0], []byte("<persisted-output>")) {
 		// The program keeps the whole output in another file. Beside the message, the record has more of it.
-		var whole struct {
-			Stdout []byte `json:"stdout"`
-		}
-		if jsontext.Decode(r.ToolUse, &whole); len(whole.Stdout) > 0 {
-			texts[0] = whole.Stdout
+		if stdout := jsontext.String(jsontext.Get(r.ToolUse, "stdout")); stdout != "" {
+			texts[0] = []byte(stdout)
 		}
 	}
 	return transcript.Event{Kind: transcript.KindToolResult, CallID: b.ToolUseID, Failed: b.IsError, Text: history.Join(texts)}

@@ -79,8 +79,7 @@ func (e *entry) events(r *record) (all []transcript.Event, unknown int) {
 	return all, unknown
 }
 
-// addRecord adds the record at a position in the file of an entry to the tree. If the record only names the last record
-// of the live branch, it notes that one.
+// addRecord adds the record at a position in the file of an entry to the tree, or notes the live record that it names.
 func (t *tree) addRecord(e *entry, r *record, position int) {
 	if r.Type == "last-prompt" && r.Leaf != 0 {
 		t.touched[r.Leaf] = position
@@ -90,8 +89,8 @@ func (t *tree) addRecord(e *entry, r *record, position int) {
 	if n.parentKey == 0 {
 		n.parentKey = r.Logical
 	}
-	switch isCopy := t.index[n.key] != nil; {
-	case isCopy:
+	switch {
+	case t.index[n.key] != nil: // n is a copy
 		return
 	case n.key != 0:
 		t.index[n.key] = n
@@ -108,7 +107,7 @@ func (t *tree) addRecord(e *entry, r *record, position int) {
 }
 
 // order sets the parent of each record, and returns the records in the order of the file, but each after its parent.
-// Where parents lead into a circle, the first record in the file that they are parents of gets no parent.
+// A record whose parents lead into a circle gets no parent.
 func (t *tree) order() []*node {
 	all := make([]*node, 0, len(t.nodes))
 	for _, n := range t.nodes {
@@ -148,12 +147,11 @@ func (t *tree) markAbandoned(order []*node) {
 	}
 	live := map[*node]*node{} // the prompt after a message
 	for _, n := range order {
-		switch {
-		case n.parent == nil:
-		case n.parent.message:
-			n.after = n.parent
-		default:
+		if n.parent != nil {
 			n.after = n.parent.after
+			if n.parent.message {
+				n.after = n.parent
+			}
 		}
 		if !n.prompt || n.after == nil {
 			continue

@@ -69,7 +69,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "cline-", Session: history.IsName, Part: history.IsName, Example: "cline-1795884522509_bnx05"}
 }
 
-// id returns the id of a sub-agent, or of a session or a task if agent is empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
 // The names of files and directories.
@@ -105,8 +104,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 				e.agent, e.Parent = agent, id(session, "")
 			}
 		case kind == tasksDir+"/" && name == taskFile:
-			e.About = dir + aboutTask
-			if root.Stamp(e.About) == filecache.Missing() {
+			if e.About = dir + aboutTask; root.Stamp(e.About) == filecache.Missing() {
 				e.About = taskList
 			}
 		default:

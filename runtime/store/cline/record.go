@@ -26,7 +26,6 @@ type about struct {
 	Metadata struct {
 		Title string `json:"title"`
 	} `json:"metadata"`
-
 	// Of a task.
 	ID        string `json:"id"`
 	Workspace string `json:"workspace"`
@@ -51,7 +50,6 @@ type block struct {
 	ToolUseID string       `json:"tool_use_id"`
 	Content   jsontext.Raw `json:"content"`
 	Failed    bool         `json:"is_error"`
-
 	// Of one of several results of a call.
 	Result  []byte       `json:"result"`
 	Error   []byte       `json:"error"`
@@ -86,8 +84,7 @@ func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int
 	return m.Dir, nil
 }
 
-// about returns what is recorded about the session or the task, in its own file or in the list of tasks; the zero value
-// if nothing is recorded.
+// about returns what is recorded about the session or the task, if anything: in its own file, or in the list of tasks.
 func (e *entry) about(root *history.Root) (found about) {
 	const most = 16 << 20
 	data, _ := root.ReadFile(e.About, most) // the file need not exist
@@ -103,8 +100,7 @@ func (e *entry) about(root *history.Root) (found about) {
 	return found
 }
 
-// workspaceIn returns the directory that the messages of a task name, in the text about the environment that Roo Code
-// or Cline adds; "" if there is no such text.
+// workspaceIn returns the directory that the first text about the environment in a task's messages names, or "".
 func workspaceIn(data []byte) string {
 	for _, title := range []string{"# Current Workspace Directory (", "# Current Working Directory ("} {
 		if _, rest, ok := bytes.Cut(data, []byte(title)); ok {
@@ -233,8 +229,7 @@ func isResultTitle(text []byte) bool {
 	return bytes.HasPrefix(first, []byte("[")) && bytes.Contains(first, []byte("] Result:"))
 }
 
-// result returns the event for the results of a call at a time in milliseconds since 1970. The call has failed if one of
-// several results has.
+// result returns the event for the results of a call at a time in milliseconds. If one has failed, the event has.
 func (b *block) result(ms int64) transcript.Event {
 	e := transcript.Event{Kind: transcript.KindToolResult, Time: history.Moment(ms), CallID: b.ToolUseID, Failed: b.Failed}
 	var texts [][]byte

@@ -90,8 +90,7 @@ func byPerson(texts [][]byte) (kept [][]byte) {
 	return kept
 }
 
-// rolledBack is the type of a record that drops turns.
-const rolledBack = "thread_rolled_back"
+const rolledBack = "thread_rolled_back" // the type of a record that drops turns
 
 // decoder makes events of the records of a thread.
 type decoder struct {
@@ -119,7 +118,7 @@ func (d *decoder) text(kind transcript.Kind, at time.Time, text []byte) {
 	d.add(transcript.Event{Kind: kind, Time: at, Text: text})
 }
 
-// undo drops the pending events of the last turns, so many as turns says. Each turn begins with a prompt.
+// undo drops the pending events of the last turns; turns is their number. Each turn begins with a prompt.
 func (d *decoder) undo(turns int64) {
 	for i, e := range slices.Backward(d.pending) {
 		if turns > 0 && e.Kind == transcript.KindUser {

@@ -124,8 +124,7 @@ func environmentDir(r *record) (dir string) {
 	return dir
 }
 
-// sections returns the rollouts with the records of the thread, the earliest first: r, its base, the base of that, and
-// so on.
+// sections returns the rollouts with the records of the thread, the earliest first: the chain of the bases of r, and r.
 func (r *rollout) sections() (all []*rollout) {
 	const most = 64
 	for part := r; part != nil && len(all) < most && !slices.Contains(all, part); part = part.base {
@@ -135,8 +134,7 @@ func (r *rollout) sections() (all []*rollout) {
 	return all
 }
 
-// decode adds the events of the thread to a recorder, section by section. It leaves out a section before the last whose
-// file is gone.
+// decode adds the events of the thread to a recorder, without those of a section before the last whose file is gone.
 func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(&r.Meta.Header, to)
 	sections := r.sections()
@@ -193,11 +191,9 @@ func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout
 	return err
 }
 
-// headerType is the type of records that have the header of a rollout.
-const headerType = "session_meta"
+const headerType = "session_meta" // the type of records that have the header of a rollout
 
-// payloads returns the hashes of the payloads of all records in a rollout except headers; none if the file cannot be
-// opened. The error is that of reading it.
+// payloads returns the hashes of the payloads in a rollout, without those of headers; none if the file cannot be opened.
 func payloads(ctx context.Context, root *history.Root, name string) (sums [][sha256.Size]byte, err error) {
 	f, err := openFile(root, name)
 	if err != nil {
@@ -251,8 +247,7 @@ func openFile(root *history.Root, name string) (*file, error) {
 	return decompress(f, min(leastDecompressed+maxRatio*size, mostDecompressed))
 }
 
-// decompress returns a file in memory with the first most bytes of a compressed rollout, or with all that there is of
-// a rollout that ends early.
+// decompress returns a file in memory with up to most bytes of a compressed rollout, which can end early.
 func decompress(f io.Reader, most int64) (*file, error) {
 	d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {

@@ -60,7 +60,6 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("exit code %d: %s", e.Exit, text.Line(e.Said))
 }
 
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Lacks reports whether the program is a JP that lacks flags or prints other records.

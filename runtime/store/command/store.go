@@ -119,8 +119,7 @@ type listRecord struct {
 	} `json:"summary"`
 }
 
-// maxReason is how many characters of a reason a problem repeats.
-const maxReason = 300
+const maxReason = 300 // characters of a reason that a problem repeats
 
 // conversation converts a record of a list. It returns the conversation also with an error, which says that
 // the id of the record is not valid.

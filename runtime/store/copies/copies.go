@@ -29,8 +29,7 @@ import (
 // Home returns the directory of all copies, or "" if the environment does not name it.
 func Home(getenv func(string) string) string { return history.InData(getenv, "convtools", "copies") }
 
-// extension is that of the file of a conversation.
-const extension = ".jsonl"
+const extension = ".jsonl" // of the file of a conversation
 
 // Store has the copies of conversations of a kind of store. It implements [store.Store].
 type Store struct {
@@ -68,8 +67,7 @@ type entry struct {
 	history.Entry[header]
 }
 
-// Peek implements [history.Listed]: it reads the header of the copy. The error also says that the header does not have
-// the id that the name of the file is.
+// Peek implements [history.Listed]: it reads the header of the copy, which must have the id that is the file's name.
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	err = jsonl.Each(ctx, f, size, func(line []byte, _ int64) bool {
 		_ = json.Unmarshal(line, &e.Meta) // a line that is no header has no id
@@ -132,8 +130,8 @@ type Writer struct {
 	dry bool
 }
 
-// Create returns a writer of the copies of a kind of store, which makes their directory. If it is dry, it returns the
-// outcomes and writes nothing.
+// Create returns a writer of the copies of a kind of store, and makes their directory. A dry writer makes and writes
+// nothing: it only returns the outcomes.
 func Create(getenv func(string) string, kind string, dry bool) (*Writer, error) {
 	home := Home(getenv)
 	if home == "" {
@@ -156,18 +154,16 @@ func (w *Writer) Put(ctx context.Context, c *store.Conversation) (archive.Outcom
 	if err != nil {
 		return 0, err
 	}
-	outcome := archive.New
-	switch f, info, err := safefile.Open(w.path(c.ID)); {
-	case err == nil:
+	before, outcome := entry{}, archive.New
+	if f, info, err := safefile.Open(w.path(c.ID)); err == nil {
 		outcome = archive.Updated
-		var before entry
 		before.File = string(c.ID) + extension
 		_, unread := before.Peek(ctx, nil, f, info.Size())
 		f.Close()
 		if unread == nil && string(before.Meta.Version) == version {
 			return archive.Unchanged, nil
 		}
-	case !errors.Is(err, fs.ErrNotExist):
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
 	if w.dry {

@@ -115,8 +115,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	return m.Dir, err
 }
 
-// addRecord adds to the metadata of a session what a recorded event says of it. A session is a fork if an event is older
-// than its start: such events are copies.
+// addRecord adds what an event says of its session to the metadata. A fork has copies of events from before its start.
 func (m *metadata) addRecord(r *record) {
 	d := &r.Data
 	switch r.Type {
@@ -174,8 +173,7 @@ func scalar(mapping []byte, key string) string {
 	}
 }
 
-// Decode implements [history.File]: it adds the events of the session to a recorder. In a fork those that are older than
-// the fork are copies.
+// Decode implements [history.File]: it adds the events to a recorder. Events of a fork from before its start are copies.
 func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(to)
 	return to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {

@@ -10,8 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// inquiry is the tool with which the assistant asks the user.
-const inquiry = "ask_user"
+const inquiry = "ask_user" // the tool with which the assistant asks the user
 
 // record is an event. Its texts can be parts of the line.
 type record struct {
@@ -31,7 +30,6 @@ type data struct {
 	} `json:"context"`
 	Info    string `json:"infoType"`
 	Message string `json:"message"`
-
 	// of a message
 	Content     []byte       `json:"content"`
 	Reasoning   []byte       `json:"reasoningText"`
@@ -43,12 +41,10 @@ type data struct {
 		Name      string       `json:"name"`
 		Arguments jsontext.Raw `json:"arguments"`
 	} `json:"toolRequests"`
-
 	// of a call
 	Call      string       `json:"toolCallId"`
 	Tool      string       `json:"toolName"`
 	Arguments jsontext.Raw `json:"arguments"` // can be a text
-
 	// of a result, and of a compaction
 	Success bool         `json:"success"`
 	Result  jsontext.Raw `json:"result"` // a text, or an object with one
@@ -138,8 +134,7 @@ func (to *decoder) call(at time.Time, name, id string, arguments jsontext.Raw) {
 // isOfUser reports whether a person wrote the message.
 func (d *data) isOfUser() bool { return (d.Source == "" || d.Source == "user") && !d.Continues }
 
-// result returns the event of the result of a call. The text is the result or its member "content", or else the error. A
-// command that fails is recorded as a success: its exit code or its text says that it failed.
+// result returns the event of the result of a call. A command that fails is recorded as a success with an exit code.
 func (d *data) result(at time.Time) transcript.Event {
 	value := d.Result
 	if content := jsontext.Get(value, "content"); content != nil {

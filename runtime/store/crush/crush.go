@@ -86,8 +86,7 @@ func idOf(key string) transcript.ID {
 	return IDs().ID(session, part)
 }
 
-// databases returns the databases of the projects that are asked for, as the program's list of projects names them, and
-// the problem of reading the list.
+// databases returns the databases of the wanted projects in the program's list, and the problem of reading the list.
 func databases(s *history.Store) (all []messagedb.Database, problems []store.Problem) {
 	var noted struct {
 		Projects []struct {
@@ -141,17 +140,14 @@ type part struct {
 	Data struct {
 		Text     []byte `json:"text"`
 		Thinking []byte `json:"thinking"`
-
 		// of a call
 		ID    string `json:"id"`
 		Name  string `json:"name"`
 		Input []byte `json:"input"`
-
 		// of a result
 		Call    string `json:"tool_call_id"`
 		Content []byte `json:"content"`
 		IsError bool   `json:"is_error"`
-
 		// of a command that the user ran
 		Command []byte `json:"command"`
 		Output  []byte `json:"output"`

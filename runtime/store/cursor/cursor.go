@@ -121,13 +121,9 @@ func chats(s *history.Store) (all []messagedb.Database, problems []store.Problem
 		if filepath.Base(path) != chatFile {
 			continue
 		}
-		var about struct {
-			Dir string `json:"cwd"`
-		}
-		data, _ := safefile.Read(filepath.Join(chat, chatAboutFile), maxAbout) // older versions write none
-		jsontext.Decode(data, &about)
+		about, _ := safefile.Read(filepath.Join(chat, chatAboutFile), maxAbout) // older versions write none
 		hash := filepath.Base(filepath.Dir(chat))
-		dir := cmp.Or(about.Dir, byHash[hash])
+		dir := cmp.Or(jsontext.String(jsontext.Get(about, "cwd")), byHash[hash])
 		if s.Project.Has(dir) {
 			all = append(all, messagedb.Database{Path: path, Dir: dir})
 		}

@@ -49,7 +49,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "gemini-", Part: history.IsName, Example: "gemini-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// id returns the id of a sub-agent, or of a session if agent is empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
 const (

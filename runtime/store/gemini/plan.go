@@ -25,8 +25,7 @@ type metadata struct {
 	Unsure bool // the end does not have the time of the last event
 }
 
-// Peek implements [history.Listed]: it reads the metadata of a log of lines, or of an older file with one object, and
-// returns the working directory.
+// Peek implements [history.Listed] for a log of lines, and for an older file with one object.
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	to := history.Recorder{}
 	m, d := &e.Meta, newDecoder(&to, e.agent != "")
@@ -66,8 +65,7 @@ func readObject(f io.ReaderAt, size int64) (r record, cut bool, err error) {
 }
 
 // addRecord adds what a record says of its session to the metadata, and its messages to the decoder's recorder. A record
-// is a change, a rewind, a message or, of these none, a header. The first header counts: more follow where a session is
-// resumed.
+// that is no change, rewind or message is a header; the first counts, and more follow where a session is resumed.
 func (m *metadata) addRecord(d *decoder, r *record) {
 	list := r.Messages
 	switch {
@@ -178,9 +176,8 @@ func (p *plan) applyLine(line []byte) bool {
 	return true
 }
 
-// put adds a message, or replaces the message with the same id. The old message stays if it is noise or a compaction.
-// It also stays if the new message is of a list, and either has the same content, or the old message is of a line of its
-// own: such a message has more than a list has.
+// put adds a message, or replaces the message with the same id. Noise and a compaction stay. A message of a list
+// replaces neither a message of a line of its own, which has more, nor a message with the same content.
 func (p *plan) put(m message) {
 	m.identity = m.record.identity()
 	i, known := p.index[jsontext.String(m.ID)]

@@ -46,8 +46,7 @@ func records(list jsontext.Raw) []record {
 
 func (r *record) parts() []genai.Part { return genai.Parts(r.Content) }
 
-// snapshotMark begins a summary of compressed messages.
-const snapshotMark = "<state_snapshot>"
+const snapshotMark = "<state_snapshot>" // begins a summary of compressed messages
 
 // isSnapshot reports whether a message is a summary of compressed messages.
 func (r *record) isSnapshot() bool {

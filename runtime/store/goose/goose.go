@@ -30,8 +30,7 @@ import (
 // Name is the name of this kind of store.
 const Name = "goose"
 
-// Open returns the store, and false if Goose has recorded nothing. It is a store of files if there is no database, as of
-// old versions.
+// Open returns the store, and false if Goose has recorded nothing. Old versions have files in place of the database.
 func Open(o store.Options) (store.Store, bool) {
 	base, ok := history.Open(o, Name, Home(o.Env()), "sessions", IDs())
 	path := filepath.Join(base.Dir, "sessions.db")

@@ -132,8 +132,7 @@ func (w *Workspace) Place() string { return w.root }
 // ParseID implements [store.Store].
 func (w *Workspace) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
 
-// storageDir is the name of the store in a project.
-const storageDir = ".jp"
+const storageDir = ".jp" // the name of the store in a project
 
 // findRoot returns the nearest directory at or above start with a .jp directory, or "".
 func findRoot(start string) string {
@@ -210,7 +209,8 @@ func chooseUserStore(userData, root, id string) (chosen string, others []string)
 			others = append(others, dir)
 			continue
 		}
-		if chosen = dir; filepath.Base(dir) == filepath.Base(root)+"-"+id {
+		chosen = dir
+		if filepath.Base(dir) == filepath.Base(root)+"-"+id {
 			break
 		}
 	}
@@ -225,7 +225,8 @@ func isOf(storage, root string) bool {
 		return false
 	}
 	info, err := os.Stat(root)
-	return err == nil && os.SameFile(recorded, info) || project.New(project.Options{Dir: root}).Has(dir)
+	isSame := err == nil && os.SameFile(recorded, info)
+	return isSame || project.New(project.Options{Dir: root}).Has(dir)
 }
 
 // recordedIn returns the .jp directories that JP has recorded in user's stores, as a link or, in newer versions, in files.

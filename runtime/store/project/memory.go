@@ -50,7 +50,6 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("reading what was excluded: %s: %v; to go on, remove it, and exclude again what it was about", e.Path, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *MemoryError) Unwrap() error { return e.Err }
 
 const (

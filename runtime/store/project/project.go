@@ -78,12 +78,8 @@ func New(o Options) *Project {
 	if p.all {
 		return p
 	}
-	p.roots = []string{p.at.root}
-	for _, w := range worktrees(p.at.common) {
-		if w != p.at.root {
-			p.roots = append(p.roots, w)
-		}
-	}
+	others := slices.DeleteFunc(worktrees(p.at.common), func(w string) bool { return w == p.at.root })
+	p.roots = append([]string{p.at.root}, others...)
 	return p
 }
 
@@ -99,7 +95,8 @@ func (p *Project) Roots() []string { return p.roots }
 func (p *Project) Dirs() []string {
 	var dirs []string
 	for d := range upwards(p.dir) {
-		if dirs = append(dirs, d); d == p.at.root {
+		dirs = append(dirs, d)
+		if d == p.at.root {
 			break
 		}
 	}
@@ -128,7 +125,7 @@ func (p *Project) Excludes(dir string) bool { return p.lookUp(dir).excluded }
 // Root returns the root of the project of a recorded directory: of a git repository its main working tree.
 func (p *Project) Root(dir string) string { return p.lookUp(dir).root }
 
-// lookUp returns what is known of a recorded directory.
+// lookUp reports whether a recorded directory is of the project or excluded, and returns its root. It notes the result.
 func (p *Project) lookUp(dir string) recorded {
 	if dir == "" || !filepath.IsAbs(dir) { // it is not known
 		return recorded{has: p.all, root: dir}
@@ -184,7 +181,8 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 			dirs = append(dirs, worktrees(common)...)
 		}
 	}
-	if link, ok := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top)); ok && filepath.IsAbs(link) && same(resolve(link), top) {
+	link, isBelow := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top))
+	if isBelow && filepath.IsAbs(link) && same(resolve(link), top) {
 		spelled = link // more directories may be recorded below it
 	}
 	for _, d := range append(dirs, dir, spelled) {
@@ -192,8 +190,7 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 	}
 }
 
-// matched returns the first pattern of excluded directories that matches a directory or one of its parents; "" for
-// none.
+// matched returns the first pattern of excluded directories that matches a directory or one of its parents, or "".
 func (p *Project) matched(dir string) string {
 	for d := range upwards(dir) {
 		for _, pattern := range p.patterns {

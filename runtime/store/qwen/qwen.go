@@ -44,7 +44,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "qwen-", Part: history.IsName, Example: "qwen-698bf473-c5eb-4442-85cb-31fdc426f7ec"}
 }
 
-// id returns the id of a sub-agent, or of a session if agent is empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
 // entry is a file of a session or a sub-agent.
@@ -70,7 +69,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 	}, (*entry).parseName)
 }
 
-// parseName sets what the name of the file says, and reports whether it is that of a session or a sub-agent.
+// parseName sets the fields that the name of the file has, and reports whether it is that of a session or a sub-agent.
 func (e *entry) parseName() bool {
 	below := strings.Split(e.File, "/")
 	session, isLog := strings.CutSuffix(path.Base(e.File), ".jsonl")
@@ -79,7 +78,7 @@ func (e *entry) parseName() bool {
 		return false
 	case below[1] == "chats":
 		e.Archived = len(below) == 4
-	default:
+	default: // below subagents
 		agent, isAgent := strings.CutPrefix(session, "agent-")
 		if !isAgent || !history.IsName(agent) || len(below) != 4 {
 			return false

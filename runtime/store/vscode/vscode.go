@@ -75,16 +75,16 @@ type entry struct {
 
 // entries returns the files of the project, and problems for the directories that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
-	dirs := map[string]string{} // of projects, by their directories in the store
-	files, problems := s.Walk(root, workspacesDir, func(dir string) bool {
-		if parent, name := path.Split(dir); parent != workspacesDir+"/" {
-			return name == chatsDir
+	dirs := map[string]string{}                                            // of projects, by their directories in the store
+	files, problems := s.Walk(root, workspacesDir, func(dir string) bool { // of a project, or in it
+		if isProject := path.Dir(dir) == workspacesDir; !isProject {
+			return path.Base(dir) == chatsDir
 		}
 		about, _ := root.ReadFile(dir+"/"+aboutFile, maxAbout) // the file need not exist
 		dirs[dir] = history.WorkspaceDir(about)
 		return s.Project.Has(dirs[dir])
 	})
-	if s.Project.Has("") {
+	if s.Project.Has("") { // chats without a project are wanted
 		more, unread := s.Walk(root, emptyDir, nil)
 		files, problems = append(files, more...), append(problems, unread...)
 	}
@@ -118,7 +118,7 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	return e.dir, err
 }
 
-// Decode implements [history.File].
+// Decode implements [history.File]: it adds the events of the chat to a recorder.
 func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	f, size, err := root.File(e.File)
 	if err == nil {

@@ -31,7 +31,6 @@ type header struct {
 	Mapping      jsontext.Raw `json:"mapping"`
 	ChatMessages jsontext.Raw `json:"chat_messages"`
 	Messages     jsontext.Raw `json:"messages"`
-
 	// Of a file of Letta, which can have several agents.
 	Agents jsontext.Raw `json:"agents"`
 	Blocks jsontext.Raw `json:"blocks"`

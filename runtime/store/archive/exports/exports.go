@@ -79,12 +79,10 @@ var (
 	errEncrypted = errors.New("it is encrypted: unpack it with its password, and import the folder")
 )
 
-// maxConversation is the largest conversation that is read, in bytes of JSON.
-const maxConversation = 64 << 20
+const maxConversation = 64 << 20 // bytes of JSON of the largest conversation that is read
 
 // Import adds the conversations of an export to an archive. The error is an [*UnrecognisedError] if no conversation can
-// be read, or that of opening the export, of writing to the archive, or of the context. Conversations that were imported
-// before an error stay.
+// be read, or that of opening the export, of writing to the archive, or of the context. What was imported before stays.
 func Import(ctx context.Context, name string, into *archive.Writer, o Options) (*Report, error) {
 	i := &importing{ctx: ctx, options: o, writer: into, report: &Report{}}
 	files, closer, err := open(name)
@@ -231,9 +229,8 @@ func (i *importing) importValue(kind string, h *header, p Problem) error {
 	return nil
 }
 
-// put adds the conversation with a header to the archive, and counts the outcome in the report. A conversation that
-// cannot be read is a problem of the report; p has its place in the export. The error is that of the archive, and ends
-// the import.
+// put adds the conversation with a header to the archive, and counts the outcome in the report. p has the place of the
+// conversation, for a problem if it cannot be read. The error is that of the archive, and ends the import.
 func (i *importing) put(kind string, h *header, p Problem) error {
 	c, err := h.read(kind)
 	i.progress.Conversations++

@@ -15,8 +15,8 @@ import (
 // messages are the messages that one recorded message consists of.
 type messages []archive.Message
 
-// add adds a message with a text. A text of the user after another text of the user is added to that one's message:
-// together they are one request. An empty text is left out.
+// add adds a message with a text, unless the text is empty. If the last message and the new one are both the user's, it
+// adds the text to the last message: together they are one request.
 func (all *messages) add(kind transcript.Kind, name string, text []byte) {
 	last := len(*all) - 1
 	switch {
@@ -100,17 +100,16 @@ func resolved(text []byte, references []reference) []byte {
 	marks := regexp.MustCompile(" ?" + begin + "[^" + begin + end + "]*" + end)
 	return marks.ReplaceAllFunc(text, func(found []byte) []byte {
 		mark := strings.TrimPrefix(string(found), " ")
+		replacement := ""
 		if unused := shown[mark]; len(unused) > 0 {
-			shown[mark] = unused[1:]
-			if unused[0] == "" {
-				return nil
-			}
-			return bytes.Replace(found, []byte(mark), []byte(unused[0]), 1)
+			replacement, shown[mark] = unused[0], unused[1:]
+		} else if !strings.HasPrefix(mark, cite) {
+			return found
 		}
-		if strings.HasPrefix(mark, cite) {
+		if replacement == "" {
 			return nil
 		}
-		return found
+		return bytes.Replace(found, []byte(mark), []byte(replacement), 1)
 	})
 }
 
@@ -190,8 +189,7 @@ func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name strin
 	}
 }
 
-// textsOf returns the texts in blocks, each on lines of its own. Of an object it takes the texts in the members with
-// these names, and all texts in arrays and objects.
+// textsOf returns the texts in blocks, each on lines of its own: of the texts in objects only those with these names.
 func textsOf(raw []byte) []byte {
 	return chatgptcontent.AppendTexts(nil, raw, func(key string, isText bool) bool {
 		switch key {
@@ -252,8 +250,9 @@ func lettaUser(text []byte) (transcript.Kind, []byte) {
 		Type    string `json:"type"`
 		Message []byte `json:"message"`
 	}
+	isWrapped := jsontext.Decode(text, &wrapped) && wrapped.Message != nil && wrapped.Type != ""
 	switch {
-	case !jsontext.Decode(text, &wrapped) || wrapped.Message == nil || wrapped.Type == "":
+	case !isWrapped:
 		return transcript.KindUser, text
 	case wrapped.Type != "user_message":
 		return transcript.KindSystem, wrapped.Message

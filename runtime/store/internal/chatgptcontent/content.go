@@ -70,8 +70,7 @@ func appendParts(dst, raw []byte) []byte {
 	return dst
 }
 
-// object returns the text of a part that is an object: "[WORD WIDTHxHEIGHT]" for media, or else the texts in the object,
-// or "[CONTENT TYPE]" if it has none.
+// object returns the text of a part that is an object: a word in brackets for media, its texts, or its content type.
 func object(raw []byte) []byte {
 	var part struct {
 		ContentType string `json:"content_type"`

@@ -128,8 +128,7 @@ func (d *Decoder) Results(at time.Time, content jsontext.Raw, call *Call) {
 	}
 }
 
-// response adds the result of a call, unless a result of the same call was added before. If the call is not known, call
-// has no values.
+// response adds the result of a call, unless a result with its id was added before. An unknown call has no values.
 func (d *Decoder) response(at time.Time, r *Response, call *Call) {
 	id := cmp.Or(r.ID, call.ID)
 	if !isNew(d.returned, id) {

@@ -41,11 +41,9 @@ type Entry[M any] struct {
 	Stamp filecache.Stamp
 	Meta  M // the metadata
 	err   error
-
 	// for ListFiles
 	Parent           transcript.ID // as in [transcript.Conversation]
 	Archived, Hidden bool
-
 	// IsFork is set by ListFiles: lists show the session that it was forked from together with it.
 	IsFork bool
 }
@@ -151,8 +149,7 @@ func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 // metadataForm begins the cache key of metadata. It changes when the form of any store's metadata does.
 const metadataForm = "metadata 3 "
 
-// Peek sets the stamp and the metadata of a file. The metadata is from the cache if the file has not changed, or
-// else from the file.
+// Peek sets the stamp and the metadata of a file. The metadata of a file that has not changed is from the cache.
 func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) error {
 	e := one.Base()
 	e.Stamp = root.Stamp(e.File)
@@ -170,13 +167,11 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 	}
 	defer f.Close()
 	dir, err := one.Peek(ctx, root, f, size)
-	if err != nil || s.Project.Excludes(dir) {
-		return err
-	}
-	if data, err := json.Marshal(&e.Meta); err == nil { // else it is not cached
+	data, marshalErr := json.Marshal(&e.Meta)
+	if err == nil && marshalErr == nil && !s.Project.Excludes(dir) {
 		root.Put(key, data, stamps...)
 	}
-	return nil
+	return err
 }
 
 // Conversation returns the list's entry for a session. decode and stamps are those of its [Record].

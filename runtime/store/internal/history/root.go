@@ -80,12 +80,8 @@ func (r *Root) ReadFile(name string, most int64) ([]byte, error) {
 // Description returns the description of a sub-agent's task in a file beside its log; "" if there is none.
 func (r *Root) Description(name string) string {
 	const most = 64 << 10
-	var about struct {
-		Description string `json:"description"`
-	}
-	data, _ := r.ReadFile(name, most) // some versions write none
-	jsontext.Decode(data, &about)
-	return about.Description
+	about, _ := r.ReadFile(name, most) // some versions write none
+	return jsontext.String(jsontext.Get(about, "description"))
 }
 
 // ReadDir returns the entries of a directory, in the order of their names.

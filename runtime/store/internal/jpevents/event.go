@@ -22,7 +22,6 @@ type Event struct {
 	Turn      int
 	Raw       []byte       // the recorded JSON object
 	textValue jsontext.Raw // the value of the text, the arguments or the result; nil for none
-
 	// Recorded values. If a key occurs twice, the last one counts.
 	Type      string       `json:"type"`
 	Timestamp jsontext.Raw `json:"timestamp"`
@@ -89,8 +88,7 @@ func (e *Event) Time() time.Time {
 	return t
 }
 
-// Printed returns an event whose strings are not encoded, as a command line prints it. Its texts are parts of the scanned
-// data; a value that is no text becomes its arguments.
+// Printed returns an event of a command line, whose strings are not encoded. It refers to the scanned data.
 func (e *Event) Printed() transcript.Event {
 	p := transcript.Event{Index: e.Index, Turn: e.Turn, Kind: e.Kind, Time: e.Time(), Name: e.Name, CallID: e.ID, Failed: e.IsError}
 	if text, ok := jsontext.Unquote(e.textValue); ok {
@@ -101,8 +99,7 @@ func (e *Event) Printed() transcript.Event {
 	return p
 }
 
-// Decode returns an event of events.json, in which results, the strings in arguments, and those in metadata may be in
-// base64. Texts can be parts of the scanned data.
+// Decode returns an event of events.json, in which texts of tools can be in base64. It refers to the scanned data.
 func (e *Event) Decode() transcript.Event {
 	d := e.Printed()
 	d.Object = e.object()
@@ -166,8 +163,7 @@ func AppendDecoded(dst, stored []byte) ([]byte, transcript.Encoding) {
 	return dst[:start+n], transcript.Plain
 }
 
-// decodeStrings returns a JSON value, compact, with its strings decoded by [AppendDecoded]. The encoding is Base64 if that
-// of a string is.
+// decodeStrings returns a JSON value, compact, with decoded strings. The encoding is Base64 if that of one string is.
 func decodeStrings(raw []byte) (value []byte, encoding transcript.Encoding) {
 	w := jsontext.Writer{Text: func(dst, raw []byte) []byte {
 		dst, stored := AppendDecoded(dst, jsontext.Unescape(raw)) // some writers escape '/', which base64 has

@@ -159,7 +159,8 @@ func Turns(t testing.TB, c store.Conversation) string {
 	_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
 		if e.Turn > turn {
 			line.WriteString(end + " ")
-			if turn, end = e.Turn, ""; e.Copied {
+			turn, end = e.Turn, ""
+			if e.Copied {
 				line.WriteString("[")
 				end = "]"
 			}
