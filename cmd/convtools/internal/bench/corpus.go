@@ -107,8 +107,8 @@ type writer struct {
 
 func zipf(r *rand.Rand, n int) *rand.Zipf { return rand.NewZipf(r, 1.05, 2, uint64(n-1)) }
 
-// text returns the text of message i. It has the planted word of a query if i is the
-// place of the query in its group: one in each group of 100,000, 1,000 and 100 messages.
+// text returns the text of message i. In each group of 100,000, of 1,000 and of 100 messages, every query has one place.
+// The message at this place also has the planted word of the query.
 func (w writer) text(i int) string {
 	size := int(math.Exp(w.NormFloat64()*0.9)*460) + 20 // about 700 on average
 	text := w.sentences(size)
@@ -117,7 +117,7 @@ func (w writer) text(i int) string {
 	}
 	for _, groupSize := range []int{100_000, 1000, 100} {
 		for query := range perClass {
-			place := query*groupSize/perClass + query // another one for each query
+			place := query*groupSize/perClass + query
 			if i%groupSize == place {
 				text += " " + planted(groupSize, query)
 			}

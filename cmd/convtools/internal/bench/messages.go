@@ -90,9 +90,6 @@ func (b *bench) messages(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err != nil {
-		return err
-	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	s := search{b, server, peer}
 	for _, class := range corpus.classes() {

@@ -48,7 +48,8 @@ func (w *worker) checkStarted(s session) error {
 	}
 	text := strings.ReplaceAll(seen[0], `\n`, "\n") // the body is JSON
 	lines := strings.Split(text, "\n")
-	if len(lines) != 1+len(s.Started) || len(lines) > 5 || utf8.RuneCountInString(text) > 600 {
+	const maxLines, maxChars = 5, 600 // of the element
+	if len(lines) != 1+len(s.Started) || len(lines) > maxLines || utf8.RuneCountInString(text) > maxChars {
 		return fmt.Errorf("the start hook printed %d lines and %d characters:\n%s", len(lines), utf8.RuneCountInString(text), text)
 	}
 	for i, line := range lines[1:] { // the first line has no title

@@ -152,8 +152,9 @@ func (a addedLines) sample(sessions []string, file string) (sample []string) {
 	}
 	slices.Sort(added)
 	added = slices.Compact(added)
-	for i := range min(linesPerFile, len(added)) {
-		sample = append(sample, added[i*len(added)/linesPerFile])
+	size := min(linesPerFile, len(added))
+	for i := range size {
+		sample = append(sample, added[i*len(added)/size])
 	}
 	return sample
 }

@@ -35,7 +35,7 @@ type answer struct {
 	chars    int
 }
 
-// addAnswer counts the answer to a question, which took so long.
+// addAnswer counts the answer to a question. took is the time until the answer came.
 func (s *score) addAnswer(q publicQuestion, a answer, took time.Duration) {
 	s.questions++
 	s.chars += a.chars
@@ -54,7 +54,8 @@ func (s *score) addAnswer(q publicQuestion, a answer, took time.Duration) {
 	s.withEvidence++
 	found := 0
 	for _, e := range q.evidence {
-		if slices.ContainsFunc(a.messages, func(m message) bool { return m.session == e.session && strings.Contains(e.text, m.text) }) { // an answer may have a part of a message
+		isPart := func(m message) bool { return m.session == e.session && strings.Contains(e.text, m.text) } // of the evidence e
+		if slices.ContainsFunc(a.messages, isPart) {
 			found++
 		}
 	}
