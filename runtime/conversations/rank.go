@@ -35,7 +35,9 @@ const (
 	// coverage is the share of a word's weight in the score of a conversation that has the word: a conversation with
 	// all words ranks before one with the same word often.
 	coverage = 0.05
-	// resultCounts is the factor of a tool's result, which has many words by chance.
+	// resultCounts is the factor of a tool's result in the score of a conversation: it has many words by chance.
+	// Among the passages it would cost: of 59 questions the pages have 46 and 34 percent of the answers' words instead
+	// of 41 and 32.
 	resultCounts = 0.1
 	// answerShare is the share of a request's score that is added to the last statement before the next request, if
 	// the messages beside it do not reach that. Of twelve questions about long conversations the first page answers
@@ -53,9 +55,8 @@ const (
 	lookAt, readAt = 24, 96
 	// latestShare is the share of the best score in its conversation that the latest statement needs.
 	latestShare = 0.65
-	// shortReply is the most bytes of a reply that is shown beside the assistant's question, and replyCounts its
-	// share of the question's score. With LoCoMo it costs nothing; 160 bytes cost 0.2 points of some evidence on the
-	// page.
+	// shortReply is the most bytes of a reply that is shown beside the assistant's question, and replyCounts its share
+	// of the question's score. With LoCoMo it costs nothing; 160 bytes cost 0.2 points of some evidence on the page.
 	shortReply, replyCounts = 120, 0.99
 	// shortAnswer is the most bytes of a reply that ranks by itself and is shown with the assistant's message before
 	// it.

@@ -12,8 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/index/terms"
 )
 
-// maxPhrases is the number of different phrases of a question that an event must have. Later quotes are read as
-// words.
+// maxPhrases is the number of different phrases of a question that an event must have. Later quotes are read as words.
 const maxPhrases = 8
 
 // maxRankWords is the number of different terms of a question that are looked for.

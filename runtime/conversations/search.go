@@ -44,8 +44,7 @@ type SearchQuery struct {
 	// Sort and Ascending sort conversations, with ByConversation.
 	Sort      Sort
 	Ascending bool
-	// Limit bounds the number of events, except with ByConversation. With Newest, After skips events up to a
-	// position.
+	// Limit bounds the number of events, except with ByConversation. With Newest, After skips events up to a position.
 	Limit int
 	After *Position
 	// MaxText is the most bytes of a passage, and MaxWide those of the passage with more around it; with Relevance.

@@ -148,8 +148,7 @@ func Variables() []string {
 	return slices.Compact(names)
 }
 
-// IsProgram reports whether a kind of store is of a program that records the conversations
-// of a project.
+// IsProgram reports whether a kind of store is of a program that records the conversations of a project.
 func IsProgram(source string) bool {
 	return !kindNamed(source).archive
 }

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// ID is the id of a conversation in its canonical spelling, such as
-// "jp-c17800836875". It is unique over all stores, and holds only letters,
-// digits, '.', '_' and '-'.
+// ID is the id of a conversation in its canonical spelling, such as "jp-c17800836875". It is unique over all stores,
+// and holds only letters, digits, '.', '_' and '-'.
 type ID string
 
 // Compare orders ids: numbers of one form by their value.
@@ -27,8 +26,7 @@ func (id ID) Split() (program, session, part string) {
 	return program, session, own[len(session):]
 }
 
-// Conversation describes a conversation without its events. A zero time means that
-// the time is not known.
+// Conversation describes a conversation without its events. A zero time means that the time is not known.
 type Conversation struct {
 	ID ID
 	// NativeID is the id given by the program that recorded the conversation, if it comes

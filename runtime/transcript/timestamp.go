@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// ParseTimestamp returns the time of a recorded timestamp: "2006-01-02 15:04:05.999999999"
-// without a zone, which means UTC, or RFC 3339. The fraction is optional;
-// digits beyond nanoseconds are dropped. The result is in UTC, in the years 0 to
-// 9999, which RFC 3339 can write.
+// ParseTimestamp returns the time of a recorded timestamp: "2006-01-02 15:04:05.999999999" without a zone, which means
+// UTC, or RFC 3339. The fraction is optional; digits beyond nanoseconds are dropped. The result is in UTC, in the years
+// 0 to 9999, which RFC 3339 can write.
 func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	const seconds, most, day = len("2006-01-02 15:04:05"), 64, 24 * 60 * 60
 	bad := func() (time.Time, error) {

@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Append appends text to dst, each rune replaced by [Rune] of it. Bytes that are not UTF-8 stay.
-//
-// A folded text contains another folded text exactly where the two texts match without regard to case.
+// Append appends text to dst, with [Rune] of each rune in place of the rune. Bytes that are not UTF-8 stay. In texts
+// that are folded so, a search for equal bytes finds what a search without regard to case finds.
 func Append(dst, text []byte) []byte {
 	for len(text) > 0 {
 		if len(text) >= 8 {
@@ -71,7 +70,7 @@ var alphabets struct {
 	folded [0x590]rune
 }
 
-// tableRune is Rune, faster for the runes in alphabets.
+// tableRune returns Rune(r). For a rune of alphabets it looks the result up in a table, which its first call makes.
 func tableRune(r rune) rune {
 	if int(r) >= len(alphabets.folded) {
 		return Rune(r)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
@@ -70,6 +71,14 @@ type Message struct {
 	About []byte // more about the message
 	At    time.Time
 	Data  []byte
+}
+
+// Text returns the data as UTF-8, with U+FFFD for each byte that is not. It returns the data itself if it is UTF-8.
+func (m *Message) Text() []byte {
+	if utf8.Valid(m.Data) {
+		return m.Data
+	}
+	return transcript.AppendValid(nil, m.Data)
 }
 
 const (
@@ -245,8 +254,7 @@ func (s *Store) idOf(key string) transcript.ID {
 	return ""
 }
 
-// chooseDir returns one of several working directories: one that is excluded, or else one of the project, or else the
-// first.
+// chooseDir returns one of several directories: one that is excluded, or else one of the project, or else the first.
 func (s *Store) chooseDir(dirs []string) string {
 	if s.Project == nil {
 		return ""
@@ -301,7 +309,7 @@ func (r *record) addMessages(ctx context.Context, to *history.Recorder) error {
 	})
 }
 
-// addMessage adds the message in a row, unless it was too large to select. The error is errStopped after the last wanted.
+// addMessage adds the message in a row, unless it was too large to select. The error is errStopped if no more is wanted.
 func (r *record) addMessage(to *history.Recorder, rows *sql.Rows) error {
 	var m Message
 	var at any
