@@ -195,8 +195,7 @@ func sizeOf(root string) (size int64, err error) {
 	return size, err
 }
 
-// search measures searches by the tools of a server, and by a library in this process,
-// beside those of FTS5, which are in this process too.
+// search measures searches by a server and by a library, beside those of FTS5.
 type search struct {
 	*bench
 	server  *mcpclient.Session
@@ -238,8 +237,8 @@ func (s search) class(ctx context.Context, class class) error {
 	return nil
 }
 
-// libraryRun returns a run of a query of a class by a library, which reads the texts of the
-// messages that conversation_search shows.
+// libraryRun returns a run of a query of a class in this process, as FTS5 is. It reads the
+// texts of the messages that conversation_search shows.
 func (s search) libraryRun(ctx context.Context, query string, class class) run {
 	q := conversations.SearchQuery{Pattern: excerpt.Literal(query, true), Since: class.since, Until: class.until, Order: conversations.Newest, Limit: 50}
 	q.Sources = s.library.Sources
