@@ -150,7 +150,7 @@ func fieldType(p *ir.Param) string {
 	return "array of " + item
 }
 
-// rules adds the rules between parameters: under the key of each kind of rule, a list of names for each rule.
+// rules adds the rules between parameters as lists of names, under the key of their kind.
 func (f facts) rules(rules []ir.Rule) {
 	addList := func(key string, names []string) {
 		if len(names) > 0 {
