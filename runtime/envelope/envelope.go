@@ -37,7 +37,7 @@ const (
 // Bytes returns the document so far.
 func (w *Writer) Bytes() []byte { return w.buf }
 
-// Open starts an element inside the current one.
+// Open starts an element inside the current one, on a line of its own.
 func (w *Writer) Open(name string) {
 	if len(w.stack) > 0 {
 		w.endStartTag()
