@@ -177,7 +177,7 @@ func noHeaderError(path []string) error {
 	}
 }
 
-// emptyLineBefore returns the start of the line before offset, the start of a line, if that line is blank, else offset.
+// emptyLineBefore returns the start of the blank line that ends at offset. Without such a line it returns offset.
 func emptyLineBefore(src []byte, offset int) int {
 	if offset == 0 {
 		return offset

@@ -253,7 +253,7 @@ func (st *stream) open(c *conn) error {
 	return nil
 }
 
-// close ends the sessions: no more messages are passed on. It waits until their work has ended or ctx is done.
+// close passes no more messages on, and waits until the work of the sessions has ended or ctx is done.
 func (st *stream) close(ctx context.Context) {
 	st.mu.Lock()
 	close(st.over)

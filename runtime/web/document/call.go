@@ -49,8 +49,8 @@ func (r *Renderer) call(e *conversations.Event) *Call {
 	}
 	c.About = text.Cut(text.Line(strings.Join(strings.Fields(about), " ")), maxAbout)
 	input := cmp.Or(command, string(e.Body()))
-	isTold := input == "{}" || input == c.About
-	if len(edits) == 0 && !isTold {
+	addsNothing := input == "{}" || input == c.About
+	if len(edits) == 0 && !addsNothing {
 		c.Input = append(c.Input, r.block(e.Number, text.Visible(input)))
 	}
 	return c
