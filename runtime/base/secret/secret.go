@@ -101,7 +101,7 @@ func newTable() *table {
 	return t
 }
 
-// add adds a literal, to be found by three bytes at its offset.
+// add adds a literal to the table, under the hash of the three bytes that are at the literal's offset.
 func (t *table) add(three string, l literal) {
 	h := hash([]byte(three + ".")) // the fourth byte does not matter
 	if t.indexes[h] == 0 {

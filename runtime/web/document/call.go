@@ -76,7 +76,7 @@ func mostTelling(arguments []byte) string {
 	return ""
 }
 
-// setResult sets the result of a call to an event.
+// setResult sets the result of a call from the event e, which has the result.
 func (c *Call) setResult(r *Renderer, e *conversations.Event) {
 	said := text.Visible(string(e.Body()))
 	c.Output = &Result{
