@@ -132,5 +132,3 @@ func readApprovals() map[string][]string {
 	}
 	return approvals
 }
-
-func readApproved(dir string) []string { return readApprovals()[dir] }

@@ -17,7 +17,6 @@ import (
 	"github.com/convtools/convtools/gen/diagprint"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
-	"github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
@@ -36,16 +35,16 @@ func breaking(args []string, stdout, stderr io.Writer) error {
 	if *asJSON {
 		*format = "json"
 	}
-	print := changePrinters()[*format]
+	printChanges := changePrinters()[*format]
 	switch {
 	case *against == "":
 		return misuse{"it takes one contract to compare with", hint}
-	case print == nil:
+	case printChanges == nil:
 		return misuse{fmt.Sprintf("-format cannot be %q", *format), hint}
 	}
 	changes, unused, err := compareContracts(*dir, *against, stderr)
 	if err == nil {
-		err = print(stdout, changes)
+		err = printChanges(stdout, changes)
 	}
 	if err != nil {
 		return err
@@ -62,20 +61,12 @@ func breaking(args []string, stdout, stderr io.Writer) error {
 // compareContracts returns the changes from the contract that against names to the specs in dir, and the acceptances
 // that no change needs. If the specs have errors, it prints them to stderr and returns an error.
 func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []ir.Accepted, error) {
-	root, err := openProject(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer root.Close()
-	result, err := plan.Generate(root.FS())
-	if err != nil {
-		return nil, nil, err
-	}
-	if result.Diags.HasErrors() {
-		if err := printers()["text"](stderr, result.Diags, result.Source); err != nil {
-			return nil, nil, err
-		}
+	result, err := generateSound(dir, stderr)
+	switch {
+	case errors.Is(err, errReported):
 		return nil, nil, errors.New("the specs have errors")
+	case err != nil:
+		return nil, nil, err
 	}
 	data, err := oldContract(dir, against, result.Contract.Targets.Generated)
 	if err != nil {
@@ -126,10 +117,10 @@ func oldContract(dir, against, generated string) ([]byte, error) {
 }
 
 func changePrinters() map[string]func(io.Writer, []lock.Change) error {
-	return map[string]func(io.Writer, []lock.Change) error{"text": printChanges, "json": printChangesJSON, "github": annotateChanges}
+	return map[string]func(io.Writer, []lock.Change) error{"text": printChangesText, "json": printChangesJSON, "github": annotateChanges}
 }
 
-func printChanges(w io.Writer, changes []lock.Change) error {
+func printChangesText(w io.Writer, changes []lock.Change) error {
 	for _, c := range changes {
 		if _, err := fmt.Fprintln(w, c); err != nil {
 			return err

@@ -59,8 +59,8 @@ func (d *draft) lineName(family string) string {
 	return strings.Trim(name, "_")
 }
 
-// declaration returns the table of the command line for tools.toml. The program is the one whose help was read, or else
-// has the name of the line; if that one is not installed, the command is an echo of the command that would run.
+// declaration returns the table of the command line for tools.toml. If no help was read, the program has the name of the
+// line; if no such program is installed, echo takes its place and prints the command that would run.
 func (d *draft) declaration(line string) string {
 	program, remark := strings.ReplaceAll(line, "_", "-"), ""
 	command := strconv.Quote(program)
@@ -106,70 +106,79 @@ func (o *option) write(args, parameters *strings.Builder) {
 	if says == "" {
 		says = "The option " + o.flag
 	}
-	line := func(format string, values ...any) { fmt.Fprintf(parameters, comment+format+"\n", values...) }
-	arg := func(format string, values ...any) { fmt.Fprintf(args, "  "+comment+format+",\n", values...) }
-	line("[parameters.%s]", o.name)
+	writeLine := func(format string, values ...any) { fmt.Fprintf(parameters, comment+format+"\n", values...) }
+	writeArg := func(format string, values ...any) { fmt.Fprintf(args, "  "+comment+format+",\n", values...) }
+	writeLine("[parameters.%s]", o.name)
 	switch {
 	case o.many:
-		line("type    = \"array\"")
+		writeLine("type    = \"array\"")
 	case o.value == "":
-		line("type    = \"boolean\"")
-		line("default = false")
+		writeLine("type    = \"boolean\"")
+		writeLine("default = false")
 	case regexp.MustCompile(`(?i)^(n|num|number|count|int|integer|port|depth|lines)$`).MatchString(o.value):
-		line("type    = \"integer\"")
+		writeLine("type    = \"integer\"")
 	default:
-		line("type    = \"string\"")
+		writeLine("type    = \"string\"")
 	}
 	switch {
 	case o.flag == "":
-		arg(`"{%s}"`, o.name)
+		writeArg(`"{%s}"`, o.name)
 	case o.value == "":
-		arg(`{ option = %q, when = %q }`, o.flag, o.name)
+		writeArg(`{ option = %q, when = %q }`, o.flag, o.name)
 	case o.separator == "=":
-		arg(`"%s={%s}"`, o.flag, o.name)
+		writeArg(`"%s={%s}"`, o.flag, o.name)
 	default:
-		arg(`{ option = %q, value = "{%s}" }`, o.flag, o.name)
+		writeArg(`{ option = %q, value = "{%s}" }`, o.flag, o.name)
 	}
 	if len(o.enum) > 0 {
-		line("enum    = [\"%s\"]", strings.Join(o.enum, `", "`))
+		writeLine("enum    = [\"%s\"]", strings.Join(o.enum, `", "`))
 	}
-	line("summary = %s", strconv.Quote(says))
+	writeLine("summary = %s", strconv.Quote(says))
 	parameters.WriteString("\n")
 }
 
 // maxOptions is the maximum number of options in a draft, because a model reads all of them.
 const maxOptions = 40
 
-// readHelp sets the words and the options of the draft from the help of a command: what it prints with -h and --help,
-// and its manual page if that names no options. It returns an error if there is no such program or no option.
+// readHelp sets the words and the options of the draft from the help of a command: the output with -h and with --help
+// and, if that names no options, the manual page. It returns an error if there is no such program or no option.
 func (d *draft) readHelp(command string) error {
 	words, err := process.SplitCommand(command)
 	if err != nil {
 		return fmt.Errorf("%q is no command line: %w", command, err)
 	}
 	d.words = words
-	helpCommands := [][]string{append(slices.Clone(words), "-h"), append(slices.Clone(words), "--help"), {"man", strings.Join(append([]string{filepath.Base(words[0])}, words[1:]...), "-")}}
 	help := ""
-	for i, helpCommand := range helpCommands {
-		isManual := i == 2
-		if isManual && len(d.options) > 0 {
-			break
+	for _, flag := range []string{"-h", "--help"} {
+		output, err := outputOf(append(slices.Clone(words), flag))
+		var failed *process.Error
+		if errors.As(err, &failed) && failed.Kind == process.NotFound {
+			return err
 		}
-		result, err := process.Exec{}.Run(context.Background(), process.Command{Path: helpCommand[0], Args: helpCommand[1:], Env: append(process.DefaultEnv(), "MANPAGER=cat", "PAGER=cat", "GIT_PAGER=cat"), Limits: process.Limits{Stdout: 1 << 20}})
-		if err != nil {
-			var failed *process.Error
-			if !isManual && errors.As(err, &failed) && failed.Kind == process.NotFound {
-				return err // the program, not man, is missing
-			}
-			continue
-		}
-		help += string(result.Stdout) + "\n" + string(result.Stderr) + "\n"
-		d.options = parseHelp(words, help)
+		help += output
+	}
+	d.options = parseHelp(words, help)
+	if len(d.options) == 0 {
+		page := strings.Join(append([]string{filepath.Base(words[0])}, words[1:]...), "-") // such as git-log
+		manual, _ := outputOf([]string{"man", page})                                       // "" if there is no such page
+		d.options = parseHelp(words, help+manual)
 	}
 	if len(d.options) == 0 {
 		return fmt.Errorf("the help of %s names no options", process.JoinCommand(words...))
 	}
 	return nil
+}
+
+// outputOf runs a command and returns its standard output and its standard error. With an error it returns "".
+func outputOf(command []string) (string, error) {
+	result, err := process.Exec{}.Run(context.Background(), process.Command{
+		Path: command[0], Args: command[1:], Limits: process.Limits{Stdout: 1 << 20},
+		Env: append(process.DefaultEnv(), "MANPAGER=cat", "PAGER=cat", "GIT_PAGER=cat"),
+	})
+	if err != nil {
+		return "", err
+	}
+	return string(result.Stdout) + "\n" + string(result.Stderr) + "\n", nil
 }
 
 // parseHelp returns the options and operands in the help text of a command, whose words are given. An option has a line
@@ -245,8 +254,8 @@ func parameterName(s string) string {
 	return strings.Trim(regexp.MustCompile(`[_-]+`).ReplaceAllString(strings.ToLower(s), "_"), "_")
 }
 
-// parseOperands returns the operands in the usage line of a help text, without words of the command and placeholders
-// such as OPTION. A draft requires none of them, because its example has no values.
+// parseOperands returns the operands in the usage line of a help text. It leaves out the words of the command and
+// placeholders such as OPTION.
 func parseOperands(words []string, help string) []option {
 	usage := regexp.MustCompile(`(?i)usage:\s*(.*)`).FindStringSubmatch(help)
 	if usage == nil {
@@ -254,10 +263,13 @@ func parseOperands(words []string, help string) []option {
 	}
 	var found []option
 	groups := regexp.MustCompile(`\[[^\[\]]*\s[^\[\]]*\]|\(.*`) // matches an option with its value, or alternatives
+	operand := regexp.MustCompile(`^[[<]*([A-Za-z][\w-]*)[>\]]*(\.\.\.)?[>\]]*$`)
+	placeholder := regexp.MustCompile(`(?i)^(option|flag|arg|command)`)
 	line := regexp.MustCompile(`<[^<>]*>`).ReplaceAllStringFunc(usage[1], func(name string) string { return strings.ReplaceAll(name, " ", "_") })
 	for i, word := range strings.Fields(groups.ReplaceAllString(line, "")) {
-		match := regexp.MustCompile(`^[[<]*([A-Za-z][\w-]*)[>\]]*(\.\.\.)?[>\]]*$`).FindStringSubmatch(word)
-		if match == nil || i < len(words) && strings.HasSuffix(words[i], word) || regexp.MustCompile(`(?i)^(option|flag|arg|command)`).MatchString(match[1]) {
+		isOfCommand := i < len(words) && strings.HasSuffix(words[i], word) // words[i] may be the path of a program
+		match := operand.FindStringSubmatch(word)
+		if isOfCommand || match == nil || placeholder.MatchString(match[1]) {
 			continue
 		}
 		name := parameterName(match[1])

@@ -9,15 +9,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/convtools/convtools/gen/plan/plantest"
 )
 
 // Reading a pipe in the place of the contract would block.
 func TestPipeInPlaceOfTheContract(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, plantest.Project(1)); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(notesProject)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "generated"), 0o755); err != nil {

@@ -56,11 +56,12 @@ func writeProject(dir string, stdout io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	program := (&ir.Targets{Module: module}).Program()
-	if module == "" {
-		program = ""
-	} else if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`).MatchString(program) {
-		return "", fmt.Errorf("%q is no name for a program: end the module's path in letters, digits and hyphens, as in example.com/gittools", program)
+	program := ""
+	if module != "" {
+		program = (&ir.Targets{Module: module}).Program()
+		if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`).MatchString(program) {
+			return "", fmt.Errorf("%q is no name for a program: end the module's path in letters, digits and hyphens, as in example.com/gittools", program)
+		}
 	}
 	files, err := projectFiles(module != "", strings.NewReplacer(
 		"MODULE", module, "PROGRAM", program, "VARIABLE", strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(program)),
@@ -127,14 +128,15 @@ func modulePath(root *os.Root) (string, error) {
 	return "", errors.New("go.mod names no module")
 }
 
-// writeFile writes a file of a project, and the folders above it, so that the file is never partly written.
+// writeFile writes a file of a project so that it is never partly written, and makes the folders above it.
 func writeFile(root *os.Root, name, text string) error {
+	staged := "" // the name of a temporary file
 	err := root.MkdirAll(path.Dir(name), 0o755)
 	if err == nil {
-		var staged string
-		if staged, err = safefile.Stage(root, name, []byte(text), 0o644); err == nil {
-			err = root.Rename(staged, name)
-		}
+		staged, err = safefile.Stage(root, name, []byte(text), 0o644)
+	}
+	if err == nil {
+		err = root.Rename(staged, name)
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)

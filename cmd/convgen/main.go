@@ -132,33 +132,38 @@ func (m misuse) Error() string { return m.message }
 // errReported is returned after the problem was printed: convgen only has to exit with 1.
 var errReported = errors.New("something is wrong")
 
+// help prints the help of the hosted command that args name, or else the help of convgen, and returns the exit code.
+func help(args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && slices.ContainsFunc(commands(), func(c command) bool { return c.name == args[0] && c.run == nil }) {
+		return runHosted([]string{args[0], "--help"}, stdout, stderr)
+	}
+	fmt.Fprint(stdout, usage)
+	return exitOK
+}
+
 // run runs the command that the first argument names, prints its error, and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	name := "help"
-	if len(args) > 0 {
-		name = args[0]
+	if len(args) == 0 {
+		return help(nil, stdout, stderr)
 	}
-	known := commands()
+	name := args[0]
 	if slices.Contains([]string{"help", "-h", "-help", "--help"}, name) {
-		if len(args) > 1 && slices.ContainsFunc(known, func(c command) bool { return c.name == args[1] && c.run == nil }) {
-			return runHosted([]string{args[1], "--help"}, stdout, stderr)
-		}
-		fmt.Fprint(stdout, usage)
-		return exitOK
+		return help(args[1:], stdout, stderr)
 	}
-	i := slices.IndexFunc(known, func(c command) bool { return c.name == name })
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	i := slices.Index(names, name)
 	if i < 0 {
-		var names []string
-		for _, c := range known {
-			names = append(names, c.name)
-		}
 		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are %s and help\n", name, strings.Join(names, ", "))
 		return exitUsage
 	}
-	if known[i].run == nil {
+	runCommand := commands()[i].run
+	if runCommand == nil {
 		return runHosted(args, stdout, stderr)
 	}
-	err := known[i].run(args[1:], stdout, stderr)
+	err := runCommand(args[1:], stdout, stderr)
 	var wrongUse misuse
 	switch {
 	case err == nil:
@@ -225,6 +230,7 @@ func printers() map[string]func(io.Writer, diag.List, func(string) []byte) error
 	}
 }
 
+// generate writes the generated files of a project or, with -check, compares them with the files that are there.
 func generate(args []string, stdout, stderr io.Writer) error {
 	flags, dir := flagsOf("generate")
 	o := options{wait: time.Minute}
@@ -238,8 +244,8 @@ func generate(args []string, stdout, stderr io.Writer) error {
 		return misuse{message: fmt.Sprintf("-format cannot be %q", o.format)}
 	}
 	o.dir = *dir
-	ok, err := o.run(stdout, stderr)
-	if err == nil && !ok {
+	upToDate, err := o.run(stdout, stderr)
+	if err == nil && !upToDate {
 		return errReported
 	}
 	return err
@@ -268,12 +274,13 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	wrong := result.Diags.HasErrors()
 	var differences []plan.Difference
-	if !result.Diags.HasErrors() && result.Contract.Targets.Generated == "" {
-		fmt.Fprintln(stderr, "tools.toml has no [targets.go]: there is nothing to generate, and convgen serve serves the specs as they are")
-		return true, nil
-	}
-	if !result.Diags.HasErrors() {
+	if !wrong {
+		if result.Contract.Targets.Generated == "" {
+			fmt.Fprintln(stderr, "tools.toml has no [targets.go]: there is nothing to generate, and convgen serve serves the specs as they are")
+			return true, nil
+		}
 		if differences, err = plan.Compare(root.FS(), result); err != nil {
 			return false, err
 		}
@@ -281,15 +288,21 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	if err := o.print(stdout, stderr, result, differences); err != nil {
 		return false, fmt.Errorf("printing the problems: %w", err)
 	}
-	switch {
-	case result.Diags.HasErrors():
+	if wrong {
 		return false, nil
-	case o.check:
+	}
+	if o.check {
 		return len(differences) == 0, nil
 	}
+	err = o.write(root, stderr, result, differences)
+	return err == nil, err
+}
+
+// write brings the project up to date, and prints the changes that break callers and the names of the changed files.
+func (o *options) write(root *os.Root, stderr io.Writer, result *plan.Result, differences []plan.Difference) error {
 	o.warn(root, stderr, result, differences)
 	if err := plan.Write(root, result, differences); err != nil {
-		return false, err
+		return err
 	}
 	var report strings.Builder
 	for _, d := range differences {
@@ -300,7 +313,7 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 		report.WriteString(action + d.Path + "\n")
 	}
 	_, _ = io.WriteString(stderr, report.String())
-	return true, nil
+	return nil
 }
 
 // lockProject locks a project until unlock is called: concurrent runs could mix the output of different specs. On
@@ -322,8 +335,8 @@ func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
 const maxLock = 64 << 20
 
 // warn prints the changes that break callers, if contract.lock is about to change. It compares the specs with the
-// contract.lock of the last commit. If that cannot be read, it compares them with the existing file, unless the file
-// was never committed. If neither can be read, it prints nothing, because the lock is about to be replaced.
+// contract.lock of the last commit or, if that one cannot be read, with the existing file. It prints nothing if the
+// existing file was never committed, or cannot be read either.
 func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result, differences []plan.Difference) {
 	name := path.Join(result.Contract.Targets.Generated, lock.File)
 	if !slices.Contains(differences, plan.Difference{Path: name, Kind: plan.Stale}) {

@@ -20,11 +20,13 @@ func newSpec(args []string, stdout, _ io.Writer) error {
 	handler := flags.Bool("go", false, "")
 	help := flags.String("from-help", "", "")
 	err := flags.Parse(args)
-	tool := flags.Arg(0)
+	tool, others := flags.Arg(0), 0
 	if err == nil && flags.NArg() > 1 { // flags may follow the name
 		err = flags.Parse(flags.Args()[1:])
+		others = flags.NArg()
 	}
-	if err != nil || tool == "" || flags.NArg() > 1 || flags.NArg() == 1 && flags.Arg(0) != tool || *handler && *help != "" {
+	bothForms := *handler && *help != ""
+	if err != nil || tool == "" || others > 0 || bothForms {
 		return misuse{"it takes the name of one tool, and --go or --from-help 'PROGRAM WORDS'", "such as convgen new note_add, or note.add for a name with a dot"}
 	}
 	d := draft{tool: tool, handler: *handler}

@@ -12,15 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/convtools/convtools/gen/plan/plantest"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
+
+// notesProject has a project with several specs.
+const notesProject = "../../testdata/specs/positive/notes"
 
 // While one run writes in a project, no other run writes there. A run that only checks does not wait.
 func TestOneRunAtATime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, plantest.Project(1)); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(notesProject)); err != nil {
 		t.Fatal(err)
 	}
 	unlock, err := safefile.Lock(t.Context(), dir)
@@ -51,7 +53,7 @@ func TestOneRunAtATime(t *testing.T) {
 func TestRunsAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, plantest.Project(10)); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(notesProject)); err != nil {
 		t.Fatal(err)
 	}
 	generate := func() {

@@ -164,7 +164,7 @@ func (s *served) mistakesError(done string) error {
 	return nil
 }
 
-// jpDefinitions returns the JP definitions of the tools that are served from their specs.
+// jpDefinitions sets the JP target of c, and returns the JP definitions of the tools that are served from their specs.
 func jpDefinitions(c *ir.Contract) []contract.File {
 	c.Targets.JPTools, c.Targets.JPCommand = ".jp/mcp/tools", "convgen jp-tool {{context}} {{tool}}"
 	definitions := jp.Tools(c) // in the order of c.Tools
@@ -184,7 +184,8 @@ func exampleArguments(t *ir.Tool) []string {
 	for _, e := range t.Examples {
 		list = append(list, e.Arguments)
 	}
-	if list == nil && !slices.ContainsFunc(t.Params, func(p ir.Param) bool { return p.Required }) {
+	needsArguments := slices.ContainsFunc(t.Params, func(p ir.Param) bool { return p.Required })
+	if list == nil && !needsArguments {
 		list = []string{"{}"}
 	}
 	return list
@@ -201,7 +202,7 @@ func (s *served) sorted() []servedTool {
 // editing a spec cannot make a host run a command without asking. descriptions adds the tools that it describes as
 // reading to s.reading.
 func (s *served) descriptions() []contract.Tool {
-	approved := readApproved(s.dir)
+	approved := readApprovals()[s.dir]
 	var reading []string
 	var list []contract.Tool
 	for _, t := range s.sorted() {
@@ -242,7 +243,7 @@ func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 			names = append(names, t.Name)
 			continue
 		}
-		if s.mayRunUnasked(&t, call.Tool) && !slices.Contains(readApproved(s.dir), t.fingerprint()) {
+		if s.mayRunUnasked(&t, call.Tool) && !slices.Contains(readApprovals()[s.dir], t.fingerprint()) {
 			return "", &contract.Error{Message: "The user has not approved what " + t.Name + " runs, which is new or has changed. They do so with: convgen approve"}
 		}
 		call.Context.Dir = cmp.Or(call.Context.Dir, s.dir)
@@ -263,8 +264,7 @@ func (s *served) mayRunUnasked(t *servedTool, name string) bool {
 
 // family returns the specs as a family of tools. Its Version loads the specs that have changed.
 func (s *served) family(host *toolset.Host) toolset.Family {
-	runner := s.runner
-	family := app.Declared(s.descriptions(), s.call, runner)(host)[0]
+	family := app.Declared(s.descriptions(), s.call, s.runner)(host)[0] // it returns one family
 	family.Name = "specs"
 	family.Declared = s.descriptions
 	checkPrograms := family.Checks
@@ -279,7 +279,7 @@ func (s *served) family(host *toolset.Host) toolset.Family {
 		s.load()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.version + strings.Join(readApproved(s.dir), "")
+		return s.version + strings.Join(readApprovals()[s.dir], "")
 	}
 	return family
 }
@@ -396,8 +396,12 @@ func try(args []string, stdout, stderr io.Writer) error {
 	}
 	tried, failed := 0, 0
 	for _, t := range s.sorted() {
-		if len(args) == 0 && t.Effect != string(ir.Read) || len(args) == 1 && !t.AnswersTo(args[0]) {
-			continue // the tool writes and was not named, or another tool was named
+		chosen := t.Effect == string(ir.Read)
+		if len(args) == 1 {
+			chosen = t.AnswersTo(args[0])
+		}
+		if !chosen {
+			continue
 		}
 		for _, arguments := range t.examples {
 			tried++
@@ -405,18 +409,14 @@ func try(args []string, stdout, stderr io.Writer) error {
 			answer, err := s.call(context.Background(), contract.Call{Tool: t.Name, Arguments: []byte(arguments)})
 			if err != nil {
 				failed++
-				answer = "FAILED: " + err.Error()
-				var toolErr *contract.Error
-				if errors.As(err, &toolErr) {
-					answer = "FAILED: " + toolErr.ForPerson()
-				}
+				answer = "FAILED: " + errorText(err)
 			}
 			fmt.Fprintf(stdout, "%s\n\n", answer)
 		}
 	}
-	mistakes := s.mistakesError("tried")
-	if len(args) == 1 { // mistakes in other specs do not matter
-		mistakes = nil
+	var mistakes error
+	if len(args) == 0 { // if one tool was named, mistakes in other specs do not matter
+		mistakes = s.mistakesError("tried")
 	}
 	switch {
 	case tried == 0 && mistakes == nil:
@@ -427,8 +427,17 @@ func try(args []string, stdout, stderr io.Writer) error {
 	return mistakes
 }
 
-// checkTool returns an error if no tool has the name. The error names the file of the tool if that has a mistake.
-// Otherwise the error says that no spec declares the tool.
+// errorText returns the text of the error of a call for a person.
+func errorText(err error) string {
+	var toolErr *contract.Error
+	if errors.As(err, &toolErr) {
+		return toolErr.ForPerson()
+	}
+	return err.Error()
+}
+
+// checkTool returns an error if no tool has the name. If the spec of the tool has a mistake, the error names the spec.
+// Otherwise the error says that no spec declares the tool, and names all specs with mistakes.
 func (s *served) checkTool(name string) error {
 	var names []string
 	for _, t := range s.sorted() {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/convtools/convtools/gen/diagprint"
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/schema"
 	all "github.com/convtools/convtools/gen/emit/targets"
@@ -22,19 +23,26 @@ func targets(args []string, stdout, stderr io.Writer) error {
 	if err := parse(flags, args, 0); err != nil {
 		return err
 	}
-	root, err := openProject(*dir)
+	result, err := generateSound(*dir, stderr)
 	if err != nil {
 		return err
 	}
+	return printTargets(stdout, result)
+}
+
+// generateSound makes the generated files of the project in dir in memory. If the specs have errors, it prints them to
+// stderr and returns [errReported].
+func generateSound(dir string, stderr io.Writer) (*plan.Result, error) {
+	root, err := openProject(dir)
+	if err != nil {
+		return nil, err
+	}
 	defer root.Close()
 	result, err := plan.Generate(root.FS())
-	switch {
-	case err != nil:
-		return err
-	case result.Diags.HasErrors():
-		return cmp.Or(printers()["text"](stderr, result.Diags, result.Source), errReported)
+	if err == nil && result.Diags.HasErrors() {
+		err = cmp.Or(diagprint.Text(stderr, result.Diags, result.Source), errReported)
 	}
-	return printTargets(stdout, result)
+	return result, err
 }
 
 // printTargets prints a table with a line for each tool in each target that is generated, and for each former name of a

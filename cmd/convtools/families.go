@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/knowledge"
@@ -24,7 +26,7 @@ func families(host *toolset.Host) []toolset.Family {
 		withCommands(knowledge.Family(host), host, knowledgecli.Command),
 	}
 	conv := tools.Family(host, families...)
-	all := append(families[:len(families):len(families)], conv)
+	all := slices.Concat(families, []toolset.Family{conv}) // for the pages of web, which need no commands
 	conv.Commands = func() []*cobra.Command { return append(command.Commands(host, families...), web.Command(host, all...)) }
 	return append(families, conv)
 }

@@ -71,26 +71,28 @@ func (c *checker) reportAt(place spec.Place, span diag.Span, rule, message, hint
 // given rule, unless the parameter may be in a part of the spec that could not be read.
 func (c *checker) knownParam(t *ir.Tool, place spec.Place, rule, name string) *ir.Param {
 	p := t.Param(name)
-	if p == nil && !c.spec.At.Key("parameters").Doubtful() {
-		hint := nameSuggestion(name, "parameters", paramNames(t))
-		if rule == "CT015" && near.Name(name, paramNames(t)) == "" {
-			hint = strings.TrimPrefix(hint+"; text in braces is written {{"+name+"}}", "; ")
-		}
-		c.reportf(place, rule, hint, "there is no parameter %q", name)
+	if p != nil || c.spec.At.Key("parameters").Doubtful() {
+		return p
 	}
-	return p
+	hint := nameSuggestion(name, "parameters", paramNames(t))
+	inBraces := rule == "CT015" // the name may be text that the author wrote in braces
+	if inBraces && near.Name(name, paramNames(t)) == "" {
+		hint = strings.TrimPrefix(hint+"; text in braces is written {{"+name+"}}", "; ") // hint may be ""
+	}
+	c.reportf(place, rule, hint, "there is no parameter %q", name)
+	return nil
 }
 
-// nameSuggestion returns the hint for a name that is not in allowed: the allowed name that was probably meant;
-// otherwise all allowed names, after the word what; or "" if no name is allowed.
-func nameSuggestion(name, what string, allowed []string) string {
+// nameSuggestion returns the hint for a name that is not in allowed: the allowed name that was probably meant, or else
+// the list of all allowed names after the given title. It returns "" if no name is allowed.
+func nameSuggestion(name, title string, allowed []string) string {
 	if meant := near.Name(name, allowed); meant != "" {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}
 	if len(allowed) == 0 {
 		return ""
 	}
-	return what + ": " + strings.Join(allowed, ", ")
+	return title + ": " + strings.Join(allowed, ", ")
 }
 
 // choice returns the value of a key that takes one of the allowed values, or "" if the key is not set. It reports any
@@ -110,7 +112,8 @@ func (c *checker) choice(f spec.Field[string], key string, allowed ...string) st
 	return f.Value
 }
 
-// commandLines reports the problems of the project's command lines. It returns them all, also those with problems.
+// commandLines reports the problems of the project's command lines. It returns all command lines, also those with
+// problems.
 func (c *checker) commandLines() commandline.Lines {
 	var lines commandline.Lines
 	for _, s := range c.project.CLIs {
@@ -143,9 +146,10 @@ func (c *checker) commandLines() commandline.Lines {
 	return lines
 }
 
-// accepted reports problems of the [[accepted]] tables. It returns all of them, also those with problems.
+// accepted reports problems of the [[accepted]] tables, each of which accepts a breaking change. It returns all
+// acceptances, also those with problems.
 func (c *checker) accepted() []ir.Accepted {
-	var rules []string
+	var rules []string // of breaking changes
 	for _, r := range lock.Rules() {
 		if r.Class == lock.Breaking {
 			rules = append(rules, r.ID)
@@ -241,6 +245,7 @@ func (c *checker) toolNames(contract *ir.Contract) {
 	for _, t := range contract.Tools() {
 		owner[t.Name] = t.Name
 	}
+	// claim makes name a name of tool, or reports that another tool has it. why completes "NAME, which is …".
 	claim := func(place spec.Place, name, tool, why string) {
 		if before, taken := owner[name]; taken && before != tool {
 			c.reportf(place, "CT034", "rename one of them", "%s, which is %s, is a name of %s already", name, why, before)
@@ -255,14 +260,18 @@ func (c *checker) toolNames(contract *ir.Contract) {
 			claim(s.Name.At, flat, t.Name, "what hosts without dots call "+t.Name)
 		}
 		for i, a := range t.Aliases {
-			why := "a former name of " + t.Name
-			if a.Name == t.Name || a.Name != "" && slices.ContainsFunc(t.Aliases[:i], func(b ir.Alias) bool { return b.Name == a.Name }) {
-				c.reportf(s.Aliases[i].Name.At, "CT034", "leave it out", "%s is a name of the tool already", a.Name)
+			if a.Name == "" { // reported already
 				continue
 			}
-			claim(s.Aliases[i].Name.At, a.Name, t.Name, why)
+			place := s.Aliases[i].Name.At
+			if a.Name == t.Name || slices.ContainsFunc(t.Aliases[:i], func(b ir.Alias) bool { return b.Name == a.Name }) {
+				c.reportf(place, "CT034", "leave it out", "%s is a name of the tool already", a.Name)
+				continue
+			}
+			why := "a former name of " + t.Name
+			claim(place, a.Name, t.Name, why)
 			if flat := ir.Flat(a.Name); flat != a.Name {
-				claim(s.Aliases[i].Name.At, flat, t.Name, why+" without its dot")
+				claim(place, flat, t.Name, why+" without its dot")
 			}
 		}
 		if group, _, dotted := strings.Cut(t.Name, "."); dotted && !groups[group] {
@@ -272,14 +281,16 @@ func (c *checker) toolNames(contract *ir.Contract) {
 	}
 }
 
-// skills reports skills of JP whose file is the definition of a tool, and tools in them that do not exist or are listed
-// twice. It reports no unknown tool if the name of some tool could not be read.
+// skills checks the skills of JP, which list tools. It reports a skill whose file is also the file for the definition of
+// a tool, and a listed tool that does not exist or is listed twice. It reports no unknown tool if the name of some tool
+// could not be read.
 func (c *checker) skills(contract *ir.Contract) {
-	unreadNames := slices.ContainsFunc(c.project.Sources, func(f *spec.File) bool { return f.Unread }) || !c.project.At.Key("specs").Sound()
+	fileUnread := slices.ContainsFunc(c.project.Sources, func(f *spec.File) bool { return f.Unread })
+	someNameUnread := fileUnread || !c.project.At.Key("specs").Sound()
 	var names []string
 	for _, t := range c.project.Tools {
 		names = append(names, t.Name.Value)
-		unreadNames = unreadNames || !t.Name.Set
+		someNameUnread = someNameUnread || !t.Name.Set
 	}
 	definitions := map[string]string{} // by file, in lower case because some file systems ignore case: the tool
 	for _, t := range contract.Tools() {
@@ -291,11 +302,9 @@ func (c *checker) skills(contract *ir.Contract) {
 		}
 		for i, name := range s.Tools.Value {
 			place := s.Tools.At.Elem(i)
-			switch {
-			case !slices.Contains(names, name):
-				if unreadNames {
-					break // the tool may exist
-				}
+			switch exists := slices.Contains(names, name); {
+			case !exists && someNameUnread: // it may be the name of the tool
+			case !exists:
 				c.reportf(place, "CT028", nameSuggestion(name, "tools", names), "there is no tool %q", name)
 			case slices.Contains(s.Tools.Value[:i], name):
 				c.reportf(place, "CT028", "", "%s is named twice", name)

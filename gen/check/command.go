@@ -11,7 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// command checks a [command] table and returns the command. An argument that could not be read is left out.
+// command checks a [command] table and returns the command, without arguments that could not be read.
 func (c *checker) command(t *ir.Tool, s *spec.Command) *commandline.Command {
 	out := &commandline.Command{Line: s.CLI.Value}
 	var declared []string
@@ -27,55 +27,40 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *commandline.Command {
 	}
 	c.exits(out, s)
 	c.surroundings(t, out, s)
-	optionsEnded := false // by an argument in every call
+	optionsEnded := false // in every call, an argument before this one ends the options
 	for i := range s.Args {
 		arg, ok := c.arg(t, &s.Args[i])
 		if !ok {
 			continue
 		}
-		arg.Free = optionsEnded && len(arg.Value) > 0 && arg.Value[0].Value != ""
+		beginsWithValue := len(arg.Value) > 0 && arg.Value[0].Value != ""
+		arg.Free = optionsEnded && beginsWithValue // its value may begin with a hyphen
 		out.Args = append(out.Args, arg)
-		// An end of options counts only if the argument is always passed and consists of nothing else.
-		alone := arg.When == "" && arg.Unless == "" && (len(arg.Option) == 0 && len(arg.Value) == 1 || len(arg.Option) == 1 && len(arg.Value) == 0)
-		optionsEnded = optionsEnded || alone && slices.ContainsFunc(ends, func(end string) bool {
-			return slices.Contains(arg.Option, end) || len(arg.Value) == 1 && arg.Value[0].Text == end
-		})
+		optionsEnded = optionsEnded || endsOptions(arg, ends)
 	}
 	return out
 }
 
-// exits sets the exit codes of out: those of an answer (0 by default, unless it is an empty_exit), those of an answer
-// without records, which are among the former too, and those of failures. It reports codes with two meanings, numbers
-// that are no exit codes, and failures without a code or with an unfit reason.
+// endsOptions reports whether, in every call, arg is one of the words in ends: it has no condition, and is one word.
+func endsOptions(arg commandline.Arg, ends []string) bool {
+	conditional := arg.When != "" || arg.Unless != ""
+	words := slices.Clone(arg.Option)
+	for _, part := range arg.Value {
+		words = append(words, part.Text) // "" for the value of a parameter
+	}
+	return !conditional && len(words) == 1 && slices.Contains(ends, words[0])
+}
+
+// exits sets the exit codes of out. OKExit has the codes of an answer: 0 if the spec gives none. EmptyExit has the codes
+// of an answer without records, and OKExit includes these. Failures has the other codes. exits reports a code with two
+// meanings, a number that is no exit code, and a failure without a code or with an unfit reason.
 func (c *checker) exits(out *commandline.Command, s *spec.Command) {
-	meaning := map[int]string{}
-	// claimCodes gives the codes in f a meaning. It returns those that had none before.
-	claimCodes := func(f spec.Field[[]int64], means string) []int {
-		var list []int
-		for i, code := range f.Value {
-			place := f.At.Elem(i)
-			switch before, taken := meaning[int(code)]; {
-			case code < 0 || code > 255:
-				c.reportf(place, "CT007", "", "%d is not an exit code", code)
-				continue
-			case taken:
-				c.reportf(place, "CT040", "", "the exit code %d is %s already", code, before)
-				continue
-			}
-			meaning[int(code)] = means
-			list = append(list, int(code))
-		}
-		return list
+	meanings := map[int]string{} // by code
+	out.OKExit = c.claimCodes(s.OKExit, meanings, "one of an answer")
+	if !s.OKExit.Set && !slices.Contains(s.EmptyExit.Value, 0) {
+		out.OKExit, meanings[0] = []int{0}, "one of an answer"
 	}
-	out.OKExit = claimCodes(s.OKExit, "one of an answer")
-	if !s.OKExit.Set {
-		out.OKExit, meaning[0] = []int{0}, "one of an answer"
-		if slices.Contains(s.EmptyExit.Value, 0) {
-			out.OKExit = nil // empty_exit claims 0 below
-			delete(meaning, 0)
-		}
-	}
-	out.EmptyExit = claimCodes(s.EmptyExit, "one of an answer without records")
+	out.EmptyExit = c.claimCodes(s.EmptyExit, meanings, "one of an answer without records")
 	if s.OKExit.Set && len(s.OKExit.Value) == 0 {
 		c.report(s.OKExit.At, "CT040", "no exit code is one of an answer", "leave ok_exit out for 0")
 	}
@@ -84,18 +69,38 @@ func (c *checker) exits(out *commandline.Command, s *spec.Command) {
 	slices.Sort(out.EmptyExit)
 	for _, f := range s.Failures {
 		failure := commandline.ExitFailure{
-			Exit: claimCodes(f.Exit, "one of another failure"), Reason: strings.TrimSpace(f.Reason.Value), Caller: f.Caller.Value, Transient: f.Transient.Value,
+			Exit: c.claimCodes(f.Exit, meanings, "one of another failure"), Reason: strings.TrimSpace(f.Reason.Value), Caller: f.Caller.Value, Transient: f.Transient.Value,
 		}
 		if f.Exit.Set && len(f.Exit.Value) == 0 {
 			c.report(f.Exit.At, "CT040", "the failure has no exit code", "")
 		}
-		if f.Reason.Set && (failure.Reason == "" || !oneLine(failure.Reason) || utf8.RuneCountInString(failure.Reason) > longestReason) {
+		switch reason := failure.Reason; {
+		case !f.Reason.Set: // reported already
+		case reason == "" || !oneLine(reason) || utf8.RuneCountInString(reason) > longestReason:
 			c.reportf(f.Reason.At, "CT040", "a model reads it: say what went wrong, and what to do about it", "a reason is one line of at most %d characters", longestReason)
-		} else if f.Reason.Set && !strings.ContainsAny(failure.Reason[len(failure.Reason)-1:], ".?!") {
+		case !strings.ContainsAny(reason[len(reason)-1:], ".?!"): // its last character
 			failure.Reason += "."
 		}
 		out.Failures = append(out.Failures, failure)
 	}
+}
+
+// claimCodes returns the exit codes in f, and gives each the given meaning in meanings. It reports a code that already
+// has a meaning and a number that is no exit code, and leaves both out.
+func (c *checker) claimCodes(f spec.Field[[]int64], meanings map[int]string, meaning string) []int {
+	var codes []int
+	for i, code := range f.Value {
+		switch before, taken := meanings[int(code)]; {
+		case code < 0 || code > 255:
+			c.reportf(f.At.Elem(i), "CT007", "", "%d is not an exit code", code)
+		case taken:
+			c.reportf(f.At.Elem(i), "CT040", "", "the exit code %d is %s already", code, before)
+		default:
+			meanings[int(code)] = meaning
+			codes = append(codes, int(code))
+		}
+	}
+	return codes
 }
 
 // longestReason is the maximum length, in characters, of a failure's reason.
@@ -143,8 +148,7 @@ func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Com
 		parts := c.template(t, v.Value)
 		c.reportNonScalars(t, v.Value, parts)
 		for _, part := range parts {
-			// A string without constraints lets the caller choose any value.
-			if p := t.Param(part.Value); p != nil && !c.unsound[p.Name] && p.Kind == ir.String && len(p.Enum) == 0 && p.Pattern == "" && p.Format == "" {
+			if p := t.Param(part.Value); p != nil && !c.unsound[p.Name] && isAnyText(p) {
 				c.reportf(v.Value.At, "CT039", "give it an enum, a pattern or a format, or pass it as an argument", "%s is any text, and programs run what some variables name", p.Name)
 			}
 		}
@@ -152,8 +156,13 @@ func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Com
 	}
 }
 
-// reportNonScalars reports each part that is an array or an object. The text of f, which was split into parts, takes
-// strings, numbers and booleans alone.
+// isAnyText reports whether p is a string whose text a caller chooses freely.
+func isAnyText(p *ir.Param) bool {
+	return p.Kind == ir.String && len(p.Enum) == 0 && p.Pattern == "" && p.Format == ""
+}
+
+// reportNonScalars reports each array and object among the parts of the text f. The text takes only strings, numbers
+// and booleans.
 func (c *checker) reportNonScalars(t *ir.Tool, f spec.Field[string], parts []commandline.Part) {
 	for _, part := range parts {
 		if p := t.Param(part.Value); p != nil && (p.Kind == ir.Array || p.Kind == ir.Object) {
@@ -162,7 +171,8 @@ func (c *checker) reportNonScalars(t *ir.Tool, f spec.Field[string], parts []com
 	}
 }
 
-// arg checks an entry of args. The result is false if it has neither option nor value, or if its value is malformed.
+// arg checks an entry of args and returns the argument. The second result is false if the entry has neither option nor
+// value, or if its value is empty or malformed.
 func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 	out := commandline.Arg{Option: a.Option.Value, When: a.When.Value, Unless: a.Unless.Value, Empty: a.Empty.Value}
 	if !a.Value.Set && len(a.Option.Value) == 0 {
@@ -197,11 +207,12 @@ func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 	if a.When.Set && a.Unless.Set {
 		c.report(a.At, "CT017", "an argument has either when or unless", "")
 	}
-	return out, out.Value != nil || !a.Value.Set
+	malformed := a.Value.Set && out.Value == nil
+	return out, !malformed
 }
 
-// argValues reports parameters in the value of an argument that cannot be written there: objects, nested arrays, a
-// second array, and one that would be read as part of an option's name.
+// argValues reports parameters that the value of an argument cannot contain: an object, a nested array, a second array,
+// and a parameter that would become part of an option's name.
 func (c *checker) argValues(t *ir.Tool, a *spec.Arg, arg commandline.Arg) {
 	arrays := 0
 	for i, part := range arg.Value {
@@ -217,33 +228,28 @@ func (c *checker) argValues(t *ir.Tool, a *spec.Arg, arg commandline.Arg) {
 			c.reportf(a.Value.At, "CT017", `pass it on standard input, as JSON: stdin = "{`+p.Name+`}"`, "%s cannot be written as an argument", p.Name)
 		case arrays > 1:
 			c.reportf(a.Value.At, "CT017", "write an argument for each", "%s is the second array in one argument", p.Name)
-		case i > 0 && arg.Value[i-1].Value == "" && choosesOption(literalPrefix(arg.Value[:i])) && !isClosed(p):
+		case i == 1 && choosesOption(arg.Value[0].Text) && !isClosed(p): // p follows the first text of the argument
 			c.reportf(a.Value.At, "CT016", `end the option's name with =, such as "--name={`+p.Name+`}", or write { option = "--name", value = "{`+p.Name+`}" }`, "%s would choose the option", p.Name)
 		}
 	}
 }
 
-// literalPrefix returns the literal text of parts, or "" if a placeholder is among them.
-func literalPrefix(parts []commandline.Part) string {
-	if len(parts) != 1 {
-		return ""
-	}
-	return parts[0].Text
-}
-
-// choosesOption reports whether text appended to begin becomes part of an option's name. It does after hyphens alone,
-// in a long name without =, and after several letters, such as -rf, where each letter may be an option. After one
-// letter, such as -L, and after -DNAME= the text is a value.
+// choosesOption reports whether a text appended to begin becomes part of an option's name. It does after hyphens alone,
+// after a long name without =, and after several letters, such as -rf, where each letter may be an option. After one
+// letter, such as -L, and after another mark than a hyphen, such as -DNAME=, the text is a value.
 func choosesOption(begin string) bool {
 	name := strings.TrimLeft(begin, "-")
 	switch {
-	case begin == name:
+	case begin == name: // no option begins here
 		return false
-	case name == "" || strings.HasPrefix(begin, "--"):
+	case name == "": // hyphens alone
+		return true
+	case strings.HasPrefix(begin, "--"):
 		return !strings.Contains(name, "=")
 	}
 	last, size := utf8.DecodeLastRuneInString(name)
-	return size < len(name) && (last == '-' || unicode.IsLetter(last) || unicode.IsDigit(last))
+	isOneLetter := size == len(name)
+	return !isOneLetter && (last == '-' || unicode.IsLetter(last) || unicode.IsDigit(last))
 }
 
 // isClosed reports whether every value of p, or every item if p is an array, is one of an enum, a boolean, or digits
@@ -255,12 +261,12 @@ func isClosed(p *ir.Param) bool {
 	return len(p.Enum) > 0 || p.Kind == ir.Boolean || p.Kind == ir.Integer && p.Minimum != nil && *p.Minimum >= 0
 }
 
-// template splits the text of f into literal parts and placeholders. {{ and }} are literal braces. It reports a
-// malformed placeholder or an unknown name, and returns nil.
+// template splits the text of f into literal parts and placeholders such as {name}. {{ and }} are literal braces. If a
+// placeholder is malformed or has an unknown name, template reports that and returns nil.
 func (c *checker) template(t *ir.Tool, f spec.Field[string]) []commandline.Part {
 	var parts []commandline.Part
-	var text strings.Builder
-	flush := func() {
+	var text strings.Builder // the literal part that is being read
+	endText := func() {
 		if text.Len() > 0 {
 			parts = append(parts, commandline.Part{Text: text.String()})
 			text.Reset()
@@ -273,8 +279,8 @@ func (c *checker) template(t *ir.Tool, f spec.Field[string]) []commandline.Part 
 			break
 		}
 		text.WriteString(rest[:brace])
-		if char := rest[brace : brace+1]; strings.HasPrefix(rest[brace+1:], char) {
-			text.WriteString(char)
+		if char := rest[brace]; strings.HasPrefix(rest[brace+1:], string(char)) { // a doubled brace is a literal one
+			text.WriteByte(char)
 			rest = rest[brace+2:]
 			continue
 		}
@@ -283,19 +289,19 @@ func (c *checker) template(t *ir.Tool, f spec.Field[string]) []commandline.Part 
 			c.reportf(f.At, "CT015", `{name} stands for a parameter, and {{ and }} for braces, such as "--limit={limit}" or "%{{http_code}}"`, "the placeholder in %q is malformed", f.Value)
 			return nil
 		}
-		flush()
+		endText()
 		if !c.knownPlaceholder(t, f, name) {
 			return nil
 		}
 		parts = append(parts, commandline.Part{Value: name})
 		rest = following
 	}
-	flush()
+	endText()
 	return parts
 }
 
-// knownPlaceholder reports whether a placeholder in f names a parameter or a known value of a call's context. It adds a
-// diagnostic if not, except where the parameter may be in a part of the spec that could not be read.
+// knownPlaceholder reports whether a placeholder in f names a parameter or a known value of a call's context. If not, it
+// adds a diagnostic, unless the parameter may be in a part of the spec that could not be read.
 func (c *checker) knownPlaceholder(t *ir.Tool, f spec.Field[string], name string) bool {
 	field, ofContext := strings.CutPrefix(name, "ctx.")
 	if !ofContext {

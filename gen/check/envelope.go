@@ -13,33 +13,41 @@ import (
 // answer sets the maximum length of a tool's answer and how it is shortened. It reports tables and keys of the spec
 // that do not go with the form of the answer.
 func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
-	command := tool.Handler == ir.HandlerCommand
-	doubtful := t.At.Key("answer").Doubtful() || t.At.Key("handler").Doubtful()
-	limit := t.MaxChars
-	switch {
-	case tool.Answer == ir.TextAnswer || tool.Answer == ir.JSONAnswer:
-		form := map[ir.Answer]string{ir.TextAnswer: "a text answer", ir.JSONAnswer: "an answer in JSON"}[tool.Answer]
-		if t.Envelope != nil {
-			c.reportName(t.Envelope.At, "CT031", `drop the table, or answer = "`+t.Answer.Value+`"`, "%s has no envelope", form)
-		}
-		if command && tool.Answer == ir.TextAnswer && !doubtful {
+	form := map[ir.Answer]string{ir.TextAnswer: "a text answer", ir.JSONAnswer: "an answer in JSON"}[tool.Answer]
+	if t.Envelope != nil && form != "" {
+		c.reportName(t.Envelope.At, "CT031", `drop the table, or answer = "`+t.Answer.Value+`"`, "%s has no envelope", form)
+	}
+	// The other mistakes may follow from an answer or a handler that could not be read.
+	if !t.At.Key("answer").Doubtful() && !t.At.Key("handler").Doubtful() {
+		byCommand := tool.Handler == ir.HandlerCommand
+		if byCommand && tool.Answer == ir.TextAnswer {
 			c.report(t.Answer.At, "CT031", form+" needs a handler in Go", `leave answer out: what a command prints is the text of an element`)
 		}
-	case tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil && t.Envelope.MaxChars.Set:
+		switch {
+		case t.Result == nil, tool.Answer == "": // "" for an unknown answer, which is reported already
+		case tool.Answer != ir.JSONAnswer:
+			c.reportName(t.Result.At, "CT031", `add answer = "json", or drop the table`, "only an answer in JSON has a result")
+		case byCommand:
+			c.reportName(t.Result.At, "CT031", "drop the table", "an answer in JSON of a command is what that prints, and has no result")
+		}
+	}
+	c.shortening(tool, t)
+	c.maxChars(tool, t)
+}
+
+// maxChars sets the maximum length of a tool's answer. The spec has it as max_chars at its top or, if the answer is an
+// envelope, in the table of the envelope. maxChars reports a second max_chars, and one that is too small or too large.
+func (c *checker) maxChars(tool *ir.Tool, t *spec.Tool) {
+	limit := t.MaxChars
+	if tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil && t.Envelope.MaxChars.Set {
 		if limit.Set {
 			c.report(limit.At, "CT031", "max_chars is there twice", "drop one of the two")
 		}
 		limit = t.Envelope.MaxChars
 	}
-	if t.Result != nil && tool.Answer == ir.JSONAnswer && command && !doubtful {
-		c.reportName(t.Result.At, "CT031", "drop the table", "an answer in JSON of a command is what that prints, and has no result")
-	}
-	c.shortening(tool, t)
-	if t.Result != nil && tool.Answer != ir.JSONAnswer && tool.Answer != "" && !doubtful {
-		c.reportName(t.Result.At, "CT031", `add answer = "json", or drop the table`, "only an answer in JSON has a result")
-	}
+	tool.MaxChars = int(limit.Value)
 	most := int64(10_000_000)
-	if tool.MaxChars = int(limit.Value); command {
+	if tool.Handler == ir.HandlerCommand {
 		most = 1_000_000
 		tool.MaxChars = cmp.Or(tool.MaxChars, usualChars)
 	}
@@ -52,7 +60,7 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 const usualChars = 20_000
 
 // shortening sets the parameter with which callers ask for less, and whether hosts get the answer as structured content
-// too. It reports narrow and structured where they do not go with the tool.
+// too. It reports the keys narrow and structured if the tool cannot have them.
 func (c *checker) shortening(tool *ir.Tool, t *spec.Tool) {
 	tool.Narrow, tool.Structured = t.Narrow.Value, t.Structured.Value
 	switch {
@@ -80,27 +88,12 @@ func plainEnvelope(t *ir.Tool) ir.Envelope {
 	}}
 }
 
-// envelope checks an [envelope] table. It returns the elements with the root first, without those that have no name or
-// a name that another one has already.
+// envelope checks an [envelope] table. It returns the elements, with the root first. It leaves out an element without a
+// name and an element with the name of an earlier one.
 func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	out := ir.Envelope{Root: s.Root.Value}
-	var names []string
-	for i := range s.Elements {
-		e := &s.Elements[i]
-		switch {
-		case !e.Name.Set: // reported already
-			continue
-		case slices.Contains(names, e.Name.Value):
-			c.reportf(e.Name.At, "CT019", "", "the element %q is declared twice", e.Name.Value)
-			continue
-		case !isMarkup(e.Name.Value):
-			c.reportf(e.Name.At, "CT020", nameHint(e.Name.Value, longestOther), "%q is not an element name", e.Name.Value)
-		}
-		names = append(names, e.Name.Value)
-	}
-	root := s.Element(s.Root.Value)
-	switch {
-	case root != nil:
+	names := c.elementNames(s)
+	if root := s.Element(s.Root.Value); root != nil {
 		reached := map[string]bool{}
 		c.markReached(s, root, nil, reached)
 		for _, name := range names {
@@ -108,8 +101,9 @@ func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 				c.reportf(s.Element(name).Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
 			}
 		}
-		names = slices.Concat([]string{s.Root.Value}, slices.DeleteFunc(names, func(n string) bool { return n == s.Root.Value }))
-	case s.Root.Set && allNamed(s):
+		withoutRoot := slices.DeleteFunc(names, func(name string) bool { return name == out.Root })
+		names = append([]string{out.Root}, withoutRoot...)
+	} else if s.Root.Set && allNamed(s) {
 		c.reportf(s.Root.At, "CT019", nameSuggestion(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
 	}
 	for _, name := range names {
@@ -118,13 +112,33 @@ func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	return out
 }
 
+// elementNames returns the names of the elements of an envelope, each once. It reports a name that two elements have,
+// and a name that no element can have.
+func (c *checker) elementNames(s *spec.Envelope) []string {
+	var names []string
+	for i := range s.Elements {
+		name := s.Elements[i].Name
+		switch {
+		case !name.Set: // reported already
+		case slices.Contains(names, name.Value):
+			c.reportf(name.At, "CT019", "", "the element %q is declared twice", name.Value)
+		default:
+			names = append(names, name.Value)
+			if !isMarkup(name.Value) {
+				c.reportf(name.At, "CT020", nameHint(name.Value, longestOther), "%q is not an element name", name.Value)
+			}
+		}
+	}
+	return names
+}
+
 // allNamed reports whether the names of all elements are known.
 func allNamed(s *spec.Envelope) bool {
 	return !s.At.Key("elements").Doubtful() && !slices.ContainsFunc(s.Elements, func(e spec.Element) bool { return !e.Name.Set })
 }
 
-// markReached sets reached for the names of e and of every element below it. It reports children that are not declared,
-// and children that are e itself or one of the elements above it.
+// markReached sets reached for the name of e and of every element below e. above has the names of the elements above e.
+// markReached reports a child that is not declared, and a child that is also above itself.
 func (c *checker) markReached(s *spec.Envelope, e *spec.Element, above []string, reached map[string]bool) {
 	name := e.Name.Value
 	reached[name] = true
@@ -133,10 +147,8 @@ func (c *checker) markReached(s *spec.Envelope, e *spec.Element, above []string,
 		childName, _, _ := splitChild(child)
 		next := s.Element(childName)
 		switch {
+		case next == nil && !allNamed(s): // an element whose name is unknown may be the child
 		case next == nil:
-			if !allNamed(s) {
-				break // the child may be declared
-			}
 			var names []string
 			for _, element := range s.Elements {
 				names = append(names, element.Name.Value)
@@ -302,18 +314,33 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 	}
 	if s.Param.Set {
 		p := c.knownParam(t, s.Param.At, "CT021", s.Param.Value)
-		want := map[ir.AttributeType]ir.Kind{ir.TextAttribute: ir.String, ir.IntegerAttribute: ir.Integer, ir.BooleanAttribute: ir.Boolean}[a.Type]
 		switch {
 		case p == nil, a.Type == "", p.Kind == "", c.unsound[p.Name], !c.spec.Envelope.Root.Set: // reported already
-		case !root || p.Pointer() || p.Kind != want || p.Kind == ir.String && len(p.Enum) == 0:
+		case !root || !canRepeat(a.Type, p):
 			c.reportf(s.Param.At, "CT021", "param is for the root, and for parameters of the same type that always have a value; strings need an enum", "%s cannot be shown here", s.Param.Value)
 		}
 	}
 	return a
 }
 
-// countName returns the Go name of an attribute. An integer attribute whose name is the plural of a repeated child,
-// which is the name of the child's field, is named after one child, with the suffix Count: notes becomes NoteCount.
+// canRepeat reports whether an attribute of the given type can repeat p in every answer: p always has a value, and the
+// value has the type of the attribute. A string must be one of an enum.
+func canRepeat(attribute ir.AttributeType, p *ir.Param) bool {
+	alwaysHasValue := !p.Pointer()
+	switch attribute {
+	case ir.TextAttribute:
+		return alwaysHasValue && p.Kind == ir.String && len(p.Enum) > 0
+	case ir.IntegerAttribute:
+		return alwaysHasValue && p.Kind == ir.Integer
+	case ir.BooleanAttribute:
+		return alwaysHasValue && p.Kind == ir.Boolean
+	case ir.TimeAttribute:
+	}
+	return false
+}
+
+// countName returns the Go name of an attribute. It differs from the usual name if the attribute is an integer and its
+// name is the plural of a repeated child: beside note*, whose field is Notes, the attribute notes becomes NoteCount.
 func countName(a ir.Attribute, children []string) string {
 	for _, child := range children {
 		name, many, _ := splitChild(child)
@@ -330,8 +357,8 @@ func (c *checker) reportUnfilled(t *ir.Tool, s *spec.Envelope) {
 	root := s.Element(s.Root.Value)
 	for i := range root.Attributes {
 		a := &root.Attributes[i]
-		counts := a.From.Value == "count" && a.Type.Value == string(ir.IntegerAttribute) && a.Presence.Value != string(ir.Nullable)
-		if !counts && !a.Param.Set && !a.Fixed.Set {
+		isCount := a.From.Value == "count" && a.Type.Value == string(ir.IntegerAttribute) && a.Presence.Value != string(ir.Nullable)
+		if filled := isCount || a.Param.Set || a.Fixed.Set; !filled {
 			c.reportf(a.Name.At, "CT023", `it can have param, fixed, or from = "count" and type = "integer"; anything else needs handler = "go"`, "nothing fills the attribute %s of the root", a.Name.Value)
 		}
 	}
@@ -358,23 +385,26 @@ func (c *checker) reportUnfilled(t *ir.Tool, s *spec.Envelope) {
 	}
 }
 
-// reportUnfilledRecord reports parts of e, the element that is written for each record, which no key of a record fills.
+// reportUnfilledRecord reports the parts of e that no key of a record fills. e is the element that the envelope s has
+// once for each record of the command.
 func (c *checker) reportUnfilledRecord(s *spec.Envelope, e *spec.Element) {
 	hint := "name a key of the command's JSON with from or text_from, or use handler = \"go\""
-	if e.Body.Set && !isBare(e) && !e.TextFrom.Set {
+	if e.Body.Set && !e.TextFrom.Set && !isBare(e) { // the whole record is the body of a bare element
 		c.reportf(e.Body.At, "CT023", hint, "nothing fills the body of %s", e.Name.Value)
 	}
 	if e.Separator.Set {
 		c.reportf(e.Separator.At, "CT023", `drop it, or use handler = "go"`, "nothing says when to write %s", e.Separator.Value)
 	}
 	for i := range e.Attributes {
-		if a := &e.Attributes[i]; !a.From.Set && !a.Param.Set && !a.Fixed.Set {
+		a := &e.Attributes[i]
+		if filled := a.From.Set || a.Param.Set || a.Fixed.Set; !filled {
 			c.reportf(a.Name.At, "CT023", hint, "nothing fills the attribute %s of %s", a.Name.Value, e.Name.Value)
 		}
 	}
-	for i, child := range e.Children.Value {
-		name, _, _ := splitChild(child)
-		if next := s.Element(name); next != nil && (!isBare(next) || !next.TextFrom.Set) {
+	for i, name := range e.Children.Value {
+		name, _, _ = splitChild(name)
+		child := s.Element(name) // nil if it is not declared, which is reported already
+		if filled := child == nil || (isBare(child) && child.TextFrom.Set); !filled {
 			c.reportf(e.Children.At.Elem(i), "CT023", hint+"; a child of a record is a body", "nothing fills the element %s", name)
 		}
 	}

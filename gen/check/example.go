@@ -20,7 +20,12 @@ import (
 // those of unknown names, sorted.
 func exampleJSON(t *ir.Tool, e *spec.Example) string {
 	given := e.Arguments.Value
-	order := slices.DeleteFunc(paramNames(t), func(name string) bool { _, ok := given[name]; return !ok })
+	var order []string
+	for _, name := range paramNames(t) {
+		if _, isGiven := given[name]; isGiven {
+			order = append(order, name)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(order, name) {
 			order = append(order, name)
@@ -37,17 +42,9 @@ func exampleJSON(t *ir.Tool, e *spec.Example) string {
 func jsonValue(v any) any {
 	switch v := v.(type) {
 	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = jsonValue(v[i])
-		}
-		return out
+		return jsonValues(v)
 	case []map[string]any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = jsonValue(v[i])
-		}
-		return out
+		return jsonValues(v)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, value := range v {
@@ -66,46 +63,67 @@ func jsonValue(v any) any {
 	}
 }
 
-// checkExamples reports defaults that the command would refuse, and examples that the tool would refuse as calls. It
-// leaves out problems that follow from another mistake in the spec, which is reported already.
+// jsonValues converts the items of a list as jsonValue does.
+func jsonValues[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, item := range list {
+		out[i] = jsonValue(item)
+	}
+	return out
+}
+
+// checkExamples reports defaults that the command would refuse, and examples that the tool would refuse as calls.
 func (c *checker) checkExamples(t *ir.Tool, s *spec.Tool) {
 	tool := &commandline.Tool{Tool: *table.Arguments(t)}
 	if t.Command != nil {
 		tool.Command = *t.Command
 		for _, problem := range tool.Problems(nil) { // nil: no argument is given, so the defaults are checked
-			i := slices.IndexFunc(s.Params, func(p spec.Param) bool { return p.Name == firstName(problem.Path) })
-			c.reportDefault(placeBelow(s.Params[i].Default.At, strings.TrimPrefix(problem.Path, s.Params[i].Name)), problem)
+			name := firstName(problem.Path)
+			i := slices.IndexFunc(s.Params, func(p spec.Param) bool { return p.Name == name })
+			place := placeBelow(s.Params[i].Default.At, strings.TrimPrefix(problem.Path, name))
+			c.reportDefault(place, problem)
 		}
 	}
 	for i := range s.Examples {
-		arguments := s.Examples[i].Arguments
-		if !arguments.Set {
-			continue
-		}
-		problems := refusals(tool, t.Examples[i].Arguments)
-		misspelt := map[string]bool{} // the parameters for which unknown names were probably meant
-		for _, p := range problems {
-			misspelt[p.Nearest] = misspelt[p.Nearest] || p.Code == contract.CodeUnknown
-		}
-		for _, p := range problems {
-			place := placeBelow(arguments.At, p.Path)
-			span, name := place.Span(), firstName(p.Path)
-			if p.Code == contract.CodeUnknown {
-				span = place.KeySpan()
-			}
-			absent := p.Path == name && (p.Code == contract.CodeUnknown || p.Code == contract.CodeMissing)
-			_, given := arguments.Value[name]
-			switch {
-			case absent && p.Code == contract.CodeMissing && misspelt[name]: // the unknown name is reported
-			case absent && p.Code == contract.CodeUnknown && s.At.Key("parameters").Doubtful(): // it may be declared
-			case p.Relation, absent, given && !c.unsound[name]:
-				c.reportAt(place, span, "CT024", "this example is not accepted: "+p.Message, "")
-			}
+		if arguments := s.Examples[i].Arguments; arguments.Set {
+			c.reportProblems(arguments, refusals(tool, t.Examples[i].Arguments))
 		}
 	}
 }
 
-// checkDefault reports a default that breaks the constraints of its own parameter or member p, which s declares.
+// reportProblems reports the problems with the arguments of an example. It leaves out a problem that may follow from
+// another mistake in the spec, because that mistake is reported already.
+func (c *checker) reportProblems(arguments spec.Field[map[string]any], problems []contract.Problem) {
+	misspelt := map[string]bool{} // the parameters for which unknown names were probably meant
+	for _, p := range problems {
+		if p.Code == contract.CodeUnknown {
+			misspelt[p.Nearest] = true
+		}
+	}
+	for _, p := range problems {
+		place, name := placeBelow(arguments.At, p.Path), firstName(p.Path)
+		span := place.Span()
+		if p.Code == contract.CodeUnknown {
+			span = place.KeySpan()
+		}
+		isParameter := p.Path == name // and no value inside a parameter
+		_, given := arguments.Value[name]
+		var follows bool // from another mistake
+		switch {
+		case isParameter && p.Code == contract.CodeMissing:
+			follows = misspelt[name]
+		case isParameter && p.Code == contract.CodeUnknown:
+			follows = c.spec.At.Key("parameters").Doubtful() // an unreadable table may declare it
+		case !p.Relation:
+			follows = !given || c.unsound[name]
+		}
+		if !follows {
+			c.reportAt(place, span, "CT024", "this example is not accepted: "+p.Message, "")
+		}
+	}
+}
+
+// checkDefault reports the default of p, a parameter or a member, if it breaks the constraints of p. s declares p.
 func (c *checker) checkDefault(s *spec.Param, p ir.Param) {
 	tool := &commandline.Tool{Tool: *table.Arguments(&ir.Tool{Params: []ir.Param{p}})}
 	for _, problem := range refusals(tool, ir.JSON(map[string]any{p.Name: p.Default})) {
@@ -137,10 +155,8 @@ func refusals(tool *commandline.Tool, arguments string) []contract.Problem {
 
 // firstName returns the parameter at the beginning of a path such as items[1].text.
 func firstName(path string) string {
-	if end := strings.IndexAny(path, "[."); end >= 0 {
-		return path[:end]
-	}
-	return path
+	name, _, _ := strings.Cut(strings.ReplaceAll(path, "[", "."), ".")
+	return name
 }
 
 // placeBelow returns the place that a path such as items[1].text leads to from the given place.

@@ -40,17 +40,15 @@ func isToolName(s string) bool {
 	return len(s) <= longestTool && isSnake(before, longestTool) && (!dotted || isSnake(after, longestTool))
 }
 
-// isSnake reports whether s is a snake_case name of at most longest bytes, which begins with a letter.
+// isSnake reports whether s is a snake_case name of at most longest bytes: it begins with a letter, and consists of
+// words of lower-case letters and digits with one underscore between two words.
 func isSnake(s string, longest int) bool {
-	if s == "" || len(s) > longest || s[0] < 'a' || s[0] > 'z' || s[len(s)-1] == '_' || strings.Contains(s, "__") {
-		return false
-	}
-	for i := range len(s) {
-		if b := s[i]; (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '_' {
+	for word := range strings.SplitSeq(s, "_") {
+		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 			return false
 		}
 	}
-	return true
+	return len(s) <= longest && 'a' <= s[0] && s[0] <= 'z'
 }
 
 // isMarkup reports whether s can name an element or an attribute. XML reserves names that begin with xml.
@@ -78,15 +76,15 @@ func plural(name string) string {
 	switch {
 	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "x"), strings.HasSuffix(name, "ch"), strings.HasSuffix(name, "sh"):
 		return name + "es"
-	case strings.HasSuffix(name, "y") && len(name) > 1 && !strings.ContainsRune("aeiou", rune(name[len(name)-2])):
+	case strings.HasSuffix(name, "y") && len(name) > 1 && !strings.ContainsRune("aeiou", rune(name[len(name)-2])): // a consonant and y
 		return name[:len(name)-1] + "ies"
 	default:
 		return name + "s"
 	}
 }
 
-// singular returns the name of the type of an array's items. A name that does not end in s gets a suffix: singular
-// knows no English grammar.
+// singular returns a name for one item of an array with the given name. It replaces the ending of a plural: Tries
+// becomes Try. A name without such an ending, such as List or Address, gets the suffix Item.
 func singular(name string) string {
 	for _, ending := range []struct{ many, one string }{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ss", "ssItem"}, {"s", ""}} {
 		if stem, ok := strings.CutSuffix(name, ending.many); ok && stem != "" {
@@ -96,8 +94,8 @@ func singular(name string) string {
 	return name + "Item"
 }
 
-// family returns the name of the folder of a spec, which names a Go package, and whether the name is valid. It adds a
-// diagnostic if not.
+// family returns the name of the folder of a spec, and whether a Go package can have the name. If not, it adds a
+// diagnostic.
 func (c *checker) family(t *spec.Tool) (string, bool) {
 	name := path.Base(path.Dir(t.File.Name))
 	pkg := strings.ReplaceAll(name, "_", "")
@@ -139,7 +137,7 @@ func isGoFile(name string) bool {
 	if strings.HasSuffix(name, "_test.go") {
 		return false
 	}
-	// A build context of no known system: a file for some platforms only does not match it.
+	// In a build context of no known system, a file for some platforms only does not match.
 	nowhere := build.Context{GOOS: "nowhere", GOARCH: "nothing", Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader("package p\n")), nil
 	}}
@@ -157,7 +155,7 @@ func (c *checker) declare(name, ending, what string) string {
 	return name
 }
 
-// declareTool makes c.declared hold only the Go names that every tool with that form of answer has.
+// declareTool makes c.declared hold only the Go names that every tool with the form of t's answer has.
 func (c *checker) declareTool(t *ir.Tool) {
 	c.declared = map[string]string{}
 	endings := []string{"Tool", "Params", "MaxChars"}
@@ -173,11 +171,11 @@ func (c *checker) declareTool(t *ir.Tool) {
 	}
 }
 
-// familyNames reports tools of one family with the same Go name, tools that declare a Go name which another tool or the
-// package has already, and a tool whose file would be the family's own.
+// familyNames reports a tool of the family whose Go name another tool of the family has, a tool whose file would be the
+// family's own, and a tool for which the generator declares a name that the package has already.
 func (c *checker) familyNames(family *ir.Family) {
-	owner := map[string]string{"Handler": "the handler interface", "Call": "the dispatcher"}
-	tools := map[string]string{} // by Go name: the name of the tool
+	owner := map[string]string{"Handler": "the handler interface", "Call": "the dispatcher"} // by Go name
+	tools := map[string]string{}                                                             // by Go name: the name of the tool
 	for i := range family.Tools {
 		t := &family.Tools[i]
 		place := c.specs[t.Source].Name.At
@@ -189,13 +187,13 @@ func (c *checker) familyNames(family *ir.Family) {
 		if t.Short == family.Package {
 			c.reportf(place, "CT026", "give the tool another name, such as "+family.Name+"_list", "%s would be written to %s.go, which is the family's own file", t.Name, t.Short)
 		}
-		for _, name := range slices.Sorted(maps.Keys(c.names[t.Source])) {
-			what := c.names[t.Source][name]
+		declared := c.names[t.Source]
+		for _, name := range slices.Sorted(maps.Keys(declared)) {
 			if before, taken := owner[name]; taken {
-				c.reportf(place, "CT026", "rename one of them", "%s needs the Go name %s, which %s has already", what, name, before)
-				continue
+				c.reportf(place, "CT026", "rename one of them", "%s needs the Go name %s, which %s has already", declared[name], name, before)
+			} else {
+				owner[name] = declared[name]
 			}
-			owner[name] = what
 		}
 	}
 }

@@ -87,33 +87,35 @@ const pathHint = "names and numbers with dots between them, such as data.items o
 func pathSteps(path string) []string {
 	for i, part := range strings.Split(path, ".") {
 		name, each := strings.CutSuffix(part, everyItem)
-		if (name != "" || i > 0 || !each) && !isKey(name) { // [] alone may begin a path: the record is an array
+		recordIsArray := each && name == "" && i == 0 // [] alone may begin a path
+		if !recordIsArray && !isKey(name) {
 			return nil
 		}
 	}
 	return ir.Steps(path)
 }
 
-// paths reports paths into a JSON record that select the items of an array although the part that they fill, such as an
-// attribute, has room for one value.
+// paths reports the paths in the record's element that select many values of a JSON record for a part with room for one
+// value, such as an attribute.
 func (c *checker) paths(s *spec.Tool) {
 	e := recordElement(s)
 	if e == nil {
 		return
 	}
-	reportMany := func(f spec.Field[string], many bool) {
-		if path := pathSteps(f.Value); slices.Contains(path, everyItem) && path[0] != everyItem && !many {
+	reportMany := func(f spec.Field[string]) {
+		// A path that begins with every item is reported elsewhere.
+		if path := pathSteps(f.Value); slices.Contains(path, everyItem) && path[0] != everyItem {
 			c.reportf(f.At, "CT038", "an element that repeats holds many: name it with * among the children", "%s has as many values as there are items", f.Value)
 		}
 	}
-	reportMany(e.TextFrom, false)
+	reportMany(e.TextFrom)
 	for i := range e.Attributes {
-		reportMany(e.Attributes[i].From, false)
+		reportMany(e.Attributes[i].From)
 	}
 	for _, child := range e.Children.Value {
 		name, many, _ := splitChild(child)
-		if target := s.Envelope.Element(name); target != nil {
-			reportMany(target.TextFrom, many)
+		if target := s.Envelope.Element(name); target != nil && !many {
+			reportMany(target.TextFrom)
 		}
 	}
 }
@@ -177,16 +179,16 @@ func recordElement(s *spec.Tool) *spec.Element {
 	if s.Envelope == nil {
 		return nil
 	}
-	for i := range s.Envelope.Elements {
-		if s.Envelope.Elements[i].From.Value == "records" {
-			return &s.Envelope.Elements[i]
-		}
+	i := slices.IndexFunc(s.Envelope.Elements, func(e spec.Element) bool { return e.From.Value == "records" })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &s.Envelope.Elements[i]
 }
 
-// readFields reports parts of the record's element that read a field which is not among names, children that repeat,
-// and an element with several parts if there are no names. place is the place of the names.
+// readFields checks that the record's element needs only the fields of a record. names are the names of these fields,
+// and place is where the spec has the names. readFields reports a part of the element that reads an unknown field, a
+// child that repeats and, if a record has no fields, the element itself.
 func (c *checker) readFields(s *spec.Tool, names []string, place spec.Place) {
 	e := recordElement(s)
 	if e == nil {

@@ -16,14 +16,16 @@ import (
 const maxDepth = 4
 
 // params checks the parameters of a tool, the fields of a result, or the members of an object, and returns them. The Go
-// names of nested types begin with owner. depth is the number of values around them. At depth 0 params sets c.unsound.
+// names of nested types begin with owner. depth is the number of values around list; at depth 0 params adds the
+// parameters with a mistake in their type, constraints or default to c.unsound.
 func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param {
-	names := map[string]string{}
+	names := map[string]string{} // by Go name: the name of the parameter
 	var out []ir.Param
 	for i := range list {
-		before := len(c.diags)
+		diagsBefore := len(c.diags)
 		p := c.param(&list[i], owner, depth)
-		if depth == 0 && (!c.sound(&list[i], before) || list[i].Default.Set && p.Default == nil) {
+		badDefault := list[i].Default.Set && p.Default == nil
+		if depth == 0 && (badDefault || !c.sound(&list[i], diagsBefore)) {
 			c.unsound[p.Name] = true
 		}
 		out = append(out, p)
@@ -42,7 +44,8 @@ func (c *checker) sound(s *spec.Param, before int) bool {
 	})
 }
 
-// param checks the table of a parameter, a field or a member, and returns it. See params for owner and depth.
+// param checks the table of a parameter of a tool, a field of a result or a member of an object, and returns it. The Go
+// names of the types in it begin with owner. depth is the number of values around it.
 func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 	switch {
 	case !isSnake(s.Name, longestOther):
@@ -54,7 +57,7 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 		Name: s.Name, GoName: ir.GoName(s.Name), Summary: c.summary(s.Summary, parameterSummary),
 		Kind: ir.Kind(c.choice(s.Type, "type", kinds()...)), Required: s.Required.Value,
 	}
-	before := len(c.diags)
+	diagsBefore := len(c.diags)
 	c.valueAndNested(s, &p, owner+p.GoName, depth)
 	if s.OfResult {
 		c.presence(s, &p, depth)
@@ -65,7 +68,7 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 			c.reportf(s.Default.At, "CT009", "drop required, or the default", "%s is required and has a default", s.Name)
 		}
 		p.Default = c.defaultValue(s, &p)
-		if p.Default != nil && c.sound(s, before) {
+		if p.Default != nil && c.sound(s, diagsBefore) {
 			c.checkDefault(s, p)
 		}
 	}
@@ -78,18 +81,19 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 // presence sets whether the field p of a result is always written, and whether it may be null. It reports a field that
 // the generator writes itself.
 func (c *checker) presence(s *spec.Param, p *ir.Param, depth int) {
-	presence := ir.Always
+	written := ir.Always
 	if s.Presence.Set {
-		presence = ir.Presence(c.choice(s.Presence, "presence", string(ir.Always), string(ir.NonZero), string(ir.Nullable)))
+		written = ir.Presence(c.choice(s.Presence, "presence", string(ir.Always), string(ir.NonZero), string(ir.Nullable)))
 	}
-	p.Required, p.Nullable = presence != ir.NonZero, presence == ir.Nullable
+	p.Required, p.Nullable = written != ir.NonZero, written == ir.Nullable
 	if depth == 0 && slices.Contains([]string{"ok", "code", "reason", "notes"}, s.Name) {
 		c.reportName(s.At, "CT036", "give it another name", "%s is written by the generator", s.Name)
 	}
 }
 
 // valueAndNested sets the constraints of the value p, and its items, members or variants. s declares the value. The Go
-// names of nested types begin with name. Values nested too deep are reported and not checked.
+// names of nested types begin with name. depth is the number of values around p. If it is too large, valueAndNested
+// reports p and does not check the values in it.
 func (c *checker) valueAndNested(s *spec.Param, p *ir.Param, name string, depth int) {
 	p.Nullable = s.Nullable.Value
 	p.Constraints = c.constraints(s, p.Kind)
@@ -109,12 +113,12 @@ func (c *checker) valueAndNested(s *spec.Param, p *ir.Param, name string, depth 
 	c.members(s, p, name, depth+1)
 }
 
-// items checks the table of an array's items and returns their parameter: its type, which is a string by
-// default, its summary and its constraints.
+// items checks the table of the items of the array s, and returns the type, summary and constraints of an item. The
+// type is string by default. name is the Go name of the array, and depth the number of values around an item.
 func (c *checker) items(s *spec.Param, name string, depth int) *ir.Param {
 	p := &ir.Param{Kind: ir.String}
 	if s.Items.Type.Set || s.Items.At.Key("type").Doubtful() {
-		p.Kind = ir.Kind(c.choice(s.Items.Type, "type", kinds()...))
+		p.Kind = ir.Kind(c.choice(s.Items.Type, "type", kinds()...)) // "" for a type that could not be read
 	}
 	if s.Items.Summary.Set {
 		p.Summary = c.summary(s.Items.Summary, parameterSummary)
@@ -183,12 +187,12 @@ func (c *checker) oneOrMany(s *spec.Param, p *ir.Param) {
 	p.OneOrMany = s.OneOrMany.Value && p.Texts()
 	minItems, maxItems := s.Constraints["min_items"], s.Constraints["max_items"]
 	switch {
-	case !s.OneOrMany.Set:
-	case p.Kind != ir.Array && p.Kind != "":
+	case !s.OneOrMany.Set, p.Kind == "": // an unknown type is reported already
+	case p.Kind != ir.Array:
 		c.reportf(s.OneOrMany.At, "CT006", "", "one_or_many does not apply to the type %s", p.Kind)
-	case s.OneOrMany.Value && p.Kind == ir.Array && !p.OneOrMany:
+	case !s.OneOrMany.Value: // one_or_many = false is right for every array
+	case !p.Texts():
 		c.report(s.OneOrMany.At, "CT006", "one_or_many is of arrays of strings alone", "from_scalar among the repairs reads one value as an array")
-	case !p.OneOrMany:
 	case p.Nullable:
 		c.report(s.OneOrMany.At, "CT006", "one_or_many reads null as not given, so that nullable means nothing", "drop one of the two")
 	case minItems.Set && minItems.Value.(float64) > 1:
@@ -198,8 +202,9 @@ func (c *checker) oneOrMany(s *spec.Param, p *ir.Param) {
 	}
 }
 
-// defaultValue returns the default in s with the type of p, or nil if the default has another type, or if a parameter
-// such as p can have none. It reports both, unless the type of an array's items is unknown.
+// defaultValue returns the default that s declares for p, converted to the type of p. If p cannot have a default, or if
+// the default has another type, it reports that and returns nil. If the type of an array's items is unknown, it returns
+// nil without a report.
 func (c *checker) defaultValue(s *spec.Param, p *ir.Param) any {
 	wants := "a " + string(p.Kind)
 	switch p.Kind {
@@ -325,7 +330,7 @@ func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 	}
 	n := f.Value.(float64)
 	switch {
-	case row.Unit != "" && n < 0:
+	case row.Unit != "" && n < 0: // a number of characters or items
 		c.report(f.At, "CT007", "a size cannot be negative", "")
 	case math.IsNaN(n) || math.IsInf(n, 0):
 		c.report(f.At, "CT007", "JSON has no such number", "")
@@ -337,10 +342,10 @@ func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 	}
 }
 
-// hasOthers reports whether c has constraints for values of the given type beside those with the keys in but.
-func hasOthers(c ir.Constraints, kind ir.Kind, but ...string) bool {
+// hasOthers reports whether a value of the given type has constraints with other keys than the listed ones.
+func hasOthers(constraints ir.Constraints, kind ir.Kind, listed ...string) bool {
 	for _, row := range ir.ConstraintTable() {
-		if row.Applies(kind) && row.Form != ir.Remark && !slices.Contains(but, row.Key) && row.Of(&c) != nil {
+		if row.Applies(kind) && row.Form != ir.Remark && !slices.Contains(listed, row.Key) && row.Of(&constraints) != nil {
 			return true
 		}
 	}
@@ -369,8 +374,8 @@ func (c *checker) enum(s *spec.Param, out ir.Constraints) {
 	}
 }
 
-// pattern reports a pattern that is not portable, lacks pattern_says or has not_blank or single_line beside it, and a
-// pattern_says that is empty or has no pattern.
+// pattern reports a pattern that is not portable, a pattern without pattern_says, and a pattern beside not_blank or
+// single_line. It also reports a pattern_says that is empty or has no pattern.
 func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 	says, pattern := s.Constraints["pattern_says"], s.Constraints["pattern"]
 	switch {
@@ -384,12 +389,13 @@ func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 		return
 	}
 	hint := ""
-	if !says.Set && !s.At.Key("pattern_says").Doubtful() {
+	unexplained := !says.Set && !s.At.Key("pattern_says").Doubtful()
+	if unexplained {
 		hint = `add pattern_says, which completes "must …": a regular expression is no error message`
 	}
 	if why := notPortable(out.Pattern); why != "" {
 		c.reportf(pattern.At, "CT011", hint, "the pattern %s", why)
-	} else if hint != "" {
+	} else if unexplained {
 		c.report(pattern.At, "CT011", "pattern_says is missing", hint)
 	}
 	if out.NotBlank || out.SingleLine {
@@ -413,14 +419,14 @@ func (c *checker) format(s *spec.Param, out ir.Constraints) {
 	}
 }
 
-// clamp returns the bounds to which the repair clamp changes the integers of p. It returns nil if the spec gives none
-// or if they are not valid, which it reports.
+// clamp returns the bounds to which the repair clamp changes the integers of p, or nil if the spec gives none. It
+// reports bounds that are not valid, and returns nil for them.
 func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 	if !s.Clamp.Set {
 		return nil
 	}
 	bounds := s.Clamp.Value
-	n, hasDefault := p.Default.(int64)
+	fallback, hasDefault := p.Default.(int64)
 	switch {
 	case p.Kind != ir.Integer:
 		c.report(s.Clamp.At, "CT012", "only an integer is put between bounds", "drop clamp")
@@ -428,8 +434,8 @@ func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 		c.report(s.Clamp.At, "CT012", "clamp excludes minimum and maximum", "drop these, or clamp")
 	case len(bounds) != 2 || bounds[0] >= bounds[1]:
 		c.report(s.Clamp.At, "CT012", "clamp is the least and the greatest number", "such as clamp = [1, 200]")
-	case hasDefault && (n < bounds[0] || n > bounds[1]):
-		c.reportf(s.Default.At, "CT012", "choose one within them", "the default %d is not between the bounds of clamp", n)
+	case hasDefault && (fallback < bounds[0] || fallback > bounds[1]):
+		c.reportf(s.Default.At, "CT012", "choose one within them", "the default %d is not between the bounds of clamp", fallback)
 	case !slices.Contains(s.Repairs.Value, string(contract.ToBounds)):
 		c.report(s.Clamp.At, "CT012", "clamp is given, and repairs does not list it", `add repairs = ["clamp"]`)
 	default:
@@ -438,14 +444,15 @@ func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 	return nil
 }
 
-// repairs returns the repairs of p that fit its type and constraints. It reports the others, and those listed twice.
+// repairs returns the repairs that s lists and that fit the type and constraints of p. It reports repairs that do not
+// fit and repairs that are listed twice.
 func (c *checker) repairs(s *spec.Param, p *ir.Param) []contract.Repair {
 	fits := map[contract.Repair]bool{
 		contract.FromString:  p.Kind != ir.String && !p.OneOrMany,
 		contract.FromInteger: p.Kind == ir.String || p.Texts(),
 		contract.FromScalar:  p.Kind == ir.Array && !p.OneOrMany,
-		contract.ToBounds:    p.Kind == ir.Integer && p.Maximum != nil || s.Clamp.Set,
-		contract.ToSpelling:  len(p.Enum) > 0 || p.Texts() && len(p.Items.Enum) > 0,
+		contract.ToBounds:    s.Clamp.Set || (p.Kind == ir.Integer && p.Maximum != nil),
+		contract.ToSpelling:  len(p.Enum) > 0 || (p.Texts() && len(p.Items.Enum) > 0),
 	}
 	var out []contract.Repair
 	for i, name := range s.Repairs.Value {
@@ -453,7 +460,8 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []contract.Repair {
 		repair := contract.Repair(c.choice(spec.Field[string]{Value: name, Set: true, At: place}, "a repair",
 			"from_string", "from_integer", "from_scalar", "clamp", "spelling"))
 		switch {
-		case repair == "", p.Kind == "", !fits[repair] && !s.At.Sound(): // unknown, or it may fit what could not be read
+		case repair == "", p.Kind == "": // an unknown repair or type is reported already
+		case !fits[repair] && !s.At.Sound(): // the repair may fit a part of s that could not be read
 		case !fits[repair] && p.OneOrMany && (repair == contract.FromString || repair == contract.FromScalar):
 			c.reportf(place, "CT012", "leave it out: one_or_many takes a string, and an array inside of one, as they are", "%s has nothing to repair in %s", name, s.Name)
 		case !fits[repair]:
@@ -469,17 +477,11 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []contract.Repair {
 
 // repairHint returns the hint for a repair that does not fit its parameter: what the repair does.
 func repairHint(r contract.Repair) string {
-	switch r {
-	case contract.FromString:
-		return "it reads numbers, booleans, arrays and objects from strings"
-	case contract.FromInteger:
-		return "it writes integers as strings"
-	case contract.FromScalar:
-		return "it makes an array of one value"
-	case contract.ToBounds:
-		return "it puts an integer between the bounds of clamp, or lowers it to its maximum"
-	case contract.ToSpelling:
-		return "it finds the value of an enum"
-	}
-	return ""
+	return map[contract.Repair]string{
+		contract.FromString:  "it reads numbers, booleans, arrays and objects from strings",
+		contract.FromInteger: "it writes integers as strings",
+		contract.FromScalar:  "it makes an array of one value",
+		contract.ToBounds:    "it puts an integer between the bounds of clamp, or lowers it to its maximum",
+		contract.ToSpelling:  "it finds the value of an enum",
+	}[r]
 }

@@ -28,11 +28,14 @@ const longestSkill = 8192
 func (c *checker) targets() ir.Targets {
 	p := c.project
 	out := ir.Targets{Module: p.Module.Value, Generated: p.Go.Dir.Value, JPTools: p.JP.Tools.Value, JPCommand: p.JP.Command.Value}
-	if p.Module.Set && (!isClean(p.Module.Value) || !isImportPath(p.Module.Value)) {
+	if isModule := isClean(p.Module.Value) && isImportPath(p.Module.Value); p.Module.Set && !isModule {
 		c.reportf(p.Module.At, "CT027", "the module line of go.mod says it", "%q is not a Go module path", p.Module.Value)
 	}
-	if c.insideProject(p.Go.Dir) && (!isImportPath(p.Go.Dir.Value) || !token.IsIdentifier(path.Base(p.Go.Dir.Value))) {
-		c.reportf(p.Go.Dir.At, "CT027", "its last folder names a Go package, such as generated", "%q cannot be a folder of Go packages", p.Go.Dir.Value)
+	if c.insideProject(p.Go.Dir) {
+		namesPackage := isImportPath(p.Go.Dir.Value) && token.IsIdentifier(path.Base(p.Go.Dir.Value))
+		if !namesPackage {
+			c.reportf(p.Go.Dir.At, "CT027", "its last folder names a Go package, such as generated", "%q cannot be a folder of Go packages", p.Go.Dir.Value)
+		}
 	}
 	for _, tool := range p.Tools {
 		if strings.HasPrefix(tool.File.Name, p.Go.Dir.Value+"/") {
@@ -42,11 +45,20 @@ func (c *checker) targets() ir.Targets {
 	}
 	out.Made = c.madeTargets()
 	c.insideProject(p.JP.Tools)
-	if p.JP.Command.Set && (!oneLine(p.JP.Command.Value) || !strings.Contains(p.JP.Command.Value, "{{context}}") || !strings.Contains(p.JP.Command.Value, "{{tool}}")) {
+	passesCall := oneLine(out.JPCommand) && strings.Contains(out.JPCommand, "{{context}}") && strings.Contains(out.JPCommand, "{{tool}}")
+	if p.JP.Command.Set && !passesCall {
 		c.report(p.JP.Command.At, "CT030", "the command does not pass on the call", `such as "convtools jp-tool {{context}} {{tool}}"`)
 	}
+	out.Skills = c.skillFiles()
+	out.Plugin = c.plugin()
+	return out
+}
+
+// skillFiles checks the skills for JP in tools.toml and returns the skills.
+func (c *checker) skillFiles() []ir.Skill {
+	var skills []ir.Skill
 	files := map[string]bool{}
-	for _, s := range p.JP.Skills {
+	for _, s := range c.project.JP.Skills {
 		if c.insideProject(s.File) {
 			name := strings.ToLower(s.File.Value) // some file systems ignore case
 			switch {
@@ -60,19 +72,18 @@ func (c *checker) targets() ir.Targets {
 		if s.Tag.Set && !isTag(s.Tag.Value) {
 			c.reportf(s.Tag.At, "CT020", "use letters, digits, - and _, beginning with a letter", "%q is not a tag", s.Tag.Value)
 		}
-		out.Skills = append(out.Skills, ir.Skill{
+		skills = append(skills, ir.Skill{
 			File: s.File.Value, Tag: s.Tag.Value, Title: c.summary(s.Title, toolSummary),
 			Content: c.prose(s.Content, "content", longestSkill, "say when to use the tools, and how"), Tools: s.Tools.Value,
 		})
 	}
-	out.Plugin = c.plugin()
-	return out
+	return skills
 }
 
 // plugin checks [targets.plugin] and returns the plugin, or nil if the project has none.
 func (c *checker) plugin() *ir.Plugin {
 	p := c.project.Plugin
-	if p.At.File == nil {
+	if p.At.File == nil { // no file has the table
 		return nil
 	}
 	c.insideProject(p.Dir)
@@ -98,34 +109,34 @@ func isSemver(s string) bool {
 	return regexp.MustCompile(`^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$`).MatchString(s)
 }
 
-// madeTargets returns the names of the targets that the project generates. The targets jp and plugin need settings and
-// are made if their tables are present. The others are all made, unless the project lists some in only. madeTargets
-// reports listed names that are not among the latter.
+// madeTargets returns the names of the targets that the project generates. A target that needs settings, jp or plugin,
+// is made if tools.toml has a table for it. Of the optional targets, all are made or, if tools.toml has the key only,
+// those in its list. madeTargets reports a name in the list that is no optional target.
 func (c *checker) madeTargets() []string {
-	var names, optional []string
+	hasTable := map[string]bool{"jp": c.project.JP.At.File != nil, "plugin": c.project.Plugin.At.File != nil}
+	var made, optional []string
 	for _, target := range targets.All() {
-		switch {
-		case !target.Settings:
+		if !target.Settings {
 			optional = append(optional, target.Name)
-		case target.Name == "jp" && c.project.JP.At.File != nil, target.Name == "plugin" && c.project.Plugin.At.File != nil:
-			names = append(names, target.Name)
+		} else if hasTable[target.Name] {
+			made = append(made, target.Name)
 		}
 	}
 	only := c.project.Only
 	if !only.Set {
-		return append(names, optional...)
+		return append(made, optional...)
 	}
 	for i, name := range only.Value {
-		place := only.At.Elem(i)
-		if name = c.choice(spec.Field[string]{Value: name, Set: true, At: place}, "a target", optional...); name != "" {
-			names = append(names, name)
+		field := spec.Field[string]{Value: name, Set: true, At: only.At.Elem(i)}
+		if c.choice(field, "a target", optional...) != "" {
+			made = append(made, name)
 		}
 	}
-	return names
+	return made
 }
 
-// insideProject reports whether f is set to a path to which the generator may write. It adds a diagnostic if f is set
-// to another path.
+// insideProject reports whether f is set to a path to which the generator may write. It adds a diagnostic for any other
+// path.
 func (c *checker) insideProject(f spec.Field[string]) bool {
 	if !f.Set {
 		return false
@@ -146,8 +157,9 @@ func (c *checker) insideProject(f spec.Field[string]) bool {
 func windowsDevice(p string) string {
 	for part := range strings.SplitSeq(p, "/") {
 		name, _, _ := strings.Cut(strings.ToLower(part), ".")
-		last, size := utf8.DecodeLastRuneInString(name)
-		isPort := strings.ContainsRune("0123456789¹²³", last) && slices.Contains([]string{"com", "lpt"}, name[:len(name)-size])
+		number, size := utf8.DecodeLastRuneInString(name)
+		port := name[:len(name)-size] // in com1, number is 1 and port is com
+		isPort := slices.Contains([]string{"com", "lpt"}, port) && strings.ContainsRune("0123456789¹²³", number)
 		if isPort || slices.Contains([]string{"con", "prn", "aux", "nul"}, name) {
 			return part
 		}
@@ -167,7 +179,7 @@ func isClean(p string) bool {
 	return fs.ValidPath(p) && p != "." && !slices.ContainsFunc(strings.Split(strings.ToLower(p), "/"), isForbidden)
 }
 
-// isImportPath reports whether the go command finds packages in a folder with the path p.
+// isImportPath reports whether the go command finds packages in a folder with the clean path p.
 func isImportPath(p string) bool {
 	if !regexp.MustCompile(`^[A-Za-z0-9._~/-]+$`).MatchString(p) {
 		return false
@@ -181,8 +193,11 @@ func isImportPath(p string) bool {
 }
 
 // deliverable reports the problems that the wanted targets would have with a tool's name, description and parameters.
-// It leaves out a problem with a part that another diagnostic is about.
+// It leaves out a problem with a part that another diagnostic is about, or that could not be read.
 func (c *checker) deliverable(wanted *ir.Targets, t *ir.Tool) {
+	if !c.spec.Name.Set || !c.spec.Description.Set {
+		return
+	}
 	for _, target := range targets.All() {
 		if target.Lower == nil || !wanted.Makes(target.Name) {
 			continue
@@ -193,9 +208,8 @@ func (c *checker) deliverable(wanted *ir.Targets, t *ir.Tool) {
 				place = c.spec.Description.At
 			}
 			reported := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == place.Span() && d.Rule != "CT029" })
-			ofParameter := strings.Contains(problem, ": "+t.Name+".")
-			textsRead := c.spec.Name.Set && c.spec.Description.Set
-			if !reported && textsRead && (!ofParameter || len(c.unsound) == 0) {
+			mayFollow := len(c.unsound) > 0 && strings.Contains(problem, ": "+t.Name+".") // from a mistake in a parameter
+			if !reported && !mayFollow {
 				c.report(place, "CT029", problem, "")
 			}
 		}

@@ -55,17 +55,18 @@ func oneLine(s string) bool { return text.Cell(s) == s }
 // paragraphs joins the wrapped lines of each paragraph and list item, and separates paragraphs by one blank line.
 func paragraphs(prose string) string {
 	var out strings.Builder
-	previousBlank := true
+	startsParagraph := true
 	for line := range strings.Lines(strings.TrimSpace(strings.ReplaceAll(prose, "\r\n", "\n"))) {
 		line = strings.TrimRight(line, " \t\n")
-		switch {
-		case line == "":
-			if !previousBlank {
+		if line == "" {
+			if !startsParagraph { // of several blank lines, one remains
 				out.WriteString("\n\n")
 			}
-			previousBlank = true
+			startsParagraph = true
 			continue
-		case previousBlank:
+		}
+		switch {
+		case startsParagraph: // the line keeps its indentation
 		case startsItem(line):
 			out.WriteByte('\n')
 		default:
@@ -73,7 +74,7 @@ func paragraphs(prose string) string {
 			line = strings.TrimLeft(line, " \t")
 		}
 		out.WriteString(line)
-		previousBlank = false
+		startsParagraph = false
 	}
 	return out.String()
 }

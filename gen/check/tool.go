@@ -88,7 +88,7 @@ func (c *checker) aliases(t *spec.Tool) []ir.Alias {
 	return aliases
 }
 
-// result checks a [result] table. It returns its fields, and its codes without those that it reports.
+// result checks a [result] table, and returns the fields and the codes in the table. It leaves out codes that it reports.
 func (c *checker) result(t *ir.Tool, s *spec.Result) ir.Result {
 	out := ir.Result{Fields: c.params(s.Fields, t.GoName+"Result", 0), Plain: s.Plain.Value}
 	if out.Plain && !slices.ContainsFunc(out.Fields, func(p ir.Param) bool { return p.Required }) {
@@ -105,7 +105,7 @@ func (c *checker) result(t *ir.Tool, s *spec.Result) ir.Result {
 			c.reportf(place, "CT036", "leave it out", "every tool that answers in JSON has the code %s", code)
 		case before == code:
 			c.reportf(place, "CT036", "", "%s is listed twice", code)
-		case taken:
+		case taken: // by another code
 			c.reportf(place, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, code, name)
 		default:
 			out.Codes = append(out.Codes, code)
@@ -120,21 +120,21 @@ func kinds() []string {
 	return []string{string(ir.String), string(ir.Integer), string(ir.Number), string(ir.Boolean), string(ir.Array), string(ir.Object)}
 }
 
-// rule returns a rule between parameters of t. It reports a rule that does not make exactly one demand, and names in
-// the rule as ruleParam does.
+// rule returns a rule between parameters of t. It reports a rule that does not make exactly one demand, and a name in
+// the rule that is no parameter, is there twice or always has a value.
 func (c *checker) rule(t *ir.Tool, r spec.Rule) ir.Rule {
-	lists := []spec.Field[[]string]{r.Exclusive, r.AtLeastOne, r.ExactlyOne, r.Requires}
-	demands := 0
-	for i, list := range lists {
-		if !list.Set {
-			continue
-		}
-		demands++
-		if demandsTwo := i < 3; demandsTwo && len(list.Value) < 2 { // all but requires
+	for _, list := range []spec.Field[[]string]{r.Exclusive, r.AtLeastOne, r.ExactlyOne} {
+		if list.Set && len(list.Value) < 2 {
 			c.report(list.At, "CT013", "a rule needs two parameters", "")
 		}
-		for j, name := range list.Value {
-			c.ruleParam(t, list.At.Elem(j), name, slices.Contains(list.Value[:j], name))
+	}
+	demands := 0
+	for _, list := range []spec.Field[[]string]{r.Exclusive, r.AtLeastOne, r.ExactlyOne, r.Requires} {
+		if list.Set {
+			demands++
+		}
+		for i, name := range list.Value {
+			c.ruleParam(t, list.At.Elem(i), name, slices.Contains(list.Value[:i], name))
 		}
 	}
 	switch {
@@ -168,11 +168,15 @@ func (c *checker) ruleParam(t *ir.Tool, place spec.Place, name string, twice boo
 	}
 }
 
-// reportUnused reports parameters of a tool with a command that neither the command nor the envelope uses. It reports
+// reportUnused reports each parameter of a tool with a command that neither the command nor the envelope uses. It reports
 // nothing if a use may be in a part of the spec that could not be read, or in a placeholder that was reported.
 func (c *checker) reportUnused(t *ir.Tool, s *spec.Tool) {
-	misnamed := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return slices.Contains([]string{"CT015", "CT017", "CT021"}, d.Rule) })
-	if t.Command == nil || t.Handler == ir.HandlerGo || misnamed || !s.Command.At.Sound() || !s.At.Key("envelope").Sound() {
+	if t.Command == nil || t.Handler == ir.HandlerGo {
+		return
+	}
+	useReported := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return slices.Contains([]string{"CT015", "CT017", "CT021"}, d.Rule) })
+	allRead := s.Command.At.Sound() && s.At.Key("envelope").Sound()
+	if useReported || !allRead {
 		return
 	}
 	used := map[string]bool{}
@@ -217,16 +221,17 @@ func (c *checker) completeness(tool *ir.Tool, t *spec.Tool, soundEnvelope bool) 
 	if required && len(t.Examples) == 0 && !t.At.Key("examples").Doubtful() {
 		c.reportf(t.Name.At, "CT025", "add an [[examples]] table", "the tool has a required parameter and no example")
 	}
+	certain := !t.At.Key("command").Doubtful() && !t.At.Key("handler").Doubtful() // both could be read
 	switch {
 	case tool.Handler == ir.HandlerGo && t.Command != nil:
 		c.reportName(t.Command.At, "CT023", `drop one of the two`, "the tool has a command, and a handler in Go")
-	case tool.Handler == ir.HandlerCommand && t.Command == nil && !t.At.Key("command").Doubtful() && !t.At.Key("handler").Doubtful():
+	case tool.Handler == ir.HandlerCommand && t.Command == nil && certain:
 		c.reportf(t.Name.At, "CT023", `add a [command] table, or handler = "go"`, "the tool has neither a command nor a handler")
 	}
-	if tool.Handler != ir.HandlerCommand || tool.Answer != ir.EnvelopeAnswer || t.Envelope == nil {
-		return
-	}
-	if soundEnvelope && t.Envelope.At.Sound() && tool.Envelope.Element(tool.Envelope.Root) != nil {
-		c.reportUnfilled(tool, t.Envelope)
+	declaresEnvelope := tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil
+	if tool.Handler == ir.HandlerCommand && declaresEnvelope && soundEnvelope {
+		if t.Envelope.At.Sound() && tool.Envelope.Element(tool.Envelope.Root) != nil {
+			c.reportUnfilled(tool, t.Envelope)
+		}
 	}
 }

@@ -21,39 +21,31 @@ import (
 func GitHub(w io.Writer, list diag.List) error {
 	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-
+	commands := map[diag.Severity]string{diag.Error: "error", diag.Warning: "warning", diag.Note: "notice"}
 	out := bufio.NewWriter(w)
 	for _, d := range list.Sorted() {
-		command := "error"
-		switch d.Severity {
-		case diag.Warning:
-			command = "warning"
-		case diag.Note:
-			command = "notice"
-		}
 		var properties []string
-		add := func(name, value string) {
+		addProperty := func(name, value string) {
 			properties = append(properties, name+"="+property.Replace(text.Source(value, "\r\n")))
 		}
 		if d.File != "" {
-			add("file", d.File)
-			if s := d.Span; !s.IsZero() {
-				if s.EndLine <= s.Line {
-					properties = append(properties, fmt.Sprintf("line=%d,col=%d,endLine=%d,endColumn=%d",
-						s.Line, s.Col, s.Line, max(s.Col, s.EndCol)))
-				} else {
-					properties = append(properties, fmt.Sprintf("line=%d,endLine=%d", s.Line, s.EndLine))
-				}
+			addProperty("file", d.File)
+			switch s := d.Span; {
+			case s.IsZero(): // the diagnostic is about the whole file
+			case s.EndLine > s.Line:
+				properties = append(properties, fmt.Sprintf("line=%d,endLine=%d", s.Line, s.EndLine))
+			default:
+				properties = append(properties, fmt.Sprintf("line=%d,col=%d,endLine=%d,endColumn=%d", s.Line, s.Col, s.Line, max(s.Col, s.EndCol)))
 			}
 		}
 		if d.Rule != "" {
-			add("title", d.Rule)
+			addProperty("title", d.Rule)
 		}
 		body := d.Message
 		if d.Hint != "" {
 			body += "\nhint: " + strings.TrimRight(d.Hint, "\r\n")
 		}
-		out.WriteString("::" + command)
+		out.WriteString("::" + commands[d.Severity])
 		if len(properties) > 0 {
 			out.WriteString(" " + strings.Join(properties, ","))
 		}

@@ -40,8 +40,8 @@ func Text(w io.Writer, list diag.List, source func(file string) []byte) error {
 	out := bufio.NewWriter(w)
 	var src *diag.Source
 	list = list.Sorted()
-	rest := max(len(list)-mostShown, 0)
-	for i, d := range list[:len(list)-rest] {
+	notShown := max(len(list)-mostShown, 0)
+	for i, d := range list[:len(list)-notShown] {
 		if i == 0 || d.File != list[i-1].File { // the first diagnostic of a file
 			src = nil
 			if source != nil && d.File != "" {
@@ -60,13 +60,14 @@ func Text(w io.Writer, list diag.List, source func(file string) []byte) error {
 			out.WriteString("  hint: " + strings.ReplaceAll(text.Source(hint, "\n"), "\n", "\n        ") + "\n")
 		}
 	}
-	if rest > 0 {
-		out.WriteString("\n… and " + strconv.Itoa(rest) + " more\n")
+	if notShown > 0 {
+		out.WriteString("\n… and " + strconv.Itoa(notShown) + " more\n")
 	}
 	return out.Flush()
 }
 
-// excerpt returns the source lines of a span with carets under it, or "" if the span is not in the source.
+// excerpt returns the first and the last source line of a span, with carets under the characters of the span. It returns
+// "" if the span does not begin in the source.
 func excerpt(src *diag.Source, span diag.Span) string {
 	first, ok := src.Line(span.Line)
 	if !ok {
@@ -75,37 +76,36 @@ func excerpt(src *diag.Source, span diag.Span) string {
 	if span.EndLine < span.Line { // there is no end
 		span.EndLine, span.EndCol = span.Line, span.Col
 	}
-	lineEnd := utf8.RuneCount(first) + 1
+	const lineEnd = 1 << 30 // a column after the end of every line
 	if span.EndLine > span.Line && span.EndCol <= 1 {
 		// The span ends with a line break, so it has nothing of its last line.
-		span.EndLine, span.EndCol = span.EndLine-1, 1<<30 // a column after the end of every line
+		span.EndLine, span.EndCol = span.EndLine-1, lineEnd
 	}
 	last, ok := src.Line(span.EndLine)
 	if !ok { // the end is not in the source
 		span.EndLine, span.EndCol = span.Line, lineEnd
 	}
-
 	digits := len(strconv.Itoa(span.EndLine))
 	var b strings.Builder
-	row := func(gutter, content string) {
+	writeRow := func(gutter, content string) {
 		line := "  " + strings.Repeat(" ", digits-len(gutter)) + gutter + " | " + content
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	show := func(n int, line []byte, from, to int) {
+	writeLine := func(number int, line []byte, from, to int) {
 		shown, carets := underline(line, from, to)
-		row(strconv.Itoa(n), shown)
-		row("", carets)
+		writeRow(strconv.Itoa(number), shown)
+		writeRow("", carets)
 	}
 	if span.EndLine == span.Line {
-		show(span.Line, first, span.Col, span.EndCol)
+		writeLine(span.Line, first, span.Col, span.EndCol)
 		return b.String()
 	}
-	show(span.Line, first, span.Col, lineEnd)
+	writeLine(span.Line, first, span.Col, lineEnd)
 	if span.EndLine > span.Line+1 {
-		row("", "...")
+		writeRow("", "...")
 	}
 	indent := len(last) - len(strings.TrimLeft(string(last), " \t"))
-	show(span.EndLine, last, indent+1, span.EndCol)
+	writeLine(span.EndLine, last, indent+1, span.EndCol)
 	return b.String()
 }
 

@@ -61,12 +61,24 @@ func Change(rule lock.Rule) string {
 
 // changeExample returns the change of contract.lock in an example, and the report about this change.
 func changeExample(archive *txtar.Archive) string {
+	files := filesOf(archive)
+	changes := changesBetween("contract.lock", files["before"], "contract.lock, later", files["after"])
+	return "\nFor example:\n\n" + indented(changes) + "\nconvgen breaking says of it:\n\n" + indented(string(files["stdout"]))
+}
+
+// filesOf returns the contents of the files in an archive by name.
+func filesOf(archive *txtar.Archive) map[string][]byte {
 	files := map[string][]byte{}
 	for _, f := range archive.Files {
 		files[f.Name] = f.Data
 	}
-	_, changes, _ := strings.Cut(string(diff.Diff("contract.lock", files["before"], "contract.lock, later", files["after"])), "\n") // the first line repeats the next two
-	return "\nFor example:\n\n" + indented(changes) + "\nconvgen breaking says of it:\n\n" + indented(string(files["stdout"]))
+	return files
+}
+
+// changesBetween returns a diff of two texts with their names.
+func changesBetween(oldName string, before []byte, newName string, after []byte) string {
+	_, changes, _ := strings.Cut(string(diff.Diff(oldName, before, newName, after)), "\n") // the first line repeats the next two
+	return changes
 }
 
 // example returns the shortest archive with specs that break a rule, or nil if there is none. The shortest has the
@@ -89,36 +101,29 @@ func example(rule string) (*txtar.Archive, error) {
 	return txtar.Parse(shortest), nil
 }
 
-// specExample returns what an archive is about, the report about its specs, and how the corrected files differ from
-// them. It returns "" if archive is nil.
+// specExample returns the explanation of an archive: its subject, the report about its specs, and the corrections of the
+// specs. It returns "" if archive is nil.
 func specExample(archive *txtar.Archive) string {
 	if archive == nil {
 		return ""
 	}
-	var b strings.Builder
-	files := map[string][]byte{}
-	for _, f := range archive.Files {
-		files[f.Name] = f.Data
-	}
-	about := strings.TrimSpace(string(archive.Comment))
-	fmt.Fprintf(&b, "\nFor example: %s\n\n%s", about, indented(string(files["stderr"])))
+	files := filesOf(archive)
+	example := "\nFor example: " + strings.TrimSpace(string(archive.Comment)) + "\n\n" + indented(string(files["stderr"]))
 	var fixes []string
 	for _, f := range archive.Files {
-		name, fixed := strings.CutPrefix(f.Name, "fixed/")
-		if !fixed {
-			continue
-		}
-		if len(f.Data) == 0 { // the file is removed
+		name, isFixed := strings.CutPrefix(f.Name, "fixed/")
+		switch {
+		case !isFixed:
+		case len(f.Data) == 0: // the file is removed
 			fixes = append(fixes, "without "+name+"\n")
-			continue
+		default:
+			fixes = append(fixes, changesBetween(name, files[name], name+", put right", f.Data))
 		}
-		_, changes, _ := strings.Cut(string(diff.Diff(name, files[name], name+", put right", f.Data)), "\n") // the first line repeats the next two
-		fixes = append(fixes, changes)
 	}
 	if len(fixes) > 0 {
-		b.WriteString("\nPut right:\n\n" + indented(strings.Join(fixes, "\n")))
+		example += "\nPut right:\n\n" + indented(strings.Join(fixes, "\n"))
 	}
-	return b.String()
+	return example
 }
 
 // indented returns text with every line that is not blank indented by four spaces.

@@ -74,7 +74,7 @@ func equal(a, b any) bool {
 		return ok && slices.EqualFunc(a, b, equal)
 	case float64:
 		b, ok := b.(float64)
-		return ok && (a == b || math.IsNaN(a) && math.IsNaN(b))
+		return ok && (a == b || (math.IsNaN(a) && math.IsNaN(b)))
 	default:
 		return reflect.DeepEqual(a, b)
 	}
@@ -102,8 +102,8 @@ func (f *formatter) add(l line) {
 	f.lines = append(f.lines, l)
 }
 
-// addComments adds the source between two statements to the result: the comment on the line of the first one, and then
-// comment lines. Blank lines become a blank line before the next line that is added.
+// addComments adds the source between two statements to the result: the comment on the line of the first statement, and
+// then lines with only a comment. Blank lines become one blank line before the next line of the result.
 func (f *formatter) addComments(start, end int) {
 	pieces := strings.Split(string(f.src[start:end]), "\n")
 	for i, piece := range pieces {
@@ -164,47 +164,53 @@ func (f *formatter) text() []byte {
 // beginsTable reports whether line i is a header without comments directly before it, or the first of the comments
 // directly before a header.
 func (f *formatter) beginsTable(i int) bool {
-	isComment := func(i int) bool { return f.lines[i].code == "" && f.lines[i].key == "" }
-	if i > 0 && isComment(i-1) && !f.lines[i].blank {
-		return false
+	isComment := func(l line) bool { return l.code == "" && l.key == "" }
+	if i > 0 && isComment(f.lines[i-1]) && !f.lines[i].blank {
+		return false // a comment is directly before it
 	}
-	for ; i < len(f.lines); i++ {
-		switch {
-		case f.lines[i].header:
-			return true
-		case !isComment(i):
+	for j, l := range f.lines[i:] { // skips comments
+		if j > 0 && l.blank {
 			return false
-		case i+1 < len(f.lines) && f.lines[i+1].blank:
-			return false
+		}
+		if !isComment(l) {
+			return l.header
 		}
 	}
 	return false
 }
 
 // columns returns for each line the width to which its key is padded, and the width to which the text before its
-// comment is padded. Both are those of the widest line in a group: neighbouring entries without a blank line or a value
-// with line breaks between them.
+// comment is padded.
 func (f *formatter) columns() (keys, comments []int) {
-	keys, comments = make([]int, len(f.lines)), make([]int, len(f.lines))
-	align := func(column []int, aligned func(line) bool, size func(int) int) {
-		for i := 0; i < len(f.lines); {
-			end, widest := i, 0
-			for end < len(f.lines) && aligned(f.lines[end]) && (end == i || !f.lines[end].blank && !hasLineBreak(f.lines[end-1])) {
-				widest = max(widest, size(end))
-				end++
-			}
-			for j := i; j < end; j++ {
-				column[j] = widest
-			}
-			i = max(end, i+1)
+	hasKey := func(l line) bool { return l.key != "" }
+	keys = f.widest(hasKey, func(i int) int { return width(f.lines[i].key) })
+	hasKeyAndComment := func(l line) bool { return l.key != "" && l.comment != "" && !hasLineBreak(l) }
+	comments = f.widest(hasKeyAndComment, func(i int) int { return keys[i] + len(" = ") + width(f.lines[i].code) })
+	return keys, comments
+}
+
+// widest returns for each aligned line the greatest size in its group, and 0 for other lines. A group is neighbouring
+// aligned lines without a blank line or a value with line breaks between two of them. size returns the size of line i.
+func (f *formatter) widest(aligned func(line) bool, size func(i int) int) []int {
+	result := make([]int, len(f.lines))
+	joined := func(i int) bool { // line i is in the group of the line before it
+		before, l := f.lines[i-1], f.lines[i]
+		return aligned(before) && aligned(l) && !l.blank && !hasLineBreak(before)
+	}
+	for i, l := range f.lines {
+		if aligned(l) {
+			result[i] = size(i)
+		}
+		if i > 0 && joined(i) {
+			result[i] = max(result[i], result[i-1])
 		}
 	}
-	align(keys, func(l line) bool { return l.key != "" }, func(i int) int { return width(f.lines[i].key) })
-	trailing := func(l line) bool { return l.comment != "" && l.key != "" && !hasLineBreak(l) }
-	align(comments, trailing, func(i int) int {
-		return keys[i] + len(" = ") + width(f.lines[i].code)
-	})
-	return keys, comments
+	for i := len(result) - 1; i > 0; i-- { // now the last line of a group has the greatest size
+		if joined(i) {
+			result[i-1] = result[i]
+		}
+	}
+	return result
 }
 
 // hasLineBreak reports whether the value in a line has line breaks.

@@ -33,9 +33,8 @@ const (
 	Remark             // a string that explains another constraint
 )
 
-// Constraint is one row of the table of constraints. The loader, the checker, the schema, the wording, the
-// validators, the lock and its rules all read the table: a new constraint is a new row, and needs code only if it has
-// a new form.
+// Constraint is one row of the table of constraints. The loader, the checker, the schema, the wording, the validators,
+// the lock and its rules all read the table: a new constraint is a new row, and needs code only if it has a new form.
 type Constraint struct {
 	Key   string // in specs, reports and contract.lock
 	Doc   string // for authors of specs: one sentence without a full stop
@@ -64,59 +63,48 @@ var constraintTable = sync.OnceValue(func() []Constraint {
 	return []Constraint{
 		{
 			Key: "enum", Doc: "The allowed values", Kinds: texts, Form: List, Code: contract.CodeEnum, Keyword: "enum",
-			Narrowed: "enum-added", Effect: "Values outside the new list are refused",
-			field: func(c *Constraints) any { return &c.Enum },
+			Narrowed: "enum-added", Effect: "Values outside the new list are refused", field: func(c *Constraints) any { return &c.Enum },
 		},
 		{
 			Key: "minimum", Doc: "The minimum of a number", Kinds: numbers, Form: Least, Code: contract.CodeMinimum, Keyword: "minimum",
-			Narrowed: "minimum-increased", Effect: "Numbers between the old and the new bound are refused",
-			field: func(c *Constraints) any { return &c.Minimum },
+			Narrowed: "minimum-increased", Effect: "Numbers between the old and the new bound are refused", field: func(c *Constraints) any { return &c.Minimum },
 		},
 		{
 			Key: "maximum", Doc: "The maximum of a number", Kinds: numbers, Form: Most, Code: contract.CodeMaximum, Keyword: "maximum",
-			Narrowed: "maximum-decreased", Effect: "Numbers between the new and the old bound are refused",
-			field: func(c *Constraints) any { return &c.Maximum },
+			Narrowed: "maximum-decreased", Effect: "Numbers between the new and the old bound are refused", field: func(c *Constraints) any { return &c.Maximum },
 		},
 		{
 			Key: "min_items", Doc: "The minimum number of items of an array", Kinds: arrays, Form: Least, Unit: "item", Code: contract.CodeMinItems, Keyword: "minItems",
-			Narrowed: "min-items-increased", Effect: "Shorter arrays are refused",
-			field: func(c *Constraints) any { return &c.MinItems },
+			Narrowed: "min-items-increased", Effect: "Shorter arrays are refused", field: func(c *Constraints) any { return &c.MinItems },
 		},
 		{
 			Key: "max_items", Doc: "The maximum number of items of an array", Kinds: arrays, Form: Most, Unit: "item", Code: contract.CodeMaxItems, Keyword: "maxItems",
-			Narrowed: "max-items-decreased", Effect: "Longer arrays are refused",
-			field: func(c *Constraints) any { return &c.MaxItems },
+			Narrowed: "max-items-decreased", Effect: "Longer arrays are refused", field: func(c *Constraints) any { return &c.MaxItems },
 		},
 		{
 			Key: "min_length", Doc: "The minimum number of characters of a string", Kinds: texts, Form: Least, Unit: "character", Code: contract.CodeMinLength, Keyword: "minLength",
-			Narrowed: "min-length-increased", Effect: "Shorter strings are refused",
-			field: func(c *Constraints) any { return &c.MinLength },
+			Narrowed: "min-length-increased", Effect: "Shorter strings are refused", field: func(c *Constraints) any { return &c.MinLength },
 		},
 		{
 			Key: "max_length", Doc: "The maximum number of characters of a string", Kinds: texts, Form: Most, Unit: "character", Code: contract.CodeMaxLength, Keyword: "maxLength",
-			Narrowed: "max-length-decreased", Effect: "Longer strings are refused",
-			field: func(c *Constraints) any { return &c.MaxLength },
+			Narrowed: "max-length-decreased", Effect: "Longer strings are refused", field: func(c *Constraints) any { return &c.MaxLength },
 		},
 		{
 			Key: "pattern", Doc: "A regular expression that a string must contain a match of; ^ and $ anchor it", Kinds: texts, Form: Text, Code: contract.CodePattern, Keyword: "pattern",
-			Narrowed: "pattern-added", Effect: "Strings of another form are refused",
-			field: func(c *Constraints) any { return &c.Pattern },
+			Narrowed: "pattern-added", Effect: "Strings of another form are refused", field: func(c *Constraints) any { return &c.Pattern },
 		},
 		{Key: "pattern_says", Doc: "The meaning of the pattern, in words that complete must …", Kinds: texts, Form: Remark, field: func(c *Constraints) any { return &c.PatternSays }},
 		{
 			Key: "format", Doc: "The name of the form of a string", Kinds: texts, Form: Text, Code: contract.CodePattern, Keyword: "format",
-			Narrowed: "format-added", Effect: "Strings of another form are refused",
-			field: func(c *Constraints) any { return &c.Format },
+			Narrowed: "format-added", Effect: "Strings of another form are refused", field: func(c *Constraints) any { return &c.Format },
 		},
 		{
 			Key: "not_blank", Doc: "Whether a string must contain more than white space", Kinds: texts, Form: Flag, Code: contract.CodeBlank,
-			Phrase: "not blank", Narrowed: "not-blank-added", Effect: "Blank strings are refused",
-			field: func(c *Constraints) any { return &c.NotBlank },
+			Phrase: "not blank", Narrowed: "not-blank-added", Effect: "Blank strings are refused", field: func(c *Constraints) any { return &c.NotBlank },
 		},
 		{
 			Key: "single_line", Doc: "Whether a string must have no line breaks and no NUL", Kinds: texts, Form: Flag, Code: contract.CodeSingleLine,
-			Phrase: "on one line", Narrowed: "single-line-added", Effect: "Strings of several lines are refused",
-			field: func(c *Constraints) any { return &c.SingleLine },
+			Phrase: "on one line", Narrowed: "single-line-added", Effect: "Strings of several lines are refused", field: func(c *Constraints) any { return &c.SingleLine },
 		},
 	}
 })
@@ -124,7 +112,7 @@ var constraintTable = sync.OnceValue(func() []Constraint {
 // Of returns the value of the constraint in c: a float64, a string, a []string or true, or nil if c does not have the
 // constraint.
 func (k Constraint) Of(c *Constraints) any {
-	switch v := k.field(c).(type) {
+	switch v := k.field(c).(type) { // a pointer to a field; the field of a bound is a pointer itself
 	case **float64:
 		if *v != nil {
 			return **v
@@ -160,7 +148,7 @@ func (k Constraint) Bound(c *Constraints) *float64 {
 
 // Set sets the constraint in c to a value of the type that [Constraint.Of] returns.
 func (k Constraint) Set(c *Constraints, value any) {
-	switch field := k.field(c).(type) {
+	switch field := k.field(c).(type) { // a pointer to a field; the field of a bound is a pointer itself
 	case **float64:
 		if n, ok := value.(float64); ok {
 			*field = &n
@@ -201,10 +189,9 @@ func Formats() []Format {
 
 // FormatNamed returns the format with the given name, and reports whether it exists.
 func FormatNamed(name string) (Format, bool) {
-	for _, f := range Formats() {
-		if f.Name == name {
-			return f, true
-		}
+	i := slices.IndexFunc(Formats(), func(f Format) bool { return f.Name == name })
+	if i < 0 {
+		return Format{}, false
 	}
-	return Format{}, false
+	return Formats()[i], true
 }

@@ -113,28 +113,26 @@ func Flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
 // OtherNames returns the other names of a tool: its name without the dot, and its former names in both forms.
 func (t *Tool) OtherNames() []string {
+	all := []string{Flat(t.Name)}
+	for _, a := range t.Aliases {
+		all = append(all, a.Name, Flat(a.Name))
+	}
 	var names []string
-	add := func(name string) {
+	for _, name := range all {
 		if name != t.Name && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-	}
-	add(Flat(t.Name))
-	for _, a := range t.Aliases {
-		add(a.Name)
-		add(Flat(a.Name))
 	}
 	return names
 }
 
 // Param returns the parameter with the given name, or nil.
 func (t *Tool) Param(name string) *Param {
-	for i := range t.Params {
-		if t.Params[i].Name == name {
-			return &t.Params[i]
-		}
+	i := slices.IndexFunc(t.Params, func(p Param) bool { return p.Name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &t.Params[i]
 }
 
 // Result is an answer in JSON: an object with ok and the fields, or with ok, a code and a reason.
@@ -143,8 +141,7 @@ type Result struct {
 	// nullable and absent. Other fields are omitted when absent. Fields have no defaults, repairs or constraints.
 	Fields []Param
 	Codes  []string // the tool's own error codes; the codes that all tools share are not listed
-	// Plain is true if a success has only the fields and no ok.
-	Plain bool
+	Plain  bool     // a success has only the fields and no ok
 }
 
 // Handler says what turns the output of a tool's command into its answer.
@@ -189,23 +186,18 @@ type Param struct {
 	Required bool
 	// Nullable values may be null. For an optional parameter, null differs from absent: null wins over the default.
 	Nullable bool
-	// Default is nil, bool, int64, float64, string, []string or, for an array of other items, []any.
-	Default any
+	Default  any // nil, bool, int64, float64, string, []string or, for an array of other items, []any
 	Constraints
-	// Items describes the items of an array; nil means strings.
-	Items *Param
-	// OneOrMany is true if callers may pass one string instead of an array of strings. The handler always gets a
-	// list.
+	Items *Param // describes the items of an array; nil means strings
+	// OneOrMany is true if callers may pass one string instead of an array of strings. The handler always gets a list.
 	OneOrMany bool
 	Repairs   []contract.Repair // in the order they are tried
 	// Clamp is the least and the greatest effective value; the repair clamp changes other values to them. They are
 	// not constraints. If Clamp is nil, the repair uses the maximum.
 	Clamp *[2]int64
 
-	// TypeName is the Go type of an object.
-	TypeName string
-	// Members are the members of an object, in the order of the spec.
-	Members []Param
+	TypeName string  // the Go type of an object
+	Members  []Param // of an object, in the order of the spec
 	// Key is the member whose value selects the variant of an object. It is empty if the object has one form, which
 	// is in Members.
 	Key      string
@@ -317,12 +309,11 @@ type Envelope struct {
 
 // Element returns the element with the given name, or nil.
 func (e *Envelope) Element(name string) *Element {
-	for i := range e.Elements {
-		if e.Elements[i].Name == name {
-			return &e.Elements[i]
-		}
+	i := slices.IndexFunc(e.Elements, func(element Element) bool { return element.Name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &e.Elements[i]
 }
 
 // Body is the content of an element.
@@ -391,11 +382,10 @@ type Attribute struct {
 
 // Child is one child of an element.
 type Child struct {
-	Element string
-	GoName  string // field name: "Conversations"
-	Many    bool
-	// Optional children are omitted when empty.
-	Optional bool
+	Element  string
+	GoName   string // field name: "Conversations"
+	Many     bool
+	Optional bool   // omitted when empty
 	From     string // if Many: "records" takes them from the command's records
 }
 
@@ -424,8 +414,10 @@ type Plugin struct {
 // path, or the one before it if the last is a version, such as v2.
 func (t *Targets) Program() string {
 	last := path.Base(t.Module)
-	if version, ok := strings.CutPrefix(last, "v"); ok && version != "" && strings.Trim(version, "0123456789") == "" && path.Dir(t.Module) != "." {
-		return path.Base(path.Dir(t.Module))
+	number, hasV := strings.CutPrefix(last, "v")
+	isVersion := hasV && number != "" && strings.Trim(number, "0123456789") == ""
+	if folder := path.Dir(t.Module); isVersion && folder != "." { // the module's path has two elements or more
+		return path.Base(folder)
 	}
 	return last
 }

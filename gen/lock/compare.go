@@ -137,24 +137,24 @@ func (c *comparison) addedOrRemoved(p pair, added, removed string) bool {
 	return true
 }
 
-// joinRenamed returns the pairs of tools. A removed tool and the added tool that has the former's name as an alias
-// become one pair, with the former's name.
+// joinRenamed returns the pairs of tools. If an added tool has the name of a removed tool as an alias, the two become one
+// pair, with the name of the removed tool.
 func joinRenamed(tools []pair) []pair {
 	var out []pair
 	joined := map[string]bool{} // by name: the added tools that are in the pair of a removed tool
-	for _, p := range tools {
-		if p.after != nil {
+	for _, removed := range tools {
+		if removed.after != nil {
 			continue
 		}
-		for _, q := range tools {
-			if q.before == nil && q.after.children("alias")[p.name] != nil {
-				p.after = q.after
-				joined[q.name] = true
+		for _, added := range tools {
+			if added.before == nil && added.after.children("alias")[removed.name] != nil {
+				removed.after = added.after
+				joined[added.name] = true
 			}
 		}
-		out = append(out, p)
+		out = append(out, removed)
 	}
-	for _, p := range tools {
+	for _, p := range tools { // the others
 		if p.after != nil && !joined[p.name] {
 			out = append(out, p)
 		}
@@ -162,6 +162,7 @@ func joinRenamed(tools []pair) []pair {
 	return out
 }
 
+// tool adds the changes of a tool. p.before is nil if the tool was added, and p.after is nil if it was removed.
 func (c *comparison) tool(p pair) {
 	if c.addedOrRemoved(p, "tool-added", "tool-removed") {
 		return
@@ -208,15 +209,8 @@ func (c *comparison) tool(p pair) {
 
 // answer returns the form of a tool's answer in words. The lock file has no answer for an envelope.
 func answer(tool *node) string {
-	switch tool.text("answer") {
-	case string(ir.TextAnswer):
-		return "plain text"
-	case string(ir.JSONAnswer):
-		return "JSON"
-	case plainJSON:
-		return "JSON without ok"
-	}
-	return "an envelope"
+	words := map[string]string{string(ir.TextAnswer): "plain text", string(ir.JSONAnswer): "JSON", plainJSON: "JSON without ok"}
+	return cmp.Or(words[tool.text("answer")], "an envelope")
 }
 
 // relations adds the changes of the rules between parameters. Exclusive rules are compared by pairs of parameters: "at
@@ -276,9 +270,12 @@ func exclusivePairs(tool *node) [][]string {
 	var pairs [][]string
 	for _, names := range lists(tool, "exclusive", "exactly_one") {
 		slices.Sort(names)
-		for i, a := range names {
-			for _, b := range names[i+1:] {
-				pairs = append(pairs, without([][]string{{a, b}}, pairs)...)
+		for i, first := range names {
+			for _, second := range names[i+1:] {
+				isSame := func(pair []string) bool { return pair[0] == first && pair[1] == second }
+				if !slices.ContainsFunc(pairs, isSame) {
+					pairs = append(pairs, []string{first, second})
+				}
 			}
 		}
 	}
@@ -295,13 +292,13 @@ func (c *comparison) parameter(p pair) {
 	case c.addedOrRemoved(p, "optional-parameter-added", "parameter-removed"):
 		return
 	}
-	if was, is := typeOf(before), typeOf(after); was != is {
-		if was != "integer" || is != "number" { // a number takes every integer
-			// Constraints and defaults of different types cannot be compared.
-			c.addChange("parameter-type-changed", after, "the type was %s and is %s", was, is)
-			return
-		}
+	switch was, is := typeOf(before), typeOf(after); {
+	case was == is:
+	case was == "integer" && is == "number": // a number takes every integer
 		c.addChange("constraint-relaxed", after, "the type was %s and is %s", was, is)
+	default:
+		c.addChange("parameter-type-changed", after, "the type was %s and is %s", was, is)
+		return // constraints and defaults of different types cannot be compared
 	}
 	c.flag(before, after, "one_or_many",
 		"one-or-many-added", "one item is accepted in the place of an array",
@@ -318,9 +315,9 @@ func (c *comparison) parameter(p pair) {
 	default:
 		c.addChange("default-changed", after, "the default was %s and is %s", was, is)
 	}
-	// The constraints of the parameter, then those of its items, then those of the items of these.
-	for prefix := ""; strings.Count(prefix, ".") <= strings.Count(typeOf(after), "array"); prefix += "items." {
-		c.constraints(before, after, prefix)
+	c.constraints(before, after, "")
+	for depth := range strings.Count(typeOf(after), "array") { // in an array of arrays, items have items
+		c.constraints(before, after, strings.Repeat("items.", depth+1))
 	}
 	c.values(before, after, "repair", "repair-added", "repair-removed")
 	for _, q := range pairs(before, after, "member") {
@@ -337,13 +334,11 @@ func (c *comparison) parameter(p pair) {
 
 // typeOf returns the type of a parameter in words, with the type of an array's items.
 func typeOf(p *node) string {
-	words, prefix := p.text("type"), ""
-	for item := words; item == "array"; {
-		prefix += "items."
-		if item = p.text(prefix + "type"); item == "" {
-			break // an array of strings
+	words := p.text("type")
+	for item, prefix := words, "items."; item == "array"; prefix += "items." {
+		if item = p.text(prefix + "type"); item != "" { // "" for strings
+			words += " of " + item
 		}
-		words += " of " + item
 	}
 	return words
 }
@@ -355,7 +350,7 @@ func absorbed(after *node, key, value string) bool {
 		(value == ir.JSON(contract.FromString) || value == ir.JSON(contract.FromScalar))
 }
 
-// values adds a change for each value of key that only one of the items has. added and removed are ids of rules.
+// values adds a change for each value of key that only before or only after has. added and removed are ids of rules.
 func (c *comparison) values(before, after *node, key, added, removed string) {
 	for _, v := range after.values(key) {
 		if !slices.Contains(before.values(key), v) {
@@ -369,7 +364,8 @@ func (c *comparison) values(before, after *node, key, added, removed string) {
 	}
 }
 
-// constraints adds the changes of the constraints, nullable and key, whose keys in the facts begin with prefix.
+// constraints adds the changes of a value's constraints, and of the facts nullable and key. The keys of all these facts
+// begin with prefix: "" for a parameter, "items." for the items of an array, and so on.
 func (c *comparison) constraints(before, after *node, prefix string) {
 	for _, row := range ir.ConstraintTable() {
 		key := prefix + row.Key
@@ -379,16 +375,10 @@ func (c *comparison) constraints(before, after *node, prefix string) {
 			c.list(before, after, key, row)
 		case ir.Remark: // not among the facts
 		case ir.Least, ir.Most:
-			if was == is {
-				continue
+			if was != is {
+				rule := boundRule(before, after, key, row)
+				c.addChange(rule, after, "%s was %s and is %s", key, cmp.Or(was, "none"), cmp.Or(is, "none"))
 			}
-			oldBound, had := before.number(key)
-			newBound, has := after.number(key)
-			rule := "constraint-relaxed"
-			if has && (!had || (newBound > oldBound) == (row.Form == ir.Least)) {
-				rule = row.Narrowed
-			}
-			c.addChange(rule, after, "%s was %s and is %s", key, cmp.Or(was, "none"), cmp.Or(is, "none"))
 		case ir.Text:
 			switch {
 			case was == is:
@@ -408,6 +398,21 @@ func (c *comparison) constraints(before, after *node, prefix string) {
 	c.changed(before, after, prefix+"key", "key-changed", prefix+"key")
 }
 
+// boundRule returns the rule for a bound that changed: the rule for a bound that is stricter than before, or
+// constraint-relaxed.
+func boundRule(before, after *node, key string, row ir.Constraint) string {
+	was, existed := before.number(key)
+	is, exists := after.number(key)
+	stricter := is > was // for a lower bound
+	if row.Form == ir.Most {
+		stricter = is < was
+	}
+	if exists && (stricter || !existed) {
+		return row.Narrowed
+	}
+	return "constraint-relaxed"
+}
+
 // list adds the changes of a constraint that is a list of accepted values. Without the list, all values are accepted.
 func (c *comparison) list(before, after *node, key string, row ir.Constraint) {
 	switch had, has := len(before.values(key)) > 0, len(after.values(key)) > 0; {
@@ -420,8 +425,8 @@ func (c *comparison) list(before, after *node, key string, row ir.Constraint) {
 	}
 }
 
-// flag adds a change if a boolean fact became true, with the rule came and the detail cameSays, or false, with went and
-// wentSays.
+// flag adds a change if a boolean fact became true or false. The rule and the detail are came and cameSays if the fact
+// became true, and went and wentSays if it became false.
 func (c *comparison) flag(before, after *node, key, came, cameSays, went, wentSays string) {
 	switch was, is := before.value(key) != "", after.value(key) != ""; {
 	case is && !was:

@@ -8,6 +8,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
+// element adds the changes of an element of an envelope, and of its attributes and children.
 func (c *comparison) element(p pair) {
 	if c.addedOrRemoved(p, "element-added", "element-removed") {
 		return
@@ -28,16 +29,15 @@ func (c *comparison) element(p pair) {
 // order adds a change if the names that are in both lists under key have another order. Other names are added and
 // removed elsewhere.
 func (c *comparison) order(before, after *node, key, rule string) {
-	was, is := before.list(key), after.list(key)
-	keepCommon := func(names, other []string) []string {
-		return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(other, n) })
-	}
-	was, is = keepCommon(was, is), keepCommon(is, was)
+	oldNames, newNames := before.list(key), after.list(key)
+	was := slices.DeleteFunc(slices.Clone(oldNames), func(name string) bool { return !slices.Contains(newNames, name) })
+	is := slices.DeleteFunc(slices.Clone(newNames), func(name string) bool { return !slices.Contains(oldNames, name) })
 	if !slices.Equal(was, is) {
 		c.addChange(rule, after, "the order was %s and is %s", strings.Join(was, ", "), strings.Join(is, ", "))
 	}
 }
 
+// attribute adds the changes of an attribute of an element.
 func (c *comparison) attribute(p pair) {
 	if c.addedOrRemoved(p, "attribute-added", "attribute-removed") {
 		return
@@ -91,6 +91,7 @@ func (c *comparison) fields(before, after *node) {
 	c.order(before, after, "fields", "field-order-changed")
 }
 
+// child adds the changes of how often a child occurs in its element: once, optional (at most once) or many.
 func (c *comparison) child(p pair) {
 	if c.addedOrRemoved(p, "child-added", "child-removed") {
 		return
@@ -99,17 +100,17 @@ func (c *comparison) child(p pair) {
 	if was == is {
 		return
 	}
-	add := func(rule string) { c.addChange(rule, p.after, "it occurred %s and occurs %s", was, is) }
+	addRule := func(rule string) { c.addChange(rule, p.after, "it occurred %s and occurs %s", was, is) }
 	switch {
-	case was == once: // what is optional or many may occur no time
-		add("child-became-optional")
+	case was == once: // now it may be absent, as optional and many include no occurrence
+		addRule("child-became-optional")
 	case is == once && was == optional:
-		add("child-became-certain")
+		addRule("child-became-certain")
 	}
 	switch {
 	case is == many:
-		add("child-became-many")
+		addRule("child-became-many")
 	case was == many:
-		add("child-became-single")
+		addRule("child-became-single")
 	}
 }

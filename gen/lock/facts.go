@@ -82,6 +82,7 @@ func factsOf(c *ir.Contract) facts {
 	return f
 }
 
+// tool adds the facts of a tool, and of the items in it.
 func (f facts) tool(t *ir.Tool) {
 	f.set("effect", string(t.Effect))
 	for _, a := range t.Aliases {
@@ -149,8 +150,9 @@ func fieldType(p *ir.Param) string {
 	return "array of " + item
 }
 
+// rules adds the rules between parameters as lists of names, under the key of their kind.
 func (f facts) rules(rules []ir.Rule) {
-	add := func(key string, names []string) {
+	addList := func(key string, names []string) {
 		if len(names) > 0 {
 			lists, _ := f[key].([][]string)
 			f[key] = append(lists, names)
@@ -158,11 +160,11 @@ func (f facts) rules(rules []ir.Rule) {
 	}
 	for _, r := range rules {
 		// Names are sorted, because callers do not depend on their order.
-		add("exclusive", slices.Sorted(slices.Values(r.Exclusive)))
-		add("at_least_one", slices.Sorted(slices.Values(r.AtLeastOne)))
-		add("exactly_one", slices.Sorted(slices.Values(r.ExactlyOne)))
+		addList("exclusive", slices.Sorted(slices.Values(r.Exclusive)))
+		addList("at_least_one", slices.Sorted(slices.Values(r.AtLeastOne)))
+		addList("exactly_one", slices.Sorted(slices.Values(r.ExactlyOne)))
 		for _, name := range r.Requires {
-			add("requires", []string{r.Given, name})
+			addList("requires", []string{r.Given, name})
 		}
 	}
 }
@@ -183,8 +185,8 @@ func (f facts) parameters(kind string, params []ir.Param) {
 	}
 }
 
-// value adds the constraints of the value p and of the values in it. For the items of an array it adds facts to f
-// itself, whose keys have one more "items." as prefix. It adds no type for items that are strings.
+// value adds the constraints of the value p and of the values in p, with keys that begin with prefix. The facts about the
+// items of an array are in f too, and their keys have one more "items." as prefix. Items that are strings get no type.
 func (f facts) value(prefix string, p *ir.Param) {
 	if prefix != "" && p.Kind != ir.String {
 		f.set(prefix+"type", string(p.Kind))

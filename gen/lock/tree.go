@@ -26,7 +26,7 @@ func Parse(data []byte) (Contract, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	err := dec.Decode(&c)
-	if _, more := dec.Token(); err == nil && more == nil {
+	if _, endErr := dec.Token(); err == nil && endErr == nil { // there is another token
 		err = errors.New("there is more text after the contract")
 	}
 	if err != nil {
@@ -60,8 +60,8 @@ func parseLines(text string) (Contract, error) {
 	return c, nil
 }
 
-// addLine adds the item and the fact of a line to c. It returns an error for an unknown kind of item, for a value that
-// is not JSON, and for a second value of a key that has one value.
+// addLine adds the item and the fact of a line to c; see parseLines for the form of a line. It returns an error for an
+// unknown kind of item, for a value that is not JSON, and for another value of a key that has one value.
 func (c Contract) addLine(line string) error {
 	subject, property, hasProperty := strings.Cut(line, ": ")
 	item := map[string]any(c)
@@ -82,10 +82,12 @@ func (c Contract) addLine(line string) error {
 	if err := dec.Decode(&value); err != nil {
 		return err
 	}
-	if before, exists := item[key]; isSet(key) {
+	before, exists := item[key]
+	switch {
+	case isSet(key):
 		values, _ := before.([]any)
 		value = append(values, value)
-	} else if exists && ir.JSON(before) != ir.JSON(value) {
+	case exists && ir.JSON(before) != ir.JSON(value):
 		return fmt.Errorf("%s is %s already", key, ir.JSON(before))
 	}
 	item[key] = value
@@ -109,7 +111,8 @@ func subobject(object map[string]any, name string) map[string]any {
 
 // isSet reports whether a key has several values in no particular order.
 func isSet(key string) bool {
-	return slices.Contains([]string{"exclusive", "at_least_one", "exactly_one", "requires", "repair"}, key) || key[strings.LastIndex(key, ".")+1:] == "enum"
+	isEnum := key == "enum" || strings.HasSuffix(key, ".enum") // of a value, or of its items
+	return isEnum || slices.Contains([]string{"exclusive", "at_least_one", "exactly_one", "requires", "repair"}, key)
 }
 
 // node is an item with its facts.
@@ -141,7 +144,7 @@ func pairs(before, after *node, kind string) []pair {
 // children returns the items of a kind in n by name. In the file, items without facts are a list of names.
 func (n *node) children(kind string) map[string]*node {
 	items := map[string]*node{}
-	add := func(name string, facts any) {
+	addNode := func(name string, facts any) {
 		subject := kind + " " + name
 		if n.subject != "" {
 			subject = n.subject + ", " + subject
@@ -152,12 +155,12 @@ func (n *node) children(kind string) map[string]*node {
 	switch group := n.facts[kind].(type) {
 	case map[string]any:
 		for name, facts := range group {
-			add(name, facts)
+			addNode(name, facts)
 		}
 	case []any:
 		for _, name := range group {
 			if name, ok := name.(string); ok {
-				add(name, nil)
+				addNode(name, nil)
 			}
 		}
 	}

@@ -129,32 +129,33 @@ func (l *lowering) addLines(p *ir.Param, path string, rules []constraint) {
 	if !l.wordless {
 		l.text.inner[p] = l.lineOf(p, path, rules)
 	}
-	members := func(path string, list []ir.Param) {
-		for i := range list {
-			l.addLines(&list[i], path+"."+list[i].Name, nil)
-		}
+	if p.Items != nil && !l.target.Schema {
+		l.reportOmitted(p.Items, path+"[]")
 	}
-	if p.Items != nil {
-		if !l.target.Schema {
-			l.reportOmitted(p.Items, path+"[]")
-		}
-		// Constraints of the items are in the line of the array, which all clients keep.
-		for item, path := p.Items, path+"[]"; item != nil; item, path = item.Items, path+"[]" {
-			l.text.inner[item] = oneLine(item.Summary)
-			members(path, item.Members)
-			for i := range item.Variants {
-				members(path, item.Variants[i].Members)
-			}
-		}
-	}
-	members(path, p.Members)
-	for i := range p.Variants {
-		members(path, p.Variants[i].Members)
+	l.addMembers(p, path)
+	for item := p.Items; item != nil; item = item.Items { // in an array of arrays, items have items
+		path += "[]"
+		l.text.inner[item] = oneLine(item.Summary) // its constraints are in the line of the array, which all clients keep
+		l.addMembers(item, path)
 	}
 }
 
-// lineOf returns the summary of p, with the constraints and rules that it does not contain after it in parentheses, and
-// reports these. Without a summary it returns only them, and nothing if the target has a schema; neither is reported.
+// addMembers sets the lines of the members of the object p and of its variants. path is the path of p.
+func (l *lowering) addMembers(p *ir.Param, path string) {
+	lists := [][]ir.Param{p.Members}
+	for _, v := range p.Variants {
+		lists = append(lists, v.Members)
+	}
+	for _, members := range lists {
+		for i := range members {
+			l.addLines(&members[i], path+"."+members[i].Name, nil)
+		}
+	}
+}
+
+// lineOf returns the line of p, which is at path: the summary of p and, in parentheses, the phrases for constraints and
+// rules that the summary does not contain. It reports these. Without a summary, the line has only the phrases or, if the
+// target has a schema, nothing, and lineOf reports nothing.
 func (l *lowering) lineOf(p *ir.Param, path string, rules []constraint) string {
 	text := oneLine(p.Summary)
 	list := constraints(p)
@@ -169,23 +170,21 @@ func (l *lowering) lineOf(p *ir.Param, path string, rules []constraint) string {
 	}
 	var facts, phrases []string
 	for _, c := range list {
-		if containsPhrase(text, c.phrase) {
-			continue
+		if !containsPhrase(text, c.phrase) {
+			facts, phrases = append(facts, c.facts...), append(phrases, c.phrase)
 		}
-		facts = append(facts, c.facts...)
-		phrases = append(phrases, c.phrase)
 	}
-	if len(phrases) == 0 {
+	switch words := strings.Join(phrases, "; "); {
+	case words == "":
 		return text
-	}
-	switch {
-	case text == "" && l.target.Schema: // the name of the member says enough
-		return ""
 	case text != "":
 		l.report(path, "%s added to the summary", strings.Join(facts, ", "))
-		return parenthesize(text, strings.Join(phrases, "; "))
+		return parenthesize(text, words)
+	case l.target.Schema: // the name of the member says enough
+		return ""
+	default:
+		return words
 	}
-	return strings.Join(phrases, "; ")
 }
 
 // reportOmitted reports the parts of a value that are not offered to JP: one string instead of an array, and variants.
@@ -202,7 +201,9 @@ func (l *lowering) reportOmitted(p *ir.Param, path string) {
 	for _, m := range l.text.Merged(p) {
 		for _, v := range p.Variants {
 			for i := range v.Members {
-				if other := &v.Members[i]; other.Name == m.Param.Name && (other.Kind != m.Param.Kind || other.Item().Kind != m.Param.Item().Kind) {
+				other := &v.Members[i]
+				sameType := other.Kind == m.Param.Kind && other.Item().Kind == m.Param.Item().Kind
+				if other.Name == m.Param.Name && !sameType {
 					l.problem(path, "%s has one type in every variant, or another name", m.Param.Name)
 				}
 			}
@@ -267,9 +268,9 @@ func variantsSentence(p *ir.Param) string {
 	return "What the others are: " + strings.Join(parts, "; ")
 }
 
-// setDescription sets the tool's description for the target. Its last paragraph is the rules between parameters, each
-// as a sentence, and each is reported: a schema could express them only with combinators at its top level, which
-// several model providers refuse. A description over the limit of the target is a problem.
+// setDescription sets the tool's description for the target. The last paragraph has a sentence for each rule between
+// parameters, and setDescription reports each: a schema could express rules only with combinators at its top level, and
+// several model providers refuse these. A description over the limit of the target is a problem.
 func (l *lowering) setDescription() {
 	var paragraphs []string
 	if l.target.Schema {
@@ -296,8 +297,8 @@ func (l *lowering) setDescription() {
 	}
 }
 
-// checkNames reports the name that the tool has for the target if it is another. If the target has a limit on names, a
-// name of the tool or of a value in it that is too long or has other characters is a problem.
+// checkNames reports the name of the tool for the target, if the target has another name or a group for it. If the target
+// has a limit on names, a name of the tool or of its parameters that is too long or has other characters is a problem.
 func (l *lowering) checkNames() {
 	switch {
 	case l.text.Group != "":
@@ -321,13 +322,8 @@ func (l *lowering) checkNames() {
 
 // plainName reports whether s has 1 to limit characters, all of them ASCII letters, digits, hyphens and underscores.
 func plainName(s string, limit int) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
-			return false
-		}
-	}
-	return s != "" && len(s) <= limit
+	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+	return s != "" && len(s) <= limit && strings.Trim(s, allowed) == ""
 }
 
 // Paragraphs splits a description at its blank lines. No paragraph is empty.
@@ -342,10 +338,4 @@ func Paragraphs(description string) []string {
 }
 
 // utf16Length returns the length of s in UTF-16 units, as the clients with a limit count it.
-func utf16Length(s string) int {
-	n := 0
-	for _, r := range s {
-		n += utf16.RuneLen(r)
-	}
-	return n
-}
+func utf16Length(s string) int { return len(utf16.Encode([]rune(s))) }

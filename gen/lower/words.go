@@ -74,8 +74,10 @@ func ruleFact(r ir.Rule) string {
 // constraints returns the constraints on p and then those on its items, at every depth of nested arrays.
 func constraints(p *ir.Param) []constraint {
 	list := valueConstraints(p, "", "")
-	for item, key, each := p.Items, "items.", "each "; item != nil; item, key, each = item.Items, key+"items.", "each item of "+each {
+	key, each := "items.", "each "
+	for item := p.Items; item != nil; item = item.Items {
 		list = append(list, valueConstraints(item, key, each)...)
+		key, each = key+"items.", "each item of "+each
 	}
 	return list
 }
@@ -84,43 +86,33 @@ func constraints(p *ir.Param) []constraint {
 // phrase with each. It omits an enumeration, because every target has a field for it.
 func valueConstraints(p *ir.Param, key, each string) []constraint {
 	var list []constraint
-	add := func(phrase string, facts ...string) {
-		for i := range facts {
-			facts[i] = key + facts[i]
-		}
+	addConstraint := func(phrase string, facts ...string) {
 		list = append(list, constraint{facts, each + phrase})
 	}
 	table := ir.ConstraintTable()
 	for i, row := range table {
-		value := row.Of(&p.Constraints)
-		switch row.Form {
-		case ir.Least: // with the upper bound, which is the next row
+		isSet := row.Of(&p.Constraints) != nil
+		switch {
+		case row.Form == ir.Least: // with the upper bound, which is the next row
 			low, high := row.Bound(&p.Constraints), table[i+1].Bound(&p.Constraints)
 			var facts []string
-			for _, bound := range []struct {
-				key   string
-				value *float64
-			}{{row.Key, low}, {table[i+1].Key, high}} {
-				if bound.value != nil {
-					facts = append(facts, bound.key+" "+Number(*bound.value))
-				}
+			if low != nil {
+				facts = append(facts, key+row.Key+" "+Number(*low))
+			}
+			if high != nil {
+				facts = append(facts, key+table[i+1].Key+" "+Number(*high))
 			}
 			if len(facts) > 0 {
-				add(Span(low, high, row.Unit), facts...)
+				addConstraint(Span(low, high, row.Unit), facts...)
 			}
-		case ir.Flag:
-			if value != nil {
-				add(row.Phrase, row.Key)
-			}
-		case ir.Text:
-			if value != nil {
-				add("must "+Says(&p.Constraints), row.Key)
-			}
-		case ir.Most, ir.List, ir.Remark: // part of another constraint, or an enumeration
+		case row.Form == ir.Flag && isSet:
+			addConstraint(row.Phrase, key+row.Key)
+		case row.Form == ir.Text && isSet:
+			addConstraint("must "+Says(&p.Constraints), key+row.Key)
 		}
 	}
 	if p.Nullable {
-		add("may be null", "nullable")
+		addConstraint("may be null", key+"nullable")
 	}
 	return list
 }
@@ -154,18 +146,18 @@ func relations(tool *ir.Tool, name string) []constraint {
 	var list []constraint
 	for _, r := range tool.Rules {
 		members := slices.Concat(r.Exclusive, r.AtLeastOne, r.ExactlyOne)
-		others := slices.DeleteFunc(slices.Clone(members), func(n string) bool { return n == name })
-		member := len(others) < len(members) && len(others) > 0 // a rule about one parameter alone is no relation
-		add := func(fact, phrase string) { list = append(list, constraint{[]string{fact}, phrase}) }
+		others := slices.DeleteFunc(slices.Clone(members), func(member string) bool { return member == name })
+		isMember := slices.Contains(members, name) && len(others) > 0 // a rule about one parameter alone is no relation
+		addRelation := func(fact, phrase string) { list = append(list, constraint{[]string{fact}, phrase}) }
 		switch {
-		case member && len(r.Exclusive) > 0:
-			add("exclusive with "+strings.Join(others, ", "), "not together with "+or(others))
-		case member && len(r.AtLeastOne) > 0:
-			add("at_least_one with "+strings.Join(others, ", "), "this or "+or(others)+" is required")
-		case member:
-			add("exactly_one with "+strings.Join(others, ", "), "either this or "+or(others)+" is required")
+		case isMember && len(r.Exclusive) > 0:
+			addRelation("exclusive with "+strings.Join(others, ", "), "not together with "+or(others))
+		case isMember && len(r.AtLeastOne) > 0:
+			addRelation("at_least_one with "+strings.Join(others, ", "), "this or "+or(others)+" is required")
+		case isMember: // of ExactlyOne
+			addRelation("exactly_one with "+strings.Join(others, ", "), "either this or "+or(others)+" is required")
 		case r.Given == name:
-			add("requires "+strings.Join(r.Requires, ", "), "only together with "+and(r.Requires))
+			addRelation("requires "+strings.Join(r.Requires, ", "), "only together with "+and(r.Requires))
 		}
 	}
 	return list
@@ -206,22 +198,20 @@ func enumerate(names []string, lastSeparator string) string {
 	return strings.Join(names[:len(names)-1], ", ") + lastSeparator + names[len(names)-1]
 }
 
-// containsPhrase reports whether a summary contains a phrase as whole words, ignoring case; false for an empty phrase.
+// containsPhrase reports whether a summary contains a phrase as whole words, ignoring case. The phrase must not be empty.
 func containsPhrase(summary, phrase string) bool {
 	summary, phrase = strings.ToLower(summary), strings.ToLower(phrase)
-	for begin := 0; ; { // the byte after which the phrase is looked for
-		i := strings.Index(summary[begin:], phrase)
-		if i < 0 || phrase == "" {
-			return false
+	for begin := range summary {
+		if !strings.HasPrefix(summary[begin:], phrase) {
+			continue
 		}
-		begin += i
 		before, _ := utf8.DecodeLastRuneInString(summary[:begin])
 		after, _ := utf8.DecodeRuneInString(summary[begin+len(phrase):])
 		if !inWord(before) && !inWord(after) {
 			return true
 		}
-		begin++
 	}
+	return false
 }
 
 // inWord reports whether r can be part of a word or number.

@@ -1,16 +1,39 @@
 package plan_test
 
 import (
+	_ "embed"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/convtools/convtools/gen/plan"
-	"github.com/convtools/convtools/gen/plan/plantest"
 )
+
+//go:embed testdata/many_tools.toml
+var manyProject string
+
+//go:embed testdata/many_tool.toml
+var manyTool string
+
+// manyTools returns a project with 1,000 tools, for all targets. Each tool has parameters of every plain type,
+// constraints, defaults, a rule, a command line, an envelope, an example, and text that names it.
+func manyTools() fstest.MapFS {
+	const toolsInFamily = 25
+	files := fstest.MapFS{"tools.toml": {Data: []byte(manyProject)}}
+	for i := range 1000 {
+		family := fmt.Sprintf("family%d", i/toolsInFamily)
+		name := fmt.Sprintf("tool%d", i%toolsInFamily)
+		text := strings.NewReplacer("FAMILY", family, "TOOL", family+"_"+name).Replace(manyTool)
+		files["specs/"+family+"/"+name+".toml"] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return files
+}
 
 // BenchmarkGenerate generates all files of a project with 1,000 tools.
 func BenchmarkGenerate(b *testing.B) {
-	project := plantest.Project(1000)
+	project := manyTools()
 	b.ReportAllocs()
 	for b.Loop() {
 		result, err := plan.Generate(project)
@@ -33,7 +56,7 @@ func BenchmarkCompare(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer root.Close()
-	result, err := plan.Generate(plantest.Project(1000))
+	result, err := plan.Generate(manyTools())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -96,8 +96,8 @@ func readPrefix(fsys fs.FS, name string, limit int) ([]byte, error) {
 }
 
 // orphans returns the generated files that are not expected, and temporary files of a killed run. It looks only in
-// folders that emitters write to. People keep their own files there too, so an orphan must say that it was generated;
-// only a tool list need not.
+// folders that emitters write to. People keep their own files there too, so a generated file must say that it was
+// generated, except for a tool list.
 func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference, error) {
 	folders := map[string]bool{c.Targets.Generated: true, c.Targets.JPTools: true} // true: with subfolders
 	for _, s := range c.Targets.Skills {

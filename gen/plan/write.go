@@ -53,7 +53,7 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 }
 
 // writeFiles writes all files under temporary names and then renames them, in their order. After the first error it
-// renames no further file, and removes the temporary files.
+// renames no further file, removes the temporary files that are left, and returns the error.
 func writeFiles(root *os.Root, files []emit.File) error {
 	folders := map[string]*os.Root{}
 	for _, file := range files {
@@ -73,21 +73,22 @@ func writeFiles(root *os.Root, files []emit.File) error {
 	tempNames, errs := make([]string, len(files)), make([]error, len(files)) // a name is "" if there is no such file
 	parallel.Each(len(files), func(i int) {
 		dir, base := path.Split(files[i].Path)
-		if tempNames[i], errs[i] = safefile.StageUnsynced(folders[path.Clean(dir)], base, files[i].Data, 0o644); errs[i] != nil {
-			errs[i] = fmt.Errorf("writing %s: %w", files[i].Path, errs[i])
+		tempName, err := safefile.StageUnsynced(folders[path.Clean(dir)], base, files[i].Data, 0o644)
+		if err != nil {
+			err = fmt.Errorf("writing %s: %w", files[i].Path, err)
 		}
+		tempNames[i], errs[i] = tempName, err
 	})
 	err := errors.Join(errs...)
 	for i, file := range files {
 		dir, base := path.Split(file.Path)
 		folder := folders[path.Clean(dir)]
 		if err == nil {
-			if err = folder.Rename(tempNames[i], base); err == nil {
-				continue
+			if renameErr := folder.Rename(tempNames[i], base); renameErr != nil {
+				err = fmt.Errorf("putting %s in its place: %w", file.Path, renameErr)
 			}
-			err = fmt.Errorf("putting %s in its place: %w", file.Path, err)
 		}
-		if tempNames[i] != "" {
+		if err != nil && tempNames[i] != "" {
 			_ = folder.Remove(tempNames[i])
 		}
 	}

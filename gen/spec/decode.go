@@ -39,29 +39,20 @@ func (l *loader) reportMissing(place Place, what, key string) {
 	place.Key(key).doubt()
 }
 
-// reportType reports that the value got of a key is not what want describes, and marks its place as doubtful.
+// reportType reports that a key has the value got instead of a value that want describes, and marks the place of the
+// value as doubtful.
 func (l *loader) reportType(place Place, key, want string, got any) {
 	place.doubt()
 	l.report(place.File, place.Span(), RuleType, fmt.Sprintf("%s must be %s, not %s", key, want, typeName(got)), "")
 }
 
+// typeName returns the name of the TOML type of a decoded value.
 func typeName(v any) string {
-	switch v.(type) {
-	case string:
-		return "a string"
-	case int64:
-		return "an integer"
-	case float64:
-		return "a float"
-	case bool:
-		return "a boolean"
-	case []any, []map[string]any:
-		return "an array"
-	case map[string]any:
-		return "a table"
-	default:
-		return "a date"
+	names := map[reflect.Kind]string{
+		reflect.String: "a string", reflect.Int64: "an integer", reflect.Float64: "a float", reflect.Bool: "a boolean",
+		reflect.Slice: "an array", reflect.Map: "a table", reflect.Struct: "a date",
 	}
+	return names[reflect.TypeOf(v).Kind()]
 }
 
 // decodeTable decodes the table m into the struct into, according to the keys of its kind. It reports unknown keys,
@@ -75,16 +66,16 @@ func (l *loader) decodeTable(place Place, kind, what string, m map[string]any, i
 	}
 	l.reportUnknown(place, kind, what, m)
 	for _, key := range Keys()[kind] {
-		value, present := m[key.Name]
-		switch {
-		case present:
-			l.decodeValue(place.Key(key.Name), &key, value, into.Field(key.field))
+		field := into.Field(key.field)
+		if value, present := m[key.Name]; present {
+			l.decodeValue(place.Key(key.Name), &key, value, field)
 			continue
-		case key.Required:
+		}
+		if key.Required {
 			l.reportMissing(place, what, key.Name)
 		}
-		if unset := into.Field(key.field); unset.Kind() == reflect.Struct && key.Kind == "" { // a Field, not a table
-			unset.FieldByName("At").Set(reflect.ValueOf(place))
+		if isTable := key.Kind != ""; field.Kind() == reflect.Struct && !isTable { // it is a Field, which has a place
+			field.FieldByName("At").Set(reflect.ValueOf(place))
 		}
 	}
 }
@@ -186,13 +177,13 @@ func (l *loader) decodeTables(place Place, key *Key, value any, into reflect.Val
 // decodeTableArray decodes an array of tables. It reports items that are no tables and leaves them out, except that an
 // array of arguments can also hold strings.
 func (l *loader) decodeTableArray(place Place, key *Key, value any, into reflect.Value) {
+	wantValue, wantItem := "an array of tables", "a table"
+	if key.Type == ArgsKey {
+		wantValue, wantItem = "an array", "a string or a table"
+	}
 	list, ok := items(value)
 	if !ok {
-		want := "an array of tables"
-		if key.Type == ArgsKey {
-			want = "an array"
-		}
-		l.reportType(place, key.Name, want, value)
+		l.reportType(place, key.Name, wantValue, value)
 	}
 	for i, item := range list {
 		itemPlace := place.Elem(i)
@@ -201,13 +192,10 @@ func (l *loader) decodeTableArray(place Place, key *Key, value any, into reflect
 		switch {
 		case isTable:
 			l.decodeTable(itemPlace, key.Kind, key.what, m, appendZero(into))
-		case key.Type != ArgsKey:
-			l.reportType(itemPlace, fmt.Sprintf("%s[%d]", key.Name, i), "a table", item)
-			place.doubt()
-		case isText:
+		case isText && key.Type == ArgsKey:
 			appendZero(into).Set(reflect.ValueOf(Arg{At: itemPlace, Value: Field[string]{Value: text, Set: true, At: itemPlace}}))
 		default:
-			l.reportType(itemPlace, fmt.Sprintf("%s[%d]", key.Name, i), "a string or a table", item)
+			l.reportType(itemPlace, fmt.Sprintf("%s[%d]", key.Name, i), wantItem, item)
 			place.doubt()
 		}
 	}
@@ -243,7 +231,8 @@ func (l *loader) decodeConstraint(place Place, key *Key, value any) Field[any] {
 
 func anyField[T any](f Field[T]) Field[any] { return Field[any]{Value: f.Value, Set: f.Set, At: f.At} }
 
-// scalar returns the value v of a key. If v is no T, which want describes, it reports that, and the field is not set.
+// scalar returns the value v of a key as a field. If v is no T, scalar reports that, and the field is not set. want
+// describes a T.
 func scalar[T any](l *loader, place Place, key, want string, v any) Field[T] {
 	value, ok := v.(T)
 	if !ok {
@@ -252,30 +241,27 @@ func scalar[T any](l *loader, place Place, key, want string, v any) Field[T] {
 	return Field[T]{Value: value, Set: ok, At: place}
 }
 
-// list returns the array v, the value of a key. If v is no array or an item is no T, which want describes, it reports
-// that, and the field is not set.
+// list returns the array v, which is the value of a key, as a field. If v is no array or an item of v is no T, list
+// reports that, and the field is not set. want describes a T.
 func list[T any](l *loader, place Place, key, want string, v any) Field[[]T] {
-	list, ok := items(v)
+	array, ok := items(v)
 	if !ok {
 		l.reportType(place, key, "an array", v)
 		return Field[[]T]{At: place}
 	}
-	field := Field[[]T]{Set: true, At: place, Value: make([]T, 0, len(list))}
-	for i, item := range list {
-		value, ok := item.(T)
-		if !ok {
+	values := make([]T, 0, len(array))
+	for i, item := range array {
+		if value, ok := item.(T); ok {
+			values = append(values, value)
+		} else {
 			l.reportType(place.Elem(i), fmt.Sprintf("%s[%d]", key, i), want, item)
-			field.Set = false
-			continue
 		}
-		field.Value = append(field.Value, value)
 	}
-	if !field.Set {
-		// Without the bad item, the others would have the wrong index.
+	if len(values) < len(array) { // without the bad item, the items after it would have the wrong index
 		place.doubt()
-		field.Value = nil
+		return Field[[]T]{At: place}
 	}
-	return field
+	return Field[[]T]{Set: true, At: place, Value: values}
 }
 
 // items returns the items of v, which the decoder made of an array `[…]` or of tables `[[…]]`. It returns false if v is
@@ -294,8 +280,8 @@ func items(v any) ([]any, bool) {
 	return nil, false
 }
 
-// decodeEntries calls decode for every entry of a table with free names, in document order. If value is no table, it
-// reports that and calls nothing.
+// decodeEntries calls decode for every entry of value, a table with free names, in document order. If value is no table,
+// decodeEntries only reports that.
 func (l *loader) decodeEntries(place Place, key string, value any, decode func(name string, place Place, value any)) {
 	m, ok := value.(map[string]any)
 	if !ok {

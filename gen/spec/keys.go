@@ -71,17 +71,18 @@ func addKeys(keys map[string][]Key, kind string, table reflect.Type) {
 	for i := range table.NumField() {
 		field := table.Field(i)
 		tag := field.Tag
-		if in := tag.Get("in"); tag.Get("key") == "" || in != "" && !slices.Contains(strings.Fields(in), role(kind)) {
-			continue // the field is no key, or no key in this role
+		roles, needs := strings.Fields(tag.Get("in")), strings.Fields(tag.Get("need"))
+		isKey := tag.Get("key") != "" && (len(roles) == 0 || slices.Contains(roles, role(kind)))
+		if !isKey {
+			continue
 		}
 		if field.Name == "Constraints" {
 			keys[kind] = append(keys[kind], constraintKeys(i)...)
 			continue
 		}
-		need := tag.Get("need")
 		k := Key{
 			Name: tag.Get("key"), Type: typeOf(field), Doc: tag.Get("doc"), Values: strings.Fields(tag.Get("values")),
-			Required: need == "yes" || need != "" && slices.Contains(strings.Fields(need), role(kind)),
+			Required: slices.Contains(needs, "yes") || slices.Contains(needs, role(kind)),
 			what:     cmp.Or(tag.Get("what"), tag.Get("key")), field: i,
 		}
 		if nested := tableType(field.Type); nested != nil && k.Type != VarsKey {
@@ -92,8 +93,8 @@ func addKeys(keys map[string][]Key, kind string, table reflect.Type) {
 	}
 }
 
-// tableType returns the struct type of a table. t is the type of the Go field that holds the table or several of them: a
-// struct, a pointer to one or a slice of them. It returns nil for a [Field], which holds a plain value.
+// tableType returns the struct type of a table. t is the type of the Go field that holds one table or several: a struct,
+// a pointer to a struct or a slice of structs. tableType returns nil for a [Field], which holds a plain value.
 func tableType(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"reflect"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -52,27 +52,20 @@ func Load(fsys fs.FS) (*Project, diag.List) {
 	p := l.decodeProject(file, root)
 	p.Sources = append(p.Sources, file)
 	names := l.glob(fsys, p.Specs)
-	type result struct {
-		file  *File
-		tool  *Tool // nil if the file cannot be read or parsed
-		diags diag.List
-	}
-	results := make([]result, len(names))
+	files, tools, loaders := make([]*File, len(names)), make([]*Tool, len(names)), make([]loader, len(names))
 	parallel.Each(len(names), func(i int) {
-		l := &loader{}
-		file, root := l.read(fsys, names[i])
-		results[i].file = file
+		file, root := loaders[i].read(fsys, names[i])
+		files[i] = file
 		if root != nil {
-			results[i].tool = l.decodeTool(file, root)
+			tools[i] = loaders[i].decodeTool(file, root)
 		}
-		results[i].diags = l.diags
 	})
-	for _, r := range results {
-		p.Sources = append(p.Sources, r.file)
-		if r.tool != nil {
-			p.Tools = append(p.Tools, r.tool)
+	for i := range names {
+		p.Sources = append(p.Sources, files[i])
+		if tools[i] != nil { // the file could be read and parsed
+			p.Tools = append(p.Tools, tools[i])
 		}
-		l.diags = append(l.diags, r.diags...)
+		l.diags = append(l.diags, loaders[i].diags...)
 	}
 	return p, l.diags
 }
@@ -172,41 +165,37 @@ func (l *loader) reportSyntax(file *File, err error) {
 	l.report(file, span, RuleSyntax, strings.TrimSuffix(parse.Message, "."), "")
 }
 
-// glob returns the names of all files that match a pattern, sorted and each once. It reports a pattern that is invalid,
-// exceeds a limit or matches no file, and goes on with the next one. [ProjectFile] is reported and never in the result.
+// glob returns the names of all files that match one of the patterns, sorted and each once. It reports a pattern that is
+// invalid, exceeds a limit, matches no file or matches [ProjectFile], which is never in the result.
 func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
-	seen := map[string]bool{}
-	var names []string
+	found := map[string]bool{}
 	for i, pattern := range patterns.Value {
 		place := patterns.At.Elem(i)
+		refuse := func(message, hint string) { l.report(place.File, place.Span(), RuleFiles, message, hint) }
 		if !inside(pattern) || !doublestar.ValidatePattern(pattern) {
-			l.report(place.File, place.Span(), RuleFiles, fmt.Sprintf("%q is not a pattern for files of this project", pattern), `write it relative, with slashes and without "..", such as "specs/**/*.toml"`)
+			refuse(fmt.Sprintf("%q is not a pattern for files of this project", pattern), `write it relative, with slashes and without "..", such as "specs/**/*.toml"`)
 			continue
 		}
 		if excess := excessIn(pattern); excess != "" {
-			l.report(place.File, place.Span(), RuleFiles, fmt.Sprintf("the pattern %s has %s", text.Quote(pattern), excess), "write several patterns")
+			refuse(fmt.Sprintf("the pattern %s has %s", text.Quote(pattern), excess), "write several patterns")
 			continue
 		}
 		matches, err := doublestar.Glob(fsys, pattern, doublestar.WithFailOnIOErrors(), doublestar.WithFilesOnly(), doublestar.WithNoFollow())
-		if err != nil {
-			l.report(place.File, place.Span(), RuleFiles, fmt.Sprintf("looking for %q: %v", pattern, err), "")
+		switch {
+		case err != nil:
+			refuse(fmt.Sprintf("looking for %q: %v", pattern, err), "")
 			continue
-		}
-		if len(matches) == 0 {
-			l.report(place.File, place.Span(), RuleFiles, fmt.Sprintf("no file matches %q", pattern), "")
+		case len(matches) == 0:
+			refuse(fmt.Sprintf("no file matches %q", pattern), "")
+		case slices.Contains(matches, ProjectFile):
+			refuse(fmt.Sprintf("%q matches %s, which is no spec", pattern, ProjectFile), `keep specs in folders, such as "specs/**/*.toml"`)
 		}
 		for _, name := range matches {
-			switch {
-			case name == ProjectFile:
-				l.report(place.File, place.Span(), RuleFiles, fmt.Sprintf("%q matches %s, which is no spec", pattern, ProjectFile), `keep specs in folders, such as "specs/**/*.toml"`)
-			case !seen[name]:
-				seen[name] = true
-				names = append(names, name)
-			}
+			found[name] = true
 		}
 	}
-	sort.Strings(names)
-	return names
+	delete(found, ProjectFile)
+	return slices.Sorted(maps.Keys(found))
 }
 
 // Reads reports whether a pattern of the project matches the name of a file, so that [Load] would read it as a spec.
@@ -218,7 +207,8 @@ func (p *Project) Reads(name string) bool {
 
 // excessIn describes the limit on patterns that a pattern exceeds. It returns "" if the pattern exceeds none.
 func excessIn(pattern string) string {
-	alternatives, groups := 1, []int{} // groups: the number of alternatives in each open brace
+	alternatives := 1 // the product over all closed groups {a,b}
+	groups := []int{} // the number of alternatives in each open group
 	for _, c := range pattern {
 		switch last := len(groups) - 1; {
 		case c == '{':
@@ -239,8 +229,8 @@ func excessIn(pattern string) string {
 	return ""
 }
 
-// inside reports whether a pattern is not empty, relative, without backslashes and without "..", so that it matches
-// only files of the project.
+// inside reports whether a pattern matches only files of the project. Such a pattern is not empty, is relative, and has
+// no backslash and no "..".
 func inside(pattern string) bool {
 	return pattern != "" && !path.IsAbs(pattern) && !strings.Contains(pattern, `\`) &&
 		!slices.Contains(strings.Split(pattern, "/"), "..")
@@ -258,8 +248,8 @@ func (l *loader) decodeProject(file *File, root map[string]any) *Project {
 	return p
 }
 
-// decodeTool decodes the root table of a spec into a Tool, and reports its problems. These include an envelope or a
-// result that its answer needs and that is missing.
+// decodeTool decodes the root table of a spec into a Tool, and reports its problems. A missing table is one of them: the
+// envelope or the result that the tool's answer needs.
 func (l *loader) decodeTool(file *File, root map[string]any) *Tool {
 	t := &Tool{File: file}
 	place := Place{File: file}
@@ -279,5 +269,6 @@ func (t *Tool) needsEnvelope() bool {
 	if t.Answer.Set && t.Answer.Value != "envelope" {
 		return false
 	}
-	return t.Command == nil || t.Command.Output != nil && t.Command.Output.Form.Value != "text"
+	printsText := t.Command != nil && (t.Command.Output == nil || t.Command.Output.Form.Value == "text")
+	return !printsText
 }

@@ -4,6 +4,8 @@
 // It reports all problems at once, and never fills in a default: an absent key stays absent.
 package spec
 
+import "slices"
+
 // Project is tools.toml with all the specs that it names.
 //
 // The struct tags of this type and of the types below are the only definition of the keys. The decoder follows them,
@@ -242,12 +244,11 @@ func (e *Envelope) Element(name string) *Element {
 	if e == nil {
 		return nil
 	}
-	for i := range e.Elements {
-		if e.Elements[i].Name.Set && e.Elements[i].Name.Value == name {
-			return &e.Elements[i]
-		}
+	i := slices.IndexFunc(e.Elements, func(element Element) bool { return element.Name.Set && element.Name.Value == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &e.Elements[i]
 }
 
 // Element is one [[envelope.elements]] table.

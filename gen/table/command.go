@@ -50,11 +50,11 @@ func element(t *ir.Tool, e *ir.Element) commandline.Element {
 func attributes(t *ir.Tool, list []ir.Attribute) []commandline.Attribute {
 	var out []commandline.Attribute
 	for _, a := range list {
-		row := commandline.Attribute{Name: a.Name, Type: string(a.Type), Param: a.Param, Fixed: a.Fixed}
+		row := commandline.Attribute{Name: a.Name, Type: string(a.Type), Param: a.Param, Fixed: a.Fixed, Count: a.Counts}
 		if a.Presence != ir.Always {
 			row.Presence = string(a.Presence)
 		}
-		if row.Count = a.Counts; !row.Count {
+		if !a.Counts { // the From of a count is no path
 			row.From = path(t, a.From)
 		}
 		out = append(out, row)

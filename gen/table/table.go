@@ -55,7 +55,8 @@ func parameters(t *ir.Tool, params []ir.Param) []contract.Parameter {
 	return list
 }
 
-// parameter returns the runtime's description of a parameter, a member or an item. An item is never required.
+// parameter returns the runtime's description of a parameter, a member of an object or an item of an array. An item has
+// no name and is never required.
 func parameter(p *ir.Param) contract.Parameter {
 	v := contract.Parameter{
 		Name: p.Name, Type: string(p.Kind), Required: p.Required && p.Name != "", Nullable: p.Nullable, Wants: Wants(p),
@@ -114,8 +115,8 @@ func bounds(p *ir.Param) *contract.Range {
 	return r
 }
 
-// rules returns the relations between parameters of a tool. Fix, in a rule that can lack a parameter, is the value that
-// the first parameter that would satisfy the rule has in an example.
+// rules returns the relations between parameters of a tool. Some rules demand a parameter; the Fix of such a rule is an
+// example's value for the first parameter that would satisfy the rule.
 func rules(t *ir.Tool) []contract.Rule {
 	var list []contract.Rule
 	for _, r := range t.Rules {

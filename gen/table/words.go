@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
@@ -10,15 +11,17 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Wants describes the values of p in words that complete "x must be …": its type, and its constraints in the words
+// Wants describes the values of p in words that complete "x must be …": the type of p, and the constraints in the words
 // that targets use.
 func Wants(p *ir.Param) string {
-	words, isArray := kind(p), p.Kind == ir.Array
+	words := kind(p)
 	phrases := lower.Constraints(p) // all but enumerations
-	for item, each := p.Items, "each "; isArray && item != nil; item, each = item.Items, "each item of "+each {
+	each := "each "
+	for item := p.Items; item != nil; item = item.Items { // in an array of arrays, items have items
 		if len(item.Enum) > 0 {
 			phrases = append(phrases, each+kind(item))
 		}
+		each = "each item of " + each
 	}
 	if len(phrases) > 0 {
 		words += " (" + oneLine(strings.Join(phrases, "; ")) + ")"
@@ -74,10 +77,8 @@ func example(tool *ir.Tool) string {
 	if len(tool.Examples) > 0 {
 		return tool.Examples[0].Arguments
 	}
-	for i := range tool.Params {
-		if tool.Params[i].Required {
-			return ""
-		}
+	if slices.ContainsFunc(tool.Params, func(p ir.Param) bool { return p.Required }) {
+		return ""
 	}
 	return "{}"
 }

@@ -40,8 +40,7 @@ import (
 
 // Program describes a program.
 type Program struct {
-	// Name is the program's name on command lines and at hosts: letters, digits and hyphens. Title is its name for
-	// people; empty means Name.
+	// Name is the program's name at hosts: letters, digits and hyphens. Title is its name for people, or empty.
 	Name, Title, Version string
 	// Short, Long and Example are the help of the program. Each may be empty.
 	Short, Long, Example string
@@ -72,12 +71,12 @@ func NewHost() *toolset.Host {
 	return host
 }
 
-// collectLater lets the heap grow to 16 MB instead of 4 before the first garbage collection, which most commands then
-// never reach. After it, collections are as usual. It is not for servers, which would only hold more memory.
+// collectLater lets the heap grow to 16 MB instead of 4 before the first garbage collection: most commands then end
+// without one. Later collections are as usual. A server would only hold more memory.
 func collectLater() {
 	const times = 4
 	before := debug.SetGCPercent(100 * times)
-	if before != 100 { // GOGC is set
+	if isSet := before != 100; isSet { // by the variable GOGC
 		debug.SetGCPercent(before)
 		return
 	}
@@ -121,6 +120,7 @@ func (p Program) identify(host *toolset.Host) {
 	host.DirUsage, host.ConversationUsage = p.DirUsage, p.ConversationUsage
 }
 
+// commandLine returns the command line of the program, with the commands that every such program has.
 func (p Program) commandLine(host *toolset.Host, registry *toolset.Registry) *program.CommandLine {
 	return &program.CommandLine{
 		Host: host, Registry: registry,

@@ -15,8 +15,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Declared returns the Families of a program whose tools are all declared in specs: tools and call are what the
-// generated code has, runner runs the command lines of tools.toml and is nil if there are none.
+// Declared returns a function for [Program.Families] of a program whose tools are all declared in specs. The generated
+// code has tools and call. runner runs the command lines of tools.toml; it is nil if there are none.
 func Declared(tools []contract.Tool, call func(context.Context, contract.Call) (string, error), runner *commandline.Runner) func(*toolset.Host) []toolset.Family {
 	return func(host *toolset.Host) []toolset.Family {
 		return []toolset.Family{{
@@ -42,11 +42,12 @@ func examples(tools []contract.Tool) []string {
 		if t.Example != "{}" {
 			call = process.JoinCommand(t.Name, t.Example)
 		}
-		if t.Example != "" && len(call) <= maxExample && len(calls) < most {
-			calls = append(calls, call)
+		if t.Example == "" || len(call) > maxExample {
+			continue
 		}
+		calls = append(calls, call)
 	}
-	return calls
+	return calls[:min(most, len(calls))]
 }
 
 // checks returns a check for each command line: the program that it runs, or that there is no such program.
@@ -58,17 +59,12 @@ func checks(r *commandline.Runner) []toolset.Check {
 	for i, line := range r.Lines {
 		check := toolset.Check{Name: line.Name, Status: toolset.Problem}
 		words, err := r.Words(line)
-		var path string
-		if err == nil {
-			path, err = exec.LookPath(words[0])
-		}
-		switch {
-		case err == nil:
-			check.Status, check.Detail = toolset.OK, strings.Join(append([]string{path}, words[1:]...), " ")
-		case len(words) > 0:
-			check.Detail, check.Fix = words[0]+" is not in PATH", "install it"
-		default:
+		if err != nil {
 			check.Detail = err.Error()
+		} else if path, err := exec.LookPath(words[0]); err != nil {
+			check.Detail, check.Fix = words[0]+" is not in PATH", "install it"
+		} else {
+			check.Status, check.Detail = toolset.OK, strings.Join(append([]string{path}, words[1:]...), " ")
 		}
 		if check.Status != toolset.OK && line.Env != "" {
 			check.Fix = strings.TrimPrefix(check.Fix+", or name another program in "+line.Env, ", or ")
@@ -78,9 +74,10 @@ func checks(r *commandline.Runner) []toolset.Check {
 	return list
 }
 
-// directory returns the project of declared tools: the directory itself, as an absolute path, which has to exist.
+// directory returns the root of the project of declared tools: the directory dir itself, which has to exist.
 func directory(dir string) (root string, err error) {
-	if root, err = filepath.Abs(dir); err != nil {
+	root, err = filepath.Abs(dir)
+	if err != nil {
 		return "", fmt.Errorf("finding the project: %w", err)
 	}
 	info, err := os.Stat(root)

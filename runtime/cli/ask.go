@@ -13,8 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// signalDelay is the time that a signal which was already sent may take to arrive. It is many times longer than
-// needed and too short to notice.
+// signalDelay is the time in which a signal that was sent already arrives. It is too short to notice.
 const signalDelay = 100 * time.Millisecond
 
 // ErrNobody is the error for a question where standard input is no terminal.
@@ -50,9 +49,9 @@ func Answer(ctx context.Context, stdin io.Reader, stderr io.Writer, question str
 	return strings.TrimSpace(typed.text), nil
 }
 
-// Ask asks a yes-or-no question, and returns nil for yes; the caller has already printed what will change. Only a
-// person on a terminal can say yes. Any other answer, and an interrupt, is an error, after which nothing may be
-// changed. The command that asks needs a flag --yes.
+// Ask asks a person on a terminal a yes-or-no question, and returns nil for yes. Any other answer, an interrupt and a
+// missing terminal are errors. The caller prints what will change before it calls Ask, changes nothing after an error,
+// and has a flag --yes.
 func Ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) error {
 	answer, err := Answer(ctx, stdin, stderr, question+" [y/N] ")
 	if errors.Is(err, ErrNobody) {
@@ -61,11 +60,10 @@ func Ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string
 	if err != nil {
 		return err
 	}
-	switch strings.ToLower(answer) {
-	case "y", "yes":
-		// An interrupt that was typed just before the yes may arrive after it.
+	answer = strings.ToLower(answer)
+	if answer == "y" || answer == "yes" {
 		select {
-		case <-ctx.Done():
+		case <-ctx.Done(): // an interrupt that was typed just before the yes may arrive after the yes
 		case <-time.After(signalDelay):
 			return nil
 		}

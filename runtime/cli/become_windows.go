@@ -7,15 +7,13 @@ import (
 	"os/signal"
 )
 
-// Become runs a program in a directory with this process's terminal, and ends with its exit code. It returns only with
-// an error.
+// Become runs a program in a directory with this process's terminal, and exits with its code. It returns only errors.
 func Become(path string, args []string, dir string) error {
 	signal.Ignore(os.Interrupt) // an interrupt is for the program, not for this process
 	child := exec.Command(path, args...)
 	child.Dir, child.Stdin, child.Stdout, child.Stderr = dir, os.Stdin, os.Stdout, os.Stderr
 	err := child.Run()
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
+	if _, hasExitCode := errors.AsType[*exec.ExitError](err); err != nil && !hasExitCode {
 		return err
 	}
 	os.Exit(child.ProcessState.ExitCode())

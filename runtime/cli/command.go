@@ -14,8 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/near"
 )
 
-// Setup prepares the root of a command line: errors as the output policy has them, and help. tools are the names of
-// tools, for a hint to somebody who uses one as a command.
+// Setup prepares the root of a command line: its errors and its help. tools, the names of tools, are for a hint.
 func Setup(root *cobra.Command, tools []string) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -24,30 +23,33 @@ func Setup(root *cobra.Command, tools []string) {
 	addHelp(root)
 }
 
-// flagError returns the error, with a hint, for a parser's error about a flag. For an unknown flag of a command that
-// takes text, the hint is about "--". For a value that a flag does not take, it is the hint of the cause, or else the
-// cause and the usage of the flag.
+// flagError returns an error of wrong use for err, the parser's error about a flag. An unknown flag gets a hint about
+// "--" if the command takes text. A value that a flag does not take gets the hint of its cause; without such a hint,
+// the hint is the text of the cause and the usage of the flag, or for a number only the usage.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
-	switch {
-	case errors.As(err, &unknown) && cmd.ValidateArgs([]string{"-"}) == nil: // the command may take text
+	takesText := cmd.ValidateArgs([]string{"-"}) == nil
+	if errors.As(err, &unknown) && takesText {
 		return Hint(Usage(err), "see "+helpFor(cmd)+"; to give text that starts with '-', put -- before it")
-	case !errors.As(err, &invalid):
+	}
+	if !errors.As(err, &invalid) {
 		return Usage(err)
 	}
 	flag, cause := invalid.GetFlag(), invalid.Unwrap()
 	value, usage := pflag.UnquoteUsage(flag)
-	hint := strings.TrimSpace("--"+flag.Name+" "+value) + ": " + usage
+	wrong := Usagef("--%s cannot be %q", flag.Name, invalid.GetValue())
+	usageHint := strings.TrimSpace("--"+flag.Name+" "+value) + ": " + usage
 	var advice *hintError
 	var number *strconv.NumError
 	switch {
 	case errors.As(cause, &advice):
-		hint = advice.hint
-	case !errors.As(cause, &number): // for a number the usage is enough
-		hint = cause.Error() + "; " + hint
+		return Hint(wrong, advice.hint)
+	case errors.As(cause, &number):
+		return Hint(wrong, usageHint)
+	default:
+		return Hint(wrong, cause.Error()+"; "+usageHint)
 	}
-	return Hint(Usagef("--%s cannot be %q", flag.Name, invalid.GetValue()), hint)
 }
 
 // toolNames is the annotation of a root command that lists the names of tools.
@@ -56,15 +58,13 @@ const toolNames = "convtools_tools"
 // Execute runs a command line, reports its error, and returns the exit code.
 func Execute(ctx context.Context, root *cobra.Command) int {
 	cmd, err := root.ExecuteContextC(ctx)
-	var usage *usageError
-	if errors.As(err, &usage) {
+	if usage, ok := errors.AsType[*usageError](err); ok {
 		usage.command = cmd
 	}
 	return Report(root.ErrOrStderr(), err)
 }
 
-// Group makes cmd a command that only holds others. Without arguments it shows its help; an unknown word is wrong
-// use.
+// Group adds the commands below to cmd and returns cmd, which shows its help. A word that is no command is wrong use.
 func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -95,9 +95,9 @@ func OneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// unknownCommand returns the error for a word that is no command of cmd. It suggests the first command of cmd that
-// names the word in SuggestFor, or below which is a command of that name; else the tool of that name; else a command of
-// cmd with a similar name. Otherwise it lists the commands of cmd.
+// unknownCommand returns the error for a word that is no command of cmd. The error suggests the first of these: a
+// command of cmd with the word in SuggestFor, a command of that name one level further down, the tool of that name, a
+// command of cmd with a similar name. Without a suggestion, the error lists the commands of cmd.
 func unknownCommand(cmd *cobra.Command, word string) error {
 	var names []string
 	for _, c := range listed(cmd) {

@@ -49,59 +49,63 @@ func manName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 }
 
-// manPage returns a page in the man(7) macros. Lines of examples and tables stay: they have to fit 80 columns.
+// manPage returns the manual page of a command, in the man(7) macros.
 func manPage(cmd *cobra.Command, version string) string {
 	var b strings.Builder
-	add := func(macros, text string) { b.WriteString(macros + roff(text) + "\n") }
-	paragraphs := func(text string) {
-		for paragraph := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n\n") {
-			if strings.HasPrefix(paragraph, "  ") { // pages are indented already
-				add(".PP\n.nf\n", strings.ReplaceAll(paragraph[2:], "\n  ", "\n"))
-				b.WriteString(".fi\n")
-			} else {
-				add(".PP\n", paragraph)
-			}
-		}
-	}
+	write := func(macros, text string) { b.WriteString(macros + roff(text) + "\n") }
 	fmt.Fprintf(&b, ".TH %s 1 \"\" %q\n", strings.ToUpper(roff(manName(cmd))), version)
-	add(".SH NAME\n", manName(cmd)+" - "+cmd.Short)
-	add(".SH SYNOPSIS\n.B ", cmd.UseLine())
-	b.WriteString(".SH DESCRIPTION\n")
-	paragraphs(cmp.Or(cmd.Long, cmd.Short+"."))
+	write(".SH NAME\n", manName(cmd)+" - "+cmd.Short)
+	write(".SH SYNOPSIS\n.B ", cmd.UseLine())
+	b.WriteString(".SH DESCRIPTION\n" + roffParagraphs(cmp.Or(cmd.Long, cmd.Short+".")))
 	b.WriteString(".SH OPTIONS\n")
 	for _, flags := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
 		flags.VisitAll(func(f *pflag.Flag) {
-			if _, usage := pflag.UnquoteUsage(f); !f.Hidden && f.Name != "help" {
-				add(".TP\n.B ", flagName(f))
-				add("", usage)
+			if f.Hidden || f.Name == "help" {
+				return
 			}
+			_, usage := pflag.UnquoteUsage(f)
+			write(".TP\n.B ", flagName(f))
+			write("", usage)
 		})
 	}
 	if cmd.Example != "" {
-		b.WriteString(".SH EXAMPLES\n")
-		paragraphs(cmd.Example)
+		b.WriteString(".SH EXAMPLES\n" + roffParagraphs(cmd.Example))
 	}
 	b.WriteString(".SH SEE ALSO\n")
 	for _, related := range append(listed(cmd), cmd.Root()) {
-		add(".BR ", manName(related)+" (1)")
+		write(".BR ", manName(related)+" (1)")
 	}
 	return b.String()
 }
 
-// flagName returns a flag as it is written, such as "-w, --workspace DIR".
+// roffParagraphs returns the paragraphs of a text with macros. An indented paragraph, an example or a table, keeps its
+// line breaks and loses two spaces of each line: pages are indented.
+func roffParagraphs(text string) string {
+	var b strings.Builder
+	for paragraph := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n\n") {
+		if indented, ok := strings.CutPrefix(paragraph, "  "); ok {
+			b.WriteString(".PP\n.nf\n" + roff(strings.ReplaceAll(indented, "\n  ", "\n")) + "\n.fi\n")
+		} else {
+			b.WriteString(".PP\n" + roff(paragraph) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// flagName returns a flag with its value, such as "-w, --workspace DIR". A value that may be missing is in brackets.
 func flagName(f *pflag.Flag) string {
 	name := "--" + f.Name
 	if f.Shorthand != "" {
 		name = "-" + f.Shorthand + ", " + name
 	}
-	switch value, _ := pflag.UnquoteUsage(f); {
-	case value == "":
-	case f.NoOptDefVal != "":
-		name += "[=" + value + "]"
-	default:
-		name += " " + value
+	value, _ := pflag.UnquoteUsage(f)
+	if value == "" {
+		return name
 	}
-	return name
+	if isOptional := f.NoOptDefVal != ""; isOptional {
+		return name + "[=" + value + "]"
+	}
+	return name + " " + value
 }
 
 // roff escapes what has a meaning for troff.

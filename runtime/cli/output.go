@@ -61,8 +61,7 @@ func helpFor(cmd *cobra.Command) string {
 	return strings.TrimSpace(name + " help " + below)
 }
 
-// Usage returns an error in how the program was called: exit code 2. Without a [Hint], the hint names the help of the
-// command.
+// Usage returns an error in how the program was called, for exit code 2. The hint names the command's help.
 func Usage(err error) error { return &usageError{err: err} }
 
 // Usagef is [Usage] of a formatted error.
@@ -79,9 +78,8 @@ func (e *hintError) Unwrap() error { return e.err }
 // Hint adds advice to an error, as the end of a line that begins with "hint: ".
 func Hint(err error, hint string) error { return &hintError{err, hint} }
 
-// Report prints an error that a command returned, with its hint, and returns the exit code. It prints nothing for nil,
-// for [ErrFailed] and [ErrInterrupted], which the command has explained, and for a closed pipe, which is success: the
-// reader has what it wanted.
+// Report prints the error of a command and the error's hint, and returns the exit code. It prints nothing for nil, for
+// [ErrFailed] and [ErrInterrupted], which the command has explained, and for a closed pipe, which is success.
 func Report(stderr io.Writer, err error) int {
 	var tool *contract.Error
 	var arguments *contract.InvalidArguments
@@ -104,21 +102,19 @@ func Report(stderr io.Writer, err error) int {
 	}
 	var hint *hintError
 	var usage *usageError
-	isUsage := errors.As(err, &usage)
-	switch {
-	case errors.As(err, &hint):
+	isWrongUse := errors.As(err, &usage)
+	if errors.As(err, &hint) {
 		printLine(stderr, "hint", hint.hint)
-	case isUsage:
+	} else if isWrongUse {
 		printLine(stderr, "hint", "see "+helpFor(usage.command))
 	}
-	if isUsage {
+	if isWrongUse {
 		return ExitUsage
 	}
 	return ExitFailed
 }
 
-// reportFindings prints problems with a configuration and returns the exit code: [ExitUsage] if all errors are about
-// flags, otherwise [ExitFailed]. A problem with a flag has the flag as its file.
+// reportFindings prints problems, and returns [ExitUsage] if all errors are about flags, otherwise [ExitFailed].
 func reportFindings(stderr io.Writer, findings diag.List) int {
 	code := ExitUsage
 	for _, f := range findings {
@@ -133,7 +129,8 @@ func reportFindings(stderr io.Writer, findings diag.List) int {
 		if f.Hint != "" {
 			printLine(stderr, "hint", f.Hint)
 		}
-		if f.Severity == diag.Error && !strings.HasPrefix(f.File, "-") {
+		isAboutFlag := strings.HasPrefix(f.File, "-") // such as "--workspace", in place of a file
+		if f.Severity == diag.Error && !isAboutFlag {
 			code = ExitFailed
 		}
 	}

@@ -36,9 +36,9 @@ func StartPager(stdout, stderr io.Writer, getenv func(string) string) *Pager {
 	cmd := exec.Command(words[0], words[1:]...) //nolint:forbidigo,gosec // the user chose it, and it needs the terminal, which runtime/process never hands on
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	cmd.Env = os.Environ()
-	for _, option := range [][2]string{{"LESS", "FRX"}, {"LV", "-c"}} { // unless the user has set them, as git does
-		if getenv(option[0]) == "" {
-			cmd.Env = append(cmd.Env, option[0]+"="+option[1])
+	for name, value := range map[string]string{"LESS": "FRX", "LV": "-c"} { // as git does
+		if isSet := getenv(name) != ""; !isSet {
+			cmd.Env = append(cmd.Env, name+"="+value)
 		}
 	}
 	read, write, err := os.Pipe()
@@ -61,11 +61,11 @@ func StartPager(stdout, stderr io.Writer, getenv func(string) string) *Pager {
 // Close ends the output and waits until the user leaves the pager. It ignores the pager's exit code.
 func (p *Pager) Close() error {
 	err := p.pipe.Close()
-	var ended *exec.ExitError
-	if waitErr := p.cmd.Wait(); !errors.As(waitErr, &ended) {
-		err = errors.Join(err, waitErr)
+	waitErr := p.cmd.Wait()
+	if _, hasExitCode := errors.AsType[*exec.ExitError](waitErr); hasExitCode {
+		return err
 	}
-	return err
+	return errors.Join(err, waitErr)
 }
 
 // Terminal returns a writer as a file and true if the writer is a terminal, otherwise nil and false.

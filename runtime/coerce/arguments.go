@@ -7,9 +7,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Params returns the arguments of a call, decoded, repaired and with defaults, in a struct P whose fields are the
-// parameters of the tool in their order. It adds a note of each repair to the call. The error is a
-// [*contract.InvalidArguments].
+// Params returns [Arguments] with defaults as a struct P, whose fields are the tool's parameters in their order.
 func Params[P any](call *contract.Call, tool *contract.Tool) (P, error) {
 	var params P
 	args, err := Arguments(call, tool, nil)
@@ -25,30 +23,31 @@ func WithDefaults(tool *contract.Tool, args Object) Object {
 	return withDefaults(args, &contract.Shape{Members: tool.Parameters})
 }
 
-// withDefaults returns a copy of an object with the defaults of its shape.
+// withDefaults returns a copy of an object of shape s with the defaults of absent members, also in the objects inside.
 func withDefaults(o Object, s *contract.Shape) Object {
-	members, _ := members(s, o)
+	declared, _ := declaredMembers(s, o)
 	full := slices.Clone(o)
-	for i := range members {
-		p := &members[i]
+	for i := range declared {
+		p := &declared[i]
 		value, given := o.Get(p.Name)
-		if !given && p.Default == "" {
-			continue
-		}
 		if !given {
-			value, _ = decode([]byte(p.Default)) // the generator has checked it
+			if p.Default == "" {
+				continue
+			}
+			value, _ = decode([]byte(p.Default)) // the generator has checked that it is JSON
 			full = append(full, Field{Name: p.Name})
 		}
-		for p.Items != nil { // the shape is that of the items of an array
-			p = p.Items
+		inner := p
+		for inner.Items != nil { // an array, perhaps of arrays
+			inner = inner.Items
 		}
-		full.set(members[i].Name, withDefaultsInside(value, p.Shape))
+		full.set(p.Name, withDefaultsInside(value, inner.Shape))
 	}
 	return full
 }
 
-// withDefaultsInside returns a value with defaults in it: in an object of shape s, or in each such object of an array.
-// s is nil if the value has no objects.
+// withDefaultsInside returns a value with the defaults of s in it. The value is an object of shape s, or an array with
+// such objects at any depth. If s is nil, the value has no objects.
 func withDefaultsInside(value any, s *contract.Shape) any {
 	if s == nil {
 		return value
@@ -66,9 +65,9 @@ func withDefaultsInside(value any, s *contract.Shape) any {
 	return value
 }
 
-// Arguments returns the arguments of a call, decoded and repaired. It adds a note of each repair to the call. The error
-// is a [*contract.InvalidArguments] with every problem and a call that works. judge may be nil; it returns the problems
-// of arguments in which the spec finds none.
+// Arguments returns the arguments of a call, decoded and repaired, and adds a note of each repair to the call. The error
+// is a [*contract.InvalidArguments] with every problem and a call that works. If the spec finds no problems, judge may
+// find some; judge may be nil.
 func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []contract.Problem) (Object, error) {
 	object, notes, err := DecodeObject(call.Arguments)
 	if err != nil {
@@ -83,14 +82,18 @@ func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []co
 		}
 		return problems
 	}
+	works := func(raw string) bool {
+		args, _, err := DecodeObject([]byte(raw))
+		if err != nil || Problems(tool, args) != nil {
+			return false
+		}
+		repaired, repairs := Repair(tool, args)
+		return len(repairs) == 0 && problemsIn(repaired) == nil
+	}
 	args, repairs := Repair(tool, object)
 	if problems := problemsIn(args); problems != nil {
 		e := contract.Unmet(call.Tool, args.given(), problems)
-		// Each fix may be right, and the corrected call still need repairs or have problems: the example has none.
-		corrected, _, err := DecodeObject([]byte(e.Corrected))
-		unrepaired := Problems(tool, corrected)
-		corrected, repairsOfCorrected := Repair(tool, corrected)
-		if err != nil || len(repairsOfCorrected) > 0 || unrepaired != nil || problemsIn(corrected) != nil {
+		if !works(e.Corrected) { // each fix is right by itself, but not all of them together
 			e.Corrected = tool.Example
 		}
 		return nil, e
@@ -127,9 +130,10 @@ func bindMembers(to reflect.Value, o Object, members []contract.Parameter) {
 	}
 }
 
-// bind sets a variable to a valid value of a parameter. nil, for null or an absent value, leaves the variable zero.
+// bind sets a variable to a valid value of a parameter. The variable stays zero if v is nil: the value is null or
+// absent. A pointer is set to a new variable with the value, so that nil differs from 0 and "".
 func bind(to reflect.Value, v any, p *contract.Parameter) {
-	if to.Kind() == reflect.Pointer { // null and absent values differ from zero
+	if to.Kind() == reflect.Pointer {
 		if v != nil {
 			to.Set(reflect.New(to.Type().Elem()))
 			bind(to.Elem(), v, p)
@@ -155,6 +159,7 @@ func bind(to reflect.Value, v any, p *contract.Parameter) {
 			bindMembers(to, v, p.Shape.Members)
 			return
 		}
+		// The struct has a pointer for each form. Only that of the form that the key selects is set.
 		for i, form := range p.Shape.Forms {
 			if form.Value == v.Text(p.Shape.Key) {
 				to.Field(i).Set(reflect.New(to.Field(i).Type().Elem()))

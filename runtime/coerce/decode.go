@@ -33,7 +33,7 @@ type Field struct {
 // Object is a decoded JSON object. Names are unique.
 type Object []Field
 
-// Get returns the value of a member.
+// Get returns the value of a member, and whether there is such a member.
 func (o Object) Get(name string) (any, bool) {
 	for i := range o {
 		if o[i].Name == name {
@@ -82,9 +82,9 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// DecodeObject decodes exactly one JSON object. Unlike encoding/json it refuses duplicate names, invalid UTF-8, and
-// text after the object. It also refuses text and objects beyond the bounds of this package. Empty input and null are
-// an object without members: hosts send both. Of an object in a JSON string it returns the object and a note.
+// DecodeObject decodes exactly one JSON object. It refuses duplicate names, invalid UTF-8, text after the object, and
+// what is beyond the bounds of this package. Empty input and null, which hosts send, are an object without members. For
+// a JSON string that holds an object it returns that object and a note.
 func DecodeObject(raw []byte) (object Object, notes []string, err error) {
 	if len(raw) > MaxBytes {
 		return nil, nil, fmt.Errorf("%d bytes are more than the %d allowed", len(raw), MaxBytes)
@@ -134,13 +134,12 @@ func decode(raw []byte) (any, error) {
 	return value, nil
 }
 
-// describe returns a decoder's error in words that end a sentence. offset is where the decoder stopped.
+// describe returns a decoder's error with a text that can end a sentence. offset is where the decoder stopped.
 func describe(err error, offset int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON text ends too early")
 	}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("%s, at byte %d", strings.TrimPrefix(syntax.Error(), "json: "), offset)
 	}
 	return err
@@ -210,8 +209,7 @@ func Int(v any) (int64, bool) {
 	return decimalInt(string(number))
 }
 
-// Float returns a json.Number as a float64; false for anything else. A number beyond float64 becomes the nearest
-// float64, so that range checks are still right.
+// Float returns a json.Number as the nearest float64, also if it is out of range; false for anything else.
 func Float(v any) (float64, bool) {
 	number, ok := v.(json.Number)
 	if !ok {
@@ -227,47 +225,43 @@ func Float(v any) (float64, bool) {
 	return n, true
 }
 
-// decimalInt parses the literals that ParseInt refuses: fractions, exponents and numbers out of range. It returns false
-// if the number is no integer. It works on the digits: the memory used must not depend on an exponent from a caller.
+// decimalInt parses a JSON number with a fraction, an exponent or many digits; false if it is no integer. Out of range
+// it returns the nearest int64. The memory it uses does not depend on the exponent, which a caller chooses.
 func decimalInt(s string) (int64, bool) {
-	negative := strings.HasPrefix(s, "-")
-	s = strings.TrimPrefix(s, "-")
-	exponent := 0
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		e, err := strconv.Atoi(s[i+1:])
-		if err != nil || e > 1<<20 || e < -(1<<20) { // more than any digits can make up for
-			e = 1 << 20
-			if strings.HasPrefix(s[i+1:], "-") {
-				e = -e
-			}
-		}
-		exponent, s = e, s[:i]
+	unsigned, negative := strings.CutPrefix(s, "-")
+	mantissa, exponent := unsigned, 0
+	if i := strings.IndexAny(unsigned, "eE"); i >= 0 {
+		mantissa, exponent = unsigned[:i], boundedExponent(unsigned[i+1:])
 	}
-	whole, fraction, _ := strings.Cut(s, ".")
+	// The number is digits times 10 to the power of exponent, without zeros at the ends of digits.
+	whole, fraction, _ := strings.Cut(mantissa, ".")
 	exponent -= len(fraction)
 	digits := strings.TrimLeft(whole+fraction, "0")
-	trimmed := strings.TrimRight(digits, "0")
-	exponent += len(digits) - len(trimmed)
-	if trimmed == "" { // zero
+	zeros := len(digits) - len(strings.TrimRight(digits, "0"))
+	digits, exponent = digits[:len(digits)-zeros], exponent+zeros
+	if digits == "" {
 		return 0, true
 	}
-	if exponent < 0 { // a fraction
+	if exponent < 0 { // the last digit, which is not 0, is behind the decimal point
 		return 0, false
 	}
-	nearest := int64(1<<63 - 1)
+	sign, nearest := "", int64(math.MaxInt64)
 	if negative {
-		nearest = -1 << 63
+		sign, nearest = "-", math.MinInt64
 	}
-	if len(trimmed)+exponent > 19 { // the digits of the greatest int64
+	if len(digits)+exponent > len("9223372036854775807") {
 		return nearest, true
 	}
-	sign := ""
-	if negative {
-		sign = "-"
-	}
-	n, err := strconv.ParseInt(sign+trimmed+strings.Repeat("0", exponent), 10, 64)
+	n, err := strconv.ParseInt(sign+digits+strings.Repeat("0", exponent), 10, 64)
 	if err != nil {
 		return nearest, true
 	}
 	return n, true
+}
+
+// boundedExponent returns the exponent of a JSON number. An exponent that is greater than the number of digits in any
+// argument is cut to MaxBytes, or to -MaxBytes if it is negative.
+func boundedExponent(s string) int {
+	e, _ := strconv.Atoi(s) // the nearest int if out of range
+	return max(-MaxBytes, min(e, MaxBytes))
 }

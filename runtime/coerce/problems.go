@@ -12,8 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Problems returns the problems with the arguments of a tool, or nil: first of parameters in declared order, then of
-// unknown names, then of rules between parameters.
+// Problems returns the problems with arguments, or nil: first of parameters, then of unknown names, then of rules.
 func Problems(tool *contract.Tool, args Object) []contract.Problem {
 	var c checker
 	c.checkObject(&contract.Shape{Members: tool.Parameters}, args, "")
@@ -40,9 +39,9 @@ func (c *checker) add(p contract.Problem) { c.problems = append(c.problems, p) }
 // enough reports whether there are so many problems that the rest of a value need not be checked.
 func (c *checker) enough() bool { return len(c.problems) >= contract.MaxProblems }
 
-// members returns the declared members of an object of shape s. If the shape has several forms, these are the members
-// of the form that the object's key selects; false if the key selects none.
-func members(s *contract.Shape, o Object) ([]contract.Parameter, bool) {
+// declaredMembers returns the members that shape s declares for an object. If the shape has several forms, these are
+// the members of the form that the object's key selects; if the key selects none, declaredMembers returns false.
+func declaredMembers(s *contract.Shape, o Object) ([]contract.Parameter, bool) {
 	if s.Key == "" {
 		return s.Members, true
 	}
@@ -62,11 +61,11 @@ func member(path, name string) string {
 	return path + "." + name
 }
 
-// checkObject adds the problems of an object: of all arguments, for which path is empty, or of an object in them.
+// checkObject adds the problems of an object of shape s at a path. The path is empty for the object of all arguments.
+// If the object's key selects none of the forms of s, only the key is checked.
 func (c *checker) checkObject(s *contract.Shape, o Object, path string) {
-	members, ok := members(s, o)
-	if !ok {
-		// The key selects no form: only the key can be checked.
+	members, hasForm := declaredMembers(s, o)
+	if !hasForm {
 		values := make([]string, len(s.Forms))
 		for i := range s.Forms {
 			values[i] = s.Forms[i].Value
@@ -86,7 +85,7 @@ func (c *checker) checkObject(s *contract.Shape, o Object, path string) {
 			c.add(contract.Missing(member(path, p.Name), p.Wants, fix(p)))
 		}
 	}
-	if ok {
+	if hasForm {
 		c.checkNames(known, o, path)
 	}
 }
@@ -114,9 +113,9 @@ func fix(p *contract.Parameter) string {
 	return p.Fix
 }
 
-// checkValue adds the problems of a given value: that it has another type, or the problems of a value of this type.
+// checkValue adds the problems of a value at a path: the wrong type, or the problems of a value of the right type.
 func (c *checker) checkValue(p *contract.Parameter, value any, path string) {
-	switch typed := value.(type) {
+	switch typed := value.(type) { // returns if the type is right
 	case nil:
 		if p.Nullable {
 			return
@@ -153,7 +152,7 @@ func (c *checker) checkValue(p *contract.Parameter, value any, path string) {
 	c.add(contract.Type(path, p.Wants, value, fix(p)))
 }
 
-// number returns the value as a number; false unless the parameter is an integer or a number and the value is one.
+// number returns value as a number, or false if p takes no numbers or value does not have the type of p.
 func number(p *contract.Parameter, value any) (float64, bool) {
 	switch p.Type {
 	case "integer":
@@ -188,8 +187,8 @@ func (c *checker) checkText(p *contract.Parameter, s, path, fix string) {
 	if !matches(p, s) {
 		c.add(contract.Mismatch(path, p.Says, s, fix))
 	}
-	// If an empty text is too short, that problem is there already.
-	if p.NotBlank && Blank(s) && (s != "" || p.Range == nil || p.Range.Least < 1) {
+	isTooShort := s == "" && p.Range != nil && p.Range.Least >= 1 // checkRange has added that problem
+	if p.NotBlank && Blank(s) && !isTooShort {
 		c.add(contract.Limit(path, contract.CodeBlank, "more than white space", s, fix))
 	}
 	if p.SingleLine && !SingleLine(s) {
@@ -207,8 +206,8 @@ func matches(p *contract.Parameter, s string) bool {
 	return p.Format == "" || formats.Is(p.Format, s)
 }
 
-// checkRange adds the problem of n, a number or the count of characters or items in value, outside the range of a
-// parameter. The code is below or above. The fix for a number is the nearest bound; for a count it is fix.
+// checkRange adds a problem, with the code below or above, if n is outside the range of a parameter. n is the number
+// value, or the count of characters or items in value. The fix is the nearest bound of a number, or fix for a count.
 func (c *checker) checkRange(p *contract.Parameter, n float64, value any, path, fix string, below, above contract.Code) {
 	if p.Range == nil || p.Range.Least <= n && n <= p.Range.Most {
 		return

@@ -22,31 +22,37 @@ type repairer struct{ notes []string }
 
 func (r *repairer) note(words ...string) { r.notes = append(r.notes, strings.Join(words, "")) }
 
-// repairObject returns an object of shape s after the repairs of its members, or as it is if it has none of the forms.
+// repairObject returns an object of shape s after the repairs of its members. Members without a value are removed: null
+// that is not allowed, and a list without items if one item may be given alone. An object in none of the shape's forms
+// stays as it is.
 func (r *repairer) repairObject(s *contract.Shape, o Object, path string) Object {
-	members, ok := members(s, o)
-	if !ok {
+	declared, hasForm := declaredMembers(s, o)
+	if !hasForm {
 		return o
 	}
-	o = slices.DeleteFunc(o, func(f Field) bool {
-		return f.Value == nil && !slices.ContainsFunc(members, func(p contract.Parameter) bool { return p.Name == f.Name && p.Nullable })
-	})
-	for i := range members {
-		p := &members[i]
+	var nullable []string
+	for i := range declared {
+		if declared[i].Nullable {
+			nullable = append(nullable, declared[i].Name)
+		}
+	}
+	o = slices.DeleteFunc(o, func(f Field) bool { return f.Value == nil && !slices.Contains(nullable, f.Name) })
+	for i := range declared {
+		p := &declared[i]
 		v, given := o.Get(p.Name)
 		if given && p.OneOrMany {
 			v, given = oneOrManyValue(v)
 		}
-		if !given {
+		if given {
+			o.set(p.Name, r.repairValue(p, v, member(path, p.Name)))
+		} else {
 			o = o.without(p.Name)
-			continue
 		}
-		o.set(p.Name, r.repairValue(p, v, member(path, p.Name)))
 	}
 	return o
 }
 
-// repairValue returns a value after the repairs of its parameter, and of what is in it.
+// repairValue returns a value after the repairs that its parameter declares, and those of the objects in the value.
 func (r *repairer) repairValue(p *contract.Parameter, v any, path string) any {
 	for _, declared := range p.Repairs {
 		switch declared {
@@ -82,38 +88,41 @@ func (r *repairer) repairInside(p *contract.Parameter, v any, path string) any {
 	return v
 }
 
-// fromString turns "5" into 5, "true" in any case into a boolean, and a string with a JSON array or object into that.
-// Other text is left for another repair, or for validation, which has better messages than a JSON decoder.
+// fromString returns the value that a string stands for: 5 for "5", a boolean for "true" or "false" in any case, the
+// array or object for a string with its JSON. The type of the parameter says which of these is looked for. Any other
+// value is returned as it is: validation has better messages than a JSON decoder.
 func (r *repairer) fromString(p *contract.Parameter, v any, path string) any {
+	const mostInteger, mostNumber = 20, 40 // characters; a longer text is no number that somebody meant
 	s, ok := v.(string)
 	if !ok {
 		return v
 	}
 	trimmed := strings.TrimSpace(s)
-	withNote := func(value any, shown string) any {
-		r.note("Read ", path, "=", quote(s), " as the ", p.Type, " ", shown, ".")
-		return value
-	}
+	note := func(shown string) { r.note("Read ", path, "=", quote(s), " as the ", p.Type, " ", shown, ".") }
 	switch p.Type {
 	case "integer":
-		if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil && len(trimmed) <= 20 {
-			shown := strconv.FormatInt(n, 10)
-			return withNote(json.Number(shown), shown)
+		if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil && len(trimmed) <= mostInteger {
+			digits := strconv.FormatInt(n, 10)
+			note(digits)
+			return json.Number(digits)
 		}
 	case "number":
 		value, err := decode([]byte(trimmed))
-		if n, ok := value.(json.Number); ok && err == nil && len(n) <= 40 {
-			return withNote(n, n.String())
+		if n, ok := value.(json.Number); ok && err == nil && len(n) <= mostNumber {
+			note(n.String())
+			return n
 		}
 	case "boolean":
 		if lower := strings.ToLower(trimmed); lower == "true" || lower == "false" {
-			return withNote(lower == "true", lower)
+			note(lower)
+			return lower == "true"
 		}
 	case "object", "array":
 		value, err := decode([]byte(s))
 		_, isObject := value.(Object)
 		_, isArray := value.([]any)
-		if err == nil && (isObject && p.Type == "object" || isArray && p.Type == "array") {
+		isDeclared := isObject && p.Type == "object" || isArray && p.Type == "array"
+		if err == nil && isDeclared {
 			r.note("Read ", path, " from a string as the JSON ", p.Type, " inside it.")
 			return value
 		}
@@ -121,18 +130,20 @@ func (r *repairer) fromString(p *contract.Parameter, v any, path string) any {
 	return v
 }
 
-// fromInteger turns 17648402467 into "17648402467", for identifiers made of digits, also in an array.
+// fromInteger returns an integer as a string if the parameter takes strings: identifiers may be made of digits, such as
+// 17648402467. In an array it does the same with each item, in place. It returns any other value as it is.
 func (r *repairer) fromInteger(p *contract.Parameter, v any, path string) any {
 	switch value := v.(type) {
 	case json.Number:
-		if digits, ok := digits(value); ok && (p.Type == "string" || p.OneOrMany) {
+		takesString := p.Type == "string" || p.OneOrMany
+		if digits, ok := integerDigits(value); ok && takesString {
 			r.note("Read ", path, "=", digits, " as the string ", strconv.Quote(digits), ".")
 			return digits
 		}
 	case []any:
 		changed := false
 		for i := range value {
-			if digits, ok := digits(value[i]); ok && p.Type == "array" {
+			if digits, ok := integerDigits(value[i]); ok && p.Type == "array" {
 				value[i], changed = digits, true
 			}
 		}
@@ -143,21 +154,20 @@ func (r *repairer) fromInteger(p *contract.Parameter, v any, path string) any {
 	return v
 }
 
-// digits returns the text of an integer in int64; false for any other value.
-func digits(v any) (string, bool) {
+// integerDigits returns the text of an integer in int64; false for any other value.
+func integerDigits(v any) (string, bool) {
 	n, ok := v.(json.Number)
 	_, err := strconv.ParseInt(string(n), 10, 64)
 	return string(n), ok && err == nil
 }
 
-// fromScalar turns "chat" into ["chat"]. Whether the value is a valid item is checked later, but for an array of
-// strings only a string or a number becomes an item.
+// fromScalar returns an array with the value: ["chat"] for "chat". Null and an array stay as they are, and so does a
+// boolean or an object if the items have to be strings. Whether the value is a valid item is checked later.
 func (r *repairer) fromScalar(p *contract.Parameter, v any, path string) any {
 	switch v.(type) {
 	case nil, []any:
 		return v
-	case string, json.Number:
-	default:
+	case bool, Object:
 		if p.Items.Type == "string" {
 			return v
 		}
@@ -166,31 +176,37 @@ func (r *repairer) fromScalar(p *contract.Parameter, v any, path string) any {
 	return []any{v}
 }
 
-// toBounds returns an integer outside of the bounds as the nearest bound, and any other value as it is.
+// toBounds returns an integer outside of the parameter's bounds as the nearest bound, and any other value as it is.
 func (r *repairer) toBounds(p *contract.Parameter, v any, path string) any {
-	n, ok := Int(v)
-	bounds := p.Clamp
-	if bounds == nil {
-		bounds = &[2]int64{math.MinInt64, int64(p.Range.Most)}
-	}
-	if !ok || bounds[0] <= n && n <= bounds[1] {
+	const mostShown = 24 // characters of the integer in the note
+	n, isInteger := Int(v)
+	if !isInteger {
 		return v
 	}
-	bound, problem := bounds[1], " is over the maximum"
-	if n < bounds[0] {
-		bound, problem = bounds[0], " is under the minimum"
+	least, most := int64(math.MinInt64), int64(0)
+	if p.Clamp != nil {
+		least, most = p.Clamp[0], p.Clamp[1]
+	} else {
+		most = int64(p.Range.Most)
+	}
+	if least <= n && n <= most {
+		return v
+	}
+	bound, problem := most, " is over the maximum"
+	if n < least {
+		bound, problem = least, " is under the minimum"
 	}
 	shown := string(v.(json.Number))
-	if len(shown) > 24 {
-		shown = shown[:24] + "…"
+	if len(shown) > mostShown {
+		shown = shown[:mostShown] + "…"
 	}
 	limit := strconv.FormatInt(bound, 10)
 	r.note(path, "=", shown, problem, ": used ", limit, ".")
 	return json.Number(limit)
 }
 
-// toSpelling returns a string, or an array with each of its strings, in the spelling of the allowed values. Case, the
-// difference between "-" and "_" and white space around a string are ignored.
+// toSpelling returns a string in the spelling of the allowed value that it means, or an array with all its strings in
+// that spelling. It returns any other value as it is.
 func (r *repairer) toSpelling(allowed []string, v any, path string) any {
 	switch v := v.(type) {
 	case string:
@@ -200,8 +216,8 @@ func (r *repairer) toSpelling(allowed []string, v any, path string) any {
 		}
 	case []any:
 		for i := range v {
-			s, ok := v[i].(string)
-			if word, changed := respell(s, allowed); ok && changed {
+			s, isString := v[i].(string)
+			if word, changed := respell(s, allowed); isString && changed {
 				v[i] = word
 				r.note("Read ", strconv.Quote(s), " in ", path, " as ", strconv.Quote(word), ".")
 			}
@@ -210,8 +226,9 @@ func (r *repairer) toSpelling(allowed []string, v any, path string) any {
 	return v
 }
 
-// respell returns the allowed value that s spells in another way and true, or s and false.
-func respell(s string, allowed []string) (string, bool) {
+// respell returns the allowed value that differs from s only in case, in "_" for "-" or in white space around s. changed
+// is false if there is none, if s is an allowed value itself, or if s is too long for a value that somebody meant.
+func respell(s string, allowed []string) (spelled string, changed bool) {
 	if len(s) > 64 || slices.Contains(allowed, s) {
 		return s, false
 	}
@@ -224,26 +241,28 @@ func respell(s string, allowed []string) (string, bool) {
 	return s, false
 }
 
-// oneOrManyValue returns the value of a parameter that is one string or an array of strings, and false if nothing is
-// left of it. A string with a JSON array of strings becomes that array; blank strings, and the string null, are
-// removed. It makes no notes: these are no repairs, because the schema allows every string.
+// oneOrManyValue returns the value of a parameter that takes one string or an array of strings, and false if the value
+// is empty. A string with a JSON array of strings becomes that array. Blank strings in an array are removed; a blank
+// string and the string null are empty. There are no notes of that: the schema allows every string.
 func oneOrManyValue(v any) (any, bool) {
+	isNoString := func(item any) bool { _, isString := item.(string); return !isString }
+	isBlank := func(item any) bool { s, isString := item.(string); return isString && Blank(s) }
 	if s, ok := v.(string); ok {
 		if Blank(s) || strings.TrimSpace(s) == "null" {
 			return nil, false
 		}
 		inner, _ := decode([]byte(s))
-		list, ok := inner.([]any)
-		if !ok || slices.ContainsFunc(list, func(item any) bool { _, isText := item.(string); return !isText }) {
-			return v, true // text that only looks like an array
+		list, isArray := inner.([]any)
+		if !isArray || slices.ContainsFunc(list, isNoString) {
+			return s, true
 		}
 		v = list
 	}
-	list, ok := v.([]any)
-	if !ok {
+	list, isArray := v.([]any)
+	if !isArray {
 		return v, true
 	}
-	list = slices.DeleteFunc(list, func(item any) bool { s, isText := item.(string); return isText && Blank(s) })
+	list = slices.DeleteFunc(list, isBlank)
 	return list, len(list) > 0
 }
 

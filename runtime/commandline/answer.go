@@ -2,7 +2,6 @@ package commandline
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +23,7 @@ type page struct {
 	tool         *Tool
 	written      []byte
 	ends         []int // the end of each record in written
-	chars        int   // length of written in characters
+	chars        int   // length of all records in characters, written or omitted
 	full         bool  // a record did not fit
 	omitted      int   // number of records that did not fit
 	omittedBytes int   // their length
@@ -38,9 +37,9 @@ func (p *page) isSingle() bool { return p.singles == 1 }
 // singleValue is a record that is a JSON value by itself, not an item of a list.
 type singleValue struct{ json.RawMessage }
 
-// addRecord writes a record, unless a record before it did not fit or the answer would be over its limit. Omitted
-// records are counted until they have more than longest bytes: then the error is [process.ErrEnough]. Any other error
-// says what is wrong with the record.
+// addRecord adds a record to the page. If the records so far have more characters than an answer may have, the record
+// is omitted and only counted. Once the omitted records have more than longest bytes, the error is [process.ErrEnough].
+// Any other error says what is wrong with the record.
 func (p *page) addRecord(record any) error {
 	var shown []byte
 	var err error
@@ -53,27 +52,31 @@ func (p *page) addRecord(record any) error {
 		return fmt.Errorf("record %d: %w", len(p.ends)+p.omitted+1, err)
 	}
 	p.chars += utf8.RuneCount(shown)
-	if p.full = p.full || p.chars > p.tool.MaxChars; p.full {
-		p.omitted++
-		if p.omittedBytes += len(shown); p.omittedBytes > longest {
-			p.uncounted = true
-			return process.ErrEnough
-		}
+	if p.chars <= p.tool.MaxChars {
+		p.written = append(p.written, shown...)
+		p.ends = append(p.ends, len(p.written))
 		return nil
 	}
-	p.written = append(p.written, shown...)
-	p.ends = append(p.ends, len(p.written))
+	p.full = true
+	p.omitted++
+	p.omittedBytes += len(shown)
+	if p.omittedBytes > longest {
+		p.uncounted = true
+		return process.ErrEnough
+	}
 	return nil
 }
 
-// json returns a record as an item of a list in JSON: after the first record, a comma comes before it.
+// json returns a record as an item of a list in JSON. A comma comes before each record but the first.
 func (p *page) json(record any) ([]byte, error) {
-	raw, ok := record.(json.RawMessage)
-	if single, isSingle := record.(singleValue); isSingle {
+	var raw json.RawMessage
+	switch record := record.(type) {
+	case json.RawMessage:
+		raw = record
+	case singleValue:
 		p.singles++
-		raw, ok = single.RawMessage, true
-	}
-	if !ok {
+		raw = record.RawMessage
+	default:
 		return nil, errors.New("it is no JSON")
 	}
 	var b bytes.Buffer
@@ -86,16 +89,20 @@ func (p *page) json(record any) ([]byte, error) {
 	return text.JSON(b.Bytes()), nil
 }
 
-// inRoot returns the text that write adds inside the root of an envelope, indented as there.
-func inRoot(write func(w *envelope.Writer)) []byte {
-	var w envelope.Writer
+// openRoot returns a writer inside a root, for elements that are indented as in an envelope.
+func openRoot() *envelope.Writer {
+	w := &envelope.Writer{}
 	w.Open("r") // a root of any name
-	begin := len("<r>")
-	write(&w)
-	return w.Bytes()[min(begin, len(w.Bytes())):]
+	return w
 }
 
-// element returns a record as an element of an envelope.
+// insideRoot returns the text that is written inside the root of a writer from openRoot.
+func insideRoot(w *envelope.Writer) []byte {
+	startTag := min(len("<r>"), len(w.Bytes())) // without elements, the ">" is missing
+	return w.Bytes()[startTag:]
+}
+
+// element returns a record as an element of an envelope. A record that is not JSON is a string or a map of its fields.
 func (p *page) element(record any) ([]byte, error) {
 	var value any
 	switch record := record.(type) {
@@ -117,16 +124,15 @@ func (p *page) element(record any) ([]byte, error) {
 	if value == nil {
 		return nil, errors.New("it is null")
 	}
-	var err error
-	written := inRoot(func(w *envelope.Writer) { err = p.tool.Envelope.Record.append(w, value) })
-	return written, err
+	w := openRoot()
+	err := p.tool.Envelope.Record.append(w, value)
+	return insideRoot(w), err
 }
 
 // printed is a field of a record that is not JSON. Its text is parsed as the type of the attribute.
 type printed string
 
-// append writes the element of a record: its attributes, its body and its children. The error is for a value that is
-// missing where the spec has one, or of another type.
+// append writes the element of a record, as e describes it. A value of another form than e needs is an error.
 func (e *Element) append(w *envelope.Writer, record any) error {
 	e.open(w)
 	for i := range e.Attributes {
@@ -142,28 +148,38 @@ func (e *Element) append(w *envelope.Writer, record any) error {
 		w.Body(e.Body, asText(value))
 	}
 	for i := range e.Children {
-		child := &e.Children[i]
-		value, err := follow(record, child.From)
-		if err != nil {
+		if err := e.Children[i].appendChildren(w, record); err != nil {
 			return err
-		}
-		items := []any{value}
-		if child.Many {
-			list, isList := value.([]any)
-			if !isList && value != nil {
-				return fmt.Errorf("%s is no array", strings.Join(child.From, "."))
-			}
-			items = list
-		}
-		for _, item := range items {
-			if text := asText(item); text != "" || !child.Optional {
-				child.open(w)
-				w.Body(child.Body, text)
-				w.Close()
-			}
 		}
 	}
 	w.Close()
+	return nil
+}
+
+// appendChildren writes an element with a body for the value at e.From in record. If e is for many values, the value is
+// an array or absent, and each item gets an element. An optional element without text is left out.
+func (e *Element) appendChildren(w *envelope.Writer, record any) error {
+	value, err := follow(record, e.From)
+	if err != nil {
+		return err
+	}
+	items := []any{value}
+	if e.Many {
+		list, isList := value.([]any)
+		if value != nil && !isList {
+			return fmt.Errorf("%s is no array", strings.Join(e.From, "."))
+		}
+		items = list
+	}
+	for _, item := range items {
+		body := asText(item)
+		if body == "" && e.Optional {
+			continue
+		}
+		e.open(w)
+		w.Body(e.Body, body)
+		w.Close()
+	}
 	return nil
 }
 
@@ -188,7 +204,8 @@ func asText(v any) string {
 	return coerce.JSON(v)
 }
 
-// append writes the attribute of a record, or its fixed value. The error is for a value of another type.
+// append writes the attribute with the value at a.From in record, or without a.From with the attribute's fixed value.
+// A value of another type than the attribute's is an error.
 func (a *Attribute) append(w *envelope.Writer, record any) error {
 	if a.From == nil {
 		return a.write(w, a.Fixed)
@@ -203,57 +220,70 @@ func (a *Attribute) append(w *envelope.Writer, record any) error {
 	return nil
 }
 
-// write writes the attribute with a value. Presence says whether it leaves out the attribute of an absent value, nil,
-// or writes an empty text, 0 or false.
+// write writes the attribute with a value; nil means that the value is absent. A nullable attribute is left out if its
+// value is nil, and an optional attribute if its value is zero.
 func (a *Attribute) write(w *envelope.Writer, value any) error {
 	if field, ok := value.(printed); ok {
-		var err error
-		if value, err = a.parse(string(field)); err != nil {
+		parsed, err := a.parse(string(field))
+		if err != nil {
 			return err
 		}
+		value = parsed
 	}
 	if value == nil && a.Presence == "nullable" {
 		return nil
 	}
 	shown, err := a.typed(value)
-	if err == nil && (a.Presence != "optional" || !reflect.ValueOf(shown).IsZero()) {
-		w.Attribute(a.Name, shown)
+	if err != nil {
+		return err
 	}
-	return err
+	if a.Presence == "optional" && reflect.ValueOf(shown).IsZero() {
+		return nil
+	}
+	w.Attribute(a.Name, shown)
+	return nil
 }
 
-// typed converts a value to the type of the attribute. Nil, and an empty text for a time, become the zero value. The
-// error says which type is expected.
-func (a *Attribute) typed(value any) (shown any, err error) {
-	ok := false
+// typed converts a value to the type of the attribute, nil to the zero value. The error says which type is expected.
+func (a *Attribute) typed(value any) (any, error) {
+	expected := "a string"
 	switch a.Type {
 	case "integer":
-		var n int64
-		if n, ok = coerce.Int(value); ok {
-			shown = n
-		} else if count, isCount := value.(int); isCount || value == nil { // a count of this package, or 0 for nil
-			shown, ok = count, true
+		if n, ok := coerce.Int(value); ok {
+			return n, nil
 		}
+		if count, ok := value.(int); ok || value == nil { // an int is a count of this package
+			return count, nil
+		}
+		expected = "an integer"
 	case "boolean":
-		shown, ok = value.(bool)
-	case "time":
-		var s string
-		if s, ok = value.(string); s == "" {
-			shown = time.Time{}
-		} else if shown, err = time.Parse(time.RFC3339, s); err != nil {
-			return nil, fmt.Errorf("is %s, which is no time in RFC 3339", text.Cut(coerce.JSON(s), maxShown))
+		if yes, ok := value.(bool); ok || value == nil {
+			return yes, nil
 		}
+		expected = "a boolean"
+	case "time":
+		s, ok := value.(string)
+		if value == nil || ok && s == "" {
+			return time.Time{}, nil
+		}
+		if ok {
+			t, err := time.Parse(time.RFC3339, s)
+			if err != nil {
+				return nil, fmt.Errorf("is %s, which is no time in RFC 3339", text.Cut(coerce.JSON(s), maxShown))
+			}
+			return t, nil
+		}
+		expected = "a time"
 	default:
-		shown, ok = value.(string)
+		if s, ok := value.(string); ok || value == nil {
+			return s, nil
+		}
 	}
-	if !ok && value != nil {
-		return nil, fmt.Errorf("is a JSON %s where %s is expected", kindOf(value), cmp.Or(map[string]string{"integer": "an integer", "boolean": "a boolean", "time": "a time"}[a.Type], "a string"))
-	}
-	return shown, nil
+	return nil, fmt.Errorf("is a JSON %s where %s is expected", kindOf(value), expected)
 }
 
-// parse returns a field that is not JSON as a value of the attribute's type: an int, a bool, or a string, which typed
-// parses if it is a time. An empty field is nil, unless the type is string.
+// parse returns the value of a field with the text s: an int, a bool or a string, as the type of the attribute says. A
+// time stays a string, without white space around it. An empty text is nil, unless the type is string.
 func (a *Attribute) parse(s string) (any, error) {
 	trimmed := strings.TrimSpace(s)
 	switch {
@@ -277,6 +307,7 @@ func (a *Attribute) parse(s string) (any, error) {
 	return trimmed, nil
 }
 
+// kindOf returns the JSON type of a value that is not nil.
 func kindOf(v any) string {
 	switch v.(type) {
 	case bool:
@@ -291,115 +322,114 @@ func kindOf(v any) string {
 	return "string"
 }
 
-// follow returns the value at a path in a record, or nil if that value is null or absent. The values behind EveryItem
-// form one array: arrays among them are flattened, and absent values are left out. The error is for a step that does
-// not fit its value, such as a name in an array.
+// follow returns the value at a path in a record; nil if it is null or absent. A step is the name of a member, the
+// index of an item, or EveryItem. A step that does not fit its value, such as a name in an array, is an error.
 func follow(value any, path []string) (any, error) {
 	if len(path) == 0 || value == nil {
 		return value, nil
 	}
-	switch v := value.(type) {
-	case map[string]any:
-		if path[0] == EveryItem {
-			return nil, errors.New("items are looked for in a value that is no array")
-		}
-		return follow(v[path[0]], path[1:])
-	case []any:
-		if path[0] != EveryItem {
-			i, err := strconv.Atoi(path[0])
-			if err != nil {
-				return nil, fmt.Errorf("%s is looked for in an array", path[0])
-			}
-			if i < 0 || i >= len(v) {
-				return nil, nil
-			}
-			return follow(v[i], path[1:])
-		}
-		found := []any{}
-		for _, item := range v {
-			inner, err := follow(item, path[1:])
-			if err != nil {
-				return nil, err
-			}
-			switch inner := inner.(type) {
-			case nil:
-			case []any:
-				found = append(found, inner...)
-			default:
-				found = append(found, inner)
-			}
-		}
-		return found, nil
-	}
-	if path[0] == EveryItem {
+	step, rest := path[0], path[1:]
+	object, isObject := value.(map[string]any)
+	array, isArray := value.([]any)
+	switch {
+	case step == EveryItem && isArray:
+		return followAll(array, rest)
+	case step == EveryItem:
 		return nil, errors.New("items are looked for in a value that is no array")
+	case isObject:
+		return follow(object[step], rest)
+	case !isArray:
+		return nil, fmt.Errorf("%s is looked for in a value that is no object", step)
 	}
-	return nil, fmt.Errorf("%s is looked for in a value that is no object", path[0])
+	i, err := strconv.Atoi(step)
+	if err != nil {
+		return nil, fmt.Errorf("%s is looked for in an array", step)
+	}
+	if i < 0 || i >= len(array) {
+		return nil, nil
+	}
+	return follow(array[i], rest)
 }
 
-// document returns the answer with as many records as fit, or an error if not even an answer without records fits or a
-// single value does not. args are the arguments of the call, notes what the answer has to include; stopped is true if
-// the program was stopped because nothing more could be shown.
+// followAll returns the values at a path in each item, without absent values, and with the items of arrays among them.
+func followAll(items []any, path []string) ([]any, error) {
+	all := []any{}
+	for _, item := range items {
+		value, err := follow(item, path)
+		if err != nil {
+			return nil, err
+		}
+		switch value := value.(type) {
+		case nil:
+		case []any:
+			all = append(all, value...)
+		default:
+			all = append(all, value)
+		}
+	}
+	return all, nil
+}
+
+// document returns the answer with as many records as fit. It returns an error if a single value, or even an answer
+// without records, does not fit. args are the arguments of the call, and notes are notes that the answer has to
+// include; stopped is true if the program was stopped because nothing more could be shown.
 func (p *page) document(args coerce.Object, notes []string, stopped bool) (string, error) {
 	if p.isSingle() && p.full {
 		return "", p.tool.tooLong("it is one value, of which there is no part")
 	}
-	for kept := len(p.ends); kept >= 0; kept-- {
-		allNotes := notes
-		if kept < len(p.ends) || p.full {
-			allNotes = append(slices.Clip(notes), p.omittedNote(kept, stopped))
-		}
-		end := 0
-		if kept > 0 {
-			end = p.ends[kept-1]
-		}
-		var document string
-		if p.tool.Envelope.Root == "" {
-			document = p.list(p.written[:end], allNotes)
-		} else {
-			document = p.tool.Envelope.document(args, p.written[:end], kept, allNotes)
-		}
+	fewest := 0
+	if p.isSingle() {
+		fewest = 1 // an answer without its one value says nothing
+	}
+	for kept := len(p.ends); kept >= fewest; kept-- {
+		document := p.documentOf(kept, args, notes, stopped)
 		if utf8.RuneCountInString(document) <= p.tool.MaxChars {
 			return document, nil
-		}
-		if p.isSingle() {
-			break // an answer without its one value says nothing
 		}
 	}
 	return "", p.tool.tooLong("there is no room for a record")
 }
 
+// documentOf returns the answer with the first kept records. If there are more records, the answer has a note of that.
+func (p *page) documentOf(kept int, args coerce.Object, notes []string, stopped bool) string {
+	if kept < len(p.ends) || p.full {
+		notes = append(slices.Clip(notes), p.omittedNote(kept, stopped))
+	}
+	var records []byte
+	if kept > 0 {
+		records = p.written[:p.ends[kept-1]]
+	}
+	if p.tool.Envelope.Root == "" {
+		return p.list(records, notes)
+	}
+	return p.tool.Envelope.document(args, records, kept, notes)
+}
+
 // omittedNote returns the note of an answer that shows only the first kept records.
 func (p *page) omittedNote(kept int, stopped bool) string {
+	known := len(p.ends) + p.omitted
 	if stopped {
 		return fmt.Sprintf("Showing the first %d records: more would take this answer over its limit of %d characters, so the program was stopped before it had printed all.%s", kept, p.tool.MaxChars, p.tool.askForLess())
 	}
-	if p.uncounted {
-		return fmt.Sprintf("Showing the first %d of more than %d records: the rest would take this answer over its limit of %d characters.%s", kept, len(p.ends)+p.omitted-1, p.tool.MaxChars, p.tool.askForLess())
+	if p.uncounted { // known or more
+		return fmt.Sprintf("Showing the first %d of more than %d records: the rest would take this answer over its limit of %d characters.%s", kept, known-1, p.tool.MaxChars, p.tool.askForLess())
 	}
-	return fmt.Sprintf("Showing %d of %d records: the rest would take this answer over its limit of %d characters.%s", kept, len(p.ends)+p.omitted, p.tool.MaxChars, p.tool.askForLess())
+	return fmt.Sprintf("Showing %d of %d records: the rest would take this answer over its limit of %d characters.%s", kept, known, p.tool.MaxChars, p.tool.askForLess())
 }
 
 // list returns an answer in JSON: an object with the records, or with the single value, and the notes.
 func (p *page) list(records []byte, notes []string) string {
-	var b strings.Builder
+	document := `{"records":[` + string(records) + "]"
 	if p.isSingle() {
-		b.WriteString(`{"value":`)
-	} else {
-		b.WriteString(`{"records":[`)
-	}
-	b.Write(records)
-	if !p.isSingle() {
-		b.WriteByte(']')
+		document = `{"value":` + string(records)
 	}
 	if len(notes) > 0 {
-		b.WriteString(`,"notes":` + coerce.JSON(notes))
+		document += `,"notes":` + coerce.JSON(notes)
 	}
-	b.WriteByte('}')
-	return b.String()
+	return document + "}"
 }
 
-// document returns an answer in elements. records are count elements, as inRoot returns them.
+// document returns an answer: the root with its attributes, the records, count elements from insideRoot, and the notes.
 func (e *Envelope) document(args coerce.Object, records []byte, count int, notes []string) string {
 	var w envelope.Writer
 	w.Open(e.Root)
@@ -415,26 +445,26 @@ func (e *Envelope) document(args coerce.Object, records []byte, count int, notes
 		_ = a.write(&w, value) // the types were checked with the spec
 	}
 	w.Attribute("untrusted", true)
-	noteElements := inRoot(func(w *envelope.Writer) {
-		for _, note := range notes {
-			e.Note.open(w)
-			w.Body(e.Note.Body, note)
-			w.Close()
-		}
-	})
-	inside, last := slices.Concat(records, noteElements), e.Note
-	if e.NotesFirst {
-		inside = slices.Concat(noteElements, records)
+	noteWriter := openRoot()
+	for _, note := range notes {
+		e.Note.open(noteWriter)
+		noteWriter.Body(e.Note.Body, note)
+		noteWriter.Close()
 	}
+	if count == 0 && len(notes) == 0 {
+		w.Close()
+		return string(w.Bytes())
+	}
+	inside := string(records) + string(insideRoot(noteWriter))
+	if e.NotesFirst {
+		inside = string(insideRoot(noteWriter)) + string(records)
+	}
+	last := e.Note // the last element inside
 	if count > 0 && (e.NotesFirst || len(notes) == 0) {
 		last = e.Record
 	}
-	switch {
-	case len(inside) == 0:
-		w.Close()
-		return string(w.Bytes())
-	case last.Beside: // so is the end of the root
-		return string(w.Bytes()) + ">" + string(inside) + "</" + e.Root + ">"
+	if !last.Beside { // the end tag of the root is on a line of its own
+		inside += "\n"
 	}
-	return string(w.Bytes()) + ">" + string(inside) + "\n</" + e.Root + ">"
+	return string(w.Bytes()) + ">" + inside + "</" + e.Root + ">"
 }

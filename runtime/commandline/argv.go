@@ -39,7 +39,10 @@ func (c *call) argv() []string {
 	argv := []string{}
 	for i := range c.tool.Command.Args {
 		arg := &c.tool.Command.Args[i]
-		if arg.When != "" && !c.isTrue(arg.When) || arg.Unless != "" && c.isTrue(arg.Unless) {
+		if arg.When != "" && !c.isTrue(arg.When) {
+			continue
+		}
+		if arg.Unless != "" && c.isTrue(arg.Unless) {
 			continue
 		}
 		if len(arg.Value) == 0 {
@@ -60,8 +63,8 @@ func (c *call) isTrue(parameter string) bool {
 	return yes
 }
 
-// words returns the words that the value of an argument makes: one, or one for each item of a list in it, or none if a
-// parameter in it is not given. It adds the problems of its parts.
+// words returns the words that an argument's value makes: one, or with a list in the value one for each item, or none
+// if a parameter in it is not given. Values that the program could misread become problems of the call.
 func (c *call) words(arg *Arg) []string {
 	words := []string{""}
 	for _, part := range arg.Value {
@@ -71,28 +74,29 @@ func (c *call) words(arg *Arg) []string {
 			}
 			continue
 		}
+		beginsWord := slices.Contains(words, "")
 		values, paths := c.texts(part.Value)
-		joined := make([]string, 0, len(words)*len(values))
+		var longer []string // each word with each value
 		for j, value := range values {
 			switch {
 			case strings.ContainsRune(value, 0):
 				c.refuse(paths[j], "not hold a NUL character", value)
 			case value == "" && !arg.Empty:
 				c.refuse(paths[j], "not be empty", value)
-			case slices.Contains(words, "") && strings.HasPrefix(value, "-") && len(arg.Option) == 0 && !arg.Free: // value begins a word
+			case beginsWord && strings.HasPrefix(value, "-") && len(arg.Option) == 0 && !arg.Free:
 				c.refuse(paths[j], `not begin with "-"`, value)
 			}
 			for _, word := range words {
-				joined = append(joined, word+value)
+				longer = append(longer, word+value)
 			}
 		}
-		words = joined
+		words = longer
 	}
 	return words
 }
 
-// texts returns the value of a parameter as strings, one for each item of a list, and the paths of these strings in the
-// arguments. It returns no strings for a value that is not given, and leaves out what scalar does not take.
+// texts returns the value of a parameter, or of CallingConversation, as strings, one for each item of a list, and their
+// paths in the arguments. It leaves out a value that is not given, and items that are arrays or objects.
 func (c *call) texts(name string) (values, paths []string) {
 	if name == CallingConversation {
 		if c.conversation == "" {
@@ -126,13 +130,17 @@ func scalar(v any) (string, bool) {
 		return strconv.FormatBool(v), true
 	}
 	n, ok := coerce.Float(v)
-	if whole, err := strconv.ParseInt(fmt.Sprint(v), 10, 64); err == nil {
-		return strconv.FormatInt(whole, 10), ok // with all digits
+	if !ok {
+		return "", false
 	}
-	return strconv.FormatFloat(n, 'f', -1, 64), ok
+	// A large integer has more digits than a float64 keeps.
+	if whole, err := strconv.ParseInt(fmt.Sprint(v), 10, 64); err == nil {
+		return strconv.FormatInt(whole, 10), true
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64), true
 }
 
-// environment returns the variables that the tool sets, as NAME=value. A list sets its variable several times.
+// environment returns the variables that the tool sets, as NAME=value: for a value with a list, one for each item.
 func (c *call) environment() []string {
 	var env []string
 	for _, v := range c.tool.Command.Env {
@@ -143,10 +151,13 @@ func (c *call) environment() []string {
 	return env
 }
 
-// stdin returns the standard input. It is nil if the tool has none, or if a parameter in it is not given. An array or
-// object that is the whole input is written as JSON.
+// stdin returns the standard input of the program, or nil if the tool has none or a parameter in it is not given. An
+// array or object that is the whole input is written as JSON.
 func (c *call) stdin() []byte {
 	template := c.tool.Command.Stdin
+	if template == nil {
+		return nil
+	}
 	if len(template) == 1 {
 		switch v, _ := c.args.Get(template[0].Value); v.(type) {
 		case []any, coerce.Object:
@@ -164,9 +175,6 @@ func (c *call) stdin() []byte {
 			text = values[0]
 		}
 		b.WriteString(text)
-	}
-	if template == nil {
-		return nil
 	}
 	return []byte(b.String())
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// Call checks the arguments of a call, runs the command line of the tool, and returns the answer, which it makes while
-// the output is printed. When no more of the output can be shown, Call stops the program of a tool that only reads; a
+// Call checks the arguments of a call, runs the command line of the tool, and returns the answer. It reads the output
+// while the program runs. When no more of the output can be shown, Call stops the program of a tool that only reads; a
 // program that writes may finish.
 //
 // An error is a [*contract.Error] or a [*contract.InvalidArguments].
@@ -23,7 +23,8 @@ func (r *Runner) Call(ctx context.Context, t *Tool, asked contract.Call) (string
 		return "", contract.Unserved(t.Name)
 	}
 	for _, former := range t.Former {
-		if asked.Tool == former.Name || asked.Tool == strings.ReplaceAll(former.Name, ".", "_") {
+		spelledByHost := strings.ReplaceAll(former.Name, ".", "_")
+		if asked.Tool == former.Name || asked.Tool == spelledByHost {
 			asked = asked.Renamed(t.Name, former.Until)
 		}
 	}
@@ -51,37 +52,40 @@ type answer struct {
 	read    chan error     // has the error of reading the records, at their end
 }
 
-// longest is the number of bytes of a record that is too long for any answer. It also bounds output that is read only
-// to count records or to learn the exit code.
+// longest is the bytes of a record that is too long for any answer, and bounds output that is read but not shown.
 const longest = 1 << 20
 
 // newAnswer returns an empty answer. For records it starts a goroutine that reads what Write gets, until endOutput.
 func newAnswer(t *Tool) *answer {
-	stops := t.Effect == "read"
 	a := &answer{tool: t, page: page{tool: t}, printed: clippedText{HeadTail: process.HeadTail{Limit: 8 * maxComplaint}}}
 	if t.Output.Form == Text {
-		a.text = &clippedText{HeadTail: process.HeadTail{Limit: 8 * t.MaxChars}, stops: stops}
+		a.text = &clippedText{HeadTail: process.HeadTail{Limit: 8 * t.MaxChars}, stops: t.onlyReads()}
 		return a
 	}
 	output, input := io.Pipe()
 	a.input, a.read = input, make(chan error, 1)
-	go func() {
-		err := t.Output.readRecords(output, max(longest, 8*t.MaxChars), a.page.addRecord)
-		if errors.Is(err, errLong) { // a record that does not fit, with which reading ends
-			a.page.full, a.page.uncounted, err = true, true, process.ErrEnough
-			a.page.omitted++
-		}
-		// After output of the wrong form the program may soon end by itself: its exit code says more than the form.
-		if err != nil && !errors.Is(err, process.ErrEnough) {
-			_, _ = io.CopyN(io.Discard, output, longest)
-		}
-		if err != nil && stops {
-			_ = output.CloseWithError(process.ErrEnough) // stops the program; always nil
-		}
-		_, _ = io.Copy(io.Discard, output)
-		a.read <- err
-	}()
+	go func() { a.read <- a.readRecords(output) }()
 	return a
+}
+
+// readRecords reads all output, and adds the records to the page. The error is [process.ErrEnough] if no more can be
+// shown, or says what is wrong with the output. With an error, a program that only reads is stopped.
+func (a *answer) readRecords(output *io.PipeReader) error {
+	err := a.tool.Output.readRecords(output, max(longest, 8*a.tool.MaxChars), a.page.addRecord)
+	if errors.Is(err, errLong) { // the record that is too long is the last one that was read
+		a.page.full, a.page.uncounted = true, true
+		a.page.omitted++
+		err = process.ErrEnough
+	}
+	if isWrongForm := err != nil && !errors.Is(err, process.ErrEnough); isWrongForm {
+		// The program may soon end by itself: its exit code says more than the form.
+		_, _ = io.CopyN(io.Discard, output, longest)
+	}
+	if err != nil && a.tool.onlyReads() {
+		_ = output.CloseWithError(process.ErrEnough) // the next write of the program stops it
+	}
+	_, _ = io.Copy(io.Discard, output)
+	return err
 }
 
 // Write adds output. The error is [process.ErrEnough] if no more can be shown.
@@ -102,27 +106,24 @@ func (a *answer) endOutput() error {
 	return <-a.read
 }
 
-// finish returns the answer of a program that has ended, or its error. outputErr is the error of reading its output. A
-// bad exit code comes before output of the wrong form; an exit code that means no records, before any output.
+// finish returns the answer of a program that has ended, or the error for its exit code or its output. outputErr is the
+// error of reading the output. The exit code is looked at first: a bad one says more than output of the wrong form, and
+// with one that means no records the output is ignored. A program that this package has stopped has no exit code.
 func (a *answer) finish(result process.Result, outputErr error, args coerce.Object, notes []string) (string, error) {
-	t := a.tool
-	if errors.Is(outputErr, process.ErrEnough) {
-		outputErr = nil // no more fits into an answer
-	}
-	switch {
-	case result.Enough: // stopped by us: there is no exit code
-	case !slices.Contains(t.Command.OKExit, result.ExitCode):
+	t, stopped := a.tool, result.Enough
+	if !stopped && !slices.Contains(t.Command.OKExit, result.ExitCode) {
 		return "", t.exitError(result.ExitCode, result.Stderr, &a.printed)
-	case slices.Contains(t.Command.EmptyExit, result.ExitCode):
+	}
+	if !stopped && slices.Contains(t.Command.EmptyExit, result.ExitCode) {
 		return (&page{tool: t}).document(args, notes, false)
 	}
-	switch {
-	case outputErr != nil:
+	if outputErr != nil && !errors.Is(outputErr, process.ErrEnough) {
 		return "", t.outputError(outputErr)
-	case a.text != nil:
-		return t.textDocument(a.text, args, notes, result.Enough)
 	}
-	return a.page.document(args, notes, result.Enough)
+	if a.text != nil {
+		return t.textDocument(a.text, args, notes, stopped)
+	}
+	return a.page.document(args, notes, stopped)
 }
 
 // run runs the command line of a call to its end and writes its output to output. An error is a [*contract.Error]: the
@@ -147,8 +148,8 @@ func (r *Runner) run(ctx context.Context, callContext contract.Context, c *call,
 		Stdin: c.stdin(), Output: output, Limits: process.Limits{Timeout: time.Duration(command.Timeout) * time.Second},
 	}
 	result, err := r.Process.Run(ctx, run)
-	var failure *process.Error
-	if errors.As(err, &failure) && failure.Kind == process.Timeout && ctx.Err() == nil { // the tool's own time limit
+	failure, failed := errors.AsType[*process.Error](err)
+	if failed && failure.Kind == process.Timeout && ctx.Err() == nil { // the tool's own time limit
 		timeout := *failure
 		timeout.Hint = "ask it for less; its spec sets the time limit"
 		err = &timeout

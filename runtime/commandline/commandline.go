@@ -26,8 +26,7 @@ type Line struct {
 	Command []string
 	// Env is the environment variable that replaces the program, or empty.
 	Env string
-	// PassEnv are variables that the program gets in addition to those of [process.DefaultEnv]. A name that ends in *
-	// means all names with that prefix.
+	// PassEnv are variables that the program gets besides [process.DefaultEnv]. NAME* means all names with that prefix.
 	PassEnv []string
 }
 
@@ -46,8 +45,7 @@ func (l Lines) Lookup(name string) (Line, bool) {
 // Runner answers calls of tools.
 type Runner struct {
 	Lines Lines
-	// Dir is the directory of tools.toml, to which paths of programs are relative. If it is empty, they are relative
-	// to the working directory of this process.
+	// Dir is the base of relative paths of programs: the directory of tools.toml, or empty for the working directory.
 	Dir string
 	// Getenv returns a variable of the environment.
 	Getenv func(string) string
@@ -69,7 +67,8 @@ func (r *Runner) Words(line Line) ([]string, error) {
 		}
 	}
 	program := filepath.FromSlash(line.Command[0])
-	if r.Dir == "" || filepath.IsAbs(program) || filepath.Base(program) == program {
+	isName := filepath.Base(program) == program // found in PATH
+	if r.Dir == "" || filepath.IsAbs(program) || isName {
 		return line.Command, nil
 	}
 	return append([]string{filepath.Join(r.Dir, program)}, line.Command[1:]...), nil
@@ -99,8 +98,8 @@ func projectFolder(dir, folder string) (string, error) {
 // mostLast is the number of characters of a program's last output in an error.
 const mostLast = 500
 
-// runError returns the error for a command line that did not run to its end. It has the end of the output, or else of
-// the standard error: the program may have asked something.
+// runError returns the error for a command line that did not run to its end. The error has the last that the program
+// printed, on standard output or else on standard error: the program may have asked something.
 func (line Line) runError(err error, printed string) error {
 	sentence := func(why string) string {
 		message := "The command line " + line.Name + " failed: " + why + "."
@@ -110,16 +109,17 @@ func (line Line) runError(err error, printed string) error {
 		return message
 	}
 	failure := &contract.Error{Message: sentence(err.Error()), Err: err}
-	var stopped *process.Error
-	if errors.As(err, &stopped) {
-		last := cmp.Or(strings.TrimSpace(printed), strings.TrimSpace(string(stopped.Stderr)))
-		if _, end, omitted := text.Ends(last, 0, mostLast); omitted > 0 {
-			last = end
+	if stopped, ok := errors.AsType[*process.Error](err); ok {
+		output := cmp.Or(strings.TrimSpace(printed), strings.TrimSpace(string(stopped.Stderr)))
+		if _, end, omitted := text.Ends(output, 0, mostLast); omitted > 0 {
+			output = end
 		}
-		if last != "" {
-			last = "\nThe last that it printed: " + text.Visible(last)
+		last := ""
+		if output != "" {
+			last = "\nThe last that it printed: " + text.Visible(output)
 		}
-		failure.Message, failure.Detail = sentence(stopped.ForModel())+last, sentence(stopped.Error())+last
+		failure.Message = sentence(stopped.ForModel()) + last
+		failure.Detail = sentence(stopped.Error()) + last
 		failure.Transient = stopped.Kind == process.Timeout
 	}
 	return failure

@@ -190,43 +190,58 @@ func (o *Output) readJSON(r io.Reader, most int, add func(record any) error) err
 	return fmt.Errorf("there is no %s in it", cmp.Or(strings.Join(path, "."), "value"))
 }
 
-// recordsAt returns the records at a path in value: the items of an array, or one object if one is set. Behind
-// EveryItem it returns the records of all items; each is set there, and a value that is no array is a record too. found
-// is false if there is null or nothing at the path. The error says that a value on the way has another form.
-func recordsAt(value json.RawMessage, path []string, one, each bool) (records []json.RawMessage, found bool, err error) {
-	switch {
-	case string(value) == "null":
+// recordsAt returns the records at a path in value, and whether there is a value other than null at the path. A step of
+// the path is the name of a member, the index of an item, or EveryItem; behind EveryItem there are the records of all
+// items, and inItems is true. If isObject is true, each record is one object and not an item of an array at the path.
+// The error says that a value has another form.
+func recordsAt(value json.RawMessage, path []string, isObject, inItems bool) (records []json.RawMessage, found bool, err error) {
+	if string(value) == "null" {
 		return nil, false, nil
-	case len(path) > 0 && path[0] == EveryItem && value[0] == '[':
+	}
+	if len(path) == 0 {
+		records, err = recordsIn(value, isObject, inItems)
+		return records, true, err
+	}
+	if path[0] == EveryItem && value[0] == '[' {
 		var items []json.RawMessage
-		err = json.Unmarshal(value, &items)
+		if err := json.Unmarshal(value, &items); err != nil {
+			return nil, false, err
+		}
 		for _, item := range items {
-			var below []json.RawMessage
-			if err == nil {
-				below, _, err = recordsAt(item, path[1:], one, true)
+			below, _, err := recordsAt(item, path[1:], isObject, true)
+			if err != nil {
+				return nil, false, err
 			}
 			records = append(records, below...)
 		}
-		return records, true, err
-	case len(path) > 0:
-		next, err := step(value, path[0])
-		if err != nil || next == nil {
-			return nil, false, err
-		}
-		return recordsAt(next, path[1:], one, each)
-	case one && value[0] != '{':
-		return nil, false, errors.New("it is no object")
-	case value[0] == '[':
-		err = json.Unmarshal(value, &records)
-		return records, true, err
-	case one || each:
-		return []json.RawMessage{value}, true, nil
+		return records, true, nil
 	}
-	return nil, false, errors.New("it is no array")
+	next, err := step(value, path[0])
+	if err != nil || next == nil {
+		return nil, false, err
+	}
+	return recordsAt(next, path[1:], isObject, inItems)
 }
 
-// step returns the member of an object with a name, or the item of an array with a number; nil if there is none. The
-// error says that value is neither, or that name is no number.
+// recordsIn returns the records in a value: the value itself if isObject is true, otherwise the items of the array
+// value. If inItems is true, a value that is no array is a record too. A value of another form is an error.
+func recordsIn(value json.RawMessage, isObject, inItems bool) (records []json.RawMessage, err error) {
+	isArray := value[0] == '['
+	switch {
+	case isObject && value[0] != '{':
+		return nil, errors.New("it is no object")
+	case isArray:
+		err = json.Unmarshal(value, &records)
+		return records, err
+	case isObject, inItems:
+		return []json.RawMessage{value}, nil
+	default:
+		return nil, errors.New("it is no array")
+	}
+}
+
+// step returns the member of an object with a name, or the item of an array whose index is name; nil if there is none.
+// It returns an error if value is neither, or if value is an array and name is no number.
 func step(value json.RawMessage, name string) (json.RawMessage, error) {
 	switch {
 	case name == EveryItem:

@@ -8,7 +8,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/coerce"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/process"
 )
 
@@ -36,15 +35,15 @@ func (t *clippedText) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// cut returns the text if it has at most a number of characters, otherwise so many of its beginning and end, with a
-// mark between them that counts the omitted ones.
-func (t *clippedText) cut(chars int) string {
+// cut returns the text if it has at most most characters. Otherwise it returns most characters, half of them from the
+// beginning and half from the end, around a mark with the number of omitted characters.
+func (t *clippedText) cut(most int) string {
 	kept := t.String()
-	first, last, omitted := text.Ends(kept, chars/2, chars-chars/2)
+	first, last, omitted := text.Ends(kept, most/2, most-most/2)
 	if omitted == 0 {
 		return kept
 	}
-	omitted += t.chars - utf8.RuneCountInString(kept)
+	omitted += t.chars - utf8.RuneCountInString(kept) // those that t has not kept
 	return fmt.Sprintf("%s … %d characters omitted … %s", first, omitted, last)
 }
 
@@ -52,30 +51,33 @@ func (t *clippedText) cut(chars int) string {
 // fits. It returns an error if no part fits. stopped is true if the program was stopped before it had printed all.
 func (t *Tool) textDocument(printed *clippedText, args coerce.Object, notes []string, stopped bool) (string, error) {
 	kept := printed.String()
-	chars := utf8.RuneCountInString(kept)
-	if printed.Total > len(kept) {
-		chars++ // the middle is not kept: no answer has it
+	isWhole := printed.Total == len(kept) // printed has kept all of the text
+	all := utf8.RuneCountInString(kept)
+	if !isWhole {
+		all++ // with this number, no answer shows the whole text
 	}
-	render := func(shown int) string {
+	documentWith := func(chars int) string {
 		part, allNotes := kept, notes
-		if shown < chars {
-			part = printed.cut(shown)
-			allNotes = append(slices.Clip(notes), t.omittedMiddleNote(shown, printed.chars, stopped))
+		if chars < all {
+			part = printed.cut(chars)
+			allNotes = append(slices.Clip(notes), t.omittedMiddleNote(chars, printed.chars, stopped))
 		}
 		if printed.Total == 0 {
 			return t.Envelope.document(args, nil, 0, allNotes)
 		}
-		return t.Envelope.document(args, inRoot(func(w *envelope.Writer) { _ = t.Envelope.Record.append(w, textRecord(part)) }), 1, allNotes)
+		w := openRoot()
+		_ = t.Envelope.Record.append(w, textRecord(part)) // the record has the one field that the spec may name
+		return t.Envelope.document(args, insideRoot(w), 1, allNotes)
 	}
-	fits := func(shown int) bool { return utf8.RuneCountInString(render(shown)) <= t.MaxChars }
-	if printed.Total == len(kept) && !stopped && fits(chars) {
-		return render(chars), nil
+	isTooLong := func(chars int) bool { return utf8.RuneCountInString(documentWith(chars)) > t.MaxChars }
+	if isWhole && !stopped && !isTooLong(all) {
+		return documentWith(all), nil
 	}
-	tooMany := sort.Search(chars, func(shown int) bool { return !fits(shown) })
+	tooMany := sort.Search(all, isTooLong) // the least number of characters that is too long
 	if tooMany == 0 {
 		return "", t.tooLong("there is no room for any of its text")
 	}
-	return render(tooMany - 1), nil
+	return documentWith(tooMany - 1), nil
 }
 
 // textRecord returns the one record of a tool that prints text.

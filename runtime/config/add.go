@@ -13,17 +13,20 @@ import (
 	"github.com/convtools/convtools/runtime/configedit"
 )
 
-// AddDirectory adds dir to the directories of a kind of store in [stores.directories] of the user's file, and leaves
-// the rest of the file as it is. It returns the name of the file in messages, or "" if dir was there already. The error
-// is an [*Error] if a problem disables [stores], or if the file has to be changed by hand.
+// AddDirectory adds dir to the list of a kind of store in [stores.directories] of the user's file, and leaves the rest
+// of the file as it is. It returns the file's name for messages, or "" if the list has dir already. The error is an
+// [*Error] if a problem disables [stores], or if the file has to be changed by hand.
 func AddDirectory(getenv func(string) string, kind, dir string) (file string, err error) {
 	path, file := userFile(getenv)
 	c := readUser(getenv)
 	if path == "" {
 		return "", errors.New("it is not known where the configuration is: there is no home directory")
 	}
-	if err := c.Wrong("stores"); err != nil || slices.Contains(c.Stores.Directories[kind], dir) {
+	if err := c.Wrong("stores"); err != nil {
 		return "", err
+	}
+	if slices.Contains(c.Stores.Directories[kind], dir) {
+		return "", nil
 	}
 	src, err := safefile.Read(path, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -87,8 +87,8 @@ type Table[T any] struct {
 	Value T
 }
 
-// Read reads the user's file, which getenv finds, and the files of the project that a directory is in; dir is the
-// working directory if it is empty. Problems of the result has the errors in these files.
+// Read reads the user's file and the files of the project that dir is in; an empty dir is the working directory. getenv
+// returns the variables that name the user's file. Errors in the files are in [Config.Problems].
 func Read(dir string, getenv func(string) string) *Config {
 	c := readUser(getenv)
 	root, ok := workspace.Find(dir)
@@ -96,16 +96,16 @@ func Read(dir string, getenv func(string) string) *Config {
 		return c
 	}
 	c.Root = root
-	real, _ := filepath.EvalSymlinks(root)
-	_, _, trusted := enclosing(c.Trust.Directories, real)
+	withoutLinks, _ := filepath.EvalSymlinks(root) // "" is in no directory
+	_, _, trusted := enclosing(c.Trust.Directories, withoutLinks)
 	for _, name := range []string{topicsFile, workspace.ConfigFile} {
 		f := &File{Name: name, Dir: root, Root: root, Trusted: trusted, config: c}
 		var src []byte
-		// The author of the project does not choose which files are read: no link may lead out of it.
-		dir, err := OpenDir(root, path.Dir(name), getenv)
+		// The author of the project does not choose which files are read: no link may lead out of the project.
+		parent, err := OpenDir(root, path.Dir(name), getenv)
 		if err == nil {
-			src, err = safefile.ReadIn(dir, path.Base(name), maxFile)
-			dir.Close()
+			src, err = safefile.ReadIn(parent, path.Base(name), maxFile)
+			parent.Close()
 		}
 		if f.load(filepath.Join(root, name), src, err) {
 			c.readShared(f)
@@ -117,7 +117,7 @@ func Read(dir string, getenv func(string) string) *Config {
 // topicsFile is the file of a JP workspace for topics. A mistake in its syntax disables no other table.
 const topicsFile = ".jp/kb.toml"
 
-// readUser returns the configuration of the user's file only, which is empty if getenv is nil.
+// readUser returns the configuration of the user's file alone. If getenv is nil, the configuration is empty.
 func readUser(getenv func(string) string) *Config {
 	c := &Config{}
 	if getenv == nil {
@@ -140,8 +140,8 @@ func readUser(getenv func(string) string) *Config {
 	return c
 }
 
-// readShared reads the tables that both the user and a project may have, from the file of either. A key outside of all
-// tables of the file is a problem.
+// readShared reads the tables of f that the user's file and a project's files may have. In f, a key outside of these
+// tables is a problem, and in the user's file also outside of the tables that only the user's file may have.
 func (c *Config) readShared(f *File) {
 	names := []string{"kb", "mcp", "model", "session"}
 	if f.Root == "" {
@@ -168,27 +168,30 @@ func (c *Config) readShared(f *File) {
 	c.readTopics(f)
 }
 
-// addTables adds the tables of a kind in the file f to list, except those with the name of a table in list.
+// addTables adds the tables [kind.NAME] of a file to list, except those whose name is in list already.
 func addTables[T any](f *File, list *[]Table[T], kind string) {
-	earlier := *list
 	tables, names := f.table(f.top, kind)
 	for _, name := range names {
-		if !slices.ContainsFunc(earlier, func(t Table[T]) bool { return t.Name == name }) {
-			t := Table[T]{Name: name, File: f}
-			f.decodeTable(&t.Value, tables, kind, name)
-			*list = append(*list, t)
+		if slices.ContainsFunc(*list, func(t Table[T]) bool { return t.Name == name }) {
+			continue
 		}
+		t := Table[T]{Name: name, File: f}
+		f.decodeTable(&t.Value, tables, kind, name)
+		*list = append(*list, t)
 	}
 }
 
-// lowerLimit lowers limit, which is 0 if no earlier file has it, to value, which f has at a key of [session]. A value
-// that is not from 1 to most is a problem.
+// lowerLimit sets limit to value, the value of a key of [session] in f, if limit is greater or not set yet, which is 0.
+// If f does not have the key, limit stays. A value that is not from 1 to most is a problem, and limit stays.
 func (f *File) lowerLimit(limit *int, value, most int, key string) {
-	switch {
-	case !f.meta.IsDefined("session", key):
-	case value < 1 || value > most:
+	if !f.meta.IsDefined("session", key) {
+		return
+	}
+	if value < 1 || value > most {
 		f.addProblem(place{"session", key}, "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
-	case *limit == 0 || value < *limit:
+		return
+	}
+	if *limit == 0 || value < *limit {
 		*limit = value
 	}
 }
@@ -206,20 +209,22 @@ func (c *Config) readStores(f *File) {
 	c.Stores.Exclude = f.absolutePaths(c.Stores.Exclude, "stores", "exclude")
 }
 
-// addPattern adds element i of exclude in [stores] to Stores.Patterns if it has the characters of a pattern. A pattern
-// that is not valid is a problem. Every element excludes a path too: a directory may be called [a].
+// addPattern adds written, element i of exclude in [stores], to Stores.Patterns if written has characters of a pattern.
+// A pattern that is not valid is a problem. The caller excludes the path written too: a directory may be called [a].
 func (f *File) addPattern(written string, i int) {
+	if !strings.ContainsAny(written, "*?[{") {
+		return
+	}
 	pattern := filepath.ToSlash(written)
 	if below, ok := strings.CutPrefix(written, "~/"); ok {
 		pattern = QuotePattern(f.config.Home) + "/" + filepath.ToSlash(below)
 	}
-	keyPath, wrong := place{"stores", "exclude", i}, "%s in exclude of [stores] "
+	keyPath := place{"stores", "exclude", i}
 	switch {
-	case !strings.ContainsAny(written, "*?[{"):
 	case slices.Contains(strings.Split(pattern, "/"), ".."):
-		f.addProblem(keyPath, "write the path without it", wrong+`has "..", which a pattern cannot have`, text.Quote(written))
+		f.addProblem(keyPath, "write the path without it", `%s in exclude of [stores] has "..", which a pattern cannot have`, text.Quote(written))
 	case !doublestar.ValidatePattern(pattern):
-		f.addProblem(keyPath, `write \[ for a bracket`, wrong+`is no valid pattern: a [ or { is not closed, or it ends in \`, text.Quote(written))
+		f.addProblem(keyPath, `write \[ for a bracket`, `%s in exclude of [stores] is no valid pattern: a [ or { is not closed, or it ends in \`, text.Quote(written))
 	default:
 		f.config.Stores.Patterns = append(f.config.Stores.Patterns, path.Clean(pattern))
 	}

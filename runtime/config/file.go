@@ -52,32 +52,35 @@ func dotted(keyPath place) string {
 	return strings.Join(names, ".")
 }
 
-// load parses src, which was read from the file at path with err. It returns false if there is no file, or if the file
-// cannot be used. The latter is a problem that disables every table that the file may have.
-func (f *File) load(path string, src []byte, err error) bool {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		if _, linkErr := os.Lstat(path); linkErr != nil {
+// load parses the file at path, whose reading has returned src and readErr. It returns false if there is no file, or if
+// the file cannot be used: that is a problem, which disables every table that the file may have.
+func (f *File) load(path string, src []byte, readErr error) bool {
+	if errors.Is(readErr, fs.ErrNotExist) || errors.Is(readErr, syscall.ENOTDIR) {
+		if _, err := os.Lstat(path); err != nil {
 			return false
 		}
-		err = errors.New("it is a link to a file that does not exist") // that file may exclude conversations
+		readErr = errors.New("it is a link to a file that does not exist") // that file may exclude conversations
 	}
 	problem := Problem{diag.Diagnostic{File: f.Name}, []string{everything}}
 	if f.Name == topicsFile {
 		problem.Tables = []string{"kb"}
 	}
-	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pathError.Err
+	if pathError, ok := errors.AsType[*fs.PathError](readErr); ok {
+		readErr = pathError.Err // without the path
 	}
-	if err != nil {
-		problem.Message = "the file cannot be read: " + text.Cell(err.Error())
-	} else if problem.Span, problem.Message = f.parse(strings.TrimPrefix(string(src), "\ufeff")); problem.Message == "" {
+	if readErr != nil {
+		problem.Message = "the file cannot be read: " + text.Cell(readErr.Error())
+	} else {
+		problem.Span, problem.Message = f.parse(strings.TrimPrefix(string(src), "\ufeff"))
+	}
+	if problem.Message == "" {
 		return true
 	}
 	f.config.Add(problem)
 	return false
 }
 
-// parse parses src into the index, the values and the keys of f. It returns "", or why and where src is not valid.
+// parse sets the index, the values and the keys of f from src. It returns why src is not valid and where, or "".
 func (f *File) parse(src string) (span diag.Span, problem string) {
 	f.index = tomlpos.Scan([]byte(src))
 	if span, isDeep := f.index.Deep(); isDeep {
@@ -88,13 +91,14 @@ func (f *File) parse(src string) (span diag.Span, problem string) {
 		parse, _ := errors.AsType[toml.ParseError](err)
 		message := cmp.Or(strings.TrimSuffix(parse.Message, "."), err.Error())
 		start := min(max(parse.Position.Start, 0), len(src))
-		offset := len(strings.ToValidUTF8(src[:start], "")) // it may be in the middle of a character
+		offset := len(strings.ToValidUTF8(src[:start], "")) // start may be in the middle of a character
 		return diag.NewSource([]byte(src)).Span(offset, offset), text.Cut(text.Cell(message), 300)
 	}
 	f.keys = map[string][]string{}
-	for _, key := range f.meta.Keys() {
+	for _, key := range f.meta.Keys() { // a.b.c is a key of a.b, b is one of a, and a one of the table around all
 		for i, name := range key {
-			if table := fmt.Sprintf("%q", []string(key[:i])); !slices.Contains(f.keys[table], name) {
+			table := fmt.Sprintf("%q", []string(key[:i]))
+			if !slices.Contains(f.keys[table], name) {
 				f.keys[table] = append(f.keys[table], name)
 			}
 		}
@@ -124,9 +128,9 @@ func (f *File) table(around values, keyPath ...any) (table values, keys []string
 	return table, f.keysOf(keyPath)
 }
 
-// decodeTable decodes the table at a place into the struct that result points to, into the fields with a tag toml.
-// around are the values of the table around it. A key without a field is a problem, except in [stores]: there it is a
-// kind of store, and decodeTable sets it in Stores.Kinds.
+// decodeTable decodes the table at the path keyPath into the struct that result points to: each key into the field with
+// the key in its tag toml. around are the values of the table around that table. A key without a field is a problem,
+// but in [stores] such a key is a kind of store, and its value is set in Stores.Kinds.
 func (f *File) decodeTable(result any, around values, keyPath ...any) {
 	fields := map[string]reflect.Value{}
 	for field, value := range reflect.ValueOf(result).Elem().Fields() {
@@ -151,35 +155,33 @@ func (f *File) decodeTable(result any, around values, keyPath ...any) {
 	}
 }
 
-// decodeValue decodes the value at a place into the variable that result points to. It returns false for a value of
-// another type than that of the variable. Such a value is a problem, and makes the variable zero.
+// decodeValue decodes the value at the path keyPath into the variable that result points to. If the types of value and
+// variable differ, that is a problem, the variable becomes zero, and decodeValue returns false.
 func (f *File) decodeValue(value toml.Primitive, result any, keyPath place) bool {
 	err := f.meta.PrimitiveDecode(value, result)
-	variable, ok := reflect.ValueOf(result).Elem(), err == nil
-	switch {
-	case variable.Kind() == reflect.Map && variable.IsNil():
-		ok = false // for a value that is not a table, the decoder has no error
-	case variable.Type() == reflect.TypeFor[time.Duration](): // the decoder takes an integer for nanoseconds
-		ok = ok && f.meta.PrimitiveDecode(value, new(string)) == nil
+	variable := reflect.ValueOf(result).Elem()
+	// The decoder has no error for a map whose value is not a table, and takes an integer for nanoseconds.
+	isNoTable := variable.Kind() == reflect.Map && variable.IsNil()
+	isNoDuration := variable.Type() == reflect.TypeFor[time.Duration]() && f.meta.PrimitiveDecode(value, new(string)) != nil
+	if err == nil && !isNoTable && !isNoDuration {
+		return true
 	}
-	if !ok {
-		variable.SetZero() // it may have a part of the value
-		expected := map[string]string{
-			"string": "a string", "bool": "a boolean", "int": "an integer", "int64": "an integer",
-			"[]string": "an array of strings", "map[string]string": "a table of strings",
-			"map[string][]string": "a table of arrays of strings", "time.Duration": `a duration, as "30s"`,
-		}[variable.Type().String()]
-		f.addProblem(keyPath, "", "%s has to be %s", inTable(keyPath), cmp.Or(expected, "a table"))
-	}
-	return ok
+	variable.SetZero() // it may have a part of the value
+	expected := map[string]string{
+		"string": "a string", "bool": "a boolean", "int": "an integer", "int64": "an integer",
+		"[]string": "an array of strings", "map[string]string": "a table of strings",
+		"map[string][]string": "a table of arrays of strings", "time.Duration": `a duration, as "30s"`,
+	}[variable.Type().String()]
+	f.addProblem(keyPath, "", "%s has to be %s", inTable(keyPath), cmp.Or(expected, "a table"))
+	return false
 }
 
-// absolutePaths returns the absolute paths in the list at a place, with ~/ expanded. Any other path is a problem.
+// absolutePaths returns the absolute paths in a list at keyPath, with ~/ expanded. Other elements are problems.
 func (f *File) absolutePaths(list []string, keyPath ...any) []string {
 	var paths []string
 	for i, written := range list {
-		path, ok := Expand(written, f.config.Home)
-		if !ok || strings.ContainsRune(written, 0) {
+		path, isAbsolute := Expand(written, f.config.Home)
+		if !isAbsolute || strings.ContainsRune(written, 0) {
 			f.addProblem(place(keyPath).Elem(i), "write a path that begins with / or ~/",
 				"%s in %s of [%s] is not an absolute path", text.Quote(written), dotted(keyPath[1:]), keyPath[0])
 			continue

@@ -34,12 +34,10 @@ func Short(path string, getenv func(string) string) string {
 	return path
 }
 
-// Expand returns the absolute path for a path that is absolute, or "~", or begins with "~/". It returns false for
-// another path, or if home is needed and not absolute.
-func Expand(path, home string) (string, bool) {
+// Expand returns a clean path with home in place of a leading "~" or "~/", and whether the path is absolute.
+func Expand(path, home string) (expanded string, isAbsolute bool) {
 	if path == "~" || strings.HasPrefix(path, "~/") {
-		path = filepath.Join(home, path[1:])
-		return path, filepath.IsAbs(home)
+		return filepath.Join(home, strings.TrimPrefix(path, "~")), filepath.IsAbs(home)
 	}
 	path = filepath.FromSlash(path)
 	return filepath.Clean(path), filepath.IsAbs(path)
@@ -71,15 +69,15 @@ func StateDir(getenv func(string) string) string {
 	return appDir(getenv, "XDG_STATE_HOME", "LocalAppData", ".local/state", "Library/Application Support")
 }
 
-// appDir returns the directory convtools in the directory that a variable names: windows on Windows, otherwise
-// variable. If variable has no absolute path, it returns the directory convtools in linux or darwin, which are relative
-// to the home directory. It returns "" if that is not known.
-func appDir(getenv func(string) string, variable, windows, linux, darwin string) string {
-	dir := getenv(variable)
+// appDir returns this program's directory, called convtools, in a directory for the files of all programs. On Windows
+// the variable windowsVariable names that directory, elsewhere the variable xdgVariable. If xdgVariable has no absolute
+// path, the directory is linux, or darwin on macOS, below the home directory. appDir returns "" if none is known.
+func appDir(getenv func(string) string, xdgVariable, windowsVariable, linux, darwin string) string {
+	dir := getenv(xdgVariable)
 	switch {
 	case runtime.GOOS == "windows":
-		dir = getenv(windows)
-	case filepath.IsAbs(dir): // the XDG Base Directory Specification has relative paths ignored
+		dir = getenv(windowsVariable)
+	case filepath.IsAbs(dir): // the XDG Base Directory Specification ignores relative paths
 	case runtime.GOOS == "darwin":
 		dir = filepath.Join(Home(getenv), darwin)
 	default:

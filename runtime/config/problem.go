@@ -48,14 +48,15 @@ func (e *Error) Diagnostics() (list diag.List) {
 	return list
 }
 
-// Sentences returns the first eight problems, a sentence each, and the number of the others.
+// Sentences returns a sentence for each of the first eight problems, and one with the number of further problems.
 func Sentences(problems []Problem) []string {
+	const most = 8
 	var sentences []string
-	for i, p := range problems {
-		if i == 8 {
-			return append(sentences, fmt.Sprintf("%d more like these", len(problems)-i))
-		}
+	for _, p := range problems[:min(most, len(problems))] {
 		sentences = append(sentences, p.Error())
+	}
+	if further := len(problems) - most; further > 0 {
+		sentences = append(sentences, fmt.Sprintf("%d more like these", further))
 	}
 	return sentences
 }
@@ -106,40 +107,46 @@ func (f *File) addProblem(keyPath place, hint, format string, args ...any) {
 	f.config.Add(Problem{problem, disabledTables(keyPath)})
 }
 
-// addUnknownKey adds a problem with a key that nothing reads. known are the keys that could stand there. The problem
-// disables the table that the key is in; for a key outside of all tables, the table whose name the author probably
-// meant. It disables [stores] too if the key may be meant to exclude conversations.
+// addUnknownKey adds a problem with a key that nothing reads. known are the keys that the table with key may have. The
+// problem disables the tables of [probableTables], and also [stores] if the key may be meant to exclude conversations.
 func (f *File) addUnknownKey(key place, known []string) {
-	var tables []string
-	name := key[len(key)-1].(string)
-	hint, meant := "known here: "+strings.Join(known, ", "), near.Name(name, known)
-	switch {
-	case len(key) > 1:
-		tables = disabledTables(key[:len(key)-1])
-		if meant != "" {
-			hint = "did you mean " + text.Quote(meant) + "?"
-		}
-	case name == "topic":
-		hint, tables = "topics stand under [kb.topic.<id>]", []string{"kb"}
-	case meant != "":
-		hint = "did you mean [" + meant + "]?"
-		if meant != "model" && meant != "mcp" { // other models and servers can be used
-			tables = []string{meant}
-		}
-	}
+	tables, hint := probableTables(key, known)
+	isProjects := f.Root != "" // f is a file of the project, not the user's
 	owner := cmp.Or(f.config.UserFile, "the user's own configuration")
-	switch excludes := f.mayExclude(key); {
-	case excludes && f.Root != "":
+	mayExclude := f.mayExclude(key)
+	switch {
+	case mayExclude && isProjects:
 		hint = "what is read of stores of conversations is for the user to say, in " + owner + "; a file called .convtools-exclude excludes this project"
 		tables = append(tables, "stores")
-	case excludes && !slices.Contains(tables, "stores"):
+	case mayExclude && !slices.Contains(tables, "stores"):
 		hint, tables = "write it below [stores]", append(tables, "stores")
-	case f.Root != "" && near.Name(name, []string{"trust"}) != "":
+	case isProjects && near.Name(key[len(key)-1].(string), []string{"trust"}) != "":
 		hint = "whom to trust is for the user to say, in " + owner
 	}
 	problem := f.position(key)
 	problem.Hint, problem.Message = hint, "unknown key "+inTable(key)
 	f.config.Add(Problem{problem, tables})
+}
+
+// probableTables returns the tables that an unknown key disables: the table that the key is in or, for a key outside of
+// all tables, the table whose name the author probably meant. hint is advice about the key.
+func probableTables(key place, known []string) (tables []string, hint string) {
+	name := key[len(key)-1].(string)
+	meant := near.Name(name, known)
+	isInTable := len(key) > 1
+	switch {
+	case isInTable && meant != "":
+		return disabledTables(key[:len(key)-1]), "did you mean " + text.Quote(meant) + "?"
+	case isInTable:
+		return disabledTables(key[:len(key)-1]), "known here: " + strings.Join(known, ", ")
+	case name == "topic":
+		return []string{"kb"}, "topics stand under [kb.topic.<id>]"
+	case meant == "model" || meant == "mcp": // other models and servers can be used
+		return nil, "did you mean [" + meant + "]?"
+	case meant != "":
+		return []string{meant}, "did you mean [" + meant + "]?"
+	}
+	return nil, "known here: " + strings.Join(known, ", ")
 }
 
 // mayExclude reports whether an unknown key, or a key below it, may be meant to exclude conversations from being read.

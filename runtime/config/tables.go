@@ -34,8 +34,7 @@ type Server struct {
 	URL     string            `toml:"url"` // over streamable HTTP
 }
 
-// Topic is a topic of the knowledge base, [kb.topic.ID]. A later file replaces the values of an earlier one, but adds
-// to its lists.
+// Topic is a table [kb.topic.ID]. A later file replaces the values of an earlier one, but adds to its lists.
 type Topic struct {
 	ID           string
 	Enable       bool     `toml:"enable"`
@@ -54,7 +53,7 @@ type Topic struct {
 	PatternAt map[[2]string]diag.Diagnostic
 }
 
-// readTopics adds the topics of a file to Topics.
+// readTopics adds the topics of a file to Topics: to a topic of an earlier file with the same id, or as a new topic.
 func (c *Config) readTopics(f *File) {
 	var kb struct {
 		Topics values `toml:"topic"`
@@ -73,7 +72,7 @@ func (c *Config) readTopics(f *File) {
 // addFile sets the fields of the topic that f has values for, and adds the patterns of f. topics are all topics of f.
 func (t *Topic) addFile(f *File, topics values) {
 	learned, disabled := t.Learned, t.Disabled
-	t.Learned, t.Disabled = nil, nil // decodeTable sets them to the patterns of f only
+	t.Learned, t.Disabled = nil, nil // decodeTable sets the fields to the patterns of f alone
 	keyPath := place{"kb", "topic", t.ID}
 	f.decodeTable(t, topics, keyPath...)
 	t.UsersOnly = f.Root == ""
@@ -87,20 +86,21 @@ func (t *Topic) addFile(f *File, topics values) {
 	t.Disabled = t.addPatterns(f, "disabled", disabled, t.Disabled)
 }
 
-// addPatterns returns patterns, which are those of earlier files, with more, the patterns of f, and sets PatternAt for
-// these. list is learned or disabled. A pattern after 64 others is a problem.
-func (t *Topic) addPatterns(f *File, list string, patterns, more []string) []string {
-	for i, pattern := range more {
-		keyPath := place{"kb", "topic", t.ID, list, i}
-		switch {
-		case slices.Contains(patterns, pattern):
-		case len(patterns) == 64:
-			f.addProblem(keyPath, "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than 64 patterns", inTable(keyPath[:4]))
-			return patterns
-		default:
-			patterns = append(patterns, pattern)
-			t.PatternAt[[2]string{list, pattern}] = f.position(keyPath)
+// addPatterns returns the patterns of earlier files and of the list of f, each once, and sets PatternAt for those of f.
+// The key of the list is learned or disabled. More than 64 patterns are a problem; the rest of the list is left out.
+func (t *Topic) addPatterns(f *File, key string, earlier, list []string) []string {
+	all := earlier
+	for i, pattern := range list {
+		if slices.Contains(all, pattern) {
+			continue
 		}
+		keyPath := place{"kb", "topic", t.ID, key, i}
+		if len(all) == 64 {
+			f.addProblem(keyPath, "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than 64 patterns", inTable(keyPath[:4]))
+			break
+		}
+		all = append(all, pattern)
+		t.PatternAt[[2]string{key, pattern}] = f.position(keyPath)
 	}
-	return patterns
+	return all
 }

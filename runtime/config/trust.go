@@ -27,38 +27,41 @@ func (e *OutsideError) Hint() string {
 	return "to allow it, add the directory that it leads to to directories in [trust] of " + e.UserFile
 }
 
-// OpenDir opens a directory of a project. path is relative to root, with slashes. OpenDir follows links to directories
-// in root and in the directories that the user trusts, and to no others, even if a link is replaced meanwhile. It reads
-// the user's configuration, which getenv finds, only for a path that leads out of the project. If the user does not
-// trust the directory that such a path leads to, the error is an [*OutsideError].
+// OpenDir opens the directory of a project at path, which is relative to root, with slashes. It follows links, also
+// those that are made meanwhile, only to directories in root and in directories that the user trusts. Any other path is
+// an [*OutsideError]. The user's configuration, which getenv finds, is read only if path leads out of root.
 func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	target, err := filepath.EvalSymlinks(filepath.Join(root, filepath.FromSlash(path)))
 	if err != nil {
 		return nil, err
 	}
-	dir, below, ok := enclosing([]string{root}, target)
-	if !ok {
+	allowed, below, isInside := enclosing([]string{root}, target)
+	if !isInside {
 		user := readUser(getenv)
-		if dir, below, ok = enclosing(user.Trust.Directories, target); !ok {
+		allowed, below, isInside = enclosing(user.Trust.Directories, target)
+		if !isInside {
 			return nil, &OutsideError{Path: path, UserFile: user.UserFile}
 		}
 	}
-	parent, err := safefile.OpenDir(dir)
+	parent, err := safefile.OpenDir(allowed)
 	if err != nil {
 		return nil, err
 	}
 	defer parent.Close()
-	return safefile.OpenDirIn(parent, below) // what has become a link meanwhile is followed only inside dir
+	return safefile.OpenDirIn(parent, below) // follows links that were made meanwhile only inside parent
 }
 
-// enclosing returns the first of some directories that is target or has target in it, without links in its path, and
-// the path of target relative to that directory. ok is false if there is none. The path target has no links.
+// enclosing returns the first of some directories that is target or has target in it, as a path without links, and the
+// path of target relative to that directory. ok is false if there is no such directory. The path target has no links.
 func enclosing(dirs []string, target string) (dir, below string, ok bool) {
-	for _, dir := range dirs {
-		if dir, err := filepath.EvalSymlinks(dir); err == nil {
-			if below, err := filepath.Rel(dir, target); err == nil && filepath.IsLocal(below) {
-				return dir, below, true
-			}
+	for _, candidate := range dirs {
+		dir, err := filepath.EvalSymlinks(candidate)
+		if err != nil {
+			continue
+		}
+		below, err := filepath.Rel(dir, target)
+		if err == nil && filepath.IsLocal(below) {
+			return dir, below, true
 		}
 	}
 	return "", "", false

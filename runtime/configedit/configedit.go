@@ -22,8 +22,7 @@ type Format int
 
 // The formats.
 const (
-	// JSON is RFC 8259: a comment or a trailing comma is an error, because the program that reads the file would
-	// refuse it too.
+	// JSON is RFC 8259, without comments and trailing commas: the program that reads the file would refuse them.
 	JSON Format = iota + 1
 	// JSONC is JSON with comments and trailing commas.
 	JSONC
@@ -31,8 +30,7 @@ const (
 	TOML
 )
 
-// A Member is one key of an entry. Value is a string, a bool or a []string; in JSON also []Member for an object, and
-// [][]Member for a list of objects.
+// A Member is a key of an entry. Value is a string, bool or []string; in JSON also []Member or [][]Member.
 type Member struct {
 	Key   string
 	Value any
@@ -70,11 +68,10 @@ func (e *ConflictError) Error() string {
 // makeTable is the advice for a value in the place of a table.
 const makeTable = "remove it, or make it one that holds keys and values"
 
-// errChecked is the error for an edit that would change another entry: a defect of this package, found before anything
-// was written.
+// errChecked is the error for an edit that would change another entry: a defect of this package. Nothing was written.
 var errChecked = errors.New("the edit would have changed something else in the file")
 
-// Get returns the decoded table at path. ok is false if nothing is there. Another value is a *ConflictError.
+// Get returns the decoded table at path, and whether it exists. A value that is no table is a *ConflictError.
 func Get(format Format, src []byte, path []string) (entry map[string]any, ok bool, err error) {
 	doc, err := decode(format, src)
 	if err != nil {
@@ -113,10 +110,12 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 	}
 	var changed []Member
 	for _, m := range members {
-		if value, ok := entry[m.Key]; !ok || !reflect.DeepEqual(value, decoded(m.Value)) {
-			changed = append(changed, m)
-			want[m.Key] = decoded(m.Value)
+		value, isThere := entry[m.Key]
+		if isThere && reflect.DeepEqual(value, decoded(m.Value)) {
+			continue
 		}
+		changed = append(changed, m)
+		want[m.Key] = decoded(m.Value)
 	}
 	if exists && len(changed) == 0 {
 		return src, nil
@@ -135,7 +134,8 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 
 // Remove returns src without the value at path. The tables around the value stay, even if they are empty then.
 func Remove(format Format, src []byte, path []string) ([]byte, error) {
-	if exists, err := Has(format, src, path); err != nil || !exists {
+	exists, err := Has(format, src, path)
+	if err != nil || !exists {
 		return src, err
 	}
 	remove := removeJSON
@@ -150,8 +150,8 @@ func Remove(format Format, src []byte, path []string) ([]byte, error) {
 	return checkEdit(format, src, append(bom, edited...), path, nil)
 }
 
-// checkEdit compares the documents src and edited. It returns edited if there is a single difference: edited has the
-// value want at path, or no value if want is nil. Otherwise it returns errChecked.
+// checkEdit returns edited if it differs from the document src in no more than the value at path, and has the value want
+// there, or no value if want is nil. Otherwise it returns errChecked.
 func checkEdit(format Format, src, edited []byte, path []string, want any) ([]byte, error) {
 	before, err := decode(format, src)
 	if err != nil {
@@ -161,12 +161,16 @@ func checkEdit(format Format, src, edited []byte, path []string, want any) ([]by
 	if err != nil {
 		return nil, errChecked
 	}
-	value, exists := lookup(after, path)
-	dropValue(before, path)
-	dropValue(after, path)
 	// For reflect.DeepEqual a NaN differs from itself.
 	equal := func(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
-	if exists != (want != nil) || exists && !equal(value, want) || !equal(before, after) {
+	value, exists := lookup(after, path)
+	isWanted := exists && equal(value, want)
+	if want == nil {
+		isWanted = !exists
+	}
+	dropValue(before, path)
+	dropValue(after, path)
+	if !isWanted || !equal(before, after) {
 		return nil, errChecked
 	}
 	return edited, nil
@@ -188,7 +192,7 @@ func splitBOM(src []byte) (bom, body []byte) {
 	return src[:n:n], body
 }
 
-// lookup returns the value at path in a decoded document.
+// lookup returns the value at path in a decoded document, and whether there is one.
 func lookup(doc any, path []string) (any, bool) {
 	for _, key := range path {
 		table, ok := doc.(map[string]any)
@@ -202,8 +206,7 @@ func lookup(doc any, path []string) (any, bool) {
 	return doc, true
 }
 
-// dropValue removes the value at path from a decoded document, and the tables around the value that become empty: a
-// TOML document need not have them.
+// dropValue removes the value at path from a decoded document, and the tables around it that become empty.
 func dropValue(doc map[string]any, path []string) {
 	if inner, ok := doc[path[0]].(map[string]any); ok && len(path) > 1 {
 		dropValue(inner, path[1:])
@@ -214,7 +217,7 @@ func dropValue(doc map[string]any, path []string) {
 	delete(doc, path[0])
 }
 
-// decoded returns the value that decoding returns for the value of a [Member].
+// decoded returns the value of a [Member] in the types that [decode] returns: map[string]any and []any.
 func decoded(value any) any {
 	items := []any{}
 	switch v := value.(type) {

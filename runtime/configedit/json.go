@@ -16,7 +16,8 @@ import (
 // maxDepth is the greatest depth of a document with comments: its parser recurses without a bound.
 const maxDepth = 10_000
 
-// decodeJSON is [decode] for JSON and JSONC. A number is a json.Number.
+// decodeJSON returns the decoded document, with numbers as json.Number. The error is a *SyntaxError or a
+// *ConflictError.
 func decodeJSON(format Format, src []byte) (map[string]any, error) {
 	// Programs disagree about the meaning of bytes that are not UTF-8.
 	if offset := text.Invalid(string(src)); offset >= 0 {
@@ -27,18 +28,17 @@ func decodeJSON(format Format, src []byte) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if root.Value == nil {
+		if root.Value == nil { // the document has only blanks and comments
 			return map[string]any{}, nil
 		}
-		root.Standardize()
+		root.Standardize() // removes comments and trailing commas
 		src = root.Pack()
 	}
 	if len(bytes.TrimSpace(src)) == 0 {
 		return map[string]any{}, nil
 	}
-	var invalid *json.SyntaxError
-	if err := json.Unmarshal(src, new(json.RawMessage)); errors.As(err, &invalid) {
-		e := syntaxError(src, int(invalid.Offset)-1, invalid.Error())
+	if invalid, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(src, new(json.RawMessage))); ok {
+		e := syntaxError(src, int(invalid.Offset)-1, invalid.Error()) // Offset counts the wrong byte too
 		e.Detail += " (comments and trailing commas are not allowed in this file)"
 		return nil, e
 	}
@@ -55,13 +55,14 @@ func decodeJSON(format Format, src []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// parseJSONC parses a document. A document of blanks and comments only has a nil Value, and is no error.
+// parseJSONC parses a document. A document that has only blanks and comments is no error: its Value is nil.
 func parseJSONC(src []byte) (hujson.Value, error) {
 	depth := 0
 	for i, c := range src {
 		switch c {
 		case '{', '[':
-			if depth++; depth > maxDepth {
+			depth++
+			if depth > maxDepth {
 				return hujson.Value{}, syntaxError(src, i, fmt.Sprintf("nested more than %d levels deep", maxDepth))
 			}
 		case '}', ']':
@@ -74,20 +75,19 @@ func parseJSONC(src []byte) (hujson.Value, error) {
 	if err == nil {
 		return root, nil
 	}
-	if _, err := hujson.Parse(append(padded, "{}"...)); err == nil {
-		return hujson.Value{}, nil // only the value is missing
+	if _, errWithValue := hujson.Parse(append(padded, "{}"...)); errWithValue == nil {
+		return hujson.Value{}, nil
 	}
 	e := syntaxError(src, len(src), err.Error())
-	// The errors of hujson have the position only in their text.
-	var line, column int
+	var line, column int // only the text of the error has the position
 	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr == nil && line <= e.Line {
 		e.Line, e.Column, e.Detail = line, column, text.Cut(errors.Unwrap(err).Error(), 80)
 	}
 	return hujson.Value{}, e
 }
 
-// walk returns the value at path. If there is none, it returns the deepest value on the way there, and the missing rest
-// of path. On the way, a value that is not an object and a key that an object has twice are a *ConflictError.
+// walk returns the value at path, or else the deepest value on the way there and the rest of path that is missing. A
+// value on the way that is not an object, and a key that an object has twice, are a *ConflictError.
 func walk(root *hujson.Value, path []string) (value *hujson.Value, missing []string, err error) {
 	value = root
 	for i, key := range path {
@@ -100,7 +100,7 @@ func walk(root *hujson.Value, path []string) (value *hujson.Value, missing []str
 			return value, path[i:], nil
 		case 1:
 			value = &object.Members[found[0]].Value
-		default: // programs disagree about which one counts
+		default: // programs disagree about which of the two members counts
 			return nil, nil, &ConflictError{Path: path[:i+1], Detail: "is in the file twice", Fix: "remove one of the two"}
 		}
 	}
@@ -123,12 +123,14 @@ func setJSON(src []byte, path []string, _ bool, members []Member) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	if root.Value == nil { // no document yet: it goes after the comments
-		out := bytes.Clone(src)
-		if len(out) > 0 && out[len(out)-1] != '\n' {
-			out = append(out, newline(src)...)
+	if root.Value == nil { // src has only blanks and comments: the document begins after these
+		eol := newline(src)
+		comments := string(src)
+		if comments != "" && !strings.HasSuffix(comments, "\n") {
+			comments += eol
 		}
-		return append(out, layout{newline(src), "  ", " "}.render(nested(path, members), "")+newline(src)...), nil
+		document := layout{eol, "  ", " "}.render(nested(path, members), "")
+		return []byte(comments + document + eol), nil
 	}
 	value, missing, err := walk(&root, path)
 	if err != nil {
@@ -138,7 +140,7 @@ func setJSON(src []byte, path []string, _ bool, members []Member) ([]byte, error
 		members = nested(missing, members)
 	}
 	for _, m := range members {
-		if _, _, err := walk(value, []string{m.Key}); err != nil {
+		if _, _, err := walk(value, []string{m.Key}); err != nil { // value is no object, or has the key twice
 			return nil, err
 		}
 		setMember(src, value, m)
@@ -209,36 +211,39 @@ func removeJSON(src []byte, path []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := len(path) - 1
-	if _, _, err := walk(&root, path); err != nil {
+	if _, _, err := walk(&root, path); err != nil { // the member is in no object, or twice in it
 		return nil, err
 	}
+	last := len(path) - 1
 	parent, _, err := walk(&root, path[:last])
 	if err != nil {
 		return nil, err
 	}
-	object, _ := parent.Value.(*hujson.Object) // walk has checked it
+	object, _ := parent.Value.(*hujson.Object) // the first walk has checked that it is an object with the member
 	removeMember(object, memberIndexes(object, path[last])[0])
 	return pack(&root), nil
 }
 
-// removeMember removes the member at index from an object. Comments beside the member come before what follows it: the
-// next member, or the closing brace.
+// removeMember removes the member at index from an object. The comments around the member are kept before the next
+// member, or before the closing brace. An Extra of package hujson has blanks and comments; nil after the value of the
+// last member means that no comma follows the value.
 func removeMember(object *hujson.Object, index int) {
 	m := object.Members[index]
-	beforeNext := &object.AfterExtra // the blanks and comments before what follows
+	beforeNext := &object.AfterExtra // before the closing brace
 	isLast := index == len(object.Members)-1
 	if !isLast {
 		beforeNext = &object.Members[index+1].Name.BeforeExtra
 	}
 	comments := bytes.TrimRight(slices.Concat(m.Name.BeforeExtra, m.Value.AfterExtra), " \t")
-	beginsWithNewline := bytes.HasPrefix(bytes.TrimLeft(*beforeNext, " \t\r"), []byte("\n"))
-	if beginsWithNewline || !bytes.Contains(comments, []byte("//")) { // otherwise a comment needs its line ending
+	newlineFollows := bytes.HasPrefix(bytes.TrimLeft(*beforeNext, " \t\r"), []byte("\n"))
+	needsNewline := bytes.Contains(comments, []byte("//")) && !newlineFollows
+	if !needsNewline {
 		comments = bytes.TrimRight(comments, " \t\r\n")
 	}
-	if isLast && index > 0 {
+	if isLast && index > 0 { // the member before m becomes the last one, with a comma if m has one
 		previous := &object.Members[index-1].Value
-		if m.Value.AfterExtra == nil { // the object has no comma at its end, and gets none
+		hasComma := m.Value.AfterExtra != nil
+		if !hasComma {
 			comments, previous.AfterExtra = slices.Concat(previous.AfterExtra, comments), nil
 		} else if previous.AfterExtra == nil {
 			previous.AfterExtra = hujson.Extra{}
@@ -247,7 +252,7 @@ func removeMember(object *hujson.Object, index int) {
 	*beforeNext = slices.Concat(comments, *beforeNext)
 	object.Members = slices.Delete(object.Members, index, index+1)
 	if len(object.Members) == 0 && len(bytes.TrimSpace(object.AfterExtra)) == 0 {
-		object.AfterExtra = nil
+		object.AfterExtra = nil // write {}
 	}
 }
 
@@ -269,8 +274,8 @@ type layout struct {
 	space string // after colons and commas
 }
 
-// render returns the value of a [Member] as text. A list of strings is on one line. An object begins on a line with the
-// given indentation.
+// render returns the value of a [Member] as text. A list of strings is on one line, and an object is if l.eol is empty.
+// indent is the indentation of the line on which the value begins.
 func (l layout) render(value any, indent string) string {
 	var items []string
 	switch v := value.(type) {

@@ -7,16 +7,16 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// List returns the decoded items of the list at path in a JSON document. It returns no items if there is nothing at
-// path. Another value than a list is a *ConflictError.
+// List returns the decoded items of the list at path in a JSON document, or no items if there is nothing at path. If the
+// value at path is not a list, the error is a *ConflictError.
 func List(src []byte, path []string) ([]any, error) {
 	doc, err := decode(JSON, src)
 	if err != nil {
 		return nil, err
 	}
-	value, ok := lookup(doc, path)
+	value, exists := lookup(doc, path)
 	list, isList := value.([]any)
-	if ok && !isList {
+	if exists && !isList {
 		return nil, &ConflictError{Path: path, Detail: "is not a list in brackets", Fix: "remove it, or make it one"}
 	}
 	return list, nil
@@ -48,8 +48,7 @@ func Append(src []byte, path []string, object []Member) ([]byte, error) {
 	return checkEdit(JSON, src, edited, path, append(slices.Clip(list), decoded(object)))
 }
 
-// RemoveItem returns a JSON document without the item at index, which must exist, of the list at path. The list stays,
-// even if it is empty then.
+// RemoveItem returns a JSON document without an item, which must exist, of the list at path. An empty list stays.
 func RemoveItem(src []byte, path []string, index int) ([]byte, error) {
 	list, err := List(src, path)
 	if err != nil {

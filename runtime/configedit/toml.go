@@ -28,16 +28,16 @@ func statements(src []byte) ([]statement, error) {
 	}
 	var list []statement
 	for _, st := range scanned {
-		to := len(src)
+		from, to := bytes.LastIndexByte(src[:st.Start], '\n')+1, len(src) // of the lines of st
 		if i := bytes.IndexByte(src[st.End:], '\n'); i >= 0 {
 			to = st.End + i + 1
 		}
-		list = append(list, statement{st, bytes.LastIndexByte(src[:st.Start], '\n') + 1, to})
+		list = append(list, statement{st, from, to})
 	}
 	return list, nil
 }
 
-// decodeTOML is [decode] for TOML.
+// decodeTOML returns the decoded document. The error is a *SyntaxError.
 func decodeTOML(src []byte) (map[string]any, error) {
 	// The decoder recurses into brackets without a bound.
 	if position, isDeep := tomlpos.Scan(src).Deep(); isDeep {
@@ -45,8 +45,7 @@ func decodeTOML(src []byte) (map[string]any, error) {
 	}
 	doc := map[string]any{}
 	_, err := toml.Decode(string(src), &doc)
-	var invalid toml.ParseError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[toml.ParseError](err); ok {
 		return nil, syntaxError(src, invalid.Position.Start, invalid.Message)
 	}
 	if err != nil {
@@ -55,9 +54,9 @@ func decodeTOML(src []byte) (map[string]any, error) {
 	return doc, nil
 }
 
-// setTOML returns src with the members set in the table at path, which exists or is new. A new table is at the end of
-// the document. An existing one gets new values in their places, and new members after its last statement. The error is
-// a *ConflictError: a table cannot be added to or has no header, or a comment in a value would be lost.
+// setTOML returns src with the members set in the table at path. A new table is added at the end. In an existing table,
+// new values take the place of old ones, and new members follow the last statement. A *ConflictError is for a table
+// that has no header or cannot be added to, and for a comment that would be lost.
 func setTOML(src []byte, path []string, exists bool, members []Member) ([]byte, error) {
 	list, err := statements(src)
 	if err != nil {
@@ -71,20 +70,22 @@ func setTOML(src []byte, path []string, exists bool, members []Member) ([]byte, 
 		return nil, noHeaderError(path)
 	}
 	out, copied := []byte(nil), 0 // out is src[:copied] with the new values
-	last := list[header]
+	last := list[header]          // the last statement of the table
 	for _, st := range list[header+1:] {
-		if st.Header { // of the next table
+		if isNextTable := st.Header; isNextTable {
 			break
 		}
 		last = st
 		i := slices.IndexFunc(members, func(m Member) bool { return slices.Equal(st.Name, []string{m.Key}) })
-		if value := src[st.Value:st.End]; i >= 0 && bytes.ContainsRune(value, '#') && bytes.ContainsRune(value, '\n') {
+		if i < 0 {
+			continue
+		}
+		old := src[st.Value:st.End]
+		if bytes.ContainsRune(old, '#') && bytes.ContainsRune(old, '\n') {
 			return nil, &ConflictError{Path: append(slices.Clip(path), st.Name...), Detail: "may have comments, which would be lost", Fix: "change it by hand"}
 		}
-		if i >= 0 {
-			out, copied = slices.Concat(out, src[copied:st.Value], []byte(tomlValue(members[i].Value))), st.End
-			members = slices.Delete(slices.Clone(members), i, i+1)
-		}
+		out, copied = slices.Concat(out, src[copied:st.Value], []byte(tomlValue(members[i].Value))), st.End
+		members = slices.Delete(slices.Clone(members), i, i+1) // the rest are new members
 	}
 	out = append(out, src[copied:last.to]...)
 	if len(out) > 0 && out[len(out)-1] != '\n' {
@@ -97,23 +98,23 @@ func setTOML(src []byte, path []string, exists bool, members []Member) ([]byte, 
 	return append(out, src[last.to:]...), nil
 }
 
-// appendTable returns src with a new table at its end. It returns a *ConflictError if a table around the new one is an
-// array of tables, or the value of a key: no table can be added to these.
+// appendTable returns src with a new table at path at the end. It returns a *ConflictError if no table can be added to
+// a table around the new one: that table is an array of tables, or is written as the value of a key.
 func appendTable(src []byte, list []statement, path []string, members []Member) ([]byte, error) {
-	var header []string
+	var header []string // of the table with the statement st
 	for _, st := range list {
 		if st.Header {
 			header = st.Name
-			if st.Array && len(header) < len(path) && slices.Equal(header, path[:len(header)]) {
+			if st.Array && len(header) < len(path) && beginsWith(path, header) {
 				return nil, &ConflictError{Path: header, Detail: "is written in a form that no table can be added to", Fix: makeTable}
 			}
 			continue
 		}
-		// Unlike this decoder, TOML and other parsers do not allow additions to a table in braces.
 		key := slices.Concat(header, st.Name)
-		if len(key) > len(path) || !slices.Equal(key, path[:len(key)]) {
+		if !beginsWith(path, key) {
 			continue
 		}
+		// This decoder allows additions to a table in braces, but TOML and other parsers do not.
 		conflict := &ConflictError{Path: path[:len(path)-1], Detail: "is written in a form that no table can be added to", Fix: makeTable}
 		if src[st.Value] == '{' {
 			conflict.Fix = "write what is in its braces as tables with headers, [" + toml.Key(conflict.Path).String() + ".NAME]"
@@ -121,7 +122,7 @@ func appendTable(src []byte, list []statement, path []string, members []Member) 
 		return nil, conflict
 	}
 	eol, gap := newline(src), ""
-	if len(bytes.TrimSpace(src)) > 0 {
+	if len(bytes.TrimSpace(src)) > 0 { // an empty line comes before the table
 		gap = eol
 		if src[len(src)-1] != '\n' {
 			gap += eol
@@ -139,9 +140,14 @@ func tomlTable(path []string, members []Member, eol string) string {
 	return text
 }
 
-// removeTOML returns src without the table at path, the tables inside that, and the empty line before each. It removes
-// whole lines, from a header to the last statement below it. Comments before a header stay: they may be about anything.
-// It returns a *ConflictError if none of these tables has a header.
+// beginsWith reports whether the first elements of path are those of prefix.
+func beginsWith(path, prefix []string) bool {
+	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
+}
+
+// removeTOML returns src without the table at path and the tables inside it. With each table it removes the lines from
+// the header to the last statement, and an empty line before the header. Comments before a header stay: they may be
+// about anything. If none of these tables has a header, removeTOML returns a *ConflictError.
 func removeTOML(src []byte, path []string) ([]byte, error) {
 	list, err := statements(src)
 	if err != nil {
@@ -149,14 +155,15 @@ func removeTOML(src []byte, path []string) ([]byte, error) {
 	}
 	out, copied := []byte(nil), 0 // out is src[:copied] without the tables
 	for i := 0; i < len(list); i++ {
-		st := list[i]
-		if !st.Header || len(st.Name) < len(path) || !slices.Equal(st.Name[:len(path)], path) {
+		header := list[i]
+		if !header.Header || !beginsWith(header.Name, path) {
 			continue
 		}
 		for i+1 < len(list) && !list[i+1].Header {
 			i++ // to the last statement of this table
 		}
-		out, copied = append(out, src[copied:emptyLineBefore(src, st.from)]...), list[i].to
+		out = append(out, src[copied:emptyLineBefore(src, header.from)]...)
+		copied = list[i].to
 	}
 	if copied == 0 {
 		return nil, noHeaderError(path)
@@ -170,17 +177,17 @@ func noHeaderError(path []string) error {
 	}
 }
 
-// emptyLineBefore returns the start of the line before the one that starts at offset if that line is blank, otherwise
-// offset.
+// emptyLineBefore returns the start of the blank line that ends at offset. Without such a line it returns offset.
 func emptyLineBefore(src []byte, offset int) int {
 	if offset == 0 {
 		return offset
 	}
-	start := bytes.LastIndexByte(src[:offset-1], '\n') + 1
-	if len(bytes.TrimSpace(src[start:offset])) > 0 {
-		return offset
+	beforeLineEnd := src[:offset-1]
+	previous := bytes.LastIndexByte(beforeLineEnd, '\n') + 1
+	if isBlank := len(bytes.TrimSpace(src[previous:offset])) == 0; isBlank {
+		return previous
 	}
-	return start
+	return offset
 }
 
 // tomlValue returns the text of a string, a bool or a []string.
@@ -200,8 +207,7 @@ func tomlValue(value any) string {
 	return `""`
 }
 
-// tomlString returns a string in quotes. A string with backslashes, such as a Windows path, is in single quotes if it
-// can be: nothing is escaped there.
+// tomlString returns a string in quotes. If possible, backslashes are in single quotes, where nothing is escaped.
 func tomlString(s string) string {
 	needsEscape := func(r rune) bool { return r == '\'' || unicode.IsControl(r) }
 	if strings.Contains(s, `\`) && !strings.ContainsFunc(s, needsEscape) {

@@ -11,8 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Code is the kind of a problem with an argument. Codes are part of the tool contract: prompts and tests may depend
-// on them.
+// Code is the kind of a problem with an argument. Codes are part of the tool contract.
 type Code string
 
 // The codes.
@@ -123,19 +122,17 @@ func Type(path, want string, got any, fix string) Problem {
 	return Problem{Path: path, Code: CodeType, Fix: fix, Message: path + " must be " + want + ", got " + kindOf(got) + " " + show(got) + "."}
 }
 
-// Enum returns the problem of a string that is not an allowed value. The fix is the nearest allowed value, or
-// fallback if none is near.
+// Enum returns the problem of a string that is not an allowed value. The fix is the nearest one, or else fallback.
 func Enum(path, got string, allowed []string, fallback string) Problem {
 	p := Problem{Path: path, Code: CodeEnum, Allowed: allowed, Nearest: near.Name(got, allowed), Fix: fallback}
 	if p.Nearest != "" {
-		p.Fix = encode(p.Nearest)
+		p.Fix = JSON(p.Nearest)
 	}
 	p.Message = path + ": " + text.Quote(got) + " is not allowed" + suggestion(p.Nearest) + " Allowed: " + strings.Join(allowed, ", ") + "."
 	return p
 }
 
-// Limit returns the problem of a number, length or item count outside its range. want completes the sentence "path
-// must be …".
+// Limit returns the problem of a number or a count outside its range. want completes the sentence "path must be …".
 func Limit(path string, code Code, want string, got any, fix string) Problem {
 	return Problem{Path: path, Code: code, Fix: fix, Message: path + " must be " + want + ", got " + show(got) + "."}
 }
@@ -223,7 +220,7 @@ func corrected(given []Argument, problems []Problem) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(encode(f.Name))
+		b.WriteString(JSON(f.Name))
 		b.WriteString(": ")
 		b.WriteString(f.Value)
 	}
@@ -234,8 +231,8 @@ func corrected(given []Argument, problems []Problem) string {
 // maxRepeated is the greatest length of a value in a corrected call, in bytes.
 const maxRepeated = 200
 
-// parameter returns the name of the argument that the problem is about: the path up to its first bracket or period. An
-// unknown name may have these itself.
+// parameter returns the name of the argument that the problem is about: the path up to the first bracket or period. The
+// path of an unknown parameter is a name that may have brackets and periods itself.
 func (p *Problem) parameter() string {
 	if p.Code == CodeUnknown && !p.member {
 		return p.Path
@@ -246,20 +243,23 @@ func (p *Problem) parameter() string {
 	return p.Path
 }
 
-// fixed returns the corrected value of an argument, or "" to remove it. If the whole value has a problem, the first
-// such problem's fix is the value. Otherwise the problems are inside the value: an array loses items with a problem,
-// except that a fix replaces a whole item; any other value is removed.
+// fixed returns the corrected value of an argument with problems, or "" if the argument has to be removed. A problem
+// with the whole value has the corrected value as its fix. Other problems are with items of an array: such an item is
+// replaced by the fix of its first problem, or removed if there is no fix or the problem is deeper inside the item. An
+// object with problems inside is removed.
 func fixed(a Argument, problems []Problem) string {
-	fixes := map[string]string{}
+	fixes := map[string]string{} // by the path of an item with a problem; "" removes the item
 	for _, p := range problems {
 		if p.Path == a.Name {
 			return p.Fix
 		}
-		itemPath, fix := p.Path, p.Fix
-		if end := strings.IndexByte(itemPath, ']'); end >= 0 && end+1 < len(itemPath) { // inside the item
-			itemPath, fix = itemPath[:end+1], ""
+		itemPath, inside, _ := strings.Cut(p.Path, "]")
+		itemPath += "]"
+		fix := p.Fix
+		if inside != "" {
+			fix = ""
 		}
-		if _, seen := fixes[itemPath]; !seen {
+		if _, hasEarlier := fixes[itemPath]; !hasEarlier {
 			fixes[itemPath] = fix
 		}
 	}
@@ -269,11 +269,10 @@ func fixed(a Argument, problems []Problem) string {
 	}
 	var kept []string
 	for i, item := range items {
-		fix, bad := fixes[Item(a.Name, i)]
-		switch {
-		case !bad:
+		fix, hasProblem := fixes[Item(a.Name, i)]
+		if !hasProblem {
 			kept = append(kept, string(item))
-		case fix != "":
+		} else if fix != "" {
 			kept = append(kept, fix)
 		}
 	}
@@ -295,17 +294,10 @@ func show(v any) string {
 	if n, ok := v.(json.Number); ok {
 		return text.Cut(n.String(), maxShown)
 	}
-	return text.Cut(encode(v), maxShown)
+	return text.Cut(JSON(v), maxShown)
 }
 
-func encode(v any) string {
-	text, err := marshal(v)
-	if err != nil {
-		return "(unprintable)"
-	}
-	return string(text)
-}
-
+// kindOf returns the JSON type of a value, with an article.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:

@@ -51,6 +51,7 @@ func (l *Library) Blame(ctx context.Context, q BlameQuery) (Blame, error) {
 	return twiceIfDamaged(func() (Blame, error) { return l.blame(ctx, &q) })
 }
 
+// blame answers a query once. If the index is damaged, it returns an error.
 func (l *Library) blame(ctx context.Context, q *BlameQuery) (b Blame, err error) {
 	asked, err := l.newQuery(&q.Filter, &b.Omitted)
 	if err == nil {
@@ -60,20 +61,21 @@ func (l *Library) blame(ctx context.Context, q *BlameQuery) (b Blame, err error)
 	if err != nil {
 		return b, err
 	}
-	blaming := &blaming{query: asked, file: l.fileFilter(q.File), asked: q}
-	candidates, err := blaming.candidates(ctx, q.Line)
+	search := &blaming{query: asked, file: l.fileFilter(q.File), asked: q}
+	candidates, err := search.candidates(ctx, q.Line)
 	if err != nil {
 		return b, err
 	}
 	if q.Line == "" {
 		b.Total = len(candidates)
-		b.Changes = blaming.lastChanges(ctx, candidates)
-	} else if b.Changes = blaming.newestBringing(ctx, candidates); len(b.Changes) == 0 {
-		// No change brought the whole line: each replaced a part of it.
-		if candidates, err = blaming.candidates(ctx, ""); err == nil {
-			blaming.inParts = true
-			b.Changes = blaming.newestBringing(ctx, candidates)
-		}
+		b.Changes = search.lastChanges(ctx, candidates)
+		return b, ctx.Err()
+	}
+	b.Changes = search.newestBringing(ctx, candidates)
+	if len(b.Changes) == 0 { // no change brought the whole line: each replaced a part of it
+		candidates, err = search.candidates(ctx, "")
+		search.inParts = true
+		b.Changes = search.newestBringing(ctx, candidates)
 	}
 	return b, cmp.Or(err, ctx.Err())
 }
@@ -92,11 +94,12 @@ type candidate struct {
 	newest time.Time // the time of the newest call that may have changed it
 }
 
-// candidates returns the conversations with a call that may have changed the file, and whose message has a text. Those
-// with the newest such call come first.
-func (b *blaming) candidates(ctx context.Context, text string) (found []candidate, err error) {
+// candidates returns the searched conversations that have a call that may have changed the file and that contains text.
+// The conversations with the newest such calls come first.
+func (b *blaming) candidates(ctx context.Context, text string) ([]candidate, error) {
+	var found []candidate
 	for _, s := range b.sources {
-		seen := map[string]bool{}
+		seen := map[string]bool{} // the first hit of a conversation is its newest call
 		for hit, err := range s.changes(ctx, b.file, text) {
 			if err != nil {
 				return nil, err
@@ -107,7 +110,7 @@ func (b *blaming) candidates(ctx context.Context, text string) (found []candidat
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return b.newest.Compare(a.newest) })
+	slices.SortStableFunc(found, func(x, y candidate) int { return y.newest.Compare(x.newest) })
 	return found, nil
 }
 
@@ -124,13 +127,14 @@ func (b *blaming) lastChanges(ctx context.Context, candidates []candidate) (last
 	return last
 }
 
-// newestBringing returns the newest change that brought the line, or if all such changes are late the newest of these;
-// none if no candidate brought the line.
+// newestBringing returns the newest change that brought the line; no change if none did. It returns a change later than
+// the query's Until only if no earlier change brought the line.
 func (b *blaming) newestBringing(ctx context.Context, candidates []candidate) []Change {
 	var best *Change
 	for _, c := range candidates {
-		if best != nil && c.newest.Before(best.Time) && !b.isLate(best) || ctx.Err() != nil {
-			break // all other changes are older
+		isFound := best != nil && !b.isLate(best) && c.newest.Before(best.Time) // the other candidates only have older changes
+		if isFound || ctx.Err() != nil {
+			break
 		}
 		for _, change := range b.readChanges(ctx, c) {
 			if b.brings(&change) && (best == nil || b.isBetter(&change, best)) {
@@ -166,26 +170,28 @@ func (b *blaming) brings(c *Change) bool {
 // leastPart is the least number of bytes of a text that can be a part of a line.
 const leastPart = 4
 
-// count returns how many lines of a text are the line. With inParts its first and its last line also count if they are
-// a part of the line.
+// count returns how many lines of a text are the line of the query. With inParts, the first and the last line of the text
+// also count if they are a part of the line.
 func (b *blaming) count(text string) (n int) {
-	line, lines := b.asked.Line, strings.Split(strings.Trim(text, "\n"), "\n")
+	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	for i, l := range lines {
 		l = strings.TrimSpace(l)
-		isEnd := i == 0 || i == len(lines)-1
-		if l == line || b.inParts && isEnd && len(l) >= leastPart && strings.Contains(line, l) {
+		isFirstOrLast := i == 0 || i == len(lines)-1
+		isPart := isFirstOrLast && len(l) >= leastPart && strings.Contains(b.asked.Line, l)
+		if l == b.asked.Line || b.inParts && isPart {
 			n++
 		}
 	}
 	return n
 }
 
-// readChanges returns the changes of the file by calls of a conversation, in the order of the calls, without those that
-// failed. It ignores errors of reading: a damaged conversation has the changes before the damage.
+// readChanges reads a conversation, and returns the changes of the file by calls that did not fail, in the order of the
+// calls. It ignores errors of reading: of a damaged conversation it returns the changes before the damage.
 func (b *blaming) readChanges(ctx context.Context, c candidate) (changes []Change) {
 	var numbering transcript.Numbering
 	request := ""
-	calls, failed := toolCalls{}, map[int]bool{} // failed is by the numbers of calls
+	calls := toolCalls{}
+	hasFailed := map[int]bool{} // by the number of the call's event
 	_, _ = c.Read(ctx, func(e *transcript.Event) bool {
 		number := numbering.Next(e.Kind)
 		call := calls.callOf(e, number)
@@ -193,7 +199,7 @@ func (b *blaming) readChanges(ctx context.Context, c candidate) (changes []Chang
 		case transcript.KindUser:
 			request = store.Request(string(e.Text))
 		case transcript.KindToolResult:
-			failed[call.number] = e.Failed
+			hasFailed[call.number] = e.Failed
 		case transcript.KindToolCall:
 			if edits := b.edits(e, c.Dir); len(edits) > 0 {
 				listed := Listed{Conversation: c.Conversation.Conversation, LastEventAt: c.LastAt}
@@ -204,7 +210,7 @@ func (b *blaming) readChanges(ctx context.Context, c candidate) (changes []Chang
 	})
 	kept := changes[:0]
 	for _, change := range changes {
-		if !failed[change.Event] {
+		if !hasFailed[change.Event] {
 			change.Calls = len(kept) + 1
 			kept = append(kept, change)
 		}

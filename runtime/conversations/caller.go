@@ -17,29 +17,30 @@ type Caller struct {
 	Recorded bool
 }
 
-// Caller returns the conversation that a call comes from. Evidence in the call itself counts more than evidence in
-// the process: a program that was started from another one's shell has the environment of both. If two programs are
-// as likely, it returns none.
+// Caller returns the conversation that a call comes from, by the strongest evidence that a store has. Evidence in the
+// call itself is stronger than that in the environment of the process: a program that was started from the shell of
+// another program has the variables of both. If the evidence of two programs is as strong, the result has no ids.
 func (l *Library) Caller(ctx context.Context, from caller.Caller) Caller {
 	var best store.Caller
-	name, several := "", false // the program of best, and whether another program is as likely
+	name, isTie := "", false // the program of best, and whether another program has evidence as strong
 	for _, s := range l.stores {
 		r, ok := s.(store.Recognizer)
 		if !ok {
 			continue
 		}
-		switch c := r.Caller(ctx, from); {
-		case c.Evidence > best.Evidence, c.Evidence == best.Evidence && s.Name() == name && len(best.IDs) == 0:
-			best, name, several = c, s.Name(), false
-		case c.Evidence == best.Evidence && s.Name() != name:
-			several = true
+		c := r.Caller(ctx, from)
+		isEqual, isSameProgram := c.Evidence == best.Evidence, s.Name() == name
+		if c.Evidence > best.Evidence || isEqual && isSameProgram && len(best.IDs) == 0 {
+			best, name, isTie = c, s.Name(), false
+		} else if isEqual && !isSameProgram {
+			isTie = true
 		}
 		if best.Evidence == store.ByCall && len(best.IDs) > 0 {
-			break
+			break // no evidence is stronger
 		}
 	}
 	c := Caller{Recorded: best.Evidence != store.NoEvidence}
-	if !several {
+	if !isTie {
 		c.IDs = best.IDs
 	}
 	return c

@@ -30,12 +30,12 @@ type command struct {
 	runs, failures int
 }
 
-// commands adds the commands that rank highest for the question to the results, best first. It counts the runs of a
-// command that have a word of the question.
+// commands adds the shell commands that rank highest for the question to the results, best first: each with the numbers
+// of its runs and failures. Only runs with a word of the question count.
 func (r *ranking) commands(ctx context.Context) error {
 	found := map[string]*command{}
 	for i := range r.asks.Terms {
-		r.asks.Terms[i].Common = false // commands are few, and what most messages have tells them apart
+		r.asks.Terms[i].Common = false // commands are few: also a word of most messages tells them apart
 	}
 	for _, s := range r.result.query.sources {
 		q := r.asks
@@ -65,7 +65,8 @@ func (r *ranking) commands(ctx context.Context) error {
 	return nil
 }
 
-// collectRuns adds each message with a score in a conversation, as a run, to the found command with the same essence.
+// collectRuns adds the runs of commands in a conversation, which are its messages with a score, to the found commands.
+// found has the commands by their essence.
 func (r *ranking) collectRuns(s *source, in *index.Ranked, found map[string]*command) error {
 	for i, m := range in.Messages {
 		if m.Score == 0 {
@@ -83,7 +84,8 @@ func (r *ranking) collectRuns(s *source, in *index.Ranked, found map[string]*com
 			found[key] = c
 		}
 		c.runs++
-		hasFailed, err := s.hasFailed(in.Messages[i:min(i+resultReach, len(in.Messages))])
+		after := in.Messages[i+1 : min(i+resultReach, len(in.Messages))]
+		hasFailed, err := s.hasFailed(&m, after)
 		if err != nil {
 			return err
 		}
@@ -91,7 +93,7 @@ func (r *ranking) collectRuns(s *source, in *index.Ranked, found map[string]*com
 			c.failures++
 		}
 		c.score = max(c.score, float64(m.Score))
-		if c.text == "" || m.Time.After(c.hit.Time) {
+		if isFirst := c.text == ""; isFirst || m.Time.After(c.hit.Time) {
 			c.text, c.hit = string(s.shown([]byte(x.command), extra)), s.newHit(in.Conversation, m, extra)
 			c.hit.Failed = hasFailed
 		}
@@ -99,23 +101,26 @@ func (r *ranking) collectRuns(s *source, in *index.Ranked, found map[string]*com
 	return nil
 }
 
-// hasFailed reports whether the result of a call is marked as an error. The first message is the call, and its result
-// may be among the others.
-func (s *source) hasFailed(messages []index.Scored) (bool, error) {
-	for _, m := range messages[1:] {
+// hasFailed reports whether the result of a call is marked as an error. It looks for the result among the messages
+// after the call, and returns false if the result is not there.
+func (s *source) hasFailed(call *index.Scored, after []index.Scored) (bool, error) {
+	for _, m := range after {
 		if kindOf(m.Kind) != transcript.KindToolResult {
 			continue
 		}
 		extra, err := s.view.Extra(m)
-		if err != nil || parseExtra(extra, transcript.KindToolResult).call == int(messages[0].Number) {
-			return isFailed(m.Kind), err
+		if err != nil {
+			return false, err
+		}
+		if x := parseExtra(extra, transcript.KindToolResult); x.call == int(call.Number) {
+			return isFailed(m.Kind), nil
 		}
 	}
 	return false, nil
 }
 
-// bestCommands returns the found commands with the highest scores, the best first. It changes the scores by the numbers
-// of runs and failures.
+// bestCommands returns the found commands with the highest scores, up to the limit, the best first. Before it compares
+// the scores, it raises that of a command with several runs, and lowers that of a command that never succeeded.
 func (r *ranking) bestCommands(found map[string]*command) (best []*command) {
 	for _, c := range found {
 		c.score *= 1 + runsCount*math.Log2(float64(c.runs))
@@ -125,19 +130,20 @@ func (r *ranking) bestCommands(found map[string]*command) (best []*command) {
 		best = append(best, c)
 	}
 	slices.SortFunc(best, func(a, b *command) int {
-		p, q := a.hit.Position(), b.hit.Position()
-		return cmp.Or(cmp.Compare(b.score, a.score), p.inIndex().Compare(q.inIndex()))
+		lastA, lastB := a.hit.Position(), b.hit.Position()
+		return cmp.Or(cmp.Compare(b.score, a.score), lastA.inIndex().Compare(lastB.inIndex()))
 	})
 	return best[:min(len(best), r.query.Limit)]
 }
 
-// essence returns a command without a change of directory before it, and without what only shortens its output.
+// essence returns a command without a change of directory before it, and without the pipes to head and tail and the
+// redirections of errors at its end.
 func essence(command string) string {
 	short := strings.TrimSpace(command)
 	if dir, rest, ok := strings.Cut(short, "&&"); ok && strings.HasPrefix(dir, "cd ") && len(strings.Fields(dir)) == 2 {
 		short = strings.TrimSpace(rest)
 	}
-	for before := ""; before != short; {
+	for before := ""; before != short; { // until nothing more can be removed
 		before = short
 		if pipe := strings.LastIndexByte(short, '|'); pipe > 0 {
 			filter := strings.TrimSpace(short[pipe+1:])

@@ -72,7 +72,7 @@ func (f *facts) problem() *Problem {
 	return &Problem{ID: f.ID, Kind: store.ProblemKind(f.Kind), Event: f.Event, Err: errors.New(f.Err)}
 }
 
-// problemOf returns the problem of a conversation that was read to its end but with parts left out; nil if none were.
+// problemOf returns the problem of a conversation that was read to its end, but without some parts; nil if all was read.
 func problemOf(id transcript.ID, totals *store.Totals) *Problem {
 	var left []string
 	if n := totals.TooLarge; n == 1 {

@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"os"
@@ -19,12 +20,13 @@ import (
 // maxFiles is the number of files of one call that an index keeps, and maxPath the bytes of each.
 const maxFiles, maxPath = 64, 1000
 
-// filesOf returns the paths of the changed files as an index keeps them: each on a line, once. It leaves out paths that
-// are too long or have a line break, and those after the first maxFiles.
+// filesOf returns the paths of the changed files as an index keeps them: each once, separated by line breaks. It returns
+// the first maxFiles, without paths that are too long or have a line break.
 func filesOf(edits []toolcall.Edit) string {
 	var files []string
 	for _, e := range edits {
-		if !slices.Contains(files, e.Path) && len(files) < maxFiles && len(e.Path) <= maxPath && !strings.Contains(e.Path, "\n") {
+		isKept := len(e.Path) <= maxPath && !strings.Contains(e.Path, "\n")
+		if isKept && len(files) < maxFiles && !slices.Contains(files, e.Path) {
 			files = append(files, e.Path)
 		}
 	}
@@ -48,12 +50,11 @@ func (l *Library) fileFilter(file string) *fileFilter {
 	if real, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil && filepath.IsAbs(file) {
 		file = filepath.Join(real, filepath.Base(file))
 	}
-	isInside := false
-	f.path, isInside = f.relative(slashed(file))
-	f.isExact = isInside || path.IsAbs(f.path)
+	name, isInside := f.relative(slashed(file))
+	f.path, f.isExact = name, isInside || path.IsAbs(name)
 	if len(f.roots) > 0 && !f.isExact {
-		_, err := os.Lstat(filepath.Join(f.roots[0], filepath.FromSlash(f.path)))
-		f.isExact = err == nil
+		_, err := os.Lstat(filepath.Join(f.roots[0], filepath.FromSlash(name)))
+		f.isExact = err == nil // a file of the project, and not the end of a path
 	}
 	return f
 }
@@ -61,8 +62,8 @@ func (l *Library) fileFilter(file string) *fileFilter {
 // slashed returns a path with slashes and without elements such as "..".
 func slashed(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
 
-// relative returns an absolute path relative to the root of the project that has the file. If none has, it returns the
-// path and false.
+// relative returns an absolute path relative to the root of the project that the path is below, and true. If the path is
+// below no root, it returns the path as it is, and false.
 func (f *fileFilter) relative(name string) (string, bool) {
 	for _, root := range f.roots {
 		if rest, ok := strings.CutPrefix(name, slashed(root)+"/"); ok {
@@ -72,8 +73,8 @@ func (f *fileFilter) relative(name string) (string, bool) {
 	return name, false
 }
 
-// matches reports whether a recorded path is that of the file. A relative one is below dir, the directory of the
-// conversation.
+// matches reports whether a recorded path is that of the file. A relative path is taken as below dir, the directory of
+// the conversation.
 func (f *fileFilter) matches(recorded, dir string) bool {
 	name := slashed(recorded)
 	isAbs := path.IsAbs(name) || len(name) > 1 && name[1] == ':' // a drive of Windows
@@ -81,7 +82,10 @@ func (f *fileFilter) matches(recorded, dir string) bool {
 		name = path.Join(slashed(dir), name)
 	}
 	name, isInside := f.relative(name)
-	return name == f.path || (!isInside || !f.isExact) && strings.HasSuffix(name, "/"+f.path)
+	if isInside && f.isExact {
+		return name == f.path
+	}
+	return name == f.path || strings.HasSuffix(name, "/"+f.path)
 }
 
 // edits returns the changes of the file by a call. dir is the directory of the conversation.
@@ -89,16 +93,13 @@ func (f *fileFilter) edits(e *transcript.Event, dir string) []toolcall.Edit {
 	return slices.DeleteFunc(toolcall.Edits(e), func(edit toolcall.Edit) bool { return !f.matches(edit.Path, dir) })
 }
 
-// changes yields the messages of calls that change a file and that have a text, the newest first. For an empty text it
-// looks for the name of the file. Calls that failed are among them. An error ends it.
+// changes yields the messages of calls that change a file and contain text, the newest first, also of calls that failed.
+// If text is empty, the messages contain the name of the file. An error is the last that changes yields.
 func (s *source) changes(ctx context.Context, f *fileFilter, text string) iter.Seq2[*index.Hit, error] {
-	pattern, name := excerpt.Literal(text, true), path.Base(f.path)
-	if text == "" {
-		pattern = excerpt.Literal(name, true)
-	}
+	pattern := excerpt.Literal(cmp.Or(text, path.Base(f.path)), true)
 	const calls = 1<<transcript.KindToolCall | commandKinds
 	q := index.Query{
-		Filter: index.Filter{Kinds: calls, Wanted: s.filter()}, Text: pattern.Required(), Find: pattern.Find, TextOnly: true,
+		Filter: index.Filter{Kinds: calls, Wanted: s.filter()}, Text: pattern.Required(), Has: pattern.HasRequired, TextOnly: true,
 	}
 	return func(yield func(*index.Hit, error) bool) {
 		for hit, err := range s.view.Search(ctx, q) {
@@ -107,20 +108,22 @@ func (s *source) changes(ctx context.Context, f *fileFilter, text string) iter.S
 				return
 			}
 			_, extra, err := hit.Read()
+			if err != nil {
+				yield(nil, err)
+				return
+			}
 			x := parseExtra(extra, kindOf(hit.Kind))
 			isOfFile := func(recorded string) bool { return f.matches(recorded, readFacts(hit.Conversation).Dir) }
-			if err == nil && (x.files == "" || !slices.ContainsFunc(strings.Split(x.files, "\n"), isOfFile)) {
-				continue
-			}
-			if !yield(hit, err) {
+			changesFile := x.files != "" && slices.ContainsFunc(strings.Split(x.files, "\n"), isOfFile)
+			if changesFile && !yield(hit, nil) {
 				return
 			}
 		}
 	}
 }
 
-// keepChanged keeps in the lists of the sources the conversations with a call that changes the file of the filter.
-// Without a file it keeps all.
+// keepChanged removes from the lists of the sources the conversations without a call that changes the file of the
+// filter. If the filter has no file, it removes none.
 func (q *query) keepChanged(ctx context.Context) error {
 	if q.filter.File == "" {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// open sets the view to the index as it is, unless there is a view, and returns the note of the index. It returns false
-// if there is no usable index or note.
+// open sets the view of the source to the index as it is now, unless the source has a view, and returns the note in the
+// view. It returns false if no view can be opened or the note cannot be read.
 func (s *source) open() (note indexNote, ok bool) {
 	if s.view == nil {
 		view, err := s.index.View()
@@ -24,8 +24,8 @@ func (s *source) open() (note indexNote, ok bool) {
 	return noteOf(s.view)
 }
 
-// prepare updates and opens the indexes of the stores, and selects the conversations to search. Without listAll it
-// does not list a store whose index has exactly these. It leaves out stores without an index.
+// prepare updates and opens the indexes of the stores, and selects the conversations to search. Unless listAll is set, it
+// does not list a store whose index has exactly these conversations. It removes stores without an index from the query.
 func (q *query) prepare(ctx context.Context, listAll bool) error {
 	if err := q.refresh(ctx, q.omitted); err != nil {
 		return err
@@ -50,12 +50,13 @@ func (q *query) prepare(ctx context.Context, listAll bool) error {
 // both may have the same conversation.
 func (q *query) hasIndexed(ctx context.Context, s *source) bool {
 	note, ok := s.open()
-	if !ok || note.Version == "" || len(q.ids)+len(q.filter.Labels) > 0 || q.filter.File != "" {
+	needsList := len(q.ids) > 0 || len(q.filter.Labels) > 0 || q.filter.File != ""
+	if needsList || !ok || note.Version == "" { // without a version the index lacks conversations
 		return false
 	}
 	isCopy := func(other *source) bool { return other != s && other.Name() == s.Name() }
 	isThere := func(id transcript.ID) bool { return s.view.Lookup(string(id)) != nil }
-	// Only a list finds the relatives of a conversation, and leaves out forgotten and excluded ones.
+	// Only a list leaves out forgotten conversations, and excluded ones with their relatives.
 	isForgotten := slices.ContainsFunc(slices.Collect(maps.Keys(q.settings.forgotten)), isThere)
 	if isForgotten || slices.ContainsFunc(q.sources, isCopy) || slices.ContainsFunc(q.exclude, isThere) {
 		return false
@@ -64,27 +65,37 @@ func (q *query) hasIndexed(ctx context.Context, s *source) bool {
 	return err == nil && version == note.Version
 }
 
-// selectListed sets the wanted conversations of a source to those in its list. It adds the problems of those that could
-// not be read to the omitted, and counts those that could not be read at all as missed.
+// selectListed sets the wanted conversations of a source to those in its list. It adds the problems of reading them to
+// the omitted, and counts the conversations that could not be read at all as missed.
 func (q *query) selectListed(s *source) {
 	s.wanted = map[string]*store.Conversation{}
 	for i := range s.list {
 		c := &s.list[i]
 		s.wanted[string(c.ID)] = c
-		problem := s.unread[c.ID]
-		if known := s.view.Lookup(string(c.ID)); problem == nil && known != nil {
-			f := readFacts(known)
-			if problem = f.problem(); problem == nil {
-				continue
-			}
+		problem := s.problem(c.ID)
+		if problem == nil {
+			continue
 		}
-		p := *cmp.Or(problem, &Problem{ID: c.ID, Kind: store.Unreadable, Err: errUnread})
+		p := *problem
 		p.Source = c.Source
 		if p.Kind == store.Unreadable {
 			s.missed++
 		}
 		q.omitted.Problems = append(q.omitted.Problems, p)
 	}
+}
+
+// problem returns the problem of reading a listed conversation, now or when it was indexed; nil for none.
+func (s *source) problem(id transcript.ID) *Problem {
+	if p := s.unread[id]; p != nil {
+		return p
+	}
+	known := s.view.Lookup(string(id))
+	if known == nil {
+		return &Problem{ID: id, Kind: store.Unreadable, Err: errUnread}
+	}
+	f := readFacts(known)
+	return f.problem()
 }
 
 // filter returns a function that reports by its key whether a conversation of the index is searched; nil if all are.
@@ -95,8 +106,8 @@ func (s *source) filter() func(key string) bool {
 	return func(key string) bool { return s.wanted[key] != nil }
 }
 
-// matched returns the [Matched] of a conversation of the index, always the same one. It describes the conversation as
-// it was listed, or if it was not, as the index has it.
+// matched returns the [Matched] of a conversation of the index, for one conversation always the same pointer. It
+// describes the conversation as the store lists it, or if the store was not listed, as the index has it.
 func (s *source) matched(c *index.Conversation) *Matched {
 	m := s.found[c.Key]
 	if m == nil {
@@ -119,7 +130,7 @@ func (s *source) shown(text, extra []byte) []byte {
 	return text
 }
 
-// newHit returns the hit for a message, of a conversation and with extra data in the index.
+// newHit returns the hit for a message in the index. c is the message's conversation, and extra its encoded data.
 func (s *source) newHit(c *index.Conversation, m index.Scored, extra []byte) Hit {
 	kind := kindOf(m.Kind)
 	x := parseExtra(extra, kind)
@@ -129,8 +140,8 @@ func (s *source) newHit(c *index.Conversation, m index.Scored, extra []byte) Hit
 	}
 }
 
-// byConversation adds all matching events and titles to the results, with the number of their matching lines, sorted by
-// the conversations in the order of the query. Matches of our tools are only counted, unless they are asked for.
+// byConversation adds all matching events and titles to the results, with the number of their matching lines. It sorts
+// them by conversation, in the order of the query. It only counts matches of our tools, unless they are asked for.
 func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 	for _, s := range r.query.sources {
 		r.Searched += len(s.wanted) - s.missed
@@ -149,17 +160,19 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 				lines = q.Pattern.Count(text)
 			}
 			isOwn := q.isOwn(hit.Kind, extra)
-			switch isAsked := q.isAsked(kindOf(hit.Kind)) || q.Errors && isFailed(hit.Kind); {
-			case lines == 0, !isAsked && !(isOwn && q.OwnToo): // no match, or not searched
-			case isOwn && !q.OwnToo:
+			isAsked := q.isAsked(kindOf(hit.Kind)) || q.Errors && isFailed(hit.Kind) || q.OwnToo && isOwn
+			if lines == 0 || !isAsked {
+				continue
+			}
+			if isOwn && !q.OwnToo {
 				r.Own += lines
-			default:
+			} else {
 				r.addHit(s.newHit(hit.Conversation, hit.Scored(), extra), lines)
 			}
 		}
 	}
 	sortBy(r.Conversations, q.Sort, q.Ascending, func(m *Matched) *Listed { return &m.Listed })
-	place := map[*Matched]int{}
+	place := map[*Matched]int{} // in the sorted conversations
 	for i, c := range r.Conversations {
 		place[c] = i
 	}
@@ -171,8 +184,9 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 
 // addTitles adds the hits for the matching titles of a source, if the query searches titles.
 func (r *Results) addTitles(q *SearchQuery, s *source) {
-	// A selection without the scope of titles leaves them out.
-	if q.Pattern == nil || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo || q.Commands) {
+	isAnywhere := q.Scopes == 0 && !q.Errors && !q.OwnToo && !q.Commands // no part of the conversations is selected
+	isSearched := isAnywhere || q.Scopes&transcript.ScopeTitle != 0
+	if q.Pattern == nil || !isSearched {
 		return
 	}
 	for key, listed := range s.wanted {
@@ -183,7 +197,8 @@ func (r *Results) addTitles(q *SearchQuery, s *source) {
 	}
 }
 
-// addHit adds a hit to the results, and its matching lines to the numbers of the results and the conversation.
+// addHit adds a hit with a number of matching lines to the results, with the first hit of a conversation also the
+// conversation. It adds the lines to the total and to the matches of the conversation.
 func (r *Results) addHit(h Hit, lines int) {
 	if h.Conversation.Matches == 0 {
 		r.Conversations = append(r.Conversations, h.Conversation)
@@ -194,72 +209,57 @@ func (r *Results) addHit(h Hit, lines int) {
 	r.Hits = append(r.Hits, h)
 }
 
-// findNewest adds the newest matching events to the results, newest first. If it has found all matches, their number is
-// the total; otherwise it counts them.
+// findNewest adds the newest matching events to the results, up to the limit and newest first, and counts all matches.
 func (r *Results) findNewest(ctx context.Context, q *SearchQuery) error {
-	isAll := q.After == nil // whether all matches are found
-	for _, s := range r.query.sources {
-		found := 0
-		for hit, err := range s.view.Search(ctx, q.forIndex(s)) {
-			if err != nil {
-				return err
-			}
-			if found > q.Limit { // one more than the limit shows that there are more
-				isAll = false
-				break
-			}
-			_, extra, err := hit.Read()
-			if err != nil {
-				return err
-			}
-			if q.isOwn(hit.Kind, extra) {
-				r.Own++
-				continue
-			}
-			found++
-			r.Hits = append(r.Hits, s.newHit(hit.Conversation, hit.Scored(), extra))
-		}
+	err := r.addNewest(ctx, q)
+	if err == nil && q.After != nil {
+		counted := *q
+		counted.After, counted.Limit = nil, -1 // no event is added
+		err = r.addNewest(ctx, &counted)
 	}
 	slices.SortFunc(r.Hits, func(a, b Hit) int {
-		p, q := a.Position(), b.Position()
-		return p.inIndex().Compare(q.inIndex())
+		positionA, positionB := a.Position(), b.Position()
+		return positionA.inIndex().Compare(positionB.inIndex())
 	})
-	r.Total, r.More = len(r.Hits), len(r.Hits) > q.Limit
+	r.More = len(r.Hits) > q.Limit
 	r.Hits = r.Hits[:min(len(r.Hits), q.Limit)]
-	if isAll {
-		return nil
-	}
-	return r.countMatches(ctx, *q)
+	return err
 }
 
 // mostCounted is the number of matches in an index that are counted: about five milliseconds.
 const mostCounted = 3000
 
-// countMatches sets the total and Own to the numbers of matching messages at any position, but counts only the newest
-// mostCounted of each index.
-func (r *Results) countMatches(ctx context.Context, q SearchQuery) error {
-	q.After, r.Total, r.Own = nil, 0, 0
+// addNewest adds the newest matching events of each index to the results: at most one more than the limit, which shows
+// that there are more. It sets the total and Own to the numbers of all matches, but of an index with more than
+// mostCounted it counts only those and the added ones, and sets AtLeast. With After nothing is counted.
+func (r *Results) addNewest(ctx context.Context, q *SearchQuery) error {
+	r.Total, r.Own, r.AtLeast = 0, 0, false
 	for _, s := range r.query.sources {
-		counted := 0
+		found, counted := 0, 0
 		for hit, err := range s.view.Search(ctx, q.forIndex(s)) {
 			if err != nil {
 				return err
 			}
-			if counted == mostCounted {
+			isFull := found > q.Limit
+			if isFull && (counted >= mostCounted || q.After != nil) {
 				r.AtLeast = true
 				break
 			}
 			counted++
 			var extra []byte
-			if isOfTool(hit.Kind) {
+			if !isFull || isOfTool(hit.Kind) {
 				if _, extra, err = hit.Read(); err != nil {
 					return err
 				}
 			}
 			if q.isOwn(hit.Kind, extra) {
 				r.Own++
-			} else {
-				r.Total++
+				continue
+			}
+			r.Total++
+			if !isFull {
+				found++
+				r.Hits = append(r.Hits, s.newHit(hit.Conversation, hit.Scored(), extra))
 			}
 		}
 	}

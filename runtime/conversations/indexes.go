@@ -60,15 +60,15 @@ func (x *Indexes) ofStore(set *settings, s store.Store) *index.Index {
 	return x.openOrReplace(set, indexName(s.Name(), s.Place()), nil)
 }
 
-// openOrReplace returns the open index with a name in the language of the settings. It first opens the index if it is
-// not open and failed is nil. If the open index is the failed one, which cannot be written, a new one in memory takes its
-// place for all libraries.
+// openOrReplace returns the open index with a name, in the language of the settings. If failed is nil, it opens the index
+// unless it is open. Otherwise failed is the index that could not be written: if it is still the open one, openOrReplace
+// replaces it, for all libraries, by a new index in memory.
 func (x *Indexes) openOrReplace(set *settings, name string, failed *index.Index) *index.Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	key := name + " " + string(set.language)
-	if x.open[key] != failed {
-		return x.open[key]
+	if open := x.open[key]; open != failed { // it is open, or was replaced before
+		return open
 	}
 	opened := index.InMemory()
 	if failed == nil && x.dir != "" {
@@ -82,9 +82,9 @@ func (x *Indexes) openOrReplace(set *settings, name string, failed *index.Index)
 	return opened
 }
 
-// cache returns the cache of values of the files of a store, which begins with the values in the store's index; nil
-// without indexes. The values have titles, and do not tell the project of a title, so that there is a cache for each
-// text of exclusions.
+// cache returns the cache of values from the files of a store. A new cache has the values that the index of the store
+// keeps. The result is nil if x is nil. Among the values are titles, which may be of excluded projects: so there is one
+// cache for each state of the exclusions.
 func (x *Indexes) cache(set *settings, kind, place string) *filecache.Cache {
 	if x == nil {
 		return nil
@@ -112,8 +112,8 @@ func (x *Indexes) cache(set *settings, kind, place string) *filecache.Cache {
 // savedFor returns the line of exclusions before the cached values that an index keeps.
 func savedFor(exclusions string) []byte { return []byte(exclusions + "\n") }
 
-// Foreign returns the directory of the indexes, or one above it, that belongs to another user; empty for none. Then no
-// index may be used: the owner of the directory could have put false messages there.
+// Foreign returns which of the directory of the indexes and the two directories above it belongs to another user; empty
+// for none. If there is one, no index may be used: its owner could have put false messages there.
 func (x *Indexes) Foreign() string {
 	if x == nil {
 		return ""
@@ -161,10 +161,11 @@ func (x *Indexes) removeOlder() {
 	parent := filepath.Dir(x.dir)
 	entries, _ := os.ReadDir(parent)
 	for _, e := range entries {
-		number, isIndex := strings.CutPrefix(e.Name(), "v")
-		n, err := strconv.ParseUint(number, 10, 64)
-		first, _, _ := strings.Cut(e.Name(), "-") // the first version had caches for lists
-		if isIndex && err == nil && n < indexFormat || first == "facts" || first == "facts2" {
+		number, hasNumber := strings.CutPrefix(e.Name(), "v")
+		version, err := strconv.ParseUint(number, 10, 64)
+		isOlder := hasNumber && err == nil && version < indexFormat
+		first, _, _ := strings.Cut(e.Name(), "-") // the first versions had no number
+		if isOlder || first == "facts" || first == "facts2" {
 			_ = os.RemoveAll(filepath.Join(parent, e.Name()))
 		}
 	}
@@ -223,13 +224,15 @@ func (l *Library) isUseless(dir string) bool {
 		return false
 	}
 	note, ok := noteOf(view)
-	places := filepath.SplitList(note.Place)
-	if slices.Contains(l.settings.Off, note.Store) || l.project != nil && slices.ContainsFunc(places, l.project.Excludes) {
+	places := filepath.SplitList(note.Place) // a place can be a list of paths
+	isOff := slices.Contains(l.settings.Off, note.Store)
+	if isOff || l.project != nil && slices.ContainsFunc(places, l.project.Excludes) {
 		return true
 	}
 	isThere := func(path string) bool {
 		_, err := os.Stat(path)
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	return ok && filepath.IsAbs(note.Place) && !isThere(note.Place) && !slices.ContainsFunc(places, isThere)
+	isGone := !isThere(note.Place) && !slices.ContainsFunc(places, isThere)
+	return ok && filepath.IsAbs(note.Place) && isGone
 }

@@ -72,9 +72,10 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 		return Inventory{}, err
 	}
 	all, here := set.project(&o, true), set.project(&o, false)
-	workspace, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
+	workspace, noWorkspace := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
 	isHere := func(c *store.Conversation) bool {
-		return here.Has(c.Dir) || err == nil && c.Source == "" && c.Dir == workspace.Root()
+		isJP := c.Source == ""
+		return here.Has(c.Dir) || isJP && noWorkspace == nil && c.Dir == workspace.Root()
 	}
 	inventory := Inventory{Project: here.Roots()[0], Excluded: here.Excluded().By, Exclude: set.Exclude, Missing: set.missing(), Warnings: set.warnings}
 	for _, k := range kinds() {
@@ -84,7 +85,7 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 		}
 		isOff := slices.Contains(set.Off, k.name)
 		if len(places) == 0 {
-			places = []placed{{}} // so that the kind is in the result
+			places = []placed{{}} // so that the result has a report for the kind
 		}
 		for _, placed := range places {
 			r := StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Place: placed.place, Found: placed.store != nil, Off: isOff}
@@ -108,8 +109,8 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	return inventory, nil
 }
 
-// addConversations lists a store, and sets the numbers and problems of the report from its conversations, of all
-// projects and of this one. A store that cannot be listed is a problem. The error is that of the context.
+// addConversations lists a store, and sets the numbers and problems of the report. isHere reports whether a conversation
+// is of the project; these are read too. A store that cannot be listed is a problem. The error is that of the context.
 func (r *StoreReport) addConversations(ctx context.Context, getenv func(string) string, s store.Store, all *project.Project, isHere func(*store.Conversation) bool) error {
 	listing, err := s.List(ctx, everything)
 	if err != nil {
@@ -144,8 +145,8 @@ func (r *StoreReport) addConversations(ctx context.Context, getenv func(string) 
 	return r.readHere(ctx, here)
 }
 
-// readHere reads the conversations of the project to their end, and adds the unknown records and the problems to the
-// report. The error is that of the context.
+// readHere reads the conversations of the project to their end, and adds the number of their unknown records and the
+// problems of reading them to the report. The error is that of the context.
 func (r *StoreReport) readHere(ctx context.Context, list []store.Conversation) error {
 	totals := make([]store.Totals, len(list))
 	damage := make([]error, len(list))

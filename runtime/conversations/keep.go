@@ -28,10 +28,10 @@ func Keepable() []string {
 	return slices.DeleteFunc(Sources(), func(name string) bool { return name == jp.Name || !IsProgram(name) })
 }
 
-// Keep copies the conversations of a kind of store, of all projects, into the user's data directory, for good. It does
-// not copy conversations that the settings exclude. If dry is set, it only counts. It calls progress with the number
-// of conversations of a store that are done, and the number of all. The error is that of the settings, of a store that
-// cannot be listed, or of the context; a conversation that cannot be copied is a problem of the result.
+// Keep copies the conversations of a kind of store, of all projects that the settings do not exclude, into the user's
+// data directory, for good. If dry is set, it only counts. It calls progress with the number of conversations of a store
+// that are done, and the number of all in the store. The error is that of the settings, of a store that cannot be
+// listed, or of the context; a conversation that cannot be copied is a problem of the result.
 func (o Options) Keep(ctx context.Context, source string, dry bool, progress func(done, all int)) (kept Kept, err error) {
 	set, err := readSettings(&o)
 	if err != nil {
@@ -43,6 +43,9 @@ func (o Options) Keep(ctx context.Context, source string, dry bool, progress fun
 	}
 	k := kindNamed(source)
 	places, err := k.places(&o, set, set.project(&o, true))
+	if err != nil {
+		return kept, err
+	}
 	seen := map[transcript.ID]bool{}
 	for _, placed := range places {
 		if _, isCopies := placed.store.(*copies.Store); placed.store == nil || isCopies {
@@ -62,10 +65,11 @@ func (o Options) Keep(ctx context.Context, source string, dry bool, progress fun
 		}
 		listing.Close()
 	}
-	return kept, errors.Join(err, ctx.Err())
+	return kept, ctx.Err()
 }
 
-// copy copies a conversation with a writer, unless it is forgotten, and counts it or adds the problem.
+// copy copies a conversation with a writer, unless it is forgotten. It counts the conversation by the outcome, or adds
+// the problem of copying it.
 func (k *Kept) copy(ctx context.Context, w *copies.Writer, c *store.Conversation, isForgotten bool) {
 	if isForgotten {
 		k.Forgotten++
@@ -76,11 +80,18 @@ func (k *Kept) copy(ctx context.Context, w *copies.Writer, c *store.Conversation
 		k.Problems = append(k.Problems, Problem{ID: c.ID, Source: c.Source, Err: err})
 		return
 	}
-	*map[archive.Outcome]*int{archive.New: &k.New, archive.Updated: &k.Updated, archive.Unchanged: &k.Unchanged}[outcome]++
+	switch outcome {
+	case archive.New:
+		k.New++
+	case archive.Updated:
+		k.Updated++
+	case archive.Unchanged:
+		k.Unchanged++
+	}
 }
 
 // Forget makes all queries leave out some conversations from now on. It removes the copies of the conversations, and
-// purges the indexes of them. The files of the program that recorded them stay.
+// erases the conversations from the indexes. The files of the program that recorded them stay.
 func (l *Library) Forget(ctx context.Context, o Options, ids ...transcript.ID) error {
 	forgotten, err := copies.ReadForgotten(o.env())
 	if err != nil {
@@ -92,12 +103,13 @@ func (l *Library) Forget(ctx context.Context, o Options, ids ...transcript.ID) e
 	for _, id := range ids {
 		forgotten[id] = true
 	}
-	// This is first: a conversation without its copy and not forgotten could be lost.
+	// This comes first: a conversation must not lose its copy while it is not forgotten.
 	if err := forgotten.Write(o.env()); err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if w, err := copies.Create(o.env(), SourceOf(id), true); err != nil {
+		const dry = true // the directory need not exist
+		if w, err := copies.Create(o.env(), SourceOf(id), dry); err != nil {
 			return err
 		} else if _, err := w.Remove(id); err != nil {
 			return err
@@ -111,17 +123,20 @@ func (l *Library) Forget(ctx context.Context, o Options, ids ...transcript.ID) e
 	return nil
 }
 
-// purge erases conversations from the index of a store, with the cached titles of the store. It does nothing if there
-// is no usable index or it has none of them. The next query lists the store.
+// purge erases conversations from the index of a store, with the cached titles of the store, so that the next query
+// lists the store. It does nothing if there is no index, or it is damaged, or it has none of the conversations.
 func (l *Library) purge(ctx context.Context, s store.Store, ids []transcript.ID) error {
 	x := l.indexes.ofStore(l.settings, s)
 	view, err := x.View()
-	isThere := func(id transcript.ID) bool { return view.Lookup(string(id)) != nil }
-	if _, isDamaged := errors.AsType[*index.DamageError](err); isDamaged || errors.Is(err, fs.ErrNotExist) || err == nil && !slices.ContainsFunc(ids, isThere) {
+	if _, isDamaged := errors.AsType[*index.DamageError](err); isDamaged || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
+	}
+	isThere := func(id transcript.ID) bool { return view.Lookup(string(id)) != nil }
+	if !slices.ContainsFunc(ids, isThere) {
+		return nil
 	}
 	w, err := x.Write(ctx)
 	if err != nil {

@@ -22,10 +22,15 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 	return twiceIfDamaged(func() (Listing, error) { return l.list(ctx, &q) })
 }
 
+// list answers a query once. If an index is damaged, it returns an error.
 func (l *Library) list(ctx context.Context, q *ListQuery) (listing Listing, err error) {
 	asked, err := l.newQuery(&q.Filter, &listing.Omitted)
 	defer asked.closeLists()
-	if (q.Sizes && l.indexes.dir != "" && len(q.IDs) == 0 || q.File != "") && err == nil {
+	if err != nil {
+		return listing, err
+	}
+	indexSaves := q.Sizes && len(q.IDs) == 0 && l.indexes.dir != "" // the next query need not read the events again
+	if indexSaves || q.File != "" {
 		err = asked.refresh(ctx, &Omitted{}) // the list reports the same problems
 	}
 	if err == nil {
@@ -79,8 +84,8 @@ func (q *query) entries(asked *ListQuery) (entries []*entry) {
 	return entries
 }
 
-// fillAll sets the values that come from events in those entries for which needs returns true; with sizes also the
-// sizes.
+// fillAll sets the values that come from events, and if sizes is set the sizes, in the entries for which needs returns
+// true.
 func fillAll(ctx context.Context, entries []*entry, sizes bool, needs func(*entry) bool) {
 	parallel.Each(ctx, len(entries), func(numbers iter.Seq[int]) {
 		for i := range numbers {
@@ -91,17 +96,17 @@ func fillAll(ctx context.Context, entries []*entry, sizes bool, needs func(*entr
 	})
 }
 
-// fill sets the values that come from events, with sizes also the size: from the index if it is current, and otherwise
-// by reading the conversation. If that fails it sets Damage.
+// fill sets the values that come from events, and if sizes is set the size. It takes them from the index if that is
+// current, and otherwise reads the conversation. If the conversation cannot be read, it sets Damage instead.
 func (e *entry) fill(ctx context.Context, sizes bool) {
 	e.isFilled = true
-	f, err := e.in.indexedFacts(ctx, e.stored), error(nil)
+	f := e.in.indexedFacts(ctx, e.stored)
 	if f == nil {
-		f, err = countEvents(ctx, e.stored, sizes)
-	}
-	if err != nil {
-		e.Damage = &Problem{ID: e.ID, Kind: store.Unreadable, Err: err}
-		return
+		var err error
+		if f, err = countEvents(ctx, e.stored, sizes); err != nil {
+			e.Damage = &Problem{ID: e.ID, Kind: store.Unreadable, Err: err}
+			return
+		}
 	}
 	e.Events, e.LastEventAt = f.Events, f.LastAt
 	if sizes {
@@ -115,14 +120,16 @@ func (e *entry) fill(ctx context.Context, sizes bool) {
 	}
 }
 
-// indexedFacts returns the facts about a conversation in the index; nil if they are not current or not complete.
+// indexedFacts returns the facts about a conversation in the index; nil if the conversation has changed since it was
+// indexed, or was not read to its end.
 func (s *source) indexedFacts(ctx context.Context, c *store.Conversation) *facts {
 	if s.view == nil {
 		return nil
 	}
 	entry := s.view.Lookup(string(c.ID))
 	version, err := c.Version(ctx)
-	if entry == nil || err != nil || indexVersion(version, c) != entry.Version {
+	isCurrent := entry != nil && err == nil && entry.Version == indexVersion(version, c)
+	if !isCurrent {
 		return nil
 	}
 	if f := readFacts(entry); f.Read {
@@ -131,8 +138,8 @@ func (s *source) indexedFacts(ctx context.Context, c *store.Conversation) *facts
 	return nil
 }
 
-// countEvents reads a conversation to its end, and returns the facts; with sizes also those of the texts. The facts of
-// a damaged conversation are those of its readable part: the error is never of damage.
+// countEvents reads a conversation to its end, and returns the facts about it, with the size only if sizes is set. Of a
+// damaged conversation it returns the facts about the part before the damage, and no error.
 func countEvents(ctx context.Context, c *store.Conversation, sizes bool) (*facts, error) {
 	var counts counting
 	var measure func(e *transcript.Event) bool
@@ -143,7 +150,8 @@ func countEvents(ctx context.Context, c *store.Conversation, sizes bool) (*facts
 		}
 	}
 	totals, err := c.Read(ctx, measure)
-	if _, isDamage := errors.AsType[*store.DamageError](err); err != nil && !isDamage {
+	_, isDamage := errors.AsType[*store.DamageError](err)
+	if err != nil && !isDamage {
 		return nil, err
 	}
 	f := facts{Conversation: c.Conversation}
@@ -188,7 +196,7 @@ func (l *Listed) ActiveAt() time.Time {
 	return l.LastEventAt
 }
 
-// time returns the time by which a conversation is sorted in an order by times.
+// time returns the time by which a conversation is sorted, if s is an order by times.
 func (s Sort) time(l *Listed) time.Time {
 	switch s {
 	case ByActivity:
@@ -206,29 +214,30 @@ func (s Sort) time(l *Listed) time.Time {
 	return l.CreatedAt
 }
 
-// compare compares conversations by an order. Missing values come last in both directions.
+// compare compares a and b as [cmp.Compare] does, by the value of the order. A missing value comes last in both
+// directions.
 func (s Sort) compare(a, b *Listed, ascending bool) int {
 	var order int
-	missing := [2]bool{} // whether a and b have no value
+	var missingA, missingB bool // a or b has no value
 	switch s {
 	case ByID:
 		order = a.ID.Compare(b.ID)
 	case ByLocality:
 		order = strings.Compare(a.Locality, b.Locality)
 	case BySize:
-		missing = [2]bool{a.Damage != nil, b.Damage != nil}
+		missingA, missingB = a.Damage != nil, b.Damage != nil
 		order = cmp.Compare(a.Events, b.Events)
 	default:
 		timeA, timeB := s.time(a), s.time(b)
-		missing = [2]bool{timeA.IsZero(), timeB.IsZero()}
+		missingA, missingB = timeA.IsZero(), timeB.IsZero()
 		order = timeA.Compare(timeB)
 	}
 	switch {
-	case missing[0] && missing[1]:
+	case missingA && missingB:
 		return 0
-	case missing[0]:
+	case missingA:
 		return 1
-	case missing[1]:
+	case missingB:
 		return -1
 	case ascending:
 		return order

@@ -36,10 +36,12 @@ func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (markedK
 func isOfTool(kind uint8) bool          { return toolKinds>>(kind&^copiedKind)&1 != 0 }
 func isFailed(kind uint8) bool          { return failedKinds>>(kind&^copiedKind)&1 != 0 }
 
-// messageKind returns the kind of an event's message. command is the command that the event runs; empty for none.
+// messageKind returns the kind that the message of an event has in an index. command is the shell command that the event
+// runs; empty for none.
 func messageKind(e *transcript.Event, command string) uint8 {
 	kind := uint8(e.Kind)
-	if e.Kind == transcript.KindToolResult && e.Failed || command != "" {
+	isFailure := e.Kind == transcript.KindToolResult && e.Failed
+	if isFailure || command != "" {
 		kind += markedKind
 	}
 	if e.Copied {
@@ -98,8 +100,8 @@ type toolCall struct {
 // have no result yet.
 type toolCalls map[string][]toolCall
 
-// callOf returns the call that an event with a number is, or that the event is the result of; the zero value for
-// another event. It must be called with all events of a conversation in order.
+// callOf returns the call that an event makes, or whose result the event is; the zero value for another event. number is
+// the number of the event. callOf must be called with all events of a conversation in order.
 func (c toolCalls) callOf(e *transcript.Event, number int) (call toolCall) {
 	open := c[e.CallID]
 	switch e.Kind {
@@ -115,19 +117,20 @@ func (c toolCalls) callOf(e *transcript.Event, number int) (call toolCall) {
 	case transcript.KindToolResult:
 		if len(open) > 0 {
 			call = open[0]
-		}
-		if len(open) > 0 && e.CallID == "" { // results come in the order of the calls
-			c[""] = open[1:]
+			if e.CallID == "" { // without ids, results come in the order of the calls
+				c[""] = open[1:]
+			}
 		}
 	}
 	return call
 }
 
-// extra returns the data of the message of an event with a number. It must be called as callOf.
+// extra returns the data that an index keeps with the message of an event. number is the number of the event. extra must
+// be called with all events of a conversation in order.
 func (c toolCalls) extra(e *transcript.Event, number int) indexExtra {
 	call := c.callOf(e, number)
 	x := indexExtra{tool: call.tool, turn: e.Turn, unnumbered: e.Index + 1 - number}
-	if call.number != number {
+	if isResult := call.number != number; isResult {
 		x.call = call.number
 	}
 	if role := e.RoleName(); role != e.Kind.Role().String() {
@@ -147,15 +150,16 @@ type messageReader struct {
 	problem      *Problem            // set if the conversation could not be read without a problem
 }
 
-// messages yields the messages that the index does not have, as far as they can be read. After the last one it fills in
-// the entry and the problem. If the conversation does not begin with the messages in the index, it yields no message
-// but [errRewritten]. It yields the error of a context that is done.
+// messages yields the messages of the conversation that the index does not have, as far as they can be read. After the
+// last message it sets the entry and the problem of the reader. If the conversation does not begin with the messages in
+// the index, it yields only [errRewritten]. If the context is done, it yields the error of the context and ends.
 func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, error) bool) {
 	return func(yield func(*index.Message, error) bool) {
 		var counts counting
 		var extra, head []byte
-		calls, sum, read := toolCalls{}, sha256.New(), 0
-		isStopped, isRewritten := false, false
+		calls := toolCalls{}
+		sum, read := sha256.New(), 0           // of the messages read
+		isStopped, isRewritten := false, false // why reading ended early
 		totals, err := r.conversation.Read(ctx, func(e *transcript.Event) bool {
 			number := counts.next(e)
 			x := calls.extra(e, number)
@@ -171,15 +175,16 @@ func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, 
 			for _, part := range [][]byte{head, extra, m.Text} {
 				sum.Write(part)
 			}
-			if read++; read <= r.before.Messages {
-				isRewritten = read == r.before.Messages && !bytes.Equal(sum.Sum(nil), r.before.Sum)
-				return !isRewritten
+			read++
+			if read > r.before.Messages {
+				isStopped = !yield(&m, nil)
+			} else if read == r.before.Messages { // the messages in the index must have the same sum
+				isRewritten = !bytes.Equal(sum.Sum(nil), r.before.Sum)
 			}
-			isStopped = !yield(&m, nil)
-			return !isStopped
+			return !isStopped && !isRewritten
 		})
 		switch {
-		case isStopped: // the caller wants no more
+		case isStopped: // the caller wants no more messages
 		case ctx.Err() != nil:
 			yield(nil, ctx.Err())
 		case isRewritten || read < r.before.Messages:
@@ -191,8 +196,8 @@ func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, 
 	}
 }
 
-// finishEntry sets the version and the facts of the entry, and the problem. err is the error of reading the
-// conversation.
+// finishEntry sets the version and the facts of the reader's entry, and the reader's problem. err is the error of
+// reading the conversation.
 func (r *messageReader) finishEntry(counts *counting, totals *store.Totals, err error) {
 	r.entry.Version = r.version
 	f := facts{Conversation: r.conversation.Conversation}

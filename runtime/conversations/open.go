@@ -76,8 +76,8 @@ type Library struct {
 
 var _ Source = (*Library)(nil)
 
-// New returns a library of the conversations in stores. Its place is that of the first store. Without o.Indexes the
-// library has indexes of its own in memory.
+// New returns a library of the conversations in stores. The place of the library is that of the first store. If
+// o.Indexes is nil, the library has indexes of its own, in memory.
 func New(o Options, stores ...store.Store) *Library {
 	l := &Library{stores: stores, now: o.Now, indexes: o.Indexes, progress: o.Progress, settings: &settings{memory: &project.Memory{}}, hides: o.HideSecrets}
 	if len(stores) > 0 {
@@ -159,10 +159,10 @@ type placed struct {
 	named bool        // the user's settings name the place
 }
 
-// places returns the places of stores of a kind. For JP these are its workspaces. For another kind these are the homes
-// in the environment that have a store, the homes in the user's settings, and at last the user's copies of
-// conversations. If there are no homes, the usual one comes in place of them. A kind that is switched off has no
-// places. The error is that of opening the workspace.
+// places returns the places of a kind of store; none if the kind is switched off. The places of JP are its workspaces.
+// Those of another kind are the homes in the environment that have a store, the homes in the user's settings, and last
+// the user's copies of conversations. If there is no home, the usual home is a place without a store. The error is that of
+// opening the workspace.
 func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, error) {
 	if slices.Contains(set.Off, k.name) {
 		return nil, nil
@@ -170,9 +170,9 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 	if k.open == nil {
 		return workspaces(o, set, p)
 	}
-	usual := k.homes(o.env())
+	usual := k.homes(o.env()) // the usual home first, even if it is empty
 	usual = append(usual[:1], slices.DeleteFunc(usual[1:], func(home string) bool { return home == "" })...)
-	homes := append([]string{""}, usual[1:]...) // a store finds the usual home itself
+	homes := append([]string{""}, usual[1:]...) // for "" a store finds the usual home itself
 	var places []placed
 	for _, dir := range set.Directories[k.name] {
 		if !slices.Contains(usual, dir) && !slices.Contains(homes, dir) {
@@ -252,8 +252,8 @@ func (l *Library) Close() error {
 	return nil
 }
 
-// Nothing returns a [*NoWorkspaceError] for a project without a workspace if the other stores have neither
-// conversations nor problems. If one of these cannot be listed, or in any other case, it returns nil.
+// Nothing returns a [*NoWorkspaceError] if the project has no workspace of JP, and all stores of programs are listed
+// without conversations and problems. Otherwise it returns nil.
 func (l *Library) Nothing(ctx context.Context) error {
 	if l.nowhere == nil {
 		return nil
@@ -277,9 +277,9 @@ func (l *Library) Origins() (origins []StoreReport) {
 	return origins
 }
 
-// SearchSources returns the kinds of stores for a search over all conversations, as in [Filter.Sources], with
-// archives. If the environment names a database, these are only the kind of the database and the kinds that the user's
-// settings switch on. Kinds that are switched off are left out. The error is a [*config.Error].
+// SearchSources returns the kinds of stores for a search over all conversations, as in [Filter.Sources]: all kinds,
+// archives included. If the environment names a database, it returns only the kind of the database and the kinds that
+// the user's settings switch on. It leaves out kinds that are switched off. The error is a [*config.Error].
 func (o Options) SearchSources() ([]string, error) {
 	set, err := readSettings(&o)
 	if err != nil {
@@ -293,10 +293,11 @@ func (o Options) SearchSources() ([]string, error) {
 	case postgres.URL(o.env()) != "":
 		database = archive.Name
 	}
-	if database != "" && !slices.Contains(set.Off, database) {
+	isOff := func(name string) bool { return slices.Contains(set.Off, name) }
+	if database != "" && !isOff(database) {
 		names = append(slices.DeleteFunc(set.on, func(name string) bool { return name == database }), database)
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(set.Off, name) }), nil
+	return slices.DeleteFunc(names, isOff), nil
 }
 
 // Warnings returns sentences about settings that nothing reads.
@@ -308,9 +309,9 @@ func (o Options) Warnings() []string {
 	return set.warnings
 }
 
-// Register adds the JP workspace of a directory to the user's settings, unless JP knows it. It returns the root of
-// the workspace and the name of the changed file; empty for no change. The error is a [*NoWorkspaceError] or a
-// [*config.Error].
+// Register adds the JP workspace of a directory to the user's settings, unless JP itself knows the workspace. It returns
+// the root of the workspace, and the name of the file that it changed; empty for no change. The error is a
+// [*NoWorkspaceError] or a [*config.Error].
 func (o Options) Register() (root, file string, err error) {
 	w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
 	if err != nil {
@@ -331,7 +332,7 @@ func (o Options) RegisterDatabase(ctx context.Context, path string) (file string
 		return "", err
 	}
 	if s, ok := chatgpt.Open(store.Options{Home: path, Getenv: o.Getenv}); ok {
-		// A list of no conversation only tries to read the database.
+		// Listing an id that does not exist shows whether the database can be read.
 		listing, err := s.List(ctx, store.Scope{IDs: []transcript.ID{chatgpt.IDs().ID("none", "")}})
 		if err != nil {
 			return "", err

@@ -28,14 +28,14 @@ func (r *outdatedRecord) Read(_ context.Context, yield func(*transcript.Event) b
 	return store.Totals{Turns: r.Size.Turns, Events: r.Events, LastAt: r.LastAt}, nil
 }
 
-// fromIndex returns the conversations in a scope that the index of a store has and its list has not. It returns none
-// unless one of the problems of listing the store is a database that is too large to copy. If there are any, it
+// fromIndex returns the conversations in a scope that the index of a store has and the list of the store has not, if one
+// of the problems of listing is a database that is too large to copy; otherwise none. If it returns conversations, it
 // replaces the error of that problem by an [outdatedError].
 func (q *query) fromIndex(s *source, scope store.Scope, listed []store.Conversation, problems []Problem) (list []store.Conversation) {
 	var large *store.CopyTooLargeError
-	place := slices.IndexFunc(problems, func(p Problem) bool { return errors.As(p.Err, &large) })
-	note, ok := s.open()
-	if place < 0 || !ok {
+	i := slices.IndexFunc(problems, func(p Problem) bool { return errors.As(p.Err, &large) })
+	note, isIndexed := s.open()
+	if i < 0 || !isIndexed {
 		return nil
 	}
 	err := &outdatedError{large, time.Unix(note.Listed, 0).UTC()}
@@ -43,7 +43,8 @@ func (q *query) fromIndex(s *source, scope store.Scope, listed []store.Conversat
 		f := readFacts(c)
 		isListed := slices.ContainsFunc(listed, func(l store.Conversation) bool { return l.ID == f.ID })
 		isHere := !q.isPart(s.Name()) || q.project.Has(f.Dir)
-		if !isHere || isListed || !f.Read || !scope.Has(f.ID, f.Archived) {
+		isInScope := isHere && scope.Has(f.ID, f.Archived)
+		if isListed || !isInScope || !f.Read {
 			continue
 		}
 		problem := Problem{Source: s.Name(), ID: f.ID, Err: err} // shown for a conversation that is named by its id
@@ -52,7 +53,7 @@ func (q *query) fromIndex(s *source, scope store.Scope, listed []store.Conversat
 		})
 	}
 	if len(list) > 0 {
-		problems[place].Err = err
+		problems[i].Err = err
 	}
 	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
 	return list

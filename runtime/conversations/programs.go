@@ -18,20 +18,21 @@ import (
 // heldLabel is the label of a conversation of JP that was held with this program.
 const heldLabel = "convtools"
 
-// ResumeCommand returns the name of the program that recorded a conversation, and the arguments with which the program
-// goes on with it; nil if the program cannot be started with a session. A part of a session, such as the work of a
-// sub-agent, goes on as the session.
+// ResumeCommand returns the command line that goes on with a conversation in the program that recorded it: the name of
+// the program, then the arguments. It returns nil if the program has no such command. For a part of a session, such as
+// the work of a sub-agent, the command goes on with the session.
 func ResumeCommand(c *transcript.Conversation) []string {
 	program := cmp.Or(SourceOf(c.ID), jp.Name)
 	_, own, _ := c.ID.Split()
 	if _, isHeld := c.Labels[heldLabel]; isHeld && program == jp.Name {
 		program, own = sessions.Name, string(c.ID)
 	}
-	words := strings.Fields(kindNamed(program).resume)
 	if _, isAgents := c.Labels[pi.AgentLabel]; isAgents && program == pi.Name {
 		return nil // OpenClaw has no command that goes on with a session by its id
 	}
-	if own == "" || own[0] == '-' || len(words) == 0 { // the program would read '-' as a flag
+	words := strings.Fields(kindNamed(program).resume)
+	looksLikeFlag := strings.HasPrefix(own, "-")
+	if own == "" || looksLikeFlag || len(words) == 0 {
 		return nil
 	}
 	last := &words[len(words)-1]
@@ -49,7 +50,7 @@ func HowToDelete(id transcript.ID, place string) string {
 // retention returns after how many days the program of a kind of store deletes a session; 0 if it keeps sessions. home
 // is the directory of the program.
 func retention(kind, home string) int {
-	const usual, most = 30, 1 << 20
+	const usual, maxBytes = 30, 1 << 20 // days, and the size of a settings file
 	switch kind {
 	case gemini.Name:
 		return usual
@@ -57,7 +58,7 @@ func retention(kind, home string) int {
 		var settings struct {
 			Days *int `json:"cleanupPeriodDays"`
 		}
-		content, err := safefile.Read(filepath.Join(home, "settings.json"), most)
+		content, err := safefile.Read(filepath.Join(home, "settings.json"), maxBytes)
 		if err == nil && json.Unmarshal(content, &settings) == nil && settings.Days != nil {
 			return *settings.Days
 		}

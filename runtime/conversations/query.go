@@ -39,7 +39,7 @@ type source struct {
 }
 
 // newQuery begins a query to the stores that the filter includes. It reads nothing. The error is a [*BadIDError] for an
-// id in the filter. The query is returned also then.
+// id in the filter; the query is usable even then.
 func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
 	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{forgotten: l.settings.forgotten, whole: map[listed]*store.Listing{}}), filter: f, omitted: omitted}
 	for _, s := range l.stores {
@@ -47,10 +47,10 @@ func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
 			q.sources = append(q.sources, &source{Store: s, library: l, index: l.indexes.ofStore(l.settings, s), found: map[string]*Matched{}})
 		}
 	}
-	var err1, err2 error
-	q.ids, err1 = l.parseIDs(f.IDs)
-	q.exclude, err2 = l.parseIDs(f.Exclude)
-	return q, cmp.Or(err1, err2)
+	var errIDs, errExclude error
+	q.ids, errIDs = l.parseIDs(f.IDs)
+	q.exclude, errExclude = l.parseIDs(f.Exclude)
+	return q, cmp.Or(errIDs, errExclude)
 }
 
 // closeLists closes the lists of stores, unless they are those of the library.
@@ -61,7 +61,8 @@ func (q *query) closeLists() {
 }
 
 // parseIDs returns the ids in texts, each once. The error is a [*BadIDError] for the first text that is no id.
-func (l *Library) parseIDs(texts []string) (ids []transcript.ID, err error) {
+func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
+	var ids []transcript.ID
 	for _, text := range texts {
 		id, err := l.parseID(text)
 		if err != nil {
@@ -74,8 +75,8 @@ func (l *Library) parseIDs(texts []string) (ids []transcript.ID, err error) {
 	return ids, nil
 }
 
-// parseID returns the id that the text is for a store in the library, or else for another kind of store. The error is a
-// [*BadIDError].
+// parseID returns the id that a text is for the first store of the library that can parse the text, or else for another
+// kind of store. The error is a [*BadIDError].
 func (l *Library) parseID(text string) (id transcript.ID, err error) {
 	err = &BadIDError{Text: text, Reason: "there is no store of conversations"}
 	for _, s := range l.stores {
@@ -89,44 +90,45 @@ func (l *Library) parseID(text string) (id transcript.ID, err error) {
 	return id, err
 }
 
-// selectConversations lists the stores, and keeps in their lists the conversations that the filter selects. It notes
-// which it omits as hidden or excluded.
+// selectConversations lists the stores, and removes from their lists the conversations that the filter does not select.
+// It adds those that are hidden or excluded to the omitted.
 func (q *query) selectConversations(ctx context.Context) error {
 	if err := q.listStores(ctx); err != nil {
 		return err
 	}
 	isNamed := len(q.ids) > 0
 	for _, s := range q.sources {
-		excluded := map[transcript.ID]bool{}
+		kin := map[transcript.ID]bool{}
 		if !isNamed && q.filter.Kin {
-			excluded = relatives(s.list, q.exclude[:min(1, len(q.exclude))])
+			kin = relatives(s.list, q.exclude[:min(1, len(q.exclude))])
 		}
-		s.list = slices.DeleteFunc(s.list, func(c store.Conversation) bool {
-			switch {
-			case !hasLabels(c.Labels, q.filter.Labels), !q.filter.hasSource(cmp.Or(c.Source, jp.Name)):
-				return true
-			case c.Hidden && !q.filter.Hidden && !isNamed:
+		isOmitted := func(c store.Conversation) bool {
+			isSelected := hasLabels(c.Labels, q.filter.Labels) && q.filter.hasSource(cmp.Or(c.Source, jp.Name))
+			isHidden := c.Hidden && !q.filter.Hidden && !isNamed
+			isExcluded := kin[c.ID] || slices.Contains(q.exclude, c.ID)
+			if isSelected && isHidden {
 				q.omitted.Hidden++
-				return true
-			case excluded[c.ID], slices.Contains(q.exclude, c.ID):
+			} else if isSelected && isExcluded {
 				q.omitted.Excluded = append(q.omitted.Excluded, c.ID)
-				return true
 			}
-			return false
-		})
+			return !isSelected || isHidden || isExcluded
+		}
+		s.list = slices.DeleteFunc(s.list, isOmitted)
 	}
 	return q.keepChanged(ctx)
 }
 
-// listStores lists the stores, except those whose index is enough: their conversations with the ids of the filter, or
-// without ids their live or archived ones. Of two stores with the same conversation, such as a home and a copy of it,
-// the first one keeps it. A store that cannot be listed is a problem; if it is the only one, the error is an
-// [*UnavailableError]. Other errors are that of the context, a [*NotFoundError] for ids that no store has, and the
-// error of Nothing if nothing is listed.
+// listStores sets the lists of the stores, except of those whose index is enough, to the conversations with the ids of
+// the filter; without ids, to the live or archived ones. If two stores have the same conversation, as a home and a copy
+// of the home do, it is only in the list of the first store.
+//
+// A store that cannot be listed is a problem; if it is the only store, the error is an [*UnavailableError]. Other errors
+// are that of the context, a [*NotFoundError] for ids that no store has, and the error of Nothing if nothing is listed.
 func (q *query) listStores(ctx context.Context) error {
-	problems, seen := q.switchedOff(), map[transcript.ID]bool{}
+	problems := q.switchedOff()
+	seen := map[transcript.ID]bool{} // in the list of a store
 	isSeen := func(id transcript.ID) bool { return seen[id] }
-	isNamed, isEmpty := len(q.ids) > 0, true
+	isNamed, isEmpty := len(q.ids) > 0, true // ids are given; no store has conversations so far
 	for _, s := range q.sources {
 		if s.byIndex {
 			isEmpty = false
@@ -154,7 +156,8 @@ func (q *query) listStores(ctx context.Context) error {
 		isEmpty = isEmpty && len(s.list) == 0 && IsProgram(s.Name())
 	}
 	if isNamed {
-		return cmp.Or(q.checkNamed(ctx, slices.DeleteFunc(slices.Clone(q.ids), isSeen), problems), ctx.Err())
+		missing := slices.DeleteFunc(slices.Clone(q.ids), isSeen)
+		return cmp.Or(q.checkNamed(ctx, missing, problems), ctx.Err())
 	}
 	q.omitted.Problems = append(q.omitted.Problems, problems...)
 	if isEmpty && len(q.omitted.Problems) == 0 {
@@ -163,12 +166,12 @@ func (q *query) listStores(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// switchedOff returns a problem for each kind of store that the filter names, itself or in an id, and that the user has
-// switched off.
+// switchedOff returns a problem for each kind of store that the user has switched off although the filter names it, or
+// has an id of it.
 func (q *query) switchedOff() (problems []Problem) {
 	for _, name := range q.settings.Off {
-		isOf := func(id transcript.ID) bool { return cmp.Or(SourceOf(id), jp.Name) == name }
-		if slices.Contains(q.filter.Sources, name) || slices.ContainsFunc(q.ids, isOf) {
+		isOfKind := func(id transcript.ID) bool { return cmp.Or(SourceOf(id), jp.Name) == name }
+		if slices.Contains(q.filter.Sources, name) || slices.ContainsFunc(q.ids, isOfKind) {
 			problems = append(problems, Problem{Source: name, Kind: store.SwitchedOff, Path: q.settings.file, Err: fmt.Errorf("%s is switched off", name)})
 		}
 	}
@@ -186,10 +189,10 @@ func withSource(s store.Store, problems []Problem) []Problem {
 // maxNearest is the number of ids that an error suggests.
 const maxNearest = 20
 
-// checkNamed adds the problems of the listed conversations to the omitted, except those of single fields. It returns
-// nil if no named conversation is missing. Otherwise the error is the first of the problems of listing the stores that
-// is about a missing conversation, or else that of the context, that of Nothing, or a [*NotFoundError] with similar
-// ids.
+// checkNamed adds the problems of the listed conversations to the omitted, except those of single fields. It returns nil
+// if no conversation that the filter names is missing. Otherwise the error is the first problem of listing the stores
+// that is about a missing conversation. If there is none, it is that of the context, that of Nothing, or a
+// [*NotFoundError] with similar ids.
 func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problems []Problem) error {
 	for _, s := range q.sources {
 		for i := range s.list {
@@ -214,9 +217,9 @@ func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problem
 			continue // the error is among the problems
 		}
 		for _, id := range missing {
-			for _, near := range store.Nearest(id, listing.Conversations) {
-				if len(e.Nearest) < maxNearest && !slices.Contains(e.Nearest, near) {
-					e.Nearest = append(e.Nearest, near)
+			for _, similar := range store.Nearest(id, listing.Conversations) {
+				if len(e.Nearest) < maxNearest && !slices.Contains(e.Nearest, similar) {
+					e.Nearest = append(e.Nearest, similar)
 				}
 			}
 		}
@@ -251,15 +254,15 @@ func (f *Filter) hasSource(source string) bool {
 // includes reports whether a query with the filter looks into a kind of store. It looks into an archive only if the
 // filter names the archive or an id of it.
 func (f *Filter) includes(source string) bool {
-	switch {
-	case len(f.IDs) == 0 && len(f.Sources) == 0:
-		return IsProgram(source)
-	case len(f.IDs) == 0:
-		return f.hasSource(source) || !slices.Contains(Sources(), source) // a store with conversations of any kind
-	case !IsProgram(source):
-		return slices.ContainsFunc(f.IDs, func(id string) bool { return SourceOf(transcript.ID(id)) == source })
+	if len(f.IDs) > 0 {
+		isOfSource := func(id string) bool { return SourceOf(transcript.ID(id)) == source }
+		return IsProgram(source) || slices.ContainsFunc(f.IDs, isOfSource)
 	}
-	return true
+	if len(f.Sources) > 0 {
+		hasAnyKind := !slices.Contains(Sources(), source) // the store has conversations of any kind
+		return hasAnyKind || f.hasSource(source)
+	}
+	return IsProgram(source)
 }
 
 // hasLabels reports whether labels has all wanted ones.
@@ -270,8 +273,9 @@ func hasLabels(labels map[string]string, wanted []Label) bool {
 	})
 }
 
-// relatives returns the ancestors and the listed descendants of the conversations with some ids, without these. A fork
-// is a descendant of the conversation that it was forked from, and a sub-agent's of the one that began it.
+// relatives returns the ids of the ancestors and the listed descendants of conversations, without ids itself, which has
+// the ids of these conversations. The parent of a fork is the conversation that it was forked from, and the parent of a
+// sub-agent's conversation is the one that began the sub-agent.
 func relatives(list []store.Conversation, ids []transcript.ID) map[transcript.ID]bool {
 	found, parents := map[transcript.ID]bool{}, map[transcript.ID]transcript.ID{}
 	for i := range list {
@@ -288,7 +292,9 @@ func relatives(list []store.Conversation, ids []transcript.ID) map[transcript.ID
 			found[ancestor] = true
 		}
 		for i := range list {
-			found[list[i].ID] = found[list[i].ID] || slices.Contains(ancestors(list[i].ID), id)
+			if slices.Contains(ancestors(list[i].ID), id) {
+				found[list[i].ID] = true
+			}
 		}
 	}
 	for _, id := range ids {
@@ -315,7 +321,7 @@ type listed struct {
 	set   store.Set
 }
 
-// close closes the lists.
+// close closes the listings of stores, and forgets them.
 func (l *lists) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -326,8 +332,8 @@ func (l *lists) close() {
 	l.open = nil
 }
 
-// list returns the conversations of a store in a scope, without forgotten ones and with titles, and the problems of
-// listing them. It lists a scope without ids once. The caller may change the results.
+// list returns the conversations of a store in a scope, with titles and without forgotten ones, and the problems of
+// listing the store. For a scope without ids it lists the store only the first time. The caller may change the slices.
 func (l *lists) list(ctx context.Context, s *source, scope store.Scope) ([]store.Conversation, []Problem, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -335,8 +341,8 @@ func (l *lists) list(ctx context.Context, s *source, scope store.Scope) ([]store
 	if err != nil {
 		return nil, nil, err
 	}
-	isOther := func(c store.Conversation) bool { return len(scope.IDs) == 0 && !scope.Has(c.ID, c.Archived) }
-	return slices.DeleteFunc(slices.Clone(listing.Conversations), isOther), slices.Clone(listing.Problems), nil
+	isOutside := func(c store.Conversation) bool { return len(scope.IDs) == 0 && !scope.Has(c.ID, c.Archived) }
+	return slices.DeleteFunc(slices.Clone(listing.Conversations), isOutside), slices.Clone(listing.Problems), nil
 }
 
 // all returns the list of all conversations of a store, as list does. It must not be changed.
@@ -346,12 +352,14 @@ func (l *lists) all(ctx context.Context, s *source) (*store.Listing, error) {
 	return l.listing(ctx, s, everything)
 }
 
-// listing returns a list that has the conversations of a scope, and may have others.
+// listing returns a listing that has the conversations of a scope, and may have more. It takes a listing that it has, or
+// lists the store.
 func (l *lists) listing(ctx context.Context, s *source, scope store.Scope) (*store.Listing, error) {
 	key, isNamed := listed{s.Store, scope.Set}, len(scope.IDs) > 0
 	all := l.whole[listed{s.Store, everything.Set}]
 	// In JP and with a command line, a conversation can be both live and archived: a list of everything has it as a live one.
-	if all != nil && len(all.Problems) == 0 && (scope.Set == store.Live || kindNamed(s.Name()).open != nil) {
+	canBeBoth := kindNamed(s.Name()).open == nil
+	if all != nil && len(all.Problems) == 0 && (scope.Set == store.Live || !canBeBoth) {
 		key.set = everything.Set
 	}
 	if known := l.whole[key]; known != nil && !isNamed {
@@ -363,7 +371,8 @@ func (l *lists) listing(ctx context.Context, s *source, scope store.Scope) (*sto
 	}
 	l.open = append(l.open, listing)
 	listing.Conversations = slices.DeleteFunc(listing.Conversations, func(c store.Conversation) bool { return l.forgotten[c.ID] })
-	if l.addTitles(ctx, s, listing.Conversations, isNamed); !isNamed {
+	l.addTitles(ctx, s, listing.Conversations, isNamed)
+	if !isNamed {
 		l.whole[key] = listing
 	}
 	return listing, nil

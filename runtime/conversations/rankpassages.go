@@ -36,7 +36,8 @@ func (r *Results) Passages(text string, most, total int) (spans []excerpt.Span) 
 }
 
 // passages adds the best passages in the found conversations to the results. It first reads the messages with the best
-// own scores, which can change these, then spreads the scores and reads the messages with the best scores.
+// own scores, because reading can raise these. Then it gives neighbours shares of the own scores, and reads the messages
+// with the best scores after that.
 func (r *ranking) passages(ctx context.Context, found []*ranked) error {
 	var scored, candidates []*rankedMessage
 	for _, c := range found {
@@ -88,43 +89,44 @@ func (c *ranked) sum() float64 {
 	return float64(best.Sum()) + coverage*c.covered
 }
 
-// spreadScores sets the scores of the messages: the own score, with shares of the own scores of the messages beside it,
-// of its request if it is the answer, and of the best message. Scores of messages that are no outcome are lowered.
+// spreadScores sets the score of each message to its own score plus shares of other own scores: those of the messages
+// beside it, that of its request if it is the answer, and that of the best message. Here a tool's result counts as much
+// as a statement. The score of other messages that are no outcome is lowered. A message without a score from itself or
+// its neighbours keeps 0.
 func (c *ranked) spreadScores() {
 	best := 0.0
 	var said []*rankedMessage
 	for _, m := range c.messages {
 		best = max(best, m.own)
-		if m.score = m.own; !isOfTool(m.Kind) {
+		if m.score = m.own / float64(kindCounts(m.Kind)); !isOfTool(m.Kind) {
 			m.saidPlace = len(said)
 			said = append(said, m)
 		}
 	}
+	shares := []float64{besideOne, besideTwo} // by the distance of two messages, less 1
 	for i, m := range said {
-		for before, share := range []float64{besideOne, besideTwo} {
-			if before = i - 1 - before; before >= 0 {
-				said[before].score += share * m.own
-				m.score += share * said[before].own
-			}
+		for j, share := range shares[:min(i, len(shares))] {
+			before := said[i-1-j]
+			before.score += share * m.own
+			m.score += share * before.own
 		}
-		const reached = 2 // messages after a request get shares already
-		if a := m.answer(); a != nil && a.saidPlace > i+reached {
+		if a := m.answer(); a != nil && a.saidPlace-i > len(shares) { // a nearer answer has its share
 			a.score += answerShare * m.own
 		}
 	}
 	for _, m := range c.messages {
-		if m.score == 0 { // neither it nor one beside it has a word of the question
+		if m.score == 0 {
 			continue
 		}
 		m.score += conversationShare * best
-		if !m.isOutcome() {
+		if isResult := kindOf(m.Kind) == transcript.KindToolResult; !isResult && !m.isOutcome() {
 			m.score *= asideCounts
 		}
 	}
 }
 
-// answer returns the last message of the assistant after a request and before the next one; nil if there is none, or if
-// m is no request.
+// answer returns the last message of the assistant between the request m and the next request; nil if there is none, or
+// if m is no request.
 func (m *rankedMessage) answer() (answer *rankedMessage) {
 	if kindOf(m.Kind) != transcript.KindUser {
 		return nil
@@ -149,14 +151,15 @@ func (m *rankedMessage) isOutcome() bool {
 	return isSaid(m) && (kindOf(m.Kind) == transcript.KindUser || len(rest) == 1 || isSaid(rest[1]))
 }
 
-// beside returns the message that is shown with a message: the user's reply to a question of the assistant, or the
-// assistant's message before a short reply; nil for none.
+// beside returns the message that is shown with m: the user's reply if m is a question of the assistant, or the
+// assistant's message before m if m is a short reply of the user; nil for none.
 func (m *rankedMessage) beside() *rankedMessage {
 	all := m.conversation.messages
 	if next := m.place + 1; m.asks && next < len(all) && kindOf(all[next].Kind) == transcript.KindUser {
 		return all[next]
 	}
-	if kindOf(m.Kind) != transcript.KindUser || !m.isShort(shortAnswer) {
+	isShortReply := kindOf(m.Kind) == transcript.KindUser && m.isShort(shortAnswer)
+	if !isShortReply {
 		return nil
 	}
 	for _, before := range slices.Backward(all[:m.place]) {
@@ -184,8 +187,8 @@ func (r *ranking) shows(m *rankedMessage) bool {
 	return r.inRange(m.Number) && q.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) && q.isIn(m.Time)
 }
 
-// keepDistinct returns the first candidates that were read, up to the limit, each text once. It sets their scores, and
-// adds to the first one with a text the other conversations with that text.
+// keepDistinct returns the first candidates that were read, up to the limit, and of those with the same text only the
+// first. It sets the scores of their passages, and adds the other conversations with the text to Also of the first.
 func (r *ranking) keepDistinct(candidates []*rankedMessage) (kept []*rankedMessage) {
 	texts := map[string]*rankedMessage{"": nil} // an empty text is not kept
 	for _, m := range candidates {
@@ -193,18 +196,22 @@ func (r *ranking) keepDistinct(candidates []*rankedMessage) (kept []*rankedMessa
 			break
 		}
 		p := m.hit.Passage
-		same, ok := texts[p.Text]
-		if !ok {
+		first, isSeen := texts[p.Text]
+		if !isSeen {
 			texts[p.Text], p.Score = m, m.score
 			kept = append(kept, m)
-		} else if same != nil && same.conversation != m.conversation && !slices.Contains(same.hit.Also, m.conversation.ID) {
-			same.hit.Also = append(same.hit.Also, m.conversation.ID)
+			continue
+		}
+		isElsewhere := first != nil && first.conversation != m.conversation
+		if isElsewhere && !slices.Contains(first.hit.Also, m.conversation.ID) {
+			first.hit.Also = append(first.hit.Also, m.conversation.ID)
 		}
 	}
 	return kept
 }
 
-// addResults adds the found conversations, which are sorted, and the kept messages, by their scores, to the results.
+// addResults adds the found conversations, which are sorted, to the results, and the hits of the kept messages, which it
+// sorts by their scores. It also sets the totals.
 func (r *ranking) addResults(found []*ranked, kept []*rankedMessage) (err error) {
 	result, places := r.result, map[*ranked]int{}
 	for i, c := range found {
@@ -224,8 +231,8 @@ func (r *ranking) addResults(found []*ranked, kept []*rankedMessage) (err error)
 	return nil
 }
 
-// latest returns the last statement of a conversation with nearly the best own score, and reads it; nil if there is
-// none.
+// latest reads and returns the last message of a conversation that was said, and whose own score is nearly the best of
+// the conversation; nil if there is none.
 func (r *ranking) latest(c *ranked) (*Hit, error) {
 	best := 0.0
 	for _, m := range c.messages {
@@ -240,7 +247,7 @@ func (r *ranking) latest(c *ranked) (*Hit, error) {
 	return nil, nil
 }
 
-// readBest sorts messages by a score, best first, and reads the first readAt of them.
+// readBest sorts messages by the score that a function returns, the best first, and reads the first readAt messages.
 func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score func(*rankedMessage) float64) error {
 	slices.SortFunc(messages, func(a, b *rankedMessage) int {
 		return cmp.Or(cmp.Compare(score(b), score(a)), b.Time.Compare(a.Time), cmp.Compare(a.Number, b.Number))
@@ -253,9 +260,9 @@ func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score
 	return nil
 }
 
-// read reads the text of a message, unless it was read, and sets asks and hit with the best passage. An assistant's
-// message without a word of the question has its end as passage, where proposals and questions are. The own score grows
-// by that of adjacent words in the passage.
+// read reads a message, unless it was read, and sets hit, with the best passage, and asks. Of an assistant's message
+// without a word of the question the passage is the end, where proposals and questions are. read adds the value of
+// adjacent words in the passage to the own score.
 func (r *ranking) read(m *rankedMessage) error {
 	if m.hit != nil {
 		return nil
@@ -264,9 +271,9 @@ func (r *ranking) read(m *rankedMessage) error {
 	if err != nil {
 		return err
 	}
-	for len(text) > readAhead { // this bounds the time of an answer
+	if len(text) > readAhead { // this bounds the time of an answer
 		_, size := utf8.DecodeLastRune(text[:readAhead])
-		text = text[:readAhead-size]
+		text = text[:readAhead-size] // size: the last character may be cut
 	}
 	text = m.conversation.in.shown(text, extra)
 	isAssistant := kindOf(m.Kind) == transcript.KindAssistant

@@ -12,24 +12,23 @@ import (
 	"github.com/convtools/convtools/runtime/index/terms"
 )
 
-// maxPhrases is the number of different phrases of a question that an event must have. Later quotes are read as
-// words.
+// maxPhrases is the number of different phrases of a question that an event must have. Later quotes are read as words.
 const maxPhrases = 8
 
 // maxRankWords is the number of different terms of a question that are looked for.
 const maxRankWords = 64
 
-// newRanking begins a ranking: it finds the phrases and the words of the question. Function words are left out unless
-// there are no other words. There may be no words at all.
+// newRanking begins a ranking: it finds the phrases in quotation marks and the words of the question. It leaves out
+// function words, such as "the", unless the question has no other words. There may be no words at all.
 func (l *Library) newRanking(q *SearchQuery, result *Results) *ranking {
 	r := &ranking{query: q, result: result, terms: terms.NewReader(l.settings.language)}
 	result.terms = r.terms
 	rest := strings.ToValidUTF8(q.Question, "\ufffd")
 	var words strings.Builder
 	for len(r.phrases) < maxPhrases {
-		before, after, ok := strings.Cut(rest, `"`)
-		phrase, behind, closed := strings.Cut(after, `"`)
-		if !ok || !closed {
+		before, after, isOpened := strings.Cut(rest, `"`)
+		phrase, behind, isClosed := strings.Cut(after, `"`)
+		if !isOpened || !isClosed {
 			break
 		}
 		if phrase = strings.TrimSpace(phrase); phrase != "" && !slices.Contains(r.phrases, phrase) {
@@ -42,7 +41,9 @@ func (l *Library) newRanking(q *SearchQuery, result *Results) *ranking {
 	seen := map[string]bool{}
 	for _, withFunctionWords := range []bool{false, true} {
 		r.terms.Each(question, func(term []byte, at int) {
-			if t := string(term); len(r.words) < maxRankWords && !seen[t] && (withFunctionWords || !r.terms.IsFunctionWord(t)) {
+			t := string(term)
+			isWanted := withFunctionWords || !r.terms.IsFunctionWord(t)
+			if isWanted && !seen[t] && len(r.words) < maxRankWords {
 				seen[t] = true
 				r.words = append(r.words, rankWord{term: t, word: wordAt(question, at)})
 			}
@@ -63,13 +64,14 @@ func wordAt(s []byte, at int) string {
 	return strings.TrimRight(word, ".'")
 }
 
-// setWeights sets the weights of the words in the result, the words of the result, and the query for every index.
+// setWeights counts the words of the question in the indexes. By the counts it sets the words of the result and their
+// weights, where rarer words weigh more, and r.asks, the query for every index.
 func (r *ranking) setWeights() error {
 	terms := make([]string, len(r.words))
 	for i, w := range r.words {
 		terms[i] = w.term
 	}
-	total := index.Spread{With: make([]int, len(terms))}
+	total := index.Spread{With: make([]int, len(terms))} // over all indexes
 	for _, s := range r.result.query.sources {
 		spread, err := s.view.Spread(terms)
 		if err != nil {
@@ -91,9 +93,9 @@ func (r *ranking) setWeights() error {
 		isCommon := float64(n) > commonShare*float64(total.Messages)
 		hasRare = hasRare || !isCommon && n > 0
 		r.asks.Terms = append(r.asks.Terms, index.RankTerm{Text: w.term, Weight: weight, Common: isCommon})
-		const rare = 20 // one event in so many has it
+		isRare := n*20 <= total.Messages || n <= 2 // at most one event in 20, or two events
 		if !slices.ContainsFunc(result.Words, func(other Word) bool { return other.Word == w.word }) {
-			result.Words = append(result.Words, Word{Word: w.word, Term: w.term, Events: n, Rare: n*rare <= total.Messages || n <= 2})
+			result.Words = append(result.Words, Word{Word: w.word, Term: w.term, Events: n, Rare: isRare})
 		}
 	}
 	for i := range r.asks.Terms { // if all terms are common, none counts as common
@@ -102,21 +104,22 @@ func (r *ranking) setWeights() error {
 	return nil
 }
 
-// clearMissing sets the number of events to 0 for each word of the result that no searched message has, even if other
-// messages have it.
+// clearMissing sets Events to 0 for each word of the result that no searched message has, even if messages that are not
+// searched have the word.
 func (r *ranking) clearMissing(ctx context.Context) error {
 	q := r.asks
 	for i := range r.result.Words {
 		w, isThere := &r.result.Words[i], false
 		for _, s := range r.result.query.sources {
-			if w.Events == 0 || isThere {
+			if isThere || w.Events == 0 {
 				break
 			}
 			q.Filter = r.query.indexFilter(s)
-			var err error
-			if isThere, err = s.view.Occurs(ctx, q, w.Term); err != nil {
+			occurs, err := s.view.Occurs(ctx, q, w.Term)
+			if err != nil {
 				return err
 			}
+			isThere = occurs
 		}
 		if !isThere {
 			w.Events = 0

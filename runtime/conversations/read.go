@@ -25,7 +25,7 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, selected it
 	if err == nil {
 		err = asked.listStores(ctx)
 	}
-	r.Problems = omitted.Problems
+	r.Problems = omitted.Problems // as listStores has added them
 	if err != nil {
 		return r, nil, err
 	}
@@ -40,10 +40,10 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, selected it
 	if err == nil {
 		events, err = r.selectEvents(&q, events)
 	}
-	return r, func(yield func(*Event) bool) {
+	selected = func(yield func(*Event) bool) {
 		for i := range events {
 			e := &events[i]
-			if q.Kinds != nil && !q.Kinds(e.Kind) {
+			if isWanted := q.Kinds == nil || q.Kinds(e.Kind); !isWanted {
 				continue
 			}
 			e.Text, e.Arguments, e.Object = l.shown(e.Text), l.shown(e.Arguments), l.shown(e.Object)
@@ -51,11 +51,12 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, selected it
 				return
 			}
 		}
-	}, err
+	}
+	return r, selected, err
 }
 
-// latest returns the listed conversation that was used last; nil if there is none. Without ids in the filter it leaves
-// out hidden ones.
+// latest returns the listed conversation that was used last; nil if there is none. It passes over hidden conversations,
+// unless the filter has ids.
 func (q *query) latest() (latest *store.Conversation) {
 	var latestUse time.Time
 	for _, s := range q.sources {
@@ -65,7 +66,8 @@ func (q *query) latest() (latest *store.Conversation) {
 			if used.IsZero() {
 				used = c.LastAt // only JP records activations
 			}
-			if (!c.Hidden || len(q.ids) > 0) && (latest == nil || !used.Before(latestUse)) {
+			isLatest := latest == nil || !used.Before(latestUse)
+			if isLatest && (!c.Hidden || len(q.ids) > 0) {
 				latest, latestUse = c, used
 			}
 		}
@@ -73,9 +75,9 @@ func (q *query) latest() (latest *store.Conversation) {
 	return latest
 }
 
-// readEvents returns all events of a conversation, and sets the numbers and problems of the reading. If the events end
-// in damage, it returns those before and sets Damage. The error is that of the context, a [*NotFoundError], or an
-// [*UnreadableError].
+// readEvents returns all events of a conversation, and sets the numbers and problems of the reading. If the record is
+// damaged, it sets Damage and returns the events before the damage. The error is that of the context, a
+// [*NotFoundError], or an [*UnreadableError].
 func (r *Reading) readEvents(ctx context.Context, c *store.Conversation) (events []Event, err error) {
 	var numbering transcript.Numbering
 	totals, err := c.Read(ctx, func(recorded *transcript.Event) bool {
@@ -90,24 +92,22 @@ func (r *Reading) readEvents(ctx context.Context, c *store.Conversation) (events
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	var notFound *NotFoundError
-	switch {
-	case errors.As(err, &notFound):
+	if notFound, ok := errors.AsType[*NotFoundError](err); ok {
 		return nil, notFound
-	case err != nil:
-		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == store.Unreadable {
+	}
+	if err != nil {
+		r.Damage = unreadable(r.ID, err)
+		if r.Damage.Kind == store.Unreadable {
 			return nil, &UnreadableError{*r.Damage}
 		}
-	default:
-		if p := problemOf(r.ID, &totals); p != nil {
-			r.Problems = append(r.Problems, *p)
-		}
+	} else if p := problemOf(r.ID, &totals); p != nil {
+		r.Problems = append(r.Problems, *p)
 	}
 	return events, nil
 }
 
-// selectEvents returns the events in the range or the turns of the query, and sets FirstTurn and LastTurn. The error is
-// a [*RangeError].
+// selectEvents returns the events in the range of the query, or if the query has none those of its turns, and sets
+// FirstTurn and LastTurn. It changes the slice events. The error is a [*RangeError].
 func (r *Reading) selectEvents(q *ReadQuery, events []Event) ([]Event, error) {
 	if q.Events != (EventRange{}) {
 		if q.Events.First < 1 || q.Events.First > r.Events {

@@ -23,8 +23,9 @@ type IndexReport struct {
 	index.Info
 }
 
-// RefreshIndexes updates the indexes of all stores, and removes unused ones. It does nothing for indexes in memory. The
-// error is that of the context, or of removing; those of single indexes are in the reports.
+// RefreshIndexes updates the indexes of all stores, removes unused indexes, and returns a report for each store. It does
+// nothing if the indexes are in memory. The error is that of the context, or of removing indexes; the error of updating
+// an index is in its report.
 func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, err error) {
 	if l.indexes.dir == "" {
 		return nil, nil
@@ -33,21 +34,21 @@ func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, er
 	defer q.closeLists()
 	for _, s := range q.sources {
 		u := q.update(ctx, s)
-		if err = ctx.Err(); err != nil {
-			return reports, err
+		if ctx.Err() != nil {
+			return reports, ctx.Err()
 		}
 		reports = append(reports, u.IndexReport)
 	}
 	return reports, errors.Join(err, l.removeUnused())
 }
 
-// refresh updates the indexes of the stores in the query, and removes unused ones. It adds problems to omitted. An
-// index that cannot be written is replaced by one in memory. A store that cannot be listed is no problem here: the
-// query lists it again and has the same error. The error is that of the context.
+// refresh updates the indexes of the stores in the query, and removes unused indexes. It replaces an index that cannot
+// be written by one in memory. It adds problems to omitted, but not that a store cannot be listed: the query lists the
+// store again, and has the same error. The error is that of the context.
 func (q *query) refresh(ctx context.Context, omitted *Omitted) error {
 	for _, s := range q.sources {
 		u := q.update(ctx, s)
-		if u.Err != nil && ctx.Err() == nil && !u.isUnlisted {
+		if cannotWrite := u.Err != nil && !u.isUnlisted; cannotWrite && ctx.Err() == nil {
 			s.index = q.indexes.openOrReplace(q.settings, indexName(s.Name(), s.Place()), s.index)
 			u = q.update(ctx, s)
 		}
@@ -77,8 +78,8 @@ type update struct {
 	isUnlisted   bool // the store cannot be listed
 }
 
-// update updates the index of a store, and sets the view of s to it. It makes a damaged index anew. The error is in the
-// result.
+// update updates the index of a store, and sets the view of s to the updated index. It tries once more if the index is
+// damaged, and so makes the index anew. The error is in the result.
 func (q *query) update(ctx context.Context, s *source) *update {
 	u, _ := twiceIfDamaged(func() (*update, error) {
 		s.view, s.unread = nil, map[transcript.ID]*Problem{}
@@ -89,8 +90,8 @@ func (q *query) update(ctx context.Context, s *source) *update {
 	return u
 }
 
-// openView sets the view, the info and the note to those of the index as it is. Without an index they stay zero. If the
-// index is damaged, it sets Err.
+// openView sets the view of the source, and Info and before, which is the note, to those of the index as it is now. If
+// the index is damaged, it sets Err; if there is no index, it changes nothing.
 func (u *update) openView() {
 	var damage *index.DamageError
 	view, err := u.index.View()
@@ -164,7 +165,8 @@ func (l *Library) isPart(store string) bool {
 	return l.partial && store != jp.Name && IsProgram(store)
 }
 
-// setVersions sets the versions of the listed conversations, and notes those that have none as unread.
+// setVersions sets the versions of the listed conversations. It adds conversations without a version, which cannot be
+// read, to the unread ones.
 func (u *update) setVersions(ctx context.Context) {
 	u.versions = make([]string, len(u.list))
 	for i := range u.list {
@@ -177,11 +179,18 @@ func (u *update) setVersions(ctx context.Context) {
 	}
 }
 
-// isCurrent reports whether the index has all listed conversations as they are. If the library has the whole store, the
-// exclusions must also be those of the index, and a complete list must have as many conversations as the index.
+// isCurrent reports whether the index has all listed conversations as they are now. If the library has the whole store,
+// it also reports whether the exclusions are those of the index, and the index has no more conversations than the list.
+// An incomplete list may have fewer.
 func (u *update) isCurrent(exclusions string) bool {
-	if u.view == nil || !u.isPart(u.Name()) && (u.isComplete && u.Conversations != len(u.list) || exclusions != u.before.Exclusions) {
+	if u.view == nil {
 		return false
+	}
+	if isWhole := !u.isPart(u.Name()); isWhole {
+		hasGone := u.isComplete && u.Conversations != len(u.list)
+		if hasGone || exclusions != u.before.Exclusions {
+			return false
+		}
 	}
 	for i := range u.list {
 		c := u.view.Lookup(string(u.list[i].ID))
@@ -192,13 +201,14 @@ func (u *update) isCurrent(exclusions string) bool {
 	return true
 }
 
-// removeGone removes the conversations that are not in the list: the store no longer has them, or new exclusions
-// exclude them. It removes none if the list has problems and the exclusions are as before. It notes the exclusions.
+// removeGone removes the conversations that are not in the list from the index: the store no longer has them, or the
+// user excludes them now. If the list is incomplete and the exclusions are as before, it removes none. It sets the
+// exclusions in the note.
 func (u *update) removeGone(exclusions string) {
 	isNew := exclusions != u.before.Exclusions
 	u.note.Exclusions = exclusions
 	if !u.isComplete && !isNew {
-		return // a conversation that is not listed may exist
+		return // the store may still have a conversation that is not listed
 	}
 	isListed := map[string]bool{}
 	for i := range u.list {
@@ -218,8 +228,9 @@ func (u *update) removeGone(exclusions string) {
 // commitEvery is the number of bytes of text that are read before they are committed.
 const commitEvery = 256 << 20
 
-// putChanged adds the changed conversations of the list to the index. It reports whether the index then has all listed
-// conversations without problems, and none is hidden. The error is that of the index or the context.
+// putChanged adds the changed conversations of the list to the index, and commits from time to time. It reports whether
+// the index then has all listed conversations, all were read without a problem, and none is hidden. The error is that of
+// the index or the context.
 func (u *update) putChanged(ctx context.Context) (isAll bool, err error) {
 	progress := func(done int) {
 		if u.progress != nil {
@@ -228,12 +239,12 @@ func (u *update) putChanged(ctx context.Context) (isAll bool, err error) {
 	}
 	defer progress(len(u.list))
 	isAll = true
-	committed := u.writer.Text()
+	committed := u.writer.Text() // bytes of text at the last commit
 	for i := range u.list {
 		progress(i)
 		c := &u.list[i]
 		old := u.writer.Lookup(string(c.ID))
-		isRead := false
+		isRead := false // the index has all of the conversation
 		switch {
 		case u.versions[i] == "": // the conversation is gone or cannot be read
 		case old != nil && old.Version == u.versions[i]:
@@ -257,15 +268,15 @@ func (u *update) putChanged(ctx context.Context) (isAll bool, err error) {
 	return isAll, nil
 }
 
-// putOne adds a conversation to the index, and reports whether it could be read without a problem. old is its entry
-// there; nil for none. If the conversation begins with the messages of old, only the others are added. The index gets
-// the readable messages of a damaged conversation, for rankings only. A damaged conversation is read again when it has
-// changed; after another error it is read again with the next query. The error is one of the index or the context.
+// putOne adds a conversation to the index, and reports whether it was read without a problem. old is the entry of the
+// conversation in the index; nil for none. If the conversation begins with the messages of old, putOne adds only its new
+// messages. Of a damaged conversation the index gets the readable messages, for rankings only. The error is one of the
+// index or the context.
 func (u *update) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (isRead bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, entry: &entry, version: version}
-	err = errRewritten // unless the new messages can be appended
-	if old != nil && old.Order == c.Order && old.Messages > 0 {
+	err = errRewritten // until the new messages are appended
+	if canAppend := old != nil && old.Order == c.Order && old.Messages > 0; canAppend {
 		reader.before = *old
 		err = u.writer.Append(ctx, &entry, old, reader.messages(ctx))
 	}
@@ -276,7 +287,8 @@ func (u *update) putOne(ctx context.Context, c *store.Conversation, old *index.C
 	if err != nil {
 		return false, err
 	}
-	if entry.Version != "" || old == nil || old.Version != "" || !bytes.Equal(old.Facts, entry.Facts) {
+	isAsBefore := old != nil && old.Version == "" && entry.Version == "" && bytes.Equal(old.Facts, entry.Facts)
+	if !isAsBefore { // a conversation that stays unreadable has not changed
 		u.Changed++
 	}
 	if reader.problem != nil {
@@ -285,7 +297,7 @@ func (u *update) putOne(ctx context.Context, c *store.Conversation, old *index.C
 	return reader.problem == nil, nil
 }
 
-// commit makes the changes visible, with the note and the cached values of files.
+// commit writes the changes so far to the index, with the note and the cached values of files.
 func (u *update) commit(ctx context.Context) error {
 	note, err := json.Marshal(u.note)
 	if err != nil {
@@ -299,12 +311,13 @@ func (u *update) commit(ctx context.Context) error {
 	return u.writer.Commit(ctx, index.State{Note: string(note), Updated: u.now().Unix()}, saved)
 }
 
-// limitMemory bounds the memory of this process while it makes an index, as far as the garbage collector can, and
-// returns a function that ends the bound. Without the bound there would be as much garbage as live data.
+// limitMemory bounds the memory of this process while an index is made, as far as the garbage collector can, and
+// returns a function that ends the bound. Without the bound there would be as much garbage as live data. A bound that is
+// as low already stays.
 func limitMemory() (end func()) {
 	const most = 200 << 20
-	before := debug.SetMemoryLimit(-1)
-	if before <= most { // as while another index is made, which then restores the limit
+	before := debug.SetMemoryLimit(-1) // a negative limit changes nothing
+	if before <= most {                // for example, because another index is being made
 		return func() {}
 	}
 	debug.SetMemoryLimit(most)

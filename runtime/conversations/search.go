@@ -44,8 +44,7 @@ type SearchQuery struct {
 	// Sort and Ascending sort conversations, with ByConversation.
 	Sort      Sort
 	Ascending bool
-	// Limit bounds the number of events, except with ByConversation. With Newest, After skips events up to a
-	// position.
+	// Limit bounds the number of events, except with ByConversation. With Newest, After skips events up to a position.
 	Limit int
 	After *Position
 	// MaxText is the most bytes of a passage, and MaxWide those of the passage with more around it; with Relevance.
@@ -180,8 +179,8 @@ func (r *Results) Of(c *Matched) (hits []*Hit) {
 	return hits
 }
 
-// Search implements [Source]. It first updates the indexes with the changed conversations. With an error, the results
-// have only what was omitted.
+// Search implements [Source]. It first updates the indexes with the changed conversations. If it returns an error, the
+// results have only Omitted.
 func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 	q.Both = q.Both || q.Order != ByConversation
 	r, err := twiceIfDamaged(func() (*Results, error) { return l.search(ctx, &q) })
@@ -200,12 +199,13 @@ func twiceIfDamaged[T any](ask func() (T, error)) (T, error) {
 	return answer, err
 }
 
-// search answers a query. It returns results also with an error. A question without words has no results.
+// search answers a query once. It returns results also with an error. A question without words has no results.
 func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err error) {
 	r = &Results{}
-	var ranking *ranking
+	var question *ranking // if the order is relevance
 	if q.Order == Relevance {
-		if ranking = l.newRanking(q, r); len(ranking.words) == 0 {
+		question = l.newRanking(q, r)
+		if len(question.words) == 0 {
 			return r, ctx.Err()
 		}
 	}
@@ -218,7 +218,7 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 	}
 	switch q.Order {
 	case Relevance:
-		err = ranking.rank(ctx)
+		err = question.rank(ctx)
 	case Newest:
 		err = r.findNewest(ctx, q)
 	default:
@@ -227,14 +227,14 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 	return r, cmp.Or(err, ctx.Err())
 }
 
-// kinds returns the kinds of messages that may match, with the bit 1<<k for each kind k in an index.
+// kinds returns the kinds of messages that may match, as a set with the bit 1<<k for each kind k of messages in an index.
 func (q *SearchQuery) kinds() uint64 {
 	set := uint64(0)
 	for k := range transcript.Kind(markedKind) {
 		switch {
 		case k.Scope() == 0: // not searched
 		case q.isAsked(k):
-			set |= 1<<k | 1<<(k+markedKind)
+			set |= 1<<k | 1<<(k+markedKind) // a message with and without a mark
 		case q.Errors && k == transcript.KindToolResult:
 			set |= failedKinds
 		case q.Commands && k == transcript.KindToolCall:
@@ -268,7 +268,7 @@ func (q *SearchQuery) isOwn(kind uint8, extra []byte) bool {
 func (q *SearchQuery) forIndex(s *source) index.Query {
 	iq := index.Query{Filter: q.indexFilter(s), TextOnly: q.Order != Newest}
 	if q.Pattern != nil && q.Pattern.Required() != "" {
-		iq.Text, iq.Find = q.Pattern.Required(), q.Pattern.Find
+		iq.Text, iq.Has = q.Pattern.Required(), q.Pattern.HasRequired
 	}
 	if q.After != nil {
 		iq.After = q.After.inIndex()

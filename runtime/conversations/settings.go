@@ -40,8 +40,9 @@ type settings struct {
 	exclusions string
 }
 
-// readSettings reads the settings. With an error no conversations may be read, because the user may have excluded them.
-// It is a [*config.Error], that of reading which conversations are forgotten, or a [*project.MemoryError].
+// readSettings reads the user's settings. If it returns an error, no conversations may be read, because the user may
+// have excluded them. The error is a [*config.Error], that of reading which conversations are forgotten, or a
+// [*project.MemoryError].
 func readSettings(o *Options) (*settings, error) {
 	c := config.Read(directory(o), o.env())
 	s := &settings{Stores: c.Stores, file: c.UserFile, language: terms.Language(c.Recall.Language)}
@@ -62,18 +63,20 @@ func readSettings(o *Options) (*settings, error) {
 	if s.forgotten, err = copies.ReadForgotten(o.env()); err != nil {
 		return nil, fmt.Errorf("reading which conversations are forgotten: %w", err)
 	}
-	if s.memory, err = openMemory(o); err == nil {
-		s.exclusions = s.hashExclusions()
+	if s.memory, err = openMemory(o); err != nil {
+		return s, err
 	}
-	return s, err
+	s.exclusions = s.hashExclusions()
+	return s, nil
 }
 
-// directory returns the directory in options, which may be the id of a workspace.
+// directory returns the directory of the options, or if that is the id of a JP workspace, the root of the workspace.
 func directory(o *Options) string {
-	if _, err := os.Stat(o.Dir); o.Dir != "" && err != nil {
-		if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
-			return w.Root()
-		}
+	if _, err := os.Stat(o.Dir); o.Dir == "" || err == nil {
+		return o.Dir
+	}
+	if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
+		return w.Root()
 	}
 	return o.Dir
 }
@@ -87,8 +90,9 @@ func openMemory(o *Options) (*project.Memory, error) {
 	return project.OpenMemory(dir)
 }
 
-// checkNames adds a problem to the configuration for each unknown kind of store, language and value of secrets. It adds
-// the kinds that the user switched off or on by name to Off and on, and drops an unknown language.
+// checkNames adds a problem to the configuration for each unknown kind of store, language and value of secrets, and
+// drops an unknown language. It adds the kinds of stores that a setting of their own switches off to s.Off, and those
+// that such a setting switches on to s.on.
 func (s *settings) checkNames(c *config.Config) {
 	kinds := Sources()
 	checkKind := func(kind, table string, at ...any) {
@@ -139,7 +143,8 @@ func (s *settings) project(o *Options, all bool) *project.Project {
 	return project.New(project.Options{Dir: directory(o), All: all, Exclude: s.Exclude, Patterns: s.Patterns, Memory: s.memory})
 }
 
-// hashExclusions returns the text for exclusions, from the settings and the exclusions that are remembered now.
+// hashExclusions returns a text that stands for all exclusions: those of the settings and those that are remembered now.
+// It is empty if there are none.
 func (s *settings) hashExclusions() string {
 	all := slices.Concat(s.Exclude, s.Patterns)
 	for _, e := range s.memory.Exclusions() {
@@ -153,12 +158,13 @@ func (s *settings) hashExclusions() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// missing returns the excluded directories that do not exist, and the excluded patterns whose first directory does not.
+// missing returns the excluded directories that do not exist. Of a pattern it looks for the directory before the first
+// element with a special character.
 func (s *settings) missing() []string {
 	var missing []string
 	for _, dir := range s.Exclude {
 		_, err := os.Stat(dir)
-		if err != nil && strings.ContainsAny(dir, "*?[{") {
+		if isPattern := strings.ContainsAny(dir, "*?[{"); err != nil && isPattern {
 			base, _ := doublestar.SplitPattern(filepath.ToSlash(dir))
 			_, err = os.Stat(filepath.FromSlash(base + "/"))
 		}
@@ -169,8 +175,9 @@ func (s *settings) missing() []string {
 	return missing
 }
 
-// Include forgets that a directory is excluded. It returns the path of another reason for excluding it; empty for
-// none. The error is a [*project.NotRememberedError] or a [*project.StillError] if there was nothing to forget.
+// Include forgets that the directory of the options is excluded. It returns the path of another reason for excluding the
+// directory; empty for none. The error is a [*project.NotRememberedError] or a [*project.StillError] if there was nothing
+// to forget.
 func (o Options) Include() (by string, err error) {
 	memory, err := openMemory(&o)
 	if err != nil {

@@ -77,13 +77,13 @@ func kinds() []kind {
 }
 
 // kindNamed returns the kind of store with a name; the zero value for an unknown name.
-func kindNamed(name string) (named kind) {
+func kindNamed(name string) kind {
 	for _, k := range kinds() {
 		if k.name == name {
-			named = k
+			return k
 		}
 	}
-	return named
+	return kind{}
 }
 
 // only returns the homes function of a kind with one home.
@@ -137,8 +137,8 @@ func Programs() []string {
 	return names
 }
 
-// Variables returns the environment variables by which conversations and their settings are found, sorted, without
-// those of home directories.
+// Variables returns the names of the environment variables by which conversations and their settings are found, sorted.
+// HOME and the like are not among them.
 func Variables() []string {
 	names := []string{"XDG_CONFIG_HOME"} // of the settings
 	for _, k := range kinds() {
@@ -148,8 +148,7 @@ func Variables() []string {
 	return slices.Compact(names)
 }
 
-// IsProgram reports whether a kind of store is of a program that records the conversations
-// of a project.
+// IsProgram reports whether a kind of store is of a program that records the conversations of a project.
 func IsProgram(source string) bool {
 	return !kindNamed(source).archive
 }
@@ -171,7 +170,7 @@ func SourceOf(id transcript.ID) string {
 	return ""
 }
 
-// claimant returns the kind of store that claims a text as an id, or nil.
+// claimant returns the kind of store whose ids have the form of a text; nil for none.
 func claimant(text string) *kind {
 	for _, k := range kinds() {
 		if k.ids != nil && k.ids.Claims(text) {

@@ -30,8 +30,9 @@ const (
 	maxOpeners = 200
 )
 
-// opener returns the part of a request of [store.Request] that can be an opener, and the rest. This part is the first
-// line, or the part of the line up to a colon. If the rest is empty or the part too long, it returns two empty texts.
+// opener splits a request of [store.Request] into the part that can be an opener, a beginning that many requests share,
+// and the rest. The part is the first line, or the beginning of the line up to a colon. If the rest is empty or the part
+// too long, opener returns two empty texts.
 func opener(request string) (begin, rest string) {
 	line, more, _ := strings.Cut(request, "\n")
 	if part, after, ok := strings.Cut(line, ": "); ok && len(strings.Fields(part)) >= leastWords {
@@ -39,7 +40,8 @@ func opener(request string) (begin, rest string) {
 	} else {
 		begin, rest = line, more
 	}
-	if rest = strings.TrimSpace(rest); rest == "" || len(begin) > maxOpener {
+	rest = strings.TrimSpace(rest)
+	if rest == "" || len(begin) > maxOpener {
 		return "", ""
 	}
 	return begin, rest
@@ -63,8 +65,8 @@ func openerKey(begin string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// setTitles sets the title of each conversation in a list that has none: its request without the opener, and without
-// secrets.
+// setTitles sets the title of each conversation in a list that has no title. The title is the conversation's request
+// without its opener, if that is one of o, and without secrets.
 func (o openers) setTitles(list []store.Conversation) {
 	for i := range list {
 		c := &list[i]
@@ -75,11 +77,12 @@ func (o openers) setTitles(list []store.Conversation) {
 		if begin, rest := opener(c.Request); begin != "" && o[openerKey(begin)] {
 			title = rest
 		}
-		c.Title = text.Cut(string(secret.Mask([]byte(title))), maxTitle) // a part of a secret has no certain form
+		// The title is masked before it is cut: a part of a secret does not look like a secret.
+		c.Title = text.Cut(string(secret.Mask([]byte(title))), maxTitle)
 	}
 }
 
-// addShared adds the openers that the requests of many conversations in a list share.
+// addShared adds to o the openers that many different requests in a list begin with.
 func (o openers) addShared(list []store.Conversation) {
 	found := map[string][]string{} // the different rests of requests, by opener
 	for i := range list {
@@ -103,9 +106,10 @@ func (o openers) sorted() []string {
 	return keys[:min(len(keys), maxOpeners)]
 }
 
-// addTitles sets the titles of listed conversations that have none, by the openers in the index and in the list. If the
-// list has only named conversations and there is no index, it lists the store for its openers. It removes the requests of
-// conversations that have a title of their own: only the others tell openers.
+// addTitles sets the titles of listed conversations that have none to their requests without openers. It takes the
+// openers from the index and from the list. The list has only named conversations if isNamed is set: then it takes them
+// from the index, or if there is no index from all conversations of the store. It removes the requests of conversations
+// with a title of their own, which tell nothing about openers.
 func (l *lists) addTitles(ctx context.Context, s *source, list []store.Conversation, isNamed bool) {
 	for i := range list {
 		if list[i].Title != "" {
@@ -114,10 +118,11 @@ func (l *lists) addTitles(ctx context.Context, s *source, list []store.Conversat
 	}
 	note, isIndexed := s.open()
 	shared := openersOf(&note)
+	lacksTitle := func(c store.Conversation) bool { return c.Title == "" }
 	if !isNamed {
 		shared.addShared(list)
-	} else if !isIndexed && slices.ContainsFunc(list, func(c store.Conversation) bool { return c.Title == "" }) {
-		// If the store cannot be listed, a title has its opener.
+	} else if !isIndexed && slices.ContainsFunc(list, lacksTitle) {
+		// If the store cannot be listed, titles keep their openers.
 		if listing, err := l.listing(ctx, s, everything); err == nil {
 			shared.addShared(listing.Conversations)
 		}

@@ -60,10 +60,10 @@ type Report struct {
 	Problems int               `json:"problems"`
 }
 
-// Examine returns the report about the installation, with what fails as problems. Programs run at the same time.
+// Examine returns the report about the installation, with what fails as a problem or a warning. Programs run together.
 func Examine(ctx context.Context, c Config) Report {
 	var jpChecks []toolset.Check
-	var hostChecks []Check
+	var hostChecks []*Check
 	var jpVersion string
 	var probing sync.WaitGroup
 	probing.Go(func() { jpVersion, jpChecks = c.jp(ctx) })
@@ -82,7 +82,7 @@ func Examine(ctx context.Context, c Config) Report {
 	r.add(c.program())
 	r.add(familyChecks...)
 	for _, check := range hostChecks {
-		r.addCheck(check)
+		r.addCheck(*check)
 	}
 	return r
 }
@@ -116,10 +116,10 @@ func (r *Report) addCheck(c Check) {
 	r.Checks = append(r.Checks, c)
 }
 
-// program returns the check of this program: its path, and as a problem that PATH finds another program with its name.
+// program returns the check of this program: its path, or the problem that PATH finds another program with its name.
 func (c Config) program() toolset.Check {
 	check := toolset.Check{Name: "program", Status: toolset.OK, Detail: c.Install.Program}
-	if c.Install.ProgramName != "" {
+	if c.Install.ProgramName != "" { // PATH finds this program
 		return check
 	}
 	inPath, err := c.LookPath(c.Install.Name)

@@ -15,26 +15,19 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// hosts returns a check for each registration of this program, and for each host without one. It starts all registered
-// commands at the same time.
-func (c Config) hosts(ctx context.Context) []Check {
-	var checks []Check
-	var registered []install.Registration // registered[i] belongs to checks[i] if it has a path
+// hosts returns a check for each host, or for each of the host's registrations of this program. The checks run together.
+func (c Config) hosts(ctx context.Context) []*Check {
+	var checks []*Check
+	var running sync.WaitGroup
 	for _, host := range install.Hosts() {
 		registrations := install.Registrations(host, c.Install)
 		if len(registrations) == 0 {
-			checks = append(checks, Check{Check: toolset.Check{Name: host.Name, Status: toolset.Off, Detail: notRegistered}})
-			registered = append(registered, install.Registration{})
+			checks = append(checks, &Check{Check: toolset.Check{Name: host.Name, Status: toolset.Off, Detail: notRegistered}})
 		}
 		for _, r := range registrations {
-			checks = append(checks, Check{Check: toolset.Check{Name: host.Name, Hint: host.Unattended(c.Install)}, Scope: r.Scope, Path: r.Path, Command: r.Command})
-			registered = append(registered, r)
-		}
-	}
-	var running sync.WaitGroup
-	for i := range checks {
-		if checks[i].Path != "" {
-			running.Go(func() { c.checkHost(ctx, &checks[i], registered[i]) })
+			check := &Check{Check: toolset.Check{Name: host.Name, Hint: host.Unattended(c.Install)}, Scope: r.Scope, Path: r.Path, Command: r.Command}
+			checks = append(checks, check)
+			running.Go(func() { c.checkHost(ctx, check, r) })
 		}
 	}
 	running.Wait()
@@ -105,8 +98,8 @@ func (c Config) checkHost(ctx context.Context, check *Check, r install.Registrat
 	}
 }
 
-// checkJP is the end of [Config.checkHost] for JP: it runs the registered command. If the command succeeds, but
-// settings are known to be missing for JP to load the definitions, the status is a warning.
+// checkJP runs the command that is registered with JP, and sets the result in check. If the command succeeds, but JP
+// does not load the definitions of the tools because settings are missing, the status is a warning.
 func (c Config) checkJP(ctx context.Context, check *Check, r install.Registration) {
 	start := c.Now()
 	if err := c.probeJP(ctx, r); err != nil {
@@ -116,14 +109,15 @@ func (c Config) checkJP(ctx context.Context, check *Check, r install.Registratio
 	check.DurationMS = c.Now().Sub(start).Milliseconds()
 	check.Status, check.Fix = toolset.OK, ""
 	check.Detail = fmt.Sprintf("answers in %d ms", check.DurationMS)
-	lacks, sure := install.JPSettings(c.Install)
-	switch {
-	case len(lacks) == 0: // JP loads the definitions
-	case sure:
-		check.Status, check.Fix = toolset.Warning, strings.Join(lacks, " ")
+	missing, certain := install.JPSettings(c.Install)
+	if len(missing) == 0 {
+		return
+	}
+	if certain {
+		check.Status, check.Fix = toolset.Warning, strings.Join(missing, " ")
 		check.Detail += ", but the workspace's configuration does not have JP load it"
-	default: // another file of the workspace may have the settings
-		check.Detail += "; what .jp/config.toml does not tell, the workspace's configuration has to: " + strings.Join(lacks, " ")
+	} else { // another file of the workspace may have the settings
+		check.Detail += "; what .jp/config.toml does not tell, the workspace's configuration has to: " + strings.Join(missing, " ")
 	}
 }
 
@@ -136,8 +130,7 @@ func (c Config) expand(command []string) []string {
 	return words
 }
 
-// isRelativePath reports whether the working directory decides which program is started. A name without a slash is no
-// path: it is looked up in PATH.
+// isRelativePath reports whether the working directory decides which program is started. A name is looked up in PATH.
 func isRelativePath(program string) bool {
 	return !filepath.IsAbs(program) && filepath.Base(program) != program
 }

@@ -24,21 +24,22 @@ func (c Config) jp(ctx context.Context) (version string, warnings []toolset.Chec
 	result, err := c.Runner.Run(ctx, process.Command{
 		Path: path, Args: []string{"--version"}, Limits: process.Limits{Timeout: versionLimit, Stdout: maxAnswer},
 	})
-	version, _, _ = strings.Cut(strings.TrimSpace(string(result.Stdout)), "\n")
-	var failure *process.Error
-	switch {
-	case errors.As(err, &failure) && failure.Kind == process.Timeout:
-		err = fmt.Errorf("it hangs: it was stopped after %v", versionLimit)
-	case err == nil && (result.ExitCode != 0 || version == ""):
-		err = fmt.Errorf("it ends with exit code %d and prints %q", result.ExitCode, shortened(version))
+	firstLine, _, _ := strings.Cut(strings.TrimSpace(string(result.Stdout)), "\n")
+	version = shortened(firstLine)
+	problem := ""
+	if failure, failed := errors.AsType[*process.Error](err); failed && failure.Kind == process.Timeout {
+		problem = fmt.Sprintf("it hangs: it was stopped after %v", versionLimit)
+	} else if err != nil {
+		problem = err.Error()
+	} else if result.ExitCode != 0 || version == "" {
+		problem = fmt.Sprintf("it ends with exit code %d and prints %q", result.ExitCode, version)
 	}
-	if err != nil {
+	if problem != "" {
 		return "", []toolset.Check{{
-			Name: "jp in PATH", Status: toolset.Warning, Detail: path + " does not say its version: " + err.Error(),
+			Name: "jp in PATH", Status: toolset.Warning, Detail: path + " does not say its version: " + problem,
 			Fix: "see what jp --version does, and reinstall JP where it fails",
 		}}
 	}
-	version = shortened(version)
 	if !strings.HasPrefix(version, "jp") {
 		version = "jp " + version
 	}

@@ -44,8 +44,8 @@ func Connect(cmd process.Command) (transport mcp.Transport, stop func() []byte, 
 	return &mcp.IOTransport{Reader: io.NopCloser(server.Stdout), Writer: server.Stdin, MaxLineLength: maxAnswer}, stop, nil
 }
 
-// probe starts a registered command as its host does, has it list its tools, and ends it. The error is that the command
-// does not start, that it does not list its tools, or that of [Config.checkTools].
+// probe starts a registered command as the host does, asks the server for its tools, and ends the server. A command that
+// does not start and a server that does not list its tools in time are errors; so is an error of [Config.checkTools].
 func (c Config) probe(ctx context.Context, r install.Registration) (answer, error) {
 	start := c.Now()
 	transport, stop, err := c.Connect(c.command(r, r.Command[1:]))
@@ -92,7 +92,7 @@ func (c Config) listTools(ctx context.Context, transport mcp.Transport) (answere
 	return answered, tools, nil
 }
 
-// checkTools returns an error if a server with an answer and tools lacks a tool that this program always offers.
+// checkTools returns an error if the tools of a server, by name, lack one that this program always offers.
 func (c Config) checkTools(answered answer, tools map[string]bool) error {
 	var missing []string
 	for _, f := range c.Registry.Families() {

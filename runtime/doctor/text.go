@@ -11,8 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Text writes the report for people: each finding with its fix, and the numbers of problems and warnings. Hosts without
-// a registration share lines. Paths below home begin with a tilde.
+// Text writes the report for people: each finding with its fix, and the numbers of problems and warnings. The names of
+// hosts without a registration are together on the last lines. Paths below home begin with a tilde.
 func (r Report) Text(w io.Writer, home string) error {
 	var b strings.Builder
 	var unused []string
@@ -21,13 +21,12 @@ func (r Report) Text(w io.Writer, home string) error {
 			unused = append(unused, c.Name)
 			continue
 		}
-		detail := c.Detail
-		if c.Scope != "" {
-			detail = fmt.Sprintf("%s: %s", c.Scope, detail)
-		}
-		line(&b, string(c.Status), c.Name, tilde(detail, home))
-		if c.Scope != "" {
-			line(&b, "", "", tilde(strings.TrimSpace(process.JoinCommand(c.Command...)+" (in "+c.Path+")"), home))
+		if isRegistration := c.Scope != ""; isRegistration {
+			line(&b, string(c.Status), c.Name, tilde(fmt.Sprintf("%s: %s", c.Scope, c.Detail), home))
+			command := process.JoinCommand(c.Command...)
+			line(&b, "", "", tilde(strings.TrimSpace(command+" (in "+c.Path+")"), home))
+		} else {
+			line(&b, string(c.Status), c.Name, tilde(c.Detail, home))
 		}
 		if c.Fix != "" {
 			line(&b, "", "", "fix: "+tilde(c.Fix, home))

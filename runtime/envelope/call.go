@@ -7,43 +7,41 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Text answers a call with the text that do returns for the call's arguments, and the notes that are not in this text.
-// The error is that of the arguments or of do.
+// Text answers a call with the text that do returns for the call's arguments. It adds the notes of the call that are not
+// in the text. The error is that of the arguments or of do.
 func Text[P any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (string, error)) (string, error) {
-	params, err := coerce.Params[P](&call, &tool)
-	if err != nil {
-		return "", err
-	}
-	answer, err := do(ctx, call, params)
+	answer, err := run(ctx, &call, tool, do)
 	if err != nil {
 		return "", err
 	}
 	return call.Noted(answer), nil
 }
 
-// Answer answers a call with the envelope, notes included, that do returns. The error is of the arguments or of do.
+// Answer answers a call with the envelope that do returns for the call's arguments; do puts the notes of the call into
+// the envelope. The error is that of the arguments or of do.
 func Answer[P, E any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (*E, error)) (string, error) {
-	params, err := coerce.Params[P](&call, &tool)
-	if err != nil {
-		return "", err
-	}
-	answer, err := do(ctx, call, params)
+	answer, err := run(ctx, &call, tool, do)
 	if err != nil {
 		return "", err
 	}
 	return string(Document(answer)), nil
 }
 
-// Result answers a call in JSON with the result that do returns for the call's arguments, and the notes. Every error is
-// one of [Failed]: of the arguments, of do, or that the answer is too long.
+// Result answers a call in JSON, with the result that do returns for the call's arguments and with the notes of the
+// call. The error is that of the arguments, that of do, or says that the answer is too long; [Failed] has made it.
 func Result[P, R any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (R, error)) (string, error) {
-	params, err := coerce.Params[P](&call, &tool)
-	if err != nil {
-		return "", Failed(err, call.Notes)
-	}
-	result, err := do(ctx, call, params)
+	result, err := run(ctx, &call, tool, do)
 	if err != nil {
 		return "", Failed(err, call.Notes)
 	}
 	return Success(result, call.Notes, tool)
+}
+
+// run returns what do returns for the call's arguments, and adds notes of repairs to the call.
+func run[P, R any](ctx context.Context, call *contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (R, error)) (result R, err error) {
+	params, err := coerce.Params[P](call, &tool)
+	if err != nil {
+		return result, err
+	}
+	return do(ctx, *call, params)
 }

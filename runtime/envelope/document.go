@@ -28,7 +28,8 @@ func Document(element any) []byte {
 // Element writes an element inside the current one; see [Document].
 func (w *Writer) Element(element any) { w.element(reflect.ValueOf(element).Elem()) }
 
-// element writes an element, and before it the separators that are set.
+// element writes the element that a struct describes, see [Document]: the separators that are true, then the start tag
+// with the attributes, then the contents. The tag of the first field names the element.
 func (w *Writer) element(v reflect.Value) {
 	fields := v.Type()
 	name, option, _ := strings.Cut(fields.Field(0).Tag.Get("element"), ",")
@@ -48,7 +49,8 @@ func (w *Writer) element(v reflect.Value) {
 		w.Attribute("untrusted", true)
 	}
 	for i := 1; i < v.NumField(); i++ {
-		if tag := fields.Field(i).Tag; tag.Get("attr") == "" && tag.Get("separator") == "" {
+		tag := fields.Field(i).Tag
+		if isContent := tag.Get("attr") == "" && tag.Get("separator") == ""; isContent {
 			w.content(tag, v.Field(i))
 		}
 	}
@@ -63,7 +65,8 @@ func (w *Writer) open(name, option string) {
 	}
 }
 
-// taggedAttribute writes the attribute of a field, unless the tag says to leave it out.
+// taggedAttribute writes the attribute of a field: the fixed text in the tag, or the value v. It leaves out a nil
+// pointer, and a zero value if the tag has the option omitzero.
 func (w *Writer) taggedAttribute(tag reflect.StructTag, v reflect.Value) {
 	name, option, _ := strings.Cut(tag.Get("attr"), ",")
 	if fixed, ok := tag.Lookup("fixed"); ok {
@@ -74,14 +77,14 @@ func (w *Writer) taggedAttribute(tag reflect.StructTag, v reflect.Value) {
 		return
 	}
 	value := reflect.Indirect(v).Interface()
-	if t, ok := value.(time.Time); option == "omitzero" && ok && t.IsZero() { // it may have a location
+	if t, isTime := value.(time.Time); isTime && t.IsZero() && option == "omitzero" { // with a location, v is not zero
 		return
 	}
 	w.Attribute(name, value)
 }
 
-// content writes a field that is a body, an element or a list of elements. A string is the body of the current element
-// or, if its tag names an element, of that one.
+// content writes a field that is a body, an element or a list of these. If the tag of a string names an element, the
+// string is the body of a new element with that name, otherwise the body of the current element.
 func (w *Writer) content(tag reflect.StructTag, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -96,15 +99,15 @@ func (w *Writer) content(tag reflect.StructTag, v reflect.Value) {
 		w.element(v)
 	case reflect.String:
 		name, options, _ := strings.Cut(tag.Get("element"), ",")
-		if name != "" {
-			if strings.Contains(options, "omitzero") && v.Len() == 0 {
-				return
-			}
-			w.open(name, strings.TrimSuffix(options, ",omitzero"))
+		if name == "" {
+			w.Body(tag.Get("body"), v.String())
+			return
 		}
+		if v.Len() == 0 && strings.Contains(options, "omitzero") {
+			return
+		}
+		w.open(name, strings.TrimSuffix(options, ",omitzero"))
 		w.Body(tag.Get("body"), v.String())
-		if name != "" {
-			w.Close()
-		}
+		w.Close()
 	}
 }

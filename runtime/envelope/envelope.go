@@ -15,8 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Writer builds one document. Nested elements are indented by two spaces; the text ends without a newline. The zero
-// value is ready to use.
+// Writer builds one document. Nested elements are indented; no newline is at the end. The zero value is ready to use.
 type Writer struct {
 	buf   []byte
 	stack []frame
@@ -38,7 +37,7 @@ const (
 // Bytes returns the document so far.
 func (w *Writer) Bytes() []byte { return w.buf }
 
-// Open starts an element inside the current one.
+// Open starts an element inside the current one, on a line of its own.
 func (w *Writer) Open(name string) {
 	if len(w.stack) > 0 {
 		w.endStartTag()
@@ -66,8 +65,7 @@ func (w *Writer) endStartTag() {
 
 // begin writes the start tag of an element without its end, and makes the element the current one.
 func (w *Writer) begin(name string) {
-	w.buf = append(w.buf, '<')
-	w.buf = append(w.buf, name...)
+	w.buf = append(w.buf, "<"+name...)
 	w.stack = append(w.stack, frame{name: name})
 }
 
@@ -83,9 +81,7 @@ func (w *Writer) Close() {
 		w.newline(len(w.stack))
 	case tagBody:
 	}
-	w.buf = append(w.buf, "</"...)
-	w.buf = append(w.buf, top.name...)
-	w.buf = append(w.buf, '>')
+	w.buf = append(w.buf, "</"+top.name+">"...)
 }
 
 func (w *Writer) newline(depth int) {
@@ -101,13 +97,11 @@ func (w *Writer) Attribute(name string, value any) {
 	if t, ok := value.(time.Time); ok {
 		value = t.UTC().Format("2006-01-02T15:04:05Z")
 	}
-	w.buf = append(append(append(w.buf, ' '), name...), `="`...)
 	escaped := text.Line(fmt.Sprint(value))
 	if strings.ContainsAny(escaped, "&<>\"\t") { // making a replacer takes longer than all else here
 		escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;").Replace(escaped)
 	}
-	w.buf = append(w.buf, escaped...)
-	w.buf = append(w.buf, '"')
+	w.buf = append(w.buf, " "+name+`="`+escaped+`"`...)
 }
 
 // Body writes the body of the current element in a form: inline, lines, json or block.
@@ -124,8 +118,7 @@ func (w *Writer) Body(form, text string) {
 	}
 }
 
-// Inline writes the body of the current element on one line: line breaks become spaces. The body is in a CDATA section
-// if anything in it could be taken for markup.
+// Inline writes the body of the current element on one line, in a CDATA section if it could be taken for markup.
 func (w *Writer) Inline(body string) {
 	w.inline(text.Line(body))
 }
@@ -133,6 +126,7 @@ func (w *Writer) Inline(body string) {
 // Lines is [Writer.Inline] for several lines: line breaks stay.
 func (w *Writer) Lines(body string) { w.inline(text.Visible(body)) }
 
+// inline writes a clean text as the body of the current element, in a CDATA section if it could be taken for markup.
 func (w *Writer) inline(clean string) {
 	w.endStartTag()
 	if !strings.ContainsAny(clean, "<&") && !strings.Contains(clean, "]]>") {
@@ -153,8 +147,8 @@ func (w *Writer) Block(body string) {
 	w.buf = append(w.buf, "\n]]>"...)
 }
 
-// JSON writes the body of the current element as JSON in a fence: no line of JSON can begin with a backtick. A text
-// that is not JSON, for instance because it was cut, gets a fence that is longer than any run of backticks in it.
+// JSON writes the body of the current element, which is JSON, between two lines of three backticks, in a CDATA section.
+// If the body is not JSON, for instance because it was cut, the lines have more backticks than the body has in a row.
 func (w *Writer) JSON(body string) {
 	w.endStartTag()
 	w.buf = append(w.buf, "<![CDATA[\n"...)
@@ -163,31 +157,16 @@ func (w *Writer) JSON(body string) {
 		w.buf = append(w.buf, "```json\n"...)
 		w.buf = append(w.buf, strings.ReplaceAll(string(text.JSON(body)), "]]>", `]]\u003e`)...) // outside strings JSON has no '>'
 	} else {
-		fence = strings.Repeat("`", max(3, longestRun(body, '`')+1))
-		w.buf = append(append(w.buf, fence...), '\n')
+		fence = strings.Repeat("`", max(3, text.LongestRun(body, '`')+1))
+		w.buf = append(w.buf, fence+"\n"...)
 		w.cdata(text.Visible(body))
 	}
-	w.buf = append(append(append(w.buf, '\n'), fence...), "\n]]>"...)
+	w.buf = append(w.buf, "\n"+fence+"\n]]>"...)
 }
 
-// cdata writes a clean text in an open CDATA section. Every "]]>" ends the section and begins another, so that the
-// text cannot end it.
+// cdata writes a clean text in an open CDATA section. Each "]]>" in it is split between two sections.
 func (w *Writer) cdata(clean string) {
 	w.buf = append(w.buf, strings.ReplaceAll(clean, "]]>", "]]]]><![CDATA[>")...)
-}
-
-// longestRun returns the greatest number of bytes b in s that follow each other.
-func longestRun(s string, b byte) int {
-	longest, run := 0, 0
-	for i := range len(s) {
-		if s[i] != b {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
-	}
-	return longest
 }
 
 // Chars returns the length of a document in Unicode characters, as limits count it.

@@ -1,14 +1,13 @@
 package envelope
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 )
 
@@ -29,8 +28,7 @@ func (w *jsonText) name(name string) {
 	w.raw(":")
 }
 
-// value writes a value of a generated type. A nil pointer is null, and so is a nil slice if mayBeNull is set; otherwise
-// a nil slice is an empty array.
+// value writes a value of a generated type. A nil pointer is null. A nil slice is null if mayBeNull is set, else [].
 func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 	switch v.Kind() {
 	case reflect.String, reflect.Int, reflect.Float64, reflect.Bool:
@@ -60,12 +58,12 @@ func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 	}
 }
 
-// fields writes the members of an object: the fields of a struct by their tags. Of fields that are variants, it writes
-// the key and the members of the one that is set.
+// fields writes the fields of a struct as members, by their tags. A field with the tag variant:"key=value" is a
+// pointer. If it is not nil, fields writes the member key with that value and the members of the struct it points to.
 func (w *jsonText) fields(v reflect.Value) {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i).Tag
-		if key, value, ok := strings.Cut(tag.Get("variant"), "="); ok {
+		if key, value, isVariant := strings.Cut(tag.Get("variant"), "="); isVariant {
 			if !field.IsNil() {
 				w.name(key)
 				w.text(value)
@@ -74,10 +72,11 @@ func (w *jsonText) fields(v reflect.Value) {
 			continue
 		}
 		name, option, _ := strings.Cut(tag.Get("json"), ",")
-		if option != "omitzero" || !field.IsZero() {
-			w.name(name)
-			w.value(field, tag.Get("nil") == "null")
+		if option == "omitzero" && field.IsZero() {
+			continue
 		}
+		w.name(name)
+		w.value(field, tag.Get("nil") == "null")
 	}
 }
 
@@ -88,18 +87,10 @@ func (w *jsonText) null() {
 
 func (w *jsonText) text(s string) { w.scalar(s) }
 
-// scalar writes a text, a number or a boolean. NaN and infinities become null, and bytes that are not UTF-8 become
-// U+FFFD.
+// scalar writes a text, a number or a boolean: NaN and infinities as null, bytes that are not UTF-8 as U+FFFD.
 func (w *jsonText) scalar(v any) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(v) != nil {
-		w.null()
-		return
-	}
 	w.comma()
-	w.buf = append(w.buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	w.raw(coerce.JSON(v))
 }
 
 // The codes of failures of every tool that answers in JSON.
@@ -109,8 +100,8 @@ const (
 	CodeFailed           = "failed" // any other failure
 )
 
-// Success returns the answer of a tool that answers in JSON: "ok":true, which a plain tool leaves out, the fields of
-// result, and the notes of the call. The error, one of [Failed], is for an answer that is too long for the tool.
+// Success returns an answer in JSON: "ok":true, which a plain tool leaves out, the fields of result, and the notes of
+// the call. An answer that is too long for the tool is an error from [Failed].
 func Success(result any, notes []string, tool contract.Tool) (string, error) {
 	w := jsonText{buf: []byte("{")}
 	if !tool.Plain {
@@ -136,23 +127,18 @@ func (w *jsonText) endAnswer(notes []string) {
 }
 
 // Failed returns a [*contract.Error] whose message is a failure in JSON: {"ok":false,"code":"…","reason":"…"} and the
-// notes. A [*contract.Failure] has its own code; other properties of err stay.
+// notes. The code is that of a [*contract.Failure], or says that the arguments are invalid, or is CodeFailed. The other
+// fields of the error are those of err.
 func Failed(err error, notes []string) error {
 	out := &contract.Error{Err: err}
 	code, reason := CodeFailed, err.Error()
-	var failure *contract.Failure
-	var invalid *contract.InvalidArguments
-	var known *contract.Error
-	switch {
-	case errors.As(err, &failure):
-		code, reason, out.Transient, out.Caller = failure.Code, failure.Reason, failure.Transient, true
-	case errors.As(err, &invalid):
+	if failure, ok := errors.AsType[*contract.Failure](err); ok {
+		code, reason = failure.Code, failure.Reason
+		out.Transient, out.Caller = failure.Transient, true
+	} else if _, ok := errors.AsType[*contract.InvalidArguments](err); ok {
 		code, out.Caller = CodeInvalidArguments, true
-	case errors.As(err, &known):
-		out.Transient, out.Caller, out.NoProject = known.Transient, known.Caller, known.NoProject
-		if known.Detail != "" {
-			out.Detail = known.Detail
-		}
+	} else if known, ok := errors.AsType[*contract.Error](err); ok {
+		out.Transient, out.Caller, out.NoProject, out.Detail = known.Transient, known.Caller, known.NoProject, known.Detail
 	}
 	w := jsonText{buf: []byte(`{"ok":false`)}
 	w.name("code")

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"hash/maphash"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/base/fold"
@@ -78,35 +79,38 @@ func (c *collector) endDocument() {
 // until the next call. The collector is empty afterwards. It sorts the documents by counting: next has for each gram the
 // place of its next document.
 func (c *collector) write() *listWriter {
-	c.order = c.order[:0] // a gram in the upper half, and its index in the lower
-	for n, g := range c.grams {
-		c.order = append(c.order, uint64(g)<<32|uint64(n)) //nolint:gosec // a count
-	}
-	slices.Sort(c.order)
 	c.counts, c.next = resized(c.counts, len(c.grams)), resized(c.next, len(c.grams))
 	clear(c.counts)
 	for n, place := uint32(0), 0; place < len(c.found); {
 		n, place = c.indexAt(place)
 		c.counts[n]++
 	}
+	c.order = c.order[:0] // a gram in the upper half, and its index in the lower
+	for n, g := range c.grams {
+		if c.counts[n] > 0 {
+			c.order = append(c.order, uint64(g)<<32|uint64(n)) //nolint:gosec // a count
+		}
+	}
+	slices.Sort(c.order)
 	total := uint32(0)
 	for _, o := range c.order {
 		c.next[uint32(o)] = total //nolint:gosec // the lower half
 		total += c.counts[uint32(o)]
 	}
 	c.documents = resized(c.documents, int(total))
-	place := 0
+	documents, next := c.documents, c.next
+	n, place := uint32(0), 0
 	for document, end := range c.ends {
-		for n := uint32(0); place < int(end); c.next[n]++ {
+		for place < int(end) {
 			n, place = c.indexAt(place)
-			c.documents[c.next[n]] = uint16(document) //nolint:gosec // bounded by full
+			documents[next[n]] = uint16(document) //nolint:gosec // bounded by full
+			next[n]++
 		}
 	}
 	c.lists.reset(len(c.ends))
 	for _, o := range c.order {
-		if n := uint32(o); c.counts[n] > 0 { //nolint:gosec // the lower half
-			c.lists.addList(gram(o>>32), c.documents[c.next[n]-c.counts[n]:c.next[n]]) //nolint:gosec // the upper half
-		}
+		n := uint32(o)                                                             //nolint:gosec // the lower half
+		c.lists.addList(gram(o>>32), c.documents[c.next[n]-c.counts[n]:c.next[n]]) //nolint:gosec // the upper half
 	}
 	c.grams, c.found, c.ends = c.grams[:0], c.found[:0], c.ends[:0]
 	return &c.lists
@@ -119,7 +123,7 @@ func resized[T any](s []T, length int) []T { return slices.Grow(s[:0], length)[:
 type gramCollector struct {
 	trigrams, pairs collector
 	seenTrigrams    [1 << 16]*[256]seen // by the first two bytes, then by the third; made when needed
-	seenPairs       [1 << 16]seen       // by the lower 16 bits
+	seenPairs       [1 << pairBits]seen
 	text            []byte
 }
 
@@ -142,6 +146,7 @@ func (c *gramCollector) lists(b *builder) []*listWriter {
 // collect collects the grams of a folded text, which ends with end twice.
 func (c *gramCollector) collect(text []byte) {
 	document := c.trigrams.document()
+	found := c.trigrams.found
 	for i := range len(text) - 2 {
 		first, second, third := text[i], text[i+1], text[i+2]
 		byThird := c.seenTrigrams[int(first)<<8|int(second)]
@@ -149,16 +154,26 @@ func (c *gramCollector) collect(text []byte) {
 			byThird = new([256]seen)
 			c.seenTrigrams[int(first)<<8|int(second)] = byThird
 		}
-		if byThird[third].last != document { // saves the call
-			c.trigrams.addOnce(&byThird[third], trigram(first, second, third), document)
+		s := &byThird[third]
+		if index := s.number - 1; index < wide {
+			// The index stays in found if differs is not 0. A branch would often be predicted wrongly.
+			differs := s.last ^ document
+			s.last = document
+			found = append(found, uint16(index)) //nolint:gosec // below wide
+			found = found[:len(found)-1+int((differs|-differs)>>31)]
+		} else {
+			c.trigrams.found = found
+			c.trigrams.addOnce(s, trigram(first, second, third), document)
+			found = c.trigrams.found
 		}
 		if first != ' ' && !isThreeBytes(first) {
 			continue // no pair is here
 		}
 		if pair, _, ok := pairAt(text[:len(text)-2], i); ok {
-			c.pairs.addOnce(&c.seenPairs[uint16(pair)], pair, document) //nolint:gosec // the lower half
+			c.pairs.addOnce(&c.seenPairs[pair-pairs], pair, document)
 		}
 	}
+	c.trigrams.found = found
 	c.trigrams.endDocument()
 	c.pairs.endDocument()
 }
@@ -166,21 +181,25 @@ func (c *gramCollector) collect(text []byte) {
 // termCollector collects the terms of segments, one after the other.
 type termCollector struct {
 	*terms.Reader
-	present, frequent collector         // with the same numbers
-	terms             []term            // by number
-	numbers           map[gram]uint32   // from 1, by the keys of terms
-	words             map[uint64]uint32 // from 1, by the hashes of words
-	recent            [1 << 14]struct { // a small cache of words
-		hash   uint64
-		number uint32
-	}
+	present, frequent collector // with the same numbers
+	terms             []term    // by number, from 1
+	numbers           numbers   // of the terms of the segment, by their keys
+	seed              maphash.Seed
+	words             [1 << 17]word // a cache of words, by their hashes
 }
 
 // term has the last document with a term, from 1, and the number of times in it so far.
 type term struct{ last, times uint32 }
 
+// word has the key of the term of a word, and its number in the segment: 0 if no message has had the word.
+type word struct {
+	hash   uint64
+	key    gram
+	number uint32
+}
+
 func newTermCollector(r *terms.Reader) *termCollector {
-	return &termCollector{Reader: r, numbers: map[gram]uint32{}, words: map[uint64]uint32{}}
+	return &termCollector{Reader: r, seed: maphash.MakeSeed()}
 }
 
 // lists returns writers with the lists of the terms of a segment: first of the messages that have a term, then of those
@@ -188,9 +207,10 @@ func newTermCollector(r *terms.Reader) *termCollector {
 func (c *termCollector) lists(b *builder) []*listWriter {
 	c.present.found = slices.Grow(c.present.found, b.size/8)
 	c.terms = c.terms[:0]
-	clear(c.numbers)
-	clear(c.words)
-	clear(c.recent[:])
+	c.numbers.reset()
+	for i := range c.words {
+		c.words[i].number = 0
+	}
 	for n := range b.messages {
 		document := c.present.document()
 		c.Words(b.messages[n].Text, func(word []byte, _ int, isInflected bool) {
@@ -211,34 +231,79 @@ func (c *termCollector) lists(b *builder) []*listWriter {
 }
 
 // number returns the number of the term of a word, from 1.
-func (c *termCollector) number(word []byte, isInflected bool) uint32 {
-	hash := hashOf(word)
+func (c *termCollector) number(text []byte, isInflected bool) uint32 {
+	hash := maphash.Bytes(c.seed, text)
 	if isInflected {
 		hash = ^hash // the same bytes can also be a word that is not stemmed
 	}
-	cached := &c.recent[hash%uint64(len(c.recent))]
-	if cached.hash != hash {
-		cached.hash, cached.number = hash, c.words[hash]
-	}
-	if cached.number == 0 {
+	w := &c.words[hash%uint64(len(c.words))]
+	if w.hash != hash {
 		if isInflected {
-			word = c.Stem(word)
+			text = c.Stem(text)
 		}
-		cached.number = c.addTerm(word)
-		c.words[hash] = cached.number
+		*w = word{hash: hash, key: keyOf(hashOf(text))}
 	}
-	return cached.number
+	if w.number == 0 {
+		w.number = c.addTerm(w.key)
+	}
+	return w.number
 }
 
-// addTerm returns the number of a term, from 1. It adds the term if it is new.
-func (c *termCollector) addTerm(word []byte) uint32 {
-	key := keyOf(hashOf(word))
-	number := c.numbers[key]
-	if number == 0 {
-		number = c.present.addGram(hasTerm | key)
+// addTerm returns the number of the term with a key, from 1. It adds the term if it is new.
+func (c *termCollector) addTerm(key gram) uint32 {
+	number := c.numbers.of(key)
+	if *number == 0 {
+		*number = c.present.addGram(hasTerm | key)
 		c.frequent.addGram(hasOften | key) // the same number as in present
 		c.terms = append(c.terms, term{})
-		c.numbers[key] = number
 	}
-	return number
+	return *number
+}
+
+// numbers is a map of numbers, from 1, by the keys of terms: a hash table with open addressing.
+type numbers struct {
+	slots []slot // a power of two
+	used  int
+}
+
+// slot is free if its number is 0.
+type slot struct {
+	key    gram
+	number uint32
+}
+
+// reset removes all numbers.
+func (n *numbers) reset() {
+	n.used = 0
+	clear(n.slots)
+}
+
+// of returns the place of the number of a key. The number is 0 if the key is new; the caller then sets it.
+func (n *numbers) of(key gram) *uint32 {
+	if 4*n.used >= 3*len(n.slots) {
+		n.grow()
+	}
+	for at := int(key); ; at++ {
+		s := &n.slots[at&(len(n.slots)-1)]
+		if s.number == 0 {
+			s.key = key
+			n.used++
+			return &s.number
+		}
+		if s.key == key {
+			return &s.number
+		}
+	}
+}
+
+// grow doubles the slots.
+func (n *numbers) grow() {
+	const least = 1 << 10
+	old := n.slots
+	n.slots, n.used = make([]slot, max(least, 2*len(old))), 0
+	for _, s := range old {
+		if s.number != 0 {
+			*n.of(s.key) = s.number
+		}
+	}
 }

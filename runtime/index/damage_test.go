@@ -76,7 +76,7 @@ func answers(t testing.TB, x *index.Index) ([][]found, error) {
 }
 
 func query(text string) index.Query {
-	return index.Query{Filter: index.Filter{Kinds: 1 << 1}, Text: text, Find: func(b []byte) (int, int) { return find(string(b), text) }}
+	return index.Query{Filter: index.Filter{Kinds: 1 << 1}, Text: text, Has: func(b []byte) bool { return contains(string(b), text) }}
 }
 
 func (m model) answers() [][]found {

@@ -13,7 +13,7 @@ import (
 
 const (
 	// magic ends a file. It changes with the format; files of other formats are not read.
-	magic = 0x05646e69_747663 // "cvtind", 5
+	magic = 0x06646e69_747663 // "cvtind", 6
 
 	pageSize    = 16 << 10
 	numSections = 8
@@ -128,12 +128,12 @@ func (f *file) readFooter() error {
 	if room < 0 {
 		return f.damage(errFormat)
 	}
-	_, _ = binary.Decode(f.read(uint64(room), footerSize), binary.LittleEndian, &f.footer) //nolint:gosec // a size
+	_, _ = binary.Decode(f.read(nil, uint64(room), footerSize), binary.LittleEndian, &f.footer) //nolint:gosec // a size
 	pages := (f.Sums + pageSize - 1) / pageSize
 	if f.Magic != magic || f.Sums > uint64(room) || 4*pages != uint64(room)-f.Sums { //nolint:gosec // a size
 		return f.damage(errFormat)
 	}
-	tail := f.read(f.Sums, 4*pages+footerSize)
+	tail := f.read(nil, f.Sums, 4*pages+footerSize)
 	if sumOf(tail) != f.Sum {
 		return f.damage(errChecksum)
 	}
@@ -151,9 +151,9 @@ func (f *file) damage(err error) error { return &DamageError{f.name, err} }
 // malformed panics with a [*DamageError] for guard.
 func (f *file) malformed() { panic(f.damage(errFormat)) }
 
-// read returns size bytes of the file without verifying them.
-func (f *file) read(from, size uint64) []byte {
-	data := make([]byte, size)
+// read returns size bytes of the file without verifying them, in the array of a buffer if that is large enough.
+func (f *file) read(buffer []byte, from, size uint64) []byte {
+	data := resized(buffer, int(size))                                //nolint:gosec // as large as the file at most
 	if n, err := f.content.ReadAt(data, int64(from)); n < len(data) { //nolint:gosec // bounded by the size of the file
 		panic(f.damage(err))
 	}
@@ -162,7 +162,10 @@ func (f *file) read(from, size uint64) []byte {
 
 // part returns the bytes of a section from an offset to another one. It verifies the pages with these bytes, each page
 // once.
-func (f *file) part(section int, from, to uint64) []byte {
+func (f *file) part(section int, from, to uint64) []byte { return f.partIn(nil, section, from, to) }
+
+// partIn is part, in the array of a buffer if that is large enough.
+func (f *file) partIn(buffer []byte, section int, from, to uint64) []byte {
 	s := f.Sections[section]
 	if from > to || to > s.Size {
 		f.malformed()
@@ -177,10 +180,10 @@ func (f *file) part(section int, from, to uint64) []byte {
 		verified = verified && f.checked[page].Load()
 	}
 	if verified {
-		return f.read(from, to-from)
+		return f.read(buffer, from, to-from)
 	}
 	begin := first * pageSize
-	data := f.read(begin, min(end*pageSize, f.Sums)-begin)
+	data := f.read(nil, begin, min(end*pageSize, f.Sums)-begin)
 	for page := first; page < end; page++ {
 		content := data[(page-first)*pageSize:]
 		if castagnoli(content[:min(pageSize, len(content))]) != binary.LittleEndian.Uint32(f.sums[4*page:]) {

@@ -10,15 +10,19 @@ import (
 //
 //   - three bytes of a text, padded with end after its last two bytes and its last byte, so that one or two bytes are
 //     a range of grams;
-//   - a pair: the bytes around a space, two before and three after, or two runes of three bytes. Common words and their
-//     three bytes are in most messages, but two given ones are rarely adjacent. The upper bits are a hash of all bytes
-//     but the last, which is in the lowest four bits, so that pairs with an unknown last byte are a range;
+//   - a pair: the bytes around a space, three before and four after, or two runes of three bytes. Common words and their
+//     three bytes are in most messages, but two given ones are rarely adjacent. The upper bits are a hash of the bytes that
+//     the text of a query always has: two before the space and two after, or all but the last. The lower bits are a hash
+//     of the third after the space, and of the outermost two, or bits of the last byte, so that pairs with unknown bytes
+//     are a range;
 //   - a term of package terms, and a term that a message has often.
 type gram uint32
 
 const (
-	pairs gram = 1 << 24
-	end        = 0xFF // never a byte of UTF-8
+	pairs    gram = 1 << 24
+	pairBits      = 18
+	pairRest      = 6    // the lower bits
+	end           = 0xFF // never a byte of UTF-8
 )
 
 // The keys of terms are 30 bits of a hash. Of a million terms about five hundred share a key with another one. That
@@ -49,26 +53,34 @@ func termKey(term string) gram { return keyOf(hashOf([]byte(term))) }
 func trigram(a, b, c byte) gram { return gram(a)<<16 | gram(b)<<8 | gram(c) }
 
 // pairAt returns the pair around a space at text[i], or of the two runes from text[i] on; ok is false if there is no
-// pair there. First and last are both the pair. If the text ends before the last byte of the pair, they are the first
-// and the last of all possible pairs.
+// pair there. First and last are both the pair. If the text has not all bytes of the pair, they are the first and the
+// last of all possible pairs.
 func pairAt(text []byte, i int) (first, last gram, ok bool) {
 	const multiplier = 0x9E3779B97F4A7C15
-	const size = 6
-	switch b := text[i]; {
-	case b == ' ' && i >= 2 && i+2 < len(text):
-		i -= 2 // the pair begins before the space
-	case isThreeBytes(b) && i+5 <= len(text) && isThreeBytes(text[i+3]): // the pair begins here
+	isSpace, from := text[i] == ' ', i
+	switch {
+	case isSpace && i >= 2 && i+2 < len(text):
+		from = i - 2
+	case isThreeBytes(text[i]) && i+5 <= len(text) && isThreeBytes(text[i+3]):
 	default:
 		return 0, 0, false
 	}
-	text = text[i:]
-	upper := (uint64(binary.LittleEndian.Uint32(text)) | uint64(text[4])<<32) * multiplier >> 52 << 4
-	first, last = pairs|gram(upper), pairs|gram(upper)|0xF
-	if len(text) >= size {
-		first |= gram(text[5] * 0x9D >> 4)
-		last = first
+	always, rest := text[from:from+5], text[from+5:]
+	hash := (uint64(binary.LittleEndian.Uint32(always)) | uint64(always[4])<<32) * multiplier >> (64 - pairBits + pairRest)
+	first = pairs | gram(hash)<<pairRest //nolint:gosec // 12 bits
+	switch {
+	case len(rest) == 0:
+		return first, first | (1<<pairRest - 1), true
+	case !isSpace:
+		first |= gram(rest[0] & (1<<pairRest - 1))
+	default:
+		first |= gram(rest[0]*0x2D>>5) << 3
+		if i == 2 || len(rest) == 1 {
+			return first, first | 7, true
+		}
+		first |= gram((rest[1]*0x2D + text[i-3]*0x61) >> 5)
 	}
-	return first, last, true
+	return first, first, true
 }
 
 // isThreeBytes reports whether b begins a rune of three bytes.

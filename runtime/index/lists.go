@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"math/bits"
+	"slices"
 	"sort"
 )
 
@@ -39,9 +40,6 @@ type listWriter struct {
 	lists     []byte
 	last      gram
 	written   int // the number of lists
-
-	word uint64 // bits that are not in lists yet; the first one is the lowest
-	used int    // the number of these bits
 }
 
 type block struct {
@@ -61,39 +59,40 @@ func (w *listWriter) addList(g gram, documents []uint16) {
 		w.last = g
 	}
 	w.written++
-	from, count := len(w.lists), uint32(len(documents)) //nolint:gosec // a count
-	low := lowBits(count, w.documents)
-	next := uint32(0) // the lowest possible document
-	for _, document := range documents {
-		d := uint32(document) - next
-		if high := d >> low; high < mostOnes {
-			w.writeBits(1<<high-1, int(high)+1)
-			w.writeBits(uint64(d)&(1<<low-1), low)
-		} else {
-			w.writeBits(1<<mostOnes-1, mostOnes)
-			w.writeBits(uint64(d), 32)
-		}
-		next = uint32(document) + 1
-	}
-	for ; w.used > 0; w.used -= 8 { // the next list begins with a whole byte
-		w.lists = append(w.lists, byte(w.word))
-		w.word >>= 8
-	}
-	w.word, w.used = 0, 0
-	for _, n := range [...]uint64{uint64(g - w.last), uint64(count), uint64(len(w.lists) - from)} { //nolint:gosec // sizes
+	count := uint32(len(documents)) //nolint:gosec // a count
+	size := uint64(len(w.lists))
+	w.lists = appendList(w.lists, documents, uint(lowBits(count, w.documents))) //nolint:gosec // below 32
+	for _, n := range [...]uint64{uint64(g - w.last), uint64(count), uint64(len(w.lists)) - size} {
 		w.entries = binary.AppendUvarint(w.entries, n)
 	}
 	w.last = g
 }
 
-// writeBits writes the n lowest bits of a value, at most 32.
-func (w *listWriter) writeBits(value uint64, n int) {
-	w.word |= value << w.used
-	if w.used += n; w.used >= 32 {
-		w.lists = binary.LittleEndian.AppendUint32(w.lists, uint32(w.word)) //nolint:gosec // the lower half
-		w.word >>= 32
-		w.used -= 32
+// appendList appends a list of documents to lists. low is the result of lowBits for the list.
+func appendList(lists []byte, documents []uint16, low uint) []byte {
+	const most = (mostOnes + 32 + 7) / 8 // bytes of a code
+	at := len(lists)
+	lists = slices.Grow(lists, most*len(documents)+8)
+	lists = lists[:cap(lists)]
+	var word uint64   // the bits from at on; the first one is the lowest
+	var used uint     // the number of these bits
+	next := uint32(0) // the lowest possible document
+	for _, document := range documents {
+		d := uint32(document) - next
+		if high := uint(d >> low); high < mostOnes {
+			word |= (1<<high - 1 | uint64(d)&(1<<low-1)<<(high+1)) << used
+			used += high + 1 + low
+		} else {
+			word |= (1<<mostOnes - 1 | uint64(d)<<mostOnes) << used
+			used += mostOnes + 32
+		}
+		binary.LittleEndian.PutUint64(lists[at:], word)
+		at += int(used / 8)
+		word >>= used &^ 7
+		used %= 8
+		next = uint32(document) + 1
 	}
+	return lists[:at+int(used+7)/8] // the next list begins with a whole byte
 }
 
 // writeLists adds the entries, the lists and the blocks of all writers to a segment, one writer after the other. Offsets
@@ -174,15 +173,26 @@ type cursor struct {
 
 const noDocument = math.MaxUint32
 
-// cursor returns a cursor at the first document of a list.
-func (t *texts) cursor(l list) cursor {
-	c := cursor{document: noDocument, left: l.count, documents: t.messages, low: lowBits(l.count, t.messages), file: t.file}
-	if l.count > 0 {
-		c.data = t.part(secLists, l.from, l.to+afterLists)
+// cursors returns for each of some lists, which follow each other, a cursor at its first document.
+func (t *texts) cursors(lists ...list) []cursor {
+	from, to := lists[0].from, lists[len(lists)-1].to
+	data := t.part(secLists, from, to+afterLists)
+	cursors := make([]cursor, len(lists))
+	for i, l := range lists {
+		if l.from < from || l.to < l.from || l.to > to {
+			t.malformed()
+		}
+		cursors[i] = cursor{
+			document: noDocument, left: l.count, documents: t.messages, low: lowBits(l.count, t.messages),
+			data: data[l.from-from : l.to-from+afterLists], file: t.file,
+		}
+		cursors[i].next()
 	}
-	c.next()
-	return c
+	return cursors
 }
+
+// cursor returns a cursor at the first document of the list of a gram.
+func (t *texts) cursor(g gram) *cursor { return &t.cursors(t.list(g))[0] }
 
 // next moves the cursor to the next document.
 func (c *cursor) next() {

@@ -24,9 +24,9 @@ type Query struct {
 	// Text occurs in the text or the title of a message, in any case by simple folding.
 	// Empty matches every message.
 	Text string
-	// Find returns where Text first occurs in a text, which may hold bytes that are not UTF-8, or -1 and -1. It
-	// decides which messages match. It is not called if Text is empty.
-	Find func(text []byte) (start, end int)
+	// Has reports whether Text is in a text, which may have bytes that are not UTF-8. It decides which messages match. It
+	// is not called if Text is empty.
+	Has func(text []byte) bool
 	// TextOnly omits titles.
 	TextOnly bool
 	// After, if not nil, omits the message at this position and all messages before it.
@@ -85,7 +85,7 @@ func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) error {
 	unread := v.scans(q)
 	slices.SortFunc(unread, func(a, b *scan) int { return compareTimes(a.newest, b.newest) })
-	heads := map[*scan]*Hit{} // the current message of each segment that is read
+	var heads []*Hit // the current message of each segment that is read
 	for {
 		var next *Hit
 		for _, h := range heads {
@@ -101,14 +101,14 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 			return nil // there are no more messages, or the caller stops
 		default: // next was yielded: go on in its segment
 			s = next.scan
-			delete(heads, s)
+			heads = slices.DeleteFunc(heads, func(h *Hit) bool { return h == next })
 		}
 		found, err := s.advance(ctx)
 		if err != nil {
 			return err
 		}
 		if found {
-			heads[s] = s.hit()
+			heads = append(heads, s.hit())
 		}
 	}
 }

@@ -168,7 +168,7 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 				return err
 			}
 			s.prepare()
-			for c := s.cursor(s.list(hasTerm | termKey(term))); c.document < s.to; c.next() {
+			for c := s.cursor(hasTerm | termKey(term)); c.document < s.to; c.next() {
 				if c.document >= s.next && s.ranks(&q, c.document) {
 					found = true
 					return nil
@@ -244,13 +244,13 @@ func (r *ranking) weigh(s *scan) []weighed {
 	r.weighed = messages
 	for i, term := range r.query.Terms {
 		weight, key := float32(term.Weight), termKey(term.Text)
-		for c := s.cursor(s.list(hasTerm | key)); c.document < s.to; c.next() {
+		for c := s.cursor(hasTerm | key); c.document < s.to; c.next() {
 			m := &messages[c.document]
 			m.once += weight
 			m.terms |= 1 << i
 			m.rare = m.rare || !term.Common
 		}
-		for c := s.cursor(s.list(hasOften | key)); c.document < s.to; c.next() {
+		for c := s.cursor(hasOften | key); c.document < s.to; c.next() {
 			messages[c.document].once -= weight
 			messages[c.document].often += weight
 		}
@@ -306,7 +306,7 @@ func (r *ranking) messages(numbers []int) []Ranked {
 		t := s.segment.texts()
 		for n := s.messages; n > 0; { // the first ones are last
 			n--
-			if owner := owners[t.owner(n)]; owner != nil {
+			if owner := owners[t.rows.owner(n)]; owner != nil {
 				m := t.scored(n)
 				if scores := r.scores[s.segment]; scores != nil {
 					m.Score = scores[n]

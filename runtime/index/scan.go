@@ -79,7 +79,7 @@ func (s *scan) prepare() {
 }
 
 // conversation returns the conversation of a message; nil if the conversation was removed.
-func (s *scan) conversation(n uint32) *Conversation { return s.conversations[s.owner(n)] }
+func (s *scan) conversation(n uint32) *Conversation { return s.conversations[s.rows.owner(n)] }
 
 // position returns the position of a message. Its conversation must exist.
 func (s *scan) position(n uint32) *Position {
@@ -89,7 +89,7 @@ func (s *scan) position(n uint32) *Position {
 
 // passes reports whether the filter selects a message.
 func (s *scan) passes(n uint32) bool {
-	return s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.owner(n)]
+	return s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.rows.owner(n)]
 }
 
 // findTitles sets titled and hasTitled. No title matches an empty text, or a query for texts only. It is called before
@@ -102,15 +102,14 @@ func (s *scan) findTitles() {
 	titles := s.titles()
 	for place := range titles.holding(s.query.folded) {
 		if s.wanted[place] {
-			start, _ := s.query.Find([]byte(s.conversations[place].Title))
-			s.titled[place] = start >= 0
-			s.hasTitled = s.hasTitled || start >= 0
+			s.titled[place] = s.query.Has([]byte(s.conversations[place].Title))
+			s.hasTitled = s.hasTitled || s.titled[place]
 		}
 	}
 }
 
 // isTitled reports whether the title of the conversation of a message matches.
-func (s *scan) isTitled(n uint32) bool { return s.hasTitled && s.titled[s.owner(n)] }
+func (s *scan) isTitled(n uint32) bool { return s.hasTitled && s.titled[s.rows.owner(n)] }
 
 // postings are the lists of the grams in a range.
 type postings struct {
@@ -119,13 +118,19 @@ type postings struct {
 	cursors []cursor // over the lists; nil before the first use
 }
 
-// postings returns the postings of the grams of the query, the rarest first.
+// postings returns the postings of the grams of the query, the rarest first. If no message has a gram, it returns that
+// one alone.
 func (s *scan) postings() (sorted []postings) {
-	for _, g := range s.query.grams {
+	grams := s.query.grams
+	for i, g := range grams {
 		var p postings
 		for l := range s.lists(g) {
 			p.lists = append(p.lists, l)
 			p.count += int(l.count)
+		}
+		if p.count == 0 {
+			grams[0], grams[i] = g, grams[0] // the next segment is likely to have no message with the gram either
+			return []postings{p}
 		}
 		sorted = append(sorted, p)
 	}
@@ -152,10 +157,8 @@ func (w *window) and(other *window) (left int) {
 // addListed adds to a window, which goes from from to to, the messages that are in the lists of p. It returns the
 // number of documents that it read. A later call for p must have a later window.
 func (s *scan) addListed(p *postings, w *window, from, to uint32) (read int) {
-	if p.cursors == nil {
-		for _, l := range p.lists {
-			p.cursors = append(p.cursors, s.cursor(l))
-		}
+	if p.cursors == nil && p.count > 0 {
+		p.cursors = s.cursors(p.lists...)
 	}
 	for i := range p.cursors {
 		c := &p.cursors[i]
@@ -245,6 +248,5 @@ func (s *scan) matches(ctx context.Context) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	start, _ := s.query.Find(s.read(s.current))
-	return start >= 0, nil
+	return s.query.Has(s.read(s.current)), nil
 }

@@ -101,6 +101,11 @@ func (s *segment) readTables() *tables {
 	if s.count(secBlocks, blockSize) == 0 || !t.symbols.parse(s.all(secSymbols)) {
 		s.malformed()
 	}
+	for n := range s.messages {
+		if int(t.rows.owner(n)) >= len(s.owners) {
+			s.malformed()
+		}
+	}
 	return t
 }
 
@@ -110,24 +115,17 @@ type texts struct {
 	*tables
 	message uint32 // the message that text is of
 	text    []byte // the text that was read last; nil before the first one
+	codes   []byte // of the text
 }
 
 func (s *segment) texts() texts { return texts{segment: s, tables: s.load()} }
-
-// owner returns the place of a message's part among the owners.
-func (t *texts) owner(message uint32) uint16 {
-	place := t.rows.owner(message)
-	if int(place) >= len(t.owners) {
-		t.malformed()
-	}
-	return place
-}
 
 // read returns the text of a message, which is valid until the next call.
 func (t *texts) read(message uint32) []byte {
 	if t.text == nil || t.message != message {
 		from, to := t.rows.text(message)
-		t.message, t.text = message, t.symbols.decode(t.text[:0], t.part(secTexts, from, to))
+		t.codes = t.partIn(t.codes, secTexts, from, to)
+		t.message, t.text = message, t.symbols.decode(t.text[:0], t.codes)
 	}
 	return t.text
 }

@@ -28,8 +28,8 @@ type setting struct {
 	value string
 }
 
-// parse parses a command line: flags of the host and the families, the word jp-tool, and its arguments. It returns
-// false for any other command line. It sets no flag; apply does.
+// parse parses a command line of jp-tool: flags of the host and of the families, the word jp-tool, and arguments. It
+// returns false for any other command line. The flags are recorded in line, for [commandLine.apply].
 func parse(registry *toolset.Registry, args []string) (line commandLine, ok bool) {
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SetInterspersed(false) // what follows jp-tool is never parsed as a flag
@@ -50,7 +50,7 @@ func parse(registry *toolset.Registry, args []string) (line commandLine, ok bool
 	return line, true
 }
 
-// apply sets the flags that were parsed, in host and in the families. The error is that of a family's flag.
+// apply sets the recorded flags, in host and in the families. The error is that of a family's flag.
 func (l commandLine) apply(host *toolset.Host) error {
 	host.Dir, host.ConversationID = l.host.Dir, l.host.ConversationID
 	for _, f := range l.flags {
@@ -89,10 +89,9 @@ Before ` + name + ` can stand ` + strings.Join(flagWords(registry), ", ") + ".",
 			return cli.Usagef("only %s can stand before %s", strings.Join(flagWords(registry), ", "), name)
 		},
 	}
-	for _, example := range registry.Examples() {
-		tool, _, _ := strings.Cut(example, " ")
+	if examples := registry.Examples(); len(examples) > 0 {
+		tool, _, _ := strings.Cut(examples[0], " ")
 		cmd.Example = cli.Examples(host.Name, fmt.Sprintf(`%s '{"root": "."}' '{"name": %q}'`, name, tool))
-		break
 	}
 	return cmd
 }

@@ -33,24 +33,22 @@ type jpCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Run prints the outcome of a command line of jp-tool and returns true. For any other command line, and where a person
-// asks for help, it does nothing and returns false.
+// Run prints the outcome of a command line of jp-tool and returns true. For others and for --help it returns false.
 func Run(ctx context.Context, host *toolset.Host, registry *toolset.Registry, args []string) (answered bool) {
 	line, ok := parse(registry, args)
 	if !ok || asksForHelp(line.args) {
 		return false
 	}
 	answer, err := line.answer(ctx, host, registry)
-	enc := json.NewEncoder(host.Stdout)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(contract.OutcomeOf(answer, err)); err != nil {
+	outcome := contract.JSON(contract.OutcomeOf(answer, err))
+	if _, err := fmt.Fprintln(host.Stdout, outcome); err != nil {
 		fmt.Fprintf(host.Stderr, "error: writing the outcome: %v\n", err)
 	}
 	return true
 }
 
-// answer returns the answer to the call in the arguments of jp-tool, or for the action format_arguments the call's
-// arguments as a person reads them. The error says that the flags or the arguments are wrong, or is that of the tool.
+// answer returns the answer to the call that the arguments of jp-tool describe. For the action format_arguments it only
+// returns the call's arguments as a person reads them. The error is about flags or arguments, or that of the tool.
 func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *toolset.Registry) (string, error) {
 	if err := l.apply(host); err != nil {
 		return "", err
@@ -73,7 +71,7 @@ func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *t
 	default:
 		return "", contract.Fixable("jp-tool cannot do action " + text.Quote(given.Action) + "; it knows run and format_arguments.")
 	}
-	callContext := host.Context() // of the flags, which JP's context overrides
+	callContext := host.Context() // from the flags; values in JP's context take their place
 	callContext.Ends = true
 	if given.Root != "" {
 		if err := checkRoot(host.Name, given.Root); err != nil {
@@ -98,8 +96,7 @@ func checkRoot(program, root string) error {
 		return nil
 	}
 	reason := err
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		reason = failed.Err // the message has the path already
 	}
 	return &contract.Error{
@@ -114,15 +111,13 @@ func decodeObject(input string, v any) (why string) {
 		return "it is no object"
 	}
 	err := json.Unmarshal([]byte(input), v)
-	var mismatch *json.UnmarshalTypeError
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case errors.As(err, &mismatch):
-		return "its " + text.Line(mismatch.Field) + " cannot be " + withArticle(mismatch.Value)
-	default:
-		return text.Line(err.Error())
 	}
+	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return "its " + text.Line(mismatch.Field) + " cannot be " + withArticle(mismatch.Value)
+	}
+	return text.Line(err.Error())
 }
 
 func withArticle(jsonType string) string {
@@ -135,8 +130,8 @@ func withArticle(jsonType string) string {
 // maxShown is the greatest length of an argument that is shown, in characters.
 const maxShown = 80
 
-// formatArguments returns the arguments of a call as name=value on one line, for a person. It returns as many arguments
-// as it can decode, and never an error: after one, JP would not run the tool.
+// formatArguments returns the arguments of a call as name=value on one line, for a person. It stops at an argument that
+// cannot be decoded, without an error: after an error, JP would not run the tool.
 func formatArguments(raw json.RawMessage) string {
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {

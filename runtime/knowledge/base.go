@@ -38,10 +38,8 @@ import (
 
 // Options say how a knowledge base is used.
 type Options struct {
-	// Getenv finds the user's configuration. If Getenv is nil, only the workspace's configuration is read.
-	Getenv func(string) string
-	// Patterns are TOPIC/GLOB values that are added to the learned patterns of topics.
-	Patterns []string
+	Getenv   func(string) string // finds the user's configuration; if nil, only the workspace's configuration is read
+	Patterns []string            // TOPIC/GLOB values that are added to the learned patterns of topics
 	// Injected is set if the host has [Base.Section] in its system prompt. Learned subjects are then not offered again;
 	// otherwise they are offered first.
 	Injected bool
@@ -116,12 +114,13 @@ func (b *Base) unknownTopic(name string) error {
 	case len(b.topics) == 0:
 		return contract.Fixable("There is nothing to learn: no topic is configured and enabled. A topic is a table [kb.topic.ID] in the workspace's convtools.toml.")
 	}
-	if id, subject, ok := parseAddress(scheme + strings.TrimPrefix(name, scheme)); ok && byID(b.topics, id) != nil { // TOPIC/SLUG
+	address := scheme + strings.TrimPrefix(name, scheme) // name may be TOPIC/SLUG, with or without the scheme
+	if id, subject, ok := parseAddress(address); ok && byID(b.topics, id) != nil {
 		return missing(text.Quote(name)+" is a subject of a topic, and no topic. ", fmt.Sprintf("Call learn with topic %q and subjects %s.", id, text.Quote(subject)), id)
 	}
 	message := "There is no topic " + text.Quote(name) + "."
-	if near := near.Name(name, b.TopicIDs()); near != "" {
-		message += fmt.Sprintf(" Did you mean %q?", near)
+	if meant := near.Name(name, b.TopicIDs()); meant != "" {
+		message += fmt.Sprintf(" Did you mean %q?", meant)
 	}
 	return contract.Fixable(message + " " + strings.TrimSpace(menu(b.topics, maxTopicList)))
 }

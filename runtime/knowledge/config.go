@@ -53,7 +53,8 @@ func Open(dir string, opts Options) (*Base, error) {
 			b.addFlag(value)
 		}
 	}
-	if b.config.Wrong("kb.topic") != nil || len(b.usable) == 0 && len(b.broken()) > 0 {
+	areAllBroken := len(b.usable) == 0 && len(b.broken()) > 0
+	if areAllBroken || b.config.Wrong("kb.topic") != nil {
 		return nil, &config.Error{Problems: b.problems()}
 	}
 	return b, nil
@@ -91,28 +92,24 @@ func (b *Base) addProblem(table string, position diag.Diagnostic, rule, hint, fo
 // addTopic makes a topic usable, and also one of topics if it is enabled. If the topic has problems, addTopic adds these
 // to the configuration instead. A topic that only the user's file mentions, without subjects, is only a warning.
 func (b *Base) addTopic(t *config.Topic) {
-	table, id := "kb.topic."+t.ID, text.Quote(t.ID)
+	table := "kb.topic." + t.ID
 	if t.ID == "" || len(t.ID) > maxID || strings.ContainsFunc(t.ID, notInID) {
-		b.addProblem(table, t.Defined, RuleID, fmt.Sprintf("use letters, digits, _ and -, at most %d", maxID), "%s cannot be the id of a topic", id)
+		b.addProblem(table, t.Defined, RuleID, fmt.Sprintf("use letters, digits, _ and -, at most %d", maxID), "%s cannot be the id of a topic", text.Quote(t.ID))
 	}
 	isValid := b.config.Wrong(table) == nil // until now
-	written, isInside := t.Subjects, true
-	if t.Outside == "" {
-		t.Subjects, isInside = config.ProjectPath(written)
-	}
-	switch isMissing := t.SubjectsAt.File == ""; { // no file has subjects
-	case isMissing && isValid && t.UsersOnly:
+	isMissing := t.SubjectsAt.File == ""    // no file has subjects
+	if isValid && isMissing && t.UsersOnly {
 		// The user's file is for all workspaces, and may add to topics that only some of them have.
 		b.addProblem("", t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
-			"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", id)
+			"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", text.Quote(t.ID))
 		return
-	case isMissing && isValid:
+	}
+	if isValid && isMissing {
 		b.addProblem(table, t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
-			"topic %s has no subjects", id)
-	case !isMissing && !isInside && (written != "" || isValid): // "" is also what a wrong type leaves, which is reported
-		b.addProblem(table, t.SubjectsAt, RuleSubjects,
-			"write a path relative to the workspace, such as .jp/kb/project; only your own configuration may name a directory elsewhere",
-			"subjects of topic %s is %s, which is no path inside the workspace, with slashes and without ..", id, text.Quote(written))
+			"topic %s has no subjects", text.Quote(t.ID))
+	}
+	if !isMissing {
+		b.checkSubjects(table, t, isValid)
 	}
 	b.checkPatterns(table, t, "learned", t.Learned)
 	b.checkPatterns(table, t, "disabled", t.Disabled)
@@ -121,6 +118,23 @@ func (b *Base) addTopic(t *config.Topic) {
 		if t.Enable {
 			b.topics = append(b.topics, t)
 		}
+	}
+}
+
+// checkSubjects cleans the path of a topic's directory, and adds a problem if the path is not inside the workspace. A
+// directory that the user's file names may be anywhere. isValid is false if the topic has a problem already.
+func (b *Base) checkSubjects(table string, t *config.Topic, isValid bool) {
+	if t.Outside != "" {
+		return
+	}
+	written := t.Subjects
+	clean, isInside := config.ProjectPath(written)
+	t.Subjects = clean
+	isReported := written == "" && !isValid // the configuration has "" for a value of a wrong type, which is a problem
+	if !isInside && !isReported {
+		b.addProblem(table, t.SubjectsAt, RuleSubjects,
+			"write a path relative to the workspace, such as .jp/kb/project; only your own configuration may name a directory elsewhere",
+			"subjects of topic %s is %s, which is no path inside the workspace, with slashes and without ..", text.Quote(t.ID), text.Quote(written))
 	}
 }
 
@@ -148,6 +162,7 @@ func (b *Base) addFlag(value string) {
 	position := diag.Diagnostic{File: "-k"}
 	id, pattern, _ := strings.Cut(value, "/")
 	t := byID(b.topics, id)
+	isReported := b.config.Wrong("kb.topic."+id) != nil // t is nil because of an error in its configuration
 	switch {
 	case b.Root() == "":
 		b.addProblem("kb", position, RuleFlag, "run this in a workspace, at or below a directory that has .jp or convtools.toml", "there is no workspace, and so no topic")
@@ -157,10 +172,9 @@ func (b *Base) addFlag(value string) {
 			hint = "for all of them write -k '" + id + "/**'"
 		}
 		b.addProblem("kb", position, RuleFlag, hint, "%s does not say which subjects of the topic; TOPIC/GLOB is expected", text.Quote(value))
-	case t == nil && b.config.Wrong("kb.topic."+id) == nil:
+	case t == nil && !isReported:
 		b.addProblem("kb", position, RuleFlag, b.knownTopics(id), "there is no topic %s", text.Quote(id))
-	case t == nil || slices.Contains(t.Learned, pattern): // t is nil for a topic whose error is reported
-	default:
+	case t != nil && !slices.Contains(t.Learned, pattern):
 		t.Learned = append(t.Learned, pattern)
 		t.PatternAt[[2]string{"learned", pattern}] = position
 		b.checkPatterns("kb", t, "learned", []string{pattern})
@@ -174,8 +188,8 @@ func (b *Base) knownTopics(id string) string {
 		return "no topic is configured; add [kb.topic.<id>] to " + workspace.ConfigFile
 	}
 	hint := "topics: " + text.Cut(strings.Join(ids, ", "), 200)
-	if near := near.Name(id, ids); near != "" {
-		hint = "did you mean " + text.Quote(near) + "? " + hint
+	if meant := near.Name(id, ids); meant != "" {
+		hint = "did you mean " + text.Quote(meant) + "? " + hint
 	}
 	return hint
 }

@@ -59,8 +59,7 @@ prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 // be the id of a JP workspace. The error is that dir does not exist, or that it is in no project.
 func (f *family) project(dir string) (string, error) {
 	dir = locate(dir, f.host.Getenv)
-	// A directory that does not exist has no project, even if one is above it.
-	if _, err := os.Stat(dir); dir != "" && err != nil {
+	if _, err := os.Stat(dir); dir != "" && err != nil { // it has no project, even if a directory above it has
 		return "", err
 	}
 	root, ok := workspace.Find(dir)
@@ -171,8 +170,8 @@ func (f *family) prompt(ctx context.Context, where contract.Context) string {
 	return section
 }
 
-// arguments returns the completions of prefix, the beginning of an argument of learn or of a variable of the template
-// of addresses. They are topics, or the subjects of the topic in given; without that there are none.
+// arguments returns the completions of prefix, which begins the value of an argument of learn or of a variable in the
+// template of addresses: topics for "topic", otherwise subjects of the topic that given has, or none without a topic.
 func (f *family) arguments(ctx context.Context, _, argument, prefix string, given map[string]string) (names []string) {
 	b, err := f.open("")
 	switch {

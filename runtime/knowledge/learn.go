@@ -45,8 +45,8 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 	return t.load(ctx, patterns, b.injected, &r)
 }
 
-// load returns the answer with the subjects that match patterns, and the remarks r after them. Subjects that are
-// injected into the prompt are only remarks. It is a [contract.Error] if no pattern matches, or if there are too many.
+// load returns the answer with the subjects that match patterns, and the remarks r after them. Subjects that are injected
+// into the prompt are only remarks. The error is a [contract.Error] if no pattern matches, or if the patterns are too many.
 func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *remarks) (string, error) {
 	result, err := t.tree.Resolve(patterns, injected)
 	if err != nil {
@@ -75,8 +75,9 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 	return r.appendTo(shown), nil
 }
 
-// read returns the texts of subjects, each in an element, as far as an answer has room; with bare, the text of the only
-// subject without an element. For subjects that it does not show it adds remarks. The error is that of the context.
+// read returns the texts of subjects, each in an element, as far as an answer has room. If bare is true, it returns the
+// text of the only subject without an element. It adds remarks about subjects that are not shown. The error is that of
+// the context.
 func (t *topic) read(ctx context.Context, hits []*subjects.Subject, bare bool, r *remarks) (string, error) {
 	var b strings.Builder
 	readable := int64(maxRead) // bytes that may still be read
@@ -90,15 +91,16 @@ func (t *topic) read(ctx context.Context, hits []*subjects.Subject, bare bool, r
 			continue
 		}
 		block := element(s, text)
+		hasNoRoom := b.Len() > 0 && b.Len()+len("\n\n")+len(block) > maxAnswer
 		switch {
 		case len(text) > maxAnswer:
 			r.addSubject("cannot be loaded: what is to be shown of it is over the limit of "+largest, s)
 		case bare:
 			return text, nil
-		case readable < 0 || b.Len()+len("\n\n")+len(block) > maxAnswer && b.Len() > 0:
+		case hasNoRoom || readable < 0:
 			r.addLeftOut(t.ID, hits[n:])
 			return b.String(), nil
-		case len(block) > maxAnswer:
+		case len(block) > maxAnswer: // and nothing is before it
 			r.addSubject("fits only into an answer of its own: load it alone", s)
 		default:
 			if b.Len() > 0 {

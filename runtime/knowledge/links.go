@@ -12,12 +12,13 @@ import (
 )
 
 // linkTargets returns what a link in the topic may lead to: subjects, by each of their names, and folders, by their
-// paths. The value of a folder is nil.
+// paths. The value of a folder is nil. If several have a name, the name is for an enabled subject, else for any subject.
 func (t *topic) linkTargets() map[string]*subjects.Subject {
 	targets := map[string]*subjects.Subject{".": nil}
 	for _, s := range t.tree.Subjects {
 		for _, name := range s.Names() {
-			if other := targets[name]; other == nil || other.Disabled { // a subject replaces a folder and a disabled subject
+			known := targets[name] // nil for a folder, too
+			if known == nil || known.Disabled {
 				targets[name] = s
 			}
 		}
@@ -38,13 +39,14 @@ type link struct {
 
 // linksIn returns the links in a Markdown text. It finds only links that are on one line and not in code.
 func linksIn(content string) (links []link) {
+	// code finds `…`, ``…``, and \ with the next character; inline finds the targets in ](<target>) and ](target).
 	code := regexp.MustCompile("(?:^|[^`])(`[^`]+`|``.*?[^`]``)|\\\\.")
 	inline := regexp.MustCompile(`\]\( *(?:<([^<>]{1,512})>|((?:[^\s()<]|\([^\s()]*\)){1,512}))[\s)]`)
-	fence, number := "", 0 // fence is the marks that opened the block of code around the line
+	fence, number := "", 0 // fence has the marks that opened the block of code around the line
 	for line := range strings.SplitSeq(content, "\n") {
 		number++
 		rest := strings.TrimLeft(line, " ")
-		marks := rest[:len(rest)-len(strings.TrimLeft(rest, "`~"))]
+		marks := rest[:len(rest)-len(strings.TrimLeft(rest, "`~"))] // the ` or ~ at the beginning
 		switch {
 		case fence != "":
 			if strings.HasPrefix(marks, fence) && strings.TrimSpace(rest) == marks {
@@ -68,19 +70,19 @@ func (c *checker) checkLinks(targets map[string]*subjects.Subject, s *subjects.S
 		return
 	}
 	for _, l := range linksIn(content) {
-		written, ok := relativePath(l.target)
+		written, isRelative := relativePath(l.target)
 		name := path.Join(path.Dir(subjects.NFC(s.Path)), written)
-		if !ok || name == ".." || strings.HasPrefix(name, "../") {
-			continue // it leads out of the topic
+		if !isRelative || name == ".." || strings.HasPrefix(name, "../") {
+			continue // the link leads out of the topic
 		}
-		target, ok := targets[name]
-		if !ok {
-			target, ok = targets[path.Clean(written)]
+		target, exists := targets[name]
+		if !exists {
+			target, exists = targets[path.Clean(written)]
 		}
 		switch {
-		case !ok:
+		case !exists:
 			c.addFinding(RuleBrokenLink, diag.Warning, s.Path, l.line, "correct the link, or add the file", "the link %s leads to no subject", text.Quote(l.target))
-		case target != nil && target.Disabled:
+		case target != nil && target.Disabled: // nil is for a folder
 			c.addFinding(RuleBrokenLink, diag.Warning, s.Path, l.line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", text.Quote(l.target))
 		}
 	}

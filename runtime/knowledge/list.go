@@ -14,10 +14,8 @@ import (
 )
 
 const (
-	// maxList is the most characters of the entries in a list; the list counts the subjects without an entry.
-	maxList = 100_000
-	// minTokens is the least number of tokens that a list shows of a subject.
-	minTokens = 10_000
+	maxList   = 100_000 // characters of the entries in a list, which counts the subjects without an entry
+	minTokens = 10_000  // of a subject whose number of tokens a list shows
 )
 
 // list returns the answer that lists the subjects of a topic, with the remarks r after the list. Learned subjects are
@@ -82,9 +80,9 @@ func entries(list []*subjects.Subject, room *int) string {
 	var lines []string
 	for n, s := range list {
 		line := entry(s)
-		if *room -= utf8.RuneCountInString(line) + 1; *room < 0 {
-			lines = append(lines, remainder(list[n:]))
-			break
+		*room -= utf8.RuneCountInString(line + "\n")
+		if *room < 0 {
+			return strings.Join(append(lines, remainder(list[n:])), "\n")
 		}
 		lines = append(lines, line)
 	}
@@ -121,7 +119,8 @@ func entry(s *subjects.Subject) string {
 	case s.Binary:
 		line += " (binary, cannot be loaded)"
 	case s.Tokens >= minTokens:
-		line += " (about " + text.Number((s.Tokens+500)/1000*1000) + " tokens)"
+		rounded := (s.Tokens + 500) / 1000 * 1000 // to thousands
+		line += " (about " + text.Number(rounded) + " tokens)"
 	}
 	return line
 }

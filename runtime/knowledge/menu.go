@@ -18,19 +18,14 @@ import (
 )
 
 const (
-	// MCPDescription is the most characters of the summary and the description of an MCP tool together. Claude Code cuts
-	// longer ones.
-	MCPDescription = 2048
-	// maxTopicList is the most characters of topics in an error.
-	maxTopicList = 16_000
-	// maxOfferTime is the most time for finding the topics to offer, which a host waits for when it starts.
-	maxOfferTime = time.Second
+	MCPDescription = 2048        // characters of an MCP tool's summary and description together; Claude Code cuts longer ones
+	maxTopicList   = 16_000      // characters of topics in an error
+	maxOfferTime   = time.Second // to find the topics to offer, for which a host waits when it starts
 )
 
-// Describe returns the tool with the offered topics after its description. It returns false if there are none: then the
-// host must not get the tool. The schema stays as it is.
-//
-// Summary and description of the result have at most limit characters together, with three characters between them.
+// Describe returns the tool with the offered topics after its description. It returns false if no topic is offered: then
+// the host must not get the tool. The summary and the description of the result have at most limit characters together,
+// with three characters between them.
 func (b *Base) Describe(ctx context.Context, tool contract.Tool, limit int) (contract.Tool, bool) {
 	offered := b.offered(ctx)
 	if len(offered) == 0 {
@@ -41,9 +36,9 @@ func (b *Base) Describe(ctx context.Context, tool contract.Tool, limit int) (con
 	return tool, true
 }
 
-// offered returns the topics that the tool learn offers: those with visible subjects, those whose directory is a link
-// out of the project, and those that were not read in maxOfferTime. The answer to a call says what is wrong with the
-// latter. Other topics whose directory cannot be read are left out.
+// offered returns the topics that the tool learn offers: topics with visible subjects, topics whose directory is a link
+// out of the project, since the answer to a call tells the user how to allow it, and topics that were not read within
+// maxOfferTime. Other topics whose directory cannot be read are left out.
 func (b *Base) offered(ctx context.Context) []*config.Topic {
 	var offered []*config.Topic
 	inTime, cancel := context.WithTimeout(ctx, maxOfferTime)
@@ -51,8 +46,11 @@ func (b *Base) offered(ctx context.Context) []*config.Topic {
 	scanned := 0
 	for t := range b.scans(inTime) {
 		scanned++
-		var outside *config.OutsideError
-		if t.learnable(b.injected) || t.broken != nil && errors.As(t.broken, &outside) {
+		isOutside := false
+		if t.broken != nil {
+			_, isOutside = errors.AsType[*config.OutsideError](t.broken)
+		}
+		if isOutside || t.learnable(b.injected) {
 			offered = append(offered, t.Topic)
 		}
 	}
@@ -69,27 +67,27 @@ func (t *topic) learnable(injected bool) bool {
 // line for their number.
 func menu(topics []*config.Topic, room int) string {
 	n := len(topics)
-	// without returns the list without some of the n introductions, n titles and n topics, which are left out in this
-	// order.
-	without := func(omitted int) string {
+	// write returns the list with the first of the topics, of their titles and of their introductions.
+	write := func(topicCount, titleCount, introductionCount int) string {
 		var b strings.Builder
 		b.WriteString("\n\nTopics:")
-		more := max(0, omitted-2*n) // topics
-		for i, t := range topics[:n-more] {
-			b.WriteString("\n" + menuLine(t, i < 2*n-omitted, i < n-omitted))
+		for i, t := range topics[:topicCount] {
+			b.WriteString("\n" + menuLine(t, i < titleCount, i < introductionCount))
 		}
-		if more > 0 {
-			fmt.Fprintf(&b, "\n- … and %s more; learn with any other name lists all", text.Number(more))
+		if topicCount < n {
+			fmt.Fprintf(&b, "\n- … and %s more; learn with any other name lists all", text.Number(n-topicCount))
 		}
 		return b.String()
 	}
-	fits := func(omitted int) bool { return utf8.RuneCountInString(without(omitted)) <= room }
-	// The line with the number of topics may take more room than the topic that it replaces.
-	omitted := sort.Search(3*n+1, func(omitted int) bool { return fits(min(omitted, 2*n)) || fits(omitted) })
-	if omitted > 3*n {
+	// without leaves out some of 3n parts: the n introductions, then the n titles, then the n topics.
+	without := func(parts int) string { return write(min(n, 3*n-parts), min(n, 2*n-parts), n-parts) }
+	fits := func(parts int) bool { return utf8.RuneCountInString(without(parts)) <= room }
+	// If all ids fit, fewer ids may not: the line for the number of topics can be longer than the line of a topic.
+	parts := sort.Search(3*n+1, func(parts int) bool { return fits(min(parts, 2*n)) || fits(parts) })
+	if parts > 3*n {
 		return ""
 	}
-	return without(omitted)
+	return without(parts)
 }
 
 // menuLine returns the line of a topic in a menu: its id and, if wanted and not empty, its title and its introduction.

@@ -14,20 +14,15 @@ type Topic struct {
 	Title        string `json:"title,omitempty"`
 	Introduction string `json:"introduction,omitempty"`
 	Description  string `json:"description,omitempty"`
-	// Disabled is set if the configuration disables the topic. Subjects is then empty.
-	Disabled bool `json:"disabled,omitempty"`
+	Disabled     bool   `json:"disabled,omitempty"` // by the configuration; Subjects is then empty
 	// Dir is the directory relative to the workspace, with slashes. Outside is set if the user's file names the directory;
 	// then Dir is as that file has it.
-	Dir     string `json:"dir"`
-	Outside bool   `json:"-"`
-	// Problem is the reason why the directory cannot be read, or empty.
-	Problem string `json:"problem,omitempty"`
-	// Subjects are in the byte order of Slug, then Path.
-	Subjects []*subjects.Subject `json:"subjects"`
-	// Warnings are sentences, without a period, about entries of learned and disabled that match nothing.
-	Warnings []string `json:"warnings,omitempty"`
-	// LeftOut are the files and the links in the directory that are no subjects, in the order of their paths.
-	LeftOut []subjects.Warning `json:"left_out,omitempty"`
+	Dir      string              `json:"dir"`
+	Outside  bool                `json:"-"`
+	Problem  string              `json:"problem,omitempty"`  // why the directory cannot be read, or empty
+	Subjects []*subjects.Subject `json:"subjects"`           // in the byte order of Slug, then Path
+	Warnings []string            `json:"warnings,omitempty"` // sentences, without a period, about entries of learned and disabled that match nothing
+	LeftOut  []subjects.Warning  `json:"left_out,omitempty"` // files and links in the directory that are no subjects, in the order of their paths
 }
 
 // Topics returns the topics without errors in their configuration, also disabled ones, in the order of the

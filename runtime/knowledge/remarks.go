@@ -11,11 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// The limits of the names in a remark. The names beyond them are counted.
-const (
-	maxNames      = 20
-	maxNamesBytes = 4_000
-)
+const maxNames, maxNamesBytes = 20, 4_000 // of the names in a remark; the names beyond the limits are counted
 
 // largest is the size of the largest file that is read, and of the largest answer.
 const largest = "4 MiB"
@@ -61,7 +57,7 @@ func (r *remarks) addLeftOut(topic string, leftOut []*subjects.Subject) {
 	for i, s := range leftOut {
 		names[i] = coerce.JSON(s.Name)
 	}
-	next := names[:countWithin(names, subjects.MaxPatterns, 4*maxNamesBytes)]
+	next := names[:countWithin(names, subjects.MaxPatterns, 4*maxNamesBytes)] // the names to load with the next call
 	line := fmt.Sprintf("(%s not fit into this answer, which has room for %s. Call learn with topic %q and subjects [%s]",
 		text.Count(len(names), "subject does", "subjects do"), largest, topic, strings.Join(next, ", "))
 	if more := len(names) - len(next); more > 0 {
@@ -126,13 +122,14 @@ func joinNames(names []string) string {
 	return fmt.Sprintf("%s and %s more", strings.Join(names[:n], ", "), text.Number(len(names)-n))
 }
 
-// countWithin returns how many names, from the first one on, fit into maxCount names and maxBytes bytes. The first name
-// always fits.
+// countWithin returns how many of the first names have at most maxBytes bytes together, but at least 1 and at most
+// maxCount.
 func countWithin(names []string, maxCount, maxBytes int) int {
 	total := 0
 	for n, name := range names {
 		total += len(name)
-		if isFull := n == maxCount || total > maxBytes; isFull && n > 0 {
+		isOver := n == maxCount || total > maxBytes
+		if isOver && n > 0 {
 			return n
 		}
 	}

@@ -97,8 +97,7 @@ func (f *family) readAddress(ctx context.Context, where contract.Context, uri st
 		}
 	}
 	text, mime, err := b.ReadResource(ctx, topic, subject)
-	var failure *contract.Error
-	if errors.As(err, &failure) && failure.Caller {
+	if failure, ok := errors.AsType[*contract.Error](err); ok && failure.Caller {
 		err = &toolset.NotFoundError{URI: uri, Reason: failure.Message}
 	}
 	return toolset.Contents{Text: text, MIMEType: mime}, err
@@ -121,9 +120,9 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 	if err != nil {
 		return "", "", err
 	}
-	// Without hits, load returns the error. Hits that do not have the name are those of a pattern.
 	isNamed := func(s *subjects.Subject) bool { return s.Name == subject || s.Slug == subject }
-	if len(result.Hits) > 0 && !result.Literal && !slices.ContainsFunc(result.Hits, isNamed) {
+	isName := result.Literal || slices.ContainsFunc(result.Hits, isNamed)
+	if len(result.Hits) > 0 && !isName { // a pattern; without hits, load returns the error
 		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no subject %s.", text.Quote(id), text.Quote(subject)))
 	}
 	if content, err = t.load(ctx, []string{subject}, false, &remarks{}); err != nil {
@@ -141,12 +140,12 @@ func address(topic, name string) string {
 // parseAddress returns the id of the topic and the name of the subject in an address. Slashes in the name may be
 // encoded: some clients do that when they fill in the template. ok is false for a text that is no address of a subject.
 func parseAddress(uri string) (topic, name string, ok bool) {
-	rest, ok := strings.CutPrefix(uri, scheme)
+	rest, hasScheme := strings.CutPrefix(uri, scheme)
 	encodedTopic, encodedName, _ := strings.Cut(rest, "/")
 	topic, topicErr := url.PathUnescape(encodedTopic)
 	name, nameErr := url.PathUnescape(encodedName)
-	ok = ok && topicErr == nil && nameErr == nil && topic != "" && name != ""
-	return topic, name, ok && utf8.ValidString(topic+name)
+	isDecoded := topicErr == nil && nameErr == nil && utf8.ValidString(topic+name)
+	return topic, name, hasScheme && isDecoded && topic != "" && name != ""
 }
 
 // CompleteTopic returns the ids of the topics whose id or title begins with prefix, in any case.

@@ -19,12 +19,12 @@ const (
 		"exposing too much irrelevant knowledge upfront)"
 )
 
-// Section returns the <knowledge> section of a system prompt: the contents of learned subjects, and a menu of the
-// topics that have other visible subjects. The section is empty if there are none of both.
+// Section returns the <knowledge> section of a system prompt: the contents of learned subjects, and a menu of the topics
+// with other visible subjects. The section is empty if there is neither.
 //
 // The warnings are sentences about topics whose directory cannot be read, entries of learned that match nothing, and
-// learned subjects that cannot be shown. The error is that of the context, or that learned subjects have more bytes
-// than an answer of the learn tool may have: nobody could see that a part is missing.
+// learned subjects that cannot be shown. The error is that of the context, or that all learned subjects together have
+// more bytes than an answer may have: if they were cut, nobody could see that a part is missing.
 func (b *Base) Section(ctx context.Context) (section string, warnings []string, err error) {
 	var parts, menu []string
 	room := maxAnswer

@@ -19,30 +19,31 @@ const (
 
 // admission bounds the calls that run and the calls that wait.
 type admission struct {
-	running chan struct{}
-	inside  atomic.Int64 // running and waiting
-	most    int64
+	running chan struct{} // has a value for each call that runs
+	entered atomic.Int64  // calls that run or wait
+	waiting int           // calls that may wait
 }
 
 func newAdmission(running, waiting int) *admission {
-	return &admission{running: make(chan struct{}, running), most: int64(running + waiting)}
+	return &admission{running: make(chan struct{}, running), waiting: waiting}
 }
 
-// enter waits until a call may run. When the call has ended, the caller has to call leave. The error is for too many
-// waiting calls, and then enter does not wait, or for the end of ctx.
+// enter waits until a call may run. When the call has ended, the caller has to call leave. If too many calls wait
+// already, enter returns an error at once. If ctx ends first, the error is the cause of that.
 func (a *admission) enter(ctx context.Context) (leave func(), err error) {
-	if a.inside.Add(1) > a.most {
-		a.inside.Add(-1)
+	mostRunning := cap(a.running)
+	if a.entered.Add(1) > int64(mostRunning+a.waiting) {
+		a.entered.Add(-1)
 		return nil, &contract.Error{
-			Message:   fmt.Sprintf("Too many calls: %d are running and %d are waiting. Call again when some of them are answered.", cap(a.running), int(a.most)-cap(a.running)),
+			Message:   fmt.Sprintf("Too many calls: %d are running and %d are waiting. Call again when some of them are answered.", mostRunning, a.waiting),
 			Transient: true,
 		}
 	}
 	select {
-	case a.running <- struct{}{}:
-		return func() { <-a.running; a.inside.Add(-1) }, nil
+	case a.running <- struct{}{}: // blocks while mostRunning calls run
+		return func() { <-a.running; a.entered.Add(-1) }, nil
 	case <-ctx.Done():
-		a.inside.Add(-1)
+		a.entered.Add(-1)
 		return nil, fmt.Errorf("waiting for other calls: %w", context.Cause(ctx))
 	}
 }

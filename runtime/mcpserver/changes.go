@@ -25,8 +25,8 @@ type changes struct {
 	tellTools, tellResources func()
 	tools                    atomic.Pointer[[]contract.Tool] // offered last
 
-	turn    chan struct{} // has a value during update, which alone uses version
-	version [2]string     // of the tools and of the list of resources, at the last update
+	turn                      chan struct{} // has a value during update, which alone uses the versions
+	toolsVersion, listVersion string        // of the tools and of the list of resources, at the last update
 
 	wake chan struct{} // has a value after a request, until watch takes it
 }
@@ -53,38 +53,37 @@ func (c *changes) structured(tool string) bool {
 	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.Structured && t.AnswersTo(tool) })
 }
 
-// update brings offered up to date, and tells clients if the tools or the list of resources have changed; the first
-// update tells nothing. It asks the registry for its tools only if their version has changed or always is set. If ctx
-// ends first, nothing changes.
+// update stores the tools that the registry offers now. It tells clients if these tools or the list of resources have
+// changed since the last update; the first update tells clients nothing. If always is false and the version of the
+// tools is the same, the registry is not asked for its tools. If ctx ends first, update changes nothing.
 func (c *changes) update(ctx context.Context, always bool) {
 	select {
-	case c.turn <- struct{}{}:
+	case c.turn <- struct{}{}: // one update at a time
 		defer func() { <-c.turn }()
 	case <-ctx.Done():
 		return
 	}
-	first := c.tools.Load() == nil
-	if !first && !c.registry.Changes() { // the tools stay what they are
-		return
+	isFirst := c.tools.Load() == nil
+	if !isFirst && !c.registry.Changes() {
+		return // the tools and the resources never change
 	}
-	now := [2]string{c.registry.Version(ctx), c.registry.ListVersion(ctx)}
-	tools := c.offered()
-	if always || first || now[0] != c.version[0] {
+	before := c.offered()
+	tools := before
+	toolsVersion, listVersion := c.registry.Version(ctx), c.registry.ListVersion(ctx)
+	if always || isFirst || toolsVersion != c.toolsVersion {
 		tools = c.registry.Offered(ctx)
 	}
 	if ctx.Err() != nil {
-		return // the check was cut off
+		return // the registry may have stopped early
 	}
-	if first || !reflect.DeepEqual(tools, c.offered()) {
-		c.tools.Store(&tools)
-		if !first {
-			c.tellTools()
-		}
+	c.tools.Store(&tools)
+	if !isFirst && !reflect.DeepEqual(tools, before) {
+		c.tellTools()
 	}
-	if now[1] != c.version[1] && !first {
+	if !isFirst && listVersion != c.listVersion {
 		c.tellResources()
 	}
-	c.version = now
+	c.toolsVersion, c.listVersion = toolsVersion, listVersion
 }
 
 // wakeWatch makes watch check soon: a client's request may have changed something.
@@ -95,8 +94,8 @@ func (c *changes) wakeWatch() {
 	}
 }
 
-// watch updates changes until ctx is done: every idlePause, and soon after a request. It skips updates while there are
-// no clients, and returns at once if the tools never change.
+// watch calls [changes.update] until ctx is done: every idlePause, and requestPause after a request. It skips updates
+// while there are no clients, and returns at once if the tools never change.
 func (s *Server) watch(ctx context.Context) {
 	if !s.cfg.Tools.Changes() {
 		return
@@ -113,9 +112,9 @@ func (s *Server) watch(ctx context.Context) {
 			case <-time.After(requestPause):
 			}
 		}
-		for range s.sdk.Sessions() { // at least one
+		for range s.sdk.Sessions() {
 			s.changes.update(ctx, false)
-			break
+			break // one update is for all sessions
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 // maxCompletions is the number of values that MCP allows in one answer.
 const maxCompletions = 100
 
-// complete returns values for an argument that a person has begun to type: the first 100, and how many there are. The
-// error is for a request without "ref", for an argument that does not exist, or that of finding values.
+// complete returns the first 100 values of an argument that a person has begun to type, and the number of all. A
+// request without "ref", an unknown argument and a failure to find values are errors.
 func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Result, error) {
 	ref, argument := req.Params.Ref, req.Params.Argument
 	if ref == nil {
@@ -25,38 +25,42 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Re
 	if req.Params.Context != nil {
 		given = req.Params.Context.Arguments
 	}
-	found, ok, err := s.completions(ctx, ref, argument, given)
+	found, exists, err := s.completions(ctx, ref, argument, given)
 	switch {
 	case err != nil:
 		return nil, err
-	case !ok:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("There is no argument %s of %s.", text.Quote(argument.Name), text.Quote(ref.URI+ref.Name))}
+	case !exists:
+		owner := ref.URI + ref.Name // one of the two is empty
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("There is no argument %s of %s.", text.Quote(argument.Name), text.Quote(owner))}
 	}
-	shown := append([]string{}, found[:min(len(found), maxCompletions)]...) // not null
+	shown := append([]string{}, found[:min(len(found), maxCompletions)]...) // in JSON, no values are [], not null
 	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{
 		Values: shown, Total: len(found), HasMore: len(found) > len(shown),
 	}}, nil
 }
 
-// completions returns the values of an argument of a prompt, or of a variable in the template of resources. It reports
-// whether that argument or variable exists. given has the other arguments.
-func (s *Server) completions(ctx context.Context, ref *mcp.CompleteReference, argument mcp.CompleteParamsArgument, given map[string]string) (found []string, ok bool, err error) {
+// completions returns the values that an argument can have after what is typed of it. ref names the prompt or the
+// template of resources that the argument belongs to; given has the values of the other arguments. exists reports
+// whether there is such an argument; it may have no known values.
+func (s *Server) completions(ctx context.Context, ref *mcp.CompleteReference, argument mcp.CompleteParamsArgument, given map[string]string) (values []string, exists bool, err error) {
 	for _, p := range s.prompts() {
 		for _, a := range p.Arguments {
 			if ref.Type == "ref/prompt" && p.Name == ref.Name && a.Name == argument.Name {
-				if a.Complete != nil {
-					found, err = a.Complete(ctx, argument.Value)
+				if a.Complete == nil {
+					return nil, true, nil
 				}
-				return found, true, err
+				values, err = a.Complete(ctx, argument.Value)
+				return values, true, err
 			}
 		}
 	}
 	for _, r := range s.resources() {
 		if ref.Type == "ref/resource" && r.Template == ref.URI && strings.Contains(r.Template, "{"+argument.Name+"}") {
-			if r.Complete != nil {
-				found, err = r.Complete(ctx, argument.Name, argument.Value, given)
+			if r.Complete == nil {
+				return nil, true, nil
 			}
-			return found, true, err
+			values, err = r.Complete(ctx, argument.Name, argument.Value, given)
+			return values, true, err
 		}
 	}
 	return nil, false, nil

@@ -40,13 +40,13 @@ type HTTPOptions struct {
 	Origins []string
 }
 
-// Listen opens a listener for [Server.ServeListener]. An address without a host is on the loopback interface. An
-// address that other machines can reach needs a token.
+// Listen opens a listener for [Server.ServeListener] at an address HOST:PORT. Without a host it listens on 127.0.0.1. A
+// malformed address, and an address that other machines can reach without a token, are errors.
 func Listen(address string, token Token) (net.Listener, error) {
 	if err := CheckAddress(address); err != nil {
 		return nil, err
 	}
-	host, port, _ := net.SplitHostPort(address)
+	host, port, _ := net.SplitHostPort(address) // CheckAddress has split it without an error
 	if host == "" {
 		host = "127.0.0.1"
 	}
@@ -72,8 +72,8 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// ServeListener serves clients on a listener until ctx is done. Requests without an answer then have
-// [Config.DrainTime], after which they are stopped. The error is that of the listener; the end of ctx is none.
+// ServeListener serves clients until ctx is done, and returns nil then. Requests without an answer then have
+// [Config.DrainTime], after which they are stopped. If the listener fails, its error is returned at once.
 func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts HTTPOptions) error {
 	limits, stop := newLifetime(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -94,30 +94,29 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 	case <-ctx.Done():
 	}
 	limits.endListening()
-	shutdown := func(wait time.Duration) error {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
+	allAnswered := func(within time.Duration) bool {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 		defer cancel()
-		return server.Shutdown(limited)
+		return server.Shutdown(limited) == nil
 	}
-	if shutdown(s.cfg.DrainTime) == nil {
+	if allAnswered(s.cfg.DrainTime) {
 		return nil
 	}
-	// The calls that remain are stopped. Then the programs that they run need time to end, or they outlive this process.
+	// The programs that the stopped calls run need time to end, or they outlive this process.
 	stop(errStopping)
-	if shutdown(stopTime) != nil {
+	if !allAnswered(stopTime) {
 		_ = server.Close()
 	}
 	return nil
 }
 
-// Handler serves MCP at / and [Path], and "ok" at /healthz. In both eras of the protocol each request is independent:
-// there is no session to lose.
+// Handler serves MCP at / and [Path], and "ok" at /healthz. Each request is independent: there are no sessions.
 func (s *Server) Handler(opts HTTPOptions) http.Handler {
 	limits, _ := newLifetime(context.Background())
 	return s.handler(limits, opts)
 }
 
-// handler returns the Handler whose requests end with limits.
+// handler returns a handler of HTTP requests. The requests end with limits.
 func (s *Server) handler(limits lifetime, opts HTTPOptions) http.Handler {
 	return &httpHandler{
 		limits: limits, opts: opts, realm: s.cfg.Name, large: make(chan struct{}, maxLarge),
@@ -136,6 +135,8 @@ type httpHandler struct {
 	large  chan struct{} // has a value for each large body that is read
 }
 
+// ServeHTTP refuses requests of foreign hosts, foreign pages and clients without the token, answers /healthz and
+// preflights, and serves MCP. The checks are in the order of their cases: /healthz and preflights need no token.
 func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	fromListedPage := allowOrigin(w.Header(), r, h.opts.Origins)
@@ -146,7 +147,7 @@ func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("Pages of the origin %.100q may not call this server; --allow-origin allows more.", r.Header.Get("Origin")), http.StatusForbidden)
 	case r.URL.Path == "/healthz":
 		_, _ = io.WriteString(w, "ok\n") // a client that is gone needs no answer
-	case fromListedPage && isPreflight(r): // a preflight has no token, so it comes before the token's check
+	case fromListedPage && isPreflight(r):
 		answerPreflight(w)
 	case !h.opts.Token.allows(r.Header.Get("Authorization")):
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer realm=%q", h.realm))
@@ -158,15 +159,15 @@ func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve lets the SDK answer a message, or refuses a body that cannot be read and one large body too many at once. The
-// work ends when the client goes away: in the era with sessions, the SDK would go on.
+// serve lets the SDK answer a message. It refuses a body that cannot be read, and a large body while maxLarge others are
+// read. The work ends when the client goes away: for clients of older protocol versions, the SDK would go on.
 func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
-	begin, err := io.ReadAll(io.LimitReader(r.Body, smallBody+1))
+	beginning, err := io.ReadAll(io.LimitReader(r.Body, smallBody+1))
 	if err != nil {
 		http.Error(w, "The body could not be read.", http.StatusBadRequest)
 		return
 	}
-	if len(begin) > smallBody {
+	if len(beginning) > smallBody {
 		select {
 		case h.large <- struct{}{}:
 			defer func() { <-h.large }()
@@ -176,23 +177,23 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if r.Header.Get("Mcp-Protocol-Version") < stateless && r.Header.Get("Mcp-Session-Id") == "" {
-		// The era with sessions: its versions are earlier dates, or missing. The id means nothing, as no session is kept;
-		// without one the conformance suite fails server-sse-multiple-streams.
+	hasSessions := r.Header.Get("Mcp-Protocol-Version") < stateless // an earlier date, or missing
+	if hasSessions && r.Header.Get("Mcp-Session-Id") == "" {
+		// The id means nothing, but without one the conformance suite fails server-sse-multiple-streams.
 		w.Header().Set("Mcp-Session-Id", rand.Text())
 	}
+	// limits ends with the client's connection or with the server's limits. The context of r itself does not end with
+	// the server's: the SDK has to write the answers of stopped calls.
 	limits, stop := newLifetime(r.Context())
 	defer stop(nil)
 	defer context.AfterFunc(h.limits.calls, func() { stop(errStopping) })()
 	defer context.AfterFunc(h.limits.listening, limits.endListening)()
-	// The request goes on when calls are stopped: the SDK has to write their answers.
 	r = r.WithContext(context.WithValue(r.Context(), lifetimeKey{}, limits))
-	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(begin), r.Body))
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(beginning), r.Body))
 	h.mcp.ServeHTTP(&impatientWriter{w}, r)
 }
 
-// impatientWriter bounds the time for each part of an answer. The whole answer may take long: a call that lasts, or a
-// stream of changes.
+// impatientWriter bounds the time for each part of an answer. A whole answer, such as a stream, may take long.
 type impatientWriter struct{ http.ResponseWriter }
 
 // Write writes a part of an answer. It fails if the client does not receive the part within writeTime.

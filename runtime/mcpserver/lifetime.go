@@ -33,18 +33,19 @@ func (l lifetime) context() context.Context {
 	return context.WithValue(l.calls, lifetimeKey{}, l)
 }
 
-// withLifetime returns a context that ends with ctx, and with the context for req in the lifetime that is a value of
-// ctx. Without a lifetime it returns ctx. done has to be called when the request is handled.
+// withLifetime returns a context for handling req: it ends with ctx, and also with the server's calls or, if req
+// listens for changes, with the server's listening. It finds both in the lifetime that is a value of ctx; without a
+// lifetime it returns ctx. done has to be called when the request is handled.
 func withLifetime(ctx context.Context, req mcp.Request) (bounded context.Context, done func()) {
 	l, ok := ctx.Value(lifetimeKey{}).(lifetime)
 	if !ok {
 		return ctx, func() {}
 	}
-	end := l.calls
+	limit := l.calls
 	if _, listens := req.(*mcp.SubscriptionsListenRequest); listens {
-		end = l.listening
+		limit = l.listening
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	unregister := context.AfterFunc(end, func() { stop(context.Cause(end)) })
-	return ctx, func() { unregister(); stop(nil) }
+	bounded, stop := context.WithCancelCause(ctx)
+	unregister := context.AfterFunc(limit, func() { stop(context.Cause(limit)) })
+	return bounded, func() { unregister(); stop(nil) }
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"strconv"
@@ -37,7 +38,8 @@ func wordName(argument string, word int) string {
 	return argument + "_" + strconv.Itoa(word+1)
 }
 
-// listPrompts returns all prompts. For a client that splits words, an argument of several words becomes several.
+// listPrompts returns all prompts. A client that splits words gets mostWords arguments in place of each argument that
+// may have several words: one for each word, of which only the first can be required.
 func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
 		return nil, cursorError() // there is one page
@@ -62,7 +64,7 @@ func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	return result, nil
 }
 
-// getPrompt returns the handler that writes a prompt. A person gives the arguments, and sees the prompt first.
+// getPrompt returns the handler that writes a prompt with a request's arguments, or refuses wrong arguments.
 func (s *Server) getPrompt(p toolset.Prompt) mcp.PromptHandler {
 	return func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		arguments, problem := promptArguments(p, req.Params.Arguments)
@@ -80,32 +82,36 @@ func (s *Server) getPrompt(p toolset.Prompt) mcp.PromptHandler {
 	}
 }
 
-// promptArguments returns a value for each argument of a prompt, empty for one that is not given; the words of an
-// argument are joined. problem is empty or says what is wrong: that an argument is not known, or else what the last
-// wrong one needs.
+// promptArguments returns a value for each argument of a prompt; an argument that is not given has the value "". The
+// words of an argument of several words are joined. problem is empty, or the text of one problem: an unknown argument
+// in given, or else the last argument that is missing or has a wrong value.
 func promptArguments(p toolset.Prompt, given map[string]string) (arguments map[string]string, problem string) {
 	arguments = map[string]string{}
 	var names []string
 	unknown := maps.Clone(given)
 	for _, a := range p.Arguments {
 		names = append(names, a.Name)
-		words := []string{given[a.Name]}
-		delete(unknown, a.Name)
-		for word := 1; a.Words && word < mostWords; word++ {
-			words = append(words, given[wordName(a.Name, word)])
-			delete(unknown, wordName(a.Name, word))
+		count := 1
+		if a.Words {
+			count = mostWords
+		}
+		var words []string
+		for word := range count {
+			name := wordName(a.Name, word)
+			words = append(words, given[name])
+			delete(unknown, name)
 		}
 		value := strings.TrimSpace(strings.Join(words, " "))
-		switch {
-		case value == "" && a.Required:
-			problem = a.Name + " is required: " + a.Description
-		case value != "" && a.Check != nil && a.Check(value) != "":
-			problem = a.Check(value)
-		}
 		arguments[a.Name] = value
+		if value == "" && a.Required {
+			problem = a.Name + " is required: " + a.Description
+		}
+		if value != "" && a.Check != nil {
+			problem = cmp.Or(a.Check(value), problem)
+		}
 	}
 	for name := range unknown {
-		problem = "there is no argument " + text.Quote(name) + "; the prompt takes " + strings.Join(names, ", ")
+		return arguments, "there is no argument " + text.Quote(name) + "; the prompt takes " + strings.Join(names, ", ")
 	}
 	return arguments, problem
 }

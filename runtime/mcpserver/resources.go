@@ -35,34 +35,36 @@ func (s *Server) resources() []toolset.Resources {
 }
 
 // listResources returns a page of the resources of all kinds, and the cursor of the next page if there is one. A cursor
-// is the index of a kind in resources, a colon, and that kind's own cursor. It returns an error for any other cursor.
+// is the index of a kind, a colon, and a cursor in the list of that kind; any other cursor is an error.
 func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesRequest) (mcp.Result, error) {
-	first, cursor := 0, ""
+	firstKind, cursor := 0, "" // cursor is in the list of firstKind
 	if req.Params != nil && req.Params.Cursor != "" {
-		number, rest, ok := strings.Cut(req.Params.Cursor, ":")
+		number, rest, hasColon := strings.Cut(req.Params.Cursor, ":")
 		n, err := strconv.ParseUint(number, 10, 16)
-		if !ok || err != nil {
+		if err != nil || !hasColon {
 			return nil, cursorError()
 		}
-		first, cursor = int(n), rest
+		firstKind, cursor = int(n), rest
 	}
 	result := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}, Cacheable: mcp.Cacheable{TTLMs: s.listTTL(), CacheScope: private}}
 	kinds := s.resources()
-	for i := first; i < len(kinds); i, cursor = i+1, "" {
-		if kinds[i].List == nil { // these are read by address only
+	for i := firstKind; i < len(kinds); i++ {
+		if kinds[i].List == nil { // resources of this kind are read by address only
 			continue
 		}
-		room := resourcePage - len(result.Resources)
-		if room == 0 {
+		if len(result.Resources) == resourcePage {
 			result.NextCursor = strconv.Itoa(i) + ":"
 			break
 		}
-		page, next, err := kinds[i].List(ctx, cursor, room)
+		if i > firstKind {
+			cursor = ""
+		}
+		page, next, err := kinds[i].List(ctx, cursor, resourcePage-len(result.Resources))
 		var failure *contract.Error
-		switch {
-		case errors.As(err, &failure) && failure.Caller: // only the cursor comes from the caller
+		if errors.As(err, &failure) && failure.Caller { // the caller's mistake: only the cursor is the caller's
 			return nil, cursorError()
-		case err != nil:
+		}
+		if err != nil {
 			return nil, err
 		}
 		for _, r := range page {
@@ -76,13 +78,14 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 	return result, nil
 }
 
-// readResource returns the resource at an address. The kind whose template begins with the same scheme reads it. The
-// error says that there is no such kind or no such resource, or is that of reading.
+// readResource returns the resource at an address. The first kind whose template has the same scheme reads it. The
+// error says that there is no such kind or resource, or why it cannot be read.
 func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Result, error) {
 	uri := req.Params.URI
 	for _, r := range s.resources() {
-		if scheme, _, _ := strings.Cut(r.Template, ":"); !strings.HasPrefix(uri, scheme+":") {
-			continue // another kind
+		scheme, _, _ := strings.Cut(r.Template, ":")
+		if !strings.HasPrefix(uri, scheme+":") {
+			continue
 		}
 		resource, err := r.Read(ctx, s.callContext(req.Session, req.Params.Meta), uri)
 		var missing *toolset.NotFoundError
@@ -94,8 +97,7 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 		}
 		result := &mcp.ReadResourceResult{}
 		if req.ProtocolVersion() >= stateless {
-			// The SDK adds this to results of its own handlers, but finds no handler for an address that differs
-			// slightly from its template.
+			// The SDK adds resultType, but not for an address that differs slightly from its template.
 			if err := json.Unmarshal([]byte(`{"resultType":"complete"}`), result); err != nil {
 				return nil, err
 			}

@@ -24,18 +24,15 @@ type Config struct {
 	Name, Title, Version string
 	// Tools has the families whose tools, resources and prompts are served.
 	Tools *toolset.Registry
-	// Context is the origin of a call if the client says nothing about it: the directory from which the project is
-	// looked for, and the current conversation.
+	// Context is the origin of a call if the client says nothing of it: the project's directory and the conversation.
 	Context contract.Context
 	// NoProject is advice for a person, a sentence that is added to the error of a call outside of a project.
 	NoProject string
-	// Structured adds the outcome to every result as structured content. Clients that show structured content to a
-	// model show it nothing else.
+	// Structured adds the outcome to every result as structured content. Some clients then show a model nothing else.
 	Structured bool
 	// Log gets lines for the person who runs the server. nil discards them.
 	Log io.Writer
-	// ProgressInterval is the time between two notifications of progress; 0 is 5 seconds. Some clients give up on a
-	// silent call after a minute.
+	// ProgressInterval is the time between notifications of progress; 0 is 5 seconds. Some clients wait only a minute.
 	ProgressInterval time.Duration
 	// DrainTime is the time for requests without an answer after the client has ended its input or a server over HTTP
 	// is told to end; 0 is 5 seconds. A program that pipes its requests in wants the answers; a client that is gone
@@ -55,9 +52,8 @@ type Server struct {
 }
 
 const (
-	// listTTL is the time in milliseconds for which a client may keep a list that does not change while a server
-	// runs. It may not keep other lists: listing costs little, and a client that is not told of changes would miss
-	// them.
+	// listTTL is the time in milliseconds for which a client may keep a list that does not change while a server runs.
+	// Other lists it may not keep: a client that is not told of changes would miss them.
 	listTTL = 5 * 60 * 1000
 	// private is the scope of cached answers: they are about one person's project.
 	private = "private"
@@ -128,8 +124,8 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// guard is around the handling of every request. It ends the request with its lifetime. It turns a panic and an
-// internal error into an error that tells the client nothing, and logs both. After a request it wakes watch.
+// guard wraps the handler of every request and notification. A panic and an internal error are logged; the client gets
+// an error without their text. The context ends with [withLifetime]. A request may have changed the tools: it wakes watch.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
@@ -143,16 +139,17 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		ctx, done := withLifetime(ctx, req)
 		defer done()
-		if result, err = s.answer(ctx, method, req, next); err != nil {
+		answer, err := s.answer(ctx, method, req, next)
+		if err != nil {
 			return nil, s.clientError(ctx, method, err)
 		}
-		return result, nil
+		return answer, nil
 	}
 }
 
-// answer returns the answer to a request, or an error for methods that are not announced and tools that are not
-// offered. It makes lists, reads resources and completes arguments itself; the SDK, with next, answers the other
-// requests. It completes the SDK's answers to initialize and server/discover.
+// answer returns the answer to a request. A method that is not announced and a tool that is not offered are errors.
+// answer makes lists, reads resources and completes arguments itself; next, the SDK's handler, answers the other
+// requests. To the SDK's answers to initialize and server/discover it adds instructions and what clients may expect.
 func (s *Server) answer(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
 	switch method {
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
@@ -184,8 +181,8 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	switch result := result.(type) {
 	case *mcp.InitializeResult:
 		s.introduce(ctx, req, &result.Instructions)
-		// Only requests over HTTP have extra data. A client of this era would be notified on a stream that is not served.
-		if req.GetExtra() != nil {
+		// A client that begins with initialize would be notified on an HTTP stream, which is not served.
+		if isHTTP := req.GetExtra() != nil; isHTTP {
 			result.Capabilities.Tools, result.Capabilities.Resources = &mcp.ToolCapabilities{}, &mcp.ResourceCapabilities{}
 		}
 	case *mcp.DiscoverResult:
@@ -205,8 +202,7 @@ func (s *Server) introduce(ctx context.Context, req mcp.Request, instructions *s
 	*instructions = s.cfg.Tools.Instructions(ctx, callContext)
 }
 
-// listTTL returns the time in milliseconds for which a client may keep the list of tools or of resources: 0 if these
-// lists may change while the server runs.
+// listTTL returns the milliseconds for which a client may keep a list: 0 if lists may change while the server runs.
 func (s *Server) listTTL() int {
 	if s.cfg.Tools.Changes() {
 		return 0
@@ -214,7 +210,7 @@ func (s *Server) listTTL() int {
 	return listTTL
 }
 
-// answerInTurn waits until few enough requests read, and calls answer. The error is that of waiting or of answer.
+// answerInTurn calls answer once fewer than maxReading requests run. The error is that of waiting or of answer.
 func (s *Server) answerInTurn(ctx context.Context, answer func() (mcp.Result, error)) (mcp.Result, error) {
 	leave, err := s.reads.enter(ctx)
 	if err != nil {
@@ -224,27 +220,30 @@ func (s *Server) answerInTurn(ctx context.Context, answer func() (mcp.Result, er
 	return answer()
 }
 
-// clientError returns the error that a client gets for err. An error with a code stays, and one of the tools keeps its
-// text; then come the reasons why a request was stopped. Any other error is internal: it is logged, and the client is
-// not told what it is.
+// clientError returns the error that a client gets for err. An error of the protocol stays, and an error of a tool
+// keeps its text. Of other errors the client learns only that the request was stopped or has failed; the text of an
+// error that is not due to stopping is logged.
 func (s *Server) clientError(ctx context.Context, method string, err error) error {
 	var failure *contract.Error
 	var coded *jsonrpc.Error
-	switch {
-	case errors.As(err, &coded) && coded.Code != 0:
+	if errors.As(err, &coded) && coded.Code != 0 {
 		return err
-	case method == "initialize":
-		return err // the SDK's, about the order of requests
+	}
+	if method == "initialize" {
+		return err // the SDK's error about the order of requests has no code
+	}
+	message := failedMessage
+	switch {
 	case errors.As(err, &failure):
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message}
+		message = failure.Message
 	case errors.Is(context.Cause(ctx), errStopping):
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The server is shutting down; the call was stopped."}
+		message = "The server is shutting down; the call was stopped."
 	case ctx.Err() != nil:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The request was canceled."}
+		message = "The request was canceled."
 	default:
 		s.log.Error("failed", "method", method, "cause", text.Cut(err.Error(), maxLogged))
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failedMessage}
 	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: message}
 }
 
 // failureText returns the text of a failure. A failure for lack of a project has this server's advice added.

@@ -40,7 +40,7 @@ type stream struct {
 	mu       sync.Mutex
 	sessions []*mcp.ServerSession
 	pending  map[jsonrpc.ID]bool // requests without an answer
-	answers  int                 // number of answers being written; their ids are no longer pending, clients may reuse them
+	writes   int                 // answers that are being written
 	answered chan struct{}       // has a value after an answer was written
 	over     chan struct{}       // is closed when no more messages are passed on
 
@@ -49,10 +49,10 @@ type stream struct {
 	broken  chan error // has the error of the first write that failed
 }
 
-// ServeStdio serves one client, one JSON-RPC message in a line, until in ends or ctx is done: then it returns nil. When
-// in ends, requests without an answer have [Config.DrainTime]. When ctx is done, such requests are stopped and answered
-// at once: a person pressed Ctrl-C, or a client asked for the end and waits. The error is that of reading in, of
-// writing out or of beginning a session. A goroutine that reads in may stay until in ends.
+// ServeStdio serves one client, one JSON-RPC message in a line, until in ends or ctx is done, and returns nil then.
+// When in ends, requests without an answer have [Config.DrainTime] to finish. When ctx is done, such requests are
+// stopped and answered at once: a person pressed Ctrl-C, or a client asked for the end and waits. A failure to read in,
+// to write out or to begin a session is an error. A goroutine that reads in may stay until in ends.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	limits, stop := newLifetime(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -64,13 +64,13 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer stopWatching()
 	go s.watch(watching)
 
-	ended := make(chan error, 1)
-	go func() { ended <- st.receive(in) }()
+	received := make(chan error, 1)
+	go func() { received <- st.receive(in) }()
 	var err error
 	select {
-	case <-ctx.Done(): // calls are stopped below
-	case err = <-st.broken:
-	case err = <-ended:
+	case <-ctx.Done():
+	case err = <-st.broken: // a write has failed
+	case err = <-received: // in has ended, or reading has failed
 		limits.endListening()
 		if err == nil {
 			draining, cancel := context.WithTimeout(ctx, s.cfg.DrainTime)
@@ -81,7 +81,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	stop(errStopping)
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	if err == nil { // the stopped requests are answered too
+	if err == nil { // the stopped requests get their answers
 		err = st.await(stopping)
 	}
 	st.close(stopping)
@@ -91,7 +91,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return nil
 }
 
-// receive accepts each line of in that is not blank. It returns nil at the end of in, or the first error.
+// receive passes each line of in that is not blank to accept. It returns nil at the end of in, or the first error.
 func (st *stream) receive(in io.Reader) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -103,7 +103,7 @@ func (st *stream) receive(in io.Reader) error {
 				return acceptErr
 			}
 		}
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) { // the last line comes with io.EOF
 			return nil
 		}
 		if err != nil {
@@ -112,22 +112,23 @@ func (st *stream) receive(in io.Reader) error {
 	}
 }
 
-// readLine returns the next line, with its line ending, and the error of the reader: [io.EOF] comes with the last line.
-// Of a line longer than MaxMessage it returns only the beginning, which is still longer than MaxMessage.
-func readLine(r *bufio.Reader) (line []byte, err error) {
+// readLine returns the next line with its line ending, and the error of the reader. The last line comes with [io.EOF].
+// A line of more than MaxMessage bytes is read to its end, but cut to MaxMessage and the length of a line ending.
+func readLine(r *bufio.Reader) ([]byte, error) {
 	const most = MaxMessage + len("\r\n")
+	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
 		line = append(line, part[:min(len(part), most-len(line))]...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
+		if isWhole := !errors.Is(err, bufio.ErrBufferFull); isWhole {
 			return line, err
 		}
 	}
 }
 
-// accept passes a request on to the session of its era, and a notification to all sessions. To a line that is too long
-// or no message it answers with an error. It ignores a response: the server asks nothing. The returned error ends the
-// server.
+// accept passes the message in a line on: a request to the session for the protocol that the request speaks, old or
+// new; a notification to both sessions. A line that is too long or holds no message is answered with an error. A
+// response is ignored: the server asks nothing. accept returns an error if it cannot write or begin a session.
 func (st *stream) accept(line []byte) error {
 	if len(line) > MaxMessage {
 		return st.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage))
@@ -139,11 +140,11 @@ func (st *stream) accept(line []byte) error {
 	if err != nil {
 		return st.refuse(jsonrpc.CodeInvalidRequest, "The message is no JSON-RPC 2.0 request; each has to be an object on a line of its own.")
 	}
-	req, ok := msg.(*jsonrpc.Request)
-	switch {
-	case !ok: // a response
+	req, isRequest := msg.(*jsonrpc.Request)
+	if !isRequest {
 		return nil
-	case !req.IsCall(): // a notification
+	}
+	if isNotification := !req.IsCall(); isNotification {
 		for _, c := range st.eras {
 			if c != nil {
 				c.deliver(req)
@@ -151,21 +152,21 @@ func (st *stream) accept(line []byte) error {
 		}
 		return nil
 	}
-	era := &st.eras[0]
+	era := 0 // clients that begin with initialize
 	if hasVersion(req.Params) {
-		era = &st.eras[1]
+		era = 1 // clients without sessions
 	}
-	if *era == nil {
+	if st.eras[era] == nil {
 		c := &conn{stream: st, incoming: make(chan *jsonrpc.Request)}
 		if err := st.open(c); err != nil {
 			return err
 		}
-		*era = c
+		st.eras[era] = c
 	}
 	st.mu.Lock()
 	st.pending[req.ID] = true
 	st.mu.Unlock()
-	(*era).deliver(req)
+	st.eras[era].deliver(req)
 	return nil
 }
 
@@ -198,15 +199,16 @@ func (st *stream) write(message []byte) error {
 	return err
 }
 
-// answer writes the answer to the request with an id, which is no longer pending, and wakes await.
+// answer writes the answer to the request with an id, and wakes await. The request is no longer pending before the
+// write: a client may use the id again once it has read the answer. During the write, the request is in writes.
 func (st *stream) answer(id jsonrpc.ID, message []byte) error {
 	st.mu.Lock()
 	delete(st.pending, id)
-	st.answers++
+	st.writes++
 	st.mu.Unlock()
 	err := st.write(message)
 	st.mu.Lock()
-	st.answers--
+	st.writes--
 	st.mu.Unlock()
 	select {
 	case st.answered <- struct{}{}:
@@ -219,7 +221,7 @@ func (st *stream) answer(id jsonrpc.ID, message []byte) error {
 func (st *stream) await(ctx context.Context) error {
 	for {
 		st.mu.Lock()
-		unanswered := len(st.pending) + st.answers
+		unanswered := len(st.pending) + st.writes
 		st.mu.Unlock()
 		if unanswered == 0 {
 			return nil
@@ -234,7 +236,7 @@ func (st *stream) await(ctx context.Context) error {
 	}
 }
 
-// open begins a session of the SDK on a connection. It does nothing after close.
+// open begins a session of the SDK on a connection, and adds the session to sessions. After close it does nothing.
 func (st *stream) open(c *conn) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -251,7 +253,7 @@ func (st *stream) open(c *conn) error {
 	return nil
 }
 
-// close ends the sessions: no more messages are passed on. It waits until their work has ended or ctx is done.
+// close passes no more messages on, and waits until the work of the sessions has ended or ctx is done.
 func (st *stream) close(ctx context.Context) {
 	st.mu.Lock()
 	close(st.over)

@@ -37,12 +37,12 @@ func ReadToken(path string) (Token, error) {
 		return Token{}, fmt.Errorf("reading the token file: %w", err)
 	}
 	defer f.Close()
-	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
+	mode := info.Mode().Perm()
+	if isShared := mode&0o077 != 0; isShared && runtime.GOOS != "windows" {
 		return refuse(fmt.Sprintf("is not only yours (mode %04o): run chmod 600 on it", mode))
 	}
 	text, err := safefile.ReadAll(f, maxToken)
-	var tooLarge *safefile.TooLargeError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*safefile.TooLargeError](err); ok {
 		return refuse(fmt.Sprintf("is longer than %d bytes", maxToken))
 	}
 	if err != nil {

@@ -78,7 +78,7 @@ const outcomeSchema = `{
   "required": ["type"]
 }`
 
-// checkOffered returns an error with the names of the offered tools, unless name is that of one of them, or an alias.
+// checkOffered returns nil if name is that of an offered tool, or an alias, and else an error with the tools' names.
 func (s *Server) checkOffered(ctx context.Context, name string) error {
 	if s.changes.offers(name) {
 		return nil
@@ -94,11 +94,11 @@ func (s *Server) checkOffered(ctx context.Context, name string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(name, names).Error()}
 }
 
-// runTool runs a tool and returns its answer, or its error as a result that the model sees. The returned error reaches
-// only the client: the call was canceled, which comes before any result, or the outcome cannot be written.
+// runTool runs a tool and returns the tool's answer, or the tool's error as a result: the model sees results, but not
+// errors of the protocol. If the call was canceled or the result cannot be encoded, runTool returns an error.
 func (s *Server) runTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	stop := s.reportProgress(ctx, req)
-	answer, err := s.call(ctx, contract.Call{
+	answer, toolErr := s.call(ctx, contract.Call{
 		Tool:      req.Params.Name,
 		Arguments: arguments(req.Params.Arguments),
 		Context:   s.callContext(req.Session, req.Params.Meta),
@@ -108,14 +108,17 @@ func (s *Server) runTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Ca
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the call was canceled: %w", context.Cause(ctx))
 	}
-	result, resultErr := s.result(answer, err)
-	if err == nil && resultErr == nil && !s.cfg.Structured && s.changes.structured(req.Params.Name) {
+	result, err := s.result(answer, toolErr)
+	if err != nil {
+		return nil, err
+	}
+	if toolErr == nil && !s.cfg.Structured && s.changes.structured(req.Params.Name) {
 		result.StructuredContent = json.RawMessage(answer)
 	}
-	return result, resultErr
+	return result, nil
 }
 
-// call waits until few enough calls run, and runs a tool. The error is that of waiting or of the tool.
+// call waits until fewer than maxRunning calls run, and runs a tool. The error is that of waiting or of the tool.
 func (s *Server) call(ctx context.Context, call contract.Call) (string, error) {
 	leave, err := s.calls.enter(ctx)
 	if err != nil {
@@ -133,8 +136,8 @@ func arguments(raw json.RawMessage) []byte {
 	return raw
 }
 
-// callContext returns the configured context with what the client says in its place: its name, and in meta the
-// conversation. The result has all of meta, for families that understand more of it.
+// callContext returns the context of a call: the configured context, with the name of the client, the conversation id
+// in meta if there is one, and all of meta, of which tool families may understand more.
 func (s *Server) callContext(session *mcp.ServerSession, meta mcp.Meta) contract.Context {
 	result := s.cfg.Context
 	result.Caller.Meta = meta
@@ -149,8 +152,8 @@ func (s *Server) callContext(session *mcp.ServerSession, meta mcp.Meta) contract
 	return result
 }
 
-// contextNotes returns one note if the value of contextKey in meta is not an object in which a conversation_id is a
-// string, otherwise nil. The tools check the id itself.
+// contextNotes returns nil if the value of contextKey in meta has the expected form: it is missing, null, or an object
+// whose conversation_id is missing, null or a string. Otherwise it returns one note. The tools check the id itself.
 func contextNotes(meta mcp.Meta) []string {
 	value, ok := meta[contextKey]
 	if !ok || value == nil {
@@ -158,30 +161,31 @@ func contextNotes(meta mcp.Meta) []string {
 	}
 	if object, ok := value.(map[string]any); ok {
 		switch object["conversation_id"].(type) {
-		case nil, string: // nil: there is none
+		case nil, string:
 			return nil
 		}
 	}
 	return []string{"What the host says about this call is not understood and was ignored: _meta." + contextKey + ` must be an object such as {"conversation_id": "jp-c17737387251"}.`}
 }
 
-// result returns the answer of a tool, or err in its place, as a result. The error is that of encoding the outcome.
-func (s *Server) result(answer string, err error) (*mcp.CallToolResult, error) {
-	result := &mcp.CallToolResult{IsError: err != nil}
+// result returns the result for a tool's answer or, if toolErr is not nil, for toolErr. If the server is to send
+// structured results, the result also has the outcome as JSON; the error is that of encoding the outcome.
+func (s *Server) result(answer string, toolErr error) (*mcp.CallToolResult, error) {
+	result := &mcp.CallToolResult{IsError: toolErr != nil}
 	var failure *contract.Error
 	switch {
-	case errors.As(err, &failure):
+	case errors.As(toolErr, &failure):
 		shown := *failure
 		shown.Message = s.failureText(failure)
-		answer, err = shown.Message, &shown
-	case err != nil:
-		answer = err.Error()
+		answer, toolErr = shown.Message, &shown
+	case toolErr != nil:
+		answer = toolErr.Error()
 	}
 	result.Content = []mcp.Content{&mcp.TextContent{Text: answer}}
 	if s.cfg.Structured {
-		outcome, marshalErr := json.Marshal(contract.OutcomeOf(answer, err))
-		if marshalErr != nil {
-			return nil, fmt.Errorf("writing the outcome: %w", marshalErr)
+		outcome, err := json.Marshal(contract.OutcomeOf(answer, toolErr))
+		if err != nil {
+			return nil, fmt.Errorf("writing the outcome: %w", err)
 		}
 		result.StructuredContent = json.RawMessage(outcome)
 	}

@@ -6,16 +6,17 @@ import (
 	"io"
 )
 
-// cappedBuffer keeps a stream up to a limit. The write that goes over the limit, and any after it, calls exceeded and
-// fails.
+// cappedBuffer keeps a stream up to a limit. A write beyond the limit calls exceeded and fails.
 type cappedBuffer struct {
 	limit    int64
 	exceeded func(cause error)
 	data     []byte
 }
 
+// Write keeps p or, if p goes over the limit, the beginning of p; then it calls exceeded and returns errOutputLimit.
 func (b *cappedBuffer) Write(p []byte) (int, error) {
-	n := int(min(int64(len(p)), b.limit-int64(len(b.data))))
+	room := b.limit - int64(len(b.data))
+	n := int(min(int64(len(p)), room))
 	b.data = append(b.data, p[:n]...)
 	if n < len(p) {
 		b.exceeded(errOutputLimit)
@@ -38,8 +39,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// HeadTail keeps the first and the last bytes of a stream, half of Limit each: a command first prints its work, and last why
-// it failed.
+// HeadTail keeps the first and the last bytes of a stream, half of Limit each: a command says last why it failed.
 type HeadTail struct {
 	Limit int
 	Total int // length of the stream in bytes
@@ -47,11 +47,13 @@ type HeadTail struct {
 	tail  []byte // the bytes after head, or their end: up to twice as many as are kept
 }
 
+// Write adds the bytes of p to head until head is full, and the rest to tail. When tail has more than twice the bytes
+// that are kept of it, the others are dropped. The error is always nil.
 func (h *HeadTail) Write(p []byte) (int, error) {
 	h.Total += len(p)
-	room := min(h.Limit/2-len(h.head), len(p)) // what head still takes of p
-	h.head = append(h.head, p[:room]...)
-	h.tail = append(h.tail, p[room:]...)
+	toHead := min(h.Limit/2-len(h.head), len(p))
+	h.head = append(h.head, p[:toHead]...)
+	h.tail = append(h.tail, p[toHead:]...)
 	if last := h.last(); len(h.tail) > 2*len(last) {
 		h.tail = append(h.tail[:0], last...)
 	}

@@ -28,8 +28,8 @@ func lastLine(stderr []byte) string {
 	return inline(strings.TrimSpace(trimmed[strings.LastIndexByte(trimmed, '\n')+1:]), maxLine)
 }
 
-// display returns the command line for an error. Words with special characters are quoted, long ones are shortened,
-// and the whole has a bound.
+// display returns the command line for an error. Words with special characters are quoted, and long words are
+// shortened. After maxCommand characters, only the number of further words follows.
 func (c Command) display() string {
 	if c.Path == "" {
 		return "(no program)"

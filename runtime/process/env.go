@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// inherited lists the variables that a command needs to find programs and files, and for language and time zone. An
-// environment often holds credentials, which a command gets only if it is meant to. A name that ends in * means all
-// names with that prefix.
+// inherited lists the variables that a command needs to find programs and files, and for language and time zone. Others
+// may hold credentials. A name that ends in * means all names with that prefix.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_*", "XDG_*",
 	// Windows
@@ -41,13 +40,13 @@ func overridden(name string) bool {
 	return envName(name) == "NO_COLOR" || envName(name) == "TERM"
 }
 
+// anyMatch reports whether patterns has a name, or a prefix of it followed by *.
 func anyMatch(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		prefix, isPrefix := strings.CutSuffix(envName(pattern), "*")
-		if isPrefix {
-			return strings.HasPrefix(envName(name), prefix)
+		if prefix, hasStar := strings.CutSuffix(pattern, "*"); hasStar {
+			return strings.HasPrefix(envName(name), envName(prefix))
 		}
-		return envName(name) == prefix
+		return envName(name) == envName(pattern)
 	})
 }
 

@@ -38,8 +38,7 @@ type Error struct {
 	Hint    string // advice, or empty
 	Stderr  []byte // as in [Result]
 
-	// Err is the cause, or nil. For Timeout it is [context.DeadlineExceeded], for Canceled [context.Canceled] and the
-	// context's own cause.
+	// Err is the cause, or nil: [context.DeadlineExceeded] for Timeout, [context.Canceled] and its cause for Canceled.
 	Err error
 }
 
@@ -56,6 +55,7 @@ func (e *Error) Error() string {
 // program's name is in place of the command.
 func (e *Error) ForModel() string { return e.text(e.Name, e.Detail) }
 
+// text returns the command, the problem, the last line of standard error and the hint, without those that are empty.
 func (e *Error) text(command, detail string) string {
 	result := detail
 	if command != "" {
@@ -87,21 +87,22 @@ func (c Command) ioError(doing string, err error) *Error {
 	return c.failure(IO, err, doing+": "+inline(err.Error(), maxReason), "")
 }
 
-// stopError returns the error for a run that ended with its context: limited is parent, the caller's context, with the
-// limits of the run. If parent has ended with the same cause, the error is about parent and not about these limits:
-// parent may be the context of another run, whose limits have the same causes.
+// stopError returns the error for a run that was stopped because the context limited has ended. limited is parent, the
+// caller's context, with the limits of the run. If parent has ended with the same cause, the error is about parent, not
+// about limits: parent may be the context of another run, whose limits have the same causes.
 func (c Command) stopError(parent, limited context.Context, limits Limits, stderr []byte) (e *Error) {
 	cause := context.Cause(limited)
-	switch fromCaller := parent.Err() != nil && errors.Is(cause, context.Cause(parent)); {
+	fromCaller := parent.Err() != nil && errors.Is(cause, context.Cause(parent))
+	switch {
 	case fromCaller && errors.Is(parent.Err(), context.DeadlineExceeded):
 		e = c.failure(Timeout, context.DeadlineExceeded, "stopped because the time for the whole request was up", "ask for less, or allow the request more time")
-	case fromCaller && errors.Is(parent.Err(), cause):
+	case fromCaller && errors.Is(parent.Err(), cause): // parent has no cause of its own
 		e = c.failure(Canceled, context.Canceled, "stopped because the request was canceled", "")
 	case fromCaller:
 		e = c.failure(Canceled, fmt.Errorf("%w: %w", context.Canceled, cause), "stopped because the request was canceled: "+inline(cause.Error(), maxReason), "")
 	case errors.Is(cause, errOutputLimit):
 		e = c.failure(OutputTooLarge, nil, "stopped because it printed more than "+byteCount(limits.Stdout), "ask it for less, or raise the output limit")
-	default:
+	default: // the time limit
 		e = c.failure(Timeout, context.DeadlineExceeded, fmt.Sprintf("stopped because it did not finish within %s", limits.Timeout), "ask it for less, or raise the time limit")
 	}
 	e.Stderr = stderr

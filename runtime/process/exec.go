@@ -54,10 +54,7 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 		case <-ended:
 		case <-limited.Done():
 			if group.terminate() == nil {
-				select {
-				case <-ended:
-				case <-time.After(limits.Grace):
-				}
+				endsWithin(limits.Grace, ended)
 			}
 			group.kill()
 		}
@@ -85,6 +82,16 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	return Result{Stdout: stdout.data, Stderr: stderr.bytes(), ExitCode: child.ProcessState.ExitCode()}, nil
 }
 
+// endsWithin waits until ended is closed, but no longer than limit, and reports whether ended was closed.
+func endsWithin(limit time.Duration, ended <-chan struct{}) bool {
+	select {
+	case <-ended:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
 // child returns the command for package os/exec, without input and outputs. The error, an [*Error], says that the
 // command cannot be run as written, or that its program or directory does not exist.
 func (c Command) child(limits Limits) (*exec.Cmd, error) {
@@ -102,8 +109,7 @@ func (c Command) child(limits Limits) (*exec.Cmd, error) {
 	return child, nil
 }
 
-// program returns the absolute path of the file to run. The error, an [*Error], says why the file cannot be run, or
-// else that the working directory does not exist.
+// program returns the absolute path of the file to run, or an [*Error] about the file or the working directory.
 func (c Command) program() (string, error) {
 	found, err := exec.LookPath(c.Path)
 	if err == nil {
@@ -146,8 +152,7 @@ func (c Command) checkDir() error {
 	return e
 }
 
-// startError returns the error for a program that could not be started although its file and the working directory
-// existed.
+// startError returns the error for a program that did not start although its file and the working directory existed.
 func (c Command) startError(err error) *Error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -2,19 +2,18 @@ package process
 
 import "strings"
 
-// JoinCommand returns a command line that [SplitCommand], and a POSIX shell, split into the same words. It puts words
-// in single quotes unless they have only letters, digits and characters of paths.
+// JoinCommand returns a command line that [SplitCommand] and a POSIX shell split into the given words. A word that has
+// only letters, digits and characters of paths stays as it is; any other word is put in single quotes.
 func JoinCommand(words ...string) string {
 	var line strings.Builder
 	for i, word := range words {
 		if i > 0 {
 			line.WriteByte(' ')
 		}
-		if word != "" && !strings.ContainsFunc(word, needsQuotes) {
-			line.WriteString(word)
-			continue
+		if word == "" || strings.ContainsFunc(word, needsQuotes) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
-		line.WriteString("'" + strings.ReplaceAll(word, "'", `'\''`) + "'")
+		line.WriteString(word)
 	}
 	return line.String()
 }

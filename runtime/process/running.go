@@ -21,7 +21,7 @@ type Running struct {
 	once   sync.Once
 }
 
-// Start starts a program to write to and read from, in a process group of its own as Run does. Of cmd's limits only
+// Start starts a program that the caller writes to and reads from, in a process group as Run does. Of cmd's limits only
 // Grace and Stderr apply; cmd.Stdin has to be nil. The caller has to call Stop. The error is an [*Error].
 func (Exec) Start(cmd Command) (*Running, error) {
 	limits := cmd.Limits.withDefaults()
@@ -54,18 +54,8 @@ func (r *Running) Stop() {
 			defer close(ended)
 			_ = r.child.Wait()
 		}()
-		endsInTime := func() bool {
-			timer := time.NewTimer(r.grace)
-			defer timer.Stop()
-			select {
-			case <-ended:
-				return true
-			case <-timer.C:
-				return false
-			}
-		}
-		if !endsInTime() && r.group.terminate() == nil {
-			endsInTime()
+		if !endsWithin(r.grace, ended) && r.group.terminate() == nil {
+			endsWithin(r.grace, ended)
 		}
 		r.group.kill()
 		<-ended

@@ -81,20 +81,26 @@ const (
 	activeAtStart = "~#"
 )
 
-// addQuoted adds the text between double quotes to a word. start is the offset of the opening quote; addQuoted returns
-// the offset of the closing one.
+// addQuoted adds the text in double quotes to a word. start is the opening quote's offset, end the closing one's.
 func addQuoted(word *strings.Builder, line string, start int) (end int, err error) {
 	for i := start + 1; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == '"':
+		switch c := line[i]; c {
+		case '"':
 			return i, nil
-		case c == '$' || c == '`':
+		case '$', '`':
 			return 0, badLine(line, i, fmt.Sprintf("is a %c within double quotes, which only means something to a shell, and none is involved", c),
 				"write out what you mean, or use single quotes to pass it on as it is")
-		case c == '\\' && i+1 < len(line) && strings.IndexByte("$`\"\\\n", line[i+1]) >= 0:
-			if i++; line[i] != '\n' { // a backslash and a line end join two lines
-				word.WriteByte(line[i])
+		case '\\':
+			next := line[i+1:]
+			isEscape := next != "" && strings.IndexByte("$`\"\\\n", next[0]) >= 0
+			if !isEscape {
+				word.WriteByte(c)
+				continue
 			}
+			if next[0] != '\n' { // a backslash and a line end join two lines
+				word.WriteByte(next[0])
+			}
+			i++
 		default:
 			word.WriteByte(c)
 		}

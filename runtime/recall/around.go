@@ -23,8 +23,7 @@ const (
 	partChars, smallPart = 8000, 1000
 	// answerChars are shown of the answer to a request.
 	answerChars = 4500
-	// callReach is how far from a tool call its result is looked for, in events:
-	// several calls may be made at once.
+	// callReach is how far from a tool call its result is looked for, in events: several calls may be made at once.
 	callReach = 16
 	// maxNotes is how many characters the notes beside one event have.
 	maxNotes = maxRemarks + 400
@@ -37,7 +36,7 @@ type around struct {
 	number    int
 	part      int
 	parts     int  // that the event has
-	most      int  // neighbours on each side
+	most      int  // neighbours on each side, as the call says; 0 if it does not
 	isSubject bool // passages on about are shown, and no parts
 
 	only    event   // the one that is asked for
@@ -45,10 +44,12 @@ type around struct {
 	beside  []event // the partner, and the neighbours
 }
 
-// readEvent answers a call that asks for one event.
+// readEvent answers a call that asks for one event. The first part of the event comes with the events beside it, unless
+// the call asks for none with around=0.
 func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	a := &around{reading: r, number: *r.params.Event, part: max(given(r.params.Part), 1), most: given(r.params.Around)}
-	if a.isSubject = r.params.About != nil && r.params.Part == nil; a.isSubject {
+	a.isSubject = r.params.About != nil && r.params.Part == nil
+	if a.isSubject {
 		if err := r.rankEvents(ctx, conversations.EventRange{First: a.number, Last: a.number}); err != nil {
 			return nil, err
 		}
@@ -57,36 +58,39 @@ func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, er
 	if err != nil {
 		return nil, err
 	}
-	if a.part == 1 && (r.params.Around == nil || a.most > 0) {
+	asksForNone := r.params.Around != nil && a.most == 0
+	if a.part == 1 && !asksForNone {
 		a.chooseBeside(near)
 	}
 	return fit(len(a.beside), conversation.ReadMaxChars, a.answerWith), nil
 }
 
-// readNear sets a.only to the part of the event that is asked for, and returns the events that may be shown beside it,
-// with answers marked: those within reach of it, and all others before the next request or turn.
+// readNear sets a.only to the event that is asked for, with the part that is asked for as its text. It returns the events
+// that may be shown beside it, with answers marked: from reach events before it to reach events after it, and on to the
+// next request or turn.
 func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	reach := max(a.most, callReach)
 	r, all, err := a.source.Read(ctx, conversations.ReadQuery{ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1)}})
-	var outside *conversations.RangeError
-	if err != nil && !errors.As(err, &outside) {
+	_, isOutside := errors.AsType[*conversations.RangeError](err)
+	if err != nil && !isOutside {
 		return nil, err
 	}
-	if a.Reading = r; outside != nil || a.number > r.Events {
+	a.Reading = r
+	if isOutside || a.number > r.Events {
 		return nil, &conversations.RangeError{ID: r.ID, Events: true, N: a.number, Of: r.Events}
 	}
 	calls := map[string]int{}
 	for recorded := range all {
 		e := newEvent(recorded)
 		e.linkCall(recorded, calls)
-		if recorded.Number > a.number+reach && (e.turn != a.only.turn || e.kind == transcript.KindUser) {
+		isNext := e.turn != a.only.turn || e.kind == transcript.KindUser // the next turn or request
+		if isNext && recorded.Number > a.number+reach {
 			break
 		}
-		switch {
-		case recorded.Number == a.number:
+		if recorded.Number == a.number {
 			a.only = e
 			err = a.choosePart(string(recorded.Body()))
-		case !isBlank(recorded):
+		} else if !isBlank(recorded) {
 			near = append(near, e)
 		}
 	}
@@ -94,8 +98,8 @@ func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	return near, cmp.Or(err, ctx.Err())
 }
 
-// choosePart sets the text of a.only, whose whole text is given, to the passages on about, or to the part that is asked
-// for. It returns an error if there is no such part.
+// choosePart sets the text of a.only to the passages on about, or to the part of whole that is asked for. whole is the
+// whole text of the event. choosePart returns an error if there is no such part.
 func (a *around) choosePart(whole string) error {
 	if a.isSubject {
 		a.only = a.cutToAbout(a.only, aboutEvent)
@@ -103,7 +107,7 @@ func (a *around) choosePart(whole string) error {
 	}
 	size := partChars
 	parts := partsOf(whole, size)
-	if slices.ContainsFunc(parts, isTooLong) {
+	if slices.ContainsFunc(parts, isTooLong) { // once it is escaped
 		size = smallPart
 		parts = partsOf(whole, size)
 	}
@@ -120,9 +124,9 @@ func (a *around) choosePart(whole string) error {
 	return nil
 }
 
-// partsOf splits a text into parts of so many characters. There is at least one part, and the last may be shorter.
+// partsOf splits a text into parts of a number of characters. There is at least one part, and the last may be shorter.
 func partsOf(s string, chars int) (parts []string) {
-	from, n := 0, 0
+	from, n := 0, 0 // the beginning of the next part, and its characters so far
 	for offset := range s {
 		if n == chars {
 			parts, from, n = append(parts, s[from:offset]), offset, 0
@@ -138,34 +142,38 @@ func isTooLong(s string) bool {
 	return utf8.RuneCountInString(shown) > conversation.ReadMaxChars-maxNotes
 }
 
-// chooseBeside sets a.partner, and sets a.beside to the partner and then the neighbours that include asks for, all of
-// them shortened.
+// chooseBeside sets a.partner, and sets a.beside to the partner, followed by the neighbours that the parameter include
+// asks for, all shortened. The partner of a request is its answer; that of a call of a tool is the result, and reversed.
 func (a *around) chooseBeside(near []event) {
 	isRequest := a.only.kind == transcript.KindUser
-	a.partner = a.only.shown.Call
+	a.partner = a.only.shown.Call // 0 unless the event is the result of a call
 	for _, e := range near {
 		n := e.shown.Event
 		isAnswer := isRequest && e.isAnswer && n > a.number && e.turn == a.only.turn
-		if a.partner == 0 && (isAnswer || e.shown.Call == a.number) {
+		isResult := e.shown.Call == a.number
+		if a.partner == 0 && (isAnswer || isResult) {
 			a.partner = n
 		}
 	}
 	for _, e := range near {
 		n := e.shown.Event
-		switch {
-		case n == a.partner && isRequest && a.isSubject:
-			a.beside = slices.Insert(a.beside, 0, a.cutToAbout(e, aboutOne))
-		case n == a.partner && isRequest:
-			a.beside = slices.Insert(a.beside, 0, e.shortened(answerChars))
-		case n == a.partner:
-			a.beside = slices.Insert(a.beside, 0, e.shortened(briefChars))
-		case max(n-a.number, a.number-n) <= a.most && a.includes(e.kind, true):
-			a.beside = append(a.beside, e.shortened(briefChars))
+		if n != a.partner {
+			distance := max(n-a.number, a.number-n)
+			if distance <= a.most && a.includes(e.kind, true) {
+				a.beside = append(a.beside, e.shortened(briefChars))
+			}
+			continue
 		}
+		partner := e.shortened(either(isRequest, answerChars, briefChars))
+		if isRequest && a.isSubject {
+			partner = a.cutToAbout(e, aboutOne)
+		}
+		a.beside = slices.Insert(a.beside, 0, partner)
 	}
 }
 
-// answerWith returns the answer with the first n of the events beside the event.
+// answerWith returns the answer with the event that is asked for and the first n of a.beside, in order, and with notes:
+// which parts and events are next to it, and what is cut or left out.
 func (a *around) answerWith(n int) *conversation.ReadEnvelope {
 	events := append(slices.Clone(a.beside[:n]), a.only)
 	slices.SortFunc(events, func(x, y event) int { return x.shown.Event - y.shown.Event })
@@ -175,12 +183,14 @@ func (a *around) answerWith(n int) *conversation.ReadEnvelope {
 		sentences = append(sentences, fmt.Sprintf("Next part: event=%d, part=%d.", a.number, a.part+1))
 	}
 	where := fmt.Sprintf("Event %d of %d", a.number, a.Events)
-	for i, name := range []string{"before", "after"} {
-		number := a.number - 1 + 2*i // one less, then one more
-		if 1 <= number && number <= a.Events && !slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number }) {
+	addUnshown := func(name string, number int) {
+		isShown := slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number })
+		if 1 <= number && number <= a.Events && !isShown {
 			where += fmt.Sprintf("; %s: event=%d", name, number)
 		}
 	}
+	addUnshown("before", a.number-1)
+	addUnshown("after", a.number+1)
 	sentences = append(sentences, where+".")
 	last := &events[len(events)-1]
 	if a.isSubject {
@@ -210,7 +220,7 @@ const (
 // mostRelevant is how many events are ranked.
 const mostRelevant = 48
 
-// rankEvents sets r.ranking: the events of a range of the conversation that answer about best, and their passages.
+// rankEvents sets r.ranking to the events in a range of the conversation that answer the parameter about best.
 func (r *reading) rankEvents(ctx context.Context, events conversations.EventRange) error {
 	ranking, err := r.source.Search(ctx, conversations.SearchQuery{
 		Filter:   conversations.Filter{IDs: []string{r.params.ID}},
@@ -229,7 +239,8 @@ func (r *reading) passages(s string, limit int) []excerpt.Span {
 	return r.ranking.Passages(first, aboutPassage, limit)
 }
 
-// headings returns the headings of a text that aboutHeadings characters hold, with a mark for each.
+// headings returns the headings of a text for which aboutHeadings characters have room, each with the mark for the text
+// that is left out before it.
 func headings(s string) (spans []excerpt.Span) {
 	start, room := 0, aboutHeadings
 	for line := range strings.Lines(s) {
@@ -247,8 +258,8 @@ func (r *reading) hasWord(e event) bool {
 	return len(r.passages(e.text, aboutPassage)) > 0
 }
 
-// cutToAbout returns an event with what its text says on about. A text of at most aboutWhole characters stays whole. Of
-// a longer one it has the headings and at most limit characters of passages, or without a passage both ends.
+// cutToAbout returns an event with its text cut to the headings and the passages on the parameter about, of at most limit
+// characters. A text without such a passage keeps its two ends. A text of at most aboutWhole characters stays whole.
 func (r *reading) cutToAbout(e event, limit int) event {
 	if utf8.RuneCountInString(e.text) <= aboutWhole {
 		return e
@@ -261,8 +272,8 @@ func (r *reading) cutToAbout(e event, limit int) event {
 	return e
 }
 
-// relevant returns those of the events that are asked for that have a passage on about, cut to their passages, the best
-// one first. There are at most mostRelevant.
+// relevant returns the events of r.asked that have a passage on the parameter about, cut to their passages, the best
+// first. There are at most mostRelevant.
 func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	if len(r.asked) == 0 {
 		return nil, nil
@@ -271,8 +282,8 @@ func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	for _, e := range r.asked {
 		asked[e.shown.Event] = e
 	}
-	err = r.rankEvents(ctx, conversations.EventRange{First: r.asked[0].shown.Event, Last: r.asked[len(r.asked)-1].shown.Event})
-	if err != nil {
+	first, last := r.asked[0].shown.Event, r.asked[len(r.asked)-1].shown.Event
+	if err := r.rankEvents(ctx, conversations.EventRange{First: first, Last: last}); err != nil {
 		return nil, err
 	}
 	for _, h := range r.ranking.Hits {
@@ -283,15 +294,16 @@ func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	return events, nil
 }
 
-// readAbout returns the answer with as many of the relevant events as there is room for, at least one if there is any.
+// readAbout returns the answer with as many of the best relevant events as there is room for, in the order of the
+// conversation. It has at least one event if any is relevant.
 func (r *reading) readAbout(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	relevant, err := r.relevant(ctx)
 	if err != nil {
 		return nil, err
 	}
 	least := min(len(relevant), 1)
-	return fit(len(relevant)-least, aboutRead, func(n int) *conversation.ReadEnvelope {
-		n += least
+	return fit(len(relevant)-least, aboutRead, func(more int) *conversation.ReadEnvelope {
+		n := least + more
 		events := slices.Clone(relevant[:n])
 		slices.SortFunc(events, func(a, b event) int { return a.shown.Event - b.shown.Event })
 		e := r.page(turnsOf(events), events)
@@ -301,8 +313,8 @@ func (r *reading) readAbout(ctx context.Context) (*conversation.ReadEnvelope, er
 	}), nil
 }
 
-// aboutNote says how many of the events that were asked for are shown, and names the best of the others, which are
-// relevant too. If none is shown it says which words occur nowhere.
+// aboutNote returns a note that says how many of the events that were asked for are shown, and names the best of others,
+// the relevant events that are not shown. If no event is shown, it says which words occur nowhere.
 func (r *reading) aboutNote(shown int, others []event) string {
 	asked := text.Count(len(r.asked), "event", "events")
 	if shown == 0 {
@@ -337,7 +349,8 @@ func nowhere(words []conversations.Word) string {
 	return "Not found: " + bounded(missing, ", ", maxNames) + "."
 }
 
-// subjectNote returns a note if no event has a word of about, or if one is cut to its passages; nil otherwise.
+// subjectNote returns a note that no event has a word of the parameter about, or that some are cut to their passages; nil
+// if neither is so.
 func (r *reading) subjectNote(events []event) []string {
 	isCut := func(e event) bool { return e.isCut }
 	switch {

@@ -39,23 +39,23 @@ func (c *checking) add(status toolset.Status, name, detail, fix string) *toolset
 func (f *family) checks(ctx context.Context) []toolset.Check {
 	c := &checking{family: f}
 	hasWorkspace := c.workspace(ctx)
-	if f.line() == "" {
-		c.add(toolset.OK, "command line", "built in", "")
-	} else {
-		c.add(toolset.OK, "command line", fmt.Sprintf("%s (%s)", f.line(), f.setting), "")
+	isBuiltIn := f.line() == "" // no external program serves the conversations
+	commandLine := c.add(toolset.OK, "command line", "built in", "")
+	if !isBuiltIn {
+		commandLine.Detail = fmt.Sprintf("%s (%s)", f.line(), f.setting)
 	}
 	if hasWorkspace {
-		c.conversations(ctx, &c.results[len(c.results)-1])
+		c.conversations(ctx, commandLine)
 	}
-	if f.line() == "" {
+	if isBuiltIn {
 		c.histories(ctx)
 		c.search()
 	}
 	return c.results
 }
 
-// workspace adds what is known of the workspace of JP, or without one whether there are conversations all the same. It
-// reports whether there is a workspace: without one no external program can be run.
+// workspace adds what is known of the workspace of JP. If there is no workspace, it adds whether other programs have
+// recorded conversations. It reports whether there is a workspace: without one no external program can be run.
 func (c *checking) workspace(ctx context.Context) bool {
 	w, err := c.family.workspace(c.host.Dir)
 	if err == nil {
@@ -68,14 +68,13 @@ func (c *checking) workspace(ctx context.Context) bool {
 		}
 		return true
 	}
-	missing, isMissing := errors.AsType[*conversations.NoWorkspaceError](err)
+	const fix = "change to a project that has a .jp directory, or name one with --workspace DIR"
+	noWorkspace, isNone := errors.AsType[*conversations.NoWorkspaceError](err)
 	switch {
-	case !isMissing || missing.Missing:
-		detail := forPerson(err).Error()
-		if isMissing {
-			detail = missing.Dir + " does not exist"
-		}
-		c.add(toolset.Problem, "workspace", detail, "change to a project that has a .jp directory, or name one with --workspace DIR")
+	case !isNone:
+		c.add(toolset.Problem, "workspace", forPerson(err).Error(), fix)
+	case noWorkspace.Missing:
+		c.add(toolset.Problem, "workspace", noWorkspace.Dir+" does not exist", fix)
 	case c.whyNone(ctx, c.host.Dir) == nil:
 		c.add(toolset.OK, "conversations", "of this project, recorded by programs below", "")
 	default:
@@ -84,8 +83,9 @@ func (c *checking) workspace(ctx context.Context) bool {
 	return false
 }
 
-// conversations adds how many conversations there are, and which are damaged, or that they cannot be listed. If it is
-// an external program that cannot list them, its own result, commandLine, becomes the problem.
+// conversations adds how many conversations there are and which are damaged, or that they cannot be listed. commandLine
+// is the result about the program that lists them: if that is an external program and fails, this result becomes a
+// problem.
 func (c *checking) conversations(ctx context.Context, commandLine *toolset.Check) {
 	isProgram := c.line() != ""
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
@@ -93,7 +93,7 @@ func (c *checking) conversations(ctx context.Context, commandLine *toolset.Check
 	library, err := c.library(c.host.Dir)
 	var listing conversations.Listing
 	if err == nil {
-		// A program would have to print every conversation for what only the events tell.
+		// An external program would have to print every conversation for the values that come from events.
 		listing, err = library.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Both: true, Hidden: true}, NoEvents: isProgram})
 	}
 	switch {
@@ -150,14 +150,17 @@ func (c *checking) histories(ctx context.Context) {
 	}
 	var sound, absent []string
 	for i := range inventory.Stores {
-		switch s := &inventory.Stores[i]; {
-		case s.Name == jp.Name: // workspace and conversations say it
-		case !s.IsAbsent() && !s.Off && !s.Archive && len(s.Problems) == 0 && (s.Retention == 0 || s.Conversations == 0):
-			sound = append(sound, fmt.Sprintf("%s %d of %d", s.Program, s.Here, s.Conversations))
-		case !s.IsAbsent():
-			c.history(s)
-		case !s.Archive: // an archive that is not there is nothing to tell
+		s := &inventory.Stores[i]
+		deletesSome := s.Retention != 0 && s.Conversations > 0
+		switch {
+		case s.Name == jp.Name: // other checks have told it
+		case s.IsAbsent() && s.Archive: // this needs no result
+		case s.IsAbsent():
 			absent = append(absent, s.Program)
+		case s.Off || s.Archive || len(s.Problems) > 0 || deletesSome:
+			c.history(s)
+		default:
+			sound = append(sound, fmt.Sprintf("%s %d of %d", s.Program, s.Here, s.Conversations))
 		}
 	}
 	if len(sound) > 0 {
@@ -171,7 +174,7 @@ func (c *checking) histories(ctx context.Context) {
 	}
 }
 
-// history adds what one program has recorded, what of it cannot be read, and when the program deletes it.
+// history adds what one program has recorded, which of that cannot be read, and when the program deletes it.
 func (c *checking) history(s *conversations.StoreReport) {
 	if s.Off {
 		c.add(toolset.Off, history, s.Program+": switched off in your settings", "")
@@ -197,8 +200,8 @@ func (c *checking) history(s *conversations.StoreReport) {
 	}
 }
 
-// search adds which stores conversation_search reads, and whether an index cannot be used. If the settings cannot be
-// used it adds nothing: histories says so.
+// search adds which stores conversation_search reads, and a warning if its indexes cannot be used. If the settings are
+// unusable, it adds nothing, because the method histories adds that.
 func (c *checking) search() {
 	o := c.options(c.host.Dir)
 	sources, err := o.SearchSources()

@@ -23,7 +23,7 @@ func isSaid(kind transcript.Kind) bool {
 	return kind.Scope()&saidScopes != 0
 }
 
-// included returns the scopes that include asks for: of answers, and of all
+// included returns the scopes that the names in the parameter include ask for: the scopes of answers, and those of all
 // other events.
 func included(include []string) (answers, others transcript.Scopes) {
 	for _, name := range include {
@@ -45,8 +45,7 @@ func included(include []string) (answers, others transcript.Scopes) {
 	return answers | others, others
 }
 
-// rank is how much the reader needs an event: of the first rank events are
-// shortened, and left out, first.
+// rank is how much the reader needs an event: of the first rank events are shortened, and left out, first.
 type rank int
 
 const (
@@ -69,7 +68,7 @@ type event struct {
 	isCut bool   // text is not the whole text
 }
 
-// newEvent returns a recorded event with its whole text. The answer to an inquiry counts as an inquiry.
+// newEvent returns a recorded event as it may be shown, with its whole text. An answer to an inquiry becomes an inquiry.
 func newEvent(e *conversations.Event) event {
 	kind := e.Kind
 	if kind == transcript.KindInquiryResponse {
@@ -144,12 +143,11 @@ func shortened(events []event, limit int) (result []event) {
 	return result
 }
 
-// maxMark is how many characters the mark of [joinMarked] has at most, in a text
-// of less than 10 GB.
+// maxMark is how many characters the mark of [joinMarked] has at most, in a text of less than 10 GB.
 const maxMark = len("\n[. 9999999999 chars .]\n")
 
-// joinMarked joins two parts of a text with a mark on a line of its own. The mark has the number of missing characters,
-// among them the line breaks beside it, which are left out.
+// joinMarked joins two parts of a text, with a mark on a line between them that has the number of missing characters. It
+// leaves out the line breaks beside the mark, and counts them as missing too.
 func joinMarked(before string, missing int, after string) string {
 	first := strings.TrimRight(before, "\n")
 	last := strings.TrimLeft(after, "\n")
@@ -159,12 +157,13 @@ func joinMarked(before string, missing int, after string) string {
 	return strings.Join(lines, "\n")
 }
 
-// keepSpans returns the parts of a text that are in spans, which it sorts, with marks between them. A part that is
-// shorter than its mark is kept too.
+// keepSpans returns the parts of a text that are in spans, with marks in place of the parts between them. A part that is
+// shorter than a mark is kept too. keepSpans sorts the spans, which may overlap.
 func keepSpans(s string, spans []excerpt.Span) string {
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return a.Start - b.Start })
-	kept, end := "", 0 // end is that of the spans before
-	for _, span := range append(spans, excerpt.Span{Start: len(s), End: len(s)}) {
+	kept, end := "", 0 // the result for s[:end]
+	textEnd := excerpt.Span{Start: len(s), End: len(s)}
+	for _, span := range append(spans, textEnd) {
 		missing := utf8.RuneCountInString(s[end:max(end, span.Start)])
 		if missing < maxMark {
 			kept += s[end:max(end, span.End)]

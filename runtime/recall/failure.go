@@ -33,9 +33,9 @@ const maxShown = 1000
 // shown makes a text from anywhere safe to show in a message.
 func shown(s string) string { return clip(text.Line(s), maxShown) }
 
-// failure returns err as a [*contract.Error]. Its Message is for a model and names no path of the user's machine; its
-// Detail is for people. An error that has its words already comes first, then what an external program says, then the
-// end of ctx, and then the first error of the chain that is known here.
+// failure returns err as a [*contract.Error], whose Message is for a model and names no path of the user's machine, and
+// whose Detail is for people. It takes the first of these that there is: a [*contract.Error] in the chain of err; the
+// failure of an external program; the end of ctx; an error in the chain that this package has a message for; err.
 func failure(ctx context.Context, err error) error {
 	if worded, ok := errors.AsType[*contract.Error](err); ok {
 		return worded
@@ -124,7 +124,7 @@ func setLibraryMessage(w *contract.Error, err error) {
 	}
 }
 
-// badIDs says what is wrong with each id that an error is about.
+// badIDs returns what is wrong with each id that an error, or a join of errors, is about.
 func badIDs(err error) string {
 	several, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -217,16 +217,19 @@ func sentences(said string) string {
 	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
 }
 
-// sentence gives a text a capital and a full stop. A text that does not begin
-// with a word, but with an id or a path, keeps its spelling.
+// sentence returns a text with a capital and a full stop. If the first word is not in lower-case letters, as an id or a
+// path, it keeps its spelling. The empty text stays empty.
 func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
 	word, _, _ := strings.Cut(s, " ")
 	isOther := func(r rune) bool { return !unicode.IsLower(r) }
-	if s != "" && !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), isOther) {
+	if isWord := !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), isOther); isWord {
 		first, size := utf8.DecodeRuneInString(s)
 		s = string(unicode.ToUpper(first)) + s[size:]
 	}
-	if s != "" && !strings.ContainsAny(s[len(s)-1:], ".?!") {
+	if hasEnd := strings.ContainsAny(s[len(s)-1:], ".?!"); !hasEnd {
 		s += "."
 	}
 	return s
@@ -249,7 +252,7 @@ func remarks(call contract.Call) []string {
 	return notes
 }
 
-// missedNotes returns a note about those problems that left something unsearched; nil if there is none.
+// missedNotes returns a note about the problems because of which something was not searched; nil if there are none.
 func missedNotes(problems []conversations.Problem) []string {
 	var missed []conversations.Problem
 	for _, p := range problems {
@@ -277,7 +280,7 @@ func listProblems(problems []conversations.Problem) string {
 	return bounded(parts, "; ", maxListed)
 }
 
-// describe says what a problem is about, and in brackets what is wrong.
+// describe returns what a problem is about, and in brackets what is wrong.
 func describe(p *conversations.Problem) string {
 	about, why := string(p.ID), ""
 	switch {
@@ -316,8 +319,8 @@ func describe(p *conversations.Problem) string {
 	return about + " (" + why + ")"
 }
 
-// because returns a colon and the part of err that a model is told: no path and no recorded text. It is empty for most
-// errors.
+// because returns a colon and the reason for an error, without a path or recorded text. It is empty for an error whose
+// reason is not known here, as for most.
 func because(err error) string {
 	var known interface{ ForModel() string }
 	switch {
@@ -342,25 +345,24 @@ func join(words []string, last string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
 }
 
-// bounded joins the first texts, at most so many, and counts the others.
+// bounded joins the first most texts with a separator, and counts the rest: "a, b, and 3 more".
 func bounded[T ~string](all []T, separator string, most int) string {
 	var texts []string
-	for i, s := range all {
-		if i == most {
-			texts = append(texts, fmt.Sprintf("and %d more", len(all)-most))
-			break
-		}
+	for _, s := range all[:min(len(all), most)] {
 		texts = append(texts, string(s))
+	}
+	if rest := len(all) - most; rest > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", rest))
 	}
 	return strings.Join(texts, separator)
 }
 
-// either returns one of two texts.
-func either(first bool, one, other string) string {
-	if first {
-		return one
+// either returns yes if is is true, and no otherwise.
+func either[T any](is bool, yes, no T) T {
+	if is {
+		return yes
 	}
-	return other
+	return no
 }
 
 // given returns the value of an optional parameter, zero if it is missing.

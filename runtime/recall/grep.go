@@ -26,9 +26,8 @@ const (
 	linesOfEach = 3       // matching lines of an event that are looked at
 	maxReach    = 100_000 // the same where one event alone is searched
 
-	// About how many characters an answer has, unless limit is more than
-	// usualLimit: with lines of context over several conversations fewer are
-	// mostly tags.
+	// About how many characters an answer has, unless limit is more than usualLimit: with lines of context over several
+	// conversations fewer are mostly tags.
 	usualLimit, usualChars, contextChars = 50, 2900, 6000
 
 	maxCounted    = 8               // words that are counted of a pattern without a match
@@ -60,8 +59,7 @@ type match struct {
 	others []*match // equal matches of other events
 }
 
-// nearby is the lines of an event that match, and those around them,
-// without blank ones.
+// nearby is the lines of an event that match, and those around them, without blank ones.
 type nearby struct {
 	lines   []nearLine
 	chars   int  // of the event
@@ -74,8 +72,8 @@ type nearLine struct {
 	text string // as it is shown, on the page
 }
 
-// Grep answers conversation_grep. It refuses the parameter event if there is not exactly one id, and then a pattern
-// that is too long, or invalid.
+// Grep answers conversation_grep. It returns an error if the call has an event but not exactly one id, and then if the
+// pattern is too long or invalid.
 func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.GrepParams) (*conversation.GrepEnvelope, error) {
 	if p.Event != nil && len(p.IDs) != 1 {
 		return nil, contract.Fixable(fmt.Sprintf(`event=%d is an event of one conversation: ids must name exactly that one, as in ids=["jp-c17648402467"], and names %d.`, *p.Event, len(p.IDs)))
@@ -112,8 +110,9 @@ func scopesOf(names []string) (scopes transcript.Scopes) {
 	return scopes
 }
 
-// choosePage sets g.order and g.page from the hits, of which it first removes those outside of the parameter event. The
-// lines of the page get their texts. Without a hit it counts the words of the pattern.
+// choosePage sets g.order to the matches of the hits, and g.page to those of the page that is asked for, with the texts
+// of their lines. If the call is for one event, it first removes the hits of other events. If there is no hit, it counts
+// the words of the pattern instead.
 func (g *grepping) choosePage(ctx context.Context, source conversations.Source) error {
 	if n := g.params.Event; n != nil {
 		g.found.Total = 0
@@ -126,14 +125,14 @@ func (g *grepping) choosePage(ctx context.Context, source conversations.Source) 
 		return g.countWords(ctx, source)
 	}
 	var matches []*match
-	place := 0
+	place := 0 // of the conversation, among those with a hit
 	for i := range g.found.Hits {
 		h := &g.found.Hits[i]
 		content, err := g.found.Read(h)
 		if err != nil {
 			return err
 		}
-		if i > 0 && h.Conversation != g.found.Hits[i-1].Conversation {
+		if isNext := i > 0 && h.Conversation != g.found.Hits[i-1].Conversation; isNext {
 			place++
 		}
 		for _, m := range g.matches(content, h) {
@@ -147,19 +146,17 @@ func (g *grepping) choosePage(ctx context.Context, source conversations.Source) 
 	return g.readPage()
 }
 
-// linesNear returns the first matching lines of an event, and the lines around each. There are up to linesOfEach of
-// the former, or maxReach where one event alone is searched. Blank lines around them are left out.
+// linesNear returns the first matching lines of an event, with the lines around each that are not blank. It returns up
+// to linesOfEach matching lines, or maxReach if one event alone is searched.
 func (g *grepping) linesNear(content []byte) *nearby {
-	most := linesOfEach
-	if g.params.Event != nil {
-		most = maxReach
-	}
 	n := &nearby{chars: utf8.RuneCount(content)}
-	gap, number := false, 0
-	for l := range g.pattern.Lines(content, 2*g.context, most) { // twice: some are blank
-		gap = gap || l.Number != number+1
-		number = l.Number
-		if l.IsMatch || len(bytes.TrimSpace(content[l.Start:l.End])) > 0 {
+	gap, last := false, 0 // whether lines are missing before the next line, and the number of the line before it
+	most := either(g.params.Event == nil, linesOfEach, maxReach)
+	for l := range g.pattern.Lines(content, 2*g.context, most) { // twice the context: some of its lines are blank
+		gap = gap || l.Number != last+1
+		last = l.Number
+		isBlank := len(bytes.TrimSpace(content[l.Start:l.End])) == 0
+		if l.IsMatch || !isBlank {
 			n.lines = append(n.lines, nearLine{Line: l, gap: gap})
 			gap = false
 		}
@@ -167,8 +164,8 @@ func (g *grepping) linesNear(content []byte) *nearby {
 	return n
 }
 
-// inContext returns the range of the lines that are shown with the i-th one: up to most before it, and up to most after
-// it, without a gap.
+// inContext returns the range n.lines[from:to] of the lines that are shown with the line i, that line included: up to
+// most lines before it and up to most lines after it, as far as no line is missing between them.
 func (n *nearby) inContext(i, most int) (from, to int) {
 	from, to = i, i+1
 	for from > 0 && i-from < most && !n.lines[from].gap {
@@ -180,12 +177,13 @@ func (n *nearby) inContext(i, most int) (from, to int) {
 	return from, to
 }
 
-// matches returns the matching lines of a hit, whose text is content. Of lines that are equal, and have equal context,
-// the first stands for the others.
+// matches returns the matching lines of a hit, whose text is content. Of equal lines with equal context it returns only
+// the first. If one event alone is searched, the first then counts how often the line is there.
 func (g *grepping) matches(content []byte, h *conversations.Hit) (matches []*match) {
 	const prime = 1099511628211
 	near := g.linesNear(content)
-	bySum, more := map[uint64]*match{}, h.Lines
+	bySum := map[uint64]*match{} // by the hash of a line with its context
+	more := h.Lines              // matching lines that no match stands for
 	for i := range near.lines {
 		if !near.lines[i].IsMatch {
 			continue
@@ -196,15 +194,15 @@ func (g *grepping) matches(content []byte, h *conversations.Hit) (matches []*mat
 			sum = sum*prime ^ excerpt.LineSum(content[l.Start:l.End])
 		}
 		m := bySum[sum]
-		switch {
-		case m == nil:
+		isRepeat := m != nil
+		if !isRepeat {
 			m = &match{hit: h, near: near, line: i, sum: sum}
 			bySum[sum], matches = m, append(matches, m)
-		case g.params.Event == nil: // with event=N the reader sees it, and how often
-			continue
 		}
-		m.times++
-		more--
+		if !isRepeat || g.params.Event != nil {
+			m.times++
+			more--
+		}
 	}
 	for _, m := range matches {
 		m.more = more
@@ -212,14 +210,15 @@ func (g *grepping) matches(content []byte, h *conversations.Hit) (matches []*mat
 	return matches
 }
 
-// orderMatches sets g.order: the first match of each conversation, then the second of each, and so on. Within a
-// conversation what was said comes before the rest. Of equal matches g.order has the first, which gets the others.
+// orderMatches sets g.order to the matches by rounds: the first match of each conversation, then the second match of
+// each, and so on. In a conversation, matches in what was said come first. Of equal matches, the first is in g.order, and
+// has the rest in others.
 func (g *grepping) orderMatches(matches []*match) {
 	slices.SortStableFunc(matches, func(a, b *match) int {
 		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(classOf(a.hit.Scope), classOf(b.hit.Scope)))
 	})
 	first := make(map[uint64]*match, len(matches)) // by sum
-	rounds := map[int]int{}                        // by place
+	rounds := map[int]int{}                        // the round of the next match of a conversation, by its place
 	for _, m := range matches {
 		if equal := first[m.sum]; equal != nil {
 			equal.others = append(equal.others, m)
@@ -267,12 +266,13 @@ func (g *grepping) readPage() error {
 	return nil
 }
 
-// countWords sets g.words for a pattern of several words that no line matches. It does nothing for a regular
-// expression, or if one event alone or no conversation was searched. Words for which countWordsFor does not suffice are
-// left out.
+// countWords sets g.words to the words of a pattern that no line matches, each with the number of events that have it. It
+// does nothing for one word or a regular expression, or if one event alone or no conversation was searched. When
+// countWordsFor is over, it leaves the remaining words out.
 func (g *grepping) countWords(ctx context.Context, source conversations.Source) error {
-	words := strings.FieldsFunc(g.params.Pattern, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-	if given(g.params.Regex) || g.params.Event != nil || g.found.Searched == 0 || len(words) < 2 {
+	isInWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
+	words := strings.FieldsFunc(g.params.Pattern, func(r rune) bool { return !isInWord(r) })
+	if len(words) < 2 || given(g.params.Regex) || g.params.Event != nil || g.found.Searched == 0 {
 		return nil
 	}
 	counting, cancel := context.WithTimeout(ctx, countWordsFor)
@@ -287,7 +287,7 @@ func (g *grepping) countWords(ctx context.Context, source conversations.Source) 
 		if err != nil {
 			return err
 		}
-		isTitle := func(h conversations.Hit) bool { return h.Number == 0 }
+		isTitle := func(h conversations.Hit) bool { return h.Number == 0 } // events are numbered from 1
 		n := len(slices.DeleteFunc(found.Hits, isTitle))
 		g.words = append(g.words, text.Quote(word)+" "+text.Count(n, "event", "events"))
 	}

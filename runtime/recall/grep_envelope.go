@@ -26,8 +26,8 @@ const (
 // omission is shown in place of lines, or of a part of a text.
 const omission = "…"
 
-// answer returns the answer with as many matches of the page as there is room for, at least one. If that one does not
-// fit with its context, it has none. Where room is left, conversations without a shown match are named.
+// answer returns the answer with as many matches of the page as there is room for, but at least one. If one match does
+// not fit with its context, it is shown without. If room is left, the answer names conversations without a shown match.
 func (g *grepping) answer() *conversation.GrepEnvelope {
 	limit := usualChars
 	switch {
@@ -36,21 +36,21 @@ func (g *grepping) answer() *conversation.GrepEnvelope {
 	case g.context > 0 && len(g.params.IDs) != 1:
 		limit = contextChars
 	}
-	n := 0
+	shown := 0 // matches in the envelope that was built last
 	build := func(more int) *conversation.GrepEnvelope {
-		n = min(1+more, len(g.page))
-		return g.envelope(n, 0)
+		shown = min(1+more, len(g.page))
+		return g.envelope(shown, 0)
 	}
 	e := fit(len(g.page)-1, limit, build)
-	if chars(e) > conversation.GrepMaxChars {
+	if chars(e) > conversation.GrepMaxChars { // with one match
 		g.context = 0
 		e = build(0)
 	}
-	return fit(maxUnshown, max(limit, chars(e)), func(named int) *conversation.GrepEnvelope { return g.envelope(n, named) })
+	return fit(maxUnshown, max(limit, chars(e)), func(named int) *conversation.GrepEnvelope { return g.envelope(shown, named) })
 }
 
-// envelope returns the answer with the first n matches of the page. Conversations that have no match there or on an
-// earlier page follow, without lines: as many as named says.
+// envelope returns the answer with the first n matches of the page, followed by up to named conversations without lines:
+// those that have no match in this answer or on an earlier page.
 func (g *grepping) envelope(n, named int) *conversation.GrepEnvelope {
 	offset := given(g.params.Offset)
 	e := &conversation.GrepEnvelope{
@@ -144,8 +144,8 @@ func (g *grepping) conversations(page []*match) (shown []conversation.GrepConver
 	return shown
 }
 
-// hits returns the lines of some matches of one event, and of their context. If the context has at most mostBeside
-// lines, it is in the hit of its match; otherwise each run of it is a hit of its own.
+// hits returns the lines of some matches of one event, with the lines of their context. If the context has at most
+// mostBeside lines, the hit of a match has its context too; otherwise each run of lines of context is a hit of its own.
 func (g *grepping) hits(matches []*match) (hits []conversation.GrepHit) {
 	near := matches[0].near
 	byLine, isShown := map[int]*match{}, map[int]bool{}
@@ -162,12 +162,14 @@ func (g *grepping) hits(matches []*match) (hits []conversation.GrepHit) {
 		}
 		m, n := byLine[i], len(hits) // m is nil for a line of context
 		isApart := n > 0 && (l.gap || !isShown[i-1])
-		joins := n > 0 && !isApart && g.context <= mostBeside
-		isContext := n > 0 && hits[n-1].IsMatch != nil // the hit before the line
 		if m == nil && isApart {
 			l.text = omission + "\n" + l.text
 		}
-		if m == nil && isContext || joins && (m == nil || isContext) {
+		afterContext := n > 0 && hits[n-1].IsMatch != nil // the last hit is only context so far
+		canJoin := n > 0 && !isApart && g.context <= mostBeside
+		isRunOn := m == nil && afterContext
+		isBesideMatch := canJoin && (m == nil) != afterContext // context after a match, or a match after context
+		if isRunOn || isBesideMatch {
 			hits[n-1].Text += "\n" + l.text
 		} else {
 			hits = append(hits, conversation.GrepHit{Text: l.text, IsMatch: new(false)})
@@ -175,7 +177,7 @@ func (g *grepping) hits(matches []*match) (hits []conversation.GrepHit) {
 		if m == nil {
 			continue
 		}
-		last := &hits[len(hits)-1]
+		last := &hits[len(hits)-1] // has a match now
 		last.IsMatch, last.Also = nil, m.also()
 		if m.times > 1 {
 			last.Times = m.times
@@ -184,7 +186,8 @@ func (g *grepping) hits(matches []*match) (hits []conversation.GrepHit) {
 	return hits
 }
 
-// also names up to maxAlso other events that have an equal match. "+N" stands for the rest, and for titles.
+// also returns the names of up to maxAlso other events with an equal match, between commas. "+N" stands for the N further
+// events and titles with one.
 func (m *match) also() string {
 	var names []string
 	more := 0
@@ -205,8 +208,8 @@ func (m *match) also() string {
 	return strings.Join(names, ",")
 }
 
-// notes returns at most three notes: what was found, of which the first n matches of the page are shown, and which call
-// shows more; what was left out; what is not as it should be.
+// notes returns at most three notes for an answer with the first n matches of the page: what was found and which call
+// shows more; what was left out of the search; what went wrong.
 func (g *grepping) notes(n int) (notes []string) {
 	found := g.shownNote(n)
 	if len(g.found.Hits) == 0 {
@@ -220,11 +223,12 @@ func (g *grepping) notes(n int) (notes []string) {
 	return notes
 }
 
-// shownNote says what the first n matches of the page leave out, and which call shows that: other pages, other lines of
-// an event, and context. It is empty if they leave out nothing.
+// shownNote returns sentences on what an answer with the first n matches of the page does not show, and which call shows
+// it: other pages, more lines of an event, or the context. It returns none if nothing is missing.
 func (g *grepping) shownNote(n int) (sentences []string) {
 	next := given(g.params.Offset) + n
-	more := slices.IndexFunc(g.page[:n], func(m *match) bool { return m.more > 0 && m.hit.Number > 0 })
+	hasMore := func(m *match) bool { return m.more > 0 && m.hit.Number > 0 } // in an event; a title has the number 0
+	more := slices.IndexFunc(g.page[:n], hasMore)
 	switch {
 	case n == 0 && len(g.order) > 0:
 		sentences = append(sentences, fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", next, text.Count(len(g.order), "line", "lines"), len(g.order)-1))
@@ -242,7 +246,7 @@ func (g *grepping) shownNote(n int) (sentences []string) {
 	return sentences
 }
 
-// leftOut says what was left out of the search, and how to search it; nil if nothing was.
+// leftOut returns a sentence on what was left out of the search, and how to search it; nil if nothing was left out.
 func (g *grepping) leftOut() []string {
 	var left []string
 	if ids := g.found.Excluded; len(ids) > 0 {
@@ -261,7 +265,8 @@ func (g *grepping) leftOut() []string {
 	return left
 }
 
-// nothingFound says what was searched for and where, how often its words occur, and what may find something.
+// nothingFound returns sentences on what was searched for and where, how often the words of the pattern occur, and what
+// may find something.
 func (g *grepping) nothingFound() []string {
 	p := g.params
 	if g.found.Searched == 0 {
@@ -291,13 +296,13 @@ func (g *grepping) nothingFound() []string {
 	return sentences
 }
 
-// nothingSearched says that no conversation was searched. It says why, unless the note about problems does.
+// nothingSearched returns a sentence that no conversation was searched, with the reason unless another note has it.
 func (g *grepping) nothingSearched() string {
 	why := ": there is no other live conversation" + either(len(g.params.Sources) > 0, " of these sources", "") + " here, hidden ones aside"
 	if len(g.params.IDs) > 0 {
 		why = ": ids names no other conversation"
 	}
-	if len(g.found.Problems) > 0 && len(g.found.Excluded) == 0 {
+	if len(g.found.Problems) > 0 && len(g.found.Excluded) == 0 { // the note about problems has the reason
 		why = ""
 	}
 	return "Nothing was searched" + why + "."

@@ -20,8 +20,7 @@ const (
 	// maxOutlines is how many characters an answer with outlines may have: they
 	// are read to find a place, and the next page is one call away.
 	maxOutlines = 9000
-	// maxTitle is how many characters of a title, or of a tool's name, are shown:
-	// a long one would crowd out the rest.
+	// maxTitle is how many characters of a title, or of a tool's name, are shown: a long one would crowd out the rest.
 	maxTitle = 300
 )
 
@@ -36,7 +35,7 @@ type listing struct {
 	unread   []string  // conversations that have no outline because of an error
 }
 
-// List answers conversation_list. Outlines that cannot be read are named in a note; they are no error.
+// List answers conversation_list. If an outline cannot be read, a note names the conversation; that is no error.
 func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
 	l := &listing{params: p}
 	q := conversations.ListQuery{
@@ -69,13 +68,15 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	return fit(len(l.Conversations), conversation.ListMaxChars, l.envelope), nil
 }
 
-// readOutlines sets l.outlines to the outlines of the first conversations, until there are more than fit. Conversations
-// whose outlines cannot be read are added to l.unread. The outline of the current one is empty: the model sees it.
+// readOutlines sets l.outlines to the outlines of the first conversations, until they are longer than an answer. It adds
+// conversations whose outlines cannot be read to l.unread. The outline of the current conversation stays empty: the model
+// has the conversation in view.
 func (l *listing) readOutlines(ctx context.Context, source conversations.Source) error {
-	used := 0
+	used := 0 // bytes
 	for i := range l.Conversations {
 		var o outline
-		if id := string(l.Conversations[i].ID); id != l.call.Context.ConversationID {
+		id := string(l.Conversations[i].ID)
+		if isCurrent := id == l.call.Context.ConversationID; !isCurrent {
 			var err error
 			if o, err = readOutline(ctx, source, id); err != nil {
 				l.unread = append(l.unread, id)
@@ -93,18 +94,19 @@ func (l *listing) readOutlines(ctx context.Context, source conversations.Source)
 }
 
 // outlined returns the answer with as many conversations and their outlines as fit. If not even the first outline fits,
-// the latest of its requests are shown.
+// the answer has the first conversation with as many of its latest requests as fit.
 func (l *listing) outlined() *conversation.ListEnvelope {
 	e := fit(len(l.outlines), maxOutlines, l.envelope)
 	if e.Count > 0 || len(l.outlines) == 0 {
 		return e
 	}
 	whole := l.outlines[0]
-	return fit(len(whole), maxOutlines, func(n int) *conversation.ListEnvelope {
+	withLatest := func(n int) *conversation.ListEnvelope {
 		omitted := len(whole) - n
 		l.omitted, l.outlines[0] = whole[:omitted], whole[omitted:]
 		return l.envelope(1)
-	})
+	}
+	return fit(len(whole), maxOutlines, withLatest)
 }
 
 // envelope returns the answer with the first n conversations.
@@ -122,7 +124,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	e.Notes = remarks(l.call)
 	page := l.pageNote(&e)
 	noteIf(page != "", page)
-	var damaged []string
+	var damaged []string // ids
 	for i := range l.Conversations[:n] {
 		c := &l.Conversations[i]
 		row := l.row(c)
@@ -154,7 +156,7 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 		Current: id == l.call.Context.ConversationID, Hidden: c.Hidden, Pinned: !c.PinnedAt.IsZero(), Source: c.Source,
 		Title: clip(c.Title, maxTitle),
 	}
-	if c.Events >= 0 { // else it is not known
+	if isKnown := c.Events >= 0; isKnown {
 		row.EventsCount = &c.Events
 	}
 	if c.Size != nil {
@@ -163,8 +165,8 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 	return row
 }
 
-// pageNote says which conversations are shown, or why there are none, and which calls show others. It is empty if all
-// are shown and none is archived.
+// pageNote returns a note on which conversations are shown, or why none is, and which calls show more. It is empty if all
+// are shown and there are no archived ones.
 func (l *listing) pageNote(e *conversation.ListEnvelope) (note string) {
 	p := l.params
 	what := either(p.Archived, "archived", "live") + " conversations" + either(len(p.Sources) > 0, " of these sources", "")
@@ -211,10 +213,10 @@ func readOutline(ctx context.Context, source conversations.Source, id string) (o
 	return outlineOf(events), err
 }
 
-// outlineOf returns the outline of events, which are in order and hold all requests and answers. The answer to a
-// request is the next one in its turn.
+// outlineOf returns the outline of events, which are in order and have all requests and answers. The answer to a request
+// is the next answer after it in the same turn.
 func outlineOf(events []event) (o outline) {
-	var answer event // the next one
+	var answer event // the first answer after e, or e itself
 	for _, e := range slices.Backward(events) {
 		if e.isAnswer {
 			answer = e
@@ -235,8 +237,8 @@ func outlineOf(events []event) (o outline) {
 	return o
 }
 
-// rows returns the requests as the envelope shows them. A request has its day where that changes. It has the event of
-// its answer unless that is short and the next event, and the size of a long answer.
+// rows returns the requests as the envelope shows them, without what a reader can infer: the day if it is that of the
+// request before, the size of an answer that is not long, and the event of such an answer if it is the next event.
 func (o outline) rows() outline {
 	rows := slices.Clone(o)
 	for i := range rows {
@@ -254,8 +256,8 @@ func (o outline) rows() outline {
 	return rows
 }
 
-// lines returns the latest requests that fit into outlineChars, a line each. The first line of a turn has its size,
-// about how many characters a read of it returns, as sizes has it by turn.
+// lines returns as many of the latest requests as fit into outlineChars, one on a line. sizes has, by turn, about how many
+// characters a read of the turn returns; the first line of a turn shows this number.
 func (o outline) lines(sizes map[int]int) string {
 	form := func(omitted int) string {
 		var lines []string
@@ -264,14 +266,16 @@ func (o outline) lines(sizes map[int]int) string {
 		}
 		for i, r := range o[omitted:] {
 			size := ""
-			if n := sizes[r.Turn]; n > 0 && (i == 0 || o[omitted+i-1].Turn != r.Turn) {
+			isFirst := i == 0 || o[omitted+i-1].Turn != r.Turn // of its turn
+			if n := sizes[r.Turn]; n > 0 && isFirst {
 				size = " (" + short(min(n, conversation.ReadMaxChars)) + ")"
 			}
 			lines = append(lines, fmt.Sprintf("turn=%d event=%d%s: %s", r.Turn, r.Event, size, r.Text))
 		}
 		return strings.Join(lines, "\n")
 	}
-	return form(sort.Search(len(o), func(omitted int) bool { return len(form(omitted)) <= outlineChars }))
+	fewest := sort.Search(len(o), func(omitted int) bool { return len(form(omitted)) <= outlineChars })
+	return form(fewest)
 }
 
 // beginning returns how a request begins, on one line.

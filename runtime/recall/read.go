@@ -30,8 +30,7 @@ type reading struct {
 	current bool // it reads the current conversation
 	anyway  bool // too much is shortened further, and not refused
 	source  conversations.Source
-	// answers and others are the scopes that are asked for: of answers, and of
-	// all other events.
+	// answers and others are the scopes that are asked for: of answers, and of all other events.
 	answers, others transcript.Scopes
 
 	conversations.Reading
@@ -47,12 +46,13 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 	return t.readAs(ctx, call, p, false)
 }
 
-// readAs reads what the parameters say from the project, or from all projects if the project has no such conversation.
-// An error about the parameters comes before one about the current conversation, and that before a refusal of too much.
-// With anyway, too much is not refused.
+// readAs reads what the parameters ask for from the project, or from all projects if the project has no such
+// conversation. It returns errors in this order: about the parameters, about reading the current conversation, and that
+// the result is too large. If anyway is set, it shortens a large result instead of the last.
 func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.ReadParams, anyway bool) (e *conversation.ReadEnvelope, err error) {
 	id, number := splitID(p.ID)
-	if p.ID = id; number > 0 && p.Event == nil && p.Turn == nil && p.Last == nil {
+	p.ID = id
+	if hasRange := p.Event != nil || p.Turn != nil || p.Last != nil; number > 0 && !hasRange {
 		p.Event = &number
 	}
 	if len(p.Include) == 0 {
@@ -73,13 +73,15 @@ func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.R
 		e, err = r.read(ctx)
 		return err
 	}
-	if err = t.ask(ctx, call, conversations.Options{}, read); isElsewhere(err) {
-		errElsewhere := t.ask(ctx, call, conversations.Options{AllProjects: true}, read)
-		if !isElsewhere(errElsewhere) {
-			err = errElsewhere
-		}
+	err = t.ask(ctx, call, conversations.Options{}, read)
+	if !isElsewhere(err) {
+		return e, err
 	}
-	return e, err
+	errAll := t.ask(ctx, call, conversations.Options{AllProjects: true}, read)
+	if isNowhere := isElsewhere(errAll); isNowhere {
+		return e, err // the error about the project says more
+	}
+	return e, errAll
 }
 
 // splitID splits the id of a message, such as jp-c17648402467:12, into the id of its conversation and the number of its
@@ -118,7 +120,8 @@ func translateAlias(call contract.Call) contract.Call {
 	return call
 }
 
-// read reads what the parameters select, and returns the answer: one event, the events on about, or all.
+// read reads what the parameters select, and returns the answer: one event, the events that tell of the parameter about,
+// or all events.
 func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	if r.params.Event != nil {
 		return r.readEvent(ctx)
@@ -134,7 +137,7 @@ func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) 
 	if r.events, r.Reading, err = readEvents(ctx, r.source, q); err != nil {
 		return nil, err
 	}
-	for n := max(r.FirstTurn, 1); n <= r.LastTurn; n++ { // 0 is before the first turn
+	for n := max(r.FirstTurn, 1); n <= r.LastTurn; n++ { // events of turn 0 are before the first turn
 		r.turns = append(r.turns, n)
 	}
 	for _, e := range r.events {
@@ -157,8 +160,8 @@ func (r *reading) includes(kind transcript.Kind, isAnswer bool) bool {
 	return kind.Scope()&r.others != 0
 }
 
-// readEvents returns the conversation of a query, and its events that are in a turn and not blank. Results of tools
-// name their calls, and answers are marked.
+// readEvents returns the conversation of a query, and those of its events that are in a turn and not blank. It sets the
+// calls of results of tools, and marks answers.
 func readEvents(ctx context.Context, source conversations.Source, q conversations.ReadQuery) (events []event, r conversations.Reading, err error) {
 	r, all, err := source.Read(ctx, q)
 	if err != nil {
@@ -176,21 +179,24 @@ func readEvents(ctx context.Context, source conversations.Source, q conversation
 	return events, r, ctx.Err()
 }
 
-// linkCall adds the event of a call to calls, by its call id. To a result it adds the event of its call, 0 if calls has
-// none.
+// linkCall puts the number of an event that is a call into calls, by the id of the call. To an event that is a result it
+// adds the number of its call; 0 if calls has none.
 func (e *event) linkCall(recorded *conversations.Event, calls map[string]int) {
-	switch id := recorded.CallID; {
-	case id == "": // nothing says what belongs to it
-	case e.kind == transcript.KindToolCall:
+	id := recorded.CallID
+	if id == "" {
+		return
+	}
+	switch e.kind {
+	case transcript.KindToolCall:
 		calls[id] = e.shown.Event
-	case e.kind == transcript.KindToolResult:
+	case transcript.KindToolResult:
 		e.shown.Call = calls[id]
 	}
 }
 
 // markAnswers marks, in events, the last statement of the assistant before each request and at the end of each turn.
 func markAnswers(events []event) {
-	isLast, turn := true, 0 // no statement was seen yet after this event
+	isLast, turn := true, 0 // no statement comes after e in its turn and before the next request; the turn of the event after e
 	for i, e := range slices.Backward(events) {
 		isLast = isLast || e.turn != turn || e.kind == transcript.KindUser
 		turn = e.turn
@@ -214,8 +220,7 @@ func (r *reading) damageNotes() []string {
 	return nil
 }
 
-// chars returns how long a generated envelope is, in the characters
-// that caps count.
+// chars returns how long a generated envelope is, in the characters that caps count.
 func chars(e any) int { return envelope.Chars(envelope.Document(e)) }
 
 // fit returns the envelope that build makes of as many of n items as limit characters hold; of none, if one does not
@@ -232,8 +237,8 @@ const (
 	maxRemarks = 600  // of the notes of a call
 )
 
-// fitted returns the answer with all events that are asked for, each shortened to its usual length. If that is too
-// much, one turn is shortened further, and several are refused.
+// fitted returns the answer with all events that are asked for, each shortened to its usual length. If an answer has no
+// room for these, it shortens the events of one turn further, and returns an error for several turns.
 func (r *reading) fitted() (*conversation.ReadEnvelope, error) {
 	most := eventChars
 	if len(r.turns) == 1 && len(r.asked) == 1 {
@@ -241,7 +246,7 @@ func (r *reading) fitted() (*conversation.ReadEnvelope, error) {
 	}
 	shown := shortened(r.asked, most)
 	if !r.fits(r.turns, r.asked, shown) {
-		if len(r.turns) > 1 && !r.anyway {
+		if isRefused := len(r.turns) > 1 && !r.anyway; isRefused {
 			return nil, r.refusal()
 		}
 		shown = r.shrunk()
@@ -263,25 +268,28 @@ func cost(events []event) (n int) {
 	return n
 }
 
-// shrunk returns as much of the events that are asked for as there is room for. Those of the first rank are shortened
-// most, and then left out, the earliest first; if it does not suffice to leave out all, those of the next rank too.
+// shrunk returns as much of the events that are asked for as an answer has room for. It shortens the events of the lowest
+// rank most, and leaves out the earliest of them, as few as necessary. If the answer has no room without any of them, it
+// does the same with the next rank.
 func (r *reading) shrunk() (shown []event) {
-	for least := work; least <= outcome; least++ { // events of a lower rank are left out
-		form := func(omitted int) (shown []event) {
+	for least := work; least <= outcome; least++ {
+		// without returns the events of rank least and above, without the first omitted events of rank least.
+		without := func(omitted int) (kept []event) {
 			for _, e := range r.asked {
 				switch rank := e.rank(); {
 				case rank > least:
-					shown = append(shown, e.shortened(eventChars))
+					kept = append(kept, e.shortened(eventChars))
 				case rank == least && omitted > 0:
 					omitted--
 				case rank == least:
-					shown = append(shown, e.shortened(briefChars))
+					kept = append(kept, e.shortened(briefChars))
 				}
 			}
-			return shown
+			return kept
 		}
-		omitted := sort.Search(len(r.asked), func(n int) bool { return r.fits(r.turns, r.asked, form(n)) })
-		if shown = form(omitted); omitted < len(r.asked) { // it fits
+		omitted := sort.Search(len(r.asked), func(n int) bool { return r.fits(r.turns, r.asked, without(n)) })
+		shown = without(omitted)
+		if isFitting := omitted < len(r.asked); isFitting {
 			break
 		}
 	}
@@ -295,13 +303,14 @@ func (r *reading) latest(n int, events []event) ([]int, []event) {
 	return turns, events[from:]
 }
 
-// refusal says why several turns cannot be returned at once, with calls that
-// work: each was measured, and fits. The outline says where to look.
+// refusal returns the error that an answer has no room for several turns. It names calls whose answers fit, which it has
+// measured, and has the outline of the conversation to show where to look.
 func (r *reading) refusal() error {
 	message := fmt.Sprintf("Conversation %s is %s,", r.ID, text.Count(len(r.turns), "turn", "turns"))
 	if len(r.turns) < r.Reading.Turns {
 		message = fmt.Sprintf("The last %s of conversation %s are", text.Count(len(r.turns), "turn", "turns"), r.ID)
 	}
+	// mostTurns returns how many of the latest turns fit with some events, and the size of that answer.
 	mostTurns := func(events []event) (n int, size string) {
 		events = shortened(events, eventChars)
 		n = sort.Search(len(r.turns), func(n int) bool {
@@ -328,7 +337,7 @@ func (r *reading) refusal() error {
 		message, short(r.chars), conversation.ReadMaxChars, strings.Join(ways, "; "), outlineOf(r.events).lines(sizes)))
 }
 
-// answer returns the answer with the events of turns that are shown, and with notes on what is missing of all of them.
+// answer returns the answer with the shown events of some turns, and notes on what it lacks of all their events.
 func (r *reading) answer(turns []int, all, shown []event) *conversation.ReadEnvelope {
 	e := r.page(turns, shown)
 	switch {
@@ -345,12 +354,12 @@ func (r *reading) answer(turns []int, all, shown []event) *conversation.ReadEnve
 	return e
 }
 
-// shortNote says how many of all events are left out of those that are shown, how many of these are shortened, and
-// which calls show them whole. It is empty if none is.
+// shortNote returns a note on how many of all events are not shown, how many shown events are shortened, and which calls
+// show events whole. It is empty if all are shown whole.
 func shortNote(all, shown []event) string {
 	cut := slices.DeleteFunc(slices.Clone(shown), func(e event) bool { return !e.isCut })
 	if omitted := len(all) - len(shown); omitted > 0 {
-		i := 0 // of the first that is left out
+		i := 0 // the index of the first event that is not shown
 		for i < len(shown) && all[i].shown.Event == shown[i].shown.Event {
 			i++
 		}
@@ -367,7 +376,8 @@ func shortNote(all, shown []event) string {
 	return fmt.Sprintf("%s shortened: event=N shows one in full, the longest is event=%d (%s).", text.Count(len(cut), "text is", "texts are"), longest.shown.Event, short(longest.chars))
 }
 
-// page returns an answer with some events, grouped by their turns, and with the remarks on the call as its note.
+// page returns an answer with some events, which are in order, grouped by their turns. Its note has the remarks on the
+// call. turns are the turns to show, also those without events.
 func (r *reading) page(turns []int, events []event) *conversation.ReadEnvelope {
 	e := &conversation.ReadEnvelope{
 		ID: string(r.ID), Title: clip(r.Title, maxTitle), TotalTurns: r.Reading.Turns,
@@ -399,11 +409,12 @@ func (r *reading) isSubject(e *event) bool {
 	return r.params.Event == nil || e.shown.Event == *r.params.Event
 }
 
-// lines returns the events of a turn as they are shown. An event has its request where that changes, and its time where
-// a minute has passed; a single one that is asked for always has its time.
+// lines returns the events of a turn as they are shown. An event has its request only where the request changes, and its
+// time only if a minute has passed since the last time shown. An event that the call asks for by its number always has
+// its time.
 func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
-	var last time.Time // the last that is shown
-	request := 0
+	var last time.Time // shown
+	request := 0       // shown last
 	for i := range events {
 		e := &events[i]
 		line := e.shown
@@ -415,7 +426,8 @@ func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
 		if e.isCut {
 			line.Truncated, line.Chars = true, e.chars
 		}
-		if e.request != request && events[0].request != events[len(events)-1].request {
+		hasSeveral := events[0].request != events[len(events)-1].request // the turn has events of several requests
+		if hasSeveral && e.request != request {
 			line.Request, request = e.request, e.request
 		}
 		isLater := i == 0 || e.at.Sub(last).Abs() >= time.Minute
@@ -423,7 +435,7 @@ func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
 			line.Timestamp, last = e.at, e.at
 		}
 		if i > 0 && line.Call == line.Event-1 && line.Call == events[i-1].shown.Event {
-			line.Call = 0 // the event above it
+			line.Call = 0 // the call is just above its result
 		}
 		lines = append(lines, line)
 	}

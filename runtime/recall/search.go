@@ -27,8 +27,7 @@ const (
 	maxStructured = 50_000  // the same in an answer for programs
 )
 
-// separator is between the blocks of an answer. No line of a recorded text looks like its
-// three hyphens.
+// separator is between the blocks of an answer. No line of a recorded text looks like its three hyphens.
 const separator = "\n\n---\n\n"
 
 // searching is one call of conversation_search.
@@ -55,8 +54,8 @@ func (t *Tools) Search(ctx context.Context, call contract.Call, p conversation.S
 	return inBlocks(blocksOf(s.shown, given(p.IDs)), s.notes()), nil
 }
 
-// search searches for messages in all projects, or in the kinds of stores that the parameters name. It cuts the text of
-// each at maxText characters. The error is a [*contract.Error].
+// search searches for messages of all projects, in the kinds of stores that the parameters name or else in those that the
+// settings select. It cuts the text of a message at maxText characters. The error is a [*contract.Error].
 func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.SearchParams, maxText int) (*searching, error) {
 	q, problems := messageQuery(p)
 	if len(problems) > 0 {
@@ -84,27 +83,28 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	return s, err
 }
 
-// setText sets the text, and what goes with it: the passage that answers a question, or the first most characters of
-// the event.
+// setText sets Text, Cut and Chars of a message. The text is the passage that answers a question, or else the first most
+// characters of the event.
 func (m *message) setText(found *conversations.Results, most int) error {
 	if p := m.Passage; p != nil {
 		passage := strings.TrimFunc(p.Text, text.IsSpace)
 		m.Text, m.Cut, m.Chars = either(p.Before, "...", "")+passage, p.After, utf8.RuneCountInString(passage)
-		if p.Before || p.After {
-			m.Chars = most + 1
+		if isPart := p.Before || p.After; isPart {
+			m.Chars = most + 1 // more than most: the message is cut
 		}
 		return nil
 	}
 	content, err := found.Read(m.Hit)
 	m.Text = strings.TrimFunc(string(content), text.IsSpace)
 	m.Chars = utf8.RuneCountInString(m.Text)
-	if m.Cut = m.Chars > most; m.Cut {
+	m.Cut = m.Chars > most
+	if m.Cut {
 		m.Text, _, _ = text.Ends(m.Text, most, 0)
 	}
 	return err
 }
 
-// messageQuery returns the query of the parameters, and all problems with them, nil if there are none.
+// messageQuery returns the query that the parameters ask for, and all problems with the parameters; nil if there are none.
 func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []contract.Problem) {
 	q := conversations.SearchQuery{Limit: p.Limit, Filter: conversations.Filter{Sources: p.Sources}, Order: conversations.Newest}
 	var problems dates
@@ -138,8 +138,8 @@ func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []con
 	return q, problems
 }
 
-// blocksOf returns a block for each message, with its place if withPlace is true, or one that says that there is no
-// message. A text whose end is missing ends with three dots.
+// blocksOf returns a block of text for each message; if there is none, a block that says so. If withPlace is set, a block
+// has the id and the event of its message. A text that is cut ends with three dots.
 func blocksOf(messages []message, withPlace bool) (blocks []string) {
 	for i := range messages {
 		m := &messages[i]
@@ -176,8 +176,8 @@ func nameOf(c *transcript.Conversation) string {
 	return text.Line(id)
 }
 
-// withoutSeparators puts a backslash before each line that looks like three hyphens, and
-// before those that look like such a line but for backslashes.
+// withoutSeparators returns a text with a backslash before each line that looks like three hyphens, which separate
+// blocks. A line that looks so after backslashes gets one more.
 func withoutSeparators(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
@@ -188,8 +188,7 @@ func withoutSeparators(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// isUnseen reports whether a rune cannot be seen: white space, joiners, and the pattern of
-// Braille without dots.
+// isUnseen reports whether a rune cannot be seen: white space, joiners, and the pattern of Braille without dots.
 func isUnseen(r rune) bool { return text.IsSpace(r) || text.IsHidden(r) || r == 0x2800 }
 
 // place names the message as the parameters of conversation_read do.
@@ -202,7 +201,8 @@ func cursor(p *conversations.Position) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(coerce.JSON(p)))
 }
 
-// parseCursor returns the position of a cursor. The error says that cursor cannot have written it.
+// parseCursor returns the position that a cursor stands for. It returns an error if s is not as the function cursor
+// writes it.
 func parseCursor(s string) (p conversations.Position, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err == nil {
@@ -214,8 +214,8 @@ func parseCursor(s string) (p conversations.Position, err error) {
 	return p, err
 }
 
-// notes returns the notes of the call, and those on what is not shown: further messages, the ends of texts, calls and
-// results of these tools, and what could not be searched.
+// notes returns the notes of the call, and notes on what the answer does not show: further messages, the ends of texts,
+// calls and results of our tools, and what could not be searched.
 func (s *searching) notes() []string {
 	notes := remarks(s.call)
 	f := s.found

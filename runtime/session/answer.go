@@ -35,7 +35,7 @@ func (r *Refusal) Content() string {
 	}{false, *r})
 }
 
-// outputOf returns the output of a frame's call, made from the frame's result. Only a completed turn is a success.
+// outputOf returns the output of a frame's call, made from the frame's result: a success if the turn was completed.
 func (s State) outputOf(f frame) Item {
 	r := *f.result
 	message, truncated := cut(r.Message, s.config.MaxResultBytes)
@@ -49,24 +49,23 @@ func (s State) outputOf(f frame) Item {
 	if r.Status == StatusCompleted || r.Status == StatusNoMessage {
 		return outputItem(f.call, jsonText(answer), true)
 	}
+	reasons := map[Status]string{
+		StatusFailed:      "the conversation could not answer",
+		StatusInterrupted: "the call was interrupted before it had a result",
+		StatusDestroyed:   "the conversation was destroyed before it had answered",
+	}
 	return outputItem(f.call, jsonText(struct {
 		OK     bool   `json:"ok"`
 		Code   Status `json:"code"`
 		Reason string `json:"reason"`
 		conv.CreateResult
-	}{false, r.Status, map[Status]string{
-		StatusFailed:      "the conversation could not answer",
-		StatusInterrupted: "the call was interrupted before it had a result",
-		StatusDestroyed:   "the conversation was destroyed before it had answered",
-	}[r.Status], answer}), false)
+	}{false, r.Status, reasons[r.Status], answer}), false)
 }
 
 // outputItem returns the item that is the output of a call.
 func outputItem(call Item, content string, success bool) Item {
-	return Item{
-		Item:   model.Item{Kind: ToolOutput, CallID: call.CallID, Name: call.Name, Output: content, Failed: !success},
-		Origin: FromTool,
-	}
+	output := model.Item{Kind: ToolOutput, CallID: call.CallID, Name: call.Name, Output: content, Failed: !success}
+	return Item{Item: output, Origin: FromTool}
 }
 
 // cut returns the beginning of a text, at most limit bytes in whole characters, and whether anything is cut off.
@@ -95,8 +94,8 @@ func (s State) listContent(caller string) string {
 	return jsonText(list)
 }
 
-// historyContent returns the output of conv.history: the newest messages that fit, at most limit, oldest first. If even
-// the newest does not fit, its text is cut and its images are left out.
+// historyContent returns the output of conv.history: the newest messages that have room, at most limit, oldest first. If
+// the newest message alone has no room, its text is cut and its images are left out.
 func (s State) historyContent(c *Conversation, limit *int) string {
 	history := conv.HistoryResult{Entries: []conv.HistoryResultEntry{}}
 	room := s.config.MaxHistoryBytes

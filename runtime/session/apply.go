@@ -65,8 +65,8 @@ func (s *State) follows(e Event) bool {
 		e.Session != "" && (first || e.Session == s.id)
 }
 
-// startTask makes the task of a TaskStarted the running one. The task continues a logical turn with the calls of the top
-// batch, or it opens a logical turn: for a frame, or for the first submission of the queue.
+// startTask starts the task of a TaskStarted event. The task takes the calls of the top batch from the stack and continues
+// the logical turn of their caller, or opens a logical turn for a frame or for the first submission of the queue.
 func (s *State) startTask(c *Conversation, e Event) {
 	s.tasks++
 	s.task = &task{id: e.Task, conversation: c.ID}
@@ -79,7 +79,7 @@ func (s *State) startTask(c *Conversation, e Event) {
 	}
 	s.turns++
 	c.turn = &turn{id: e.LogicalTurn, submission: e.Submission, frame: e.Frame, budget: e.Budget}
-	if e.Frame == 0 { // no call: it is the submission's own task
+	if e.Frame == 0 {
 		c.turn.outside = s.queue[0].Call != nil
 		s.queue = s.queue[1:]
 	}
@@ -117,7 +117,7 @@ func (c *Conversation) addUsage(u Usage) {
 	c.turn.usage.Add(u)
 }
 
-// pushBatch ends the running task of a conversation, and puts the open calls of the task on the stack.
+// pushBatch ends the running task of a conversation, and puts the open calls of the task on the stack as one batch.
 func (s *State) pushBatch(c *Conversation) {
 	b := batch{caller: c.ID, task: s.task.id}
 	for _, call := range s.task.open {
@@ -128,12 +128,12 @@ func (s *State) pushBatch(c *Conversation) {
 	s.stack, s.task = append(s.stack, b), nil
 }
 
-// endTurn ends the logical turn of a conversation, and its task if that runs. If the top batch waits for the turn, the
-// frame gets the result, and the usage counts for the caller too.
+// endTurn ends the logical turn of a conversation and the running task, if there is one. A caller that waits for the turn
+// gets the result in the first frame of the top batch without a result, and the usage of the turn counts for the caller.
 func (s *State) endTurn(c *Conversation, e Event) {
 	result := &Result{Message: c.turn.message, Usage: c.turn.usage}
 	result.Apply(e)
-	if s.task != nil && s.task.stop != nil && s.task.stop.Destroy { // there is no task if a batch is closed
+	if s.task != nil && s.task.stop != nil && s.task.stop.Destroy {
 		result.Status = StatusDestroyed
 	}
 	if f := s.awaited(); f != nil {

@@ -37,7 +37,8 @@ func (d *decision) recordOutput(call Item, content string, success bool) {
 // destroyFor carries out a call of conv.destroy. It records the output, or a refusal if the caller may not destroy.
 func (d *decision) destroyFor(caller string, call Item) {
 	c, refusal := d.state.removable(caller, call.Request.Destroy.ConversationID)
-	if refusal = cmp.Or(d.state.refusalOfConvTools(caller), refusal); refusal != nil {
+	refusal = cmp.Or(d.state.refusalOfConvTools(caller), refusal)
+	if refusal != nil {
 		d.recordRefusal(call, refusal)
 		return
 	}
@@ -45,23 +46,21 @@ func (d *decision) destroyFor(caller string, call Item) {
 	d.recordOutput(call, `{"ok":true}`, true)
 }
 
-// replaceTask refuses the open calls of conv.create and conv.send that are not allowed. If others remain, it opens the
-// conversations that they create, and their targets replace the running task. If none remains, the model goes on.
+// replaceTask refuses the open calls of conv.create and conv.send that are not allowed. If it allows any, it ends the task
+// and opens the conversations that these calls create, so that their targets run next. Otherwise the model goes on.
 func (d *decision) replaceTask(caller string) {
-	var opened []Event
+	var openings []Event
 	allowed := 0
 	for _, call := range slices.Clone(d.state.task.open) {
 		refusal := d.refusalByLimits(caller, allowed+1)
-		switch create := call.Request.Create; {
-		case refusal != nil: // by a limit
-		case create != nil:
+		if send := call.Request.Send; refusal == nil && send != nil {
+			refusal = d.refusalToSend(caller, *send)
+		}
+		if create := call.Request.Create; refusal == nil && create != nil {
 			var opening Event
-			opening, refusal = d.openingOf(caller, *create, len(opened))
-			if refusal == nil {
-				opened = append(opened, opening)
+			if opening, refusal = d.openingOf(caller, *create, len(openings)); refusal == nil {
+				openings = append(openings, opening)
 			}
-		default:
-			refusal = d.refusalToSend(caller, *call.Request.Send)
 		}
 		if refusal != nil {
 			d.recordRefusal(call, refusal)
@@ -74,7 +73,7 @@ func (d *decision) replaceTask(caller string) {
 		return
 	}
 	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})
-	for _, opening := range opened {
+	for _, opening := range openings {
 		d.add(opening)
 	}
 }
@@ -131,23 +130,25 @@ func (d *decision) openingOf(caller string, request Create, others int) (Event, 
 	return Event{Conversation: sent.ConversationID, Kind: ConversationOpened, Parent: caller, Context: childContext}, refusal
 }
 
-// Answer returns the output that a call of conv.list or conv.history by a caller has now. Without success, it is the
-// refusal of the call. A host may ask at any time.
+// Answer returns the output that a call of conv.list or conv.history by a caller has now. If success is false, content is
+// the refusal of the call. A host may ask at any time.
 func (s State) Answer(caller string, call Item) (content string, success bool) {
+	history := call.Request.History
 	refusal := cmp.Or(call.Request.Refused, s.refusalOfConvTools(caller))
-	switch history := call.Request.History; {
-	case refusal != nil: // returned below
-	case history != nil:
-		var c *Conversation
-		if c, refusal = s.addressed(history.ConversationID); refusal == nil {
-			return s.historyContent(c, history.Limit), true
-		}
+	switch {
+	case refusal != nil:
+		return refusal.Content(), false
 	case call.Name == ConvList:
 		return s.listContent(caller), true
-	default:
+	case history == nil:
 		refusal = &Refusal{Code: CodeUnavailable, Reason: "this cannot be answered without a task"}
+		return refusal.Content(), false
 	}
-	return refusal.Content(), false
+	c, refusal := s.addressed(history.ConversationID)
+	if refusal != nil {
+		return refusal.Content(), false
+	}
+	return s.historyContent(c, history.Limit), true
 }
 
 // refusalOfConvTools returns why a conversation may not use the conv tools, and nil if it may.

@@ -2,6 +2,7 @@ package session
 
 import "slices"
 
+// decide starts the session and opens its root conversation, with the history that the host gives.
 func (in Start) decide(d *decision) *Refusal {
 	switch {
 	case in.Session == "":
@@ -14,6 +15,7 @@ func (in Start) decide(d *decision) *Refusal {
 	return nil
 }
 
+// decide puts the submission, a message or a call, in the queue, and starts its task if nothing runs.
 func (in Submit) decide(d *decision) *Refusal {
 	if in.Call == nil {
 		if refusal := refusalOfEmpty(in.Input, "input"); refusal != nil {
@@ -32,10 +34,12 @@ func (in Submit) decide(d *decision) *Refusal {
 	return nil
 }
 
+// decide interrupts the submission with the id in.Submission: it drops the submission from the queue, or asks the running
+// task of the submission to end. If the id is 0, it asks the running task to end, whatever the submission.
 func (in Interrupt) decide(d *decision) *Refusal {
-	for _, q := range d.state.queue {
-		if q.ID == in.Submission { // it waits; no submission has the id 0
-			d.add(Event{Conversation: q.Conversation, Submission: q.ID, Kind: PlanDropped})
+	for _, queued := range d.state.queue {
+		if queued.ID == in.Submission {
+			d.add(Event{Conversation: queued.Conversation, Submission: queued.ID, Kind: PlanDropped})
 			return nil
 		}
 	}
@@ -49,13 +53,14 @@ func (in Interrupt) decide(d *decision) *Refusal {
 	return d.requestStop(Stop{Chain: in.Chain})
 }
 
+// decide destroys the conversation. If its task runs, the task is asked to end, and endStopped destroys the conversation.
 func (in Remove) decide(d *decision) *Refusal {
 	c, refusal := d.state.removable("", in.Conversation)
 	switch t := d.state.task; {
 	case refusal != nil:
 		return refusal
 	case t != nil && t.conversation == c.ID:
-		return d.requestStop(Stop{Destroy: true}) // endStopped destroys it
+		return d.requestStop(Stop{Destroy: true})
 	}
 	d.destroy(c.ID)
 	return nil
@@ -73,7 +78,7 @@ func (s State) removable(caller, id string) (*Conversation, *Refusal) {
 	return c, s.refusalOfTarget(caller, c.ID)
 }
 
-// requestStop asks the running task to end, with what this and earlier requests name. It refuses one that adds nothing.
+// requestStop asks the running task to end, as asked and all earlier requests say. It refuses a request that adds nothing.
 func (d *decision) requestStop(asked Stop) *Refusal {
 	t := d.state.task
 	if before := t.stop; before != nil {
@@ -86,6 +91,7 @@ func (d *decision) requestStop(asked Stop) *Refusal {
 	return nil
 }
 
+// decide ends the running task if it was asked to stop, or refuses the call whose tool ran. The host asks the model again.
 func (in Recover) decide(d *decision) *Refusal {
 	t := d.state.task
 	if t == nil {
@@ -95,8 +101,8 @@ func (in Recover) decide(d *decision) *Refusal {
 	d.emit(t.conversation, Event{Kind: Recovered})
 	switch call := t.ordinaryCall(); {
 	case t.stop != nil:
-		d.endStopped() // nothing of it runs any more
-	case call != nil: // without a call, the host asks the model again
+		d.endStopped()
+	case call != nil:
 		d.recordRefusal(*call, &Refusal{Code: CodeInterrupted, Reason: "the session ended while the tool ran; it may or may not have had its effect"})
 		d.answerCalls()
 	}
@@ -104,14 +110,18 @@ func (in Recover) decide(d *decision) *Refusal {
 	return nil
 }
 
-// reportedTask returns the running task if it has the id and waits for the report: of the tool of the call with the id
-// call, or of the model if call is empty.
+// reportedTask returns the running task if a report is for this task: the task has the given id, and waits for the tool
+// of the given call or, if call is empty, for the model.
 func (d *decision) reportedTask(id TaskID, call string) (*task, *Refusal) {
 	t := d.state.task
 	if t == nil || t.id != id {
 		return nil, late("the task does not run")
 	}
-	if tool := t.ordinaryCall(); (tool == nil) != (call == "") || tool != nil && tool.CallID != call {
+	awaited := ""
+	if ordinary := t.ordinaryCall(); ordinary != nil {
+		awaited = ordinary.CallID
+	}
+	if call != awaited {
 		return nil, late("the task does not wait for this")
 	}
 	return t, nil
@@ -125,6 +135,7 @@ func (in Delta) decide(d *decision) *Refusal {
 	return refusal
 }
 
+// decide records the items and the usage of the response. It answers the calls in the response, or ends the task.
 func (in Response) decide(d *decision) *Refusal {
 	t, refusal := d.reportedTask(in.Task, "")
 	if refusal != nil {
@@ -139,14 +150,15 @@ func (in Response) decide(d *decision) *Refusal {
 		d.recordBudgeted(t.conversation, item)
 	}
 	in.Usage.Samples, in.Usage.Calls = 1, 0
-	if t.stop == nil || !failed || in.Usage != (Usage{Samples: 1}) { // otherwise the model was stopped before a response
+	stoppedBeforeResponse := t.stop != nil && failed && in.Usage == Usage{Samples: 1}
+	if !stoppedBeforeResponse {
 		d.emit(t.conversation, Event{Kind: TokenCount, Usage: in.Usage})
 	}
 	switch {
 	case t.stop != nil:
 		d.endStopped()
 	case failed && d.spent() == "time":
-		d.awaitModelOrEnd() // ends it: the deadline stopped the model
+		d.awaitModelOrEnd() // ends the task because of the deadline, which has stopped the model
 	case failed:
 		d.failTask(in.Failure)
 	case len(t.open) > 0:
@@ -158,7 +170,7 @@ func (in Response) decide(d *decision) *Refusal {
 	return nil
 }
 
-// problemOf returns what is wrong with the calls of a response, or "". Each needs an id of its own within the response.
+// problemOf returns a problem if a call of a response has no id or the id of an earlier call, and "" otherwise.
 func problemOf(items []Item) string {
 	ids := map[string]bool{}
 	for _, item := range items {
@@ -184,12 +196,13 @@ func counted(call Item) bool {
 	return call.Request.Refused == nil || call.Request.Refused.Code != CodeBudget
 }
 
+// decide records the output of the tool and answers the next calls, or ends the task if it was asked to stop.
 func (in ToolDone) decide(d *decision) *Refusal {
 	t, refusal := d.reportedTask(in.Task, in.Call)
 	if refusal != nil {
 		return refusal
 	}
-	if t.stop == nil || in.Success { // otherwise endStopped closes the call
+	if t.stop == nil || in.Success { // otherwise endStopped refuses the call
 		d.recordOutput(*t.ordinaryCall(), in.Content, in.Success)
 	}
 	if t.stop != nil {

@@ -40,36 +40,22 @@ type Event struct {
 	Stop
 }
 
-// The kinds of events, besides those of items.
+// The kinds of events, besides those of items. The comments name the fields that an event of the kind has.
 const (
-	// SessionStarted is the first event of a log, with the Config.
-	SessionStarted model.Kind = "session_started"
-	// ConversationOpened is a new conversation, with Parent and Context. The first is the root, and may have a History.
-	ConversationOpened model.Kind = "conversation_opened"
-	// ConversationDestroyed leaves a tombstone.
-	ConversationDestroyed model.Kind = "conversation_destroyed"
-	// SubmissionQueued puts the submission Queued at the end of the queue.
-	SubmissionQueued model.Kind = "submission_queued"
-	// PlanDropped is a submission that never starts: its conversation was destroyed, or the submission was interrupted.
-	PlanDropped model.Kind = "plan_dropped"
-	// TaskStarted is a task with a new logical turn and its Budget, or one that Continues a logical turn.
-	TaskStarted model.Kind = "task_started"
-	// AgentMessageDelta is a piece of a message that the model is writing.
-	AgentMessageDelta model.Kind = "agent_message_delta"
-	// TokenCount is the Usage of a response, after its items.
-	TokenCount model.Kind = "token_count"
-	// TaskComplete ends a task and its logical turn. Last is the last assistant message of the turn, maybe empty.
-	TaskComplete model.Kind = "task_complete"
-	// TaskFailed ends a task and its logical turn by a Failure.
-	TaskFailed model.Kind = "task_failed"
-	// TurnAborted ends a task. Replaced puts its open calls on the stack as a batch; Interrupted ends the logical turn.
-	TurnAborted model.Kind = "turn_aborted"
-	// CallsClosed ends the logical turn of a caller whose chain is interrupted, with the Outputs of its batch.
-	CallsClosed model.Kind = "calls_closed"
-	// StopRequested asks the running task to end once nothing of it runs any more, together with what is in its Stop.
-	StopRequested model.Kind = "stop_requested"
-	// Recovered is where a new process took the session over. The deltas of an unfinished response are void.
-	Recovered model.Kind = "recovered"
+	SessionStarted        model.Kind = "session_started"        // the first event of a log, with the Config
+	ConversationOpened    model.Kind = "conversation_opened"    // a new conversation, with Parent and Context; the root comes first, and may have a History
+	ConversationDestroyed model.Kind = "conversation_destroyed" // leaves a tombstone
+	SubmissionQueued      model.Kind = "submission_queued"      // puts the submission Queued at the end of the queue
+	PlanDropped           model.Kind = "plan_dropped"           // a submission never starts: its conversation was destroyed, or the submission was interrupted
+	TaskStarted           model.Kind = "task_started"           // a task with a new logical turn and its Budget, or a task that Continues a logical turn
+	AgentMessageDelta     model.Kind = "agent_message_delta"    // a piece of a message that the model is writing
+	TokenCount            model.Kind = "token_count"            // the Usage of a response, after its items
+	TaskComplete          model.Kind = "task_complete"          // ends a task and its logical turn; Last is the last assistant message of the turn, maybe empty
+	TaskFailed            model.Kind = "task_failed"            // ends a task and its logical turn by a Failure
+	TurnAborted           model.Kind = "turn_aborted"           // ends a task: Replaced puts its open calls on the stack as a batch, Interrupted ends the logical turn
+	CallsClosed           model.Kind = "calls_closed"           // ends the logical turn of a caller whose chain is interrupted, with the Outputs of its batch
+	StopRequested         model.Kind = "stop_requested"         // asks the running task to end once nothing of it runs any more, together with what is in its Stop
+	Recovered             model.Kind = "recovered"              // a new process took the session over; the deltas of an unfinished response are void
 )
 
 // Stop is what ends together with a task.

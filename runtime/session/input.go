@@ -11,17 +11,14 @@ type (
 		Root    string // the id of the root conversation, a UUID in lower case
 		Context Context
 		Config  Config
-		// History is what was said in the root before the session, oldest first. Each call in it has its output.
-		History []Item
+		History []Item // what was said in the root before the session, oldest first; each call in it has its output
 	}
 	// Submit puts a submission in the queue; Step sets its ID. A call needs a CallID of its own in the conversation.
 	Submit Submission
 	// Interrupt ends the running task. The caller that waits for the task continues, with the status interrupted.
 	Interrupt struct {
-		// Chain ends everything on the stack as well: no caller continues. The queue stays.
-		Chain bool
-		// Submission, unless it is 0, is the only one to interrupt. One that still waits leaves the queue.
-		Submission SubmissionID
+		Chain      bool         // ends everything on the stack as well: no caller continues; the queue stays
+		Submission SubmissionID // if not 0, the only submission to interrupt; a submission that still waits leaves the queue
 	}
 	// Remove destroys a conversation. One that runs is interrupted; Remove is refused while it waits for an answer.
 	Remove struct{ Conversation string }
@@ -68,5 +65,6 @@ func (s State) Work() *Work {
 		return nil
 	}
 	c := s.Conversation(t.conversation)
-	return &Work{Task: t.id, Conversation: c, Call: t.ordinaryCall(), Left: Budget{}.within(c.turn.budget, c.turn.usage), Stop: t.stop != nil}
+	left := Budget{}.within(c.turn.budget, c.turn.usage)
+	return &Work{Task: t.id, Conversation: c, Call: t.ordinaryCall(), Left: left, Stop: t.stop != nil}
 }

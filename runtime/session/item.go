@@ -71,9 +71,8 @@ type Request struct {
 type (
 	// Create is the arguments of conv.create.
 	Create struct {
-		// ConversationID is the id of the new conversation: a new UUID in lower case, which the host picks.
-		ConversationID  string        `json:"conversation_id"`
-		Base            *string       `json:"base,omitempty"` // the text, or the content of the file; nil inherits
+		ConversationID  string        `json:"conversation_id"` // of the new conversation: a UUID in lower case, which the host picks
+		Base            *string       `json:"base,omitempty"`  // the text, or the content of the file; nil inherits
 		UserInstruction *string       `json:"user_instruction,omitempty"`
 		Items           []Part        `json:"items,omitempty"`
 		MCPAllowlist    []string      `json:"mcp_allowlist,omitzero"` // nil inherits, empty is none

@@ -22,10 +22,10 @@ type Config struct {
 	MaxHistoryBytes          int `json:"max_history_bytes"`                    // of the texts and images of conv.history; 262,144
 	MaxInlineImageBytes      int `json:"max_inline_image_bytes"`               // of a data: URL in conv.history; 4,096
 
-	// Catalogue is the tools of each MCP server that is configured.
-	Catalogue map[string][]string `json:"catalogue,omitempty"`
+	Catalogue map[string][]string `json:"catalogue,omitempty"` // the tools of each MCP server that is configured
 }
 
+// withDefaults returns the configuration with the default of each limit that is 0. MaxSamplesPerSubmission has none.
 func (c Config) withDefaults() Config {
 	c.MaxInterruptChainDepth = cmp.Or(c.MaxInterruptChainDepth, 4)
 	c.MaxInterruptsPerTurn = cmp.Or(c.MaxInterruptsPerTurn, 32)
@@ -63,17 +63,18 @@ type Budget struct {
 	Deadline time.Time `json:"deadline,omitzero"`
 }
 
-// within returns b, narrowed to what used has left of the parent's budget.
+// within returns b, narrowed to the rest of a parent's budget, of which the parent has used a part.
 func (b Budget) within(parent Budget, used Usage) Budget {
 	b.Tokens = narrowLimit(b.Tokens, parent.Tokens, used.tokens())
 	b.Calls = narrowLimit(b.Calls, parent.Calls, used.Calls)
-	if b.Deadline.IsZero() || !parent.Deadline.IsZero() && parent.Deadline.Before(b.Deadline) {
+	isUnlimited, parentIsLimited := b.Deadline.IsZero(), !parent.Deadline.IsZero()
+	if parentIsLimited && (isUnlimited || parent.Deadline.Before(b.Deadline)) {
 		b.Deadline = parent.Deadline
 	}
 	return b
 }
 
-// narrowLimit returns own, but at most what used has left of parent: -1 if that is nothing. 0 is no limit.
+// narrowLimit returns own, but at most parent-used, or -1 if parent-used is not positive. A limit of 0 is no limit.
 func narrowLimit(own, parent, used int64) int64 {
 	switch left := parent - used; {
 	case parent == 0:
@@ -124,9 +125,9 @@ func parameterOf(tool string) string {
 	}[tool]
 }
 
-// narrow returns the capabilities of a conversation that one with c creates: the servers and tools of c that are in the
-// allowlist, or all if that is nil, and the internal tools of c that overrides does not take away. The refusal is for
-// an unknown name, or for a tool that overrides gives and c does not have.
+// narrow returns the capabilities of a new conversation, whose creator has the capabilities c: the servers and tools in
+// c that the allowlist names, or all if the allowlist is nil, and the internal tools in c except those that overrides
+// sets to false. It refuses an unknown name, and an internal tool that is true in overrides and not in c.
 func (c Capabilities) narrow(config Config, allowlist []string, overrides InternalTools) (Capabilities, *Refusal) {
 	narrowed := Capabilities{MCP: c.MCP, Internal: maps.Clone(c.Internal)}
 	if allowlist != nil {
@@ -137,19 +138,19 @@ func (c Capabilities) narrow(config Config, allowlist []string, overrides Intern
 			return c, &Refusal{Code: CodeInvalidArguments, Field: "mcp_allowlist", Reason: "there is no MCP server or tool " + text.Quote(name) + " here"}
 		}
 		for _, entry := range c.MCP {
-			if covers(entry, name) { // the allowlist names the same, or a tool of a whole server
+			if covers(entry, name) { // they are equal, or name is a tool of the server entry
 				narrowed.MCP = append(narrowed.MCP, name)
-			} else if covers(name, entry) { // the allowlist names the server of the tool
+			} else if covers(name, entry) { // entry is a tool of the server name
 				narrowed.MCP = append(narrowed.MCP, entry)
 			}
 		}
 	}
 	narrowed.MCP = slices.Compact(slices.Sorted(slices.Values(narrowed.MCP)))
 	for _, tool := range slices.Sorted(maps.Keys(overrides)) {
-		if overrides[tool] && !c.Internal[tool] {
+		switch isGiven := overrides[tool]; {
+		case isGiven && !c.Internal[tool]:
 			return c, &Refusal{Code: CodeUnavailable, Field: parameterOf(tool), Reason: "the calling conversation does not have this tool, so it cannot give it"}
-		}
-		if !overrides[tool] {
+		case !isGiven:
 			delete(narrowed.Internal, tool)
 		}
 	}

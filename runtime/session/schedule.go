@@ -32,16 +32,17 @@ func (d *decision) startTask(conversation string, frame FrameID, submission Subm
 func (d *decision) startFrame(f frame) {
 	caller := d.state.Conversation(d.state.top().caller)
 	sent, _ := f.call.Request.Sent()
-	d.startTask(sent.ConversationID, f.id, caller.turn.submission, sent.Budget.within(caller.turn.budget, caller.turn.usage))
-	asked := newMessage(UserMessage, FromConv, sent.parts())
-	asked.From = caller.ID
-	d.record(sent.ConversationID, asked)
+	budget := sent.Budget.within(caller.turn.budget, caller.turn.usage)
+	d.startTask(sent.ConversationID, f.id, caller.turn.submission, budget)
+	question := newMessage(UserMessage, FromConv, sent.parts())
+	question.From = caller.ID
+	d.record(sent.ConversationID, question)
 	d.awaitModelOrEnd()
 }
 
 // startSubmission starts the task of the first submission of the queue, with the submission's message or its call.
 func (d *decision) startSubmission(q Submission) {
-	d.startTask(q.Conversation, 0, q.ID, q.Budget)
+	d.startTask(q.Conversation, 0, q.ID, q.Budget) // 0: the task is for no frame
 	if q.Call != nil {
 		call := *q.Call
 		call.Kind, call.Origin = ToolCall, FromOutside
@@ -69,8 +70,7 @@ func (d *decision) resumeCaller(b batch) {
 	d.awaitModelOrEnd()
 }
 
-// awaitModelOrEnd leaves the running task to wait for the model. It ends the task if the logical turn has no model, or
-// no sample or budget left.
+// awaitModelOrEnd ends the running task if its turn has no model, request or budget left. Otherwise the task waits.
 func (d *decision) awaitModelOrEnd() {
 	config, turn := d.state.config, d.state.Conversation(d.state.task.conversation).turn
 	perSubmission := int64(config.MaxSamplesPerSubmission)
@@ -79,8 +79,7 @@ func (d *decision) awaitModelOrEnd() {
 		d.completeTask() // a program made the call
 	case turn.samples >= config.MaxSamplesPerTurn:
 		d.failTask(Failure{Code: CodeSamples, Message: "the answer took more requests to the model than are allowed"})
-	// This limit is there because the product of the limits of turns and of calls is large. 0 is no limit.
-	case perSubmission > 0 && d.state.samplesOfSubmission() >= perSubmission:
+	case perSubmission > 0 && d.state.samplesOfSubmission() >= perSubmission: // 0 is no limit
 		d.failTask(Failure{Code: CodeSamples, Message: "the answers to one input took more requests to the model than are allowed"})
 	case spent != "":
 		d.failTask(Failure{Code: CodeBudget, Message: "the budget of " + spent + " is used up"})
@@ -114,7 +113,8 @@ func (d *decision) failTask(failure Failure) {
 	d.emit(d.state.task.conversation, Event{Kind: TaskFailed, Failure: failure})
 }
 
-// endStopped refuses the open calls of the task that was asked to stop, and ends the task and what its stop names.
+// endStopped ends the task that was asked to stop and refuses its open calls. As asked, it ends the callers on the stack
+// and destroys the conversation.
 func (d *decision) endStopped() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {
@@ -141,7 +141,7 @@ func (d *decision) closeBatch(b batch) {
 	d.emit(b.caller, Event{Kind: CallsClosed, Outputs: outputs})
 }
 
-// destroy leaves a tombstone of a conversation that neither runs nor waits, and drops its queued submissions.
+// destroy drops the queued submissions of a conversation that neither runs nor waits, and destroys the conversation.
 func (d *decision) destroy(id string) {
 	for _, q := range slices.Clone(d.state.queue) {
 		if q.Conversation == id {

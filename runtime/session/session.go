@@ -27,15 +27,15 @@ import (
 	"time"
 )
 
-// Step applies an input to s. It returns the next state and the events that lead to it, and does not change s. A
-// [*Refusal] says that nothing happened. Events have the time at in UTC, in milliseconds, or that of the last event if
-// that is later.
+// Step returns the state after an input and the events that lead to this state, without changing s. The error is a
+// [*Refusal]: nothing happened. The events have the time at, in UTC and milliseconds, but not before the last event.
 func Step(s State, at time.Time, in Input) (State, []Event, error) {
 	d := decision{state: s.clone(), at: at.UTC().Truncate(time.Millisecond)}
 	if d.at.Before(s.at) {
 		d.at = s.at
 	}
-	if _, isStart := in.(Start); isStart != (s.id == "") {
+	isStarted := s.id != ""
+	if _, isStart := in.(Start); isStart == isStarted {
 		return s, nil, late("the session has not been started, or is started twice")
 	}
 	if refusal := in.decide(&d); refusal != nil {
@@ -49,7 +49,7 @@ func Step(s State, at time.Time, in Input) (State, []Event, error) {
 func (s State) Apply(events []Event) (next State, err error) {
 	next = s.clone()
 	defer func() {
-		if recover() != nil { // the conversation, task or call that an event is about is missing
+		if recover() != nil { // State.apply panics if an event is about a missing conversation, task or call
 			next, err = s, fmt.Errorf("event %d does not follow from those before it", next.seq+1)
 		}
 	}()

@@ -188,18 +188,19 @@ func (s State) liveCount() int {
 	return n
 }
 
-// Doing returns "running", "suspended" for a conversation that waits for the answer to its call, "queued" for one that
-// a submission or a call in the queue or on the stack is going to ask, or else "idle".
+// Doing returns what a conversation does: "running"; "suspended" if it waits for the answer to its own call; "queued" if a
+// submission in the queue, or a call in the queue or on the stack that has no result, is for it; and otherwise "idle".
 func (s State) Doing(id string) string {
 	switch {
 	case s.task != nil && s.task.conversation == id:
 		return "running"
 	case s.suspended(id):
 		return "suspended"
-	case slices.ContainsFunc(s.queue, func(q Submission) bool {
-		return q.Conversation == id || q.Call != nil && q.Call.Target() == id
-	}):
-		return "queued"
+	}
+	for _, q := range s.queue {
+		if q.Conversation == id || q.Call != nil && q.Call.Target() == id {
+			return "queued"
+		}
 	}
 	for _, b := range s.stack {
 		if slices.ContainsFunc(b.frames, func(f frame) bool { return f.result == nil && f.call.Target() == id }) {
@@ -209,8 +210,8 @@ func (s State) Doing(id string) string {
 	return "idle"
 }
 
-// Replaceable returns the conversation that may make room for a new one: the one that has been idle longest, but never
-// the root. It returns nil if there is room or none is idle. Conversations that queued calls create take room too.
+// Replaceable returns the conversation to destroy if the session is full: the one that has been idle longest, but never
+// the root, or nil. Conversations that queued calls are going to create count, too. It returns nil if there is room.
 func (s State) Replaceable() (oldest *Conversation) {
 	count := s.liveCount()
 	for _, q := range s.queue {
@@ -230,7 +231,7 @@ func (s State) Replaceable() (oldest *Conversation) {
 	return oldest
 }
 
-// addressed returns the conversation with an id, in lower or upper case, or a refusal that says why there is none.
+// addressed returns the conversation with an id, in lower or upper case, or a refusal if there is none or it is destroyed.
 func (s State) addressed(id string) (*Conversation, *Refusal) {
 	id = strings.ToLower(id)
 	code := CodeNotFound
@@ -270,7 +271,7 @@ func (t *task) ordinaryCall() *Item {
 	return nil
 }
 
-// clone returns a copy that events can change. Conversations are shared until edit copies them.
+// clone returns a copy that events can change. Copies share conversations: edit copies one before it is changed.
 func (s State) clone() State {
 	s.conversations = slices.Clone(s.conversations)
 	s.queue = slices.Clone(s.queue)
@@ -286,7 +287,7 @@ func (s State) clone() State {
 	return s
 }
 
-// edit replaces a conversation in s by a copy, and returns the copy for changes, or nil if there is none with the id.
+// edit replaces a conversation in s by a copy, which it returns to be changed. It returns nil if no conversation has the id.
 func (s *State) edit(id string) *Conversation {
 	before := s.Conversation(id)
 	if before == nil {

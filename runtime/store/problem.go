@@ -6,9 +6,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Problem describes a conversation, or a part of one, that could not be used. Only Path and Err can
-// contain recorded text or file names: they are for people, except that Err of DamagedEvents has
-// neither.
+// Problem describes a conversation, or a part of one, that could not be used. Only Path and Err can contain recorded
+// text or file names: they are for people, except that Err of DamagedEvents has neither.
 type Problem struct {
 	ID     transcript.ID // empty for a store, or a part of one
 	Source string        // the name of the kind of store; empty if it is not known
@@ -23,8 +22,7 @@ type Problem struct {
 // ProblemKind is a kind of problem.
 type ProblemKind uint8
 
-// The kinds of problems. A conversation with one of the first three, or with Outside, Linked or Vanishing,
-// is left out.
+// The kinds of problems. A conversation with one of the first three, or with Outside, Linked or Vanishing, is left out.
 const (
 	Unreadable    ProblemKind = iota // it cannot be read
 	Duplicate                        // another directory with the same id is read instead
@@ -81,7 +79,6 @@ type DamageError struct {
 
 func (e *DamageError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
 
 // StateError is an error about the state of a store that contains nothing recorded.

@@ -9,7 +9,7 @@ import (
 // MaxRequest is the largest number of characters that [Request] returns.
 const MaxRequest = 400
 
-// Request returns the beginning of a request in two lines: its first line, and the others joined. It
+// Request returns the beginning of a request in up to two lines: its first line, and the other lines joined. It
 // leaves out blank lines, repeated white space and the marks of headings.
 func Request(request string) string {
 	const most = 8 * MaxRequest // bytes that are looked at

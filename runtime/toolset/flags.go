@@ -58,18 +58,21 @@ func (r *Registry) AddFlags(cmd *cobra.Command) {
 	}
 }
 
-// CheckFlags returns the first error of the flags of families that were given in set, or nil. tool is the name of the
-// tool that is called, or empty; the error for a flag that this tool ignores is an [*IgnoredFlagError].
+// CheckFlags returns the first error of the families' flags that are given in set, or nil. tool is the name of the tool
+// that is called, or empty. A flag that this tool ignores is an [*IgnoredFlagError].
 func (r *Registry) CheckFlags(set *pflag.FlagSet, tool string) error {
 	for _, f := range r.Flags() {
-		switch {
-		case !set.Changed(f.Name): // it was not given
-		case tool != "" && !slices.Contains(f.Tools, tool):
+		if isGiven := set.Changed(f.Name); !isGiven {
+			continue
+		}
+		if tool != "" && !slices.Contains(f.Tools, tool) {
 			return &IgnoredFlagError{Flag: f, Tool: tool}
-		case f.Check != nil:
-			if err := f.Check(); err != nil {
-				return err
-			}
+		}
+		if f.Check == nil {
+			continue
+		}
+		if err := f.Check(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -84,8 +87,7 @@ func (r *Registry) Given(set *pflag.FlagSet) []string {
 	return words
 }
 
-// Advice returns what a person has to do, besides registering the program with JP or another host, because of the
-// flags that were given in set.
+// Advice returns what a person has to do, besides registering, because of the flags in set. jp is true for JP.
 func (r *Registry) Advice(set *pflag.FlagSet, jp bool) []string {
 	var advice []string
 	for _, f := range r.Flags() {
@@ -96,25 +98,26 @@ func (r *Registry) Advice(set *pflag.FlagSet, jp bool) []string {
 	return advice
 }
 
-// given returns the words of a command line that give the flag the values it has in set: none if it was not given, or
-// if the last value of a switch is false.
+// given returns the words of a command line that set the flag to its values in set. It returns no words if the flag is
+// not in set or not given, or if it is a switch whose last value is false.
 func (f Flag) given(set *pflag.FlagSet) []string {
 	var words []string
 	flag := set.Lookup(f.Name)
-	if flag == nil { // the command does not have it
+	if flag == nil {
 		return nil
 	}
 	v, ok := flag.Value.(*flagValue)
-	if !ok {
+	if !ok || len(v.given) == 0 {
 		return nil
 	}
-	for i, value := range v.given {
-		switch {
-		case !f.Switch:
-			words = append(words, f.Word(), value)
-		case i == len(v.given)-1 && value == "true":
-			words = append(words, f.Word())
+	if f.Switch {
+		if last := v.given[len(v.given)-1]; last == "true" {
+			return []string{f.Word()}
 		}
+		return nil
+	}
+	for _, value := range v.given {
+		words = append(words, f.Word(), value)
 	}
 	return words
 }
@@ -148,7 +151,7 @@ type flagValue struct {
 	given []string
 }
 
-// Set adds a value and sets the flag of the family to it.
+// Set records the value of the flag on the command line, and passes it to the family's Set. A switch is true or false.
 func (v *flagValue) Set(value string) error {
 	if v.flag.Switch {
 		on, err := strconv.ParseBool(value)

@@ -20,10 +20,10 @@ type Registry struct {
 	families []Family
 }
 
-// NewRegistry returns a registry of families. It is an error if two of them have the same name of a family, tool,
-// flag, prompt or page, or the same scheme of resources, or if a flag has the name of a flag of [Host].
+// NewRegistry returns a registry of families. It is an error if two of them have the same name of a family, tool, flag,
+// prompt or page, or the same scheme of resources, or if a flag has the name of a flag of [Host].
 func NewRegistry(families ...Family) (*Registry, error) {
-	owners := map[string]string{}
+	owners := map[string]string{} // by kind and name
 	var clashes []error
 	claim := func(owner, kind, name string) {
 		if other, taken := owners[kind+name]; taken {
@@ -68,33 +68,33 @@ func NewRegistry(families ...Family) (*Registry, error) {
 	return &Registry{families: families}, nil
 }
 
-// Only returns a registry of the named tools alone. A family that has other tools too loses these, its instructions,
-// its prompts and its resources. The error for an unknown name is a [contract.Error] that lists the tools.
-func (r *Registry) Only(tools ...string) (*Registry, error) {
-	kept := map[string]bool{}
-	for _, name := range tools {
+// Only returns a registry with the named tools and no others. A family that loses a tool also loses its instructions,
+// prompts and resources, which are about all tools. For an unknown name the error is a [contract.Error] with all names.
+func (r *Registry) Only(names ...string) (*Registry, error) {
+	isNamed := map[string]bool{}
+	for _, name := range names { // a name or an alias
 		t, _, err := r.Lookup(name)
 		if err != nil {
 			return nil, err
 		}
-		kept[t.Name] = true
+		isNamed[t.Name] = true
 	}
-	keep := func(tools []contract.Tool) []contract.Tool {
-		return slices.DeleteFunc(slices.Clone(tools), func(t contract.Tool) bool { return !kept[t.Name] })
+	named := func(tools []contract.Tool) []contract.Tool {
+		return slices.DeleteFunc(slices.Clone(tools), func(t contract.Tool) bool { return !isNamed[t.Name] })
 	}
 	result := &Registry{}
-	for _, f := range r.families {
-		declared := f.Declared()
-		keptDeclared := keep(declared)
-		if len(keptDeclared) == 0 {
+	for _, f := range r.families { // f is a copy
+		all := f.Declared()
+		declared := named(all)
+		if len(declared) == 0 {
 			continue
 		}
-		if len(keptDeclared) < len(declared) { // these texts are about all tools of the family
+		if len(declared) < len(all) {
 			f.Instructions, f.Prompt, f.Closing, f.Prompts, f.Resources = nil, nil, nil, nil, nil
 		}
-		f.Declared = func() []contract.Tool { return keptDeclared }
+		f.Declared = func() []contract.Tool { return declared }
 		if offered := f.Offered; offered != nil {
-			f.Offered = func(ctx context.Context) []contract.Tool { return keep(offered(ctx)) }
+			f.Offered = func(ctx context.Context) []contract.Tool { return named(offered(ctx)) }
 		}
 		result.families = append(result.families, f)
 	}
@@ -223,24 +223,27 @@ func (r *Registry) Prompt(ctx context.Context, callContext contract.Context) str
 	return r.instructions(ctx, callContext, true)
 }
 
+// instructions returns the families' instructions, prompts if withPrompts is true, and, last, closing texts.
 func (r *Registry) instructions(ctx context.Context, callContext contract.Context, withPrompts bool) string {
-	var texts, closings []string
-	add := func(to *[]string, write func(context.Context, contract.Context) string) {
+	type writeText = func(context.Context, contract.Context) string
+	var writers, closings []writeText // an element is nil if the family does not have the text
+	for _, f := range r.families {
+		writers = append(writers, f.Instructions)
+		if withPrompts {
+			writers = append(writers, f.Prompt)
+		}
+		closings = append(closings, f.Closing)
+	}
+	var texts []string
+	for _, write := range append(writers, closings...) {
 		if write == nil {
-			return
+			continue
 		}
 		if text := write(ctx, callContext); text != "" {
-			*to = append(*to, text)
+			texts = append(texts, text)
 		}
 	}
-	for _, f := range r.families {
-		add(&texts, f.Instructions)
-		if withPrompts {
-			add(&texts, f.Prompt)
-		}
-		add(&closings, f.Closing)
-	}
-	return strings.Join(append(texts, closings...), "\n\n")
+	return strings.Join(texts, "\n\n")
 }
 
 // Reads returns which data of the user the tools will read, a sentence each.
@@ -265,25 +268,21 @@ func (r *Registry) Variables() []string {
 // Flags returns the flags of all families.
 func (r *Registry) Flags() []Flag { return collect(r, func(f *Family) []Flag { return f.Flags }) }
 
-// Project returns the root of the project that a directory belongs to, from the first family that knows one. If none
-// does, the error is that of the first family.
+// Project returns the root of the project that a directory belongs to, from the first family that knows the project. If
+// no family knows the project, the error is that of the first family with projects.
 func (r *Registry) Project(dir string) (root string, err error) {
+	var firstErr error
 	for _, f := range r.families {
 		if f.Project == nil {
 			continue
 		}
-		root, familyErr := f.Project(dir)
-		if familyErr == nil {
+		root, err := f.Project(dir)
+		if err == nil {
 			return root, nil
 		}
-		if err == nil {
-			err = familyErr
-		}
+		firstErr = cmp.Or(firstErr, err)
 	}
-	if err == nil { // no family has the function
-		err = errors.New("no tool works on projects")
-	}
-	return "", err
+	return "", cmp.Or(firstErr, errors.New("no tool works on projects"))
 }
 
 // CheckConversationID returns the first error of a family about an id of the calling conversation, or nil.

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// ID is the id of a conversation in its canonical spelling, such as
-// "jp-c17800836875". It is unique over all stores, and holds only letters,
-// digits, '.', '_' and '-'.
+// ID is the id of a conversation in its canonical spelling, such as "jp-c17800836875". It is unique over all stores,
+// and holds only letters, digits, '.', '_' and '-'.
 type ID string
 
 // Compare orders ids: numbers of one form by their value.
@@ -16,8 +15,8 @@ func (id ID) Compare(other ID) int {
 	return cmp.Or(cmp.Compare(len(id), len(other)), strings.Compare(string(id), string(other)))
 }
 
-// Split returns the program in an id, the program's own id of the session, and for a part of a session, such as the work
-// of a sub-agent, the rest with its dot.
+// Split returns the three parts of an id: the program; the program's own id of the session; and for a part of a session,
+// such as the work of a sub-agent, the rest of the id from its first dot.
 func (id ID) Split() (program, session, part string) {
 	program, own, _ := strings.Cut(string(id), "-")
 	if program == "jp" {
@@ -27,8 +26,7 @@ func (id ID) Split() (program, session, part string) {
 	return program, session, own[len(session):]
 }
 
-// Conversation describes a conversation without its events. A zero time means that
-// the time is not known.
+// Conversation describes a conversation without its events. A zero time means that the time is not known.
 type Conversation struct {
 	ID ID
 	// NativeID is the id given by the program that recorded the conversation, if it comes

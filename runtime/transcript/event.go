@@ -15,8 +15,7 @@ type Event struct {
 	Name   string `json:",omitempty"`
 	CallID string `json:",omitempty"` // joins a call with its result; empty if there is none
 	Failed bool   `json:",omitempty"` // a result of a call that is marked as an error
-	// Text is the message, reasoning, question or result. A call whose arguments are not
-	// JSON has them here.
+	// Text is the message, reasoning, question or result. A call whose arguments are not JSON has them here.
 	Text []byte `json:",omitempty"`
 	// Arguments is the arguments of a call, as JSON. In other events it is JSON recorded
 	// in place of a text, such as structured data.

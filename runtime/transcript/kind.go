@@ -1,12 +1,10 @@
 package transcript
 
-// Kind is the kind of an event. It is finer than the recorded "type": the type
-// chat_response covers an assistant's message, its reasoning and structured
-// data.
+// Kind is the kind of an event. It is finer than the recorded "type": the type chat_response covers an assistant's
+// message, its reasoning and structured data.
 type Kind uint8
 
-// The kinds of events. Everything JP itself would not recognise is
-// KindUnknown.
+// The kinds of events. Everything JP itself would not recognise is KindUnknown.
 const (
 	KindUnknown         Kind = iota
 	KindTurnStart            // turn_start
@@ -75,15 +73,14 @@ func (k Kind) Global() bool {
 // from 1. Events without readable content have none.
 func (k Kind) Numbered() bool { return !k.Global() && k != KindTurnStart }
 
-// Numbering numbers the events of a conversation in order. Its zero value is
-// ready before the first event.
+// Numbering numbers the events of a conversation in order. Its zero value is ready before the first event.
 type Numbering struct {
 	Events   int // numbered events so far
 	Requests int // requests of the user so far
 }
 
-// Next counts the next event, which is of kind k. It returns the number of the event; 0 if events of the kind have
-// none.
+// Next counts the next event, which is of kind k. It returns the number of the event; 0 if events of the kind are not
+// numbered.
 func (n *Numbering) Next(k Kind) int {
 	if k == KindUser {
 		n.Requests++

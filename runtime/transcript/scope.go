@@ -35,7 +35,8 @@ func (s Scopes) String() string {
 		if s == named.Scopes {
 			return named.Name
 		}
-		if isSingle := named.Scopes&(named.Scopes-1) == 0; isSingle && s&named.Scopes != 0 {
+		isSingle := named.Scopes&(named.Scopes-1) == 0 // one bit is set
+		if isSingle && s&named.Scopes != 0 {
 			parts = append(parts, named.Name)
 		}
 	}

@@ -21,9 +21,8 @@ const (
 // String returns "" for Plain and "base64" for Base64.
 func (e Encoding) String() string { return [...]string{"", "base64"}[min(e, Base64)] }
 
-// AppendUnescaped appends the text of a JSON string to dst. raw is the string without
-// its quotes. Lone surrogates and bytes that are not UTF-8 become U+FFFD; an
-// escape that JSON does not define is left unchanged.
+// AppendUnescaped appends the text of a JSON string to dst. raw is the string without its quotes. Lone surrogates and
+// bytes that are not UTF-8 become U+FFFD; an escape that JSON does not define is left unchanged.
 func AppendUnescaped(dst, raw []byte) []byte {
 	for {
 		i := bytes.IndexByte(raw, '\\')
@@ -37,8 +36,7 @@ func AppendUnescaped(dst, raw []byte) []byte {
 	}
 }
 
-// appendEscape appends the decoded escape at the start of raw, and returns the
-// number of bytes of raw that it used.
+// appendEscape appends the decoded escape at the start of raw, and returns the number of bytes of raw that it used.
 func appendEscape(dst, raw []byte) ([]byte, int) {
 	if len(raw) < 2 {
 		return append(dst, '\\'), 1
@@ -51,7 +49,7 @@ func appendEscape(dst, raw []byte) ([]byte, int) {
 		return append(dst, '\\'), 1
 	}
 	const width = len(`\u0000`)
-	if utf16.IsSurrogate(r) {
+	if utf16.IsSurrogate(r) { // it stands for a character with the escape after it
 		if low, ok := unicodeEscape(raw[width:]); ok {
 			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
 				return utf8.AppendRune(dst, pair), 2 * width
@@ -62,8 +60,7 @@ func appendEscape(dst, raw []byte) ([]byte, int) {
 	return utf8.AppendRune(dst, r), width
 }
 
-// unicodeEscape returns the value of the \uXXXX escape at the start of raw; false if there
-// is none.
+// unicodeEscape returns the value of the \uXXXX escape at the start of raw; false if there is none.
 func unicodeEscape(raw []byte) (rune, bool) {
 	if len(raw) < 6 || raw[1] != 'u' || raw[0] != '\\' {
 		return 0, false
@@ -77,15 +74,14 @@ func AppendValid(dst, text []byte) []byte {
 	if utf8.Valid(text) {
 		return append(dst, text...)
 	}
-	for _, r := range string(text) {
+	for _, r := range string(text) { // r is U+FFFD for a byte that is not UTF-8
 		dst = utf8.AppendRune(dst, r)
 	}
 	return dst
 }
 
-// AppendQuoted appends text to dst as a JSON string. It escapes only what JSON
-// requires: quote, backslash and control characters. Bytes that are not UTF-8
-// become U+FFFD.
+// AppendQuoted appends text to dst as a JSON string. It escapes only what JSON requires: quote, backslash and control
+// characters. Bytes that are not UTF-8 become U+FFFD.
 func AppendQuoted(dst, text []byte) []byte {
 	dst = append(dst, '"')
 	start := len(dst)
@@ -93,9 +89,8 @@ func AppendQuoted(dst, text []byte) []byte {
 	return CloseQuoted(dst, start)
 }
 
-// CloseQuoted completes the JSON string whose opening quote is already in dst:
-// it escapes dst[start:], which must be valid UTF-8, as [AppendQuoted] does, and
-// appends the closing quote.
+// CloseQuoted completes the JSON string whose opening quote is already in dst: it escapes dst[start:], which must be
+// valid UTF-8, as [AppendQuoted] does, and appends the closing quote.
 func CloseQuoted(dst []byte, start int) []byte {
 	first := bytes.IndexFunc(dst[start:], needsEscape)
 	if first < 0 {
@@ -115,8 +110,7 @@ func CloseQuoted(dst []byte, start int) []byte {
 	return append(dst, '"')
 }
 
-// escaped are the characters with short escapes, and letters are the letters in these
-// escapes, in the same order.
+// escaped are the characters with short escapes, and letters are the letters in these escapes, in the same order.
 const (
 	escaped = "\"\\\b\f\n\r\t/"
 	letters = `"\bfnrt/`

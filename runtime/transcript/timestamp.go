@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// ParseTimestamp returns the time of a recorded timestamp: "2006-01-02 15:04:05.999999999"
-// without a zone, which means UTC, or RFC 3339. The fraction is optional;
-// digits beyond nanoseconds are dropped. The result is in UTC, in the years 0 to
-// 9999, which RFC 3339 can write.
+// ParseTimestamp returns the time of a recorded timestamp: "2006-01-02 15:04:05.999999999" without a zone, which means
+// UTC, or RFC 3339. The fraction is optional; digits beyond nanoseconds are dropped. The result is in UTC, in the years
+// 0 to 9999, which RFC 3339 can write.
 func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	const seconds, most, day = len("2006-01-02 15:04:05"), 64, 24 * 60 * 60
 	bad := func() (time.Time, error) {
@@ -18,7 +17,7 @@ func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	if len(s) < seconds || len(s) > most || s[13] != ':' || !strings.ContainsRune(" Tt", rune(s[10])) {
 		return bad()
 	}
-	var buffer [most + 1]byte
+	var buffer [most + 1]byte // one more for the zone
 	b := append(buffer[:0], s...)
 	b[10] = 'T'
 	if zone := string(b[seconds:]); strings.HasSuffix(zone, "z") {
@@ -35,7 +34,8 @@ func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	if _, offset := t.Zone(); err != nil || offset <= -day || offset >= day { // time.Parse accepts a zone of 24 hours
 		return bad()
 	}
-	if t = t.Add(leap); InRange(t).IsZero() {
+	t = t.Add(leap)
+	if isOutOfRange := InRange(t).IsZero(); isOutOfRange {
 		return bad()
 	}
 	return t.UTC(), nil

@@ -31,8 +31,8 @@ func cookieName(r *http.Request) string {
 // policy allows a page its own style and script, and nothing else.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// admits reports whether a request is from the person who started the server. It sets the headers of every answer, and
-// answers a request that it does not admit, also the one that exchanges a token for the cookie.
+// admits sets the headers of every answer, and reports whether a request has the cookie of the person who started the
+// server. If not, it answers the request: with the cookie for a token, otherwise with an error.
 func (s *Server) admits(w http.ResponseWriter, r *http.Request) bool {
 	for name, value := range map[string]string{
 		"Content-Security-Policy":      policy,

@@ -46,7 +46,7 @@ type request struct {
 // conversation shows a part of the events of a conversation. It sends the head of the page before it reads the events.
 // With part=entries in the address it sends the events alone.
 func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
-	end, err := s.begin(r)
+	library, end, err := s.begin(r, true)
 	if err != nil {
 		return err
 	}
@@ -55,11 +55,6 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	library, err := s.open(true)
-	if err != nil {
-		return err
-	}
-	defer library.Close()
 	listing, err := library.List(r.Context(), conversations.ListQuery{Filter: conversations.Filter{IDs: []string{string(id)}}, NoEvents: true})
 	if err != nil {
 		return err
@@ -73,9 +68,9 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 			p.Resume = line
 		}
 	}
-	rest := "part" // alone, for a page that has the other parts
-	if r.URL.Query().Get("part") != "entries" {
-		rest = "conversation-rest"
+	templateName := "part"
+	if isWholePage := r.URL.Query().Get("part") != "entries"; isWholePage {
+		templateName = "conversation-rest"
 		if err := s.show(w, "conversation-head", p); err != nil {
 			return err
 		}
@@ -84,16 +79,17 @@ func (s *Server) conversation(w http.ResponseWriter, r *http.Request) error {
 	if err := s.read(r, library, p); err != nil {
 		p.Problems = append(p.Problems, problemOf(err).sentence)
 	}
-	return s.show(w, rest, p)
+	return s.show(w, templateName, p)
 }
 
-// read sets the events of a page, those around the one that the request asks for, and all requests and relatives of the
-// conversation.
+// read sets the events of a page, and the requests of the user and the relatives of the conversation. The page begins
+// with the event "from" of the address, or has the event "event".
 func (s *Server) read(r *http.Request, library *conversations.Library, p *conversationPage) error {
 	values := r.URL.Query()
 	p.First, _ = strconv.Atoi(values.Get("from"))
 	if event, err := strconv.Atoi(values.Get("event")); err == nil {
-		p.First = (event-1)/perPart*perPart + 1
+		pagesBefore := (event - 1) / perPart
+		p.First = pagesBefore*perPart + 1
 	}
 	p.First = max(p.First, 1)
 	var shown []conversations.Event
@@ -102,14 +98,14 @@ func (s *Server) read(r *http.Request, library *conversations.Library, p *conver
 		return err
 	}
 	for e := range events {
-		if e.Number >= p.First && e.Number < p.First+perPart {
+		isHere := e.Number >= p.First && e.Number < p.First+perPart
+		if isHere {
 			shown = append(shown, *e)
 			p.Last = e.Number
 		}
 		if e.Kind == transcript.KindUser {
 			p.Requests = append(p.Requests, request{
-				Number: e.Number, Address: eventAddress(p.Row.ID, p.First, e.Number), Title: document.Beginning(string(e.Body())),
-				IsHere: e.Number >= p.First && e.Number < p.First+perPart,
+				Number: e.Number, Address: eventAddress(p.Row.ID, p.First, e.Number), Title: document.Beginning(string(e.Body())), IsHere: isHere,
 			})
 		}
 	}
@@ -123,7 +119,7 @@ func (s *Server) read(r *http.Request, library *conversations.Library, p *conver
 	if p.Last < p.Events && p.Last > 0 {
 		p.After = fmt.Sprintf("/c/%s?from=%d", p.Row.ID, p.Last+1)
 	}
-	renderer := *s.renderer
+	renderer := *s.renderer // a copy, with the addresses of this conversation
 	renderer.Dir = reading.Dir
 	renderer.Event = func(n int) string { return eventAddress(p.Row.ID, p.First, n) }
 	renderer.Whole = func(n int) string { return fmt.Sprintf("/c/%s/%d", p.Row.ID, n) }
@@ -132,8 +128,7 @@ func (s *Server) read(r *http.Request, library *conversations.Library, p *conver
 	return err
 }
 
-// eventAddress returns the address of an event. On the page that begins with the event first, the address is the place
-// there.
+// eventAddress returns the address of an event: a place on the page that begins with the event first, or another page.
 func eventAddress(id transcript.ID, first, event int) string {
 	if event >= first && event < first+perPart {
 		return document.Anchor(event)
@@ -143,7 +138,7 @@ func eventAddress(id transcript.ID, first, event int) string {
 
 // wholeEvent sends the whole text of one event as plain text.
 func (s *Server) wholeEvent(w http.ResponseWriter, r *http.Request) error {
-	end, err := s.begin(r)
+	library, end, err := s.begin(r, true)
 	if err != nil {
 		return err
 	}
@@ -152,11 +147,6 @@ func (s *Server) wholeEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || number < 1 {
 		return &problem{http.StatusNotFound, "There is no such page."}
 	}
-	library, err := s.open(true)
-	if err != nil {
-		return err
-	}
-	defer library.Close()
 	_, events, err := library.Read(r.Context(), conversations.ReadQuery{ID: r.PathValue("id"), Events: conversations.EventRange{First: number, Last: number}})
 	if err != nil {
 		return err

@@ -40,7 +40,8 @@ type stripDay struct {
 // bar is the conversations of one program on one day.
 type bar struct{ Y, Height, Colour int }
 
-// stripOf returns the strip of conversations; nil if they are of fewer than two days.
+// stripOf returns the drawing of the number of conversations on each day, of at most the last maxDays days. It returns
+// nil if the conversations are of fewer than two days.
 func stripOf(all []conversations.Listed, q query) *strip {
 	counts := map[string]map[string]int{} // by day and program
 	programs := map[string]bool{}
@@ -60,13 +61,12 @@ func stripOf(all []conversations.Listed, q query) *strip {
 		return nil
 	}
 	s := &strip{Height: stripHigh, Programs: slices.Sorted(maps.Keys(programs))}
-	last := midday(days[len(days)-1])
-	first := midday(days[0])
+	first, last := midday(days[0]), midday(days[len(days)-1])
 	if earliest := last.AddDate(0, 0, 1-maxDays); first.Before(earliest) {
 		first = earliest
 	}
 	s.First, s.Last = document.Day(first), document.Day(last)
-	most := 0
+	most := 0 // conversations on one day
 	for day, byProgram := range counts {
 		if day < dayOf(first) {
 			s.Earlier += total(byProgram)
@@ -95,19 +95,22 @@ func total(counts map[string]int) (sum int) {
 	return sum
 }
 
-// nextDay returns the drawing of the day after the last one of the strip, with the numbers of its conversations by
-// program. most is the greatest number on any day. The address of the day is that of the query for this day alone.
+// nextDay returns the drawing of the day at, to the right of the days of the strip. counts are the numbers of the day's
+// conversations by program; most is the greatest number of conversations on any day. The day is chosen if q selects it
+// by days, and its address is that of q for this day alone.
 func (s *strip) nextDay(at time.Time, counts map[string]int, most int, q query) stripDay {
-	isChosen := q.isIn(at) && (!q.From.IsZero() || !q.To.IsZero())
+	const margin, leastHeight = 4, 2
+	hasDays := !q.From.IsZero() || !q.To.IsZero()
+	d := stripDay{Day: dayOf(at), X: len(s.Days) * barWidth, IsChosen: hasDays && q.isIn(at)}
 	q.From, q.To, q.Page = at, at, 1
-	d := stripDay{Day: dayOf(at), Address: q.Address(), X: len(s.Days) * barWidth, IsChosen: isChosen}
+	d.Address = q.Address()
 	d.Label = document.Day(at) + ": " + text.Count(total(counts), "conversation", "conversations")
-	top := stripHigh
+	top := stripHigh // of the bars so far, which stand on each other
 	for i, program := range s.Programs {
 		if n := counts[program]; n > 0 {
-			high := max(n*(stripHigh-4)/most, 2)
-			top -= high
-			d.Bars = append(d.Bars, bar{top, high, i % colours})
+			height := max(n*(stripHigh-margin)/most, leastHeight)
+			top -= height
+			d.Bars = append(d.Bars, bar{top, height, i % colours})
 		}
 	}
 	return d

@@ -37,7 +37,7 @@ func (s *Server) findPage(name string) (toolset.Family, toolset.Page, error) {
 // callContext returns the context in which families show their pages: the server's project.
 func (s *Server) callContext() contract.Context { return contract.Context{Dir: s.host.Dir} }
 
-// familyPage shows the page of a family or, if the request names one, the content of an item.
+// familyPage shows the page of a family: the list of its items, or the content of the item at the address in "uri".
 func (s *Server) familyPage(w http.ResponseWriter, r *http.Request) error {
 	family, page, err := s.findPage(r.PathValue("name"))
 	if err != nil {
@@ -48,30 +48,32 @@ func (s *Server) familyPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if p.URI == "" {
-		if p.Items, err = page.Show(r.Context(), s.callContext()); err != nil {
+		p.Items, err = page.Show(r.Context(), s.callContext())
+		if err != nil {
 			return err
 		}
 		return s.show(w, "family.html", p)
 	}
-	err = &problem{http.StatusNotFound, "There is no such page."}
+	var lastErr error = &problem{http.StatusNotFound, "There is no such page."}
 	for _, resources := range family.Resources {
-		var contents toolset.Contents
-		if contents, err = resources.Read(r.Context(), s.callContext(), p.URI); err == nil {
+		contents, err := resources.Read(r.Context(), s.callContext(), p.URI)
+		if err == nil {
 			p.Content = text.Visible(contents.Text)
 			return s.show(w, "family.html", p)
 		}
+		lastErr = err
 	}
-	return err
+	return lastErr
 }
 
-// checkExcluded returns an error if the user has excluded the conversations of the project.
+// checkExcluded returns an error if the user has excluded the conversations of the project, but for no other problem.
 func (s *Server) checkExcluded() error {
 	library, err := s.open(false)
 	if err == nil {
 		return library.Close()
 	}
-	if excluded := problemOf(err); excluded.status == http.StatusForbidden {
-		return excluded
+	if isExcluded := problemOf(err).status == http.StatusForbidden; isExcluded {
+		return err
 	}
 	return nil
 }
@@ -95,7 +97,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	flush := http.NewResponseController(w)
 	version, lastSent := "", time.Now()
-	for ticker := time.NewTicker(lookTime); ; {
+	for {
 		if now := page.Version(r.Context(), s.callContext()); now != version {
 			version, lastSent = now, time.Now()
 			s.sendItems(r.Context(), w, page)
@@ -103,12 +105,12 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 			lastSent = time.Now()
 			fmt.Fprint(w, ": still here\n\n")
 		}
-		if flush.Flush() != nil {
+		if flush.Flush() != nil { // the browser is gone
 			return nil
 		}
-		s.used.Store(s.host.Now().Unix())
+		s.used.Store(s.host.Now().Unix()) // the server is not idle
 		select {
-		case <-ticker.C:
+		case <-time.After(lookTime):
 		case <-r.Context().Done():
 			return nil
 		case <-s.ending:

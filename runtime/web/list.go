@@ -63,27 +63,23 @@ type row struct {
 	Below    int // number of sub-agents and forks, which are on its page
 }
 
-// list shows the conversations.
+// list shows the conversations, or the passages that answer the query's words; with part=results the passages alone.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	p := &listPage{frame: s.frame(r, "Conversations")}
-	end, err := s.begin(r)
-	if err != nil {
-		return err
-	}
-	defer end()
-	library, err := s.open(p.Query.All)
-	if nowhere := (*conversations.NoWorkspaceError)(nil); errors.As(err, &nowhere) {
+	library, end, err := s.begin(r, p.Query.All)
+	if _, nowhere := errors.AsType[*conversations.NoWorkspaceError](err); nowhere {
 		p.Nothing = "No conversation of this project is recorded."
 		return s.show(w, "list.html", p)
 	}
 	if err != nil {
 		return err
 	}
-	defer library.Close()
+	defer end()
 	p.Project = filepath.Base(library.Place())
 	if p.Query.Words != "" {
 		p.Title = p.Query.Words
-		if p.Found, err = s.recall(r.Context(), library, p.Query); err != nil {
+		p.Found, err = s.recall(r.Context(), library, p.Query)
+		if err != nil {
 			return err
 		}
 	}
@@ -96,15 +92,14 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, "list.html", p)
 }
 
-// fillList sets the filters, the strip of days and the problems of a page and, unless the page answers a question, its
-// conversations.
+// fillList sets the filters, the strip of days, the problems and, if p.Found is not set, the conversations of a page.
 func (s *Server) fillList(ctx context.Context, library *conversations.Library, p *listPage) error {
 	filter, err := s.filter(p.Query)
 	if err != nil {
 		return err
 	}
 	listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true})
-	if nowhere := (*conversations.NoWorkspaceError)(nil); errors.As(err, &nowhere) {
+	if _, nowhere := errors.AsType[*conversations.NoWorkspaceError](err); nowhere {
 		p.Nothing = "No conversation of this project is recorded."
 		return nil
 	}
@@ -120,14 +115,14 @@ func (s *Server) fillList(ctx context.Context, library *conversations.Library, p
 		p.Projects = choices(all, p.Query.Project, func(c *conversations.Listed) string { return c.Dir }, nameOf)
 	}
 	selected := slices.DeleteFunc(all, func(c conversations.Listed) bool { return !p.Query.selects(&c) })
-	p.Days = stripOf(selected, p.Query)
-	if p.Found != nil { // passages take the place of conversations
+	p.Days = stripOf(selected, p.Query) // all days, also those that the query does not select
+	if p.Found != nil {                 // passages take the place of conversations
 		return nil
 	}
-	childCounts := map[transcript.ID]int{}
 	selected = slices.DeleteFunc(selected, func(c conversations.Listed) bool { return !p.Query.isIn(c.ActiveAt()) })
-	selected = withoutChildren(selected, childCounts)
-	p.Total, p.LastPage = len(selected), max((len(selected)+perPage-1)/perPage, 1)
+	selected, childCounts := withoutChildren(selected)
+	p.Total = len(selected)
+	p.LastPage = max((p.Total+perPage-1)/perPage, 1) // rounded up
 	p.Query.Page = min(p.Query.Page, p.LastPage)
 	shown := selected[(p.Query.Page-1)*perPage:]
 	shown = shown[:min(len(shown), perPage)]
@@ -140,8 +135,7 @@ func (s *Server) fillList(ctx context.Context, library *conversations.Library, p
 	return nil
 }
 
-// filter returns the filter for a query's projects and file. It selects archived conversations too and, if the query is
-// for all projects, imported ones.
+// filter returns the filter for a query's file and projects. For all projects it includes imported conversations.
 func (s *Server) filter(q query) (conversations.Filter, error) {
 	f := conversations.Filter{Both: true, File: q.File}
 	var err error
@@ -151,8 +145,7 @@ func (s *Server) filter(q query) (conversations.Filter, error) {
 	return f, err
 }
 
-// choices returns the values of a filter among conversations, with their numbers of conversations, the most frequent
-// first.
+// choices returns the values of a filter with their numbers of conversations, the most frequent value first.
 func choices(all []conversations.Listed, chosen string, valueOf func(*conversations.Listed) string, label func(string) string) (list []choice) {
 	counts := map[string]int{}
 	for i := range all {
@@ -166,22 +159,24 @@ func choices(all []conversations.Listed, chosen string, valueOf func(*conversati
 	return list
 }
 
-// withoutChildren returns the conversations whose parent is not in the list. It counts the others in counts, by parent.
-func withoutChildren(all []conversations.Listed, counts map[transcript.ID]int) []conversations.Listed {
-	known := map[transcript.ID]bool{}
+// withoutChildren returns the conversations whose parent is not in the list, and the numbers of children by parent.
+func withoutChildren(all []conversations.Listed) (rest []conversations.Listed, childCounts map[transcript.ID]int) {
+	isListed := map[transcript.ID]bool{}
 	for i := range all {
-		known[all[i].ID] = true
+		isListed[all[i].ID] = true
 	}
-	return slices.DeleteFunc(all, func(c conversations.Listed) bool {
-		if !known[c.Parent] {
-			return false
+	childCounts = map[transcript.ID]int{}
+	for _, c := range all {
+		if isListed[c.Parent] {
+			childCounts[c.Parent]++
+		} else {
+			rest = append(rest, c)
 		}
-		counts[c.Parent]++
-		return true
-	})
+	}
+	return rest, childCounts
 }
 
-// addSizes sets the sizes of conversations, as far as they are known.
+// addSizes replaces conversations by the same conversations with sizes, where the sizes are known.
 func addSizes(ctx context.Context, library *conversations.Library, shown []conversations.Listed) error {
 	f := conversations.Filter{Both: true, Hidden: true}
 	for i := range shown {
@@ -191,8 +186,11 @@ func addSizes(ctx context.Context, library *conversations.Library, shown []conve
 		return nil
 	}
 	listing, err := library.List(ctx, conversations.ListQuery{Filter: f, Sizes: true})
-	if missing := (*conversations.NotFoundError)(nil); errors.As(err, &missing) {
-		return nil // one was removed meanwhile; the others are shown without sizes
+	if _, wasRemoved := errors.AsType[*conversations.NotFoundError](err); wasRemoved {
+		return nil // the conversations that are left are shown without sizes
+	}
+	if err != nil {
+		return err
 	}
 	byID := map[transcript.ID]conversations.Listed{}
 	for _, c := range listing.Conversations {
@@ -203,11 +201,11 @@ func addSizes(ctx context.Context, library *conversations.Library, shown []conve
 			shown[i] = sized
 		}
 	}
-	return err
+	return nil
 }
 
-// addRow adds the row of a conversation to the last group, or to a new one if that is of another day. below is the
-// number of conversations whose parent it is.
+// addRow adds the row of a conversation to the last group, or to a new group if the last group is of another day. below
+// is the number of the conversation's forks and sub-agents.
 func (p *listPage) addRow(c *conversations.Listed, below int) {
 	day := cmp.Or(document.Day(c.ActiveAt()), "Day unknown")
 	if len(p.Groups) == 0 || p.Groups[len(p.Groups)-1].Day != day {
@@ -219,8 +217,7 @@ func (p *listPage) addRow(c *conversations.Listed, below int) {
 	last.Rows = append(last.Rows, added)
 }
 
-// rowOf returns the row of a conversation, without sizes and the number of those below it. Only a row in a list of all
-// projects has the project.
+// rowOf returns the row of a conversation, without Facts and Below, and without the project unless all is true.
 func rowOf(c *conversations.Listed, all bool) row {
 	const maxBranch = 60 // characters
 	r := row{

@@ -62,8 +62,12 @@ func (s *Server) recall(ctx context.Context, library *conversations.Library, q q
 		search.Sources = []string{q.Program}
 	}
 	if q.Project != "" {
-		if search.IDs, err = inProject(ctx, library, search.Filter, q); err != nil || len(search.IDs) == 0 {
-			return &answer{HasWords: true}, err
+		search.IDs, err = inProject(ctx, library, search.Filter, q)
+		if err != nil {
+			return nil, err
+		}
+		if len(search.IDs) == 0 { // Search would search all conversations
+			return &answer{HasWords: true}, nil
 		}
 	}
 	found, err := library.Search(ctx, search)
@@ -84,14 +88,13 @@ func inProject(ctx context.Context, library *conversations.Library, f conversati
 	return ids, err
 }
 
-// answerOf returns the passages that a search has found. In them the words of the question and its quoted phrases are
-// marked.
+// answerOf returns the passages that a search has found, with the words and the quoted phrases of the question marked.
 func answerOf(found *conversations.Results, q query) *answer {
 	a := &answer{HasWords: len(found.Words) > 0}
 	var marks []string
-	for i, quoted := range strings.Split(q.Words, `"`) {
-		if i%2 == 1 { // it is between two quotes
-			marks = append(marks, quoted)
+	for i, part := range strings.Split(q.Words, `"`) {
+		if isQuoted := i%2 == 1; isQuoted {
+			marks = append(marks, part)
 		}
 	}
 	for _, word := range found.Words {
@@ -119,8 +122,7 @@ func answerOf(found *conversations.Results, q query) *answer {
 	return a
 }
 
-// parts yields a text in parts: the occurrences of the marks, and the texts between them. Of overlapping occurrences it
-// takes the first.
+// parts yields the occurrences of the marks, of overlapping ones only the first, and the texts between them.
 func parts(said string, marks []string) iter.Seq[markedPart] {
 	var spans []excerpt.Span
 	for _, mark := range marks {
@@ -133,7 +135,10 @@ func parts(said string, marks []string) iter.Seq[markedPart] {
 			if span.Start < end {
 				continue
 			}
-			if span.Start > end && !yield(markedPart{Text: said[end:span.Start]}) || !yield(markedPart{said[span.Start:span.End], true}) {
+			if span.Start > end && !yield(markedPart{Text: said[end:span.Start]}) {
+				return
+			}
+			if !yield(markedPart{Text: said[span.Start:span.End], IsMark: true}) {
 				return
 			}
 			end = span.End

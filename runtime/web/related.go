@@ -20,8 +20,8 @@ const (
 	maxDepth   = 16
 )
 
-// relatedTo returns the tree of forks and sub-agents that a conversation is in, below its first ancestor; nil if it has
-// no relative.
+// relatedTo returns the tree of forks and sub-agents that a conversation belongs to, below the conversation's first
+// ancestor. It returns nil if the conversation has no relatives.
 func relatedTo(ctx context.Context, library *conversations.Library, id transcript.ID) ([]related, error) {
 	f := conversations.Filter{Both: true, Hidden: true}
 	if source := conversations.SourceOf(id); source != "" {
@@ -36,7 +36,7 @@ func relatedTo(ctx context.Context, library *conversations.Library, id transcrip
 			below[c.Parent] = append(below[c.Parent], c)
 		}
 	}
-	root := byID[id]
+	root := byID[id] // nil if the conversation is not in the list
 	for range maxDepth {
 		if root != nil && byID[root.Parent] != nil {
 			root = byID[root.Parent]
@@ -45,17 +45,17 @@ func relatedTo(ctx context.Context, library *conversations.Library, id transcrip
 	if root == nil || len(below[root.ID]) == 0 {
 		return nil, err
 	}
-	room := maxRelated // for more conversations
-	var tree func(c *conversations.Listed, depth int) related
-	tree = func(c *conversations.Listed, depth int) related {
-		t := related{Title: titleOf(c), Address: conversationAddress(c.ID, 0), IsHere: c.ID == id}
+	room := maxRelated // for more conversations in the tree
+	var treeOf func(c *conversations.Listed, depth int) related
+	treeOf = func(c *conversations.Listed, depth int) related {
+		tree := related{Title: titleOf(c), Address: conversationAddress(c.ID, 0), IsHere: c.ID == id}
 		for _, child := range below[c.ID] {
 			if room > 0 && depth < maxDepth {
 				room--
-				t.Below = append(t.Below, tree(child, depth+1))
+				tree.Below = append(tree.Below, treeOf(child, depth+1))
 			}
 		}
-		return t
+		return tree
 	}
-	return []related{tree(root, 0)}, err
+	return []related{treeOf(root, 0)}, err
 }

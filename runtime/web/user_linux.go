@@ -21,8 +21,8 @@ func isOfAnotherUser(c net.Conn) bool {
 		if err != nil {
 			continue
 		}
-		user := userOf(table, c.RemoteAddr(), c.LocalAddr())
-		_ = table.Close() // it was read
+		user := userOf(table, c.RemoteAddr(), c.LocalAddr()) // of the socket at the other end of c
+		_ = table.Close()                                    // it was read
 		if user != "" {
 			return user != "0" && user != strconv.Itoa(os.Getuid())
 		}

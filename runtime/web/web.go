@@ -99,26 +99,23 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	warming.Go(func() { s.warm(ctx) })
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(ownListener{l}) }()
-	minute := time.NewTicker(time.Minute)
-	defer minute.Stop()
-	for {
+	for isEnding := false; !isEnding; {
 		select {
 		case err := <-failed:
 			return fmt.Errorf("serving the page: %w", err)
-		case <-minute.C:
-			if !s.isIdle() {
-				continue
-			}
+		case <-time.After(time.Minute):
+			isEnding = s.isIdle()
 		case <-ctx.Done():
+			isEnding = true
 		}
-		close(s.ending)
-		stopping, stop := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
-		defer stop()
-		if server.Shutdown(stopping) != nil {
-			_ = server.Close()
-		}
-		return nil
 	}
+	close(s.ending)
+	stopping, stop := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer stop()
+	if server.Shutdown(stopping) != nil {
+		_ = server.Close()
+	}
+	return nil
 }
 
 // isIdle reports whether no page has been open for an hour: an open one asks for /alive.
@@ -176,8 +173,7 @@ func (s *Server) asset(kind string, content func() []byte) http.HandlerFunc {
 	}
 }
 
-// page returns a handler that calls answer. If answer returns an error, the handler answers with a page that has the
-// error as a sentence.
+// page returns a handler that calls answer. It shows an error of answer as a page with a sentence.
 func (s *Server) page(answer func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := answer(w, r)
@@ -227,15 +223,20 @@ func (s *Server) open(all bool) (*conversations.Library, error) {
 	})
 }
 
-// begin waits until fewer than maxReading requests read conversations. The caller has to call end. The error is that of
-// the request's context.
-func (s *Server) begin(r *http.Request) (end func(), err error) {
+// begin waits until fewer than maxReading requests read conversations, and opens the conversations of the project, or of
+// all projects. The caller has to call end. The error is that of opening, or that of the request's context.
+func (s *Server) begin(r *http.Request, all bool) (library *conversations.Library, end func(), err error) {
 	select {
-	case s.reading <- struct{}{}:
-		return func() { <-s.reading }, nil
+	case s.reading <- struct{}{}: // blocks while maxReading requests read
 	case <-r.Context().Done():
-		return nil, r.Context().Err()
+		return nil, nil, r.Context().Err()
 	}
+	library, err = s.open(all)
+	if err != nil {
+		<-s.reading
+		return nil, nil, err
+	}
+	return library, func() { _ = library.Close(); <-s.reading }, nil
 }
 
 // isOwn reports whether a recorded tool is one of the families' tools.
@@ -271,7 +272,7 @@ func sentenceOf(p *conversations.Problem) string {
 	return text.Line(name + ": " + p.Err.Error() + ".")
 }
 
-// problemOf returns an error as a problem.
+// problemOf returns the status of HTTP and the sentence for a person that an error stands for.
 func problemOf(err error) *problem {
 	var known *problem
 	var missing *conversations.NotFoundError

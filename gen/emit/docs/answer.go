@@ -99,9 +99,8 @@ func outline(b *strings.Builder, e *ir.Envelope, name, occurs string, ancestors 
 	if element == nil || slices.Contains(ancestors, name) {
 		return
 	}
-	ancestors = append(ancestors[:len(ancestors):len(ancestors)], name)
 	for _, child := range element.Children {
-		outline(b, e, child.Element, " "+occurrence(child), ancestors)
+		outline(b, e, child.Element, " "+occurrence(child), append(slices.Clone(ancestors), name))
 	}
 }
 
@@ -138,34 +137,21 @@ func (p *page) element(element *ir.Element) {
 }
 
 func attributeType(t ir.AttributeType) string {
-	switch t {
-	case ir.IntegerAttribute:
-		return "integer"
-	case ir.BooleanAttribute:
-		return "boolean"
-	case ir.TimeAttribute:
+	if t == ir.TimeAttribute {
 		return "time, RFC 3339 in UTC"
-	case ir.TextAttribute:
 	}
-	return "string"
+	return string(t)
 }
 
+// presence says when an attribute is written.
 func presence(a ir.Attribute) string {
 	switch a.Presence {
 	case ir.Nullable:
 		return "where known"
 	case ir.NonZero:
-		switch a.Type {
-		case ir.IntegerAttribute:
-			return "unless 0"
-		case ir.BooleanAttribute:
-			return "only when true"
-		case ir.TimeAttribute:
-			return "where known"
-		case ir.TextAttribute:
-			return "unless empty"
-		}
-	case ir.Always:
+		return map[ir.AttributeType]string{
+			ir.IntegerAttribute: "unless 0", ir.BooleanAttribute: "only when true", ir.TimeAttribute: "where known", ir.TextAttribute: "unless empty",
+		}[a.Type]
 	}
 	return "always"
 }

@@ -104,11 +104,11 @@ func (p *page) parameters() {
 		}
 		p.rows(param, param.Name)
 	}
-	null := "An optional parameter that is `null` counts as absent"
+	aboutNull := "An optional parameter that is `null` counts as absent"
 	if slices.ContainsFunc(p.tool.Values(), func(v *ir.Param) bool { return v.Nullable }) {
-		null += ", unless its type includes null"
+		aboutNull += ", unless its type includes null"
 	}
-	p.line("\n" + null + ". Unknown parameters are refused.")
+	p.line("\n" + aboutNull + ". Unknown parameters are refused.")
 	if len(oneOrMany) > 0 {
 		p.line("\nOf a parameter that takes one string or an array of strings: a string that holds a JSON array of strings is read as that array, and " +
 			"blank strings are dropped; if none is left, the parameter counts as absent: " + codes(oneOrMany) + ".")
@@ -118,14 +118,14 @@ func (p *page) parameters() {
 // rows writes a row for param, which is the value at path, and for all values nested in it. The members of an item are
 // at path[], but the item has no row: the row of its array describes it.
 func (p *page) rows(param *ir.Param, path string) {
-	fallback := ""
+	ifAbsent := ""
 	switch {
 	case param.Required:
-		fallback = "required"
+		ifAbsent = "required"
 	case param.Default != nil:
-		fallback = markdown.Code(ir.JSON(param.Default))
+		ifAbsent = markdown.Code(ir.JSON(param.Default))
 	}
-	p.WriteString(markdown.Row(markdown.Code(path), kind(param), fallback, markdown.Inline(param.Summary), constraints(param)))
+	p.WriteString(markdown.Row(markdown.Code(path), kind(param), ifAbsent, markdown.Inline(param.Summary), constraints(param)))
 	for param.Items != nil {
 		param, path = param.Items, path+"[]"
 	}
@@ -192,14 +192,16 @@ var repairTexts = []struct {
 	{contract.ToSpelling, ir.Array, "In allowed values of items, case does not matter, and `-` and `_` are the same"},
 }
 
-// repairs writes the repairs of arguments with the parameters that have them, if any has one.
+// repairs writes the section about repairs: a line for each repair with the names of its parameters. It writes nothing
+// if no parameter has a repair.
 func (p *page) repairs() {
 	var lines []string
 	for _, r := range repairTexts {
 		var names []string
 		for _, param := range p.tool.Values() {
-			clamped := param.Clamp != nil && r.repair == contract.ToBounds // it has a line of its own, below
-			if param.Kind == r.kind && slices.Contains(param.Repairs, r.repair) && !clamped && !slices.Contains(names, param.Name) {
+			ownLine := param.Clamp != nil && r.repair == contract.ToBounds // below
+			hasRepair := param.Kind == r.kind && slices.Contains(param.Repairs, r.repair)
+			if hasRepair && !ownLine && !slices.Contains(names, param.Name) {
 				names = append(names, param.Name)
 			}
 		}

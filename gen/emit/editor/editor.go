@@ -25,12 +25,9 @@ func Schema(kind string) []byte {
 			definitions = definitions.With(name, table(keys[name]))
 		}
 	}
-	schema := jsontext.New("$schema", "http://json-schema.org/draft-07/schema#", "title", titles()[kind])
+	titles := map[string]string{spec.ToolKind: "A tool, as convgen reads it", spec.ProjectKind: "tools.toml, as convgen reads it"}
+	schema := jsontext.New("$schema", "http://json-schema.org/draft-07/schema#", "title", titles[kind])
 	return jsontext.Pretty(append(schema, table(keys[kind])...).With("definitions", definitions))
-}
-
-func titles() map[string]string {
-	return map[string]string{spec.ToolKind: "A tool, as convgen reads it", spec.ProjectKind: "tools.toml, as convgen reads it"}
 }
 
 // reachable returns the kind from and the kinds of the tables that a table of that kind can contain, at any depth.
@@ -67,7 +64,7 @@ func table(keys []spec.Key) jsontext.Object {
 	return object
 }
 
-// property returns the schema of the value of a key, after its description. A value of any type has only a description.
+// property returns the description of a key, and the schema of its value. A value of any type has only a description.
 func property(k spec.Key) jsontext.Object {
 	typed := func(name string, more ...any) jsontext.Object { return jsontext.New("type", name).With(more...) }
 	text := typed("string")
@@ -97,7 +94,7 @@ func Reference() []byte {
 	b.WriteString("# Keys of specs\n")
 	keys := spec.Keys()
 	written := map[string]bool{}
-	var write func(kind, title string)
+	var write func(kind, title string) // writes the table of a kind, and then the tables of the kinds nested in it
 	write = func(kind, title string) {
 		if written[kind] {
 			return

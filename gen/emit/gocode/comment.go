@@ -43,12 +43,12 @@ func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " 
 func wrap(words []string) code {
 	lines := code{"//"}
 	for _, word := range words {
-		last := &lines[len(lines)-1]
-		if *last != "//" && utf8.RuneCountInString(*last)+utf8.RuneCountInString(word) > commentWidth+len("//") {
-			lines = append(lines, "//")
-			last = &lines[len(lines)-1]
+		last := lines[len(lines)-1]
+		if last != "//" && utf8.RuneCountInString(last+word) > len("//")+commentWidth {
+			lines = append(lines, "// "+word)
+		} else {
+			lines[len(lines)-1] += " " + word
 		}
-		*last += " " + word
 	}
 	return lines
 }

@@ -31,26 +31,25 @@ func (g *generator) dispatch() (emit.File, error) {
 func (g *generator) handlers() []code {
 	var fields code
 	var names, params []string
-	add := func(name, typ string) {
+	addField := func(name, typ string) {
 		fields, names, params = append(fields, name+" "+typ), append(names, name), append(params, name+" "+typ)
 	}
 	for i := range g.contract.Families {
 		family := &g.contract.Families[i]
 		if handler, _ := uses(family); handler {
-			add(handlerField(family), qualifier(family.Import)+"Handler")
+			addField(handlerField(family), qualifier(family.Import)+"Handler")
 		}
 	}
-	runs := ""
+	andRunner := ""
 	if len(g.contract.CLIs) > 0 {
-		// The parameter exists even if no tool needs it yet, so that the first such tool requires no change in
-		// callers.
-		add("cli", "*"+pkgCommandline+"Runner")
-		runs = ", and the runner of command lines"
+		// The parameter exists even if no tool needs it yet, so that the first such tool requires no change in callers.
+		addField("cli", "*"+pkgCommandline+"Runner")
+		andRunner = ", and the runner of command lines"
 	}
 	return []code{
 		documented(block("type Handlers struct", fields...), "Handlers runs all tools. Use [NewHandlers] to make one."),
 		documented(block("func NewHandlers("+strings.Join(params, ", ")+") Handlers", "return Handlers{"+strings.Join(names, ", ")+"}"),
-			"NewHandlers returns Handlers with a handler for each family that has tools in Go"+runs+"."),
+			"NewHandlers returns Handlers with a handler for each family that has tools in Go"+andRunner+"."),
 	}
 }
 

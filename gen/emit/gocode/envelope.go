@@ -16,15 +16,11 @@ func envelope(tool *ir.Tool) []code {
 	var declarations []code
 	for i := range tool.Envelope.Elements {
 		e := &tool.Envelope.Elements[i]
-		root := e.Name == tool.Envelope.Root
-		if e.Bare() && !root {
-			continue // its parent holds it as text
+		isRoot := e.Name == tool.Envelope.Root
+		if isRoot || !e.Bare() { // a bare element is a string in the type of its parent
+			declarations = append(declarations, element(tool, e, isRoot))
 		}
-		declarations = append(declarations, element(tool, e, root))
-		if !root {
-			continue
-		}
-		if fields := paramFields(tool, e); len(fields) > 0 {
+		if fields := paramFields(tool, e); isRoot && len(fields) > 0 {
 			name := rootName(tool)
 			declarations = append(declarations, documented(
 				block("func New"+name+"(p "+paramsName(tool)+") "+name, "return "+name+"{"+strings.Join(fields, ", ")+"}"),
@@ -63,16 +59,16 @@ func element(tool *ir.Tool, e *ir.Element, root bool) code {
 		option = ",beside"
 	}
 	lines := code{"_ struct{}" + tags("element", e.Name+option)}
-	addField := func(name, typ, doc, tags string) {
-		lines = append(append(lines, comment(doc)...), name+" "+typ+tags)
+	addField := func(name, typ, doc, tag string) {
+		lines = append(append(lines, comment(doc)...), name+" "+typ+tag)
 	}
 	for _, a := range e.Attributes {
-		switch option, omitted := presence(a); {
-		case a.Fixed != "":
+		if a.Fixed != "" {
 			lines = append(lines, "_ struct{}"+tags("attr", a.Name, "fixed", a.Fixed))
-		default:
-			addField(a.GoName, attributeType(a), sentence(a.Summary)+omitted, tags("attr", a.Name+option))
+			continue
 		}
+		attributeOption, omitted := presence(a)
+		addField(a.GoName, attributeType(a), sentence(a.Summary)+omitted, tags("attr", a.Name+attributeOption))
 	}
 	if e.Body != ir.NoBody {
 		addField("Text", "string", bodyDoc(e.Body), tags("body", string(e.Body)))
@@ -97,28 +93,18 @@ func presence(a ir.Attribute) (option, words string) {
 	switch {
 	case a.Presence == ir.Nullable:
 		return "", " Omitted when nil."
-	case a.Presence != ir.NonZero:
+	case a.Presence == ir.Always:
 		return "", ""
-	case a.Type == ir.BooleanAttribute:
-		return ",omitzero", " Omitted when false."
-	case a.Type == ir.TextAttribute:
-		return ",omitzero", " Omitted when empty."
-	default:
-		return ",omitzero", " Omitted when zero."
 	}
+	zero := map[ir.AttributeType]string{ir.BooleanAttribute: "false", ir.TextAttribute: "empty", ir.IntegerAttribute: "zero", ir.TimeAttribute: "zero"}
+	return ",omitzero", " Omitted when " + zero[a.Type] + "."
 }
 
 func bodyDoc(b ir.Body) string {
-	switch b {
-	case ir.InlineBody:
-		return "Recorded text, written on one line."
-	case ir.LinesBody:
-		return "Recorded text that keeps its line breaks."
-	case ir.JSONBody:
-		return "A JSON text, written in a fence."
-	default:
-		return "Recorded text, written verbatim."
-	}
+	return map[ir.Body]string{
+		ir.InlineBody: "Recorded text, written on one line.", ir.LinesBody: "Recorded text that keeps its line breaks.",
+		ir.BlockBody: "Recorded text, written verbatim.", ir.JSONBody: "A JSON text, written in a fence.",
+	}[b]
 }
 
 func attributeType(a ir.Attribute) string {
@@ -131,8 +117,8 @@ func attributeType(a ir.Attribute) string {
 	return typ
 }
 
-// childType returns the type of the field for the children c, and the tags of this field. The tags are "" if the type
-// is a struct, because the tags in the struct name the element.
+// childType returns the type and the tags of the field for c, a child that is the element child. The tags are "" if the
+// type is a struct, because the tags in the struct name the element.
 func childType(tool *ir.Tool, c ir.Child, child *ir.Element) (typ, tag string) {
 	if child.Bare() {
 		options := ""

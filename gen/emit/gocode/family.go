@@ -93,8 +93,8 @@ func handlerInterface(family *ir.Family) code {
 	)
 }
 
-// familyCall emits the function Call of a family. Without a handler, a tool that needs one fails, and tools that run
-// command lines work.
+// familyCall emits the function Call of a family. A call of the function without a handler fails if the tool needs a
+// handler, and works if the tool runs a command line.
 func familyCall(family *ir.Family) code {
 	handler, cli := uses(family)
 	params := []string{ctxParam}
@@ -119,7 +119,7 @@ func familyCall(family *ir.Family) code {
 			cases = append(cases, caseClause(quoted(allNames), "return cli.Call(ctx, &"+tableName(tool)+", call)")...)
 			continue
 		}
-		for _, a := range tool.Aliases {
+		for _, a := range tool.Aliases { // a call under a former name becomes a call under the name
 			body = append(body, block("if call.Tool == "+strings.Join(quotedList(spellings(a.Name)), " || call.Tool == "),
 				"call = call.Renamed("+strconv.Quote(tool.Name)+", "+strconv.Quote(a.Until)+")")...)
 		}

@@ -68,11 +68,11 @@ func braces(t reflect.Type, typed bool, parts []string) string {
 	if typed {
 		name, limit = typeName(t), maxWidth
 	}
-	if line := name + "{" + strings.Join(parts, ", ") + "}"; width(line) <= limit && !strings.Contains(line, "\n") || len(parts) == 0 {
+	line := name + "{" + strings.Join(parts, ", ") + "}"
+	fits := width(line) <= limit && !strings.Contains(line, "\n")
+	isStrings := t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String // a column of words is harder to read
+	if fits || isStrings || len(parts) == 0 {
 		return line
-	}
-	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String { // a column of words is harder to read
-		return name + "{" + strings.Join(parts, ", ") + "}"
 	}
 	return name + "{\n" + strings.Join(parts, ",\n") + ",\n}"
 }
@@ -81,7 +81,7 @@ func braces(t reflect.Type, typed bool, parts []string) string {
 func width(line string) int {
 	n := 0
 	for i, piece := range strings.Split(line, mark) {
-		if i%2 == 1 {
+		if isPath := i%2 == 1; isPath { // between two marks
 			piece = path.Base(piece) + "."
 		}
 		n += utf8.RuneCountInString(piece)
@@ -115,9 +115,9 @@ func number(n float64) string {
 
 // stringLiteral returns s as a Go literal, in backquotes if s has quotes and nothing that must be escaped.
 func stringLiteral(s string) string {
-	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
-	if !strings.Contains(s, `"`) || !strconv.CanBackquote(s) || strings.ContainsFunc(s, hidden) {
-		return strconv.Quote(s)
+	isHidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	if strings.Contains(s, `"`) && strconv.CanBackquote(s) && !strings.ContainsFunc(s, isHidden) {
+		return "`" + s + "`"
 	}
-	return "`" + s + "`"
+	return strconv.Quote(s)
 }

@@ -14,42 +14,40 @@ type object struct {
 	variants *ir.Param // the object, if it has variants; nil for other objects and for a variant
 }
 
-// objectsIn returns the types of the objects in values, each before the types nested in it. where names the container
-// of the values, such as "the arguments of conv.create".
-func objectsIn(values []ir.Param, where string) []object {
+// objectsIn returns the types of the objects in values, each before the types nested in it. path is the path of the
+// object that has the values as members, or "" for the parameters of a tool or the fields of a result. where names these,
+// such as "the arguments of conv.create".
+func objectsIn(values []ir.Param, path, where string) []object {
 	var list []object
-	var walk func(p *ir.Param, path string)
-	walkMembers := func(path string, params []ir.Param) {
-		for i := range params {
-			walk(&params[i], strings.TrimPrefix(path+"."+params[i].Name, "."))
-		}
+	for i := range values {
+		p := &values[i]
+		list = append(list, objectsOf(p, strings.TrimPrefix(path+"."+p.Name, "."), where)...)
 	}
-	walk = func(p *ir.Param, path string) {
-		about := path + " in " + where
-		switch {
-		case p.Items != nil:
-			walk(p.Items, path+"[]")
-		case p.Key != "":
-			list = append(list, object{name: p.TypeName, about: about + ". Exactly one field is set: the one that " + p.Key + " names", variants: p})
-			for i := range p.Variants {
-				v := &p.Variants[i]
-				list = append(list, object{
-					name: v.TypeName, members: v.Members,
-					about: about + " if " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
-				})
-				walkMembers(path, v.Members)
-			}
-		case p.Kind == ir.Object:
-			list = append(list, object{name: p.TypeName, about: about, members: p.Members})
-			walkMembers(path, p.Members)
-		}
-	}
-	walkMembers("", values)
 	return list
 }
 
-// declaration returns the struct of an object, with what field returns for each member, or with one field for each
-// variant.
+// objectsOf returns the types of the objects in p, the value at path in where. If p is an object, its type is the first.
+func objectsOf(p *ir.Param, path, where string) []object {
+	about := path + " in " + where
+	switch {
+	case p.Items != nil:
+		return objectsOf(p.Items, path+"[]", where)
+	case p.Key != "":
+		list := []object{{name: p.TypeName, about: about + ". Exactly one field is set: the one that " + p.Key + " names", variants: p}}
+		for _, v := range p.Variants {
+			ofVariant := about + " if " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary))
+			list = append(list, object{name: v.TypeName, about: ofVariant, members: v.Members})
+			list = append(list, objectsIn(v.Members, path, where)...)
+		}
+		return list
+	case p.Kind == ir.Object:
+		return append([]object{{name: p.TypeName, about: about, members: p.Members}}, objectsIn(p.Members, path, where)...)
+	}
+	return nil
+}
+
+// declaration returns the struct type of an object. The struct has the lines that field returns for each member, or, if
+// the object has variants, a pointer to each.
 func (o object) declaration(field func(*ir.Param) code) code {
 	var lines code
 	for i := range o.members {

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,7 @@ func params(tool *ir.Tool) []code {
 	name := paramsName(tool)
 	root := object{name: name, about: "the arguments of " + tool.Name + ", valid and with defaults filled in, in the order of its spec", members: tool.Params}
 	var declarations []code
-	for _, o := range append([]object{root}, objectsIn(tool.Params, "the arguments of "+tool.Name)...) {
+	for _, o := range append([]object{root}, objectsIn(tool.Params, "", "the arguments of "+tool.Name)...) {
 		declarations = append(declarations, o.declaration(func(p *ir.Param) code {
 			return append(comment(fieldDoc(p)), p.GoName+" "+goType(p))
 		}))
@@ -30,10 +31,8 @@ func fieldDoc(p *ir.Param) string {
 	text := sentence(p.Summary)
 	bare := *p // in Go, null is nil, and one or many is always a list
 	bare.Nullable, bare.OneOrMany = false, false
-	want := table.Wants(&bare)
-	switch want {
-	case "a string", "an integer", "a number", "true or false", "an object": // the Go type says it
-	default:
+	impliedByType := []string{"a string", "an integer", "a number", "true or false", "an object"}
+	if want := table.Wants(&bare); !slices.Contains(impliedByType, want) {
 		text += " It is " + lowerFirst(want) + "."
 	}
 	if p.Default != nil {

@@ -77,11 +77,11 @@ func (g *generator) newSource(importPath, name, origin string) source {
 func (s source) declare(lines code) {
 	statement := jen.Null()
 	for i, piece := range strings.Split(strings.Join(lines, "\n"), mark) {
-		if i%2 == 0 { // code; otherwise an import path
+		if isPath := i%2 == 1; isPath { // between two marks
+			statement.Qual(piece, "")
+		} else {
 			statement.Op(piece)
-			continue
 		}
-		statement.Qual(piece, "")
 	}
 	s.Add(statement).Line()
 }

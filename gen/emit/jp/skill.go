@@ -67,12 +67,12 @@ func definitions(c *ir.Contract, s *ir.Skill) []string {
 // relative returns the relative path from one folder to another. Both are slash-separated and relative to the same
 // root.
 func relative(from, to string) string {
-	f, t := strings.Split(path.Clean(from), "/"), strings.Split(path.Clean(to), "/")
-	if f[0] == "." { // from is the root itself
-		f = f[1:]
+	up, down := strings.Split(path.Clean(from), "/"), strings.Split(path.Clean(to), "/")
+	if up[0] == "." { // from is the root itself
+		up = nil
 	}
-	for len(f) > 0 && len(t) > 0 && f[0] == t[0] {
-		f, t = f[1:], t[1:]
+	for len(up) > 0 && len(down) > 0 && up[0] == down[0] { // a folder above both
+		up, down = up[1:], down[1:]
 	}
-	return path.Join(strings.Repeat("../", len(f)), strings.Join(t, "/"))
+	return path.Join(strings.Repeat("../", len(up)), strings.Join(down, "/"))
 }

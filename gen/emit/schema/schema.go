@@ -29,8 +29,7 @@ func Target() emit.Target {
 	return emit.Target{Name: to.Name, Lower: &to, Define: define, Emit: Emit}
 }
 
-// lowering describes how tools are lowered for a schema, which has no limits on names and describes only the
-// arguments.
+// lowering describes how tools are lowered for a schema, which has no limits on names and describes only the arguments.
 func lowering() lower.Target {
 	return lower.Target{Name: "schema", Schema: true, Dots: true, Terse: true}
 }
@@ -60,8 +59,8 @@ func Of(tool *ir.Tool) jsontext.Object {
 // Compact returns the schema of a tool on one line.
 func Compact(tool *ir.Tool) string { return ir.JSON(Of(tool)) }
 
-// object returns the schema of a closed object. Its members are those in first, which are schemas and all required, and
-// then params.
+// object returns the schema of an object that has only the given members: those in first, which are required, and then
+// params. first has the schema of each of its members.
 func object(text *lower.Text, params []ir.Param, first jsontext.Object) jsontext.Object {
 	properties := append(jsontext.Object{}, first...)
 	var required []string
@@ -82,8 +81,8 @@ func object(text *lower.Text, params []ir.Param, first jsontext.Object) jsontext
 	return object.With("additionalProperties", false)
 }
 
-// property returns the schema of a parameter or member. Its description comes right after its type, or before its
-// alternatives.
+// property returns the schema of a parameter or member. The description and the default come right after the type or, if
+// there are alternatives, before them.
 func property(text *lower.Text, p *ir.Param) jsontext.Object {
 	var about jsontext.Object
 	if words := text.Of(p); words != "" {
@@ -121,10 +120,10 @@ func value(text *lower.Text, p *ir.Param) jsontext.Object {
 			schema = schema.With("items", property(text, p.Item()))
 		}
 	}
-	switch {
-	case len(alternatives) == 0 && !p.Nullable:
+	if len(alternatives) == 0 && !p.Nullable {
 		return schema
-	case schema != nil:
+	}
+	if schema != nil {
 		alternatives = append(alternatives, schema)
 	}
 	if p.Nullable {

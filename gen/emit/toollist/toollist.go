@@ -14,9 +14,9 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// MCP returns the target for the Model Context Protocol, in the form of a tools/list answer. Its limit on names
-// leaves room for the prefix with the server's name that clients add before they pass a name to an API with a limit
-// of 64 characters. Claude Code silently cuts a description at 2048 characters.
+// MCP returns the target for the Model Context Protocol, in the form of a tools/list answer. An API that gets a name from
+// a client accepts 64 characters, and the client puts a prefix with the server's name before it, so names have less.
+// Claude Code silently cuts a description at 2048 characters.
 func MCP() emit.Target {
 	return target("mcp/tools.json", lower.Target{Name: "mcp", Schema: true, Dots: true, MaxName: 64 - len("mcp__convtools__"), MaxDescription: 2048},
 		func(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
@@ -61,42 +61,46 @@ func Responses() emit.Target {
 		})
 }
 
+// entryFunc returns the entry of a tool in a list, with the given text and schema.
+type entryFunc func(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object
+
 // target returns a target whose only file is a list of all tools. The path of the file is relative to the output
-// folder. entry returns the entry of a tool, with the text of the tool and its schema. If the target has groups, the
-// entries of a group are together, where the first of them would be.
-func target(file string, to lower.Target, entry func(*ir.Tool, *lower.Text, jsontext.Object) jsontext.Object) emit.Target {
+// folder.
+func target(file string, to lower.Target, entry entryFunc) emit.Target {
 	define := func(_ *ir.Contract, tool *ir.Tool, schemas emit.Schemas) []byte {
 		text := lower.Brief(to, tool)
 		return []byte(ir.JSON(entry(tool, &text, schemas(tool))))
 	}
-	return emit.Target{Name: to.Name, Lower: &to, List: file, Define: define, Emit: func(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
-		list := []any{}
-		groups := map[string]*group{}
-		for _, tool := range c.Tools() {
-			text := lower.Brief(to, tool)
-			if len(text.Problems) > 0 {
-				return nil, fmt.Errorf("tool list of %s: %s", to.Name, strings.Join(text.Problems, "; "))
-			}
-			definition := entry(tool, &text, schemas(tool))
-			if text.Group == "" {
-				list = append(list, definition)
-				continue
-			}
-			g := groups[text.Group]
-			if g == nil {
-				g = &group{index: len(list)}
-				groups[text.Group] = g
-				list = append(list, nil) // the group's place; set below
-			}
-			g.tools = append(g.tools, definition)
-			list[g.index] = jsontext.New("type", "namespace", "name", text.Group, "description", "The tools whose names begin with "+text.Group+".", "tools", g.tools)
-		}
-		return []emit.File{{Path: path.Join(c.Targets.Generated, file), Data: jsontext.Pretty(list)}}, nil
-	}}
+	emitList := func(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
+		list, err := entries(to, entry, c.Tools(), schemas)
+		return []emit.File{{Path: path.Join(c.Targets.Generated, file), Data: jsontext.Pretty(list)}}, err
+	}
+	return emit.Target{Name: to.Name, Lower: &to, List: file, Define: define, Emit: emitList}
 }
 
-// group is the tools of one namespace and its index in a list.
-type group struct {
-	index int
-	tools []any
+// entries returns the list of tools. If the target has groups, each group is one entry, which contains the entries of
+// its tools. entries returns an error if the target would refuse a tool.
+func entries(to lower.Target, entry entryFunc, tools []*ir.Tool, schemas emit.Schemas) ([]any, error) {
+	list := []any{}
+	indexes, groups := map[string]int{}, map[string][]any{} // by group: its index in list, and the entries of its tools
+	for _, tool := range tools {
+		text := lower.Brief(to, tool)
+		if len(text.Problems) > 0 {
+			return nil, fmt.Errorf("tool list of %s: %s", to.Name, strings.Join(text.Problems, "; "))
+		}
+		definition := entry(tool, &text, schemas(tool))
+		if text.Group == "" {
+			list = append(list, definition)
+			continue
+		}
+		groups[text.Group] = append(groups[text.Group], definition)
+		namespace := jsontext.New("type", "namespace", "name", text.Group, "description", "The tools whose names begin with "+text.Group+".", "tools", groups[text.Group])
+		if index, exists := indexes[text.Group]; exists {
+			list[index] = namespace // with one more tool
+		} else {
+			indexes[text.Group] = len(list)
+			list = append(list, namespace)
+		}
+	}
+	return list, nil
 }

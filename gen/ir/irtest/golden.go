@@ -1,6 +1,7 @@
 package irtest
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 )
 
 // Golden compares files with those under testdata/golden of the package under test, which must hold no other files.
-// With UPDATE_GOLDEN=1 in the environment it writes them instead; read the difference before you commit it.
+// With UPDATE_GOLDEN=1 in the environment, Golden first writes the files there; read the difference before you commit it.
 func Golden(t testing.TB, files []emit.File) {
 	t.Helper()
 	const dir = "testdata/golden"
@@ -25,10 +26,7 @@ func Golden(t testing.TB, files []emit.File) {
 		}
 		want[name] = true
 		if update {
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, f.Data, 0o644)); err != nil {
 				t.Fatal(err)
 			}
 		}

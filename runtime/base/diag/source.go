@@ -9,8 +9,7 @@ import (
 // byteOrderMark is U+FEFF in UTF-8. Editors hide it, so it takes no column.
 const byteOrderMark = "\uFEFF"
 
-// Source is the text of a file with an index of its lines. It turns byte offsets into a [Span], so that all positions
-// count lines and columns alike.
+// Source is the text of a file with an index of its lines. All positions in a [Span] come from a Source.
 type Source struct {
 	text   []byte
 	starts []int // offset of the first character of each line
@@ -22,14 +21,12 @@ func NewSource(text []byte) *Source {
 	if bytes.HasPrefix(text, []byte(byteOrderMark)) {
 		s.starts[0] = len(byteOrderMark)
 	}
-	for i := 0; ; {
-		n := bytes.IndexByte(text[i:], '\n')
-		if n < 0 {
-			return s
+	for i, b := range text {
+		if b == '\n' {
+			s.starts = append(s.starts, i+1)
 		}
-		i += n + 1
-		s.starts = append(s.starts, i)
 	}
+	return s
 }
 
 // Span returns the span of the half-open byte range [start, end). Offsets outside the text are moved to its nearest
@@ -53,9 +50,10 @@ func (s *Source) Line(n int) ([]byte, bool) {
 	if n < 1 || n > len(s.starts) || len(s.text) == 0 {
 		return nil, false
 	}
-	if n == len(s.starts) {
-		return s.text[s.starts[n-1]:], true
+	start := s.starts[n-1]
+	if isLast := n == len(s.starts); isLast {
+		return s.text[start:], true
 	}
-	text := s.text[s.starts[n-1] : s.starts[n]-1]
-	return bytes.TrimSuffix(text, []byte("\r")), true
+	lineFeed := s.starts[n] - 1
+	return bytes.TrimSuffix(s.text[start:lineFeed], []byte("\r")), true
 }

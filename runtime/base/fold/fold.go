@@ -3,39 +3,66 @@
 package fold
 
 import (
+	"encoding/binary"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Append appends text to dst, each rune replaced by [Rune] of it. Bytes that are not UTF-8 stay.
-//
-// A folded text contains another folded text exactly where the two texts match without regard to case.
+// Append appends text to dst, with [Rune] of each rune in place of the rune. Bytes that are not UTF-8 stay. In texts
+// that are folded so, a search for equal bytes finds what a search without regard to case finds.
 func Append(dst, text []byte) []byte {
-	for i := 0; i < len(text); {
-		b := text[i]
-		if b < utf8.RuneSelf {
-			if 'A' <= b && b <= 'Z' {
-				b += 'a' - 'A'
+	for len(text) > 0 {
+		if len(text) >= 8 {
+			if word := binary.LittleEndian.Uint64(text); word&high == 0 {
+				dst, text = binary.LittleEndian.AppendUint64(dst, lower(word)), text[8:]
+				continue
 			}
-			dst = append(dst, b)
-			i++
-			continue
 		}
-		r, size := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && size == 1 || isCaseless(r) {
-			dst = append(dst, text[i:i+size]...)
-		} else {
-			dst = utf8.AppendRune(dst, tableRune(r))
+		b, size := text[0], 1
+		switch {
+		case b < utf8.RuneSelf:
+			dst = append(dst, byte(lower(uint64(b)))) //nolint:gosec // a byte
+		case isCaselessByte(b):
+			for size < len(text) && isCaselessByte(text[size]) {
+				size++
+			}
+			dst = append(dst, text[:size]...)
+		default:
+			var r rune
+			r, size = utf8.DecodeRune(text)
+			if r == utf8.RuneError && size == 1 || isCaseless(r) {
+				dst = append(dst, text[:size]...)
+			} else {
+				dst = utf8.AppendRune(dst, tableRune(r))
+			}
 		}
-		i += size
+		text = text[size:]
 	}
 	return dst
 }
 
-// isCaseless reports whether a rune is in a large block of scripts without case: from the radicals of Han to Yi, and
-// Hangul.
-func isCaseless(r rune) bool { return 0x2E80 <= r && r < 0xA640 || 0xAC00 <= r && r < 0xD800 }
+// ones has 1 in each byte of a word, and high the highest bit of each byte.
+const (
+	ones = 0x0101010101010101
+	high = 0x80 * ones
+)
+
+// lower returns eight bytes of ASCII in lower case.
+func lower(word uint64) uint64 {
+	fromA, afterZ := word+(0x80-'A')*ones, word+(0x80-'Z'-1)*ones // the highest bits tell
+	return word | (fromA^afterZ)&high>>2
+}
+
+// isCaselessByte reports whether a byte is not ASCII and never begins a rune with case: it is inside of a rune, or begins
+// one from U+3000 to U+9FFF, or a rune of Hangul. Bytes that are not UTF-8 stay anyway.
+func isCaselessByte(b byte) bool { return 0x80 <= b && b < 0xC0 || 0xE3 <= b && b < 0xEE && b != 0xEA }
+
+// isCaseless reports whether a rune is in a large block without case, or in one of common punctuation: scripts from the
+// radicals of Han to Yi, Hangul, and punctuation, also of the width of Han.
+func isCaseless(r rune) bool {
+	return 0x2000 <= r && r < 0x2100 || 0x2E80 <= r && r < 0xA640 || 0xAC00 <= r && r < 0xD800 || 0xFF00 <= r && r < 0xFF21
+}
 
 // alphabets has the folded runes of Latin, Greek, Cyrillic and Armenian.
 var alphabets struct {
@@ -43,7 +70,7 @@ var alphabets struct {
 	folded [0x590]rune
 }
 
-// tableRune is Rune, faster for the runes in alphabets.
+// tableRune returns Rune(r). For a rune of alphabets it looks the result up in a table, which its first call makes.
 func tableRune(r rune) rune {
 	if int(r) >= len(alphabets.folded) {
 		return Rune(r)

@@ -23,6 +23,9 @@ func TestRune(t *testing.T) {
 		if fold.Rune(folded) != folded {
 			t.Fatalf("%U is folded to %U, and that to %U", r, folded, fold.Rune(folded))
 		}
+		if got := string(fold.Append(nil, []byte(string(r)))); got != string(folded) {
+			t.Fatalf("%U is folded to %U by Rune, and to %q by Append", r, folded, got)
+		}
 	}
 }
 
@@ -30,7 +33,7 @@ func TestAppend(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"": "", "AbZ[`": "abz[`", "K\u212a": "kk", "\u017fS": "ss", "\u1e9e": "\u00df", "\u0130": "\u0130", "ΟΔΟΣ": "οδος",
-		"東ガ": "東ガ", "\xffA\x00\xc3": "\xffa\x00\xc3", "\u0345Ι": "\u03b9\u03b9",
+		"東ガ": "東ガ", "\xffA\x00\xc3": "\xffa\x00\xc3", "\xe4A\xb8É\xed\xa0\x80Ｂ": "\xe4a\xb8é\xed\xa0\x80ｂ", "\u0345Ι": "\u03b9\u03b9",
 	} {
 		if got := fold.Append([]byte(">"), []byte(text)); string(got) != ">"+want {
 			t.Errorf("%q: %q, want %q", text, got[1:], want)

@@ -4,6 +4,7 @@
 package near
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,49 +23,53 @@ func Name(name string, known []string) string {
 		return ""
 	}
 	best, bestDistance := "", 0
-	for _, k := range known {
+	for _, k := range slices.Sorted(slices.Values(known)) {
 		if k == name {
 			return k
 		}
 		if len(k) > maxName {
 			continue
 		}
-		d, near := distance(name, k)
-		if near && (best == "" || d < bestDistance || d == bestDistance && k < best) {
+		d, isNear := distance(name, k)
+		if isNear && (best == "" || d < bestDistance) {
 			best, bestDistance = k, d
 		}
 	}
 	return best
 }
 
-// distance returns the distance of two names, and reports whether they are near. If they are not, the distance means
-// nothing. A prefix and swapped letters have distance 1.
-func distance(a, b string) (int, bool) {
+// distance returns the number of edits between two names, without regard to case and separators, and whether they are
+// near, as [Name] says; otherwise the number means nothing. For a near prefix and two swapped letters it is 1.
+func distance(a, b string) (edits int, isNear bool) {
 	foldedA, foldedB := fold(a), fold(b)
 	longer := max(utf8.RuneCountInString(foldedA), utf8.RuneCountInString(foldedB))
-	d, near := Edits(foldedA, foldedB, longer/3)
-	switch {
-	case near && d == 0:
+	edits, isNear = Edits(foldedA, foldedB, longer/3)
+	if edits == 0 && isNear {
 		return 0, true
-	case isPrefix(foldedA, foldedB, b), isPrefix(foldedB, foldedA, a):
-		return 1, true
-	case len(foldedB) == 2 && foldedA == foldedB[1:]+foldedB[:1]:
+	}
+	areSwapped := len(foldedB) == 2 && foldedA == foldedB[1:]+foldedB[:1]
+	if areSwapped || isNearPrefix(foldedA, b) || isNearPrefix(foldedB, a) {
 		return 1, true
 	}
-	return d, near
+	return edits, isNear
 }
 
-// isPrefix reports whether start is a prefix of whole, has three bytes or more, and is half of whole or ends at a
-// separator of name. whole is the folded name.
-func isPrefix(start, whole, name string) bool {
-	if len(start) < 3 || !strings.HasPrefix(whole, start) {
+// isNearPrefix reports whether the folded text start begins a name, has three bytes or more, and is half of the name or
+// ends at one of the name's separators.
+func isNearPrefix(start, name string) bool {
+	folded := fold(name)
+	if len(start) < 3 || !strings.HasPrefix(folded, start) {
 		return false
 	}
-	enough := 2*len(start) >= len(whole)
-	for i, r := range name {
-		enough = enough || isSeparator(r) && fold(name[:i]) == start
+	if 2*len(start) >= len(folded) {
+		return true
 	}
-	return enough
+	for i, r := range name {
+		if isSeparator(r) && fold(name[:i]) == start {
+			return true
+		}
+	}
+	return false
 }
 
 // fold returns s in lower case and without separators.
@@ -79,14 +84,15 @@ func fold(s string) string {
 
 func isSeparator(r rune) bool { return r == '_' || r == '-' || r == ' ' }
 
-// Edits returns the optimal string alignment distance of two strings in characters: insertions, deletions,
-// replacements and swaps of neighbours count one each. It reports whether the distance is at most limit; if the lengths
-// alone differ by more, the returned distance is 0.
+// Edits returns the number of edits that make one string of another, and reports whether it is at most limit. An edit
+// inserts, deletes or replaces a character, or swaps two neighbours (the optimal string alignment distance). If the
+// lengths alone differ by more than limit, Edits returns 0 and false.
 func Edits(a, b string, limit int) (int, bool) {
 	from, to := []rune(a), []rune(b)
 	if len(from)-len(to) > limit || len(to)-len(from) > limit {
 		return 0, false
 	}
+	// current[j] is the number of edits from from[:i] to to[:j]; previous has those of i-1, and before those of i-2.
 	before, previous, current := make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1)
 	for j := range previous {
 		previous[j] = j

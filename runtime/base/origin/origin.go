@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// AllowsHost reports whether a server answers a request with this Host header. It allows the given names. Any other
-// host has to name the loopback interface or, if the request is known to have come in on another interface, be an IP
-// address, which nobody can point elsewhere.
+// AllowsHost reports whether a server may answer a request with the request's Host header. It allows the given names,
+// and names of the loopback interface. A request that is known to have come in on another interface may have an IP
+// address instead: nobody can point an address, unlike a name, elsewhere.
 func AllowsHost(r *http.Request, allowed []string) bool {
 	host := hostOnly(r.Host)
 	if host == "" {
@@ -33,21 +33,26 @@ func AllowsHost(r *http.Request, allowed []string) bool {
 	return err == nil
 }
 
-// Allows reports whether a server answers a request with this Origin header. It allows a request without one: only
-// browsers send it. Besides the given origins it allows those on this machine, if the Host header names this machine.
+// Allows reports whether a server may answer a request with the request's Origin header. It allows a request without
+// Origin, because only browsers send that header, and the given origins. If the Host header names this machine, it also
+// allows an origin on this machine.
 func Allows(r *http.Request, allowed []string) bool {
 	values := r.Header.Values("Origin")
-	if len(values) != 1 {
-		return len(values) == 0 // no browser sends several
+	if len(values) == 0 {
+		return true
+	}
+	if len(values) > 1 { // no browser sends several
+		return false
 	}
 	if slices.Contains(allowed, values[0]) {
 		return true
 	}
-	origin, err := url.Parse(values[0])
-	if err != nil || (origin.Scheme != "http" && origin.Scheme != "https") || origin.Path != "" || origin.RawQuery != "" || origin.User != nil {
+	u, err := url.Parse(values[0])
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
-	return IsLoopback(origin.Hostname()) && IsLoopback(hostOnly(r.Host))
+	isOrigin := u.Path == "" && u.RawQuery == "" && u.User == nil
+	return isOrigin && IsLoopback(u.Hostname()) && IsLoopback(hostOnly(r.Host))
 }
 
 // Check returns an error for an origin to allow that no browser would send.
@@ -59,22 +64,20 @@ func Check(origin string) error {
 	return nil
 }
 
-// CheckHost returns an error for a name to allow that no client would send in a Host header. There is no name for all
-// hosts: it would let in every page with a name that its owner points here.
+// CheckHost returns an error for a name that is not a host, with or without a port: no client sends such a Host header.
+// There is no name for all hosts, such as "*": any page could get in under a name of its owner's.
 func CheckHost(name string) error {
 	host, port, err := net.SplitHostPort(name)
-	if err != nil {
+	if err != nil { // there is no port
 		host, port = hostOnly(name), "0"
 	}
-	_, notNumber := strconv.ParseUint(port, 10, 16)
-	_, notAddress := netip.ParseAddr(host)
-	odd := strings.ContainsFunc(host, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
-	})
-	if notNumber != nil || notAddress != nil && (odd || host == "") {
-		return fmt.Errorf("%q is not the name of a host: each has to be given by itself, such as tools.example or tools.example:8080", name)
+	_, portErr := strconv.ParseUint(port, 10, 16)
+	_, addressErr := netip.ParseAddr(host)
+	isName := host != "" && strings.Trim(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") == ""
+	if portErr == nil && (addressErr == nil || isName) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%q is not the name of a host: each has to be given by itself, such as tools.example or tools.example:8080", name)
 }
 
 // hostOnly returns a host without its port.

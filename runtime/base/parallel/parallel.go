@@ -12,9 +12,9 @@ import (
 // maxWorkers is the greatest number of goroutines: more readers of files slow each other down.
 const maxWorkers = 8
 
-// Each calls work in several goroutines. The sequences that the calls get yield, together, each number from 0 to n-1
-// once, until the context is done. Each returns when all calls have returned. A call can set up what it needs before
-// it ranges over its sequence.
+// Each shares the numbers from 0 to n-1 among several goroutines. Each goroutine calls work once, with a sequence of the
+// goroutine's numbers: work can set up what it needs, and then range over the numbers. After the context is done, the
+// sequences end. Each returns when all calls of work have returned.
 func Each(ctx context.Context, n int, work func(numbers iter.Seq[int])) {
 	var next atomic.Int64
 	var workers sync.WaitGroup

@@ -34,8 +34,7 @@ type TooLargeError struct{ Most int64 }
 
 func (e *TooLargeError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.Most) }
 
-// Open opens a regular file for reading. It follows links. It does not wait for a writer of a FIFO; the error for a FIFO, a
-// directory or a device is [ErrNotRegular].
+// Open opens a regular file for reading, and follows links. The error for anything else is [ErrNotRegular].
 func Open(name string) (*os.File, fs.FileInfo, error) { return OpenFile(name, os.O_RDONLY, 0) }
 
 // OpenIn is [Open] for a file in a root. It follows links that stay in the root.
@@ -53,8 +52,7 @@ func OpenFileIn(root *os.Root, name string, flag int, mode fs.FileMode) (*os.Fil
 	return regular(root.OpenFile(name, flag|nonblock, mode))
 }
 
-// OpenDir opens a directory. It follows links. It does not wait for a writer of a FIFO; the error for anything that is no
-// directory is [syscall.ENOTDIR].
+// OpenDir opens a directory, and follows links. The error for a FIFO and for any other file is [syscall.ENOTDIR].
 func OpenDir(name string) (*os.Root, error) { return openDir(name, os.Stat, os.OpenRoot) }
 
 // OpenDirIn is [OpenDir] for a directory in a root. It follows links that stay in the root.
@@ -62,7 +60,7 @@ func OpenDirIn(root *os.Root, name string) (*os.Root, error) {
 	return openDir(name, root.Stat, root.OpenRoot)
 }
 
-// openDir opens a name if stat says that it is a directory. Without this check, opening a FIFO as a root would wait.
+// openDir opens the directory with a name, after stat has said that it is a directory: to open a FIFO would wait.
 func openDir(name string, stat func(string) (fs.FileInfo, error), open func(string) (*os.Root, error)) (*os.Root, error) {
 	info, err := stat(name)
 	if err == nil && !info.IsDir() {
@@ -74,8 +72,8 @@ func openDir(name string, stat func(string) (fs.FileInfo, error), open func(stri
 	return open(name)
 }
 
-// OpenNoFollow is [OpenIn] for a path, with slashes, that has no link in it. The error for a link is [ErrLink], also for one
-// that has just replaced a file or a directory.
+// OpenNoFollow is [OpenIn] for a path with slashes, but follows no link in the path. The error for a link is [ErrLink],
+// also for a link that replaces a file or a directory while OpenNoFollow runs.
 func OpenNoFollow(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	if dir, rest, below := strings.Cut(name, "/"); below {
 		inner, err := openDirNoFollow(root, dir)
@@ -148,8 +146,7 @@ func pathError(name string, err error) error {
 	return &fs.PathError{Op: "open", Path: name, Err: err}
 }
 
-// Read returns the content of a regular file, which it opens as [Open] does. The error for more than most bytes is a
-// [*TooLargeError].
+// Read returns the content of a file that [Open] opens. The error for more than most bytes is a [*TooLargeError].
 func Read(name string, most int64) ([]byte, error) {
 	f, _, err := Open(name)
 	return readOpened(f, err, most)
@@ -170,21 +167,23 @@ func readOpened(f *os.File, err error, most int64) ([]byte, error) {
 	return ReadAll(f, most)
 }
 
-// ReadAll returns the content of an open file, which may grow. The error for more than most bytes is a [*TooLargeError].
+// ReadAll returns the content of an open file. The error for more than most bytes is a [*TooLargeError].
 func ReadAll(f *os.File, most int64) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	var data bytes.Buffer
-	if info.Size() <= most { // a file that is too large is not read
-		data.Grow(int(max(0, info.Size())) + bytes.MinRead)
-		if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
-			return nil, err
-		}
+	tooLarge := &fs.PathError{Op: "read", Path: f.Name(), Err: &TooLargeError{Most: most}}
+	if info.Size() > most {
+		return nil, tooLarge
 	}
-	if max(info.Size(), int64(data.Len())) > most {
-		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: &TooLargeError{Most: most}}
+	var data bytes.Buffer
+	data.Grow(int(max(0, info.Size())) + bytes.MinRead)
+	if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
+		return nil, err
+	}
+	if int64(data.Len()) > most {
+		return nil, tooLarge
 	}
 	return data.Bytes(), nil
 }
@@ -206,8 +205,7 @@ func ReadDirIn(root *os.Root, name string, n int) ([]fs.DirEntry, error) {
 // tempPrefix begins the names of temporary files.
 const tempPrefix = ".convtools-"
 
-// Temporary reports whether a base name is one that [Stage] and [Write] give to temporary files. A temporary file that
-// nobody is writing was left by a process that was killed.
+// Temporary reports whether a base name is one of [Stage] and [Write]. A killed process may have left such a file.
 func Temporary(base string) bool { return strings.HasPrefix(base, tempPrefix) }
 
 // Stage writes a new file beside a name, with slashes, in a root, and returns the new name. Renaming the file to name
@@ -222,7 +220,7 @@ func StageUnsynced(root *os.Root, name string, data []byte, mode fs.FileMode) (t
 	return stage(root, name, data, mode, func(*os.File) error { return nil })
 }
 
-// stage is [Stage] with a function that returns after the disk has the file.
+// stage is [Stage] with a function that syncs the written file, or does nothing.
 func stage(root *os.Root, name string, data []byte, mode fs.FileMode, sync func(*os.File) error) (temp string, err error) {
 	temp = path.Join(path.Dir(name), fmt.Sprintf("%s%016x", tempPrefix, rand.Uint64()))
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -236,8 +234,8 @@ func stage(root *os.Root, name string, data []byte, mode fs.FileMode, sync func(
 	return temp, nil
 }
 
-// Write makes a file or replaces it, as a whole or not at all. The mode of the file is that of a file created with mode, also
-// if it replaces one with another mode. Write replaces a link; the directory has to exist.
+// Write makes a file or replaces a file, as a whole or not at all. The file has the mode of a file created with mode, also
+// if the replaced file had another one. Write replaces a link itself, not its target. The directory has to exist.
 func Write(name string, data []byte, mode fs.FileMode) error {
 	root, err := OpenDir(filepath.Dir(name))
 	if err != nil {
@@ -255,8 +253,7 @@ func Write(name string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// SyncDir returns after the disk has the names of the files in a directory. It does nothing on Windows and on file systems
-// that cannot sync directories.
+// SyncDir returns after the disk has the names in a directory. It does nothing where directories cannot be synced.
 func SyncDir(root *os.Root) error {
 	if runtime.GOOS == "windows" {
 		return nil

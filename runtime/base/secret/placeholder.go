@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// isPlaceholder reports whether a text that has the form of a secret is an example in a documentation, or repeats
-// characters in more than a third of its bytes.
+// isPlaceholder reports whether s has the form of a secret, but a word of examples or many repeated characters.
 func isPlaceholder(s string) bool {
 	const jwtIO = "IkpvaG4gRG9l" // "John Doe" in the example of jwt.io, which has the form of a real one
 	const longest = 200          // a longer secret may have any word in it
@@ -33,13 +32,10 @@ func repeated(s string) (n int) {
 // name of the user, or a port. before is the text between the scheme and s: the user and a colon.
 func isNoPassword(before, s string) bool {
 	isVariable := strings.ContainsAny(s[:1], "$<[(*#%") || strings.ContainsAny(s, "{}")
-	isName := func(r rune) bool { return r == '_' || 'A' <= r && r <= 'Z' }
-	isDigit := func(r rune) bool { return '0' <= r && r <= '9' }
-	all := func(is func(rune) bool) bool {
-		return !strings.ContainsFunc(s, func(r rune) bool { return !is(r) })
-	}
-	isPort := len(s) <= len("65535") && all(isDigit)
-	return isVariable || isPort || all(isName) || s+":" == before || slices.Contains(examplePasswords(), strings.ToLower(s))
+	isVariableName := strings.Trim(s, "_ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	isPort := len(s) <= len("65535") && strings.Trim(s, "0123456789") == ""
+	isUser := s+":" == before
+	return isVariable || isVariableName || isPort || isUser || slices.Contains(examplePasswords(), strings.ToLower(s))
 }
 
 func examplePasswords() []string {

@@ -15,7 +15,7 @@ import (
 // it is, otherwise a copy. A masked text stays the same if it is masked again.
 func Mask(text []byte) []byte {
 	var masked []byte
-	kept := 0 // text[:kept] is in masked, or a mark in its place
+	kept := 0 // masked has text[:kept], with a mark for each secret
 	for {
 		found := sharedTable().next(text, kept)
 		if found == nil {
@@ -34,8 +34,7 @@ func Mask(text []byte) []byte {
 // Has reports whether a text has a secret.
 func Has(text []byte) bool { return sharedTable().next(text, 0) != nil }
 
-// usualLength is more than the bytes of most secrets. maxLength is the greatest number of bytes of a secret that are
-// masked: the rest of a longer one stays.
+// usualLength is more than the bytes of most secrets. Of a longer secret, up to maxLength bytes are masked.
 const usualLength, maxLength = 512, 16 << 10
 
 // finding is a secret at text[start:end], or a placeholder there if kind is nil.
@@ -76,6 +75,7 @@ func sharedTable() *table {
 	return shared.table
 }
 
+// newTable returns a table with each literal twice: by its first three bytes, and by the three bytes at offset 1.
 func newTable() *table {
 	t := &table{literals: make([][]literal, 1)} // index 0 means none
 	// A word may also begin after an escape, as in \nTOKEN and %3DTOKEN.
@@ -92,7 +92,7 @@ func newTable() *table {
 				t.add(text[1:4], literal{text, 1, c})
 				continue
 			}
-			// The literal has three bytes: the secret's next byte stands after those at offset 1.
+			// Of a literal of three bytes, only two are at offset 1: any character of a secret follows them.
 			for _, next := range "-_.~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" {
 				t.add(text[1:]+string(next), literal{text, 1, c})
 			}
@@ -101,7 +101,7 @@ func newTable() *table {
 	return t
 }
 
-// add adds a literal, to be found by three bytes at its offset.
+// add adds a literal to the table, under the hash of the three bytes that are at the literal's offset.
 func (t *table) add(three string, l literal) {
 	h := hash([]byte(three + ".")) // the fourth byte does not matter
 	if t.indexes[h] == 0 {
@@ -119,7 +119,7 @@ func hash(text []byte) uint16 {
 
 // next returns the first secret in text[from:], or nil.
 func (t *table) next(text []byte, from int) *finding {
-	for i := from; i+4 <= len(text); i += 2 {
+	for i := from; i+4 <= len(text); i += 2 { // hash needs four bytes; every second offset is enough, see table
 		index := t.indexes[hash(text[i:])]
 		if index == 0 {
 			continue
@@ -131,13 +131,15 @@ func (t *table) next(text []byte, from int) *finding {
 				continue
 			}
 			found := l.kind.find(text, start, end)
-			if found != nil && found.kind != nil && found.start >= from {
+			if found == nil {
+				continue
+			}
+			if isSecret := found.kind != nil; isSecret && found.start >= from {
 				return found
 			}
-			if found != nil { // a placeholder, or a secret that begins before from: the search goes on after its end
-				i = max(i, found.end-2)
-				break
-			}
+			// A placeholder, or a secret that begins before from: the search goes on at found.end, after the loop adds 2.
+			i = max(i, found.end-2)
+			break
 		}
 	}
 	return nil
@@ -146,7 +148,8 @@ func (t *table) next(text []byte, from int) *finding {
 // maxBefore is the number of bytes before a literal that a kind looks at.
 const maxBefore = 32
 
-// find returns the secret or placeholder of the kind whose literal is text[start:after], or nil.
+// find returns the secret or placeholder of kind k whose literal is text[start:after], or nil if there is none. The
+// patterns of k match what is before the literal and what is after it.
 func (k *compiledKind) find(text []byte, start, after int) *finding {
 	if k.before != nil {
 		first := max(start-maxBefore, 0)
@@ -154,27 +157,30 @@ func (k *compiledKind) find(text []byte, start, after int) *finding {
 		if groups == nil {
 			return nil
 		}
-		start = first + groups[2] // the group, before the literal, belongs to the secret
+		groupStart := groups[2]
+		start = first + groupStart // the secret begins with the group
 	}
 	if isWord(text[start]) && !k.wordStart.Match(text[max(start-maxBefore, 0):start]) {
-		return nil
+		return nil // the secret begins within a word
 	}
 	groups := k.match(text[after:], usualLength)
-	if groups != nil && groups[1] > usualLength/2 { // it may be longer
+	if groups != nil && groups[1] > usualLength/2 { // the secret may be longer than usualLength
 		groups = k.match(text[after:], maxLength)
 	}
 	if groups == nil {
 		return nil
 	}
-	found, value := &finding{k, start, after + groups[1]}, after
-	if len(groups) > 2 { // the group alone is the secret
-		value = after + groups[2]
-		found.start, found.end = value, after+groups[3]
+	matchLength, valueStart := groups[1], after
+	found := &finding{k, start, after + matchLength}
+	if hasGroup := len(groups) > 2; hasGroup { // the group alone is the secret
+		valueStart = after + groups[2]
+		found.start, found.end = valueStart, after+groups[3]
 	}
 	// A word that goes on after the match has another form, unless the match ends at maxLength.
-	isLonger := found.end < len(text) && groups[1] < maxLength && isWord(text[found.end-1]) && isWord(text[found.end])
-	valueText := string(text[value:found.end])
-	if isLonger || isPlaceholder(valueText) || k.chosen && isNoPassword(string(text[after:value]), valueText) {
+	isLonger := found.end < len(text) && matchLength < maxLength && isWord(text[found.end-1]) && isWord(text[found.end])
+	value := string(text[valueStart:found.end])
+	isNoSecret := k.chosen && isNoPassword(string(text[after:valueStart]), value) // a person chooses such a secret
+	if isLonger || isNoSecret || isPlaceholder(value) {
 		found.kind = nil
 	}
 	return found

@@ -9,8 +9,8 @@ import (
 // maxQuoted is the number of characters that [Quote] repeats.
 const maxQuoted = 80
 
-// Cut returns s if it has at most chars characters, otherwise its first chars-1 characters and "…". Escapes of hidden
-// characters count as well: text for a place of limited size is made visible first.
+// Cut returns s if it has at most chars characters, otherwise its first chars-1 characters and "…". A caller who makes
+// hidden characters visible does so before Cut, because escapes are longer.
 func Cut(s string, chars int) string {
 	first, _, omitted := Ends(s, chars, 0)
 	if omitted == 0 || chars <= 0 {

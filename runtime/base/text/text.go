@@ -48,7 +48,8 @@ func Source(s, keep string) string {
 // between tokens becomes a space. Bytes that are not UTF-8 become U+FFFD.
 func JSON[T ~string | ~[]byte](s T) []byte { return appendForm(nil, string(s), jsonText) }
 
-// AppendSource appends [Source] of s to dst. The end of dst is the text before s: a joiner may belong to it.
+// AppendSource appends [Source] of s to dst, as the text that follows dst: whether a joiner at the start of s stays
+// depends on the end of dst.
 func AppendSource(dst []byte, s, keep string) []byte {
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
@@ -99,15 +100,15 @@ func appendForm(dst []byte, s string, f form) []byte {
 		n := unchanged(s[i:], dst, f)
 		dst = append(dst, s[i:i+n]...)
 		i += n
-		// Replace hidden characters up to the next one that stays.
+		// Replace characters up to the next one that stays. Printable ASCII always stays.
 		for i < len(s) && (s[i] < ' ' || s[i] >= 0x7f) {
 			r, size := utf8.DecodeRuneInString(s[i:])
 			if keeps(r, size, f) && stays(r, dst) {
 				break
 			}
 			i += size
-			if r == '\r' && f != jsonText && i < len(s) && s[i] == '\n' {
-				continue // the line feed ends the line
+			if strings.HasPrefix(s[i:], "\n") && r == '\r' && f != jsonText {
+				continue // a line feed alone takes the place of CRLF
 			}
 			dst = appendReplacement(dst, r, f)
 		}
@@ -126,7 +127,8 @@ func unchanged(s string, before []byte, f form) int {
 		if !keeps(r, size, f) {
 			return i
 		}
-		if IsHidden(r) && !(joins(r) && mayJoin(r, lastRune(s[:i], before))) {
+		canJoin := joins(r) && mayJoin(r, lastRune(s[:i], before))
+		if IsHidden(r) && !canJoin {
 			return i
 		}
 		i += size
@@ -134,8 +136,7 @@ func unchanged(s string, before []byte, f form) int {
 	return len(s)
 }
 
-// keeps reports whether a form allows r. It does not allow a byte that is not UTF-8, for which r is U+FFFD and size 1.
-// It says nothing of hidden characters.
+// keeps reports whether a form allows r if r is not hidden. A byte that is not UTF-8, of size 1, is not allowed.
 func keeps(r rune, size int, f form) bool {
 	switch {
 	case r == '\n':
@@ -164,11 +165,12 @@ func appendReplacement(dst []byte, r rune, f form) []byte {
 	}
 }
 
+// appendJSONEscape appends r as an escape in a JSON string. A carriage return, which is between tokens, becomes a space.
 func appendJSONEscape(dst []byte, r rune) []byte {
 	switch {
 	case r == '\r':
 		return append(dst, ' ')
-	case r == utf8.RuneError:
+	case r == utf8.RuneError: // a byte that is not UTF-8
 		return utf8.AppendRune(dst, r)
 	case r < 0x10000:
 		return fmt.Appendf(dst, `\u%04x`, r)
@@ -187,6 +189,20 @@ func lastRune(s string, before []byte) rune {
 		return -1
 	}
 	return r
+}
+
+// LongestRun returns the greatest number of bytes b in s that follow each other.
+func LongestRun(s string, b byte) int {
+	longest, run := 0, 0
+	for i := range len(s) {
+		if s[i] != b {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
 }
 
 // Invalid returns the offset of the first byte that is not UTF-8, or -1.

@@ -23,10 +23,10 @@ func Truncate(s string, columns int) string {
 	if columns <= 0 {
 		return ""
 	}
-	used, cut := 0, 0 // columns; where s ends if an ellipsis follows
+	used, cut := 0, 0 // used are the columns of the runes so far; s[:cut] leaves a column for the ellipsis
 	before := rune(-1)
 	for i, r := range s {
-		if used <= columns-1 {
+		if used < columns {
 			cut = i
 		}
 		used += RuneWidth(r, before)
@@ -51,7 +51,9 @@ func RuneWidth(r, before rune) int {
 		return 0
 	case !isWide(r):
 		return 1
-	case before == zeroWidthJoiner && mayBeEmoji(r), 0x1f3fb <= r && r <= 0x1f3ff && isWide(before): // a part of an emoji, or its skin tone
+	case before == zeroWidthJoiner && mayBeEmoji(r): // a part of an emoji
+		return 0
+	case 0x1f3fb <= r && r <= 0x1f3ff && isWide(before): // the skin tone of an emoji
 		return 0
 	}
 	return 2

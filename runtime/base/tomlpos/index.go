@@ -103,9 +103,9 @@ type Statement struct {
 // Statements returns the statements in order, and reports whether the whole document was parsed.
 func (x *Index) Statements() (list []Statement, complete bool) { return x.statements, x.complete }
 
-// Lookup returns the position of the value at path, or else of its key, or of the nearest ancestor with a position. The
-// position of the document itself is the zero Span, the whole file. The value of a table with a header is the header,
-// brackets included; that of an array of tables is its first header. An array in an array has no position.
+// Lookup returns the position of the value at path or else of the key. If neither has a position, it returns that of the
+// nearest value around path, or the zero Span for the whole file. The position of a table with a header is the header,
+// brackets included; that of an array of tables is the first header. An array in an array has no position.
 func (x *Index) Lookup(path Path) diag.Span {
 	n, _ := x.find(path)
 	for ; n != nil; n = n.parent {

@@ -13,8 +13,8 @@ import (
 // maxNames is the greatest number of names in the path of a key.
 const maxNames = 128
 
-// Scan indexes a TOML document, TOML 1.1 included. It keeps src. It stops at the first text that its parser does not
-// know, and at keys of more than 128 names, see [Index.Deep]; what comes before is indexed.
+// Scan returns an index of a TOML document, also of TOML 1.1. The index refers to src. Scan stops at the first text
+// that its parser does not know, and at a key of more than 128 names, see [Index.Deep].
 func Scan(src []byte) *Index {
 	x := &Index{source: diag.NewSource(src), root: &node{}}
 	text := bytes.TrimPrefix(src, []byte("\uFEFF"))
@@ -23,9 +23,8 @@ func Scan(src []byte) *Index {
 	for s.tooDeep == (span{}) && s.NextExpression() {
 		s.addStatement(s.Expression())
 	}
-	// The parser's error has no field for depth.
-	var failed *unstable.ParserError
-	if errors.As(s.Error(), &failed) && strings.Contains(failed.Message, "nested") {
+	failed, ok := errors.AsType[*unstable.ParserError](s.Error())
+	if ok && strings.Contains(failed.Message, "nested") { // the error has no field for depth
 		s.tooDeep = s.span(s.Range(failed.Highlight))
 	}
 	x.complete = s.Error() == nil && s.tooDeep == (span{})
@@ -73,9 +72,9 @@ func (s *scanner) addStatement(expression *unstable.Node) {
 		if st.Array {
 			brackets = 2
 		}
-		end := name[len(name)-1].span.end
-		st.Start = bytes.LastIndexByte(s.src[:name[0].span.start], '[') + 1 - brackets
-		st.End = end + bytes.IndexByte(s.src[end:], ']') + brackets
+		nameStart, nameEnd := name[0].span.start, name[len(name)-1].span.end
+		st.Start = bytes.LastIndexByte(s.src[:nameStart], '[') + 1 - brackets
+		st.End = nameEnd + bytes.IndexByte(s.src[nameEnd:], ']') + brackets
 		s.addHeader(name, st)
 	} else {
 		whole := s.span(expression.Raw)
@@ -103,10 +102,10 @@ func (s *scanner) addHeader(name []part, st Statement) {
 func (s *scanner) addEntry(table *node, expression *unstable.Node) span {
 	name := s.name(expression)
 	n := s.define(table, name)
-	start := name[len(name)-1].span.end
-	start += bytes.IndexByte(s.src[start:], '=') + 1
-	start += len(s.src[start:]) - len(bytes.TrimLeft(s.src[start:], " \t"))
-	n.value = span{start, s.span(expression.Raw).end}
+	nameEnd := name[len(name)-1].span.end
+	afterEquals := nameEnd + bytes.IndexByte(s.src[nameEnd:], '=') + 1
+	blanks := len(s.src[afterEquals:]) - len(bytes.TrimLeft(s.src[afterEquals:], " \t"))
+	n.value = span{afterEquals + blanks, s.span(expression.Raw).end}
 	s.addChildren(n, expression.Value())
 	return n.value
 }
@@ -133,25 +132,25 @@ func (s *scanner) addChildren(n *node, value *unstable.Node) {
 	}
 }
 
-// define returns the node of a name in a table, and adds the nodes on the way that do not exist. A node that is new has
-// the position of its part of the name. If the name is too deep, define sets tooDeep and returns the node where it is.
+// define returns the node of a name in a table, and adds the nodes that do not exist. A new node has the position of
+// its part of the name. At a part that is too deep, define sets tooDeep and returns the node of that part.
 func (s *scanner) define(table *node, name []part) *node {
 	n := table
 	for i, p := range name {
 		n = n.child(p.text)
-		implied := i < len(name)-1
 		if n.names > maxNames {
 			s.tooDeep = p.span
 			return n
 		}
-		if n.key == (span{}) {
+		isNew := n.key == (span{})
+		if isNew {
 			n.key = p.span
-			if implied {
+		}
+		if isImplied := i < len(name)-1; isImplied {
+			if isNew {
 				n.value = p.span
 			}
-		}
-		if implied {
-			n = n.newest()
+			n = n.newest() // of an array of tables, the last element
 		}
 	}
 	return n

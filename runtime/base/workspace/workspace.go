@@ -10,16 +10,15 @@ import (
 // ConfigFile is the name of a project's configuration file, in its root.
 const ConfigFile = "convtools.toml"
 
-// Find returns the nearest directory, from dir upwards, that has a directory .jp or a file convtools.toml. The path
-// is absolute.
+// Find returns the nearest directory from dir upwards that has .jp or convtools.toml in it, as an absolute path.
 func Find(dir string) (string, bool) {
-	for dir := range Upwards(dir) {
-		if info, err := os.Stat(filepath.Join(dir, ".jp")); err == nil && info.IsDir() {
-			return dir, true
+	for candidate := range Upwards(dir) {
+		if info, err := os.Stat(filepath.Join(candidate, ".jp")); err == nil && info.IsDir() {
+			return candidate, true
 		}
-		// A dangling link counts: that its target is missing must be reported.
-		if info, err := os.Lstat(filepath.Join(dir, ConfigFile)); err == nil && !info.IsDir() {
-			return dir, true
+		// A link without a target counts: whoever reads the file reports that the target is missing.
+		if info, err := os.Lstat(filepath.Join(candidate, ConfigFile)); err == nil && !info.IsDir() {
+			return candidate, true
 		}
 	}
 	return "", false

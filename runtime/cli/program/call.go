@@ -77,8 +77,9 @@ commas, or the key more than once.`,
 	return cmd
 }
 
-// arguments returns the words after the tool's name as one JSON object, or nil if there are none. Words are a JSON
-// object, "-" for an object on standard input, or key=value pairs. The error is for other words, or that of reading.
+// arguments returns the arguments of a call as a JSON object, or nil if there are no words. words follow the tool's
+// name: they are a JSON object, or "-" for an object on standard input, or key=value pairs. Other words, and a failure
+// to read standard input, are errors.
 func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -104,9 +105,8 @@ func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, err
 	}
 }
 
-// pairs returns key=value words as a JSON object. A value becomes what the type of the tool's parameter says; a value
-// of another type stays a string, which the tool reports. The error is for a word without a key, and for a key that is
-// given twice although it takes one value.
+// pairs returns key=value words as a JSON object. A value that does not have the type of the tool's parameter stays a
+// string. Words without a key, and second values for a parameter that is no list, are errors.
 func pairs(tool contract.Tool, words []string) ([]byte, error) {
 	given := map[string]any{}
 	for _, word := range words {
@@ -116,27 +116,11 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 		}
 		declared := parameter(tool, key)
 		earlier, isRepeated := given[key]
-		list, isList := earlier.([]any)
-		var items []json.RawMessage
 		switch {
 		case isRepeated && declared.Type != "array":
 			return nil, fmt.Errorf("%s is given twice", key)
-		case declared.OneOrMany && !isRepeated:
-			given[key] = value
-		case declared.OneOrMany && !isList: // the second value
-			given[key] = []any{earlier, value}
-		case declared.OneOrMany:
-			given[key] = append(list, value)
-		case declared.Items != nil && declared.Items.Type != "string" && !strings.HasPrefix(value, "[") && json.Unmarshal([]byte("["+value+"]"), &items) == nil:
-			for _, item := range items { // numbers or booleans between commas
-				list = append(list, item)
-			}
-			given[key] = list
-		case declared.Type == "array" && !strings.HasPrefix(value, "["):
-			for item := range strings.SplitSeq(value, ",") {
-				list = append(list, strings.TrimSpace(item))
-			}
-			given[key] = list
+		case declared.Type == "array":
+			given[key] = listWith(declared, earlier, value)
 		case declared.Type != "string" && json.Valid([]byte(value)):
 			given[key] = json.RawMessage(value)
 		default:
@@ -150,6 +134,40 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 	return arguments, nil
 }
 
+// listWith returns the value of a list parameter: the items of earlier, the parameter's value so far or nil, and those
+// in text. The first text for a parameter that takes one item or a list is returned as a string, not as a list. A text
+// that begins with a bracket takes the place of earlier if it is JSON.
+func listWith(declared contract.Parameter, earlier any, text string) any {
+	if declared.OneOrMany { // commas do not separate items
+		switch earlier := earlier.(type) {
+		case nil:
+			return text
+		case []any:
+			return append(earlier, text)
+		default:
+			return []any{earlier, text}
+		}
+	}
+	if strings.HasPrefix(text, "[") {
+		if json.Valid([]byte(text)) {
+			return json.RawMessage(text)
+		}
+		return text
+	}
+	list, _ := earlier.([]any)
+	var numbers []json.RawMessage // or booleans
+	if declared.Items != nil && declared.Items.Type != "string" && json.Unmarshal([]byte("["+text+"]"), &numbers) == nil {
+		for _, number := range numbers {
+			list = append(list, number)
+		}
+		return list
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		list = append(list, strings.TrimSpace(item))
+	}
+	return list
+}
+
 // parameter returns a parameter of a tool by its name, or the zero Parameter.
 func parameter(tool contract.Tool, name string) contract.Parameter {
 	for _, p := range tool.Parameters {
@@ -160,7 +178,8 @@ func parameter(tool contract.Tool, name string) contract.Parameter {
 	return contract.Parameter{}
 }
 
-// completeCall completes the names of tools, and the names and values of their arguments.
+// completeCall returns completions of word, what is typed of the last word of a command line "call TOOL KEY=VALUE…".
+// args are the words between call and word. The completions are names of tools, keys of the tool, or key=value.
 func (p *CommandLine) completeCall(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const noFiles = cobra.ShellCompDirectiveNoFileComp
 	var words []cobra.Completion
@@ -174,10 +193,10 @@ func (p *CommandLine) completeCall(cmd *cobra.Command, args []string, word strin
 	if err != nil {
 		return nil, noFiles
 	}
-	key, prefix, hasKey := strings.Cut(word, "=")
+	key, typed, hasKey := strings.Cut(word, "=")
 	if !hasKey {
-		for _, p := range tool.Parameters {
-			words = append(words, p.Name+"=")
+		for _, parameter := range tool.Parameters {
+			words = append(words, parameter.Name+"=")
 		}
 		slices.Sort(words)
 		return words, noFiles | cobra.ShellCompDirectiveNoSpace
@@ -188,14 +207,15 @@ func (p *CommandLine) completeCall(cmd *cobra.Command, args []string, word strin
 			given[name] = value
 		}
 	}
-	for _, value := range values(cmd.Context(), family, tool, key, prefix, given) {
+	for _, value := range values(cmd.Context(), family, tool, key, typed, given) {
 		words = append(words, key+"="+text.Line(value))
 	}
 	return words, noFiles
 }
 
-// values returns the values of an argument for completion: the allowed ones, or those that the family knows.
-func values(ctx context.Context, family toolset.Family, tool contract.Tool, key, prefix string, given map[string]string) []string {
+// values returns the values that the argument key of a tool can have. If the schema does not list the values, the
+// tool's family finds some from what is typed and from the values of the other arguments.
+func values(ctx context.Context, family toolset.Family, tool contract.Tool, key, typed string, given map[string]string) []string {
 	declared := parameter(tool, key)
 	switch {
 	case len(declared.Enum) > 0 && declared.Type != "array":
@@ -203,15 +223,14 @@ func values(ctx context.Context, family toolset.Family, tool contract.Tool, key,
 	case declared.Type == "boolean":
 		return []string{"true", "false"}
 	case family.Arguments != nil:
-		return family.Arguments(ctx, tool.Name, key, prefix, given)
+		return family.Arguments(ctx, tool.Name, key, typed, given)
 	}
 	return nil
 }
 
 // asUsage returns the error for a flag that the tool ignores as one of wrong use, and any other error as it is.
 func asUsage(err error) error {
-	var ignored *toolset.IgnoredFlagError
-	if errors.As(err, &ignored) {
+	if _, ok := errors.AsType[*toolset.IgnoredFlagError](err); ok {
 		return cli.Usage(err)
 	}
 	return err

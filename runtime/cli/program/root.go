@@ -23,8 +23,7 @@ type CommandLine struct {
 	Commands func() []*cobra.Command
 }
 
-// Run runs one command line and returns the exit code. For the command call it builds no other command: scripts call
-// often.
+// Run runs one command line and returns the exit code. For call, which scripts run often, it builds no other command.
 func (p *CommandLine) Run(ctx context.Context, args []string) int {
 	var root *cobra.Command
 	if len(args) > 0 && args[0] == "call" {
@@ -79,8 +78,8 @@ func (p *CommandLine) checkConversationID() error {
 	return nil
 }
 
-// declareFlags adds the flags of families to the root, hidden: the parser has to know which of them take a value if
-// they come before the command. The root itself refuses them.
+// declareFlags adds the flags of all tool families to the root command, without showing them. The parser needs to know
+// whether a flag before the name of a command takes a value. Without a command, the root refuses such a flag.
 func (p *CommandLine) declareFlags(root *cobra.Command) {
 	runRoot := root.RunE
 	for _, f := range p.Registry.Flags() {

@@ -29,12 +29,12 @@ type sentence struct {
 	start, end int
 	terms      []string // in order; each as often as it occurs
 	value      float64  // the sum of the weights of the terms, each once
-	opens      bool     // the sentence ends with a colon: the next one belongs to it
+	endsColon  bool     // the sentence ends with a colon: the next sentence belongs to it
 }
 
-// BestPassage returns the passage of at most most bytes whose terms weigh the most: whole sentences, or lines if
-// these are shorter. Of several equal ones it returns the shortest, then the first. wider is the same passage with more
-// around it, of at most wide bytes. Of a text that is not longer than the limit, the whole is the passage.
+// BestPassage returns the passage of at most most bytes whose terms weigh the most: whole sentences, or lines if these
+// are shorter. Of passages of the same value it takes the shortest, then the first. wider is best with more of the text
+// around it, at most wide bytes in all. If the text is not longer than a limit, the passage for the limit is all of it.
 func BestPassage(r *terms.Reader, text []byte, weights Weights, most, wide int) (best, wider Passage) {
 	sentences := divide(text, most)
 	readTerms(r, text, sentences, weights)
@@ -43,7 +43,8 @@ func BestPassage(r *terms.Reader, text []byte, weights Weights, most, wide int) 
 		return whole, whole
 	}
 	for _, p := range candidates(sentences, weights, min(most, maxCore)) {
-		if p.Value > best.Value || p.Value == best.Value && p.End-p.Start < best.End-best.Start {
+		isShorter := p.End-p.Start < best.End-best.Start
+		if p.Value > best.Value || p.Value == best.Value && isShorter {
 			best = p
 		}
 	}
@@ -66,13 +67,13 @@ func LastPassage(text []byte, most int) Passage {
 	return p
 }
 
-// candidates returns for each sentence with a term the longest passage that begins there, ends with a sentence with a
-// term, and has at most most bytes, unless the sentence alone has more.
+// candidates returns one passage for each sentence that has a term. The passage begins with that sentence, ends with a
+// sentence that has a term, and is as long as most bytes allow. A sentence of more than most bytes is a passage alone.
 func candidates(sentences []sentence, weights Weights, most int) []Passage {
 	var passages []Passage
 	for first := range sentences {
 		if sentences[first].value == 0 {
-			continue
+			continue // no term
 		}
 		last := first
 		for last+1 < len(sentences) && sentences[last+1].end-sentences[first].start <= most {
@@ -89,31 +90,31 @@ func candidates(sentences []sentence, weights Weights, most int) []Passage {
 // maxCore is the most bytes of the part of a passage that is compared with others. The rest is added around it.
 const maxCore = 2000
 
-// leastValue is the share of the best passage's value, in percent, that other passages need.
-const leastValue = 35
+// leastPercent is the share of the best passage's value that other passages need.
+const leastPercent = 35
 
-// Several returns the best passages of a text that do not overlap, in the order of the text: each of at most most
-// bytes, and together of at most total unless the best one alone has more. It returns none if the text has no term with
-// a weight.
+// Several returns the best passages of a text, in the order of the text and without overlaps. Each has at most most
+// bytes, and all together at most total, unless the best passage alone has more. It returns none if the text has no term
+// with a weight.
 func Several(r *terms.Reader, text []byte, weights Weights, most, total int) []Passage {
 	sentences := divide(text, most)
 	readTerms(r, text, sentences, weights)
 	found := candidates(sentences, weights, most)
 	slices.SortStableFunc(found, func(p, q Passage) int { return cmp.Compare(q.Value, p.Value) })
 	var kept []Passage
+	room := total // the bytes that the kept passages leave of total
 	for _, p := range found {
-		if total <= 0 || p.Value*100 < found[0].Value*leastValue {
+		if room <= 0 || p.Value*100 < found[0].Value*leastPercent {
 			break
 		}
-		if slices.ContainsFunc(kept, func(k Passage) bool { return p.Start < k.End && k.Start < p.End }) {
+		overlaps := func(k Passage) bool { return p.Start < k.End && k.Start < p.End }
+		isBest, size := len(kept) == 0, p.End-p.Start
+		if slices.ContainsFunc(kept, overlaps) || size > room && !isBest {
 			continue
 		}
-		if len(kept) > 0 && p.End-p.Start > total {
-			continue
-		}
-		p = widen(sentences, p, min(most, p.End-p.Start+most/2)) // by at most a half of most
-		if size := p.End - p.Start; size <= total || len(kept) == 0 {
-			kept, total = append(kept, p), total-size
+		wide := widen(sentences, p, min(most, size+most/2))
+		if size = wide.End - wide.Start; size <= room || isBest {
+			kept, room = append(kept, wide), room-size
 		}
 	}
 	slices.SortFunc(kept, func(p, q Passage) int { return cmp.Compare(p.Start, q.Start) })
@@ -133,34 +134,37 @@ func widen(sentences []sentence, core Passage, most int) Passage {
 			p.End = s.end
 		}
 	}
-	for i := len(sentences) - 1; i >= 0; i-- {
-		if s := sentences[i]; s.end <= p.Start && p.End-s.start <= most {
+	for _, s := range slices.Backward(sentences) {
+		if s.end <= p.Start && p.End-s.start <= most {
 			p.Start = s.start
 		}
 	}
-	return closed(sentences, core, p, most)
+	return withoutColon(sentences, core, p, most)
 }
 
-// closed returns a widened passage changed so that it does not end with a colon, as in "because:". If there is room
-// when sentences before the core are dropped, it adds the next sentences. Otherwise it drops the last sentence, unless
-// that is in the core. A passage that does not end with a colon, or ends with the text, stays as it is.
-func closed(sentences []sentence, core, p Passage, most int) Passage {
+// withoutColon returns p, a passage around a core, changed so that it does not end with a colon, as in "because:". If
+// there is room when sentences before the core are dropped, it adds the next sentences. Otherwise it drops the last
+// sentence, unless the core has it. A passage without a colon at its end, or at the end of the text, stays as it is.
+func withoutColon(sentences []sentence, core, p Passage, most int) Passage {
 	last := slices.IndexFunc(sentences, func(s sentence) bool { return s.end == p.End })
-	if last < 0 || last+1 == len(sentences) || !sentences[last].opens {
+	if last < 0 || last+1 == len(sentences) || !sentences[last].endsColon {
 		return p
 	}
+	next := sentences[last+1:]
 	first := slices.IndexFunc(sentences, func(s sentence) bool { return s.start >= p.Start })
-	for from := first; sentences[from].start <= core.Start && from <= last; from++ {
-		if sentences[last+1].end-sentences[from].start > most {
-			continue // drop this sentence too
+	for _, from := range sentences[first : last+1] {
+		if from.start > core.Start {
+			break // no sentence of the core is dropped
 		}
-		p.Start = sentences[from].start
-		for _, s := range sentences[last+1:] {
-			if s.end-p.Start <= most {
-				p.End = s.end
+		if next[0].end-from.start <= most {
+			p.Start = from.start
+			for _, s := range next {
+				if s.end-p.Start <= most {
+					p.End = s.end
+				}
 			}
+			return p
 		}
-		return p
 	}
 	if p.End > core.End && last > first {
 		p.End = sentences[last-1].end
@@ -168,26 +172,24 @@ func closed(sentences []sentence, core, p Passage, most int) Passage {
 	return p
 }
 
-// passageOf returns the passage from start to end, with the value of its sentences.
+// passageOf returns the passage from start to end with its value: the weight of each term in its sentences, once, and a
+// share of the weights of two terms side by side, once for each pair.
 func passageOf(sentences []sentence, start, end int, weights Weights) Passage {
 	counted, countedPairs := map[string]bool{}, map[[2]string]bool{}
 	p := Passage{Start: start, End: end}
 	for _, s := range sentences {
-		last := ""
+		before := "" // the term just before t; empty for none
 		for _, t := range s.terms {
-			if t == "" { // other words are between
-				last = ""
-				continue
-			}
-			if !counted[t] {
+			if t != "" && !counted[t] {
 				counted[t] = true
 				p.Value += weights[t]
 			}
-			if pair := [2]string{last, t}; last != "" && last != t && !countedPairs[pair] {
+			pair, isPair := [2]string{before, t}, before != "" && t != "" && before != t
+			if isPair && !countedPairs[pair] {
 				countedPairs[pair] = true
-				p.Beside += besideCounts * (weights[last] + weights[t])
+				p.Beside += besideCounts * (weights[before] + weights[t])
 			}
-			last = t
+			before = t
 		}
 	}
 	p.Value += p.Beside
@@ -197,8 +199,8 @@ func passageOf(sentences []sentence, start, end int, weights Weights) Passage {
 // besideCounts is the share of the weights of two adjacent terms that their pair adds.
 const besideCounts = 0.2
 
-// readTerms sets the terms with a weight, and the value, of each sentence. After such a term, an empty one stands for
-// words without a weight; function words do not count.
+// readTerms sets the terms of each sentence, which are its stemmed words with a weight, and its value. An empty term
+// after a term stands for words without a weight, which keep two terms apart. Function words keep no terms apart.
 func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weights) {
 	var begins [256]bool // the first bytes of terms with a weight: other ASCII words need not be stemmed
 	for term := range weights {
@@ -208,8 +210,9 @@ func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weigh
 		s := &sentences[i]
 		seen := map[string]bool{}
 		r.Words(text[s.start:s.end], func(term []byte, _ int, inflected bool) {
-			interrupts := len(s.terms) > 0 && s.terms[len(s.terms)-1] != ""
-			if !interrupts && term[0] < utf8.RuneSelf && !begins[term[0]] {
+			isAfterTerm := len(s.terms) > 0 && s.terms[len(s.terms)-1] != ""
+			mayHaveWeight := term[0] >= utf8.RuneSelf || begins[term[0]]
+			if !isAfterTerm && !mayHaveWeight {
 				return
 			}
 			if inflected {
@@ -224,7 +227,7 @@ func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weigh
 					seen[t] = true
 					s.value += weight
 				}
-			case interrupts && !r.IsFunctionWord(string(term)):
+			case isAfterTerm && !r.IsFunctionWord(string(term)):
 				s.terms = append(s.terms, "")
 			}
 		})
@@ -236,31 +239,32 @@ func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weigh
 func divide(text []byte, most int) []sentence {
 	var sentences []sentence
 	for from := 0; from < len(text); {
-		line := len(text)
+		lineEnd := len(text)
 		if i := bytes.IndexByte(text[from:], '\n'); i >= 0 {
-			line = from + i
+			lineEnd = from + i
 		}
-		for from < line {
-			end := sentenceEnd(text[from:line], most) + from
-			begin := from
+		for from < lineEnd {
+			begin, end := from, from+sentenceEnd(text[from:lineEnd], most)
 			for begin < end && isSpace(text[begin]) {
 				begin++
 			}
 			if begin < end {
-				sentences = append(sentences, sentence{start: begin, end: end, opens: bytes.HasSuffix(bytes.TrimRight(text[begin:end], " \t\r"), []byte(":"))})
+				endsColon := bytes.HasSuffix(bytes.TrimRight(text[begin:end], " \t\r"), []byte(":"))
+				sentences = append(sentences, sentence{start: begin, end: end, endsColon: endsColon})
 			}
 			from = end
 		}
-		from = line + 1
+		from = lineEnd + 1
 	}
 	return sentences
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// sentenceEnd returns the end of the first sentence of a line, as divide describes it.
+// sentenceEnd returns the end of the first sentence of a line. If the sentence has more than most bytes, it returns the
+// end of the last word that most bytes have room for, or that of the last character if the first word has more.
 func sentenceEnd(line []byte, most int) int {
-	space := 0 // after the last word that has room
+	space := 0 // the white space after the last word; 0 before that
 	for i := 0; i < len(line); {
 		r, size := utf8.DecodeRune(line[i:])
 		if i+size > most && i > 0 {

@@ -44,8 +44,8 @@ func (e *PatternError) Error() string {
 
 func (e *PatternError) Unwrap() error { return e.Err }
 
-// Literal returns the pattern for a text, which may have line breaks; nil for the empty text. Bytes that are not
-// UTF-8 are U+FFFD. Ignoring case is Unicode simple folding.
+// Literal returns the pattern that matches text, which may have line breaks; nil for the empty text. It takes bytes of
+// text that are not UTF-8 as U+FFFD. With ignoreCase, letters match that Unicode simple folding makes the same.
 func Literal(text string, ignoreCase bool) *Pattern {
 	if text == "" {
 		return nil
@@ -61,7 +61,7 @@ func Compile(text string, isRegex, ignoreCase bool) (*Pattern, error) {
 	switch {
 	case strings.ContainsRune(text, 0):
 		return nil, &PatternError{Problem: "contains a NUL byte"}
-	case text == "": // white space is text
+	case text == "": // a pattern of white space is valid
 		return nil, &PatternError{Problem: "is empty"}
 	case strings.ContainsAny(text, "\r\n"):
 		return nil, &PatternError{Problem: "has more than one line, and the search goes line by line"}
@@ -80,6 +80,7 @@ func Compile(text string, isRegex, ignoreCase bool) (*Pattern, error) {
 		return nil, &PatternError{Err: err}
 	}
 	if parsed, err := syntax.Parse(expr, syntax.Perl); err == nil {
+		// The expression is only tried on lines with this part, which are found faster.
 		if part, fold := requiredIn(parsed.Simplify()); part != "" {
 			p.require(part, fold)
 		}
@@ -92,8 +93,8 @@ func (p *Pattern) require(text string, ignoreCase bool) {
 	p.required, p.finder = text, newFinder(text, ignoreCase)
 }
 
-// requiredIn returns the longest literal among the parts of re that every match has, and whether its case is ignored;
-// "" if there is none. Every match contains this literal. Alternatives and the like count as no literal.
+// requiredIn returns a literal that every match of re contains, and whether its case is ignored; "" if there is none. It
+// returns the longest literal in sequences, groups and repetitions of at least once, and looks into no other operator.
 func requiredIn(re *syntax.Regexp) (text string, fold bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -113,8 +114,11 @@ func requiredIn(re *syntax.Regexp) (text string, fold bool) {
 // Required returns a text that is in every match; empty if there is none.
 func (p *Pattern) Required() string { return p.required }
 
-// Find returns the first place of [Pattern.Required] in a text, or -1 and -1. It must not be called if that is empty.
-func (p *Pattern) Find(text []byte) (start, end int) { return p.finder.find(text) }
+// HasRequired reports whether [Pattern.Required] is in a text. It must not be called if that is empty.
+func (p *Pattern) HasRequired(text []byte) bool {
+	_, at := p.finder.place(text)
+	return at >= 0
+}
 
 // IsIn reports whether a line of a text matches.
 func (p *Pattern) IsIn(text []byte) bool {
@@ -152,22 +156,22 @@ func lineAt(text []byte, start int) line {
 	return l
 }
 
-// nextMatch returns the first matching line from an offset on, and the first match in it; false if there is none. from
-// is the beginning of a line.
+// nextMatch returns the first matching line that begins at text[from] or later, and the first match in the line; false
+// if there is none. A line has to begin at text[from].
 func (p *Pattern) nextMatch(text []byte, from int) (l line, m Span, ok bool) {
 	for from < len(text) {
-		if p.finder == nil { // try every line
-			l = lineAt(text, from)
-		} else {
+		lineStart := from
+		if p.finder != nil { // otherwise every line is tried
 			start, end := p.finder.find(text[from:])
 			if start < 0 {
 				return l, m, false
 			}
 			m = Span{from + start, from + end}
-			l = lineAt(text, from+bytes.LastIndexByte(text[from:m.Start], '\n')+1)
-			if p.regex == nil { // the literal is all of the pattern
-				return l, m, true
-			}
+			lineStart += bytes.LastIndexByte(text[from:m.Start], '\n') + 1
+		}
+		l = lineAt(text, lineStart)
+		if p.regex == nil { // the text that the finder found is all of the pattern
+			return l, m, true
 		}
 		if loc := p.regex.FindIndex(text[l.start:l.end]); loc != nil {
 			return l, Span{l.start + loc[0], l.start + loc[1]}, true
@@ -181,7 +185,8 @@ func (p *Pattern) nextMatch(text []byte, from int) (l line, m Span, ok bool) {
 // may have millions.
 const maxSpans = 10_000
 
-// Spans yields the matches in a line, from left to right, except empty ones. For a literal pattern it takes any text.
+// Spans yields the matches in content, from left to right, except empty ones. The content is a line without its line
+// break; for a literal pattern it can be any text.
 func (p *Pattern) Spans(content []byte) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		if p.regex != nil {
@@ -216,11 +221,11 @@ func Occurrences(s, text string) iter.Seq[Span] {
 type finder struct {
 	pattern []byte // folded if case is ignored
 	folds   bool   // case is ignored
-	longest int    // the most bytes of a match; 0 if case is not ignored
+	longest int    // at least as many bytes as a match can have; 0 if case is not ignored
 }
 
 // window is the number of bytes that are folded at a time.
-const window = 4 << 10
+const window = 1 << 10
 
 // newFinder returns a finder for a text, which must be valid UTF-8 and not empty.
 func newFinder(text string, ignoreCase bool) *finder {
@@ -232,34 +237,43 @@ func newFinder(text string, ignoreCase bool) *finder {
 	return f
 }
 
-// find returns the first match, or -1 and -1. If case is ignored, it folds pieces of the text, each with the beginning
-// of the next one, so that a match is in one of them.
+// find returns where the first match in a text starts and ends; -1 and -1 if there is none.
 func (f *finder) find(text []byte) (start, end int) {
+	piece, at := f.place(text)
+	switch {
+	case at < 0:
+		return -1, -1
+	case !f.folds:
+		return at, at + len(f.pattern)
+	}
+	start = piece + unfolded(text[piece:], at)
+	return start, start + unfolded(text[start:], len(f.pattern))
+}
+
+// place returns where the first match in a text is: where a piece of the text starts, and the offset from there, in the
+// folded piece if case is ignored; at is -1 if there is no match. If case is ignored, it folds the text piece by piece,
+// and a piece reaches so far into the next piece that every match is whole in one of the two.
+func (f *finder) place(text []byte) (piece, at int) {
 	if !f.folds {
-		if start = bytes.Index(text, f.pattern); start < 0 {
-			return -1, -1
-		}
-		return start, start + len(f.pattern)
+		return 0, bytes.Index(text, f.pattern)
 	}
 	var buffer [2 * window]byte
 	size, folded := max(window, f.longest), buffer[:0]
 	for low := 0; low < len(text); low += size {
-		piece := text[low:min(low+size+f.longest, len(text))]
-		folded = fold.Append(folded[:0], piece)
+		folded = fold.Append(folded[:0], text[low:min(low+size+f.longest, len(text))])
 		if at := bytes.Index(folded, f.pattern); at >= 0 {
-			start = low + unfolded(piece, at)
-			return start, start + unfolded(text[start:], len(f.pattern))
+			return low, at
 		}
 	}
-	return -1, -1
+	return 0, -1
 }
 
-// unfolded returns the number of bytes of a text that fold to n bytes.
+// unfolded returns how many bytes at the beginning of a text become n bytes when they are folded.
 func unfolded(text []byte, n int) int {
 	var letter [utf8.UTFMax]byte
 	at := 0
 	for n > 0 {
-		if text[at] < utf8.RuneSelf {
+		if isASCII := text[at] < utf8.RuneSelf; isASCII { // one byte also when it is folded
 			n, at = n-1, at+1
 			continue
 		}

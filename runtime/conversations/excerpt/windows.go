@@ -21,24 +21,24 @@ type Window struct {
 	Chars   int    // of the whole line; 0 if Text is all of it
 }
 
-// Window returns the part of a line around its first match, of at most most characters with ellipses. The part of a
-// line that does not match is its beginning, without Matches. A line that is not longer is returned whole, and so is any
-// line if most is 0.
+// Window returns the part of a line around its first match, with at most most characters, an ellipsis at each cut end
+// included; most counts as at least minWindow. If isMatch is false, the part is the beginning of the line, without
+// Matches. A line that is not longer than most is returned whole, and so is any line if most is 0.
 func (p *Pattern) Window(content []byte, most int, isMatch bool) Window {
 	total := utf8.RuneCount(content)
 	if most == 0 || total <= max(most, minWindow) {
 		return Window{Text: content, Matches: slices.Collect(p.spans(content, isMatch))}
 	}
-	var first Span
+	var first Span // the beginning of the line if there is no match
 	for first = range p.spans(content, isMatch) {
-		break // first stays zero without a match
+		break
 	}
 	part := around(content, first, total, max(most, minWindow))
 	w := Window{Chars: total}
 	if part.Start > 0 {
 		w.Text = append(w.Text, ellipsis...)
 	}
-	shift := len(w.Text) - part.Start
+	shift := len(w.Text) - part.Start // from offsets in content to those in w.Text
 	w.Text = append(w.Text, content[part.Start:part.End]...)
 	for m := range p.spans(content, isMatch) {
 		if m.Start >= part.End {
@@ -65,11 +65,12 @@ func (p *Pattern) spans(content []byte, isMatch bool) iter.Seq[Span] {
 // is the number of characters of the line, and greater than share.
 func around(content []byte, m Span, total, share int) Span {
 	before, width := utf8.RuneCount(content[:m.Start]), utf8.RuneCount(content[m.Start:m.End])
-	first := before - max((share-width)/2, 1) // one character for the ellipsis
+	// The part has the characters from first up to last. The match is in its middle, unless an end of the line is near.
+	first := before - max((share-width)/2, 1) // 1 is for the ellipsis
 	first = max(min(first, total-share), 0)
 	last := first + share
 	if first > 0 {
-		first++
+		first++ // an ellipsis takes the place of the first character
 	}
 	if last < total {
 		last--
@@ -78,7 +79,8 @@ func around(content []byte, m Span, total, share int) Span {
 	return Span{start, moveRunes(content, start, last-first)}
 }
 
-// moveRunes returns the offset n characters after another offset, or -n characters before it for a negative n.
+// moveRunes returns the offset n characters after another offset; for a negative n, before that offset. It stops at the
+// ends of the text.
 func moveRunes(text []byte, offset, n int) int {
 	for ; n > 0 && offset < len(text); n-- {
 		_, size := utf8.DecodeRune(text[offset:])
@@ -100,13 +102,13 @@ type Line struct {
 	Match   Span
 }
 
-// Lines yields the first most matching lines of a text, all if most is negative, and up to around lines before and
-// after each of them, in the order of the text. A line is yielded once. A matching line after the first most ones can
-// be among the lines around, and has no IsMatch.
+// Lines yields the first most matching lines of a text, or all if most is negative. With each of these it yields up to
+// around lines before and after it, in the order of the text and each once. A line that matches after the first most
+// matching lines can be among the lines around them, and then has no IsMatch.
 func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
-		at, number := 0, 1 // the offset and the number of the next line
-		// yieldAround yields at most n lines before end, and reports whether to go on.
+		at, number := 0, 1 // the offset and the number of the next line that can be yielded
+		// yieldAround yields the next n lines, but none from the offset end on, and reports whether to go on.
 		yieldAround := func(end, n int) bool {
 			for ; n > 0 && at < end; n-- {
 				l := lineAt(text, at)
@@ -117,22 +119,21 @@ func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 			}
 			return true
 		}
-		for due := 0; ; due = around { // the number of lines to yield after the last match
+		after := 0 // the number of lines to yield after the last match: none before the first match
+		for {
 			l, m, ok := p.nextMatch(text, at)
 			if most == 0 || !ok {
-				yieldAround(len(text), due)
+				yieldAround(len(text), after)
 				return
 			}
 			most--
-			if !yieldAround(l.start, due) {
+			if !yieldAround(l.start, after) {
 				return
 			}
-			from := l.start
-			for i := 0; i < around && from > at; i++ {
-				from = bytes.LastIndexByte(text[:from-1], '\n') + 1
-			}
-			number += bytes.Count(text[at:from], []byte{'\n'})
-			at = from
+			after = around
+			first := lineBefore(text, l.start, at, around)
+			number += bytes.Count(text[at:first], []byte{'\n'})
+			at = first
 			if !yieldAround(l.start, around) || !yield(Line{Number: number, Span: Span{l.start, l.end}, IsMatch: true, Match: m}) {
 				return
 			}
@@ -141,7 +142,16 @@ func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 	}
 }
 
-// LineSum returns a hash of a line that ignores white space.
+// lineBefore returns the offset of the n-th line before the line at an offset, but none less than least. Lines begin at
+// both offsets.
+func lineBefore(text []byte, at, least, n int) int {
+	for ; n > 0 && at > least; n-- {
+		at = bytes.LastIndexByte(text[:at-1], '\n') + 1
+	}
+	return at
+}
+
+// LineSum returns a hash of the words of a line: the amount of white space around them makes no difference.
 func LineSum(line []byte) uint64 {
 	h := fnv.New64a()
 	for i, word := range bytes.Fields(line) {

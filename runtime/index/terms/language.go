@@ -73,8 +73,9 @@ func stemmer(name Language) func(word string) string {
 	if i < 0 {
 		return func(word string) string { return word }
 	}
+	env := snowballstem.NewEnv("")
 	return func(word string) string {
-		env := snowballstem.NewEnv(word)
+		env.SetCurrent(word)
 		all[i].stem(env)
 		return env.Current()
 	}

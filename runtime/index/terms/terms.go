@@ -5,6 +5,7 @@
 package terms
 
 import (
+	"hash/maphash"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,20 +23,20 @@ type Reader struct {
 	function map[string]bool          // the terms of function words
 	folded   []byte                   // the word that was yielded last
 	stemmed  []byte                   // the last result of Stem
-	stems    map[string]string        // a cache by word
+	seed     maphash.Seed
+	stems    [1 << 12]stemmed // a cache, by the hashes of words
 }
+
+type stemmed struct{ word, stem string }
 
 // Yield receives a folded word, its offset in the text, and whether the word can be inflected. The word is valid until
 // the function returns.
 type Yield func(word []byte, at int, inflected bool)
 
-// maxStems is the maximum size of the cache of stems.
-const maxStems = 1 << 15
-
 // NewReader returns a reader for texts in a language and in English. It stems all words by the rules of that
 // language.
 func NewReader(l Language) *Reader {
-	r := &Reader{stem: stemmer(l), function: map[string]bool{}, stems: map[string]string{}}
+	r := &Reader{stem: stemmer(l), function: map[string]bool{}, seed: maphash.MakeSeed()}
 	for _, term := range strings.Fields(englishFunction) {
 		r.function[term] = true
 	}
@@ -62,15 +63,12 @@ func (r *Reader) Each(text []byte, yield func(term []byte, at int)) {
 // Stem returns the stem of a folded word that can be inflected. The result is valid until the next call. The stem of a
 // word that begins with an ASCII letter begins with the same letter.
 func (r *Reader) Stem(word []byte) []byte {
-	stem, ok := r.stems[string(word)]
-	if !ok {
-		if len(r.stems) == maxStems {
-			clear(r.stems)
-		}
-		stem = r.stem(string(word))
-		r.stems[string(word)] = stem
+	s := &r.stems[maphash.Bytes(r.seed, word)%uint64(len(r.stems))]
+	if s.word != string(word) {
+		s.word = string(word)
+		s.stem = r.stem(s.word)
 	}
-	r.stemmed = append(r.stemmed[:0], stem...)
+	r.stemmed = append(r.stemmed[:0], s.stem...)
 	return r.stemmed
 }
 
@@ -78,6 +76,10 @@ func (r *Reader) Stem(word []byte) []byte {
 // stem; otherwise the word is the term.
 func (r *Reader) Words(text []byte, yield Yield) {
 	for i := 0; i < len(text); {
+		if end := r.yieldPlain(text, i, yield); end > i {
+			i = end
+			continue
+		}
 		switch c, size := classOf(text[i:]); c {
 		case unspaced:
 			i = r.yieldPairs(text, i, yield)
@@ -87,6 +89,32 @@ func (r *Reader) Words(text []byte, yield Yield) {
 			i = r.yieldIdentifier(text, i, yield)
 		}
 	}
+}
+
+// yieldPlain yields the word that begins at an offset, and returns its end, if the word has at most maxTerm ASCII
+// letters, in lower case after the first one, and no other character belongs to it. Otherwise it returns the offset. It
+// does for most words what yieldIdentifier does, but faster.
+func (r *Reader) yieldPlain(text []byte, from int, yield Yield) int {
+	end := from
+	if isLetter(text[from]) {
+		for end++; end < len(text) && 'a' <= text[end] && text[end] <= 'z'; end++ {
+		}
+	}
+	if end == from || end-from > maxTerm || end < len(text) && mayContinue(text[end]) {
+		return from
+	}
+	word := text[from:end]
+	if word[0] < 'a' {
+		r.folded = append(append(r.folded[:0], word[0]|0x20), word[1:]...)
+		word = r.folded
+	}
+	yield(word, from, len(word) > 2)
+	return end
+}
+
+// mayContinue reports whether an identifier may go on with a character that begins with c.
+func mayContinue(c byte) bool {
+	return isLetter(c) || isDigit(c) || c == '_' || c == '\'' || c >= utf8.RuneSelf
 }
 
 // class is the class of a character.
@@ -200,6 +228,8 @@ func (r *Reader) yieldWhole(text []byte, from, to, parts int, yield Yield) {
 	r.folded = fold.Append(r.folded[:0], text[from:to])
 	yield(r.folded, from, false)
 }
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 

@@ -67,8 +67,9 @@ func (c *commands) examine(ctx context.Context) (report, error) {
 	b, err := c.open()
 	findings := knowledge.ConfigFindings(err)
 	isInFile := func(f knowledge.Finding) bool { return f.Severity == diag.Error && f.File != "-k" }
+	hasFileErrors := slices.ContainsFunc(findings, isInFile)
 	switch {
-	case err != nil && !slices.ContainsFunc(findings, isInFile):
+	case err != nil && !hasFileErrors:
 		return r, err
 	case err == nil:
 		if findings, err = b.Check(ctx); err != nil {
@@ -114,9 +115,9 @@ func (r report) summary() string {
 	if r.Warnings > 0 {
 		parts = append(parts, text.Count(r.Warnings, "warning", "warnings"))
 	}
-	where := " in " + text.Count(r.Topics, "topic", "topics")
-	if r.Topics == 0 {
-		where = "" // there is no topic, or the configuration cannot be used
+	where := ""
+	if r.Topics > 0 { // otherwise there is no topic, or the configuration cannot be used
+		where = " in " + text.Count(r.Topics, "topic", "topics")
 	}
 	return cmp.Or(strings.Join(parts, ", "), "Nothing to complain of") + where + "."
 }

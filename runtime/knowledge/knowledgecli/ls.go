@@ -99,7 +99,7 @@ func printTopics(w io.Writer, topics []knowledge.Topic) error {
 		rows := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for _, s := range topic.Subjects {
 			line := fmt.Sprintf("  %s\t%s\t%s", text.Cell(s.Name), fileSize(s), marksOf(s))
-			fmt.Fprintln(rows, strings.TrimSuffix(line, "\t")) // blanks would stand there
+			fmt.Fprintln(rows, strings.TrimSuffix(line, "\t")) // a tab at the end would become blanks
 		}
 		if err := rows.Flush(); err != nil {
 			return err
@@ -122,7 +122,8 @@ func topicState(topic knowledge.Topic) string {
 	var size int64
 	tokens := 0
 	for _, s := range topic.Subjects {
-		if tokens += s.Tokens; !s.Binary && !s.TooLarge {
+		tokens += s.Tokens
+		if isLoadable := !s.Binary && !s.TooLarge; isLoadable {
 			size += s.Size
 		}
 	}

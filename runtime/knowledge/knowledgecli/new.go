@@ -47,8 +47,8 @@ touched.`,
 	}
 }
 
-// createSubject creates a file in the directory of the topic with a name. It prints the name and the marks of the
-// subject that the file is, or that it is no subject. A disabled topic and an existing file are errors.
+// createSubject creates a file in the directory of a topic, and prints the path of the file and which subject the file
+// is. A disabled topic and an existing file are errors.
 func (c *commands) createSubject(ctx context.Context, topicName, file string) error {
 	b, err := c.open()
 	if err != nil {
@@ -68,32 +68,37 @@ func (c *commands) createSubject(ctx context.Context, topicName, file string) er
 	case err != nil:
 		return fmt.Errorf("creating %s: %w", name, err)
 	}
-	if topic, err = b.Topic(ctx, topic.ID); err != nil {
+	topic, err = b.Topic(ctx, topic.ID) // with the new file
+	if err != nil {
 		return err
 	}
-	subject := "which is no subject; convtools knowledge check says why"
+	fmt.Fprintf(c.host.Stdout, "Created %s: %s\n", text.Cell(name), subjectAt(topic, file))
+	return nil
+}
+
+// subjectAt returns the name and the marks of the subject that a file of a topic is, or says that it is no subject.
+func subjectAt(topic knowledge.Topic, file string) string {
 	for _, s := range topic.Subjects {
-		if s.Path != file {
-			continue
-		}
-		subject = fmt.Sprintf("subject %q of topic %s", s.Name, topic.ID)
-		if marks := marksOf(s); marks != "" {
-			subject += " (" + marks + ")"
+		marks := marksOf(s)
+		switch {
+		case s.Path == file && marks != "":
+			return fmt.Sprintf("subject %q of topic %s (%s)", s.Name, topic.ID, marks)
+		case s.Path == file:
+			return fmt.Sprintf("subject %q of topic %s", s.Name, topic.ID)
 		}
 	}
-	fmt.Fprintf(c.host.Stdout, "Created %s: %s\n", text.Cell(name), subject)
-	return nil
+	return "which is no subject; convtools knowledge check says why"
 }
 
 // fileOf returns the path of the file for a slug, relative to the directory of the topic and with slashes. It adds
 // ".md" if there is no extension. The error is for a path that some file system does not allow, and for a pattern.
 func fileOf(slug string) (string, error) {
-	isUnprintable := func(r rune) bool { return !unicode.IsPrint(r) }
-	isForbidden := func(part string) bool {
+	isForbidden := func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune(`\:*?"<>|[]{}`, r) }
+	isWrongPart := func(part string) bool {
 		return part == "" || strings.Trim(part, " ") != part || strings.HasSuffix(part, ".")
 	}
-	if !utf8.ValidString(slug) || strings.ContainsFunc(slug, isUnprintable) || strings.ContainsAny(slug, `\:*?"<>|[]{}`) ||
-		slices.ContainsFunc(strings.Split(slug, "/"), isForbidden) || !filepath.IsLocal(filepath.FromSlash(slug)) {
+	hasWrongPart := slices.ContainsFunc(strings.Split(slug, "/"), isWrongPart) || !filepath.IsLocal(filepath.FromSlash(slug))
+	if hasWrongPart || !utf8.ValidString(slug) || strings.ContainsFunc(slug, isForbidden) {
 		return "", fmt.Errorf(`%s cannot be the name of a subject: leave out \ : * ? " < > | [ ] { } and what cannot be printed; `+
 			`no part of it may be empty, "." or "..", begin or end with a blank, or end with a dot`, text.Quote(slug))
 	}

@@ -28,8 +28,9 @@ func format(data []byte, ext string) Content {
 	}
 	if language, ok := fenceLanguage(ext); ok {
 		longest, run := 0, 0 // of backquotes in the text: the fence has more
-		for _, c := range []byte(text) {
-			if run++; c != '`' {
+		for _, char := range []byte(text) {
+			run++
+			if char != '`' {
 				run = 0
 			}
 			longest = max(longest, run)
@@ -41,8 +42,8 @@ func format(data []byte, ext string) Content {
 	return c
 }
 
-// fenceLanguage returns the language, or "", that a fence around a file with an extension, in lower case, names. ok is
-// false for prose, which has no fence.
+// fenceLanguage returns the language, or "", for the fence around a file. The extension ext of the file is in lower case.
+// ok is false for prose, which has no fence.
 func fenceLanguage(ext string) (language string, ok bool) {
 	switch ext {
 	case "", "md", "markdown", "txt", "text":

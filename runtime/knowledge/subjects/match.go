@@ -10,11 +10,8 @@ import (
 )
 
 const (
-	// MaxPatterns is the most patterns in a call of [Tree.Resolve].
-	MaxPatterns = 64
-	// maxNear is the most misses of a call for which [Tree.Resolve] looks for a similar name. To find one takes a
-	// comparison with every subject.
-	maxNear = 8
+	MaxPatterns = 64 // the most patterns in a call of [Tree.Resolve]
+	maxNear     = 8  // the most misses of a call with a similar name, which takes a comparison with every subject
 )
 
 // Dead is an entry of a topic's configuration that matches no subject.
@@ -27,14 +24,12 @@ type Dead struct {
 type Result struct {
 	// Hits are the subjects to show, each once, in the order of the first pattern that matches them. Subjects of one glob
 	// are in the order of the topic, and subjects with one name in the order of their paths.
-	Hits []*Subject
-	// Literal is set if there is only one pattern, and it is the name of the only hit.
-	Literal bool
+	Hits    []*Subject
+	Literal bool // there is only one pattern, and it is the name of the only hit
 	// AlreadyLearned are the matched subjects that are in the prompt; they are not in Hits. If a glob matches other
 	// subjects too, its matches in the prompt are in neither list.
 	AlreadyLearned []*Subject
-	// Missed are the patterns that match nothing, in their order.
-	Missed []Miss
+	Missed         []Miss // the patterns that match nothing, in their order
 }
 
 // Miss is a pattern that matches nothing.
@@ -52,7 +47,8 @@ func (t *Tree) Configure(topic string, disabled, learned []string) {
 	for _, p := range Patterns(topic, disabled) {
 		isDead := true
 		for _, s := range t.Subjects {
-			if (isDead || !s.Disabled) && p.covers(s) {
+			isSettled := s.Disabled && !isDead // p can change nothing more
+			if !isSettled && p.covers(s) {
 				s.Disabled, isDead = true, false
 			}
 		}
@@ -99,12 +95,12 @@ func (t *Tree) Resolve(patterns []string, skipLearned bool) (Result, error) {
 	return result, nil
 }
 
-// nearSlug returns the slug of the visible subject that is most similar to a name, or "" if none is similar.
+// nearSlug returns the slug of a visible subject that is the name in some folder, since the text of a skill names files
+// relative to its folder. If there is none, it returns the slug that is most similar to the name, or "".
 func (t *Tree) nearSlug(name string) string {
 	stem, _ := cutExt(name)
 	var slugs []string
 	for _, s := range t.Visible {
-		// The text of a skill names files relative to the skill's folder.
 		if name != "" && strings.HasSuffix(s.Slug, "/"+stem) {
 			return s.Slug
 		}
@@ -129,11 +125,12 @@ func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 			continue
 		}
 		result.Literal = byName && len(patterns) == 1 && len(matched) == 1 && !inPrompt(matched[0])
-		onlyInPrompt := !slices.ContainsFunc(matched, func(s *Subject) bool { return !inPrompt(s) })
+		matchesOthers := slices.ContainsFunc(matched, func(s *Subject) bool { return !inPrompt(s) })
 		for _, s := range matched {
+			isLeftToPrompt := inPrompt(s) && matchesOthers && !byName
 			switch {
-			case added[s] || inPrompt(s) && !byName && !onlyInPrompt:
-				continue // it is in the result, or a glob that matches other subjects too leaves it to the prompt
+			case added[s] || isLeftToPrompt:
+				continue
 			case inPrompt(s):
 				result.AlreadyLearned = append(result.AlreadyLearned, s)
 			default:
@@ -161,7 +158,7 @@ func (t *Tree) matchName(p *Pattern) (found []*Subject) {
 		lowest := 0 // the rank of found
 		for _, s := range t.Subjects {
 			names := s.Names()
-			rank := 2 * slices.Index(names[:], form)
+			rank := 2 * slices.Index(names[:], form) // even for visible subjects
 			if rank < 0 || s.Disabled {
 				continue
 			}

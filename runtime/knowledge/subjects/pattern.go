@@ -11,12 +11,9 @@ import (
 
 const (
 	maxPatternBytes = 256
-	// maxAlternatives bounds the alternatives in braces of one pattern, which multiply and are tried one after the
-	// other.
-	maxAlternatives = 64
-	// maxWildcards bounds the backtracking of the library in one name.
-	maxWildcards   = 16
-	metaCharacters = `*?[{\`
+	maxAlternatives = 64 // in the braces of one pattern: alternatives multiply, and are tried one after the other
+	maxWildcards    = 16 // in one pattern: they bound the backtracking of the library
+	metaCharacters  = `*?[{\`
 )
 
 // Pattern is a pattern of a call or an entry of a topic's configuration.
@@ -52,18 +49,19 @@ func Patterns(topic string, texts []string) []Pattern {
 	return patterns
 }
 
-// spellings returns the names that a pattern may stand for, in the order in which they are tried: the pattern in NFC,
-// the result of [bare] for that, and the latter without the topic's id before it. Empty names are left out.
+// spellings returns the names that a pattern may stand for, in the order in which they are tried: the pattern in NFC, the
+// same in the form of [bare], and the bare form without the id of the topic before it. Empty names are left out.
 func spellings(topic, pattern string) []string {
-	pattern = NFC(pattern)
-	forms := []string{pattern, bare(pattern)}
-	if below, ok := strings.CutPrefix(forms[1], topic+"/"); ok {
+	written := NFC(pattern)
+	trimmed := bare(written)
+	forms := []string{written, trimmed}
+	if below, ok := strings.CutPrefix(trimmed, topic+"/"); ok {
 		forms = append(forms, below)
 	}
 	return slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return form == "" })
 }
 
-// bare returns a pattern without blanks, slashes and "./" around it, and with one slash for several.
+// bare returns a pattern without blanks and slashes around it and "./" before it, and with one slash for several.
 func bare(pattern string) string {
 	if trimmed := strings.TrimSpace(pattern); !strings.HasSuffix(trimmed, `\`) { // a space after \ is part of a name
 		pattern = trimmed

@@ -16,10 +16,8 @@ import (
 )
 
 const (
-	// MaxSize is the size in bytes of the largest file that is read. It bounds the memory of a call.
-	MaxSize = 4 << 20
-	// beginning is the number of bytes that decide whether a file is binary, and in which front matter has to end.
-	beginning = 8 << 10
+	MaxSize   = 4 << 20 // bytes of the largest file that is read; it bounds the memory of a call
+	beginning = 8 << 10 // bytes that decide whether a file is binary, and in which front matter has to end
 )
 
 // Look reads the beginning of each subject's file, and sets the fields of the subject that follow from the file: Size,
@@ -66,14 +64,11 @@ func (t *Tree) open(s *Subject) (*os.File, fs.FileInfo, error) {
 type Content struct {
 	// Text is the content as it is shown: with line feeds and visible characters, without byte order mark and final
 	// line break, and in a fence unless the file is prose. It may have closing tags: see [CloseTags].
-	Text string
-	// Size is the size of the file in bytes.
-	Size int64
-	// Note says how Text differs from the file; mostly empty.
-	Note string
-	// Empty and Kind are the reasons for an empty Text. A file that has only a line break is empty.
-	Empty bool
-	Kind
+	Text  string
+	Size  int64  // of the file in bytes
+	Note  string // says how Text differs from the file; mostly empty
+	Empty bool   // Text is empty because the file is, or has only a line break
+	Kind         // the reason for an empty Text of another file
 }
 
 // Read reads the file of a subject that the scan found. The error is that of the context; or, without the path, that

@@ -23,23 +23,17 @@ const (
 
 // Warning is a file in a topic's directory that the scan left out.
 type Warning struct {
-	// Path is relative to the topic's directory, as on disk. It is "." for the directory itself.
-	Path string `json:"path"`
-	// Reason completes a sentence that begins with the path.
-	Reason string `json:"reason"`
+	Path   string `json:"path"`   // relative to the topic's directory, as on disk; "." for the directory itself
+	Reason string `json:"reason"` // completes a sentence that begins with the path
 }
 
 // Tree has the subjects of a topic. It holds the directory open, so that files are read from the directory that was
 // scanned.
 type Tree struct {
-	// Subjects are all subjects, also hidden and disabled ones, sorted by Slug and Path.
-	Subjects []*Subject
-	// Visible are the subjects that are neither hidden nor disabled, in the same order. [Tree.Configure] sets it.
-	Visible []*Subject
-	// Dead are the entries of the configuration that match nothing: those of disabled, then those of learned.
-	Dead []Dead
-	// Warnings are sorted by Path.
-	Warnings []Warning
+	Subjects []*Subject // all subjects, also hidden and disabled ones, sorted by Slug and Path
+	Visible  []*Subject // the subjects that are neither hidden nor disabled, in the same order; set by [Tree.Configure]
+	Dead     []Dead     // the entries of the configuration that match nothing: those of disabled, then those of learned
+	Warnings []Warning  // sorted by Path
 
 	topic string // its id
 	root  *os.Root
@@ -106,8 +100,8 @@ func (w *walker) walk(ctx context.Context) error {
 	return nil
 }
 
-// addEntry adds the entry at a path to the files, the links or the warnings. It adds no directory that is to be
-// visited, and returns true for it.
+// addEntry adds the entry at a path to the files, the links or the warnings. It returns true for a directory that is to
+// be visited instead.
 func (w *walker) addEntry(entry string, kind fs.FileMode) bool {
 	switch {
 	case path.Base(entry) == ".git":
@@ -149,8 +143,11 @@ func (w *walker) newTree() *Tree {
 // to a directory or to another link, and for a link that is an absolute path or cannot be read.
 func (w *walker) target(link string) string {
 	written, err := w.root.Readlink(link)
+	if err != nil || filepath.IsAbs(written) {
+		return ""
+	}
 	target := path.Join(path.Dir(link), filepath.ToSlash(written))
-	if err != nil || filepath.IsAbs(written) || !w.files[target] {
+	if !w.files[target] {
 		return ""
 	}
 	return target

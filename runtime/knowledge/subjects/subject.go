@@ -40,8 +40,7 @@ type Subject struct {
 	// Hidden is set if a component of Path or of Target begins with a dot. A hidden subject is not listed and matches no
 	// glob, but can be loaded by its names.
 	Hidden bool `json:"hidden,omitempty"`
-	// Skill is set if the file is the SKILL.md of a folder that Slug names.
-	Skill bool `json:"skill,omitempty"`
+	Skill  bool `json:"skill,omitempty"` // the file is the SKILL.md of a folder that Slug names
 
 	// [Tree.Configure] sets Disabled and Learned. A disabled subject does not exist for readers. A learned subject is in
 	// the system prompt from the start, or recommended.
@@ -55,16 +54,13 @@ type Subject struct {
 	Size        int64  `json:"size"`   // in bytes
 	Tokens      int    `json:"tokens"` // an estimate: a quarter of the bytes; 0 if the file cannot be loaded
 	Kind
-	// Problem is the reason if the file could not be read: it may have been removed or replaced since the scan.
-	Problem string `json:"problem,omitempty"`
+	Problem string `json:"problem,omitempty"` // why the file could not be read; it may have been removed since the scan
 }
 
 // Kind is the reason why a file is not shown; the zero value is for a file that can be shown.
 type Kind struct {
-	// Binary is set if the beginning of the file has a NUL byte, as a text in UTF-16 has too.
-	Binary bool `json:"binary,omitempty"`
-	// TooLarge is set if the file has more than [MaxSize] bytes.
-	TooLarge bool `json:"too_large,omitempty"`
+	Binary   bool `json:"binary,omitempty"`    // the beginning of the file has a NUL byte, as a text in UTF-16 has too
+	TooLarge bool `json:"too_large,omitempty"` // the file has more than [MaxSize] bytes
 }
 
 // skillFile is the name of the file that makes its folder a skill, in this case only.
@@ -114,7 +110,8 @@ func displayable(name string) string {
 // different forms that look the same.
 func NFC(name string) string { return norm.NFC.String(name) }
 
-// nameAll sets Slug, Name and Skill of all subjects of a topic, and sorts the subjects by Slug and Path.
+// nameAll sets Slug, Name and Skill of all subjects of a topic, and sorts the subjects by Slug and Path. Of subjects with
+// the same slug, the name is the path; but hidden subjects do not count for a visible one.
 func nameAll(subjects []*Subject) {
 	nameSkills(subjects)
 	slices.SortFunc(subjects, func(a, b *Subject) int {
@@ -128,15 +125,19 @@ func nameAll(subjects []*Subject) {
 		}
 	}
 	for _, s := range subjects {
+		namesakes := visibleCount[s.Slug]
+		if s.Hidden {
+			namesakes = count[s.Slug]
+		}
 		s.Name = s.Slug
-		if s.Hidden && count[s.Slug] > 1 || !s.Hidden && visibleCount[s.Slug] > 1 {
+		if namesakes > 1 {
 			s.Name = displayable(s.Path)
 		}
 	}
 }
 
-// nameSkills sets Skill and Slug of each SKILL.md: the slug is that of its folder. It leaves out a SKILL.md in the
-// topic's directory, and one whose folder has the slug of another file.
+// nameSkills sets Skill and Slug of each SKILL.md: the slug is that of the folder around it. It leaves out a SKILL.md in
+// the topic's directory, and a SKILL.md whose folder has the slug of another file.
 func nameSkills(subjects []*Subject) {
 	isFile := map[string]bool{}
 	for _, s := range subjects {

@@ -95,23 +95,23 @@ The conversation a call is made from is what the client says in _meta under
 }
 
 // checkFlags returns an error for a flag without an effect, and for a value that is malformed or empty. An empty value
-// was not filled in by a script, and to serve without the flag could be for more people than was meant.
+// comes from a script with an empty variable; if it were ignored, more people might be served than was meant.
 func (c *command) checkFlags(cmd *cobra.Command) error {
-	given := cmd.Flags().Changed
-	if given("http") && c.address == "" {
-		return errors.New("--http needs an address, such as 127.0.0.1:8080")
-	}
-	if given("http") {
+	isGiven := cmd.Flags().Changed
+	if isGiven("http") {
+		if c.address == "" {
+			return errors.New("--http needs an address, such as 127.0.0.1:8080")
+		}
 		if err := mcpserver.CheckAddress(c.address); err != nil {
 			return fmt.Errorf("--http: %w", err)
 		}
 	}
 	for _, name := range []string{"token-file", "allow-host", "allow-origin"} {
-		if given(name) && !given("http") {
+		if isGiven(name) && !isGiven("http") {
 			return fmt.Errorf("--%s only counts with --http", name)
 		}
 	}
-	if given("token-file") && c.tokenFile == "" {
+	if isGiven("token-file") && c.tokenFile == "" {
 		return errors.New("--token-file needs the name of a file; without the flag, no token is asked for")
 	}
 	for _, host := range c.hosts {
@@ -127,14 +127,14 @@ func (c *command) checkFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-// serveStdio serves one client on standard input and output. Standard output has only the protocol: everything else
-// prints to standard error. A client that goes away is no error.
+// serveStdio serves one client on standard input and output until the client goes away, and returns nil then. Only the
+// protocol is written to standard output: everything else in the process prints to standard error.
 func (c *command) serveStdio(ctx context.Context) error {
 	out := c.host.Stdout
 	c.host.Stdout = c.host.Stderr
 	os.Stdout = os.Stderr
-	// A write to a client that is gone fails. Without this, the signal would end the process before the programs that
-	// it runs are stopped.
+	// A write to a client that is gone sends SIGPIPE. Without this channel, SIGPIPE would end the process before the
+	// programs of running tools are stopped. With it, the write only fails.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
@@ -190,8 +190,8 @@ func (c *command) server(callContext contract.Context) *mcpserver.Server {
 	})
 }
 
-// environmentConversation returns the id of the conversation in the environment, or "". A value that is no id, such as
-// a host's own name for a conversation, is ignored with a warning: that conversation cannot be left out of results.
+// environmentConversation returns the conversation id in the environment, or "". For a value that is no id, such as a
+// host's own name for a conversation, it warns and returns "".
 func (c *command) environmentConversation() string {
 	variable := toolset.Variable(c.host.Name, conversationIDEnv)
 	given := c.host.Getenv(variable)

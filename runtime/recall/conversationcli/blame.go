@@ -51,8 +51,8 @@ were committed. FILE may be the end of a path, of a file that is gone too.`,
 	})
 }
 
-// setTarget sets the file of a query. If the argument names a line, it also sets the text of that line, and the time at
-// which it was committed as the end of the search.
+// setTarget sets the file of a query to that of an argument FILE or FILE:LINE. For FILE:LINE it also sets Line to the
+// text of the line, and Until to the time at which the line was committed.
 func (c *commands) setTarget(ctx context.Context, arg string, q *conversations.BlameQuery) error {
 	file, n := arg, 0
 	if colon := strings.LastIndexByte(arg, ':'); colon > 0 {
@@ -68,7 +68,8 @@ func (c *commands) setTarget(ctx context.Context, arg string, q *conversations.B
 	if err != nil {
 		return err
 	}
-	if q.File = path; n == 0 {
+	q.File = path
+	if n == 0 { // no line
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			q.File = file // the end of a path
 		}
@@ -107,7 +108,7 @@ func lineOf(path string, n int) (string, error) {
 	return line, nil
 }
 
-// committed asks git when a line of a file was committed. The time is zero if it was not, or if git cannot tell.
+// committed asks git when a line of a file was committed. The time is zero if the line was not, or if git cannot tell.
 func committed(ctx context.Context, path string, n int) time.Time {
 	const timeLimit = 5 * time.Second
 	line := strconv.Itoa(n)
@@ -115,7 +116,8 @@ func committed(ctx context.Context, path string, n int) time.Time {
 		Path: "git", Dir: filepath.Dir(path), Limits: process.Limits{Timeout: timeLimit},
 		Args: []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "blame", "--porcelain", "-L" + line + "," + line, "--", filepath.Base(path)},
 	})
-	if err != nil || found.ExitCode != 0 || strings.HasPrefix(string(found.Stdout), "0000000") { // no commit
+	isUncommitted := strings.HasPrefix(string(found.Stdout), "0000000") // in place of the hash of a commit
+	if err != nil || found.ExitCode != 0 || isUncommitted {
 		return time.Time{}
 	}
 	_, after, _ := strings.Cut(string(found.Stdout), "\nauthor-time ")
@@ -126,7 +128,7 @@ func committed(ctx context.Context, path string, n int) time.Time {
 	return time.Time{}
 }
 
-// blame prints the changes of a file or a line, and notes where else to look if there are none or more of them.
+// blame prints the changes of a file or a line. It notes if there are no changes, or more than the limit.
 func (c *commands) blame(ctx context.Context, q conversations.BlameQuery) error {
 	library, err := c.open()
 	if err != nil {
@@ -164,7 +166,8 @@ func eventID(change *conversations.Change) string {
 // shortRequest is the number of characters of a request that says little without the title of its conversation.
 const shortRequest = 25
 
-// changeLine returns a change as a line: its event, in a column of this width, its day and its request.
+// changeLine returns a change as a line: its event in a column of some width, its day, and its request, with the title of
+// the conversation after a short request.
 func (c *commands) changeLine(change *conversations.Change, width int) string {
 	day := "?         "
 	if !change.Time.IsZero() {
@@ -174,7 +177,7 @@ func (c *commands) changeLine(change *conversations.Change, width int) string {
 	if utf8.RuneCountInString(asked) < shortRequest && title != asked {
 		asked = strings.TrimSpace(asked + " (" + title + ")")
 	}
-	if room := c.out.width - width - len(day) - 4; c.out.terminal && room > minRoom {
+	if room := c.out.width - width - len(day) - 4; c.out.terminal && room > minRoom { // 4 spaces between columns
 		asked = text.Truncate(asked, room)
 	} else {
 		asked = text.Cut(asked, maxRoom)
@@ -216,7 +219,7 @@ Commands that differ only in what shortens their output count as one.`,
 	}
 }
 
-// how prints the commands that a query finds. If there are none it notes what to try, and try is a part of that.
+// how prints the commands that a query finds. If it finds none, it notes what to try: the words in try, and others.
 func (c *commands) how(ctx context.Context, q conversations.SearchQuery, try []string) error {
 	found, err := c.find(ctx, &q, "")
 	if err != nil {

@@ -39,8 +39,8 @@ type change struct {
 	one func(context.Context, *jp.Writer, *conversations.Listed) (bool, error)
 }
 
-// changing completes a command that changes the conversations that ch chooses, with flags for how. Of each group of
-// flags at most one may be given.
+// changing completes a command that makes a change, with the flags of every change. groups are names of flags between
+// spaces: of each group at most one flag may be given.
 func (c *commands) changing(cmd *cobra.Command, ch *change, groups ...string) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&ch.dryRun, "dry-run", false, "only show what would be changed")
@@ -58,8 +58,9 @@ func (c *commands) changing(cmd *cobra.Command, ch *change, groups ...string) *c
 	}, groups...)
 }
 
-// change changes the conversations of a list, if a person agrees, and writes what was done. If one of several cannot be
-// changed, it reports that and goes on with the others. With dryRun it only writes what it would do.
+// change changes the conversations of a list, after a person has agreed, and writes what was done. If one of several
+// conversations cannot be changed, it reports the error and goes on with the rest; it returns [cli.ErrFailed] then. With
+// dryRun it only writes what it would do.
 func (c *commands) change(ctx context.Context, ch *change, list []conversations.Listed) error {
 	workspace, err := c.workspace()
 	if err == nil && !ch.dryRun {
@@ -75,12 +76,13 @@ func (c *commands) change(ctx context.Context, ch *change, list []conversations.
 			c.report("would "+ch.verb, l)
 			continue
 		}
-		isChanged, failed := ch.one(ctx, w, l)
+		isChanged, errOne := ch.one(ctx, w, l)
+		isLast := len(list) == 1 || ctx.Err() != nil // no conversation is left to go on with
 		switch {
-		case failed != nil && (len(list) == 1 || ctx.Err() != nil):
-			return failed
-		case failed != nil:
-			cli.Report(c.host.Stderr, explained(failed))
+		case errOne != nil && isLast:
+			return errOne
+		case errOne != nil:
+			cli.Report(c.host.Stderr, explained(errOne))
 			err = cli.ErrFailed
 		case ch.done == "": // ch.one has written the result
 		case !isChanged && !c.out.json:
@@ -102,8 +104,8 @@ func acted(action string, l *conversations.Listed) string {
 	return strings.TrimRight(action+" "+string(l.ID)+"  "+shortTitle(l.Title), " ")
 }
 
-// agree asks a person to agree to a change, if it has a warning or is one of several conversations, of the active one
-// or of a pinned one. It returns an error if the person does not agree, or cannot be asked.
+// agree asks a person to agree to a change: if the change has a warning, or if it is a change of several conversations,
+// of the active one, or of a pinned one. It returns an error if the person does not agree, or cannot be asked.
 func (c *commands) agree(ctx context.Context, ch *change, list []conversations.Listed) error {
 	active, err := c.active(ctx)
 	if err != nil {
@@ -111,11 +113,11 @@ func (c *commands) agree(ctx context.Context, ch *change, list []conversations.L
 	}
 	isActive := func(l conversations.Listed) bool { return l.ID == active }
 	isPinned := func(l conversations.Listed) bool { return !l.PinnedAt.IsZero() }
-	one := either(len(list) > 1, "one", "it")
+	subject := either(len(list) > 1, "one", "it") // of the reasons
 	reasons := strings.Join(filled(
 		either(len(list) > 1, plural(len(list), "conversation"), ""),
-		either(slices.ContainsFunc(list, isActive), one+" is active", ""),
-		either(slices.ContainsFunc(list, isPinned), one+" is pinned", ""),
+		either(slices.ContainsFunc(list, isActive), subject+" is active", ""),
+		either(slices.ContainsFunc(list, isPinned), subject+" is pinned", ""),
 	), ", ")
 	if ch.yes || reasons == "" && ch.warning == "" {
 		return nil
@@ -148,8 +150,8 @@ func (c *commands) unarchiveCommand() *cobra.Command {
 	return c.archiving(cmd, &span{}, false, "it is not archived")
 }
 
-// archiving completes a command that moves conversations to the archive, or back if archived is false. The text nothing
-// is noted for a conversation that is there already.
+// archiving completes a command that moves conversations to the archive, or if archived is false out of it. nothing is the
+// note for a conversation that need not be moved.
 func (c *commands) archiving(cmd *cobra.Command, when *span, archived bool, nothing string) *cobra.Command {
 	return c.changing(cmd, &change{
 		verb: cmd.Name(), done: cmd.Name() + "d", nothing: nothing,
@@ -267,12 +269,12 @@ conversation is shown again, and a fork no longer has a parent.`,
 		c.labelling(add, true), c.labelling(remove, false))
 }
 
-// labelling completes a command that adds the labels in its arguments to conversations, or removes
-// labels.
+// labelling completes a command that adds the labels in its arguments to conversations, or removes these labels from
+// them if isAdding is false.
 func (c *commands) labelling(cmd *cobra.Command, isAdding bool) *cobra.Command {
 	ids := cmd.Flags().StringSliceP("id", "i", nil, "the conversation with this `ID`, or . for the active one; repeatable")
 	complete(cmd, "id", c.completeIDs)
-	labels := map[string]*string{} // by key, nil for one to remove
+	labels := map[string]*string{} // the values by key; nil for a label to remove
 	return c.changing(cmd, &change{
 		verb: either(isAdding, "add labels to", "remove labels from"), done: "labelled", nothing: "its labels are like that already",
 		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
@@ -295,9 +297,9 @@ func (c *commands) labelling(cmd *cobra.Command, isAdding bool) *cobra.Command {
 	})
 }
 
-// relabelled returns the change that sets labels, and removes those that are nil. Without labels it removes all that
-// the conversation has now. If the label hidden is removed, the conversation is shown again, also if JP's metadata
-// hides it.
+// relabelled returns the change that sets labels to their values, and removes labels whose value is nil; if labels is
+// empty, it removes all labels that the conversation has now. A change that removes the label hidden also shows a
+// conversation again that JP's metadata hides.
 func relabelled(now transcript.Conversation, labels map[string]*string) jp.Change {
 	to := jp.Change{Labels: maps.Clone(labels)}
 	for key := range now.Labels {
@@ -387,8 +389,8 @@ func (c *commands) restoreCommand() *cobra.Command {
 	})
 }
 
-// fromTrash returns the conversations in the trash that arguments name, an error if one is not there. Without arguments
-// it writes what is in the trash, and returns none.
+// fromTrash returns the conversations that arguments name. It returns an error if one of them is not in the trash.
+// Without arguments it writes what is in the trash, and returns no conversation.
 func (c *commands) fromTrash(ctx context.Context, args []string) (list []conversations.Listed, err error) {
 	removed, removedAt, err := c.trash(ctx)
 	if err != nil {

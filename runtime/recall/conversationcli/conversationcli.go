@@ -1,12 +1,10 @@
-// Package conversationcli has the commands for people over recorded conversations: recall,
-// search, blame, how, resume, conversation and the commands below it, stores, and import. Flags have the names that
-// JP gives them, if JP has them.
+// Package conversationcli has the commands for people over recorded conversations: recall, search, blame, how, resume,
+// conversation and the commands below it, stores, and import. Flags have the names that JP gives them, if JP has them.
 //
-// The commands read conversations from a [conversations.Library], and change them only through a
-// [jp.Writer]; a dangerous change asks first. A conversation that cannot be read is named in a
-// warning and never hides the others. The package starts no process but the user's pager, git to ask when a line was
-// committed, and the program to resume a session with. Recorded text never reaches a terminal in a form that could
-// drive it.
+// The commands read conversations from a [conversations.Library], and change them only through a [jp.Writer]; a
+// dangerous change asks first. A conversation that cannot be read is named in a warning and never hides the others. The
+// package starts no process but the user's pager, git to ask when a line was committed, and the program to resume a
+// session with. Recorded text never reaches a terminal in a form that could drive it.
 package conversationcli
 
 import (
@@ -78,12 +76,14 @@ type commands struct {
 // run does the work of a command.
 type run func(ctx context.Context, args []string) error
 
-// command completes a command with run, which writes results to c.out. If the command has a pager, that starts first.
-// Of each group of flags, separated by spaces, at most one may be given. What run has written is ended, also before
-// some errors; the error of run comes first, unless it is ErrFailed.
+// command completes a command with run, which writes results to c.out. If the command has the flag --no-pager and it is
+// not given, a pager is started before that on a terminal. groups are names of flags between spaces: of each group at most
+// one flag may be given. If run fails, its results are ended if they were begun, or if it only found nothing. The error of
+// ending them comes before that of run.
 func (c *commands) command(cmd *cobra.Command, run run, groups ...string) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if off, none := cmd.Flags().GetBool("no-pager"); none == nil && !off {
+		noPager, errNoFlag := cmd.Flags().GetBool("no-pager")
+		if isPaged := errNoFlag == nil && !noPager; isPaged {
 			if pager := cli.StartPager(c.host.Stdout, c.host.Stderr, c.host.Getenv); pager != nil {
 				defer func() { err = cmp.Or(err, pager.Close()) }()
 				host := *c.host
@@ -119,7 +119,7 @@ func paged(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// options returns the options to open the library, which shows the progress of its indexes.
+// options returns the options to open the library. The library shows its progress when it updates indexes.
 func (c *commands) options() conversations.Options {
 	show := newProgress(cmp.Or(c.screen, c.host.Stderr), c.host.Now)
 	return conversations.Options{
@@ -193,8 +193,8 @@ func foundAny(isFound bool) error {
 	return cli.ErrFailed
 }
 
-// explained returns an error with words and advice for people, by the first error of its chain that is known here. It
-// returns any other error as it is.
+// explained returns an error with a text and advice for people, by the first error in the chain of err that this function
+// knows. It returns err as it is if it knows none.
 func explained(err error) error {
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		switch e := e.(type) {
@@ -240,16 +240,16 @@ func explained(err error) error {
 // maxNamed bounds how many conversations a message names.
 const maxNamed = 20
 
-// joined joins the first maxNamed texts and counts the rest.
+// joined joins the first maxNamed texts with commas, and counts the rest.
 func joined[T ~string](texts []T) string {
-	result := ""
-	for i, text := range texts {
-		if i == maxNamed {
-			return result + fmt.Sprintf(", and %d more", len(texts)-i)
-		}
-		result += either(i > 0, ", ", "") + string(text)
+	var parts []string
+	for _, text := range texts[:min(len(texts), maxNamed)] {
+		parts = append(parts, string(text))
 	}
-	return result
+	if rest := len(texts) - maxNamed; rest > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", rest))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // plural returns a number of things, without commas between its digits.
@@ -257,8 +257,8 @@ func plural(n int, one string) string {
 	return fmt.Sprintf("%d %s%s", n, one, either(n == 1, "", "s"))
 }
 
-// either returns one of two texts.
-func either(is bool, yes, no string) string {
+// either returns yes if is is true, and no otherwise.
+func either[T any](is bool, yes, no T) T {
 	if is {
 		return yes
 	}
@@ -290,9 +290,11 @@ func newProgress(stderr io.Writer, now func() time.Time) func(line string) {
 
 // progress returns the function of newProgress for a terminal.
 func progress(terminal io.Writer, now func() time.Time) func(line string) {
-	next, isShown := now().Add(showAfter), false
+	next, isShown := now().Add(showAfter), false // when to show the next line; whether a line is shown now
 	return func(line string) {
-		if isDue := !now().Before(next); isShown && line == "" || isDue && line != "" {
+		removes := line == "" && isShown
+		replaces := line != "" && !now().Before(next)
+		if removes || replaces {
 			fmt.Fprint(terminal, clearLine+line)
 			next, isShown = now().Add(showEvery), line != ""
 		}

@@ -32,7 +32,8 @@ func oneOf(cmd *cobra.Command, to *string, name, short, usage string, words ...s
 	cmd.Flags().Lookup(name).DefValue = *to
 }
 
-// anyOf defines a flag that calls set with each given word, one of words. Words may be repeated or between commas.
+// anyOf defines a flag whose values are among words, and calls set with each given value. The flag may be repeated, and
+// may have several values between commas.
 func anyOf(cmd *cobra.Command, flags *pflag.FlagSet, name, short, usage string, words []string, set func(string)) {
 	list := strings.Join(words, ", ")
 	flags.FuncP(name, short, usage+": "+list, func(given string) error {
@@ -78,7 +79,7 @@ func addLabel(cmd *cobra.Command, usage string, add func(key, value string, hasV
 	})
 }
 
-// addFilter defines the flags of ls and grep for conversations and their order.
+// addFilter defines the flags of ls and grep that select conversations, which it sets in f, and their order.
 func addFilter(cmd *cobra.Command, f *conversations.Filter, ascending *bool) {
 	flags := cmd.Flags()
 	addSwitch(flags, "descending", "newest or largest first (default)", func(is bool) { *ascending = !is })
@@ -103,18 +104,18 @@ func kindOf(f *conversations.Filter) string {
 	return either(f.Archived, "archived", "live")
 }
 
-// addTime defines a flag for a time: a date in ISO 8601, an age, or a whole id of JP for the time at which that
-// conversation began.
+// addTime defines a flag for a time, and calls set with its span. The value is a date in ISO 8601, an age, or a whole id
+// of JP for the time at which that conversation began.
 func (c *commands) addTime(cmd *cobra.Command, name, usage string, set func(iso8601.Span)) {
-	const firstYear = 2000 // jp-c1772 is no whole id
+	const firstYear = 2000 // the beginning of an id of JP, such as jp-c1772, is an earlier time
 	cmd.Flags().Func(name, usage, func(given string) error {
 		span, err := iso8601.Parse(given)
-		began := jp.CreatedAt(transcript.ID(given))
+		at := jp.CreatedAt(transcript.ID(given))
 		if age, notAge := parseAge(given); notAge == nil {
-			began = c.host.Now().Add(-age)
+			at = c.host.Now().Add(-age)
 		}
-		if began.Year() >= firstYear {
-			span, err = iso8601.Span{First: began, Last: began}, nil
+		if at.Year() >= firstYear {
+			span, err = iso8601.Span{First: at, Last: at}, nil
 		}
 		if span.First.IsZero() { // the year 1 is a bound: it leaves out events without a time
 			span.First = span.First.Add(1)
@@ -144,17 +145,19 @@ func units() []unit {
 	}
 }
 
-// parseAge parses a duration such as "5h" or "3 weeks". The error is for other texts, and for one that is too long ago.
+// parseAge returns the duration that a text such as "5h" or "3 weeks" stands for. It returns an error for another text,
+// and for a duration that is too long.
 func parseAge(given string) (time.Duration, error) {
 	name := strings.TrimLeft(given, "0123456789")
 	n, err := strconv.ParseInt(given[:len(given)-len(name)], 10, 64)
 	name = strings.TrimSpace(name)
 	for _, u := range units() {
-		if name != u.short && (name == "" || strings.TrimSuffix(name, "s") != u.name) {
+		isUnit := name == u.short || name != "" && strings.TrimSuffix(name, "s") == u.name
+		if !isUnit {
 			continue
 		}
 		age := time.Duration(n) * u.length
-		if age/u.length != time.Duration(n) {
+		if overflows := age/u.length != time.Duration(n); overflows {
 			err = errors.New("too long ago")
 		}
 		return age, err
@@ -165,13 +168,14 @@ func parseAge(given string) (time.Duration, error) {
 // fullTime is the layout of a full time, in UTC.
 const fullTime = "2006-01-02 15:04:05Z"
 
-// age returns how long ago a time was, or how far ahead it is, in its largest unit.
+// age returns how long ago a time was, or how far ahead it is, in the largest unit that fits; "?" for the zero time.
 func (c *commands) age(t time.Time) string {
+	if t.IsZero() {
+		return "?"
+	}
 	d := c.host.Now().Sub(t)
 	for _, u := range units()[:6] { // without seconds
 		switch n := plural(int(d.Abs()/u.length), u.name); {
-		case t.IsZero():
-			return "?"
 		case d <= -u.length:
 			return "in " + n
 		case d >= u.length:

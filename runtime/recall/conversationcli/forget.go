@@ -39,8 +39,8 @@ there is read again.`,
 	})
 }
 
-// forget forgets conversations with their parts, such as the work of sub-agents, and writes how to delete them in their
-// programs.
+// forget forgets conversations with their parts, such as the work of sub-agents. For each conversation it writes how to
+// delete it in the program that recorded it.
 func (c *commands) forget(ctx context.Context, args []string) error {
 	list, err := c.named(ctx, args)
 	if err != nil {
@@ -77,7 +77,8 @@ func (c *commands) forget(ctx context.Context, args []string) error {
 	return nil
 }
 
-// deleteArchived deletes conversations from the archive. It ignores ids of other stores, and opens no archive for them.
+// deleteArchived deletes conversations from the archive. It ignores ids of other stores, and opens the archive only if
+// there is an id of it.
 func (c *commands) deleteArchived(ctx context.Context, ids []transcript.ID) (err error) {
 	var w *archive.Writer
 	for _, id := range ids {

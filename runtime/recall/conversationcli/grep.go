@@ -79,6 +79,7 @@ Flags that are repeatable also take several values between commas, except for
 // terminalLine is how many characters of a line a terminal shows.
 const terminalLine = 1000
 
+// run searches for a pattern, and writes the matches. It returns [cli.ErrFailed] if there is no match.
 func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 	g.ignoreCase = g.ignoreCase || !g.caseSensitive && !strings.ContainsFunc(pattern, unicode.IsUpper)
 	g.Scopes = cmp.Or(g.Scopes, transcript.ScopeAll)
@@ -97,11 +98,11 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 	}
 	isFound := len(found.Conversations) > 0
 	if g.quiet {
-		g.out.elements = -1
+		g.out.elements = -1 // in JSON not even an empty array is written
 		return foundAny(isFound)
 	}
 	for i, m := range found.Conversations {
-		if i > 0 && i == int(g.limit) {
+		if isLimited := g.limit > 0; isLimited && i == int(g.limit) {
 			break
 		}
 		if err := g.writeConversation(found, m, i == 0); err != nil {
@@ -116,9 +117,9 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 	return foundAny(isFound)
 }
 
-// find returns the results of a query. Unless the query has ids, it leaves out the conversation of the assistant that
-// runs this command, with its relatives; a conversation of --conversation-id it leaves out always. It notes what it
-// left out, with advice, or that the calling conversation is not known.
+// find returns the results of a query. It leaves out the conversation that --conversation-id names. Without that flag, and
+// if the query has no ids, it leaves out the conversation of the assistant that runs this command, with its relatives. It
+// notes which it left out, with advice, or that this conversation is not known.
 func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advice string) (*conversations.Results, error) {
 	library, err := c.open()
 	if err != nil {
@@ -165,16 +166,16 @@ func (g *grepping) explain(ctx context.Context, found *conversations.Results, pa
 	return nil
 }
 
-// writeConversation writes a conversation as --output says: its id, the number of its matches, or the lines of at most
-// maxMatches of them.
+// writeConversation writes a conversation as --output says: its id, the number of its matches, or its matching lines with
+// their context. Of more than maxMatches matches it counts or writes only so many.
 func (g *grepping) writeConversation(found *conversations.Results, m *conversations.Matched, isFirst bool) error {
-	room := m.Matches
+	left := m.Matches // to be written
 	if g.maxMatches > 0 {
-		room = min(room, int(g.maxMatches))
+		left = min(left, int(g.maxMatches))
 	}
 	switch {
 	case g.output == "count":
-		g.out.add(fmt.Sprintf("%s:%d\n", m.ID, room), object{"id", m.ID, "count", room})
+		g.out.add(fmt.Sprintf("%s:%d\n", m.ID, left), object{"id", m.ID, "count", left})
 		return nil
 	case g.output == "ids":
 		g.out.add(string(m.ID)+"\n", m.ID)
@@ -184,16 +185,16 @@ func (g *grepping) writeConversation(found *conversations.Results, m *conversati
 		g.out.write(either(isFirst, "", "\n") + g.out.style(styleID, string(m.ID)) + either(m.Title == "", "", "  ") + text.Cell(m.Title) + "\n")
 	}
 	for _, hit := range found.Of(m) {
-		if room == 0 || g.out.err != nil { // enough matches, or nobody reads them
+		if left == 0 || g.out.err != nil { // enough matches, or nobody reads them
 			break
 		}
 		content, err := found.Read(hit)
 		if err != nil {
 			return err
 		}
-		for line := range g.Pattern.Lines(content, int(g.context), room) {
+		for line := range g.Pattern.Lines(content, int(g.context), left) {
 			if line.IsMatch {
-				room--
+				left--
 			}
 			g.writeLine(hit, line, content[line.Start:line.End])
 		}
@@ -201,8 +202,8 @@ func (g *grepping) writeConversation(found *conversations.Results, m *conversati
 	return nil
 }
 
-// writeLine writes a line of an event, with its matches in colour or as members of JSON. Lines that do not follow each
-// other have "--" between them if there is context.
+// writeLine writes a line of an event, as text with its matches in colour, or as JSON. If lines of context are written
+// too, it writes "--" before a line that does not follow the line that was written last.
 func (g *grepping) writeLine(hit *conversations.Hit, line excerpt.Line, content []byte) {
 	part := g.Pattern.Window(content, g.maxLine, line.IsMatch)
 	shown := string(part.Text)
@@ -214,13 +215,14 @@ func (g *grepping) writeLine(hit *conversations.Hit, line excerpt.Line, content 
 		g.out.add("", lineObject(hit, line, shown, part))
 		return
 	}
-	if g.context > 0 && g.hit != nil && (g.hit != hit || g.line+1 != line.Number) {
+	follows := g.hit == hit && g.line+1 == line.Number
+	if g.context > 0 && g.hit != nil && !follows {
 		g.out.write("--\n")
 	}
 	g.hit, g.line = hit, line.Number
 	turn := either(hit.Turn > 0, fmt.Sprint(hit.Turn), "..")
 	switch {
-	case g.output == "text":
+	case g.output == "text": // nothing comes before the text
 	case g.heading:
 		g.out.write(g.out.style(styleDim, fmt.Sprintf("%5s %-11s ", turn, hit.Scope)))
 	default:
@@ -243,8 +245,7 @@ func lineObject(hit *conversations.Hit, line excerpt.Line, shown string, part ex
 	return append(o, "line", line.Number, "event", hit.Index).with("chars", part.Chars).with("number", hit.Number)
 }
 
-// countWords returns the words of a text with the number of events that have a form of each,
-// at any time.
+// countWords returns the words of a text with the number of events that have a form of each, at any time.
 func (c *commands) countWords(ctx context.Context, q conversations.SearchQuery, text string) ([]conversations.Word, error) {
 	q.Question = strings.ReplaceAll(text, `"`, " ") // no phrases
 	q.Order, q.Limit, q.Pattern = conversations.Relevance, 1, nil
@@ -281,7 +282,7 @@ func (c *commands) noteMissing(words []conversations.Word) {
 	}
 }
 
-// hintsWithout returns what to try: "without --x" for each flag that was given and that narrows a search.
+// hintsWithout returns what to try after a search without results: "without --x" for each given flag --x that narrows it.
 func hintsWithout(flags *pflag.FlagSet) (try []string) {
 	flags.Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"label", "role", "scope", "since", "source", "until"}, f.Name) {

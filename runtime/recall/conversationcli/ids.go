@@ -22,8 +22,8 @@ const selectHelp = `ID is the id of a conversation or the beginning that no othe
 without the program's name. It may be . or active for the active conversation of
 JP's session, recent for the one activated last, or - for ids on standard input.`
 
-// active returns the id of the conversation that was activated last in JP's session, of those that are still live.
-// Without a session it is the conversation that runs this program. The id is empty if there is none.
+// active returns the id of the live conversation that was activated last in JP's session. If the session has activated
+// none, it returns the conversation that --conversation-id names, if that is live. The id is empty if there is none.
 func (c *commands) active(ctx context.Context) (transcript.ID, error) {
 	var history []transcript.ID
 	w, err := c.workspace()
@@ -37,8 +37,12 @@ func (c *commands) active(ctx context.Context) (transcript.ID, error) {
 		return "", err
 	}
 	live, err := c.all(ctx, conversations.Filter{Hidden: true})
-	history = slices.DeleteFunc(history, func(id transcript.ID) bool { return indexOf(live, id) < 0 })
-	return append(history, "")[0], err
+	for _, id := range history { // the last activated first
+		if isLive := indexOf(live, id) >= 0; isLive {
+			return id, err
+		}
+	}
+	return "", err
 }
 
 // recent returns the id of the live conversation that was activated last; empty if there is none.
@@ -54,8 +58,8 @@ func (c *commands) recent(ctx context.Context) (transcript.ID, error) {
 // maxStdin bounds the ids on standard input, in bytes.
 const maxStdin = 6 << 20
 
-// ids returns the ids of the conversations that arguments select. An argument is an id, the beginning of one, or a word
-// of selectHelp. The error is the first of an argument, and then that of resolve.
+// ids returns the ids of the conversations that arguments select. An argument is an id, the beginning of an id, or a word
+// of selectHelp. The error is that of the first wrong argument, or else that of resolve.
 func (c *commands) ids(ctx context.Context, args []string) (ids []string, err error) {
 	for _, arg := range args {
 		id := transcript.ID(arg)
@@ -72,11 +76,11 @@ func (c *commands) ids(ctx context.Context, args []string) (ids []string, err er
 		case "r", "recent":
 			id, err = c.recent(ctx)
 		}
-		if err == nil && id == "" && arg != "" {
-			err = failed("conversation ls shows the conversations there are", "there is no conversation that %q stands for", arg)
-		}
 		if err != nil {
 			return nil, err
+		}
+		if id == "" && arg != "" {
+			return nil, failed("conversation ls shows the conversations there are", "there is no conversation that %q stands for", arg)
 		}
 		ids = append(ids, string(id))
 	}
@@ -93,8 +97,7 @@ func (c *commands) idsOrRecent(ctx context.Context, args []string) ([]string, er
 	return c.ids(ctx, args)
 }
 
-// named returns the conversations that arguments select, sorted by id. Without arguments it
-// returns an error.
+// named returns the conversations that arguments select, sorted by id. Without arguments it returns an error.
 func (c *commands) named(ctx context.Context, args []string) ([]conversations.Listed, error) {
 	ids, err := c.ids(ctx, args)
 	if err != nil {
@@ -106,8 +109,8 @@ func (c *commands) named(ctx context.Context, args []string) ([]conversations.Li
 	return c.all(ctx, conversations.Filter{IDs: ids})
 }
 
-// resolve returns ids in place of texts: each is an id, or the beginning of the id that it is replaced by. The error
-// says that several ids begin with a text, or is a [*conversations.NotFoundError] if there is no conversation.
+// resolve returns the whole ids for texts, each of which is an id or the beginning of one. The error says that several ids
+// begin with a text, or is a [*conversations.NotFoundError] if there is no conversation for a text.
 func (c *commands) resolve(ctx context.Context, texts []string) ([]string, error) {
 	if _, err := c.all(ctx, conversations.Filter{IDs: texts}); err == nil || len(texts) == 0 {
 		return texts, nil
@@ -119,9 +122,11 @@ func (c *commands) resolve(ctx context.Context, texts []string) ([]string, error
 			f.Sources = filled(archive)
 		}
 		list, _ := c.all(ctx, f)
-		if l, err := c.one(list, text); err != nil {
+		l, err := c.one(list, text)
+		if err != nil {
 			return nil, err
-		} else if l != nil { // else the text stays, and is not found below
+		}
+		if l != nil { // otherwise the text stays, and is not found below
 			ids[i] = string(l.ID)
 		}
 	}
@@ -129,8 +134,8 @@ func (c *commands) resolve(ctx context.Context, texts []string) ([]string, error
 	return ids, err
 }
 
-// one returns the conversation of a list whose id is given, or begins so; nil if there is none. If there are several it
-// notes which, and returns an error.
+// one returns the conversation of a list with an id, or with an id that begins so; nil if there is none. If there are
+// several, it notes which they are, and returns an error.
 func (c *commands) one(list []conversations.Listed, id string) (*conversations.Listed, error) {
 	found := withPrefix(list, id)
 	switch len(found) {
@@ -145,9 +150,9 @@ func (c *commands) one(list []conversations.Listed, id string) (*conversations.L
 	return nil, failed("write more of the id that is meant", "%q begins the ids of %s", id, plural(len(found), "conversation"))
 }
 
-// withPrefix returns the conversations of a list whose ids begin with a text, with or without the
-// program's name, in any case. A whole id selects one conversation; otherwise sessions come
-// before their parts, which have a dot in their ids.
+// withPrefix returns the conversations of a list whose ids, with or without the name of the program, begin with a text in
+// any case. For a whole id it returns that conversation alone. Parts of a session have a dot in their ids: it returns them
+// only if the text has a part too, or begins the id of no session.
 func withPrefix(list []conversations.Listed, text string) (found []conversations.Listed) {
 	if id, err := conversations.ParseID(text); err == nil {
 		if i := indexOf(list, id); i >= 0 {
@@ -156,16 +161,18 @@ func withPrefix(list []conversations.Listed, text string) (found []conversations
 	}
 	session, part, _ := strings.Cut(strings.ToLower(text), ".")
 	hasPrefix := func(id string) bool {
-		ofSession, ofPart, _ := strings.Cut(strings.ToLower(id), ".")
-		return session != "" && strings.HasPrefix(ofSession, session) && strings.HasPrefix(ofPart, part)
+		sessionOfID, partOfID, _ := strings.Cut(strings.ToLower(id), ".")
+		return session != "" && strings.HasPrefix(sessionOfID, session) && strings.HasPrefix(partOfID, part)
 	}
-	isPart := func(l conversations.Listed) bool { return strings.Contains(string(l.ID), ".") }
 	for _, l := range list {
-		if _, session, part := l.ID.Split(); hasPrefix(session+part) || hasPrefix(string(l.ID)) {
+		_, ownSession, ownPart := l.ID.Split()
+		if hasPrefix(ownSession+ownPart) || hasPrefix(string(l.ID)) {
 			found = append(found, l)
 		}
 	}
-	if sessions := slices.DeleteFunc(slices.Clone(found), isPart); part == "" && len(sessions) > 0 {
+	isPart := func(l conversations.Listed) bool { return strings.Contains(string(l.ID), ".") }
+	sessions := slices.DeleteFunc(slices.Clone(found), isPart)
+	if part == "" && len(sessions) > 0 {
 		return sessions
 	}
 	return found
@@ -179,9 +186,9 @@ func indexOf(list []conversations.Listed, id transcript.ID) int {
 // shortID is the least number of characters of an id on a terminal.
 const shortID = 8
 
-// shortIDs returns a function that shortens ids for a list on a terminal, and returns them whole otherwise. A short id
-// has no program's name, unless it is of an archive, and of the session so many characters that no other session in all
-// begins with them.
+// shortIDs returns a function that returns an id as a list shows it: short in a table on a terminal, otherwise whole. A
+// short id has so many characters of the session that no other session in all begins with them, and the name of the
+// program only if that is an archive.
 func (c *commands) shortIDs(all []conversations.Listed) func(transcript.ID) string {
 	if !c.out.isTable() {
 		return func(id transcript.ID) string { return string(id) }
@@ -197,8 +204,9 @@ func (c *commands) shortIDs(all []conversations.Listed) func(transcript.ID) stri
 		program, shown, part := id.Split()
 		session := strings.ToLower(shown)
 		length := min(shortID, len(session))
-		index, _ := slices.BinarySearch(sessions, session)
-		for _, other := range sessions[max(index-1, 0):min(index+2, len(sessions))] { // with the longest common beginnings
+		i, _ := slices.BinarySearch(sessions, session)
+		neighbours := sessions[max(i-1, 0):min(i+2, len(sessions))] // they have the longest beginnings in common with the session
+		for _, other := range neighbours {
 			for other != session && length < len(session) && strings.HasPrefix(other, session[:length]) {
 				length++
 			}
@@ -216,22 +224,27 @@ func (c *commands) addSpan(cmd *cobra.Command, s *span) {
 	c.addTime(cmd, "until", "those begun before `TIME`", func(t iso8601.Span) { s.until = t.First })
 }
 
-// chosen returns the conversations in a span, of those that arguments select or, without arguments, of all live ones
-// that are not hidden. Without both it returns an error. It notes if there is none in the span.
+// chosen returns the conversations that arguments select, or without arguments all live ones that are not hidden, as far
+// as they are in a span. Without arguments and a span it returns an error. It notes if there is none in the span.
 func (c *commands) chosen(ctx context.Context, args []string, s span) (list []conversations.Listed, err error) {
 	if s == (span{}) || len(args) > 0 {
 		list, err = c.named(ctx, args)
 	} else {
 		list, err = c.all(ctx, conversations.Filter{})
 	}
-	list = slices.DeleteFunc(list, func(l conversations.Listed) bool {
-		return l.CreatedAt.Before(s.from) || !s.until.IsZero() && !l.CreatedAt.Before(s.until) ||
-			!s.inactive.IsZero() && (l.LastActivatedAt.IsZero() || !l.LastActivatedAt.Before(s.inactive))
-	})
+	list = slices.DeleteFunc(list, func(l conversations.Listed) bool { return !s.has(&l) })
 	if len(list) == 0 && err == nil {
 		c.note("no conversations of that time")
 	}
 	return list, err
+}
+
+// has reports whether a conversation is in the span. A zero time of the span is no limit.
+func (s *span) has(l *conversations.Listed) bool {
+	isEarly := l.CreatedAt.Before(s.from)
+	isLate := !s.until.IsZero() && !l.CreatedAt.Before(s.until)
+	isInactive := !l.LastActivatedAt.IsZero() && l.LastActivatedAt.Before(s.inactive)
+	return !isEarly && !isLate && (isInactive || s.inactive.IsZero())
 }
 
 // Bounds of what a shell is offered.
@@ -240,8 +253,8 @@ const (
 	completionColumn = 60 // columns of a title
 )
 
-// completeIDs offers the ids of live and archived conversations, the last used first, without those that are named
-// already.
+// completeIDs offers the ids of live and archived conversations that the command line does not name yet, the last used
+// first.
 func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	list, _ := c.all(cmd.Context(), conversations.Filter{Both: true}) // nothing is offered if they cannot be listed
 	slices.SortFunc(list, func(a, b conversations.Listed) int {
@@ -251,8 +264,8 @@ func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) 
 	return offered(list, word)
 }
 
-// offered returns the ids in a list that begin with a word, with their titles. An id that begins with it only without
-// the program's name is offered without.
+// offered returns the ids in a list that begin with a word, with their titles. It offers an id without the name of its
+// program if only then it begins with the word.
 func offered(list []conversations.Listed, word string) (ids []cobra.Completion, directive cobra.ShellCompDirective) {
 	for _, l := range list {
 		id := string(l.ID)

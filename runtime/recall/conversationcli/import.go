@@ -60,6 +60,8 @@ CONVERSATION_DB is the URL of a PostgreSQL database, exports are there.`,
 	return c.command(cmd, c.run)
 }
 
+// run copies the stores that flags or arguments name, and imports the paths among the arguments. An argument is a store
+// only if there is no such path.
 func (c *importing) run(ctx context.Context, paths []string) (err error) {
 	paths = slices.DeleteFunc(paths, func(path string) bool {
 		_, err := os.Lstat(path)
@@ -101,7 +103,8 @@ func (c *importing) run(ctx context.Context, paths []string) (err error) {
 	return foundAny(!c.isDamaged)
 }
 
-// copyStore copies the conversations of a kind of store to the archive, and writes how many were new, and so on.
+// copyStore copies the conversations of a kind of store to the archive, and writes the numbers of new conversations, of
+// updated ones, and so on.
 func (c *importing) copyStore(ctx context.Context, name string) error {
 	show := newProgress(c.host.Stderr, c.host.Now)
 	kept, err := c.options().Keep(ctx, name, c.dryRun, func(done, all int) {
@@ -120,8 +123,8 @@ func (c *importing) copyStore(ctx context.Context, name string) error {
 	return c.out.flush()
 }
 
-// archive opens the user's archive for writing: the database of CONVERSATION_DB, or else the folder. The archive
-// refuses forgotten conversations. If dry is set, nothing is written.
+// archive opens the user's archive for writing: the database of CONVERSATION_DB, or else the folder. The writer refuses
+// forgotten conversations. If dry is set, it writes nothing.
 func (c *commands) archive(ctx context.Context, dry bool) (w *archive.Writer, err error) {
 	forgotten, err := copies.ReadForgotten(c.host.Getenv)
 	if err != nil {
@@ -136,14 +139,15 @@ func (c *commands) archive(ctx context.Context, dry bool) (w *archive.Writer, er
 	default:
 		w, err = archive.Create(ctx, dir, dry)
 	}
-	if err == nil {
-		w.Forgotten = func(id transcript.ID) bool { return forgotten[id] }
+	if err != nil {
+		return nil, err
 	}
-	return w, err
+	w.Forgotten = func(id transcript.ID) bool { return forgotten[id] }
+	return w, nil
 }
 
-// importOne imports a path and writes the report. A path that is no export is an error if it is the only path and the
-// output is text; otherwise it is a warning, or an element of JSON. Any other failure is an error.
+// importOne imports a path and writes the report. If the path is no export, it returns an error only if that is the only
+// path and the output is text; otherwise it warns, or the report in JSON tells it. Any other failure is an error.
 func (c *importing) importOne(ctx context.Context, path string, w *archive.Writer, isOnly bool) error {
 	show := newProgress(c.host.Stderr, c.host.Now)
 	report, err := exports.Import(ctx, path, w, exports.Options{Kind: c.kind, Progress: func(at exports.Progress) {
@@ -154,22 +158,27 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 	for _, p := range report.Problems {
 		c.isDamaged = c.isDamaged || errors.Is(p.Err, exports.ErrChecksum)
 	}
-	_, isUnrecognised := errors.AsType[*exports.UnrecognisedError](err)
 	if c.out.json || err == nil || report.Recognised()+report.Failed > 0 {
 		c.out.add(c.summary(path, report), reportObject(path, report, "", err))
 	}
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return failed("import it again to go on: what is there already costs little", "interrupted: what was imported up to here is kept")
-	case err != nil && (!isUnrecognised || isOnly && !c.out.json):
+	}
+	if err == nil {
+		return nil
+	}
+	_, isUnrecognised := errors.AsType[*exports.UnrecognisedError](err)
+	switch {
+	case !isUnrecognised, isOnly && !c.out.json:
 		return cli.Hint(err, "see "+c.host.Name+" import --help for what can be imported")
-	case err != nil && !c.out.json:
+	case !c.out.json:
 		c.warn("%v", err)
 	}
 	return nil
 }
 
-// readInPlace returns the store that reads a path in place: jp a workspace, chatgpt an SQLite database; otherwise "".
+// readInPlace returns the store that reads a path where it is: "jp" for a workspace of JP, "chatgpt" for an SQLite
+// database; "" for any other path, which is to be imported.
 func readInPlace(path string) string {
 	if isDir(filepath.Join(path, ".jp")) {
 		return "jp"
@@ -192,7 +201,8 @@ func isDir(path string) bool {
 
 // register adds a path that a store reads in place to the configuration, except in a dry run, and writes the result.
 func (c *importing) register(ctx context.Context, path, store string) (err error) {
-	o, file, result := conversations.Options{Dir: path, Getenv: c.host.Getenv}, "", "it is known already"
+	o := conversations.Options{Dir: path, Getenv: c.host.Getenv}
+	file, result := "", "it is known already" // file is the configuration if the path was added
 	switch {
 	case c.dryRun:
 		result = "nothing was written"
@@ -214,8 +224,8 @@ func (c *importing) register(ctx context.Context, path, store string) (err error
 	return nil
 }
 
-// reportObject returns the report of a path as JSON has it. registered is the configuration file to which the path of a
-// store that is read in place was added; empty for none.
+// reportObject returns the report of a path as JSON has it. registered is the configuration file to which the path was
+// added, if a store reads it in place; empty for none.
 func reportObject(path string, report *exports.Report, registered string, err error) object {
 	problems := objects(report.Problems, func(p *exports.Problem) object {
 		o := object{"file", p.File, "offset", p.Offset}.with("number", p.Number).with("id", p.ID).with("title", p.Title)

@@ -106,8 +106,8 @@ func (ls *listing) run(ctx context.Context) error {
 	return nil
 }
 
-// activity returns when something last happened in a conversation: the full time for --full, otherwise how long ago
-// that was. On a terminal it is the day if that was not in the last 24 hours.
+// activity returns when something last happened in a conversation: with --full the full time; in a table the day, if that
+// was 24 hours ago or more; otherwise how long ago it was.
 func (ls *listing) activity(l *conversations.Listed) string {
 	last, now := l.ActiveAt(), ls.host.Now()
 	switch {
@@ -163,13 +163,13 @@ func (c *commands) flags(l *conversations.Listed) string {
 	return cmp.Or(strings.Join(flags, ","), "-")
 }
 
-// explain notes what the list lacks: more conversations, any at all, or the hidden ones.
+// explain notes how to see conversations that the list lacks: those after its end, others if it is empty, hidden ones.
 func (ls *listing) explain(found *conversations.Listing) {
 	next := ls.Offset + len(found.Conversations)
 	switch {
 	case next < found.Total:
 		ls.note("%d more: use --offset=%d, or --limit=0 for all", found.Total-next, next)
-	case len(found.Conversations) > 0:
+	case len(found.Conversations) > 0: // the list is complete
 	case found.Total > 0:
 		ls.note("offset %d is past the end: there are %d conversations", ls.Offset, found.Total)
 	default:
@@ -191,8 +191,9 @@ type place struct {
 // maxIndent bounds the levels of a tree that are drawn.
 const maxIndent = 30
 
-// places returns conversations at their places. In a tree a conversation comes below its parent, if the parent is
-// listed, and siblings keep their order. Of conversations that are each other's ancestors the first is at the top.
+// places returns the conversations of a list in the order of the output, each with its branches. In a tree, a conversation
+// comes below its parent if that is listed, and siblings keep their order. Of conversations that are ancestors of each
+// other, the first is at the top.
 func (ls *listing) places(list []conversations.Listed) (places []place) {
 	children := map[transcript.ID][]*conversations.Listed{}
 	hasNoPlace := map[transcript.ID]bool{} // of a listed conversation
@@ -202,6 +203,7 @@ func (ls *listing) places(list []conversations.Listed) (places []place) {
 			children[list[i].Parent] = append(children[list[i].Parent], &list[i])
 		}
 	}
+	// grow adds a place and those of its descendants, unless it has been added. below is the lead of its children.
 	var grow func(p place, below string)
 	grow = func(p place, below string) {
 		if !hasNoPlace[p.ID] {
@@ -221,11 +223,12 @@ func (ls *listing) places(list []conversations.Listed) (places []place) {
 		}
 	}
 	for i := range list {
-		if !ls.tree || !hasNoPlace[list[i].Parent] { // the parent is not listed
+		waits := ls.tree && hasNoPlace[list[i].Parent] // until its parent has a place
+		if !waits {
 			grow(place{Listed: &list[i]}, "")
 		}
 	}
-	for i := range list { // those that are left are each other's ancestors
+	for i := range list { // the conversations that still wait are ancestors of each other
 		grow(place{Listed: &list[i]}, "")
 	}
 	return places

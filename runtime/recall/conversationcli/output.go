@@ -151,7 +151,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 		b.Truncate(b.Len() - 1) // without the line end, which Encode writes
-		b.WriteByte(":,"[i%2])
+		b.WriteByte(":,"[i%2])  // keys have an even index, and their values an odd one
 	}
 	return append(bytes.TrimSuffix(b.Bytes(), []byte(",")), '}'), nil
 }
@@ -185,8 +185,8 @@ func about(id transcript.ID, title string, more ...any) object {
 	return append(object{"id", id, "title", orNull(title)}, more...)
 }
 
-// timestamp returns a time in RFC 3339 and UTC; null for the zero time. As in JP, fractions of a
-// second have three, six or nine digits.
+// timestamp returns a time in RFC 3339 and UTC; nil, which becomes null, for the zero time. A fraction of a second has
+// three, six or nine digits, as in JP.
 func timestamp(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -207,8 +207,8 @@ const (
 	maxRoom = 200
 )
 
-// table writes rows with aligned columns; the first row has their heads. right lists the columns that are aligned to
-// the right. Unless full is set, columns are cut to fit a terminal, and the last column to maxRoom.
+// table writes rows with aligned columns; the first row has the heads of the columns. right has the indexes of columns to
+// align to the right. Unless full is set, table cuts columns so that rows fit a terminal, and the last one to maxRoom.
 func (o *output) table(full bool, rows [][]string, right ...int) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -219,7 +219,7 @@ func (o *output) table(full bool, rows [][]string, right ...int) {
 	if last := len(widths) - 1; !full {
 		widths[last] = min(widths[last], maxRoom)
 		if o.isTable() && o.width > 0 {
-			fit(widths, o.width-2*last)
+			fit(widths, o.width-2*last) // two spaces between columns
 		}
 	}
 	for n, row := range rows {
@@ -234,16 +234,16 @@ func (o *output) table(full bool, rows [][]string, right ...int) {
 	}
 }
 
-// fit makes columns narrower until all fit into room columns of a terminal, or none but the first has more than
-// minRoom. It cuts the widest column first, but never the first one; the last one, the titles, counts as half as wide.
+// fit reduces the widths of columns until their sum is at most room, or all except the first have at most minRoom. It
+// always reduces the widest column, but never the first one. The last one, which has the titles, counts as half as wide.
 func fit(widths []int, room int) {
 	for _, width := range widths {
 		room -= width
 	}
 	for ; room < 0; room++ {
-		widest, most := 0, 0 // 0 is the first column, which stays
+		widest, most := 0, 0 // the index of the widest column, and its width; 0 if no column can be reduced
 		for i, width := range widths {
-			if i == len(widths)-1 {
+			if isTitles := i == len(widths)-1; isTitles {
 				width /= 2
 			}
 			if i > 0 && widths[i] > minRoom && width > most {
@@ -257,11 +257,12 @@ func fit(widths []int, room int) {
 	}
 }
 
-// dropEmpty removes the columns, other than the first and the last, in which no row has a text. On a terminal a dash is
-// no text. It returns the heads that are left.
+// dropEmpty removes the columns that are empty in all rows, except the first and the last column. In a table on a
+// terminal a dash is empty too. It returns the heads of the columns that are left; the first row has the heads.
 func (o *output) dropEmpty(rows [][]string) []string {
 	for column := len(rows[0]) - 2; column > 0; column-- {
-		hasText := func(row []string) bool { return row[column] != "" && (row[column] != "-" || !o.isTable()) }
+		isEmpty := func(row []string) bool { return row[column] == "" || row[column] == "-" && o.isTable() }
+		hasText := func(row []string) bool { return !isEmpty(row) }
 		if !slices.ContainsFunc(rows[1:], hasText) {
 			for i := range rows {
 				rows[i] = slices.Delete(rows[i], column, column+1)
@@ -281,8 +282,8 @@ func (c *commands) shortPath(path string) string {
 	return text.Cell(config.Short(path, c.host.Getenv))
 }
 
-// coloured returns recorded text in a style, with the spans in the style of matches; a span that overlaps an earlier
-// one is ignored. Hidden characters are made visible, so that the text cannot add a style.
+// coloured returns recorded text in a style, with the spans in the style of matches. It ignores a span that overlaps an
+// earlier span. It makes hidden characters visible, so that the text cannot add a style.
 func (o *output) coloured(recorded string, spans []excerpt.Span, style string) string {
 	if !o.colour {
 		return text.Visible(recorded)

@@ -103,7 +103,7 @@ func (c *commands) messageCommand() *cobra.Command {
 	})
 }
 
-// parseTurns sets p.turns to the range in the value of --turn: N, A..B, A.., ..B or "..".
+// parseTurns sets p.turns to the range in the value of --turn, which is N, A..B, A.., ..B or "..".
 func (p *printing) parseTurns(given string) error {
 	from, to, isRange := strings.Cut(given, "..")
 	if isRange {
@@ -111,18 +111,18 @@ func (p *printing) parseTurns(given string) error {
 	} else {
 		to = from
 	}
-	first, err1 := strconv.ParseUint(from, 10, 31)
-	last, err2 := strconv.ParseUint(cmp.Or(to, from), 10, 31)
+	first, errFirst := strconv.ParseUint(from, 10, 31)
+	last, errLast := strconv.ParseUint(cmp.Or(to, from), 10, 31)
 	if first > last {
 		return errors.New("it ends before it begins")
 	}
 	p.turns = func(of int) (int, int) {
-		if to == "" { // A.. beyond the last turn is turn A, which does not exist
+		if to == "" { // if the last turn is before A, the range is turn A, so that reading fails
 			return int(first), max(int(first), of)
 		}
 		return int(first), int(last)
 	}
-	return cmp.Or(err1, err2)
+	return cmp.Or(errFirst, errLast)
 }
 
 // counts has the flags --last and --first, which count turns: --last, --last=3 or --last 3.
@@ -133,7 +133,7 @@ type counts struct {
 
 // addCounts defines the flags --last and --first; last and first are their letters, or empty.
 func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
-	const bare = "1"
+	const bare = "1" // the value of a flag without a number in the same word
 	add := func(name, short string, to **int) {
 		flags.FuncP(name, short, "only the "+name+" `N` turns", func(given string) error {
 			n, err := strconv.ParseUint(given, 10, 31)
@@ -149,13 +149,14 @@ func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	add("first", first, &c.first)
 }
 
-// takeCounts gives numbers among the arguments to the bare flags, in order, and returns the other arguments. A number
-// of more than six digits is an id, and so is any number after "--".
+// takeCounts gives numbers among the arguments to the flags without a number, in order, and returns the other arguments.
+// A number of more than six digits is an id, and so is any number after "--".
 func (c *counts) takeCounts(flags *pflag.FlagSet, args []string) (others []string) {
-	dash := flags.ArgsLenAtDash()
+	dash := flags.ArgsLenAtDash() // the number of arguments before "--"; -1 if there is none
 	for i, arg := range args {
 		n, err := strconv.Atoi(arg)
-		if err != nil || len(arg) > 6 || len(c.bare) == 0 || dash >= 0 && i >= dash {
+		isID := err != nil || len(arg) > 6 || dash >= 0 && i >= dash
+		if isID || len(c.bare) == 0 {
 			others = append(others, arg)
 			continue
 		}
@@ -165,6 +166,7 @@ func (c *counts) takeCounts(flags *pflag.FlagSet, args []string) (others []strin
 	return others
 }
 
+// print prints the conversations that arguments select, or without arguments the one that was activated last.
 func (p *printing) print(ctx context.Context, args []string) error {
 	ids, err := p.idsOrRecent(ctx, args)
 	if err != nil {
@@ -210,8 +212,8 @@ func (p *printing) print(ctx context.Context, args []string) error {
 	return nil
 }
 
-// begin prepares for the events of a conversation: it warns of damage, and writes the title if there are several. The
-// error is for an event that the conversation does not have, or that of writing.
+// begin prepares for printing the events of a conversation: it warns of damage, and if several conversations are printed
+// it writes the title. The error is for an event that the conversation does not have, or that of writing.
 func (p *printing) begin(r *conversations.Reading) error {
 	if p.event > r.Events {
 		return &conversations.RangeError{ID: r.ID, Events: true, N: p.event, Of: r.Events}
@@ -237,8 +239,9 @@ func (p *printing) shows(kind transcript.Kind) bool {
 		transcript.KindUser, transcript.KindAssistant, transcript.KindStructured, transcript.KindToolCall, transcript.KindToolResult,
 		transcript.KindReasoning, transcript.KindInquiry, transcript.KindInquiryResponse, transcript.KindSystem,
 	}
-	most := map[string]int{"user": 1, "chat": 3, "brief": 5, "full": len(shown)}[p.style] // the first kinds
-	return slices.Contains(shown[:most], kind) || p.out.json && most > 3
+	n := map[string]int{"user": 1, "chat": 3, "brief": 5, "full": len(shown)}[p.style] // a style shows the first n kinds
+	isJSON := p.out.json && (p.style == "brief" || p.style == "full")
+	return isJSON || slices.Contains(shown[:n], kind)
 }
 
 // write writes the document of a conversation with the events that add collected.
@@ -251,7 +254,7 @@ func (p *printing) write(of *conversations.Reading) error {
 	return r.WriteMarkdown(p.out.to, of, p.shown)
 }
 
-// add prints an event, or collects it: for the document, or in JSON for several conversations.
+// add prints an event. For a document, and for several conversations in JSON, it collects the event instead.
 func (p *printing) add(e *conversations.Event) error {
 	if p.document {
 		p.shown = append(p.shown, *e)
@@ -273,7 +276,7 @@ func (p *printing) add(e *conversations.Event) error {
 	return p.out.err
 }
 
-// roleOf names the speaker of an event.
+// roleOf returns the name of the speaker of an event, as a heading has it.
 func roleOf(e *conversations.Event) string {
 	switch {
 	case e.Kind == transcript.KindToolResult && e.Failed:
@@ -302,22 +305,25 @@ const (
 	briefChars = 200 // of a line
 )
 
-// body returns the text of an event as the style shows it. The text is not made visible: it may drive a terminal.
+// body returns the text of an event as the style shows it. It does not make the text visible: it may drive a terminal.
 func (p *printing) body(e *conversations.Event) string {
 	body, isFull := string(e.Body()), p.style == "full"
-	switch {
-	case e.Kind == transcript.KindToolCall && !isFull:
+	switch e.Kind {
+	case transcript.KindToolCall:
+		if isFull {
+			return e.Name + "\n" + body
+		}
 		return cutChars(strings.Join(strings.Fields(e.Name+" "+either(body == "{}", "", body)), " "))
-	case e.Kind == transcript.KindToolCall:
-		return e.Name + "\n" + body
-	case e.Kind == transcript.KindToolResult && len(e.Arguments) > 0:
-		return "" // the result is not a text
-	case e.Kind != transcript.KindToolResult:
-		return body
-	case !isFull:
-		body = brief(body)
+	case transcript.KindToolResult:
+		if len(e.Arguments) > 0 {
+			return "" // the result is not a text
+		}
+		if !isFull {
+			body = brief(body)
+		}
+		return either(e.Encoding == transcript.Base64, "(stored as base64 that is no text)\n", "") + body
 	}
-	return either(e.Encoding == transcript.Base64, "(stored as base64 that is no text)\n", "") + body
+	return body
 }
 
 // brief returns the first briefLines lines of a text, each cut by cutChars, and a line that counts the omitted lines.
@@ -325,7 +331,8 @@ func brief(body string) string {
 	var b strings.Builder
 	n := 0
 	for line := range strings.Lines(body) {
-		if n++; n <= briefLines {
+		n++
+		if n <= briefLines {
 			b.WriteString(cutChars(strings.TrimRight(line, "\r\n")) + "\n")
 		}
 	}

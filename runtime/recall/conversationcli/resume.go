@@ -31,8 +31,8 @@ type resuming struct {
 	printOnly bool
 }
 
-// Resume returns the command "resume": it starts the program that recorded a session, to go on with it. It leaves the
-// recorded calls of the tools of family out of the choice.
+// Resume returns the command "resume", which starts the program that recorded a session, to go on with the session. When
+// it searches for sessions to choose from, it leaves out recorded calls of the tools of family.
 func Resume(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
 		c := &resuming{commands: commands{host: host}, family: family}
@@ -50,8 +50,8 @@ ID may also be that of a session of another project.`,
 	}
 }
 
-// run starts the program of a conversation in the conversation's directory, in place of this process, or prints the
-// command. The error says why the program cannot be started.
+// run starts the program of a conversation, in the directory of the conversation and in place of this process. With
+// --print it prints the command instead. The error says why the program cannot be started.
 func (c *resuming) run(ctx context.Context, args []string) error {
 	found, err := c.find(ctx, args)
 	if err != nil {
@@ -81,8 +81,8 @@ func (c *resuming) run(ctx context.Context, args []string) error {
 	return cli.Become(path, words[1:], found.Dir)
 }
 
-// programPath returns the absolute path of a program: that of the running one if the program is this one, which is
-// called own, otherwise that in PATH.
+// programPath returns the absolute path of the program with a name. For own, the name of this program, it is the running
+// program; otherwise it is looked for in PATH.
 func programPath(name, own string) (string, error) {
 	if name == own {
 		return os.Executable()
@@ -94,22 +94,23 @@ func programPath(name, own string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// find returns the conversation that one argument names, of this project or else of all projects. Otherwise the
-// arguments are words of a question, or there are none: the user chooses.
+// find returns the conversation that a single argument names, of this project or else of all projects. If the argument
+// names none, or there are several arguments or none, the user chooses: the arguments are the words of a question.
 func (c *resuming) find(ctx context.Context, args []string) (*conversations.Listed, error) {
 	if len(args) == 1 {
 		_, notID := conversations.ParseID(args[0])
+		isID := notID == nil
 		list, err := c.named(ctx, args)
-		if err != nil && notID == nil {
-			c.library, c.allProjects = nil, true // opened again, with all projects
+		if err != nil && isID {
+			c.library, c.allProjects = nil, true // named opens the library again, with all projects
 			if list, err = c.named(ctx, args); err != nil {
-				list, _ = c.named(ctx, []string{"convtools-" + args[0]}) // the id of a session, without its program
+				list, _ = c.named(ctx, []string{"convtools-" + args[0]}) // the id of a session of this program may be without its name
 			}
 		}
 		if len(list) == 1 {
 			return &list[0], nil
 		}
-		if notID == nil {
+		if isID {
 			return nil, err
 		}
 	}
@@ -123,7 +124,7 @@ func (c *resuming) find(ctx context.Context, args []string) (*conversations.List
 // maxChoices is the number of conversations that are offered.
 const maxChoices = 9
 
-// choices returns up to maxChoices conversations: those that answer question best, or the last ones if it is empty.
+// choices returns up to maxChoices conversations: those that answer question best, or if that is empty the last ones.
 func (c *resuming) choices(ctx context.Context, question string) (list []conversations.Listed, err error) {
 	if question == "" {
 		found, err := c.list(ctx, conversations.ListQuery{Limit: maxChoices})
@@ -142,8 +143,8 @@ func (c *resuming) choices(ctx context.Context, question string) (list []convers
 	return list, nil
 }
 
-// choose shows conversations and returns the one that the user types the number of. The error says that there is no
-// conversation, that nobody can be asked, or that the answer is none of them.
+// choose shows conversations with numbers, and returns the conversation whose number the user types. The error says that
+// there is no conversation, that nobody can be asked, or that no conversation has the number.
 func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*conversations.Listed, error) {
 	if len(list) == 0 {
 		return nil, failed("conversation ls shows the conversations there are; --all-projects those of all projects", "no conversation was found")
@@ -152,7 +153,7 @@ func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*co
 		l := &list[i]
 		day := either(l.ActiveAt().IsZero(), "?", l.ActiveAt().In(c.host.Now().Location()).Format(time.DateOnly))
 		title := text.Cell(l.Title)
-		if room := c.out.width - len(l.ID) - len(day) - 8; c.out.terminal && room > minRoom {
+		if room := c.out.width - len(l.ID) - len(day) - 8; c.out.terminal && room > minRoom { // 8 for the number and spaces
 			title = text.Truncate(title, room)
 		}
 		c.out.write(fmt.Sprintf("%d  %s  %s  %s\n", i+1, c.out.style(styleID, string(l.ID)), day, title))
@@ -168,7 +169,7 @@ func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*co
 	case err != nil:
 		return nil, err
 	case answer == "":
-		return nil, cli.ErrFailed // the user knows
+		return nil, cli.ErrFailed // the user knows why: there is no message
 	case notNumber != nil || n < 1 || n > len(list):
 		return nil, failed("type the number before it", "%s is none of them", text.Quote(answer))
 	}

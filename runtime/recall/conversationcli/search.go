@@ -89,8 +89,8 @@ const (
 	roleColumns  = 11 // of the role at the left of a block
 )
 
-// search prints the messages that match: blocks on a terminal, or a line for each. Without a match it notes what to
-// try, among it the words in try, and returns the error of an exit code 1.
+// search prints the messages that match: on a terminal as blocks, otherwise as lines. If there is none, it notes what to
+// try, the words in try and others, and returns [cli.ErrFailed].
 func (s *searching) search(ctx context.Context, try []string) error {
 	q := conversations.SearchQuery{
 		Since: s.since, Until: s.until, Scopes: s.scopes, Own: isToolOf(s.family), Pattern: excerpt.Literal(s.query, true),
@@ -136,17 +136,18 @@ func (s *searching) maxMessages() int {
 	case !s.out.terminal:
 		return pipedLimit
 	}
-	perBlock := 2*int(s.context) + 4 // a line that matches may take two rows
-	return max(1, (cmp.Or(s.host.Height, usualRows)-2)/perBlock)
+	perBlock := 2*int(s.context) + 4             // an empty row, the heading, and two for the line that matches
+	rows := cmp.Or(s.host.Height, usualRows) - 2 // two are for the note and the next prompt
+	return max(1, rows/perBlock)
 }
 
-// ordered returns the hits that are in the time asked for, in order, at most s.each of a conversation. A title has the
-// time of the last event, which ordered sets in the hit.
+// ordered returns the hits in the time that the command line asks for, in the order of the output, and at most s.each of
+// a conversation. It sets the time of a hit in a title to that of the conversation's last event.
 func (s *searching) ordered(found *conversations.Results) (shown []*conversations.Hit) {
 	var hits []*conversations.Hit
 	for i := range found.Hits {
 		h := &found.Hits[i]
-		if h.Index < 0 { // a title
+		if isTitle := h.Index < 0; isTitle {
 			h.Time = h.Conversation.LastEventAt
 		}
 		isEarly, isLate := h.Time.Before(s.since), !s.until.IsZero() && h.Time.After(s.until)
@@ -164,14 +165,16 @@ func (s *searching) ordered(found *conversations.Results) (shown []*conversation
 	})
 	count := map[*conversations.Matched]uint{}
 	for _, h := range hits {
-		if count[h.Conversation]++; s.each == 0 || count[h.Conversation] <= s.each {
+		count[h.Conversation]++
+		if s.each == 0 || count[h.Conversation] <= s.each {
 			shown = append(shown, h)
 		}
 	}
 	return shown
 }
 
-// classOf returns the place of a hit's class in the answer: 0 for speech, then titles, tools, and hits without a time.
+// classOf returns the class of a hit, by which hits are ordered first: 0 for what was said, 1 for a title, 2 for tools, 3
+// for a hit without a time.
 func classOf(h *conversations.Hit) int {
 	switch {
 	case h.Time.IsZero():
@@ -184,8 +187,8 @@ func classOf(h *conversations.Hit) int {
 	return 0
 }
 
-// show writes the first match in a message. On a terminal the lines around it are below id, program and day; in a pipe
-// all this is one line, with the matching line alone. Without a pattern the first line matches.
+// show writes a message with its id, program, day and role: on a terminal as a block with the lines around the first match
+// below, otherwise as one line with the first matching line. Without a pattern the first line matches.
 func (s *searching) show(found *conversations.Results, h *conversations.Hit, pattern *excerpt.Pattern, isFirst bool) error {
 	content, err := found.Read(h)
 	if err != nil {
@@ -194,10 +197,11 @@ func (s *searching) show(found *conversations.Results, h *conversations.Hit, pat
 	if pattern == nil {
 		pattern, _ = excerpt.Compile("^", true, false) // this pattern is valid
 	}
-	zone, role := time.UTC, either(h.Index < 0, "title", text.Cut(text.Cell(cmp.Or(h.Role, "unknown")), roleColumns-1))
-	if s.out.terminal {
-		zone = s.host.Now().Location()
+	role := text.Cut(text.Cell(cmp.Or(h.Role, "unknown")), roleColumns-1)
+	if isTitle := h.Index < 0; isTitle {
+		role = "title"
 	}
+	zone := either(s.out.terminal, s.host.Now().Location(), time.UTC)
 	id := string(h.Conversation.ID)
 	place := []string{
 		either(h.Number > 0, fmt.Sprintf("%s:%d", id, h.Number), id), cmp.Or(conversations.SourceOf(h.Conversation.ID), jp.Name),
@@ -216,8 +220,8 @@ func (s *searching) show(found *conversations.Results, h *conversations.Hit, pat
 	return nil
 }
 
-// writeBlock writes a message for a terminal: its place and the title of its conversation, then the lines around the
-// first match, with the role before the first of them.
+// writeBlock writes a message for a terminal: a heading with its place and the title of the conversation, then the lines
+// around the first match. The first of these lines has the role before it.
 func (s *searching) writeBlock(place, role, title string, content []byte, pattern *excerpt.Pattern) {
 	columns := cmp.Or(s.out.width, usualColumns)
 	title = text.Truncate(text.Cell(title), columns-text.Width(place)-2)
@@ -236,8 +240,8 @@ func (s *searching) writeBlock(place, role, title string, content []byte, patter
 	}
 }
 
-// noteMore notes that there is no hit, or that there are more. shown counts the printed hits, all the hits that ordered
-// returned, and matches all matches in their conversations.
+// noteMore notes that there is no hit, or more than are shown. shown is the number of printed hits, all that of the hits
+// that ordered returned, and matches that of the hits before ordered left some out.
 func (s *searching) noteMore(shown, all, matches int) {
 	switch {
 	case all == 0:
@@ -298,14 +302,14 @@ conversation print --event N ID shows an event whole.`,
 	})
 }
 
-// recall prints the passages that answer a question. Without any it notes what to try, among it the words in try, and
-// returns the error of an exit code 1.
+// recall prints the passages that answer a question best. If there is none, it notes what to try, the words in try and
+// others, and returns [cli.ErrFailed].
 func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try []string) error {
 	r, err := c.find(ctx, &q, "")
 	if err != nil {
 		return err
 	}
-	before := "" // a blank line after the first conversation
+	before := "" // what to print before a conversation: nothing before the first, then an empty line
 	for _, found := range r.Conversations {
 		hits := r.Of(found)
 		if len(hits) == 0 {
@@ -321,10 +325,11 @@ func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try 
 		c.out.add(before+c.passages(found, hits, r.Words), about(found.ID, found.Title, "source", orNull(found.Source), "passages", passages))
 		before = "\n"
 	}
+	isFound := before != ""
 	switch {
-	case before != "" || c.out.json:
+	case isFound || c.out.json:
 		c.noteMissing(r.Words)
-		if before != "" {
+		if isFound {
 			c.resumeNote(&r.Hits[0].Conversation.Conversation)
 		}
 	case len(r.Words) == 0:
@@ -333,10 +338,11 @@ func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try 
 		quotes := either(strings.Contains(q.Question, `"`), "words without quotes", "")
 		c.explainWords(r.Words, append(try, quotes, either(c.allProjects, "", "--all-projects"), "other words")...)
 	}
-	return foundAny(before != "")
+	return foundAny(isFound)
 }
 
-// passages returns, for people, the passages of a conversation below its id, the day of the last passage and the title.
+// passages returns, for people, the passages of a conversation below a line with its id, the day of its last passage and
+// its title.
 func (c *commands) passages(found *conversations.Matched, hits []*conversations.Hit, words []conversations.Word) string {
 	shown := c.out.style(styleID, string(found.ID))
 	if last := hits[len(hits)-1].Time; !last.IsZero() {
@@ -354,7 +360,8 @@ func (c *commands) passages(found *conversations.Matched, hits []*conversations.
 	return shown
 }
 
-// occurrences returns the places in a line, in order, at which the terms of a question's words occur.
+// occurrences returns the places in a line at which the terms of words occur, in order, the longest first of those that
+// start together.
 func occurrences(line string, words []conversations.Word) []excerpt.Span {
 	var spans []excerpt.Span
 	for _, w := range words {

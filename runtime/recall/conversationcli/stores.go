@@ -47,8 +47,8 @@ conversations again. Remove the file first.`,
 	return c.command(cmd, func(ctx context.Context, _ []string) error { return c.stores(ctx) })
 }
 
-// include forgets that a file excluded directories, and writes for each directory whether its conversations are read
-// again, or what excludes it still.
+// include forgets that a file excluded directories. For each directory it writes that its conversations are read again,
+// or what else excludes them.
 func (c *commands) include(_ context.Context, dirs []string) error {
 	if len(dirs) == 0 {
 		return cli.Usagef("include needs the directories to read again")
@@ -168,7 +168,7 @@ func storeObject(s *conversations.StoreReport) object {
 // maxProblems bounds the problems of a store that people are shown.
 const maxProblems = 5
 
-// storeRemarks returns lines about what cannot be read in a store, each with the name of the store first.
+// storeRemarks returns lines about what cannot be read in a store. Each line begins with the name of the store.
 func (c *commands) storeRemarks(s *conversations.StoreReport) (lines []string) {
 	if s.Unknown > 0 {
 		lines = append(lines, fmt.Sprintf("left out as damaged or of an unknown type: %d records of this project", s.Unknown))

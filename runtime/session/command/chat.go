@@ -55,6 +55,7 @@ type dialog struct {
 	midline bool       // the last output was a piece of a message
 }
 
+// runChat opens the session that the flags name, and runs the lines of standard input until the input or a signal ends.
 func (c *commands) runChat(ctx context.Context, t *target) error {
 	ctx = context.WithoutCancel(ctx) // a signal ends the task, not the program
 	signals := make(chan os.Signal, 2)
@@ -70,22 +71,22 @@ func (c *commands) runChat(ctx context.Context, t *target) error {
 	if err != nil {
 		return withHint(err)
 	}
-	d.mu.Lock() // a session that continues after a crash calls event already
+	d.mu.Lock() // a session that continues after a crash calls printEvent already
 	d.session, d.next = s, next
 	d.mu.Unlock()
 	root := d.session.State().Root()
 	d.tellPerson("This is the model %s. /help lists the commands; Ctrl-D ends.\n", text.Quote(tools.SettingsOf(root.Context).Model))
 	d.lines = readLines(c.host.Stdin)
 	err = d.run(ctx)
-	closed := d.session.Close()
+	closeErr := d.session.Close()
 	d.tellPerson("To go on: %s chat --id %s\n", c.host.Name, root.ID)
 	switch {
-	case err != io.EOF:
+	case err != io.EOF: // not the end of the input
 		return err
-	case closed == nil && d.failed && !c.host.Terminal:
-		return cli.ErrFailed // the error has been printed
+	case closeErr == nil && d.failed && !c.host.Terminal:
+		return cli.ErrFailed // submitLine has printed the error
 	}
-	return closed
+	return closeErr
 }
 
 // tellPerson prints to standard error if a person is at the terminal.
@@ -122,23 +123,25 @@ func readLines(in io.Reader) <-chan line {
 }
 
 // run reads and runs lines until an error. [io.EOF] means that the input has ended, or that the person quits.
-func (d *dialog) run(ctx context.Context) (err error) {
+func (d *dialog) run(ctx context.Context) error {
 	if !d.session.State().Idle() { // a crash has left work
 		if err := d.waitOrInterrupt(func() error { return d.session.Wait(ctx) }); err != nil {
 			return err
 		}
 		d.endLine()
 	}
-	for err == nil {
+	for {
 		next := d.nextLine()
-		if err = next.err; err == nil {
-			err = d.runLine(ctx, next.text)
+		if next.err != nil {
+			return next.err
+		}
+		if err := d.runLine(ctx, next.text); err != nil {
+			return err
 		}
 	}
-	return err
 }
 
-// runLine carries out a line: a command, or text for the model. Errors are those of run.
+// runLine carries out a line: a command, or text for the model. An error ends the chat; it is [io.EOF] for /quit.
 func (d *dialog) runLine(ctx context.Context, line string) error {
 	switch word, rest, _ := strings.Cut(line, " "); {
 	case line == "": // the person only pressed Enter
@@ -159,32 +162,34 @@ func (d *dialog) runLine(ctx context.Context, line string) error {
 	return nil
 }
 
-// nextLine returns the next line. A signal ends the input, except for the first Ctrl-C at a terminal.
-func (d *dialog) nextLine() (next line) {
-	for again := false; ; again = true {
+// nextLine prompts for the next line and returns it. A signal ends the input, except for the first Ctrl-C at a terminal.
+func (d *dialog) nextLine() line {
+	isWarned := false
+	for {
 		d.tellPerson("%s> ", nameOf(d.session.State(), d.next.Conversation))
 		select {
-		case next = <-d.lines:
+		case next := <-d.lines:
+			if next.err != nil {
+				d.tellPerson("\n")
+			}
+			return next
 		case s := <-d.signals:
-			// A Ctrl-C right after the answer was probably meant for the task.
-			if s == os.Interrupt && d.host.Terminal && !again {
+			if s == os.Interrupt && d.host.Terminal && !isWarned { // Ctrl-C was probably meant for a task that has just ended
 				d.tellPerson("\nnothing runs; a second Ctrl-C ends, as Ctrl-D does\n")
+				isWarned = true
 				continue
 			}
-			next.err = io.EOF
-		}
-		if next.err != nil {
 			d.tellPerson("\n")
+			return line{err: io.EOF}
 		}
-		return next
 	}
 }
 
-// submitLine submits a line and prints the answer or its failure. Errors are those of run; a refusal is only a warning.
+// submitLine submits a line and prints the answer or its failure. An error ends the chat; a refusal is only a warning.
 func (d *dialog) submitLine(ctx context.Context, line string) error {
 	d.next.Input = []session.Part{{Text: line}}
 	turn, err := d.session.Submit(ctx, d.next)
-	if refused := (*session.Refusal)(nil); errors.As(err, &refused) {
+	if _, isRefused := errors.AsType[*session.Refusal](err); isRefused {
 		cli.Warn(d.host.Stderr, "%v", err)
 		return nil
 	}
@@ -192,39 +197,39 @@ func (d *dialog) submitLine(ctx context.Context, line string) error {
 		return err
 	}
 	d.next.Context = nil // the model has it now
-	var result session.Result
-	err = d.waitOrInterrupt(func() (err error) {
-		result, err = turn.Wait(ctx)
+	waitErr := d.waitOrInterrupt(func() error {
+		_, err := turn.Wait(ctx)
 		return err
 	})
-	if err != nil && err != io.EOF { // at EOF, the turn was interrupted and has a result
-		return err
+	if waitErr != nil && waitErr != io.EOF { // after io.EOF, the turn has ended by an interruption
+		return waitErr
 	}
+	result, _ := turn.Wait(ctx) // does not wait: the turn has ended
 	d.endLine()
 	d.failed = result.Status != session.StatusCompleted && result.Status != session.StatusNoMessage
 	if result.Status == session.StatusFailed {
 		cli.Report(d.host.Stderr, failureOf(result))
 	}
 	if !d.failed && !d.host.Terminal && result.Message != "" {
-		err = cmp.Or(d.printMessage(result.Message), err)
+		return cmp.Or(d.printMessage(result.Message), waitErr)
 	}
-	return err
+	return waitErr
 }
 
-// waitOrInterrupt calls f, which waits for the session, and returns its error. Meanwhile the first Ctrl-C interrupts the
-// running task, and the next one all that runs. Any other signal interrupts all too, and then the error is [io.EOF].
+// waitOrInterrupt calls f, which waits for the session, and returns its error. Meanwhile, the first Ctrl-C interrupts the
+// running task, and the next Ctrl-C all that runs. Any other signal interrupts all too; the error is [io.EOF] then.
 func (d *dialog) waitOrInterrupt(f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
 	var quit error // io.EOF after a signal that is not Ctrl-C
 	notice := "ending the task that runs; Ctrl-C again ends all"
-	for all := false; ; all = true {
+	for count := 1; ; count++ { // of signals
 		select {
 		case err := <-done:
 			return cmp.Or(err, quit)
 		case s := <-d.signals:
 			if s != os.Interrupt {
-				quit, all = io.EOF, true
+				quit = io.EOF
 			}
 		}
 		if quit == nil {
@@ -233,6 +238,7 @@ func (d *dialog) waitOrInterrupt(f func() error) error {
 			d.tellPerson("\n%s\n", notice)
 			d.mu.Unlock()
 		}
+		all := count > 1 || quit != nil
 		if err := interrupt(context.Background(), d.session, session.Interrupt{Chain: all}); err != nil {
 			return err
 		}
@@ -258,10 +264,12 @@ func (d *dialog) printConversations() error {
 
 // switchTo makes the conversation with a number or an id the one that gets the next line.
 func (d *dialog) switchTo(name string) {
-	number, _ := strconv.Atoi(strings.TrimPrefix(name, "#")) // 0 for an id, and no conversation has that
-	i := 0
+	wanted, _ := strconv.Atoi(strings.TrimPrefix(name, "#")) // 0 if name is an id
+	number := 0
 	for c := range d.session.State().Conversations() {
-		if i++; (i == number || strings.EqualFold(name, c.ID)) && !c.Destroyed {
+		number++
+		isNamed := number == wanted || strings.EqualFold(name, c.ID)
+		if isNamed && !c.Destroyed {
 			d.next.Conversation = c.ID
 			return
 		}

@@ -48,7 +48,7 @@ func Commands(host *toolset.Host, others ...toolset.Family) []*cobra.Command {
 
 // open opens the project of the working directory, and warns of what is wrong with its configuration.
 func (c *commands) open() (*tools.Project, error) {
-	registry, _ := toolset.NewRegistry(c.others...) // nothing runs after an error: the registry of all families has it too
+	registry, _ := toolset.NewRegistry(c.others...) // the registry of all families has the same error, which ends the program
 	p, err := tools.Open(c.host, c.host.Dir, registry)
 	if err != nil {
 		return nil, withHint(err)
@@ -60,7 +60,7 @@ func (c *commands) open() (*tools.Project, error) {
 	return p, nil
 }
 
-// idCommand returns a command with the argument ID, a conversation that run gets. flags are those of the example.
+// idCommand returns a command that finds the conversation of its argument ID, and calls run. flags are for the example.
 func (c *commands) idCommand(name, flags, short, long string, run func(context.Context, *tools.Project, tools.Conversation) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " ID", Short: short, Long: long,
@@ -95,7 +95,7 @@ func (c *commands) resumeSession(p *tools.Project, conversation tools.Conversati
 
 // setKnowledge sets the flag --knowledge to patterns, if there are any, and checks it.
 func (c *commands) setKnowledge(patterns []string) error {
-	if c.flag.Set == nil || len(patterns) == 0 { // no family has the flag, or it was not given
+	if c.flag.Set == nil || len(patterns) == 0 { // Set is nil if no family has the flag
 		return nil
 	}
 	for _, pattern := range patterns {
@@ -130,8 +130,8 @@ func killOnNextSignal(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
 }
 
-// waitOrInterrupt calls f, which waits for a session. If ctx ends meanwhile, it interrupts all that the session does or
-// has in its queue, and calls f again to wait for the end of that.
+// waitOrInterrupt calls f, which waits for a session. If ctx ends meanwhile, it interrupts the running task with all its
+// callers and the submissions in the queue, and calls f again to wait for their end.
 func waitOrInterrupt(ctx context.Context, s *tools.Session, f func(context.Context) error) error {
 	err := f(ctx)
 	if err == nil || ctx.Err() == nil {
@@ -140,7 +140,7 @@ func waitOrInterrupt(ctx context.Context, s *tools.Session, f func(context.Conte
 	const stopTime = 30 * time.Second
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	running := session.Submission{} // without an ID, what runs is interrupted
+	running := session.Submission{} // the ID 0 is for what runs
 	for _, submission := range append(s.State().Queue(), running) {
 		if err := interrupt(stopping, s, session.Interrupt{Chain: true, Submission: submission.ID}); err != nil {
 			return err
@@ -166,7 +166,7 @@ func (c *commands) completeID(_ *cobra.Command, args []string, word string) (fou
 		return nil, directive
 	}
 	all, _ := log.List(dir) // a completion cannot show errors
-	const maxFound = 20     // each is a log to read
+	const maxFound = 20     // describe reads a log for each
 	for _, info := range all {
 		if len(found) < maxFound && strings.HasPrefix(info.Session, strings.ToLower(word)) {
 			if s := describe(dir, info); s.Problem == "" {

@@ -23,23 +23,20 @@ type printer struct {
 	err      error // of the first write that failed
 }
 
-// printEvent prints an event. It may be an [engine.Options].Observe.
+// printEvent counts an event and prints it as p says: as JSON up to the first error, which stays in p.err, and as progress.
 func (p *printer) printEvent(e session.Event, s session.State) {
 	p.events++
 	if p.json && p.err == nil {
-		line, err := model.JSON(e)
-		if err == nil {
-			err = cli.WriteJSON(p.host.Stdout, p.host.Terminal, append(line, '\n'))
-		}
-		p.err = err
+		line, _ := model.JSON(e) // cannot fail: the log has the event as JSON
+		p.err = cli.WriteJSON(p.host.Stdout, p.host.Terminal, append(line, '\n'))
 	}
 	if line := progressOf(e, s); p.progress && line != "" {
 		fmt.Fprintln(p.host.Stderr, line)
 	}
 }
 
-// finish prints the message of a result, unless events are printed as JSON. The error says why there is no answer: err,
-// which is that of the session, or the failure of the result, or [cli.ErrInterrupted].
+// finish prints the message of a result, unless events are printed as JSON. err is the error of the session. The error of
+// finish says why there is no answer: err, the failure of the result or [cli.ErrInterrupted].
 func (p *printer) finish(ctx context.Context, r session.Result, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -90,10 +87,11 @@ func (c *commands) printMessage(message string) error {
 
 // nameOf returns the name of a conversation for people: root, or #N for the Nth of the session.
 func nameOf(s session.State, id string) string {
-	n := 0
+	number := 0
 	for c := range s.Conversations() {
-		if n++; c.ID == id && n > 1 {
-			return fmt.Sprintf("#%d", n)
+		number++
+		if c.ID == id && number > 1 {
+			return fmt.Sprintf("#%d", number)
 		}
 	}
 	return "root"
@@ -106,7 +104,7 @@ func progressOf(e session.Event, s session.State) string {
 	if c == nil {
 		return ""
 	}
-	name, about := nameOf(s, c.ID), ""
+	name, about := nameOf(s, c.ID), "" // about is the name at the beginning of a line, where the root needs none
 	if c.Parent != "" {
 		if c.Title != "" {
 			name += " (" + c.Title + ")"
@@ -119,7 +117,7 @@ func progressOf(e session.Event, s session.State) string {
 		line = "asking " + name + ": " + e.Text()
 	case kind == session.AgentMessage:
 		line = name + ": " + e.Text()
-	case kind == session.ToolCall && e.Name != session.ConvCreate && e.Name != session.ConvSend: // "asking" follows these
+	case kind == session.ToolCall && e.Name != session.ConvCreate && e.Name != session.ConvSend: // "asking" is the line for those
 		line = about + "calling " + e.Name
 	case kind == session.ToolOutput && e.Failed:
 		line = about + e.Name + " failed: " + reasonIn(e.Output)

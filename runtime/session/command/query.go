@@ -70,6 +70,7 @@ of JSON when it happens. After a crash, session resume continues.`,
 	return cmd
 }
 
+// runQuery submits the text of an argument to the session that the flags name, waits for the answer and prints it.
 func (c *commands) runQuery(ctx context.Context, t *target, argument string, out *printer) error {
 	text, err := c.inputText(argument)
 	if err != nil {
@@ -86,17 +87,11 @@ func (c *commands) runQuery(ctx context.Context, t *target, argument string, out
 		return out.finish(ctx, session.Result{}, err)
 	}
 	in.Input = []session.Part{{Text: text}}
-	var result session.Result
-	turn, err := s.Submit(ctx, in)
-	if err == nil {
-		err = waitOrInterrupt(ctx, s, func(ctx context.Context) (err error) {
-			result, err = turn.Wait(ctx)
-			return err
-		})
-	}
-	closed := s.Close()
-	if err = out.finish(ctx, result, err); err == nil && closed != nil {
-		err = withHint(closed)
+	result, err := submitAndWait(ctx, s, in)
+	closeErr := s.Close()
+	err = out.finish(ctx, result, err)
+	if err == nil && closeErr != nil {
+		err = withHint(closeErr)
 	}
 	if _, terminal := cli.Terminal(c.host.Stderr); !out.json && (terminal || out.progress) {
 		fmt.Fprintf(c.host.Stderr, "To go on: %s query --id %s TEXT\n", c.host.Name, in.Conversation)
@@ -104,8 +99,24 @@ func (c *commands) runQuery(ctx context.Context, t *target, argument string, out
 	return err
 }
 
-// openTarget starts a session, or opens the one of --id. in is the submission to the conversation of the target, without
-// the input. With the id of a fork, it starts a session that continues the fork.
+// submitAndWait submits an input and returns the result of its turn. If ctx ends meanwhile, the turn is interrupted.
+func submitAndWait(ctx context.Context, s *tools.Session, in session.Submit) (session.Result, error) {
+	turn, err := s.Submit(ctx, in)
+	if err != nil {
+		return session.Result{}, err
+	}
+	err = waitOrInterrupt(ctx, s, func(waiting context.Context) error {
+		_, err := turn.Wait(waiting)
+		return err
+	})
+	if err != nil {
+		return session.Result{}, err
+	}
+	return turn.Wait(ctx) // does not wait: the turn has ended
+}
+
+// openTarget returns the session that the flags name: the session of --id or, without --id, a new session. If --id names
+// a fork, the new session continues the fork. in is a submission to the conversation, without its input.
 func (c *commands) openTarget(ctx context.Context, p *tools.Project, t *target, observe tools.Observer) (s *tools.Session, in session.Submit, err error) {
 	for name, given := range map[string]bool{"new": t.new, "title": t.title != "", "hidden": t.hidden} {
 		if given && t.id != "" {
@@ -137,8 +148,8 @@ func (c *commands) openTarget(ctx context.Context, p *tools.Project, t *target, 
 	return s, in, err
 }
 
-// openExisting opens the session of a conversation that a session has, as openTarget does. It is an error if the flags do
-// not fit the conversation.
+// openExisting opens the session of an existing conversation, and returns what openTarget returns. It is an error if the
+// flags do not fit the conversation.
 func (c *commands) openExisting(ctx context.Context, p *tools.Project, t *target, found tools.Conversation, observe tools.Observer) (*tools.Session, session.Submit, error) {
 	in := session.Submit{Conversation: found.ID}
 	switch settings := found.Settings; {
@@ -194,6 +205,7 @@ has finished, it prints the last answer.`,
 	return cmd
 }
 
+// runResume continues a session until nothing runs in it, and prints the last answer of its root.
 func (c *commands) runResume(ctx context.Context, p *tools.Project, found tools.Conversation, out *printer) error {
 	defer killOnNextSignal(ctx)()
 	s, err := c.resumeSession(p, found, out.printEvent)
@@ -216,8 +228,8 @@ func (c *commands) runResume(ctx context.Context, p *tools.Project, found tools.
 	return out.finish(ctx, result, nil)
 }
 
-// lastAnswer returns the result of the root's last logical turn, and the event of its last message, which is zero if the
-// turn has none. id is that of the session.
+// lastAnswer returns the result of the last logical turn of a session's root, and the event of the last message of the
+// model in this turn. The event is zero if there is no such message. id is the id of the session.
 func lastAnswer(dir, id string) (last session.Event, result session.Result, err error) {
 	for e, err := range log.Events(dir, id) {
 		switch {

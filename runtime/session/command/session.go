@@ -44,8 +44,7 @@ type listed struct {
 	Problem  string    `json:"problem,omitempty"`
 }
 
-// describe returns what session ls shows of a session, from the beginning of its log. A log that cannot be read is a
-// Problem.
+// describe returns what session ls shows of a session, from the beginning of its log, or the Problem of reading the log.
 func describe(dir string, info log.Info) listed {
 	s := listed{ID: info.Session, Modified: info.Modified.UTC(), Bytes: info.Bytes}
 	summary, err := log.Summarize(dir, info.Session)
@@ -169,10 +168,8 @@ messages of each, and the tokens used by it and the conversations below it.`,
 
 // treeOf returns a conversation with those below it, for session show.
 func treeOf(s session.State, c *session.Conversation) *shown {
-	t := &shown{
-		ID: c.ID, Title: tools.TitleOf(c), State: tools.StateOf(s, c),
-		Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage,
-	}
+	t := &shown{ID: c.ID, Title: tools.TitleOf(c), State: tools.StateOf(s, c), Messages: c.Messages}
+	t.Active, t.Usage, t.Total = c.LastActive, c.Usage, c.Usage
 	for child := range s.Conversations() {
 		if child.Parent == c.ID {
 			below := treeOf(s, child)
@@ -183,7 +180,7 @@ func treeOf(s session.State, c *session.Conversation) *shown {
 	return t
 }
 
-// print writes a conversation and those below it. first is in front of its line, rest in front of the lines below.
+// print writes a conversation and the conversations below it, one a line. Its line begins with first, the others with rest.
 func (s *shown) print(b *strings.Builder, first, rest string, width int) {
 	fmt.Fprintf(b, "%s%s  %s  %s  %s in, %s out", first, s.ID, s.State, text.Count(s.Messages, "message", "messages"),
 		text.Number(int(s.Total.InputTokens)), text.Number(int(s.Total.OutputTokens)))
@@ -214,7 +211,8 @@ func (c *commands) eventsCommand() *cobra.Command {
 				if err != nil {
 					return withHint(err)
 				}
-				if out.printEvent(e, session.State{}); out.err != nil || ctx.Err() != nil { // only progress needs the state
+				out.printEvent(e, session.State{}) // only progress needs the state
+				if out.err != nil || ctx.Err() != nil {
 					break
 				}
 			}

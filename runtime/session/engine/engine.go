@@ -27,15 +27,12 @@ import (
 type Options struct {
 	// Model returns the model of a conversation. It is called before each request. The error may be a [*model.Error].
 	Model func(ctx context.Context, c *session.Conversation) (model.Model, error)
-	// Tools is what conversations may call.
-	Tools Tools
-	// Now is the clock.
-	Now func() time.Time
+	Tools Tools            // what conversations may call
+	Now   func() time.Time // the clock
 	// Observe is called with each event that is written, and the state after its step, before the work that follows
 	// begins. The session waits for it. It must not call methods of the Engine, and may be nil.
 	Observe func(session.Event, session.State)
-	// File replaces the file of the log in tests and measurements. It may be nil.
-	File func(log.File) log.File
+	File    func(log.File) log.File // replaces the file of the log in tests and measurements; may be nil
 }
 
 // Tools is what conversations may call. Its methods are called one at a time.
@@ -143,7 +140,7 @@ type request struct {
 // [*session.Refusal], the cause of the end of ctx, or the reason why the engine has ended.
 func (e *Engine) Do(ctx context.Context, in session.Input) error { return e.send(ctx, in, nil) }
 
-// send passes an input to the goroutine of run, with the turn if it submits one, and returns the error of its step.
+// send lets the goroutine of run apply an input, with its turn if it is a submission, and returns the error of the step.
 func (e *Engine) send(ctx context.Context, in session.Input, submitted *Turn) error {
 	r := request{in, submitted, make(chan error, 1)}
 	select {
@@ -182,8 +179,8 @@ func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 // Wait returns when nothing runs and nothing waits in the session. The error is that of [Engine.Await].
 func (e *Engine) Wait(ctx context.Context) error { return e.Await(ctx, session.State.Idle) }
 
-// Await waits until reached reports true of the state. It may skip states that follow each other fast. The error is the
-// cause of the end of ctx, or why the engine has ended.
+// Await waits until reached returns true for the current state. If states follow each other fast, Await may skip some.
+// The error is the cause of the end of ctx, or the reason why the engine has ended.
 func (e *Engine) Await(ctx context.Context, reached func(session.State) bool) error {
 	for {
 		current := e.current.Load()

@@ -20,8 +20,8 @@ func (e *Engine) run() {
 	e.setErr(e.log.Close())
 }
 
-// awaitWork waits until the work that was running has ended, at most for the time of grace. It records the output
-// of a tool that has succeeded, and drops any other report: [Resume] continues as after a crash.
+// awaitWork waits until the work that was running has ended, at most as long as grace. It records the output of a tool
+// that has succeeded, and drops any other report: [Resume] continues as after a crash.
 func (e *Engine) awaitWork() {
 	select {
 	case in := <-e.working.result:
@@ -98,8 +98,8 @@ func (e *Engine) observe(events []session.Event, after session.State) {
 	}
 }
 
-// updateTurns applies the events of a step to the turns of their submissions. If the step queues a submission,
-// submitted is its turn, and may be nil.
+// updateTurns applies the events of a step to the turns of submissions, and lets the turns end whose last event is among
+// the events. submitted is the turn of the submission that the step puts in the queue, or nil.
 func (e *Engine) updateTurns(events []session.Event, after session.State, submitted *Turn) {
 	for _, event := range events {
 		if event.Kind == session.SubmissionQueued && submitted != nil {
@@ -107,8 +107,8 @@ func (e *Engine) updateTurns(events []session.Event, after session.State, submit
 			e.turns[event.Submission] = submitted
 		}
 		t := e.turns[event.Submission]
-		own := t != nil && event.Frame == 0 // not of a turn that a call of t started
-		if !own || !t.result.Apply(event) {
+		isOfTurn := t != nil && event.Frame == 0 // Frame is not 0 in a turn that a call has started
+		if hasEnded := isOfTurn && t.result.Apply(event); !hasEnded {
 			continue
 		}
 		if t.result.Status == session.StatusInterrupted && after.Conversation(event.Conversation).Destroyed {
@@ -143,7 +143,7 @@ func (e *Engine) startOrStopWork() {
 func (e *Engine) startWork(w *session.Work) {
 	ctx, cancel := context.WithCancel(e.closing)
 	if deadline := w.Left.Deadline; !deadline.IsZero() {
-		left := deadline.Sub(e.options.Now()) + time.Millisecond // not before: sessions count in milliseconds
+		left := deadline.Sub(e.options.Now()) + time.Millisecond // sessions round the time down to milliseconds
 		cancel()
 		ctx, cancel = context.WithTimeout(e.closing, left)
 	}

@@ -29,11 +29,10 @@ func List(dir string) ([]Info, error) {
 	}
 	var all []Info
 	for _, entry := range entries {
-		id, ok := strings.CutSuffix(entry.Name(), extension)
-		if _, err := logPath(dir, id); !ok || err != nil || !entry.Type().IsRegular() { // not a log
-			continue
-		}
-		if info, err := entry.Info(); err == nil { // otherwise it was removed meanwhile
+		id, hasExtension := strings.CutSuffix(entry.Name(), extension)
+		_, idErr := logPath(dir, id)
+		isLog := hasExtension && idErr == nil && entry.Type().IsRegular()
+		if info, err := entry.Info(); isLog && err == nil { // after an error, the log was removed meanwhile
 			all = append(all, Info{Session: id, Modified: info.ModTime(), Bytes: info.Size()})
 		}
 	}
@@ -66,8 +65,8 @@ func Summarize(dir, id string) (s Summary, err error) {
 	return s, nil
 }
 
-// GC removes the logs of finished sessions that were last written before a time, unless dry is set. It returns these
-// sessions, and an error for each old one that it keeps. err says that the directory cannot be listed.
+// GC removes the logs of finished sessions that were last written before a time, unless dry is true. It returns these
+// sessions, and in kept an error for each other session that is as old. err says that the directory cannot be listed.
 func GC(dir string, before time.Time, dry bool) (removed []Info, kept []error, err error) {
 	all, err := List(dir)
 	for _, info := range all {

@@ -41,6 +41,9 @@ const (
 	extension = ".jsonl"
 	header    = `{"format":"convtools-session","version":%d` // up to the version
 	version   = 2
+
+	lockTime       = 100 * time.Millisecond // to wait for the lock of a log, which Follow takes for a moment
+	followInterval = 50 * time.Millisecond  // between two looks of Follow at a log
 )
 
 // beforeEvents returns the beginning of a record, up to its events, with the checksum of their JSON.
@@ -55,16 +58,18 @@ func recordOf(events []session.Event) ([]byte, error) {
 	return slices.Concat(beforeEvents(text), text, []byte("}\n")), err
 }
 
-// eventsIn returns the events in a line that recordOf has made. Any other line, or one without events, is an error.
+// eventsIn returns the events in a line that recordOf has made. Any other line, or a line without events, is an error.
 func eventsIn(line []byte) (events []session.Event, err error) {
-	text, whole := bytes.CutSuffix(line[min(len(line), len(beforeEvents(nil))):], []byte("}\n"))
+	begin := min(len(line), len(beforeEvents(nil))) // the length is the same with any events
+	text, whole := bytes.CutSuffix(line[begin:], []byte("}\n"))
 	if !whole || !bytes.HasPrefix(line, beforeEvents(text)) {
 		return nil, errors.New("the line is not a whole record, or not as its checksum says")
 	}
-	if err := json.Unmarshal(text, &events); err != nil || len(events) > 0 {
-		return events, err
+	err = json.Unmarshal(text, &events)
+	if err == nil && len(events) == 0 {
+		err = errors.New("the record has no events")
 	}
-	return nil, errors.New("the record has no events")
+	return events, err
 }
 
 // onlyDeltas reports whether a record has nothing but pieces of messages. Such a record is written without a sync.
@@ -95,8 +100,7 @@ type File interface {
 
 // Log is a log that is open for writing, by this process alone. Its methods are not safe for concurrent use.
 type Log struct {
-	// File is where Append writes. Tests and measurements replace it before the first Append.
-	File  File
+	File  File          // where Append writes; tests and measurements replace it before the first Append
 	State session.State // the state when the log was opened; Append does not change it
 	Torn  *Torn         // what Open cut off; nil if the log was whole
 
@@ -163,7 +167,7 @@ func Open(dir, id string) (*Log, error) {
 	return l, nil
 }
 
-// openFile opens the file for writing, and cuts off what is torn. It syncs the rest: a killed process may not have.
+// openFile opens the file for writing, cuts off l.Torn, and syncs the records that a killed process may not have synced.
 func (l *Log) openFile(name string) error {
 	f, _, err := safefile.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
@@ -178,9 +182,6 @@ func (l *Log) openFile(name string) error {
 	l.File = f
 	return nil
 }
-
-// lockTime is how long to wait for the lock of a log: Follow takes the lock for a moment.
-const lockTime = 100 * time.Millisecond
 
 // lock locks the log of a session. It waits for another process, at most for wait. The error may be a [*BusyError] or a
 // [*NotFoundError].

@@ -96,8 +96,8 @@ func (r *reader) readLine() ([]byte, error) {
 	return line, err
 }
 
-// readRecord returns the events of the next record. The error at the end of the file, and at what a crash left there, is
-// [io.EOF]. Any other line that is no record is a [*DamagedError].
+// readRecord returns the events of the next record. The error is [io.EOF] at the end of the file, and for a line that is
+// no record if a crash may have left the line. It is a [*DamagedError] for any other line that is no record.
 func (r *reader) readRecord() ([]session.Event, error) {
 	line, err := r.readLine()
 	if err != nil {
@@ -114,34 +114,37 @@ func (r *reader) readRecord() ([]session.Event, error) {
 	return nil, io.EOF
 }
 
-// wasSynced reads the rest of the file, and reports whether the line that was just read, which is no record, had been
-// synced: a record that Append syncs follows, and then any record. A failure to read counts as synced.
+// wasSynced reports whether the line that was just read, which is no record, had been synced to disk: in the rest of the
+// file, a record that Append syncs follows, and then another record. If the rest cannot be read, it returns true.
 func (r *reader) wasSynced() bool {
-	syncFollows := false // Append syncs one of the records after the line
+	syncFollows := false
 	for {
 		line, err := r.readLine()
 		if err != nil {
 			return err != io.EOF
 		}
 		events, err := eventsIn(line)
-		if err == nil && syncFollows {
+		switch isRecord := err == nil; {
+		case isRecord && syncFollows:
 			return true
+		case isRecord && !onlyDeltas(events):
+			syncFollows = true
 		}
-		syncFollows = syncFollows || err == nil && !onlyDeltas(events)
 	}
 }
 
 // records yields the events of each record up to the end, or up to an error, which it yields too.
 func (r *reader) records(yield func([]session.Event, error) bool) {
-	for {
+	for goOn := true; goOn; {
 		events, err := r.readRecord()
-		if err == io.EOF || !yield(events, err) || err != nil {
+		if err == io.EOF {
 			return
 		}
+		goOn = yield(events, err) && err == nil
 	}
 }
 
-// events yields the events one by one. It reports whether it came to the end, without an error and without a stop.
+// events yields the events one by one, or an error. It returns true at the end of the log, false after an error or a stop.
 func (r *reader) events(yield func(session.Event, error) bool) bool {
 	for events, err := range r.records {
 		if err != nil {
@@ -157,19 +160,17 @@ func (r *reader) events(yield func(session.Event, error) bool) bool {
 	return true
 }
 
-// replay returns the state that the records lead to, and what is torn at the end of the log; nil if nothing is.
+// replay returns the state that the records lead to, and what a crash left at the end of the log, or nil.
 func (r *reader) replay() (s session.State, torn *Torn, err error) {
-	offset := r.offset // of the record
+	begin := r.offset // of the record
 	for events, err := range r.records {
-		if err == nil {
-			if s, err = s.Apply(events); err != nil {
-				err = &DamagedError{Path: r.path, Offset: offset, Err: err}
-			}
-		}
 		if err != nil {
 			return session.State{}, nil, err
 		}
-		offset = r.offset
+		if s, err = s.Apply(events); err != nil {
+			return session.State{}, nil, &DamagedError{Path: r.path, Offset: begin, Err: err}
+		}
+		begin = r.offset
 	}
 	if s.Root() == nil { // the first record is made together with the first line
 		return s, nil, &DamagedError{Path: r.path, Offset: r.offset, Err: errors.New("the first record is missing")}
@@ -180,8 +181,8 @@ func (r *reader) replay() (s session.State, torn *Torn, err error) {
 	return s, torn, nil
 }
 
-// Load returns the state of a session, and what is at the end of its log without being a record: a crash left it, or a
-// process is writing it. Errors are those of [Open] but for [*BusyError].
+// Load returns the state of a session, and the incomplete record at the end of its log, if there is one: a crash left
+// the record, or a process is writing it. Errors are those of [Open] except [*BusyError].
 func Load(dir, id string) (session.State, *Torn, error) {
 	r, err := openReader(dir, id)
 	if err != nil {
@@ -204,9 +205,6 @@ func Events(dir, id string) iter.Seq2[session.Event, error] {
 	}
 }
 
-// followInterval is the time between two looks at a log.
-const followInterval = 50 * time.Millisecond
-
 // Follow is like [Events], but waits for further events while a process has the session open. It stops when ctx ends.
 func Follow(ctx context.Context, dir, id string) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
@@ -216,14 +214,14 @@ func Follow(ctx context.Context, dir, id string) iter.Seq2[session.Event, error]
 			return
 		}
 		defer r.file.Close()
-		for open := true; r.events(yield) && open; {
-			open = isOpen(dir, id) // if not, one last look reads what was written until now
+		for wasOpen := true; r.events(yield) && wasOpen; {
+			wasOpen = isOpen(dir, id) // if not, the last round reads what was written until now
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(followInterval):
 			}
-			_, _ = r.file.Seek(r.offset, io.SeekStart) // a regular file can
+			_, _ = r.file.Seek(r.offset, io.SeekStart) // cannot fail: the file is regular
 			r.in.Reset(r.file)
 			r.end = r.offset
 		}

@@ -49,11 +49,11 @@ func sessionID(root string, where contract.Context) string {
 }
 
 // acquire returns the session, and keeps it open until [client.release]. While another process has the session open,
-// acquire tries again until waiting ends, and then returns a [*log.BusyError] or [fs.ErrExist].
+// acquire tries again until waiting ends, and then returns the last error.
 func (c *client) acquire(ctx, waiting context.Context) (*Session, error) {
 	for {
 		s, err := c.tryAcquire(ctx)
-		if busy := (*log.BusyError)(nil); !errors.As(err, &busy) && !errors.Is(err, fs.ErrExist) {
+		if !isInUse(err) {
 			return s, err
 		}
 		select {
@@ -64,12 +64,18 @@ func (c *client) acquire(ctx, waiting context.Context) (*Session, error) {
 	}
 }
 
+// isInUse reports whether an error of tryAcquire says that another process has the session open, or has just started it.
+func isInUse(err error) bool {
+	_, isBusy := errors.AsType[*log.BusyError](err)
+	return isBusy || errors.Is(err, fs.ErrExist)
+}
+
 // tryAcquire counts a use of the session. It opens the session if it is not open, and starts it if it has no log.
-func (c *client) tryAcquire(ctx context.Context) (s *Session, err error) {
+func (c *client) tryAcquire(ctx context.Context) (*Session, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session == nil || c.session.Err() != nil {
-		s, err = c.project.Resume(c.new.ID, nil)
+		s, err := c.project.Resume(c.new.ID, nil)
 		if errors.Is(err, fs.ErrNotExist) {
 			s, err = c.project.Begin(ctx, c.new, nil)
 		}
@@ -93,7 +99,7 @@ func (c *client) release(s *Session) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session != s { // s was closed meanwhile, or had failed
+	if c.session != s { // s is closed already, or has failed and was replaced
 		return
 	}
 	if c.users--; c.users == 0 {
@@ -119,10 +125,8 @@ func (c *client) close() {
 }
 
 const (
-	// standardWait is how long a call without wait_ms waits if the process goes on after it. Clients wait a minute.
-	standardWait = 50 * time.Second
-	// stopTime is how long a canceled call waits for its work to stop.
-	stopTime = 10 * time.Second
+	standardWait = 50 * time.Second // of a call without wait_ms if the process goes on after the call; clients wait a minute
+	stopTime     = 10 * time.Second // for which a canceled call waits for its work to stop
 )
 
 // errWaiting is the cause of a context that ends because a call has waited long enough.
@@ -168,7 +172,7 @@ func (c *client) answerFromState(ctx context.Context, call session.Item) (string
 	if err == nil {
 		defer c.release(s)
 		state = s.State()
-	} else if busy := (*log.BusyError)(nil); errors.As(err, &busy) || errors.Is(err, fs.ErrExist) {
+	} else if isInUse(err) {
 		state, _, err = log.Load(c.project.Logs, c.new.ID)
 	}
 	if err != nil {
@@ -211,15 +215,15 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 	return answer, err
 }
 
-// makeRoom destroys the conversation that has been idle longest if the session is full, but not one that was used since
-// this process first heard of the program.
+// makeRoom destroys the conversation that has been idle longest if the session is full. It does nothing if the
+// conversation was used after this process first heard of the program.
 func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	idle := s.State().Replaceable()
 	if idle == nil || !idle.LastActive.Before(c.firstSeen) {
 		return nil
 	}
 	err := s.Do(ctx, session.Remove{Conversation: idle.ID})
-	if refusal := (*session.Refusal)(nil); errors.As(err, &refusal) { // another call has used or destroyed it
+	if _, isRefused := errors.AsType[*session.Refusal](err); isRefused { // another call has used or destroyed it
 		return nil
 	}
 	if err != nil {
@@ -230,7 +234,7 @@ func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	return nil
 }
 
-// awaitOutput waits for the output of a call. If waiting ends with errWaiting, the answer says that the call is running.
+// awaitOutput returns the output of a call, or an answer that the call is still running if waiting ends with errWaiting.
 func awaitOutput(waiting context.Context, s *Session, callID string) (string, error) {
 	var target string
 	var output *session.Item
@@ -244,26 +248,25 @@ func awaitOutput(waiting context.Context, s *Session, callID string) (string, er
 		return string(data), err
 	case err != nil:
 		return "", err
-	case output == nil: // and no target: there is no such call
+	case output == nil:
 		return "", &session.Refusal{Code: session.CodeNotFound, Field: "task_id", Reason: "there is no such task in this session"}
 	}
 	return answerOf(output.Output, !output.Failed)
 }
 
-// outcomeOf returns the output of a call of the root. If the call still waits for it, outcomeOf returns the call's target
-// instead, and if there is no such call, neither.
+// outcomeOf returns the output of a call of the root or, if the call has no output yet, the id of the call's target. It
+// returns neither if there is no such call.
 func outcomeOf(s session.State, callID string) (target string, output *session.Item) {
 	for _, queued := range s.Queue() {
 		if queued.Call != nil && queued.Call.CallID == callID {
 			return queued.Call.Target(), nil
 		}
 	}
-	for entry := range s.Root().Latest() {
-		switch {
-		case entry.CallID != callID:
-		case entry.Kind == session.ToolOutput:
+	for entry := range s.Root().Latest() { // has the output of a call before the call
+		if entry.CallID == callID && entry.Kind == session.ToolOutput {
 			return "", &entry.Item
-		default: // the call itself, which is older than its output
+		}
+		if entry.CallID == callID {
 			return entry.Target(), nil
 		}
 	}

@@ -43,8 +43,8 @@ type decoded struct {
 	images   int      // bytes of the image files so far
 }
 
-// decodeCall decodes and validates a call of a conv tool by any of its names, and reads the files that the call names. A
-// wrong call has Refused alone. settings are those of the caller.
+// decodeCall decodes and validates the arguments of a conv tool, given by any of its names, and reads the files that the
+// arguments name. The request of a wrong call has only Refused. settings are those of the caller.
 func (p *Project) decodeCall(settings Settings, name string, arguments []byte) *decoded {
 	all := declared()
 	tool := &all[slices.IndexFunc(all, func(t contract.Tool) bool { return t.AnswersTo(name) })]
@@ -53,11 +53,11 @@ func (p *Project) decodeCall(settings Settings, name string, arguments []byte) *
 	if err == nil {
 		return d
 	}
-	var refusal *session.Refusal
-	if !errors.As(err, &refusal) {
+	refusal, isRefusal := errors.AsType[*session.Refusal](err)
+	if !isRefusal {
 		refusal = refuse("", "%v", err)
 	}
-	if invalid := (*contract.InvalidArguments)(nil); errors.As(err, &invalid) && len(invalid.Problems) > 0 {
+	if invalid, ok := errors.AsType[*contract.InvalidArguments](err); ok && len(invalid.Problems) > 0 {
 		refusal.Field = invalid.Problems[0].Path
 	}
 	d.request = session.Request{Refused: refusal}
@@ -92,7 +92,7 @@ func (d *decoded) setRequest(call *contract.Call, tool *contract.Tool) (err erro
 		d.request.Destroy = (*session.Destroy)(&a)
 	case session.ConvList:
 		_, err = coerce.Params[conv.ListParams](call, tool)
-	default: // conv.wait, which no request is for
+	default: // conv.wait, which has no request
 		var a conv.WaitParams
 		a, err = coerce.Params[conv.WaitParams](call, tool)
 		d.task, d.wait = &a.TaskID, a.WaitMs
@@ -132,19 +132,24 @@ func (d *decoded) setCreate(a conv.CreateParams) (err error) {
 		return err
 	}
 	c.Internal = session.InternalTools{}
-	for tool, given := range map[string]*bool{
+	given := map[string]*bool{
 		session.PlanTool: a.InternalTools.IncludePlanTool, session.PatchTool: a.InternalTools.IncludeApplyPatchTool,
 		session.SearchTool: a.InternalTools.WebSearchRequest, session.ShellTool: a.InternalTools.UseStreamableShellTool,
 		session.ConvTools: a.InternalTools.IncludeConvTools,
-	} {
-		if given != nil {
-			c.Internal[tool] = *given
+	}
+	for tool, value := range given {
+		if value != nil {
+			c.Internal[tool] = *value
 		}
 	}
-	if !c.Internal[session.SearchTool] {
-		return nil
+	if c.Internal[session.SearchTool] {
+		return d.checkSearch()
 	}
-	// The caller may have the tool from a time when the model could search.
+	return nil
+}
+
+// checkSearch refuses the web search if the caller's model has none: the caller may have the tool from an earlier model.
+func (d *decoded) checkSearch() error {
 	if m, err := configured.Choose(d.project.Config, d.settings.Model); err == nil && m.Value.WebSearch {
 		return nil
 	}
@@ -180,12 +185,14 @@ func (d *decoded) parts(items []conv.SendItem) (parts []session.Part, err error)
 			return nil, err
 		}
 		part := session.Part{Text: orZero(item.Text), ImageURL: orZero(item.ImageURL)}
-		switch scheme, _, _ := strings.Cut(part.ImageURL, ":"); {
+		scheme, _, _ := strings.Cut(part.ImageURL, ":")
+		isAddress := scheme == "http" || scheme == "https" || strings.HasPrefix(part.ImageURL, "data:image/")
+		switch {
 		case item.Path != nil:
 			if part.ImageURL, err = d.readImage(*item.Path); err != nil {
 				return nil, unreadable(*item.Path, place+"path", err)
 			}
-		case item.ImageURL != nil && scheme != "http" && scheme != "https" && !strings.HasPrefix(part.ImageURL, "data:image/"):
+		case item.ImageURL != nil && !isAddress:
 			return nil, refuse(place+"image_url", "the address of an image begins with https://, http:// or data:image/, and not with %s", text.Quote(text.Cut(part.ImageURL, 60)))
 		}
 		parts = append(parts, part)
@@ -193,17 +200,18 @@ func (d *decoded) parts(items []conv.SendItem) (parts []session.Part, err error)
 	return parts, nil
 }
 
-// checkMembers returns a refusal unless an item, at a place, has the member that its type needs and no other.
+// checkMembers refuses an item at a place, such as "items[0].", that lacks the member for its type or has another member.
 func checkMembers(place string, item conv.SendItem) error {
-	for _, m := range []struct {
-		itemType, member string
-		value            *string
-	}{{"text", "text", item.Text}, {"image", "image_url", item.ImageURL}, {"local_image", "path", item.Path}} {
+	type member struct {
+		itemType, name string
+		value          *string
+	}
+	for _, m := range []member{{"text", "text", item.Text}, {"image", "image_url", item.ImageURL}, {"local_image", "path", item.Path}} {
 		switch {
 		case m.itemType == item.Type && m.value == nil:
-			return refuse(place+m.member, "an item of type %s needs %s", item.Type, m.member)
+			return refuse(place+m.name, "an item of type %s needs %s", item.Type, m.name)
 		case m.itemType != item.Type && m.value != nil:
-			return refuse(place+m.member, "an item of type %s has no %s", item.Type, m.member)
+			return refuse(place+m.name, "an item of type %s has no %s", item.Type, m.name)
 		}
 	}
 	return nil
@@ -212,11 +220,12 @@ func checkMembers(place string, item conv.SendItem) error {
 // readImage returns an image file as a data: URL.
 func (d *decoded) readImage(path string) (string, error) {
 	data, err := d.readFile(path, maxImage)
+	if err != nil {
+		return "", err
+	}
 	d.images += len(data)
 	kind := http.DetectContentType(data)
 	switch {
-	case err != nil:
-		return "", err
 	case d.images > maxImages:
 		return "", fmt.Errorf("the image files of one call have more than %d bytes", maxImages)
 	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind):
@@ -238,7 +247,7 @@ func (d *decoded) readFile(path string, maxBytes int64) ([]byte, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(d.settings.Dir, path)
 	}
-	realRoot, _ := filepath.EvalSymlinks(d.settings.Root) // an absolute path may begin with it instead
+	realRoot, _ := filepath.EvalSymlinks(d.settings.Root) // an absolute path may begin with this instead of Root
 	for _, dir := range []string{d.settings.Root, realRoot} {
 		if inside, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(inside) {
 			return safefile.ReadIn(root, inside, maxBytes)
@@ -252,7 +261,5 @@ func unreadable(path, field string, err error) *session.Refusal {
 	if outer := (*fs.PathError)(nil); errors.As(err, &outer) {
 		err = outer.Err
 	}
-	return &session.Refusal{
-		Code: session.CodeUnreadableFile, Field: field, Reason: text.Quote(path) + " cannot be used: " + err.Error(),
-	}
+	return &session.Refusal{Code: session.CodeUnreadableFile, Field: field, Reason: text.Quote(path) + " cannot be used: " + err.Error()}
 }

@@ -28,7 +28,7 @@ import (
 
 // Family returns the conv tools for programs outside of sessions. Conversations may use the tools of others.
 func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
-	registry, _ := toolset.NewRegistry(others...) // nothing runs after an error: the registry of all families has it too
+	registry, _ := toolset.NewRegistry(others...) // the registry of all families has the same error, which ends the program
 	f := &family{host: host, others: registry, projects: map[string]*Project{}, clients: map[string]*client{}}
 	return toolset.Family{
 		Name:      "conv",
@@ -98,18 +98,16 @@ func (f *family) call(ctx context.Context, call contract.Call) (answer string, e
 	if err == nil {
 		answer, err = c.answer(ctx, call)
 	}
-	var failed *contract.Error
-	var refusal *session.Refusal
-	var busy *log.BusyError
-	switch {
-	case err == nil, errors.As(err, &failed), ctx.Err() != nil:
+	_, isForModel := errors.AsType[*contract.Error](err)
+	if err == nil || isForModel || ctx.Err() != nil {
 		return answer, err
-	case errors.As(err, &refusal):
+	}
+	if refusal, isRefused := errors.AsType[*session.Refusal](err); isRefused {
 		return "", contract.Fixable(refusal.Content())
-	case errors.As(err, &busy):
+	}
+	refusal := &session.Refusal{Code: session.CodeFailed, Reason: "the session cannot be used at the moment; a person has to look at the problem"}
+	if _, isBusy := errors.AsType[*log.BusyError](err); isBusy {
 		refusal = &session.Refusal{Code: session.CodeUnavailable, Reason: "another process is working in this session; call again when it is done"}
-	default:
-		refusal = &session.Refusal{Code: session.CodeFailed, Reason: "the session cannot be used at the moment; a person has to look at the problem"}
 	}
 	f.host.WarnOnce(err.Error())
 	return "", &contract.Error{Message: refusal.Content(), Detail: err.Error(), Transient: true, Err: err}

@@ -26,8 +26,8 @@ type Conversation struct {
 	Settings    Settings // of the session
 }
 
-// Find returns the conversation that has an id, is recorded under it, or is the only one whose id begins with it. The
-// id of a session means its root. The error may be a [*log.NotFoundError], an [*AmbiguousError] or a [*ForkError].
+// Find returns the conversation that has id, is recorded under id, or is the only conversation whose id begins with id.
+// The id of a session means its root. Errors are [*log.NotFoundError], [*AmbiguousError], [*ForkError] and those of files.
 func (p *Project) Find(ctx context.Context, id string) (Conversation, error) {
 	id = strings.ToLower(strings.TrimSpace(id))
 	found, err := p.findRecorded(ctx, id)
@@ -54,33 +54,33 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q begins the ids of %d conversations, such as %s; write more of one", e.ID, len(e.IDs), list)
 }
 
-// findByPrefix returns the only conversation whose id, or whose record's id with or without its prefix, begins with id.
-func (p *Project) findByPrefix(ctx context.Context, id string) (Conversation, error) {
-	found, err := p.idsByPrefix(ctx, id)
-	ids, workspaceErr := p.idsInWorkspace(ctx, id)
-	ids = append(slices.Sorted(maps.Keys(found)), ids...)
+// findByPrefix returns the only conversation whose id in its session, or the id of its record, begins with a text.
+func (p *Project) findByPrefix(ctx context.Context, begin string) (Conversation, error) {
+	sessionOf, err := p.idsInLogs(ctx, begin)
+	recorded, workspaceErr := p.idsInWorkspace(ctx, begin)
+	ids := append(slices.Sorted(maps.Keys(sessionOf)), recorded...)
 	switch err = cmp.Or(err, workspaceErr); {
 	case err != nil:
 		return Conversation{}, err
-	case len(ids) == 0 || id == "": // every id begins with ""
-		return Conversation{}, &log.NotFoundError{Session: id, Dir: p.Logs}
+	case len(ids) == 0 || begin == "": // every id begins with ""
+		return Conversation{}, &log.NotFoundError{Session: begin, Dir: p.Logs}
 	case len(ids) > 1:
-		return Conversation{}, &AmbiguousError{ID: id, IDs: ids}
-	case len(found) == 0: // the id is one of the workspace
-		return p.findRecorded(ctx, ids[0])
+		return Conversation{}, &AmbiguousError{ID: begin, IDs: ids}
+	case len(recorded) == 1:
+		return p.findRecorded(ctx, recorded[0])
 	}
-	return Conversation{Session: found[ids[0]], ID: ids[0]}, nil
+	return Conversation{Session: sessionOf[ids[0]], ID: ids[0]}, nil
 }
 
-// idsByPrefix returns the ids in the logs that begin with id, each with the id of its session: those of sessions, or if
-// there is none, those of created conversations in logs that can be read.
-func (p *Project) idsByPrefix(ctx context.Context, id string) (map[string]string, error) {
+// idsInLogs returns the ids in the logs that begin with a text: the ids of sessions or, if none begins so, the ids of
+// created conversations in logs that can be read. The value for an id is the id of its session.
+func (p *Project) idsInLogs(ctx context.Context, begin string) (map[string]string, error) {
 	all, err := log.List(p.Logs)
-	prefix := sessions.IDs().Prefix
-	own := strings.TrimPrefix(id, prefix) // only the ids of records have the prefix
+	prefix := sessions.IDs().Prefix // of the ids of records, which have the id in the session after the prefix
+	withoutPrefix := strings.TrimPrefix(begin, prefix)
 	found := map[string]string{}
 	for _, info := range all {
-		if strings.HasPrefix(info.Session, own) {
+		if strings.HasPrefix(info.Session, withoutPrefix) {
 			found[info.Session] = info.Session
 		}
 	}
@@ -90,7 +90,8 @@ func (p *Project) idsByPrefix(ctx context.Context, id string) (map[string]string
 	for _, info := range all {
 		for e := range log.Events(p.Logs, info.Session) {
 			recorded := string(sessions.ID(info.Session, info.Session, e.Conversation))
-			if e.Kind == session.ConversationOpened && (strings.HasPrefix(e.Conversation, id) || strings.HasPrefix(recorded, prefix+own)) {
+			isMatch := strings.HasPrefix(e.Conversation, begin) || strings.HasPrefix(recorded, prefix+withoutPrefix)
+			if e.Kind == session.ConversationOpened && isMatch {
 				found[e.Conversation] = info.Session
 			}
 		}
@@ -121,8 +122,8 @@ func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, 
 	return ids, nil
 }
 
-// findRecorded returns the conversation that is recorded in the JP workspace under an id. Its Session is empty if there
-// is no such id. The id of a fork, a [*ForkError], and that of any other conversation of JP are errors.
+// findRecorded returns the conversation that is recorded in the JP workspace under an id, or a zero Conversation if the
+// workspace does not have the id. The error is a [*ForkError] for a fork, and another for any other conversation of JP.
 func (p *Project) findRecorded(ctx context.Context, id string) (found Conversation, err error) {
 	parsed, err := jp.ParseID(id)
 	if err != nil || p.workspace == nil {
@@ -138,12 +139,12 @@ func (p *Project) findRecorded(ctx context.Context, id string) (found Conversati
 		switch {
 		case err != nil:
 			return err
-		case last > 0: // its events are copies of recorded ones
+		case last > 0: // the events of a fork are copies, which keep the marks of recorded events
 			return &ForkError{ID: c.ID}
 		}
 		return fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", c.ID)
 	})
-	if missing := (*store.NotFoundError)(nil); errors.As(err, &missing) {
+	if _, isMissing := errors.AsType[*store.NotFoundError](err); isMissing {
 		err = nil
 	}
 	return found, err
@@ -161,7 +162,7 @@ func (p *Project) isRecordedAs(ctx context.Context, conversation Conversation, i
 	return err == nil && recorded == id
 }
 
-// inWorkspace calls read with a conversation of a workspace, or returns an error such as a [*store.NotFoundError].
+// inWorkspace calls read with the conversation that has an id in a workspace. The error may be a [*store.NotFoundError].
 func inWorkspace(ctx context.Context, w *jp.Workspace, id transcript.ID, read func(store.Conversation) error) error {
 	listed, err := w.List(ctx, store.Scope{IDs: []transcript.ID{id}})
 	if err != nil {
@@ -185,7 +186,7 @@ func (e *ForkError) Error() string {
 func (p *Project) FromFork(ctx context.Context, id transcript.ID) (n New, err error) {
 	err = inWorkspace(ctx, p.workspace, id, func(c store.Conversation) error {
 		n = New{Title: c.Title, Settings: Settings{Hidden: c.Hidden, Recorded: string(id)}}
-		calls := map[string]session.Item{}
+		calls := map[string]session.Item{} // that have no output yet, by their ids
 		_, err := c.Read(ctx, func(e *transcript.Event) bool {
 			n.History = append(n.History, historyOf(e, calls)...)
 			return true

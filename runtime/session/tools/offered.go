@@ -15,9 +15,7 @@ import (
 )
 
 func declared() []contract.Tool {
-	return []contract.Tool{
-		conv.CreateTool(), conv.SendTool(), conv.ListTool(), conv.HistoryTool(), conv.DestroyTool(), conv.WaitTool(),
-	}
+	return []contract.Tool{conv.CreateTool(), conv.SendTool(), conv.ListTool(), conv.HistoryTool(), conv.DestroyTool(), conv.WaitTool()}
 }
 
 // Offered returns the tools of a conversation: those of sessions, of other families and of MCP servers.
@@ -83,13 +81,11 @@ func (p *Project) Prepare(ctx context.Context, c *session.Conversation, call mod
 	if session.IsOwnTool(call.Name) {
 		return p.decodeCall(SettingsOf(c.Context), call.Name, []byte(call.Arguments)).request
 	}
-	_, _, err := p.registry.Lookup(call.Name)
-	if _, ok := p.serverTool(ctx, c, call.Name); err == nil || ok {
+	_, _, notOfFamily := p.registry.Lookup(call.Name)
+	if _, isOfServer := p.serverTool(ctx, c, call.Name); isOfServer || notOfFamily == nil {
 		return session.Request{}
 	}
-	return session.Request{Refused: &session.Refusal{
-		Code: session.CodeUnavailable, Reason: "this conversation has no tool " + text.Quote(call.Name),
-	}}
+	return session.Request{Refused: &session.Refusal{Code: session.CodeUnavailable, Reason: "this conversation has no tool " + text.Quote(call.Name)}}
 }
 
 // Run runs the tool of a call that sessions do not answer themselves. If the tool panics, the call fails.

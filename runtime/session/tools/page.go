@@ -21,13 +21,9 @@ func (f *family) page() toolset.Page {
 	}
 }
 
-// Limits of the page.
-const (
-	maxSessions = 12  // on the page, the last used ones
-	maxActivity = 400 // characters of what a conversation says
-)
+const maxSessions, maxActivity = 12, 400 // the sessions on the page, and the characters of what a conversation says
 
-// sessionItems returns the last used sessions of a project, each with its conversations as a tree.
+// sessionItems returns an item for each of the last used sessions of a project: its conversations as a tree, or an error.
 func (f *family) sessionItems(ctx context.Context, where contract.Context) (items []toolset.Item, err error) {
 	p, _, err := f.project(cmp.Or(where.Dir, f.host.Dir))
 	if p == nil {
@@ -42,8 +38,9 @@ func (f *family) sessionItems(ctx context.Context, where contract.Context) (item
 			break
 		}
 		summary, err := log.Summarize(p.Logs, info.Session)
-		if root := SettingsOf(summary.Context).Root; err == nil && (root == "" || root != p.Settings.Root) {
-			continue // it is of another project
+		root := SettingsOf(summary.Context).Root
+		if isOfOther := root == "" || root != p.Settings.Root; err == nil && isOfOther { // Load returns the error, too
+			continue
 		}
 		state, _, err := log.Load(p.Logs, info.Session)
 		if err != nil {

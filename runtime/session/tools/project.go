@@ -23,14 +23,12 @@ import (
 
 // Project is what the sessions of a directory share. It is safe for concurrent use.
 type Project struct {
-	Config   *config.Config
-	Logs     string   // the directory of the logs; it may not exist
-	Settings Settings // of new sessions, without a model
-	// Problems are those of the tables of models, servers and trust. Untrusted has an error for each server that is left
-	// out because the user does not trust its project.
-	Problems, Untrusted []error
-	// Named is the model that the user has named to this process. It is used even if the project is not trusted.
-	Named string
+	Config    *config.Config
+	Logs      string   // the directory of the logs; it may not exist
+	Settings  Settings // of new sessions, without a model
+	Problems  []error  // of the tables of models, servers and trust
+	Untrusted []error  // for each server that is left out because the user does not trust its project
+	Named     string   // the model that the user has named to this process, which needs no trust
 
 	host      *toolset.Host
 	registry  *toolset.Registry // of the tools of other families

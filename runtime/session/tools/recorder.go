@@ -70,7 +70,7 @@ func (r *recorder) finish(s session.State) error {
 	r.state = s
 	var removed error
 	for c := range s.Conversations() {
-		if missing := (*store.NotFoundError)(nil); errors.As(r.record(c), &missing) {
+		if _, isMissing := errors.AsType[*store.NotFoundError](r.record(c)); isMissing {
 			removed = fmt.Errorf("conversation %s was removed while the session was open, so the rest is not recorded: convtools session show %s prints it", r.ids[c.ID], r.session)
 		}
 	}
@@ -129,13 +129,13 @@ func recordedID(ctx context.Context, w *jp.Workspace, session string, c *session
 	return w.Labelled(ctx, c.Opened, jp.LabelSession, labelOf(session, c))
 }
 
-// record records the rest of a conversation. It warns of an error, unless that is for a removed record.
+// record records the rest of a conversation. It warns of an error, unless the error is that the record was removed.
 func (r *recorder) record(c *session.Conversation) error {
 	if isOutside(c) {
 		return nil
 	}
 	err := r.recordRest(context.Background(), c) // even if nobody waits any more
-	if missing := (*store.NotFoundError)(nil); err == nil || errors.As(err, &missing) {
+	if _, isMissing := errors.AsType[*store.NotFoundError](err); err == nil || isMissing {
 		return err
 	}
 	r.warn(fmt.Sprintf("the session cannot be recorded in %s until it is used next: %v", r.workspace.Root(), err))
@@ -145,10 +145,10 @@ func (r *recorder) record(c *session.Conversation) error {
 // rootOpened is the number of the event that opens the root. The history in that event is recorded already.
 const rootOpened = 2
 
-// recordRest records what comes after the last recorded event. It makes the record if there is none, and labels the
-// record that a session continues.
+// recordRest records the entries of a conversation that come after the last recorded event. It creates the record if there
+// is none. It labels the record that the session continues with the id of the session, before it records the first entry.
 func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) error {
-	after := int64(0) // the number of the last event that is recorded
+	after := int64(0) // the number of the last recorded event
 	_, continues := continuedID(c)
 	if continues {
 		after = rootOpened
@@ -179,7 +179,7 @@ func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) erro
 	return r.writer.Append(ctx, id, events...)
 }
 
-// newRecord returns the first record of a conversation. It records the parent, if that is not recorded yet.
+// newRecord returns the new record of a conversation with its first events. It records the parent if that has no record.
 func (r *recorder) newRecord(c *session.Conversation, events []jp.NewEvent) jp.New {
 	settings := SettingsOf(c.Context)
 	title, value := TitleOf(c), labelOf(r.session, c)
@@ -197,19 +197,20 @@ func (r *recorder) newRecord(c *session.Conversation, events []jp.NewEvent) jp.N
 // jpModel returns a configured model in JP's words. A model that JP cannot ask has only a name.
 func (p *Project) jpModel(name string) jp.Model {
 	chosen, err := configured.Choose(p.Config, name)
-	if err != nil || !chosen.HTTP() { // after an error, it may not be configured any more
+	if err != nil || !chosen.HTTP() { // an error may say that the model is not configured any more
 		return jp.Model{Name: cmp.Or(chosen.Name, name)}
 	}
 	table := chosen.Value
 	u, _ := url.Parse(table.BaseURL) // Choose has checked it
-	m := jp.Model{Name: table.Model, KeyEnv: table.KeyEnv, Provider: map[string]string{
+	providers := map[string]string{
 		"api.openai.com": "openai", "api.anthropic.com": "anthropic", "openrouter.ai": "openrouter",
 		"api.cerebras.ai": "cerebras", "api.deepseek.com": "deepseek", "generativelanguage.googleapis.com": "google",
-	}[u.Hostname()]}
+	}
+	m := jp.Model{Name: table.Model, KeyEnv: table.KeyEnv, Provider: providers[u.Hostname()]}
 	if m.Provider != "" {
 		return m
 	}
-	m.BaseURL = strings.TrimSuffix(strings.TrimRight(table.BaseURL, "/"), "/v1") // JP adds it
+	m.BaseURL = strings.TrimSuffix(strings.TrimRight(table.BaseURL, "/"), "/v1") // JP adds /v1
 	switch {
 	case table.API == "messages":
 		m.Provider = "anthropic"
@@ -229,7 +230,7 @@ type mark struct {
 	Session string `json:"convtools_session,omitempty"`
 }
 
-// lastMark returns the highest Seq in the marks of a recorded conversation that counts accepts, or 0 if there is none.
+// lastMark returns the highest Seq of the marks in a recorded conversation, or 0. A mark counts if counts returns true.
 func lastMark(ctx context.Context, c store.Conversation, counts func(mark) bool) (last int64, err error) {
 	_, err = c.Read(ctx, func(e *transcript.Event) bool {
 		var m mark
@@ -241,7 +242,7 @@ func lastMark(ctx context.Context, c store.Conversation, counts func(mark) bool)
 	return last, err
 }
 
-// events returns the events that record the entries of a history after the event of the log with the number after.
+// events returns the events that record the entries of a conversation whose Seq is greater than after, oldest first.
 func (r *recorder) events(c *session.Conversation, after int64) (all []jp.NewEvent) {
 	_, continues := continuedID(c)
 	for _, entry := range slices.Backward(slices.Collect(c.Latest())) {
@@ -272,8 +273,8 @@ func eventsOf(e session.Entry, metadata map[string]any) []jp.NewEvent {
 	case session.ToolCall:
 		recorded.Kind, recorded.Name, recorded.Arguments = transcript.KindToolCall, model.Flat(e.Name), json.RawMessage(e.Arguments)
 		var object map[string]json.RawMessage
-		if json.Unmarshal(recorded.Arguments, &object) != nil || object == nil {
-			recorded.Arguments, _ = json.Marshal(map[string]string{"arguments": e.Arguments}) // recorded arguments are an object; a map of strings always has JSON
+		if json.Unmarshal(recorded.Arguments, &object) != nil || object == nil { // JP takes only an object
+			recorded.Arguments, _ = json.Marshal(map[string]string{"arguments": e.Arguments}) // cannot fail
 		}
 	case session.ToolOutput:
 		recorded.Kind, recorded.Text, recorded.Failed = transcript.KindToolResult, e.Output, e.Failed

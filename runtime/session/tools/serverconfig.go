@@ -25,7 +25,7 @@ func serverProblem(t config.Table[config.Server]) string {
 	switch s := t.Value; {
 	case t.Name == "" || len(t.Name) > 32 || model.Flat(t.Name) != t.Name || strings.Contains(t.Name, "_"):
 		return "is not a name: it has to be 1 to 32 letters, digits and hyphens"
-	case (s.Command == "") == (s.URL == ""):
+	case (s.Command == "") == (s.URL == ""): // both are missing, or both are there
 		return "needs either command or url"
 	case s.URL != "" && (s.Args != nil || s.Env != nil):
 		return "has args or env, which only a command takes"
@@ -35,19 +35,20 @@ func serverProblem(t config.Table[config.Server]) string {
 
 // problems returns the problems of the tables of models, servers and trust.
 func problems(c *config.Config) (all []error) {
+	isOfKind := func(table string) bool {
+		kind, _, _ := strings.Cut(table, ".")
+		return kind == "model" || kind == "mcp" || kind == "trust"
+	}
 	for _, p := range c.Problems {
-		if slices.ContainsFunc(p.Tables, func(table string) bool {
-			kind, _, _ := strings.Cut(table, ".")
-			return kind == "model" || kind == "mcp" || kind == "trust"
-		}) {
+		if slices.ContainsFunc(p.Tables, isOfKind) {
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// serversOf returns the MCP servers without problems, by name. untrusted has an error for each that is left out because
-// the user does not trust its project.
+// serversOf returns the MCP servers whose tables have no problem, sorted by name. It leaves out a server that the user
+// would have to trust, and does not, and returns an error for this server in untrusted.
 func serversOf(c *config.Config) (servers []config.Table[config.Server], untrusted []error) {
 	for _, t := range c.Servers {
 		action := "" // that needs trust

@@ -21,16 +21,13 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// Limits of what an MCP server sends.
 const (
-	maxTools       = 500      // of a server; further ones are left out
-	maxDescription = 4096     // characters of the description of a tool, which is cut
-	maxSchema      = 64 << 10 // bytes of the schema of a tool; one with more is left out
-	maxMessage     = 16 << 20 // bytes of a message of the protocol, such as an answer
+	retryTime      = time.Minute // between two attempts to start a server that cannot be used
+	maxTools       = 500         // of a server; further ones are left out
+	maxDescription = 4096        // characters of the description of a tool, which is cut
+	maxSchema      = 64 << 10    // bytes of the schema of a tool; one with more is left out
+	maxMessage     = 16 << 20    // bytes of a message of the protocol, such as an answer
 )
-
-// retryTime is the time between two attempts to start a server that cannot be used.
-const retryTime = time.Minute
 
 // servers are the configured MCP servers. A server is started, or connected to, when its tools are first needed.
 // Servers are not trusted: their answers are bounded in size and time. The methods are safe for concurrent use.
@@ -53,18 +50,15 @@ type serverTool struct {
 const serverPrefix = "mcp__"
 
 func newServers(tables []config.Table[config.Server], program mcp.Implementation, dir string, warn func(string)) *servers {
-	o := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}
-	s := &servers{
-		startTime: 30 * time.Second, callTime: 5 * time.Minute,
-		dir: dir, warn: warn, client: mcp.NewClient(&program, o),
-	}
+	client := mcp.NewClient(&program, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+	s := &servers{startTime: 30 * time.Second, callTime: 5 * time.Minute, dir: dir, warn: warn, client: client}
 	for _, t := range tables {
 		s.all = append(s.all, &server{Table: t, servers: s})
 	}
 	return s
 }
 
-// tools starts the servers whose names wanted accepts, and returns their tools. It warns of those that cannot be used.
+// tools starts the servers whose names wanted accepts, and returns their tools. It warns of a server that cannot be used.
 func (s *servers) tools(ctx context.Context, wanted func(server string) bool) (all []serverTool) {
 	for _, srv := range s.all {
 		if !wanted(srv.Name) {
@@ -133,8 +127,8 @@ type server struct {
 	failedAt time.Time          // when it failed
 }
 
-// connected returns the session with the server and its tools. Without a session it connects to the server, unless that
-// failed within retryTime.
+// connected returns the session with the server, and the tools of the server. If there is no session, it connects to the
+// server, or returns the last error of that again until retryTime has passed.
 func (s *server) connected(ctx context.Context) (*mcp.ClientSession, []serverTool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,10 +171,11 @@ func (s *server) connect(ctx context.Context) error {
 			return err
 		}
 		schema, _ := tool.InputSchema.(map[string]any)
-		encoded, _ := json.Marshal(schema) // it was decoded from JSON
+		encoded, _ := json.Marshal(schema) // cannot fail: schema was decoded from JSON
 		name := model.Flat(serverPrefix + s.Name + "__" + tool.Name)
 		// Every provider demands a schema of type object, and names that differ.
-		if schema["type"] != "object" || len(encoded) > maxSchema || tool.Name == "" || names[name] || len(s.tools) == maxTools {
+		isUsable := schema["type"] == "object" && len(encoded) <= maxSchema && tool.Name != "" && !names[name]
+		if !isUsable || len(s.tools) == maxTools {
 			continue
 		}
 		names[name] = true
@@ -233,8 +228,8 @@ func (s *server) disconnect() (line string) {
 	return line
 }
 
-// textOf returns the text of a result. Content that is not text is in it as JSON, cut in the middle. The text of a result
-// without content is the structured content.
+// textOf returns the text of a result: one line of JSON, cut in the middle, stands for content that is not text. If the
+// result has no content, the text is its structured content as JSON.
 func textOf(result *mcp.CallToolResult) string {
 	const maxJSON = 200 // characters of content that is not text
 	var parts []string

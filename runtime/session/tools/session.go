@@ -21,13 +21,11 @@ import (
 
 // Settings are the settings of a session. Each of its conversations has them as [session.Context].Settings.
 type Settings struct {
-	Model string `json:"model,omitempty"` // the name of a configured model; empty is the one that the configuration chooses
-	Root  string `json:"root"`            // absolute path of the workspace, whose files may be read; empty is none
-	Dir   string `json:"dir"`             // absolute path that relative paths start from
-	// Outside is true for the session of a program outside. The program takes the place of the root's model.
-	Outside bool `json:"outside,omitempty"`
-	// Recorded is the id of the recorded conversation that the root continues, or that a program outside calls from.
-	Recorded  string   `json:"recorded,omitempty"`
+	Model     string   `json:"model,omitempty"`     // the name of a configured model; empty is the one that the configuration chooses
+	Root      string   `json:"root"`                // absolute path of the workspace, whose files may be read; empty is none
+	Dir       string   `json:"dir"`                 // absolute path that relative paths start from
+	Outside   bool     `json:"outside,omitempty"`   // a program outside has the session, and takes the place of the root's model
+	Recorded  string   `json:"recorded,omitempty"`  // id of the recorded conversation that the root continues, or that the program outside calls from
 	Knowledge []string `json:"knowledge,omitempty"` // documents to learn besides the project's own, as TOPIC/GLOB
 	Hidden    bool     `json:"hidden,omitempty"`    // recorded conversations are left out of lists and searches
 	JP        bool     `json:"jp,omitempty"`        // the session is recorded in the JP workspace of Dir, not read from its log
@@ -86,9 +84,6 @@ func (p *Project) Resume(id string, observe Observer) (*Session, error) {
 	return s, err
 }
 
-// maxSamples limits the requests to models for one input: models that hand work to each other could go on for days.
-const maxSamples = 2000
-
 // startInput returns the input that starts a new session. It starts the MCP servers, whose tools the session keeps.
 func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) {
 	m, err := configured.Choose(p.Config, n.Model)
@@ -104,6 +99,7 @@ func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) 
 	if ctx.Err() != nil { // the catalogue may be incomplete
 		return session.Start{}, context.Cause(ctx)
 	}
+	const maxSamples = 2000 // requests to models for one input: models that hand work to each other could go on for days
 	id := cmp.Or(n.ID, uuid.NewString())
 	limits := p.Config.Session
 	start := session.Start{
@@ -115,9 +111,7 @@ func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) 
 		Context: session.Context{Title: n.Title, Settings: settings.String()},
 	}
 	start.Context.MCP = slices.Sorted(maps.Keys(catalogue))
-	start.Context.Internal = session.InternalTools{
-		session.ConvTools: m.Tools() || n.Outside, session.SearchTool: m.Value.WebSearch,
-	}
+	start.Context.Internal = session.InternalTools{session.ConvTools: m.Tools() || n.Outside, session.SearchTool: m.Value.WebSearch}
 	if m.Tools() { // the prompt of a family is about its tools
 		where := contract.Context{Dir: settings.Dir, ConversationID: id}
 		if text := p.registry.Prompt(ctx, where); text != "" {

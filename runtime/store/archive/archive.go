@@ -1,6 +1,5 @@
-// Package archive keeps conversations that were imported from exports: of ChatGPT, of Claude.ai and of
-// Letta. It belongs to the user and to no project, and is one SQLite database in the user's data
-// directory.
+// Package archive keeps conversations that were imported from exports: of ChatGPT, of Claude.ai and of Letta. It
+// belongs to the user and to no project, and is one SQLite database in the user's data directory.
 //
 // [Open] returns it as a [store.Store], and [Create] opens it for writing. It never deletes a conversation;
 // an import replaces one that has changed. Nothing recorded chooses the path of a file.
@@ -37,14 +36,14 @@ func IDs() *history.IDs { return messagedb.IDs("archive-") }
 // Home returns the directory of the archive, or "" if the environment does not name it.
 func Home(getenv func(string) string) string { return history.InData(getenv, "convtools") }
 
-// fileName is the name of the database.
 const fileName = "archive.db"
 
-// Open returns the archive, and false if nothing was imported.
+// Open returns the archive, and false if the options and the environment name no directory, or nothing was imported.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	dir := cmp.Or(o.Home, Home(o.Env()))
 	path := filepath.Join(dir, fileName)
-	if _, err := os.Stat(path); dir == "" || errors.Is(err, fs.ErrNotExist) {
+	_, err := os.Stat(path)
+	if dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, false
 	}
 	return NewStore(messagedb.Database{Path: path}, queries), true
@@ -67,7 +66,8 @@ const Columns = "name, '', FALSE, coalesce(title, ''), '', created, updated, arc
 // positionBits is the number of bits of a message's id that have its position in the conversation.
 const positionBits = 32
 
-// queries returns the queries of the database. The error is that of [CheckVersion] if its schema is not a known one.
+// queries returns the queries of an open archive. The id of a message begins with the bits of its conversation's id,
+// so a conversation has a range of ids. The error is that of reading the version of the schema, or of [CheckVersion].
 func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error) {
 	version, err := versionOf(ctx, db.DB)
 	if err = cmp.Or(err, CheckVersion(version, schemaVersion)); err != nil {
@@ -81,11 +81,11 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 	}, nil
 }
 
-// record adds a message to a recorder. Its role is the name of a kind; others than these five count as system.
+// record adds a message to a recorder. The role is the name of one of five kinds; any other role counts as system.
 func record(to *history.Recorder, m *messagedb.Message) {
 	e := transcript.Event{
 		Kind: transcript.KindSystem, Time: m.At,
-		Name: string(transcript.AppendValid(nil, m.About)), Text: transcript.AppendValid(nil, m.Data),
+		Name: string(transcript.AppendValid(nil, m.About)), Text: m.Text(),
 	}
 	for _, k := range []transcript.Kind{
 		transcript.KindUser, transcript.KindAssistant, transcript.KindReasoning, transcript.KindToolCall, transcript.KindToolResult,
@@ -103,7 +103,6 @@ func versionOf(ctx context.Context, db *sql.DB) (version int, err error) {
 	return version, err
 }
 
-// schemaVersion is the version of the schema.
 const schemaVersion = 1
 
 // schema makes the tables.
@@ -135,8 +134,8 @@ const schema = `
 	PRAGMA user_version = 1;
 `
 
-// Create opens the archive in a directory for writing, and makes it if it does not exist. A dry writer only
-// returns the outcomes.
+// Create opens the archive in a directory for writing, and makes it if it does not exist. A dry writer makes and
+// writes nothing: it only returns the outcomes that writing would have.
 func Create(ctx context.Context, dir string, dry bool) (*Writer, error) {
 	path := filepath.Join(dir, fileName)
 	db, err := connect(path, dry)
@@ -158,12 +157,11 @@ func Create(ctx context.Context, dir string, dry bool) (*Writer, error) {
 	}, dry)
 }
 
-// connect opens the database, and makes its file if there is none. If dry, it makes no file, and returns nil
-// if there is none.
+// connect opens the database at a path. If there is no file, it makes one or, if dry, returns nil.
 func connect(path string, dry bool) (*sql.DB, error) {
 	const busyTimeout = 30 * time.Second // writing some conversations takes as long
-	exists, err := exists(path)
-	if err != nil || dry && !exists {
+	found, err := exists(path)
+	if err != nil || dry && !found {
 		return nil, err
 	}
 	options := url.Values{"_txlock": {"immediate"}, "_pragma": {
@@ -184,17 +182,19 @@ func connect(path string, dry bool) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// exists reports whether the file of the database exists. The error is that of a file that cannot be examined or
-// is not regular, the database or one beside it: SQLite would wait for a FIFO.
-func exists(path string) (found bool, err error) {
-	for _, suffix := range []string{"-shm", "-journal", "-wal", ""} { // the database is last, for found
-		info, err := os.Stat(path + suffix)
-		found = err == nil
-		if found && !info.Mode().IsRegular() {
-			err = &fs.PathError{Op: "open", Path: path + suffix, Err: safefile.ErrNotRegular}
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+// exists reports whether there is a database at a path. The error says that the database, or a file that SQLite
+// keeps beside the database, cannot be examined or is not regular: SQLite would wait for a FIFO.
+func exists(path string) (bool, error) {
+	found := false
+	for _, suffix := range []string{"-shm", "-journal", "-wal", ""} {
+		switch info, err := os.Stat(path + suffix); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
 			return false, err
+		case !info.Mode().IsRegular():
+			return false, &fs.PathError{Op: "open", Path: path + suffix, Err: safefile.ErrNotRegular}
+		case suffix == "":
+			found = true
 		}
 	}
 	return found, nil
@@ -212,7 +212,7 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
-// addMessages adds the messages of a conversation to the database.
+// addMessages adds the messages of the conversation with an id. The id of each is that id, and then a position from 1.
 func addMessages(ctx context.Context, tx *sql.Tx, id int64, messages []Message) error {
 	insert, err := tx.PrepareContext(ctx, "INSERT INTO messages (id, native, kind, name, time, active, text) VALUES (?, nullif(?, ''), ?, nullif(?, ''), ?, ?, ?)")
 	if err != nil {
@@ -220,8 +220,8 @@ func addMessages(ctx context.Context, tx *sql.Tx, id int64, messages []Message) 
 	}
 	defer insert.Close()
 	for i := range messages {
-		m := &messages[i]
-		if _, err := insert.ExecContext(ctx, id<<positionBits|int64(i+1), m.Native, m.Kind.String(), m.Name, Seconds(m.Time), m.Active, string(m.Text)); err != nil {
+		m, position := &messages[i], int64(i+1)
+		if _, err := insert.ExecContext(ctx, id<<positionBits|position, m.Native, m.Kind.String(), m.Name, Seconds(m.Time), m.Active, string(m.Text)); err != nil {
 			return err
 		}
 	}

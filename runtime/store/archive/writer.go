@@ -41,7 +41,6 @@ type Message struct {
 // ID returns the id of a conversation in the archive.
 func (c *Conversation) ID() transcript.ID { return messagedb.ID(IDs(), c.name()) }
 
-// name returns the key of a conversation. It is unique in an archive.
 func (c *Conversation) name() string { return c.Kind + "-" + c.Native }
 
 // last returns the time of the last message; zero for none.
@@ -84,7 +83,6 @@ const (
 type Database struct {
 	*sql.DB        // nil for a dry writer if there is no archive
 	Place   string // for people
-
 	// Version returns the version of the schema; 0 if there is none.
 	Version func(context.Context, *sql.DB) (int, error)
 	// Schema has the statements that make the schema, whose version is Known.
@@ -96,9 +94,8 @@ type Database struct {
 	// Find selects the id, the hash and the time of the last change of the conversation with a
 	// name. Texts in arguments are bytes.
 	Find string
-	// Put adds or replaces a conversation, and returns its id. Its arguments are name, native id,
-	// title, times of creation and of the last change, whether it is archived, time of the last
-	// message, and hash.
+	// Put adds or replaces a conversation, and returns its id. Its arguments are name, native id, title, times of
+	// creation and of the last change, whether it is archived, time of the last message, and hash.
 	Put string
 	// Clear deletes the messages of the conversation with an id.
 	Clear string
@@ -120,8 +117,8 @@ func (e *VersionError) Error() string {
 // ForModel returns the text for a model.
 func (e *VersionError) ForModel() string { return e.Error() }
 
-// CheckVersion returns a [*VersionError] for a version other than the known one, and [fs.ErrNotExist] if
-// there is no schema yet.
+// CheckVersion checks the version of the schema of a database. It returns nil for the known version,
+// [fs.ErrNotExist] for 0, which means that there is no schema yet, and else a [*VersionError].
 func CheckVersion(version, known int) error {
 	switch version {
 	case 0:
@@ -149,7 +146,7 @@ func (d *Database) createSchema(ctx context.Context) error {
 		err = d.checkSchema(ctx)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return err // nil if another process has made the schema
 	}
 	if _, err = tx.ExecContext(ctx, d.Schema); err != nil {
 		return err
@@ -175,23 +172,23 @@ func NewWriter(ctx context.Context, to Database, dry bool) (*Writer, error) {
 		return w, nil
 	}
 	err := to.checkSchema(ctx)
-	isAbsent := errors.Is(err, fs.ErrNotExist)
-	if isAbsent && !dry {
-		err = to.createSchema(ctx)
-	}
-	if err == nil {
-		return w, nil
-	}
-	w.Close()
-	if isAbsent && dry { // without an archive all conversations are new
+	if errors.Is(err, fs.ErrNotExist) && dry { // without an archive all conversations are new
+		w.Close()
 		w.to.DB = nil
 		return w, nil
 	}
-	return nil, fmt.Errorf("opening the archive %s: %w", to.Place, to.Failure(ctx, err))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = to.createSchema(ctx)
+	}
+	if err != nil {
+		w.Close()
+		return nil, fmt.Errorf("opening the archive %s: %w", to.Place, to.Failure(ctx, err))
+	}
+	return w, nil
 }
 
-// Put adds a conversation, or replaces the one with its id. A conversation that the user has forgotten is left
-// out, and one that the archive has already, or in a later version, is not replaced.
+// Put adds a conversation, or replaces the version of it that the archive has, and returns the outcome. It leaves out
+// a conversation that the user has forgotten, and does not replace the same version or a later one.
 func (w *Writer) Put(ctx context.Context, c *Conversation) (Outcome, error) {
 	if w.Forgotten != nil && w.Forgotten(c.ID()) {
 		return Left, nil
@@ -203,11 +200,14 @@ func (w *Writer) Put(ctx context.Context, c *Conversation) (Outcome, error) {
 	return outcome, nil
 }
 
-// put does the same for a conversation with a hash that is not forgotten. Errors are those of the database.
+// put is [Writer.Put] for a conversation that is not forgotten, and its hash. It reads and writes the archive in one
+// transaction; a dry writer only reads. The error is that of the context or the database.
 func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome Outcome, err error) {
-	switch err = ctx.Err(); {
-	case err != nil || w.to.DB == nil: // cancelled, or a dry writer without an archive
-		return New, err
+	switch {
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	case w.to.DB == nil: // a dry writer without an archive
+		return New, nil
 	case w.dry:
 		return compare(w.to.QueryRowContext(ctx, w.to.Find, []byte(c.name())), c, sum)
 	}
@@ -231,8 +231,8 @@ func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome 
 	return outcome, err
 }
 
-// compare returns the outcome that adding a conversation with a hash has. found is the row that the query Find
-// selects for the conversation.
+// compare returns the outcome of adding a conversation with the hash sum. found is the row that the archive has of
+// the conversation: id, hash and time of the last change. The error is that of reading the row.
 func compare(found *sql.Row, c *Conversation, sum string) (Outcome, error) {
 	var id int64
 	var before string
@@ -241,15 +241,17 @@ func compare(found *sql.Row, c *Conversation, sum string) (Outcome, error) {
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return New, nil
+	case err != nil:
+		return 0, err
 	case before == sum:
-		return Unchanged, err
+		return Unchanged, nil
 	case updated.Valid && !c.Updated.IsZero() && updated.Float64 > *Seconds(c.Updated):
-		return Older, err
+		return Older, nil
 	}
-	return Updated, err
+	return Updated, nil
 }
 
-// write adds or replaces the row of a conversation, and replaces its messages.
+// write adds or replaces the row of a conversation with the hash sum, and replaces the messages of the conversation.
 func (w *Writer) write(ctx context.Context, tx *sql.Tx, c *Conversation, sum string) error {
 	var id int64
 	err := tx.QueryRowContext(ctx, w.to.Put, []byte(c.name()), []byte(c.Native), []byte(c.Title), Seconds(c.Created), Seconds(c.Updated), c.Archived,

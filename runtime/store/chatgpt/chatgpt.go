@@ -1,6 +1,5 @@
-// Package chatgpt reads the conversations in databases that were made of exports of ChatGPT: SQLite with
-// a table of conversations and one of messages, as ChatGPT Browser writes it and the original
-// conversation_search reads it.
+// Package chatgpt reads the conversations in databases that were made of exports of ChatGPT: SQLite with a table of
+// conversations and one of messages, as ChatGPT Browser writes it and the original conversation_search reads it.
 //
 // It only reads: it never creates, changes or locks anything. It takes databases from the environment and
 // from the user's settings. A database in the directory "db" of a project can be anybody's, and is read
@@ -50,11 +49,6 @@ func (e *MissingError) Error() string {
 // Unwrap returns [fs.ErrNotExist].
 func (e *MissingError) Unwrap() error { return fs.ErrNotExist }
 
-// unnamed is the error for a database in a project that the user has not named.
-func unnamed() error {
-	return store.StateError("a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it")
-}
-
 // Home returns the first database in the environment, or "".
 func Home(getenv func(string) string) string {
 	if _, paths := fromEnv(getenv); len(paths) > 0 {
@@ -63,15 +57,14 @@ func Home(getenv func(string) string) string {
 	return ""
 }
 
-// fromEnv returns the environment variable that names databases, and their paths: none if it names a
-// server.
+// fromEnv returns the environment variable that names databases or a server, or "", and the paths of the databases.
 func fromEnv(getenv func(string) string) (variable string, paths []string) {
 	i := slices.IndexFunc(Variables(), func(name string) bool { return strings.TrimSpace(getenv(name)) != "" })
 	if i < 0 {
 		return "", nil
 	}
 	variable = Variables()[i]
-	if messagedb.IsURL(getenv(variable)) {
+	if messagedb.IsURL(getenv(variable)) { // of a server
 		return variable, nil
 	}
 	for _, path := range filepath.SplitList(getenv(variable)) {
@@ -90,7 +83,7 @@ const databaseDir, extension = "db", ".db"
 
 // Open returns the store, and false if there is no database. The home of the options comes first: it is a
 // database, or a directory of which the newest database is read. Then come the databases in the environment,
-// and then the newest one in the directory "db" of a project that is not excluded.
+// and then the newest database in the directory "db" of a project that is not excluded.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	if o.Home != "" {
 		info, err := os.Stat(o.Home)
@@ -101,32 +94,47 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 			return []messagedb.Database{{Path: o.Home}}, nil
 		}), !errors.Is(err, fs.ErrNotExist)
 	}
-	if variable, paths := fromEnv(o.Env()); len(paths) > 0 {
-		return newStore(paths[0], func() (all []messagedb.Database, problems []store.Problem) {
-			for _, path := range paths {
-				if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-					problems = append(problems, store.Problem{Path: path, Err: &MissingError{variable, path}})
-				} else {
-					all = append(all, messagedb.Database{Path: path})
-				}
-			}
-			return all, problems
-		}), true
-	} else if variable != "" || o.Project.Excluded().By != "" { // the variable names a server
+	variable, paths := fromEnv(o.Env())
+	if len(paths) > 0 {
+		return newStore(paths[0], func() ([]messagedb.Database, []store.Problem) { return existing(variable, paths) }), true
+	}
+	isServer := variable != "" // without paths
+	if isServer || o.Project.Excluded().By != "" {
 		return nil, false
 	}
 	for _, dir := range o.Project.Dirs() {
-		open := func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }
-		place := filepath.Join(dir, databaseDir)
-		switch name, err := newest(open); {
-		case name != "" && !o.ProjectDatabases:
-			problem := store.Problem{Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(place, name), Err: unnamed()}
-			return newStore(place, func() ([]messagedb.Database, []store.Problem) { return nil, []store.Problem{problem} }), true
-		case name != "" || o.ProjectDatabases && err != nil && !errors.Is(err, fs.ErrNotExist):
-			return newStore(place, func() ([]messagedb.Database, []store.Problem) { return newestIn(place, open) }), true
+		if s, ok := openIn(dir, o); ok {
+			return s, true
 		}
 	}
 	return nil, false
+}
+
+// existing returns the databases at paths that an environment variable names, and a problem for each that is missing.
+func existing(variable string, paths []string) (all []messagedb.Database, problems []store.Problem) {
+	for _, path := range paths {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			problems = append(problems, store.Problem{Path: path, Err: &MissingError{variable, path}})
+		} else {
+			all = append(all, messagedb.Database{Path: path})
+		}
+	}
+	return all, problems
+}
+
+// openIn returns the store of the newest database in the directory "db" of a project's directory, and false if there
+// is none. If the options leave out databases that the user has not named, the store has only a problem that says so.
+func openIn(dir string, o store.Options) (*messagedb.Store, bool) {
+	open := func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }
+	place := filepath.Join(dir, databaseDir)
+	name, err := newest(open)
+	if o.ProjectDatabases {
+		isUnreadable := err != nil && !errors.Is(err, fs.ErrNotExist)
+		return newStore(place, func() ([]messagedb.Database, []store.Problem) { return newestIn(place, open) }), name != "" || isUnreadable
+	}
+	unnamed := store.StateError("a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it")
+	problem := store.Problem{Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(place, name), Err: unnamed}
+	return newStore(place, func() ([]messagedb.Database, []store.Problem) { return nil, []store.Problem{problem} }), name != ""
 }
 
 // newStore returns the store of databases at a place, which is for people.
@@ -180,8 +188,8 @@ func newest(open func() (*os.Root, error)) (string, error) {
 func isExport(root *os.Root, name string) bool {
 	const most = 1 << 20
 	var begin []byte
-	for _, name := range []string{name, name + "-wal"} {
-		f, info, err := safefile.OpenIn(root, name)
+	for _, part := range []string{name, name + "-wal"} {
+		f, info, err := safefile.OpenIn(root, part)
 		if err != nil {
 			continue
 		}
@@ -205,9 +213,9 @@ func (c columns) column(name string) string {
 	return "NULL"
 }
 
-// tables returns the columns of the two tables, by the names of the tables. The error is that of the query, or
-// says that one is a view or a virtual table, or has a generated column: these run what the author of the
-// database wants. Even to look at the columns of a view can take any time.
+// tables returns the names of the columns of the tables conversations and messages, by table. The error is that of
+// the query, or says that a table is a view or a virtual table, or has a generated column: they run what the author
+// of the database wants. The query does not ask for the columns of a view, which can take any time.
 func tables(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error) {
 	found := map[string]columns{}
 	err := db.Each(ctx, func(rows *sql.Rows) error {
@@ -225,7 +233,8 @@ func tables(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error) 
 	return found, err
 }
 
-// queries returns the queries of a database. The error is that of its tables, or says that it has none of an export.
+// queries returns the queries of a database. They use only columns that the database has. The error is that of
+// [tables], or says that the database is not one of an export.
 func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error) {
 	found, err := tables(ctx, db)
 	if err != nil {
@@ -244,9 +253,10 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 	case slices.Contains(messages, "create_time"):
 		order = []string{"CAST(create_time AS REAL)", "create_time"} // times in text are not in the order of the text
 	}
-	place := "0"
+	place := "0" // of a conversation in the database, for the order of a list
 	noRow := func(*sql.Rows) error { return nil }
-	if db.Each(ctx, noRow, "SELECT rowid FROM messages LIMIT 0") == nil && !slices.Contains(messages, "rowid") { // some tables have none
+	hasRowID := db.Each(ctx, noRow, "SELECT rowid FROM messages LIMIT 0") == nil // tables WITHOUT ROWID have none
+	if hasRowID && !slices.Contains(messages, "rowid") {
 		order = append(order, "rowid")
 		place = "min(rowid)"
 	}
@@ -259,20 +269,20 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 	return q, ctx.Err()
 }
 
-// listQuery returns the query for the conversations that have a row or messages. place is an SQL expression: the
-// place of the first message.
+// listQuery returns the query for all conversations: those with a row in the table, and those that only have
+// messages. place is an SQL expression for the place of the first message.
 func listQuery(conversations columns, place string) string {
-	const noRow = "SELECT m.k, '', FALSE, '', '', NULL, NULL, FALSE, '', NULL, m.first, coalesce(CAST(m.k AS TEXT), '') FROM m"
+	const onlyMessages = "SELECT m.k, '', FALSE, '', '', NULL, NULL, FALSE, '', NULL, m.first, coalesce(CAST(m.k AS TEXT), '') FROM m"
 	query := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages GROUP BY conversation_id) ", place)
 	if !slices.Contains(conversations, "id") {
-		return query + noRow
+		return query + onlyMessages
 	}
 	return query + fmt.Sprintf(`SELECT +c.id, '', FALSE, coalesce(substr(CAST(%s AS TEXT), 1, %d), ''), '', %s, %s, FALSE, '', NULL, coalesce(m.first, 0), coalesce(CAST(c.id AS TEXT), '')
 		FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL `, conversations.column("title"), messagedb.MaxText,
-		conversations.column("create_time"), conversations.column("update_time")) + noRow + " LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
+		conversations.column("create_time"), conversations.column("update_time")) + onlyMessages + " LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
 }
 
-// record adds a message to a recorder. The name of an unknown role is the name of the message.
+// record adds a message to a recorder. A message with an unknown role is a system message with the role as its name.
 func record(to *history.Recorder, m *messagedb.Message) {
 	e := transcript.Event{Kind: transcript.KindSystem, Time: m.At}
 	switch m.Role {
@@ -294,7 +304,7 @@ func record(to *history.Recorder, m *messagedb.Message) {
 	case ok:
 		e.Text = parts
 	case string(m.Data) != "null": // which the exporter writes for a message without parts
-		e.Text = transcript.AppendValid(nil, m.Data)
+		e.Text = m.Text()
 	}
 	messagedb.AddMessage(to, e)
 }

@@ -30,12 +30,11 @@ const (
 	recordInterval = 25 * time.Millisecond
 )
 
-// Caller implements [store.Recognizer]. The session that the environment names is used only for a call
-// from a shell: a server gets another one with --continue, and keeps the old one when its user
-// clears the conversation.
+// Caller implements [store.Recognizer]. The session that the environment names is used only for a call from a shell: a
+// server gets another session with --continue, and keeps the old session when its user clears the conversation.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller) {
 	if useID, ok := from.Meta[toolUseKey].(string); ok {
-		return store.Caller{Evidence: store.ByCall, IDs: s.caller(ctx, useID)}
+		return store.Caller{Evidence: store.ByCall, IDs: s.callerOf(ctx, useID)}
 	}
 	c.Evidence = s.Evidence(from, from.Client == "claude-code", "CLAUDECODE")
 	session := strings.ToLower(s.Getenv("CLAUDE_CODE_SESSION_ID"))
@@ -45,14 +44,14 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller)
 	return c
 }
 
-// caller returns the conversation that made a call, and for a sub-agent then its session. It waits until the
-// call is recorded, for recordWait at most, and returns nil if it is not.
-func (s *Store) caller(ctx context.Context, useID string) []transcript.ID {
+// callerOf returns the conversation that made the call with an id; for a sub-agent also the session that it belongs
+// to. It waits until the call is recorded, at most recordWait, and returns nil if the call is not recorded by then.
+func (s *Store) callerOf(ctx context.Context, useID string) []transcript.ID {
 	if useID == "" || len(useID) > maxToolUse || !history.IsPlain(useID) {
 		return nil
 	}
-	for range recordWait/recordInterval + 1 {
-		if e := s.calling(ctx, useID); e != nil {
+	for range recordWait/recordInterval + 1 { // tries, with a wait after each
+		if e := s.transcriptWith(ctx, useID); e != nil {
 			return slices.Compact([]transcript.ID{id(e.session, e.agent), id(e.session, "")})
 		}
 		select {
@@ -64,9 +63,9 @@ func (s *Store) caller(ctx context.Context, useID string) []transcript.ID {
 	return nil
 }
 
-// calling returns the transcript that has a call near its end, or nil. If several have it, since records were
-// copied, it returns the one that was written last.
-func (s *Store) calling(ctx context.Context, useID string) *entry {
+// transcriptWith returns the transcript that has the call with an id near its end, or nil. If several have the call,
+// since records were copied, it returns the transcript that was written last.
+func (s *Store) transcriptWith(ctx context.Context, useID string) *entry {
 	root, err := s.Store.Open()
 	if err != nil {
 		return nil
@@ -78,16 +77,16 @@ func (s *Store) calling(ctx context.Context, useID string) *entry {
 	}
 	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()) })
 	for _, e := range all[:min(len(all), maxCallers)] {
-		if ctx.Err() == nil && e.calls(root, useID) {
+		if ctx.Err() == nil && e.hasCall(root, useID) {
 			return e
 		}
 	}
 	return nil
 }
 
-// calls reports whether a tool call is recorded near the end of a transcript, in a session with a uuid. If the
-// name of the file does not have the session, it takes the session from the record of the call.
-func (e *entry) calls(root *history.Root, useID string) bool {
+// hasCall reports whether the end of the transcript has the record of a tool call, and the session is known. If the
+// path does not have the session, it sets the session from that record.
+func (e *entry) hasCall(root *history.Root, useID string) bool {
 	f, size, err := root.File(e.File)
 	if err != nil {
 		return false
@@ -100,7 +99,8 @@ func (e *entry) calls(root *history.Root, useID string) bool {
 			continue
 		}
 		r, whole := jsontext.Parse[record](line)
-		events, _ := r.events() // a text that quotes a transcript has the id too, and is no call
+		events, _ := r.events()
+		// The id can also be in a text that quotes a transcript.
 		isCall := func(e transcript.Event) bool { return e.Kind == transcript.KindToolCall && e.CallID == useID }
 		if whole && slices.ContainsFunc(events, isCall) {
 			e.session = cmp.Or(e.session, strings.ToLower(jsontext.String(r.Session)))

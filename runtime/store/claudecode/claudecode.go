@@ -1,10 +1,9 @@
-// Package claudecode reads the conversations that Claude Code recorded for a project:
-// sessions and those of their sub-agents, from the transcripts below its
-// configuration directory.
+// Package claudecode reads the conversations that Claude Code recorded for a project: sessions and those of
+// their sub-agents, from the transcripts below its configuration directory.
 //
-// It never creates, changes or locks a file, and opens only regular files below the
-// directory of projects. A conversation belongs to a project by the working directory
-// that is recorded in it, never by the name of a folder, which several directories share.
+// It never creates, changes or locks a file, and opens only regular files below the directory of projects. A
+// conversation belongs to a project by the working directory that is recorded in it, never by the name of a
+// folder, which several directories share.
 package claudecode
 
 import (
@@ -49,20 +48,21 @@ func IDs() *history.IDs {
 	}
 }
 
-// id returns the id of a sub-agent, or of a session if agent is empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
-// parsePath returns the session and the sub-agent of a transcript in the folder of a project: a session's, or a
-// sub-agent's beside the sessions, then without the session, or below its own one. It returns false for other files.
+// parsePath returns the session and the sub-agent that the path of a transcript names. The path is
+// FOLDER/SESSION.jsonl for a session, and FOLDER/SESSION/subagents/agent-AGENT.jsonl or FOLDER/agent-AGENT.jsonl for
+// a sub-agent. It returns false for other files.
 func parsePath(file string) (session, agent string, ok bool) {
 	name, isLog := strings.CutSuffix(file, ".jsonl")
 	_, name, _ = strings.Cut(name, "/")
-	session, agent, isAgent := strings.Cut(name, "agent-")
+	before, agent, isAgent := strings.Cut(name, "agent-")
 	if !isAgent {
-		return session, "", isLog && history.IsUUID(session)
+		return before, "", isLog && history.IsUUID(before)
 	}
-	session, isBelow := strings.CutSuffix(session, "/subagents/")
-	return session, agent, isLog && history.IsName(agent) && (isBelow && history.IsUUID(session) || !isBelow && session == "")
+	session, isBelow := strings.CutSuffix(before, "/subagents/")
+	inSession := isBelow && history.IsUUID(session)
+	return session, agent, isLog && history.IsName(agent) && (inSession || before == "")
 }
 
 // entry is a transcript in a folder of a project.
@@ -76,26 +76,27 @@ type entry struct {
 // transcripts returns the transcripts in the folders that can contain sessions of the project, and
 // problems for the folders that cannot be read.
 func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.Problem) {
-	return history.Entries(&s.Store, root, ".", func(dir string) bool {
+	return history.Entries(&s.Store, root, ".", func(dir string) bool { // FOLDER, FOLDER/SESSION or FOLDER/SESSION/subagents
 		folder, below, isBelow := strings.Cut(dir, "/")
 		if isBelow {
 			session, rest, _ := strings.Cut(below, "/")
 			return history.IsUUID(session) && (rest == "" || rest == "subagents")
 		}
 		return s.Project.All() || slices.ContainsFunc(s.Project.Roots(), func(root string) bool { return mayHold(folder, root) })
-	}, func(e *entry) (ok bool) {
-		if e.session, e.agent, ok = parsePath(e.File); e.session != "" {
-			e.ID = id(e.session, e.agent)
+	}, func(e *entry) bool {
+		session, agent, isTranscript := parsePath(e.File)
+		e.session, e.agent = session, agent
+		if session != "" {
+			e.ID = id(session, agent)
 		}
-		if e.agent != "" {
+		if agent != "" {
 			e.About = strings.TrimSuffix(e.File, ".jsonl") + ".meta.json"
 		}
-		return ok
+		return isTranscript
 	})
 }
 
-// List implements [store.Store]. A session whose records are all in another one is listed only if the
-// scope names it.
+// List implements [store.Store]. A session that is wholly in another session is listed only if the scope names it.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.transcripts, func(root *history.Root, all []*entry, l *store.Listing) error {
 		titles := summaries(all)
@@ -126,23 +127,22 @@ func (e *entry) complete() bool {
 
 var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
 
-// unique returns the files without those that have the id of another file that was written later, and adds a
-// problem for each of them to the listing.
+// unique returns for each id the file that was written last, in the order of the ids. For each other file with the
+// id it adds a problem to the listing.
 func (s *Store) unique(all []*entry, l *store.Listing) []*entry {
 	slices.SortStableFunc(all, func(a, b *entry) int {
 		return cmp.Or(a.ID.Compare(b.ID), cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()))
 	})
-	var before transcript.ID
-	return slices.DeleteFunc(all, func(e *entry) bool {
-		again := e.ID == before
-		if before = e.ID; again {
+	return slices.CompactFunc(all, func(e, before *entry) bool {
+		isDuplicate := e.ID == before.ID
+		if isDuplicate {
 			l.Problems = append(l.Problems, s.Problem(e.ID, store.Duplicate, e.File, errDuplicate))
 		}
-		return again
+		return isDuplicate
 	})
 }
 
-// conversation returns the list's entry for a session or a sub-agent.
+// conversation returns the list's entry for a session, or for a sub-agent with its task as the title. titles are summaries.
 func (s *Store) conversation(e *entry, titles map[key]string) store.Conversation {
 	c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp, filecache.Since(e.Own))
 	c.Title, c.Parent = e.Meta.title(titles), e.Origin
@@ -152,9 +152,9 @@ func (s *Store) conversation(e *entry, titles map[key]string) store.Conversation
 	return c
 }
 
-// mayHold reports whether a folder can contain sessions of a directory or of one below it. Its name is
-// the directory with '-' for each UTF-16 unit that is no ASCII letter or digit, and a hash in place of
-// the units after the 200th. Some systems ignore case.
+// mayHold reports whether a folder can contain sessions of a directory or of a directory below that. The name of a
+// folder is the path of the directory with '-' for each UTF-16 unit that is no ASCII letter or digit, and a hash in
+// place of the units after the 200th. Some systems ignore case.
 func mayHold(folder, dir string) bool {
 	const most = 200
 	var name []byte
@@ -167,5 +167,6 @@ func mayHold(folder, dir string) bool {
 	}
 	name = name[:min(len(name), most)]
 	rest, ok := history.CutPrefix(folder, string(name))
-	return ok && (rest == "" || rest[0] == '-' || len(name) == most || bytes.HasSuffix(name, []byte("-")))
+	endsPath := rest == "" || rest[0] == '-' || bytes.HasSuffix(name, []byte("-")) // an element of the path ends after name
+	return ok && (endsPath || len(name) == most)
 }

@@ -23,16 +23,17 @@ type relation struct {
 	Own      time.Time     // of the first message that is not copied
 }
 
-// relateAll sets the relations of all sessions. It reads the files of a family if one has changed.
+// relateAll sets the relation of each session to its family. It reads the files of a family again if one has changed.
 func relateAll(ctx context.Context, root *history.Root, all []*entry) error {
 	for _, family := range families(all) {
-		name, stamps := "family 3", []filecache.Stamp{}
+		name, stamps := "family 3", []filecache.Stamp{} // 3 is the version of the cached form
 		for _, e := range family {
 			name += "\x00" + e.File
 			stamps = append(stamps, e.Stamp)
 		}
 		relations := map[string]relation{} // by file
-		if !filecache.Decode(root.Cache, name, &relations, stamps...) && relate(ctx, root, family, relations) == nil {
+		isCached := filecache.Decode(root.Cache, name, &relations, stamps...)
+		if !isCached && relate(ctx, root, family, relations) == nil {
 			if data, err := json.Marshal(relations); err == nil {
 				root.Put(name, data, stamps...)
 			}
@@ -45,29 +46,29 @@ func relateAll(ctx context.Context, root *history.Root, all []*entry) error {
 }
 
 // families returns the groups of two or more sessions that have a record in common near their beginning
-// or their end, each in the order of all.
+// or their end, each in the order of all. It leaves out sub-agents.
 func families(all []*entry) [][]*entry {
-	var found [][]*entry
-	number := map[key]int{} // of the group with a record
+	var groups [][]*entry
+	groupOf := map[key]int{} // index of the group that has a record
 	for _, e := range all {
 		if e.agent != "" {
 			continue
 		}
-		n := len(found)
+		group := len(groups) // a new one, unless an earlier group has a record of e
 		for _, k := range e.Meta.Keys.all() {
-			if first, ok := number[k]; ok {
-				n = min(n, first)
+			if earlier, ok := groupOf[k]; ok {
+				group = min(group, earlier)
 			}
 		}
-		if n == len(found) {
-			found = append(found, nil)
+		if group == len(groups) {
+			groups = append(groups, nil)
 		}
-		found[n] = append(found[n], e)
+		groups[group] = append(groups[group], e)
 		for _, k := range e.Meta.Keys.all() {
-			number[k] = n
+			groupOf[k] = group
 		}
 	}
-	return slices.DeleteFunc(found, func(family []*entry) bool { return len(family) < 2 })
+	return slices.DeleteFunc(groups, func(family []*entry) bool { return len(family) < 2 })
 }
 
 // member is a session of a family.
@@ -130,7 +131,7 @@ func relate(ctx context.Context, root *history.Root, family []*entry, relations 
 	return nil
 }
 
-// readTimes sets the times of the messages from the file of the session.
+// readTimes reads the file of the session, and sets the times of its messages by their keys.
 func (m *member) readTimes(ctx context.Context, root *history.Root) error {
 	f, size, err := root.File(m.File)
 	if err != nil {

@@ -34,7 +34,7 @@ type summary struct {
 	Text  string
 }
 
-// Peek implements [history.Listed].
+// Peek implements [history.Listed]: it reads the metadata of the transcript, and returns the working directory.
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m := &e.Meta
 	to := history.Recorder{Agent: e.agent != "", Inquiry: inquiry}
@@ -57,7 +57,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	return m.Dir, err
 }
 
-// addRecord adds what a record says of its transcript to the metadata.
+// addRecord adds what a record says of its transcript to the metadata: the first directory and id, the last titles.
 func (m *metadata) addRecord(r *record) {
 	const slack = time.Second // between a line about a prompt and the prompt
 	m.Dir = cmp.Or(m.Dir, jsontext.String(r.Cwd))
@@ -78,9 +78,10 @@ func (m *metadata) addRecord(r *record) {
 	}
 	if r.Key != 0 {
 		m.Keys.add(r.Key)
-		// A line that the program writes before it copies records has a later time than these.
-		preambleIsLater := m.Created.IsZero() && !r.At.IsZero() && m.Preamble.After(r.At.Add(slack))
-		m.Copied = m.Copied || preambleIsLater || r.Forked != nil && string(r.Forked) != "null"
+		// The program writes the line before the first record now, and copies older records after the line.
+		isOlder := m.Created.IsZero() && !r.At.IsZero() && m.Preamble.After(r.At.Add(slack))
+		isForked := r.Forked != nil && string(r.Forked) != "null"
+		m.Copied = m.Copied || isOlder || isForked
 		if m.Created.IsZero() || !r.At.IsZero() && r.At.Before(m.Created) {
 			m.Created = r.At
 		}
@@ -100,8 +101,8 @@ func summaries(all []*entry) map[key]string {
 	return found
 }
 
-// title returns the title of a session: that of the user, or else of the model, or else the last summary, or "".
-// A summary does not count if it is an error, with which making a summary ended.
+// title returns the title of a session: that of the user, or else that of the model, or else the last summary of the
+// session, or "". A summary that only repeats an error does not count.
 func (m *metadata) title(summaries map[key]string) string {
 	last := ""
 	for _, k := range m.Keys.all() {

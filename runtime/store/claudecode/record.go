@@ -30,7 +30,6 @@ type record struct {
 	Sidechain bool `json:"isSidechain"`
 	Meta      bool `json:"isMeta"`
 	Compact   bool `json:"isCompactSummary"`
-
 	// The metadata for lists, as JSON.
 	Cwd         jsontext.Raw `json:"cwd"`
 	Branch      jsontext.Raw `json:"gitBranch"`
@@ -62,7 +61,7 @@ func (r *record) isBoundary() bool { return r.Type == "system" && r.Subtype == "
 // key is a hash of the uuid of a record; 0 if it has none.
 type key uint64
 
-// UnmarshalJSON implements [json.Unmarshaler] for a uuid and for the number that a key is cached as.
+// UnmarshalJSON implements [json.Unmarshaler]: the key of a uuid is its hash, and a number is a key from the cache.
 func (k *key) UnmarshalJSON(raw []byte) error {
 	uuid, isText := jsontext.Unquote(raw)
 	if !isText {
@@ -115,8 +114,8 @@ func blocks(content jsontext.Raw) []block {
 	return jsontext.Parts(content, func(text []byte) block { return block{Type: "text", Text: text} })
 }
 
-// prompt returns the texts that a person wrote, from the blocks of the message. It returns false if the
-// message is not one of a person. A prompt can be a picture alone.
+// prompt returns the texts that a person wrote, from the blocks of the message. It returns false if no person wrote
+// the message. A prompt that is a picture alone has no texts.
 func (r *record) prompt(parts []block) (texts [][]byte, ok bool) {
 	for _, b := range parts {
 		switch b.Type {
@@ -143,8 +142,7 @@ func (r *record) mayBePrompt() bool {
 // never part of a conversation.
 const StartElement = "past-conversations"
 
-// isInjected reports whether a text is one that the program writes in the name of the user, or the output of the start
-// hook.
+// isInjected reports whether the program wrote a text in the name of the user, or it is the output of the start hook.
 func isInjected(text []byte) bool {
 	return history.Begins(text,
 		"<command-", "<local-command-", "Caveat: The messages below", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
@@ -196,11 +194,12 @@ func (r *record) events() (all []transcript.Event, unknown int) {
 		add(transcript.Event{Kind: transcript.KindUser, Text: history.Join(texts)})
 		return all, 0
 	}
-	for i := 0; i < len(parts) && m.Model != synthetic; i++ {
+	for i := range parts {
 		switch b := &parts[i]; {
+		case m.Model == synthetic: // the program wrote it
 		case strings.HasSuffix(b.Type, "tool_result"):
 			add(r.result(b))
-		case r.Type == "user", b.Type == "redacted_thinking": // text of the program, or none
+		case r.Type == "user" || b.Type == "redacted_thinking": // the program wrote it, or nobody can read it
 		case b.Type == "text":
 			add(transcript.Event{Kind: transcript.KindAssistant, Text: b.Text})
 		case b.Type == "thinking":
@@ -214,7 +213,7 @@ func (r *record) events() (all []transcript.Event, unknown int) {
 	return all, unknown
 }
 
-// result returns the event for the result of a tool.
+// result returns the event for a block with the result of a tool, with its texts but without pictures.
 func (r *record) result(b *block) transcript.Event {
 	var texts [][]byte
 	for _, part := range blocks(b.Content) {
@@ -223,12 +222,9 @@ func (r *record) result(b *block) transcript.Event {
 		}
 	}
 	if len(texts) == 1 && bytes.HasPrefix(texts[0], []byte("<persisted-output>")) {
-		// The program keeps the output in another file. The record has more of the output than the message has.
-		var whole struct {
-			Stdout []byte `json:"stdout"`
-		}
-		if jsontext.Decode(r.ToolUse, &whole); len(whole.Stdout) > 0 {
-			texts[0] = whole.Stdout
+		// The program keeps the whole output in another file. Beside the message, the record has more of it.
+		if stdout := jsontext.String(jsontext.Get(r.ToolUse, "stdout")); stdout != "" {
+			texts[0] = []byte(stdout)
 		}
 	}
 	return transcript.Event{Kind: transcript.KindToolResult, CallID: b.ToolUseID, Failed: b.IsError, Text: history.Join(texts)}

@@ -57,8 +57,9 @@ func (e *entry) readTree(ctx context.Context, root *history.Root, to *history.Re
 	t := &tree{index: map[key]*node{}, touched: map[key]int{}}
 	position := 0
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
+		position++
 		r, ok := jsontext.Parse[record](line)
-		if position++; ok {
+		if ok {
 			t.addRecord(e, &r, position)
 		}
 		return ok && r.isKnown()
@@ -66,8 +67,8 @@ func (e *entry) readTree(ctx context.Context, root *history.Root, to *history.Re
 	return t, err
 }
 
-// events returns the events of a record. Versions before 2.0 recorded sub-agents in the file of their
-// session, as side chains: an assistant wrote their requests.
+// events returns the events of a record, and the number of its blocks of unknown types. Versions before 2.0 recorded
+// sub-agents in the file of their session, as side chains: the assistant wrote the requests in them.
 func (e *entry) events(r *record) (all []transcript.Event, unknown int) {
 	all, unknown = r.events()
 	for i := range all {
@@ -78,7 +79,7 @@ func (e *entry) events(r *record) (all []transcript.Event, unknown int) {
 	return all, unknown
 }
 
-// addRecord adds a record of an entry at a position in the file to the tree, or what it says of the live branch.
+// addRecord adds the record at a position in the file of an entry to the tree, or notes the live record that it names.
 func (t *tree) addRecord(e *entry, r *record, position int) {
 	if r.Type == "last-prompt" && r.Leaf != 0 {
 		t.touched[r.Leaf] = position
@@ -89,12 +90,12 @@ func (t *tree) addRecord(e *entry, r *record, position int) {
 		n.parentKey = r.Logical
 	}
 	switch {
-	case n.key == 0 && !n.message && !r.isBoundary(): // not of the tree
-		return
-	case n.key != 0 && t.index[n.key] != nil: // a copy within the file
+	case t.index[n.key] != nil: // n is a copy
 		return
 	case n.key != 0:
 		t.index[n.key] = n
+	case !n.message && !r.isBoundary(): // not of the tree
+		return
 	}
 	n.events, n.unknown = e.events(r)
 	for i := range n.events {
@@ -105,8 +106,8 @@ func (t *tree) addRecord(e *entry, r *record, position int) {
 	t.nodes = append(t.nodes, n)
 }
 
-// order links the records with their parents, and returns them in the order of the file, but each after
-// its parent. A circle of parents is opened where it begins in the file.
+// order sets the parent of each record, and returns the records in the order of the file, but each after its parent.
+// A record whose parents lead into a circle gets no parent.
 func (t *tree) order() []*node {
 	all := make([]*node, 0, len(t.nodes))
 	for _, n := range t.nodes {
@@ -119,7 +120,7 @@ func (t *tree) order() []*node {
 			}
 			n = n.parent
 		}
-		if n != nil && slices.Contains(all[begin:], n) { // the parents form a circle: keep only its beginning
+		if n != nil && slices.Contains(all[begin:], n) { // a circle: only the first record is placed now
 			for _, m := range all[begin+1:] {
 				m.placed = false
 			}
@@ -131,8 +132,8 @@ func (t *tree) order() []*node {
 	return all
 }
 
-// markAbandoned marks the records of branches that the user abandoned as dead. Of two prompts after the same
-// message, that one is live which has the last line about it or its descendants.
+// markAbandoned marks the records of branches that the user abandoned as dead. Of several prompts after the same
+// message only one is live: the prompt whose branch has the latest line, of a record in the branch or about one.
 func (t *tree) markAbandoned(order []*node) {
 	for k, position := range t.touched {
 		if n := t.index[k]; n != nil {
@@ -147,8 +148,9 @@ func (t *tree) markAbandoned(order []*node) {
 	live := map[*node]*node{} // the prompt after a message
 	for _, n := range order {
 		if n.parent != nil {
-			if n.after = n.parent; !n.parent.message {
-				n.after = n.parent.after
+			n.after = n.parent.after
+			if n.parent.message {
+				n.after = n.parent
 			}
 		}
 		if !n.prompt || n.after == nil {

@@ -44,7 +44,7 @@ func home(getenv func(string) string) string {
 	return cmp.Or(getenv("CLINE_DATA_DIR"), history.InHome(getenv, ".cline", "data"))
 }
 
-// Homes returns the data directory of Cline's command line, and those of the extensions.
+// Homes returns the data directory of Cline's command line, and those of the extensions in editors and on servers.
 func Homes(getenv func(string) string) []string {
 	homes := []string{home(getenv)}
 	var users []string
@@ -69,7 +69,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "cline-", Session: history.IsName, Part: history.IsName, Example: "cline-1795884522509_bnx05"}
 }
 
-// id returns the id of a sub-agent, or of a session or a task if agent is empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
 // The names of files and directories.
@@ -91,17 +90,17 @@ type entry struct {
 
 // entries returns the files with messages, and problems for the directories that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
+	isTop := func(dir string) bool { return dir == sessionsDir || dir == tasksDir }
 	return history.Entries(&s.Store, root, ".", func(dir string) bool {
-		parent, name := path.Split(dir)
-		return dir == sessionsDir || dir == tasksDir || (parent == sessionsDir+"/" || parent == tasksDir+"/") && history.IsName(name)
-	}, func(e *entry) bool {
+		return isTop(dir) || isTop(path.Dir(dir)) && history.IsName(path.Base(dir))
+	}, func(e *entry) bool { // of sessions/ID/AGENT.messages.json or tasks/ID/api_conversation_history.json
 		dir, name := path.Split(e.File)
 		kind, session := path.Split(strings.TrimSuffix(dir, "/"))
 		agent, isMessages := strings.CutSuffix(name, messagesFile)
 		switch {
 		case kind == sessionsDir+"/" && isMessages && history.IsName(agent):
 			e.About = dir + session + ".json"
-			if agent != session {
+			if agent != session { // else they are the messages of the session itself
 				e.agent, e.Parent = agent, id(session, "")
 			}
 		case kind == tasksDir+"/" && name == taskFile:

@@ -26,7 +26,6 @@ type about struct {
 	Metadata struct {
 		Title string `json:"title"`
 	} `json:"metadata"`
-
 	// Of a task.
 	ID        string `json:"id"`
 	Workspace string `json:"workspace"`
@@ -51,7 +50,6 @@ type block struct {
 	ToolUseID string       `json:"tool_use_id"`
 	Content   jsontext.Raw `json:"content"`
 	Failed    bool         `json:"is_error"`
-
 	// Of one of several results of a call.
 	Result  []byte       `json:"result"`
 	Error   []byte       `json:"error"`
@@ -63,7 +61,7 @@ func blocks(content jsontext.Raw) []block {
 	return jsontext.Parts(content, func(text []byte) block { return block{Type: "text", Text: text} })
 }
 
-// Peek implements [history.Listed].
+// Peek implements [history.Listed]: it reads the metadata of the session or the task, and returns the directory.
 func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, &history.Recorder{}
 	data, err := io.ReadAll(io.NewSectionReader(f, 0, min(size, jsonl.MaxLine)))
@@ -74,10 +72,10 @@ func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int
 	m.Note(to)
 	a := e.about(root)
 	m.Created = a.Started
-	if milliseconds, _, _ := strings.Cut(e.session, "_"); m.Created.IsZero() {
-		if ms, err := strconv.ParseInt(milliseconds, 10, 64); err == nil {
-			m.Created = history.Moment(ms)
-		}
+	if m.Created.IsZero() { // most ids begin with the milliseconds since 1970
+		digits, _, _ := strings.Cut(e.session, "_")
+		milliseconds, _ := strconv.ParseInt(digits, 10, 64)
+		m.Created = history.Moment(milliseconds)
 	}
 	if e.agent == "" && a.Metadata.Title != a.Prompt {
 		m.Title = a.Metadata.Title
@@ -86,8 +84,7 @@ func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int
 	return m.Dir, nil
 }
 
-// about returns what is recorded about the session or the task, in a file of its own or in the list of tasks; the zero
-// value if nothing is.
+// about returns what is recorded about the session or the task, if anything: in its own file, or in the list of tasks.
 func (e *entry) about(root *history.Root) (found about) {
 	const most = 16 << 20
 	data, _ := root.ReadFile(e.About, most) // the file need not exist
@@ -103,7 +100,7 @@ func (e *entry) about(root *history.Root) (found about) {
 	return found
 }
 
-// workspaceIn returns the directory that the first text about the environment in the messages of a task names, or "".
+// workspaceIn returns the directory that the first text about the environment in a task's messages names, or "".
 func workspaceIn(data []byte) string {
 	for _, title := range []string{"# Current Workspace Directory (", "# Current Working Directory ("} {
 		if _, rest, ok := bytes.Cut(data, []byte(title)); ok {
@@ -115,7 +112,7 @@ func workspaceIn(data []byte) string {
 	return ""
 }
 
-// Decode implements [history.File].
+// Decode implements [history.File]: it adds the events of the messages in the file to a recorder.
 func (e *entry) Decode(_ context.Context, root *history.Root, to *history.Recorder) error {
 	data, err := root.ReadFile(e.File, jsonl.MaxLine)
 	if err != nil {
@@ -126,6 +123,7 @@ func (e *entry) Decode(_ context.Context, root *history.Root, to *history.Record
 }
 
 // addMessages adds the events of the messages in the data of a file to a recorder, up to the first mistake in the JSON.
+// A task is an array of messages; a session is an object with the array.
 func (e *entry) addMessages(to *history.Recorder, data []byte) {
 	to.Agent, to.Inquiry = e.agent != "", "ask_question"
 	list := jsontext.Raw(bytes.TrimSpace(data))
@@ -173,16 +171,16 @@ func (m *message) addAnswer(to *history.Recorder) {
 }
 
 // addRequest adds the events of a message in the name of the user to a recorder: the results of calls, and then one
-// prompt with what the user said.
+// prompt with what the user said. Blocks after the title of a result are the result, except what a person said.
 func (m *message) addRequest(to *history.Recorder) {
-	isResult := false
+	isResult := false // there was such a title
 	var prompt [][]byte
 	for _, b := range blocks(m.Content) {
-		switch text, byPerson := unmarked(b.Text); {
+		switch text, byPerson := unmarked(b.Text); { // the order matters: each case of a text excludes those before it
 		case b.Type == "tool_result":
 			to.Add(b.result(m.At))
 		case b.Type == "image" || b.Type == "document" || b.Type == "file":
-			if !isResult { // after the title of a result it is part of the result
+			if !isResult {
 				prompt = append(prompt, nil)
 			}
 		case b.Type != "text":
@@ -195,7 +193,7 @@ func (m *message) addRequest(to *history.Recorder) {
 				to.AddText(transcript.KindToolResult, history.Moment(m.At), bytes.TrimSpace(rest))
 			}
 		case history.Begins(b.Text, "<", "[TASK RESUMPTION]", "[ERROR]", "# "): // the program wrote it
-		case isResult: // of the title before
+		case isResult:
 			to.AddText(transcript.KindToolResult, history.Moment(m.At), b.Text)
 		case len(bytes.TrimSpace(b.Text)) > 0:
 			prompt = append(prompt, b.Text)
@@ -204,15 +202,15 @@ func (m *message) addRequest(to *history.Recorder) {
 	to.AddPrompt(history.Moment(m.At), prompt)
 }
 
-// unmarked returns the part of a text between marks that the program puts around what a person said. It returns false if
-// the text has no such marks.
+// unmarked returns the part of a text between marks, such as <task> and </task>, that the program puts around what a
+// person said. It returns false if the text has no such marks, or is about the environment.
 func unmarked(text []byte) (said []byte, ok bool) {
 	if history.Begins(text, "<environment_details>") {
 		return nil, false
 	}
 	for _, mark := range []string{"<user_input mode=", "<user_input>", "<task>", "<feedback>", "<user_message>", "<answer>"} {
 		_, rest, begins := bytes.Cut(text, []byte(mark))
-		if !strings.HasSuffix(mark, ">") {
+		if !strings.HasSuffix(mark, ">") { // the rest of the tag varies
 			_, rest, _ = bytes.Cut(rest, []byte(">"))
 		}
 		name := strings.Trim(strings.TrimSuffix(mark, " mode="), "<>")
@@ -231,7 +229,7 @@ func isResultTitle(text []byte) bool {
 	return bytes.HasPrefix(first, []byte("[")) && bytes.Contains(first, []byte("] Result:"))
 }
 
-// result returns the event for the result of a call, which can have several results.
+// result returns the event for the results of a call at a time in milliseconds. If one has failed, the event has.
 func (b *block) result(ms int64) transcript.Event {
 	e := transcript.Event{Kind: transcript.KindToolResult, Time: history.Moment(ms), CallID: b.ToolUseID, Failed: b.Failed}
 	var texts [][]byte

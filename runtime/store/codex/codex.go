@@ -1,10 +1,9 @@
-// Package codex reads the conversations that the Codex CLI recorded for a project:
-// threads and those of their sub-agents, from the rollouts in its home directory.
+// Package codex reads the conversations that the Codex CLI recorded for a project: threads and those of their
+// sub-agents, from the rollouts in its home directory.
 //
-// It never creates, changes or locks a file, opens only regular files below the home
-// directory, and no database: they are made of rollouts. Only the two directories of
-// rollouts can be links to other places, because users move what is large. A thread belongs
-// to a project by the working directory that is recorded in it.
+// It never creates, changes or locks a file, opens only regular files below the home directory, and no database:
+// they are made of rollouts. Only the two directories of rollouts can be links to other places, because users
+// move what is large. A thread belongs to a project by the working directory that is recorded in it.
 package codex
 
 import (
@@ -59,8 +58,7 @@ const (
 	maxIndexSize = 16 << 20 // bytes of indexFile
 )
 
-// rollout is a file of a thread. A thread that was reverted has several segments: the last one
-// counts.
+// rollout is a file of a thread. A thread that was reverted has several segments: the last one counts.
 type rollout struct {
 	history.Entry[metadata]
 	thread     string // uuid
@@ -78,12 +76,13 @@ const nameForm = `^rollout-.{19}-(` + history.UUID + `)(?:_(` + history.UUID + `
 
 // rollouts returns one rollout for each segment, of each thread the last segment first, and problems for the
 // directories that cannot be read. Of several rollouts of a segment it prefers a live one to an archived one,
-// and a plain one to a compressed one.
+// and then a plain one to a compressed one. It notes another rollout of the same kind as a duplicate.
 func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.Problem) {
 	form := regexp.MustCompile(nameForm)
 	for _, dir := range s.Moved {
 		files, unread := s.Walk(root, dir, func(below string) bool {
-			return dir == sessionsDir && strings.Count(below, "/") <= len("YMD") && strings.Trim(path.Base(below), "0123456789") == ""
+			isNumber := strings.Trim(path.Base(below), "0123456789") == ""
+			return dir == sessionsDir && isNumber && strings.Count(below, "/") <= 3 // sessions/YEAR/MONTH/DAY
 		})
 		problems = append(problems, unread...)
 		for _, file := range files {
@@ -117,7 +116,7 @@ var (
 	errDuplicate = errors.New("another file of the same id is later, and is read instead")
 )
 
-// List implements [store.Store].
+// List implements [store.Store]. The last segment of a thread stands for the thread.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.rollouts, func(root *history.Root, all []*rollout, l *store.Listing) error {
 		threads := link(all)
@@ -128,21 +127,20 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 				l.Problems = append(l.Problems, s.Problem(r.ID, store.BadMetadata, r.File, errBeginning))
 			}
 			isEmpty := r.Meta.Whole && !r.Meta.Readable && h.Base.Thread == ""
-			isLast := r == threads[r.thread][0] // the last segment stands for the thread
-			if !isLast || h.Thread != r.thread || isEmpty || !s.Project.Has(h.Cwd) {
-				continue
-			}
-			l.Conversations = append(l.Conversations, s.conversation(r, names))
-			for _, other := range r.duplicates {
-				l.Problems = append(l.Problems, s.Problem(r.ID, store.Duplicate, other, errDuplicate))
+			isLast := r == threads[r.thread][0]
+			if isLast && h.Thread == r.thread && !isEmpty && s.Project.Has(h.Cwd) {
+				l.Conversations = append(l.Conversations, s.conversation(r, names))
+				for _, other := range r.duplicates {
+					l.Problems = append(l.Problems, s.Problem(r.ID, store.Duplicate, other, errDuplicate))
+				}
 			}
 		}
 		return nil
 	})
 }
 
-// link sets the base and the original of each rollout that has one, and returns the rollouts by their threads,
-// in the order of all.
+// link sets the base of each rollout that goes on from another, and the original of each that can begin with a copy of
+// another. It returns the rollouts by their threads, in the order of all: of each thread the last segment first.
 func link(all []*rollout) map[string][]*rollout {
 	threads := map[string][]*rollout{}
 	for _, r := range all {
@@ -152,18 +150,18 @@ func link(all []*rollout) map[string][]*rollout {
 		h := &r.Meta.Header
 		for _, other := range threads[h.Base.Thread] {
 			isEarlier := other.thread != r.thread || other.segment < r.segment
-			if r.base == nil && isEarlier && other.Meta.Ordinal < h.Base.End {
+			if r.base == nil && isEarlier && other.Meta.Ordinal < h.Base.End { // it has records before the end of the base
 				r.base = other
 			}
 		}
 		if originals := threads[h.original()]; len(originals) > 0 && !h.Paginated {
-			r.original = originals[len(originals)-1]
+			r.original = originals[len(originals)-1] // the first segment
 		}
 	}
 	return threads
 }
 
-// threadNames returns the names of threads from the index file. The last line about a thread counts.
+// threadNames returns the names of threads from the index file, by thread. The last line about a thread counts.
 func threadNames(root *history.Root) map[string]string {
 	names := map[string]string{}
 	data, _ := root.ReadFile(indexFile, maxIndexSize) // the file need not exist
@@ -179,10 +177,11 @@ func threadNames(root *history.Root) map[string]string {
 	return names
 }
 
-// conversation returns the list's entry for the thread whose last rollout is r.
+// conversation returns the list's entry for the thread whose last rollout is r. Its parent is the thread that started
+// it as a task, or else the thread that it was forked from. names are the names of threads.
 func (s *Store) conversation(r *rollout, names map[string]string) store.Conversation {
 	var stamps []filecache.Stamp
-	begin := r // of the thread
+	begin := r // the first rollout of the thread
 	for _, part := range r.sections() {
 		if part.thread == r.thread && part.segment < begin.segment {
 			begin = part
@@ -199,7 +198,7 @@ func (s *Store) conversation(r *rollout, names map[string]string) store.Conversa
 	if h.Agent && history.IsUUID(h.Parent) {
 		parent = h.Parent
 	}
-	if history.IsUUID(parent) && (parent != r.thread || h.Agent) {
+	if isOther := parent != r.thread; history.IsUUID(parent) && (isOther || h.Agent) {
 		c.Parent = id(parent)
 	}
 	return c
@@ -209,19 +208,21 @@ func (s *Store) conversation(r *rollout, names map[string]string) store.Conversa
 // metadata of the turn, together with the thread at the root of all sub-agents.
 const threadKey, turnKey = "threadId", "x-codex-turn-metadata"
 
-// Caller implements [store.Recognizer].
+// Caller implements [store.Recognizer]. The metadata of a call from a client names the calling thread, and the thread at
+// the root of all sub-agents. The environment of a call from a shell names the calling thread.
 func (s *Store) Caller(_ context.Context, from caller.Caller) (c store.Caller) {
 	turn, _ := from.Meta[turnKey].(map[string]any)
 	direct, named, root := uuid(from.Meta[threadKey]), uuid(turn["thread_id"]), uuid(turn["session_id"])
 	thread := cmp.Or(direct, named)
 	if named != "" && named != thread {
-		thread = "" // one of them has another meaning
+		thread = "" // direct and named contradict each other
 	}
 	switch {
 	case thread != "" || turn != nil || from.Client == "codex-mcp-client":
 		c.Evidence = store.ByCall
 	case from.Process == caller.Shell && from.Client == "":
-		if thread, root = uuid(s.Getenv("CODEX_THREAD_ID")), ""; thread != "" {
+		thread, root = uuid(s.Getenv("CODEX_THREAD_ID")), ""
+		if thread != "" {
 			c.Evidence = store.ByEnvironment
 		}
 	}

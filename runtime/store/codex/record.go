@@ -73,7 +73,7 @@ func isInjected(text []byte) bool {
 		"<subagent_notification>", "<skill>", "<image name=")
 }
 
-// byPerson returns the texts that a person wrote, without the context that an editor puts before them.
+// byPerson returns those of some texts that a person wrote, without the context that an editor puts before a request.
 func byPerson(texts [][]byte) (kept [][]byte) {
 	const mark = "## My request for Codex:"
 	for _, text := range texts {
@@ -90,8 +90,7 @@ func byPerson(texts [][]byte) (kept [][]byte) {
 	return kept
 }
 
-// rolledBack is the type of a record that drops turns.
-const rolledBack = "thread_rolled_back"
+const rolledBack = "thread_rolled_back" // the type of a record that drops turns
 
 // decoder makes events of the records of a thread.
 type decoder struct {
@@ -119,11 +118,11 @@ func (d *decoder) text(kind transcript.Kind, at time.Time, text []byte) {
 	d.add(transcript.Event{Kind: kind, Time: at, Text: text})
 }
 
-// undo drops the pending events of the last turns. Each turn begins with a prompt.
+// undo drops the pending events of the last turns; turns is their number. Each turn begins with a prompt.
 func (d *decoder) undo(turns int64) {
 	for i, e := range slices.Backward(d.pending) {
 		if turns > 0 && e.Kind == transcript.KindUser {
-			d.pending = d.pending[:i]
+			d.pending = d.pending[:i] // the range goes on in the events before
 			turns--
 		}
 	}
@@ -138,7 +137,8 @@ func (d *decoder) flush() {
 	d.pending = d.pending[:0]
 }
 
-// record adds the events of a record, or drops those of the turns that the record takes back.
+// record adds the events of a record, or drops those of the turns that the record takes back. A message for the user is
+// an event_msg, and an item for or from the model a response_item; in old versions, a record is such an item itself.
 func (d *decoder) record(r *record) {
 	x := r.item()
 	switch {
@@ -196,8 +196,8 @@ func (d *decoder) user(at time.Time, texts [][]byte) {
 	}
 }
 
-// response adds the event of an item that was sent to the model or came from it. Texts are left out if the program
-// showed them too: then they are added by shown.
+// response adds the event of an item that was sent to the model or came from it. It adds texts only in old versions
+// (d.bare): in others the program records the texts that it shows to the user once more, and shown adds them.
 func (d *decoder) response(at time.Time, x *item) {
 	switch {
 	case x.Type == "message" && d.bare:
@@ -214,16 +214,15 @@ func (d *decoder) response(at time.Time, x *item) {
 	case strings.HasSuffix(x.Type, "_call"):
 		d.call(at, x)
 	case x.Type != "":
-		d.skipUnknown(x.Type, "message", "reasoning") // the program showed these too
+		d.skipUnknown(x.Type, "message", "reasoning")
 	}
 }
 
-// call adds the event of a call.
+// call adds the event of a call. The name of a call without a name is that of its type, such as local_shell.
 func (d *decoder) call(at time.Time, x *item) {
 	name := cmp.Or(x.Name, strings.TrimSuffix(x.Type, "_call"))
 	if strings.HasPrefix(x.Namespace, "mcp__") {
-		// Some versions end the namespace as the other ones join it.
-		name = strings.TrimRight(x.Namespace, "_") + "__" + x.Name
+		name = strings.TrimRight(x.Namespace, "_") + "__" + x.Name // in some versions "__" ends the namespace
 	}
 	arguments := history.First(x.Arguments, x.Input, x.Action)
 	if all := history.Texts(arguments); all != nil {
@@ -232,7 +231,8 @@ func (d *decoder) call(at time.Time, x *item) {
 	d.add(history.Call(at, name, x.CallID, arguments))
 }
 
-// result adds the event of the result of a call.
+// result adds the event of the result of a call. An output is a text, an array of texts, or a JSON object, which can be
+// in a text. An object with an exit code is an envelope of the output; any other object is the output itself.
 func (d *decoder) result(at time.Time, x *item) {
 	outputs, whole := history.Texts(x.Output), x.Output
 	if text, ok := jsontext.Unquote(x.Output); ok && bytes.HasPrefix(text, []byte("{")) {
@@ -251,7 +251,6 @@ func (d *decoder) result(at time.Time, x *item) {
 	jsontext.Decode(whole, &envelope)
 	code := envelope.Metadata.ExitCode
 	failed := code != nil && string(code) != "0" || string(envelope.Success) == "false"
-	// An object with an exit code is an envelope; any other is the output itself.
 	switch {
 	case code != nil && envelope.Output != nil:
 		outputs = history.Texts(envelope.Output)
@@ -264,10 +263,10 @@ func (d *decoder) result(at time.Time, x *item) {
 	d.add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: x.CallID, Failed: failed, Text: history.Join(outputs)})
 }
 
-// exitCode returns the exit code in the header of the output of a shell; 0 if there is none.
+// exitCode returns the exit code in the header of the output of a shell, before "Output:"; 0 if there is none.
 func exitCode(output []byte) int {
-	const header, mark = 512, "Process exited with code "
-	begin, _, _ := strings.Cut(string(output[:min(len(output), header)]), "Output:")
+	const most, mark = 512, "Process exited with code " // most is the longest header, in bytes
+	begin, _, _ := strings.Cut(string(output[:min(len(output), most)]), "Output:")
 	for line := range strings.Lines(begin) {
 		if digits, ok := strings.CutPrefix(line, mark); ok {
 			code, _ := strconv.Atoi(strings.TrimSpace(digits))

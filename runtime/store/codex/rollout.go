@@ -59,13 +59,13 @@ type base struct {
 // original returns the thread that another one can begin with a copy of, or "".
 func (h *header) original() string { return cmp.Or(h.Forked, h.Parent) }
 
-// parseHeader reads the first record of a rollout.
+// parseHeader returns the header in the first record of a rollout, with uuids in lower case.
 func parseHeader(r *record) (h header) {
 	jsontext.Decode(r.Payload, &h)
-	// In some versions only the source has the thread that started a sub-agent.
-	for how := range jsontext.Members(h.Source.Subagent) {
-		spawned, _ := jsontext.Parse[header](how.Value)
-		h.Parent = cmp.Or(spawned.Parent, h.Parent)
+	// In some versions only a member of the source has the thread that started a sub-agent.
+	for m := range jsontext.Members(h.Source.Subagent) {
+		source, _ := jsontext.Parse[header](m.Value)
+		h.Parent = cmp.Or(source.Parent, h.Parent)
 	}
 	for _, id := range []*string{&h.Thread, &h.Forked, &h.Parent, &h.Base.Thread} {
 		*id = strings.ToLower(*id)
@@ -75,7 +75,7 @@ func parseHeader(r *record) (h header) {
 	return h
 }
 
-// Peek implements [history.Listed].
+// Peek implements [history.Listed]: it reads the metadata of the rollout, and returns the working directory.
 func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, size int64) (dir string, err error) {
 	const enough = 8 * jsonl.PeekSize // only the beginning of a compressed rollout is read
 	f := &file{ReaderAt: opened, size: size}
@@ -84,23 +84,24 @@ func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, si
 			return "", err
 		}
 	}
-	m, to, d := &r.Meta, &history.Recorder{}, &decoder{}
+	m, to := &r.Meta, &history.Recorder{}
+	var d *decoder                        // nil before the first record, which has the header
 	m.Ordinal, m.Begun = -1, r.compressed // Codex compresses whole rollouts
 	wanted := func() bool { return to.Request == "" }
-	m.Whole, err = jsonl.Peek(ctx, f, f.size, wanted, func(line []byte) {
+	m.Whole, err = jsonl.Peek(ctx, f, f.size, wanted, func(data []byte) {
 		m.Begun = true
-		r, ok := parse(line)
+		line, ok := parse(data)
 		switch {
 		case !ok:
 			return
-		case d.to == nil: // this is the first record
-			m.Header, m.Ordinal = parseHeader(&r), r.ordinal()
+		case d == nil:
+			m.Header, m.Ordinal = parseHeader(&line), line.ordinal()
 			d = newDecoder(&m.Header, to)
 			return
-		case r.bare && m.Header.Cwd == "":
-			m.Header.Cwd = environmentDir(&r)
+		case line.bare && m.Header.Cwd == "":
+			m.Header.Cwd = environmentDir(&line)
 		}
-		d.record(&r)
+		d.record(&line)
 		d.flush()
 	})
 	m.Note(to)
@@ -123,25 +124,24 @@ func environmentDir(r *record) (dir string) {
 	return dir
 }
 
-// sections returns the rollouts with the records of the thread, the earliest first.
+// sections returns the rollouts with the records of the thread, the earliest first: the chain of the bases of r, and r.
 func (r *rollout) sections() (all []*rollout) {
 	const most = 64
-	for ; r != nil && len(all) < most && !slices.Contains(all, r); r = r.base {
-		all = append(all, r)
+	for part := r; part != nil && len(all) < most && !slices.Contains(all, part); part = part.base {
+		all = append(all, part)
 	}
 	slices.Reverse(all)
 	return all
 }
 
-// decode adds the events of the thread to a recorder. If the file of a section before the last is gone, the events of
-// the others are added.
+// decode adds the events of the thread to a recorder, without those of a section before the last whose file is gone.
 func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(&r.Meta.Header, to)
 	sections := r.sections()
 	for i, part := range sections {
 		until := int64(math.MaxInt64) // ordinal after the last record of the section
 		if part != r {
-			until = sections[i+1].Meta.Header.Base.End
+			until = sections[i+1].Meta.Header.Base.End // where the next section goes on
 		}
 		err := d.section(ctx, root, part, part.thread != r.thread, until)
 		if err != nil && (part == r || !errors.Is(err, fs.ErrNotExist)) {
@@ -151,9 +151,9 @@ func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Re
 	return nil
 }
 
-// section adds the events of the records in a rollout with ordinals less than until. If copied, all of them are copies.
-// Otherwise the records at the beginning of the rollout are copies as long as they are equal, except for their times, to
-// those of its original.
+// section adds the events of the records with ordinals less than until in the rollout part. If copied, all records are
+// copies. Otherwise the first records of the rollout are copies, as long as their payloads are equal to the payloads of
+// the first records in the original of the rollout.
 func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout, copied bool, until int64) error {
 	f, err := openFile(root, part.File)
 	if err != nil {
@@ -167,18 +167,20 @@ func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout
 		}
 	}
 	d.paginated, d.bare = part.Meta.Header.Paginated, false
-	isPast := false
+	isPast := false // the line is after the section
 	err = d.to.LinesOf(ctx, f, f.size, func(line []byte, _ int64) bool {
 		r, ok := parse(line)
-		if isPast = isPast || ok && r.ordinal() >= until; !ok || isPast {
-			return isPast // a damaged line counts as skipped, unless it is past the section
+		isPast = isPast || ok && r.ordinal() >= until
+		if isPast || !ok {
+			return isPast // a damaged line of the section counts as skipped
 		}
 		if r.Type != headerType {
 			isCopy := len(originals) > 0 && originals[0] == sha256.Sum256(r.Payload)
-			if d.copied = copied || isCopy; isCopy {
+			d.copied = copied || isCopy
+			if isCopy {
 				originals = originals[1:]
 			} else {
-				originals = nil
+				originals = nil // the records after a record of the thread's own are no copies
 			}
 		}
 		d.record(&r)
@@ -189,8 +191,7 @@ func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout
 	return err
 }
 
-// headerType is the type of records that have the header of a rollout.
-const headerType = "session_meta"
+const headerType = "session_meta" // the type of records that have the header of a rollout
 
 // payloads returns the hashes of the payloads in a rollout, without those of headers; none if the file cannot be opened.
 func payloads(ctx context.Context, root *history.Root, name string) (sums [][sha256.Size]byte, err error) {
@@ -224,12 +225,14 @@ const (
 	maxRatio          = 200
 )
 
-// openFile opens a rollout, in its other form if the program has compressed or decompressed it since it
-// was listed.
+// openFile opens a rollout by its name. If there is no such file, it opens the other form of the rollout: the program
+// may have compressed or decompressed it meanwhile.
 func openFile(root *history.Root, name string) (*file, error) {
 	f, size, err := root.File(name)
-	if other, ok := strings.CutSuffix(name, compressed); errors.Is(err, fs.ErrNotExist) {
-		if name = other; !ok {
+	if errors.Is(err, fs.ErrNotExist) {
+		plain, isCompressed := strings.CutSuffix(name, compressed)
+		name = plain
+		if !isCompressed {
 			name += compressed
 		}
 		f, size, err = root.File(name)
@@ -244,7 +247,7 @@ func openFile(root *history.Root, name string) (*file, error) {
 	return decompress(f, min(leastDecompressed+maxRatio*size, mostDecompressed))
 }
 
-// decompress returns a file with up to most bytes of a compressed rollout, in memory.
+// decompress returns a file in memory with up to most bytes of a compressed rollout, which can end early.
 func decompress(f io.Reader, most int64) (*file, error) {
 	d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {

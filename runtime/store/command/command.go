@@ -2,9 +2,8 @@
 // another version of this program: their list from its "ls", and their events from its
 // "print". No other package knows the arguments and the JSON of such a program.
 //
-// What is recorded never chooses the program and never becomes a flag of it. What the
-// program says is for people: if a run fails, only the exit code has a meaning. Its
-// output is bounded, and checked before it is used.
+// What is recorded never chooses the program and never becomes a flag of it. What the program says is for people: if a
+// run fails, only the exit code has a meaning. Its output is bounded, and checked before it is used.
 package command
 
 import (
@@ -61,7 +60,6 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("exit code %d: %s", e.Exit, text.Line(e.Said))
 }
 
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Lacks reports whether the program is a JP that lacks flags or prints other records.
@@ -81,8 +79,8 @@ type output struct {
 	failure Error // without its Err
 }
 
-// run runs the program with a command. The error is an [*Error]: the program did not run to its end, or it returned an
-// exit code other than 0.
+// run runs the program with a command of "conversation" and arguments, and returns its output. The error is an [*Error]:
+// the program did not run to its end, or it returned an exit code other than 0.
 func (s *Store) run(ctx context.Context, command string, args ...string) (output, error) {
 	words, err := process.SplitCommand(s.Line)
 	if err != nil {
@@ -97,7 +95,7 @@ func (s *Store) run(ctx context.Context, command string, args ...string) (output
 	})
 	failure := Error{Program: words[0], Setting: s.Setting, Command: command, IsJP: isJP(words[0]), Exit: result.ExitCode, Err: err}
 	stderr := result.Stderr
-	if stopped, ok := errors.AsType[*process.Error](err); ok { // result is empty then
+	if stopped, ok := errors.AsType[*process.Error](err); ok { // the program did not run to its end: result is empty
 		stderr = stopped.Stderr
 		failure.Transient = stopped.Kind == process.Timeout || stopped.Kind == process.Canceled
 	}
@@ -116,19 +114,20 @@ func (o *output) formError(format string, args ...any) error {
 }
 
 // records returns the JSON array of objects in the output: the whole output or, if that is an object, its member "data".
-// The error is that of [output.formError].
+// The error, of [output.formError], says that the output is something else.
 func (o *output) records() ([]byte, error) {
 	c := jsontext.Cursor{Data: o.stdout}
-	ok := c.Space()
+	isEmpty := !c.Space()
 	start := c.Pos
-	if !ok || !c.Value(1) {
+	if isEmpty || !c.Value(1) {
 		return nil, o.formError("%v, after %d bytes", c.Err(), c.Pos)
 	}
 	value := o.stdout[start:c.Pos]
 	if value[0] == '{' {
 		value = jsontext.Get(value, "data")
 	}
-	if c.Space() || len(value) == 0 || value[0] != '[' {
+	hasMore := c.Space()
+	if hasMore || len(value) == 0 || value[0] != '[' {
 		return nil, o.formError("it is no array, and no object with one as data, or there is more behind it")
 	}
 	n := 0

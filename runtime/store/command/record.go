@@ -38,8 +38,7 @@ func (r *record) print(ctx context.Context) (output, error) {
 	return out, err
 }
 
-// Version implements [store.Record]. If the list has nothing that changes with the events, it has
-// them printed.
+// Version implements [store.Record]. If the list has nothing that changes with the events, it has them printed.
 func (r *record) Version(ctx context.Context) (string, error) {
 	if r.listed.Events != nil || !r.listed.LastEventAt.IsZero() {
 		return r.version, nil
@@ -51,8 +50,7 @@ func (r *record) Version(ctx context.Context) (string, error) {
 // errDamaged has none of the words of the program: models see it.
 var errDamaged = errors.New("the conversation command line reports an error of its events")
 
-// Read implements [store.Record]. The totals are those that the program lists: it counts events
-// that it does not print, too.
+// Read implements [store.Record]. The totals are those that the program lists: it counts also what it does not print.
 func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	out, err := r.print(ctx)
 	if err != nil {
@@ -71,27 +69,27 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 	}
 	stopped := events.Stopped
 	totals, err := events.End(r.id, err)
-	if n := r.listed.Events; !stopped && err == nil && n != nil {
-		totals.Events, totals.LastAt = int(max(*n, 0)), r.listed.LastEventAt
+	if listed := r.listed.Events; listed != nil && err == nil && !stopped {
+		totals.Events, totals.LastAt = int(max(*listed, 0)), r.listed.LastEventAt
 	}
 	return totals, err
 }
 
-// addPrinted adds an event that the program printed to a recorder, with its turn. A global event is only counted, as
-// skipped. The error is that of out for an event without a type, or with a turn that cannot follow the one before.
+// addPrinted adds an event that the program printed to a recorder, with its turn. An event that is in no turn only counts
+// as skipped. The error, of [output.formError], says that an event has no type, or a turn before that of the last event.
 func addPrinted(events *history.Recorder, out *output, e *jpevents.Event) error {
 	x := e.Printed()
-	switch turn, err := strconv.Atoi(string(e.InTurn)); {
+	turn, err := strconv.Atoi(string(e.InTurn))
+	switch isTurn := err == nil && turn >= max(events.Totals.Turns, 1); {
 	case e.Type == "":
 		return out.formError("record %d has no type", e.Index+1)
 	case x.Kind.Global():
 		events.Totals.Skipped++
 		return nil
-	case err != nil || turn < max(events.Totals.Turns, 1):
+	case !isTurn:
 		return out.formError("record %d: its turn, %s, is not that of the record before it, or one behind that", e.Index+1, text.Quote(string(e.InTurn)))
-	default:
-		x.Turn, events.Totals.Turns = turn, turn
 	}
+	x.Turn, events.Totals.Turns = turn, turn
 	if string(e.Content) == "null" { // it has no text
 		x.Arguments = nil
 	}

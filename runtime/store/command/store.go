@@ -34,15 +34,20 @@ func (s *Store) ParseID(text string) (transcript.ID, error) { return s.Options.P
 // Version implements [store.Store].
 func (s *Store) Version(context.Context) (string, error) { return "", nil }
 
-// List implements [store.Store]. A conversation that is live and archived is live.
+// List implements [store.Store]. A conversation that is both live and archived is live. If the scope has ids, archived
+// conversations are only listed if an id is missing among the live ones.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	l := &store.Listing{}
 	isMissing := func(id transcript.ID) bool {
 		return !slices.ContainsFunc(l.Conversations, func(c store.Conversation) bool { return c.ID == id })
 	}
 	for _, set := range []store.Set{store.Live, store.Archived} {
-		if len(scope.IDs) == 0 && scope.Set&set == 0 || len(scope.IDs) > 0 && !slices.ContainsFunc(scope.IDs, isMissing) {
-			continue // the set is not asked for, or all ids are found already
+		isWanted := scope.Set&set != 0
+		if len(scope.IDs) > 0 {
+			isWanted = slices.ContainsFunc(scope.IDs, isMissing)
+		}
+		if !isWanted {
+			continue
 		}
 		if err := s.list(ctx, l, set == store.Archived); err != nil {
 			return nil, err
@@ -74,7 +79,8 @@ func (s *Store) list(ctx context.Context, l *store.Listing, archived bool) error
 		if r.Summary != nil {
 			for _, p := range r.Summary.Skipped {
 				id, _ := s.ParseID(p.ID) // empty if it is not a valid id
-				l.Problems = append(l.Problems, store.Problem{ID: id, Kind: store.Reported, Err: errors.New(text.Line(text.CutMiddle(p.Reason, maxReason)))})
+				reason := text.Line(text.CutMiddle(p.Reason, maxReason))
+				l.Problems = append(l.Problems, store.Problem{ID: id, Kind: store.Reported, Err: errors.New(reason)})
 			}
 			continue
 		}
@@ -113,8 +119,7 @@ type listRecord struct {
 	} `json:"summary"`
 }
 
-// maxReason is how many characters of a reason a problem repeats.
-const maxReason = 300
+const maxReason = 300 // characters of a reason that a problem repeats
 
 // conversation converts a record of a list. It returns the conversation also with an error, which says that
 // the id of the record is not valid.

@@ -8,6 +8,7 @@ package copies
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,8 +29,7 @@ import (
 // Home returns the directory of all copies, or "" if the environment does not name it.
 func Home(getenv func(string) string) string { return history.InData(getenv, "convtools", "copies") }
 
-// extension is that of the file of a conversation.
-const extension = ".jsonl"
+const extension = ".jsonl" // of the file of a conversation
 
 // Store has the copies of conversations of a kind of store. It implements [store.Store].
 type Store struct {
@@ -67,21 +67,19 @@ type entry struct {
 	history.Entry[header]
 }
 
-// Peek implements [history.Listed].
+// Peek implements [history.Listed]: it reads the header of the copy, which must have the id that is the file's name.
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
-	isEmpty := true
 	err = jsonl.Each(ctx, f, size, func(line []byte, _ int64) bool {
-		err = json.Unmarshal(line, &e.Meta)
-		isEmpty = false
-		return false // only the first line is needed
+		_ = json.Unmarshal(line, &e.Meta) // a line that is no header has no id
+		return false                      // only the first line is needed
 	})
-	if isEmpty || string(e.Meta.ID) != strings.TrimSuffix(e.File, extension) {
+	if string(e.Meta.ID) != strings.TrimSuffix(e.File, extension) {
 		err = errors.Join(err, errors.New("it does not begin as a copy of a conversation"))
 	}
 	return e.Meta.Dir, err
 }
 
-// List implements [store.Store].
+// List implements [store.Store]. The name of a copy is the id of its conversation.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	find := func(root *history.Root) ([]*entry, []store.Problem) {
 		return history.Entries(&s.Store, root, ".", nil, func(e *entry) bool {
@@ -98,13 +96,13 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	})
 }
 
-// Decode implements [history.File].
+// Decode implements [history.File]: it adds the events of the copy, each of a line after the header, to a recorder.
 func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	return to.Lines(ctx, root, e.File, func(line []byte, offset int64) bool {
-		var x event
 		if offset == 0 { // the header
 			return true
 		}
+		var x event
 		if err := json.Unmarshal(line, &x); err != nil {
 			return false
 		}
@@ -132,8 +130,8 @@ type Writer struct {
 	dry bool
 }
 
-// Create returns a writer of the copies of a kind of store, which makes their directory. If it is dry, it returns the
-// outcomes and writes nothing.
+// Create returns a writer of the copies of a kind of store, and makes their directory. A dry writer makes and writes
+// nothing: it only returns the outcomes.
 func Create(getenv func(string) string, kind string, dry bool) (*Writer, error) {
 	home := Home(getenv)
 	if home == "" {
@@ -156,13 +154,13 @@ func (w *Writer) Put(ctx context.Context, c *store.Conversation) (archive.Outcom
 	if err != nil {
 		return 0, err
 	}
-	before := entry{}
-	outcome := archive.New
+	before, outcome := entry{}, archive.New
 	if f, info, err := safefile.Open(w.path(c.ID)); err == nil {
+		outcome = archive.Updated
 		before.File = string(c.ID) + extension
-		_, err = before.Peek(ctx, nil, f, info.Size())
+		_, unread := before.Peek(ctx, nil, f, info.Size())
 		f.Close()
-		if outcome = archive.Updated; err == nil && string(before.Meta.Version) == version {
+		if unread == nil && string(before.Meta.Version) == version {
 			return archive.Unchanged, nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -178,8 +176,8 @@ func (w *Writer) Put(ctx context.Context, c *store.Conversation) (archive.Outcom
 	return outcome, err
 }
 
-// encode returns the content of the file of a conversation, up to the damage if it is damaged. The error is that of reading
-// the conversation, or else of encoding it.
+// encode returns the content of the copy of a version of a conversation, up to the damage if it is damaged. The error is
+// that of reading the conversation, or else of encoding it.
 func encode(ctx context.Context, c *store.Conversation, version string) ([]byte, error) {
 	h := header{
 		Session: history.Session{Title: c.Title, Request: c.Request, Dir: c.Dir, Created: c.CreatedAt, Last: c.LastAt, Readable: true},
@@ -190,11 +188,11 @@ func encode(ctx context.Context, c *store.Conversation, version string) ([]byte,
 	lines.SetEscapeHTML(false)
 	err := lines.Encode(h)
 	_, readErr := c.Read(ctx, func(e *transcript.Event) bool {
-		err = lines.Encode(event{*e, string(e.Text), string(e.Arguments)})
+		err = cmp.Or(err, lines.Encode(event{*e, string(e.Text), string(e.Arguments)}))
 		return err == nil
 	})
-	if _, isDamage := errors.AsType[*store.DamageError](readErr); readErr != nil && !isDamage {
-		err = readErr
+	if _, isDamage := errors.AsType[*store.DamageError](readErr); !isDamage {
+		err = cmp.Or(readErr, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("copying %s: %w", c.ID, err)

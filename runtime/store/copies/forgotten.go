@@ -17,8 +17,7 @@ import (
 // Forgotten are the conversations that the user has forgotten. They are neither read nor copied.
 type Forgotten map[transcript.ID]bool
 
-// maxForgotten bounds the file of ids, in bytes.
-const maxForgotten = 16 << 20
+const maxForgotten = 16 << 20 // bytes of the file of ids
 
 // forgottenFile returns the path of the file with an id on each line, or "" if the environment does not name it.
 func forgottenFile(getenv func(string) string) string {
@@ -42,7 +41,7 @@ func ReadForgotten(getenv func(string) string) (Forgotten, error) {
 	return forgotten, err
 }
 
-// Write replaces the conversations that the user has forgotten.
+// Write replaces the file of the conversations that the user has forgotten.
 func (f Forgotten) Write(getenv func(string) string) error {
 	file := forgottenFile(getenv)
 	if file == "" {

@@ -1,11 +1,10 @@
 // Package copilot reads the conversations that GitHub Copilot CLI recorded for a project, from the
 // logs of events in its home directory. It was checked with what versions 1.0.20, 1.0.62 and 1.0.102 wrote.
 //
-// A session is the file session-state/ID/events.jsonl below ~/.copilot, on Windows below
-// %USERPROFILE%\.copilot, and below WSL in the Linux home; COPILOT_HOME names another directory. Versions
-// of 2025 wrote session-state/ID.jsonl. The file workspace.yaml beside the events has the title. A
-// session belongs to a project by the working directory in its first event. It grows by whole lines; the
-// program rewrites the file when its user goes back to an earlier message.
+// A session is the file session-state/ID/events.jsonl below ~/.copilot, on Windows below %USERPROFILE%\.copilot, and
+// below WSL in the Linux home; COPILOT_HOME names another directory. Versions of 2025 wrote session-state/ID.jsonl. The
+// file workspace.yaml beside the events has the title. A session belongs to a project by the working directory in its
+// first event. It grows by whole lines; the program rewrites the file when its user goes back to an earlier message.
 //
 // The events of a sub-agent are in the file of the session that started it, and stay a part of that. Its
 // prompt is left out: the call that started it has the same text. A fork is a file that begins with a
@@ -73,7 +72,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 	return history.Entries(&s.Store, root, ".", history.IsName, func(e *entry) bool {
 		dir, name := path.Split(e.File)
 		session, isLog := strings.CutSuffix(name, extension)
-		if dir != "" { // versions of 2025 wrote none
+		if dir != "" { // versions of 2025 wrote SESSION.jsonl, without a directory of the session
 			session, isLog, e.About = path.Clean(dir), name == eventsFile, dir+aboutFile
 		}
 		e.ID = id(session)
@@ -81,7 +80,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 	})
 }
 
-// List implements [store.Store].
+// List implements [store.Store]. A fork has copies of events if the session that it was forked from is listed too.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.ListFiles(ctx, &s.Store, scope, s.entries, nil, func(all map[transcript.ID]*entry) {
 		for _, e := range all {
@@ -100,7 +99,7 @@ type metadata struct {
 	IsFork bool   // it begins with a copy of events of another session
 }
 
-// Peek implements [history.Listed].
+// Peek implements [history.Listed]: it reads the metadata of the session, and returns the working directory.
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, newDecoder(&history.Recorder{})
 	wanted := func() bool { return to.Request == "" || m.IsFork && m.Parent == "" }
@@ -116,7 +115,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	return m.Dir, err
 }
 
-// addRecord adds what an event says of its session to the metadata.
+// addRecord adds what an event says of its session to the metadata. A fork has copies of events from before its start.
 func (m *metadata) addRecord(r *record) {
 	d := &r.Data
 	switch r.Type {
@@ -148,7 +147,7 @@ func title(root *history.Root, about string) (string, error) {
 	return strings.ToValidUTF8(name, "\ufffd"), err
 }
 
-// scalar returns the text of a member of a YAML mapping, on one line; "" for other values. The mapping is
+// scalar returns the text of a member of a YAML mapping, on one line; "" for a list or a mapping. The mapping is
 // not nested, as the program writes it.
 func scalar(mapping []byte, key string) string {
 	_, rest, _ := strings.Cut("\n"+string(mapping), "\n"+key+": ")
@@ -160,7 +159,7 @@ func scalar(mapping []byte, key string) string {
 		return jsontext.String(jsontext.Raw(value))
 	case value[0] == '\'':
 		return strings.ReplaceAll(strings.TrimSuffix(value[1:], "'"), "''", "'")
-	case value[0] == '|' || value[0] == '>': // the text is on the next lines
+	case value[0] == '|' || value[0] == '>': // the text is on the next lines, which are blank or indented
 		var lines []string
 		for line := range strings.Lines(rest) {
 			if strings.Trim(line, " \n") != "" && line[0] != ' ' {
@@ -174,18 +173,18 @@ func scalar(mapping []byte, key string) string {
 	}
 }
 
-// Decode implements [history.File].
+// Decode implements [history.File]: it adds the events to a recorder. Events of a fork from before its start are copies.
 func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(to)
 	return to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r, ok := jsontext.Parse[record](line)
-		to.Copied = e.copies && r.At.Before(e.Meta.Created.Add(-startup)) // copies are older than the fork
+		to.Copied = e.copies && r.At.Before(e.Meta.Created.Add(-startup))
 		return ok && d.record(&r)
 	})
 }
 
-// Caller implements [store.Recognizer]. Copilot CLI names the session in the environment of its shells, and of its
-// servers, which it starts again for another session.
+// Caller implements [store.Recognizer]. Copilot CLI names the session in the environment of its shells and servers. It
+// starts its servers again for another session.
 func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
 	c := store.Caller{Evidence: s.Evidence(from, from.Client == "copilot-cli", "COPILOT_CLI")}
 	session := strings.ToLower(s.Getenv("COPILOT_AGENT_SESSION_ID"))

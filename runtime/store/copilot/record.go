@@ -10,8 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// inquiry is the tool with which the assistant asks the user.
-const inquiry = "ask_user"
+const inquiry = "ask_user" // the tool with which the assistant asks the user
 
 // record is an event. Its texts can be parts of the line.
 type record struct {
@@ -31,7 +30,6 @@ type data struct {
 	} `json:"context"`
 	Info    string `json:"infoType"`
 	Message string `json:"message"`
-
 	// of a message
 	Content     []byte       `json:"content"`
 	Reasoning   []byte       `json:"reasoningText"`
@@ -43,12 +41,10 @@ type data struct {
 		Name      string       `json:"name"`
 		Arguments jsontext.Raw `json:"arguments"`
 	} `json:"toolRequests"`
-
 	// of a call
 	Call      string       `json:"toolCallId"`
 	Tool      string       `json:"toolName"`
 	Arguments jsontext.Raw `json:"arguments"` // can be a text
-
 	// of a result, and of a compaction
 	Success bool         `json:"success"`
 	Result  jsontext.Raw `json:"result"` // a text, or an object with one
@@ -60,16 +56,16 @@ type data struct {
 	} `json:"shellExecution"`
 }
 
-// origin returns the session that this one was forked from, or "". It is only in a message for people:
+// origin returns the session that this session was forked from, or "". Only a message for people names it:
 // Forked from "TITLE" (ID) as "TITLE" (ID).
 func (d *data) origin() string {
-	titled, ok := strings.CutPrefix(d.Message, `Forked from "`)
+	titled, begins := strings.CutPrefix(d.Message, `Forked from "`)
 	_, named, _ := strings.Cut(titled, `" (`)
-	session, _, isWhole := strings.Cut(named, `) as "`)
-	if d.Info != "fork" || !ok || !isWhole || !history.IsName(session) {
-		return ""
+	session, _, ends := strings.Cut(named, `) as "`)
+	if d.Info == "fork" && begins && ends && history.IsName(session) {
+		return session
 	}
-	return session
+	return ""
 }
 
 // decoder makes events of records. Calls and reasoning can be recorded twice.
@@ -89,8 +85,8 @@ func (to *decoder) record(r *record) bool {
 	d := &r.Data
 	switch r.Type {
 	case "user.message":
-		isSaid := len(d.Content) > 0 || len(d.Attachments) > 0 && !jsontext.IsEmpty(d.Attachments)
-		if isSaid && d.isOfUser() && r.Agent == "" {
+		hasAttachments := len(d.Attachments) > 0 && !jsontext.IsEmpty(d.Attachments)
+		if (len(d.Content) > 0 || hasAttachments) && d.isOfUser() && r.Agent == "" {
 			to.AddText(transcript.KindUser, r.At, d.Content)
 		}
 	case "assistant.reasoning":
@@ -123,12 +119,12 @@ func (to *decoder) addReasoning(at time.Time, text []byte) {
 	}
 }
 
-// call adds a call, unless a call with its id was added. The arguments of a call of a free form are a text.
+// call adds a call, unless a call with the same id was added before. Arguments of a free form are recorded as a text.
 func (to *decoder) call(at time.Time, name, id string, arguments jsontext.Raw) {
 	if to.called[id] {
 		return
 	}
-	to.called[id] = id != ""
+	to.called[id] = id != "" // calls without an id are different calls
 	if text, ok := jsontext.Unquote(arguments); ok {
 		arguments = jsontext.Unescape(text)
 	}

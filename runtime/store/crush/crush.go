@@ -1,11 +1,10 @@
 // Package crush reads the conversations that Crush recorded for a project, from the database in the
 // directory .crush of the project. The form is that of the sources of August 2026; no version was run here.
 //
-// Crush notes the directories of its projects and of their databases in projects.json, in
-// ~/.local/share/crush or CRUSH_GLOBAL_DATA, on Windows in %LOCALAPPDATA%\crush, and below WSL in the Linux
-// home. Only a database that is noted there is read: one that lies in a project can be anybody's. A session
-// belongs to the project of its database. It grows by rows of its messages, and the last message is
-// rewritten while it is streamed.
+// Crush notes the directories of its projects and of their databases in projects.json, in ~/.local/share/crush or
+// CRUSH_GLOBAL_DATA, on Windows in %LOCALAPPDATA%\crush, and below WSL in the Linux home. Only a database that is noted
+// there is read: one that lies in a project can be anybody's. A session belongs to the project of its database. It
+// grows by rows of its messages, and the last message is rewritten while it is streamed.
 //
 // The session of a sub-agent has a parent. Its key is the message and the call that started it. There are no
 // forks. Crush adds nothing to the messages of its user that it records; a file that is attached stays a
@@ -38,8 +37,7 @@ const (
 	databaseFile              = "crush.db"
 )
 
-// Open returns the store, and false if Crush has recorded nothing. A home can also be the directory of a
-// database.
+// Open returns the store, and false if Crush has recorded nothing. A home can also be the directory of a database.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	base, ok := history.Open(o, Name, Home(o.Env()), "", IDs())
 	s := &messagedb.Store{Store: base, Queries: messagedb.Tables(queries), IDOf: idOf, Record: record}
@@ -69,8 +67,8 @@ func IDs() *history.IDs {
 // key of the session in which a title is made.
 const callMark, titlePrefix = "$$", "title-"
 
-// idOf returns the id here of the session with a key, or "". A key is the program's id of a session. That of a sub-agent
-// is the id of a message, callMark and the id of a call.
+// idOf returns the id here of the session with a key; "" for a key of another form, and for a session that only makes a
+// title. A key is the program's id of a session; of a sub-agent, the id of a message, callMark and the id of a call.
 func idOf(key string) transcript.ID {
 	const most = 64 // characters
 	session, call, isAgent := strings.Cut(key, callMark)
@@ -81,13 +79,14 @@ func idOf(key string) transcript.ID {
 		return c
 	}, call)
 	part = part[:min(len(part), most)]
-	if !history.IsName(session) || isAgent == (part == "") || strings.HasPrefix(session, titlePrefix) {
+	lacksPart := isAgent && part == ""
+	if !history.IsName(session) || lacksPart || strings.HasPrefix(session, titlePrefix) {
 		return ""
 	}
 	return IDs().ID(session, part)
 }
 
-// databases returns the databases of the projects that are asked for, and the problem of reading the list of projects.
+// databases returns the databases of the wanted projects in the program's list, and the problem of reading the list.
 func databases(s *history.Store) (all []messagedb.Database, problems []store.Problem) {
 	var noted struct {
 		Projects []struct {
@@ -123,7 +122,7 @@ func isOwn(dir, database string) bool {
 	return filepath.IsAbs(dir) && dirErr == nil && dirInfo.IsDir() && fileErr == nil && fileInfo.Mode().IsRegular()
 }
 
-// queries implements the function of [messagedb.Tables].
+// queries returns the SQL for the sessions and the messages, as [messagedb.Tables] wants it; false for other tables.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	isSummary := has.Or("messages", "is_summary_message", "0")
 	sessions = `SELECT id AS key, parent_session_id AS parent, parent_session_id IS NOT NULL AS agent,
@@ -141,17 +140,14 @@ type part struct {
 	Data struct {
 		Text     []byte `json:"text"`
 		Thinking []byte `json:"thinking"`
-
 		// of a call
 		ID    string `json:"id"`
 		Name  string `json:"name"`
 		Input []byte `json:"input"`
-
 		// of a result
 		Call    string `json:"tool_call_id"`
 		Content []byte `json:"content"`
 		IsError bool   `json:"is_error"`
-
 		// of a command that the user ran
 		Command []byte `json:"command"`
 		Output  []byte `json:"output"`
@@ -159,7 +155,7 @@ type part struct {
 	} `json:"data"`
 }
 
-// record adds the events of a message to a recorder.
+// record adds the events of a message to a recorder: those of calls and answers, or one prompt with texts and pictures.
 func record(to *history.Recorder, m *messagedb.Message) {
 	if string(m.About) == "1" { // the summary of the messages before it
 		to.Add(transcript.Event{Kind: transcript.KindCompaction, Time: m.At})

@@ -73,8 +73,8 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "cursor-", Session: history.IsName, Example: "cursor-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// folders returns the folders of conversations, by the ids of the conversations, as version 2 notes them. It has
-// only the folders of the project.
+// folders returns the folders of conversations by the ids of the conversations, as version 2 notes them in a database
+// for each workspace. It leaves out folders that are not of the project.
 func folders(ctx context.Context, s *history.Store) map[string]string {
 	found := map[string]string{}
 	workspaces, _ := os.ReadDir(filepath.Join(s.Dir, workspacesDir)) // version 3 can do without
@@ -88,7 +88,7 @@ func folders(ctx context.Context, s *history.Store) map[string]string {
 		shared := sqlitefile.Shared{Open: func(ctx context.Context) (*sqlitefile.DB, error) {
 			return sqlitefile.Open(ctx, filepath.Join(workspace, stateFile))
 		}}
-		_ = shared.Do(ctx, func(db *sqlitefile.DB) error { // without it the conversations have no folder
+		_ = shared.Do(ctx, func(db *sqlitefile.DB) error { // after an error, conversations have no folder
 			return db.Each(ctx, func(rows *sql.Rows) error {
 				var id string
 				err := rows.Scan(&id)
@@ -101,7 +101,8 @@ func folders(ctx context.Context, s *history.Store) map[string]string {
 	return found
 }
 
-// chats returns the databases of cursor-agent for the project, and problems for the directories that cannot be read.
+// chats returns the databases of cursor-agent for the project, and problems for the directories that cannot be read. A
+// database is chats/HASH/ID/store.db; HASH is that of its directory, which newer versions record beside the database.
 func chats(s *history.Store) (all []messagedb.Database, problems []store.Problem) {
 	byHash := map[string]string{} // the directories of the project
 	for _, dir := range s.Project.Dirs() {
@@ -113,19 +114,16 @@ func chats(s *history.Store) (all []messagedb.Database, problems []store.Problem
 		return nil, []store.Problem{s.Problem("", store.Unreadable, chatsDir, err)}
 	}
 	defer root.Close()
-	files, problems := s.Walk(root, chatsDir, func(dir string) bool { return strings.Count(dir, "/") <= 2 }) // chats/HASH/ID
+	files, problems := s.Walk(root, chatsDir, func(dir string) bool { return strings.Count(dir, "/") <= strings.Count("chats/HASH/ID", "/") })
 	for _, file := range files {
 		path := filepath.Join(s.Dir, filepath.FromSlash(file))
-		chat, name := filepath.Split(path)
-		if name != chatFile {
+		chat := filepath.Dir(path)
+		if filepath.Base(path) != chatFile {
 			continue
 		}
-		var about struct {
-			Dir string `json:"cwd"`
-		}
-		data, _ := safefile.Read(filepath.Join(chat, chatAboutFile), maxAbout) // older versions write none
-		jsontext.Decode(data, &about)
-		dir := cmp.Or(about.Dir, byHash[filepath.Base(filepath.Dir(filepath.Clean(chat)))])
+		about, _ := safefile.Read(filepath.Join(chat, chatAboutFile), maxAbout) // older versions write none
+		hash := filepath.Base(filepath.Dir(chat))
+		dir := cmp.Or(jsontext.String(jsontext.Get(about, "cwd")), byHash[hash])
 		if s.Project.Has(dir) {
 			all = append(all, messagedb.Database{Path: path, Dir: dir})
 		}
@@ -139,7 +137,8 @@ func member(element, path string) string {
 	return "CASE WHEN " + element + ".type = 'object' THEN " + element + ".value ->> '$." + path + "' END"
 }
 
-// editorQueries implements the function of [messagedb.Tables].
+// editorQueries returns the SQL for the conversations and the messages of the editor, as [messagedb.Tables] wants it, and
+// false for other tables. A conversation ("composer") is a JSON object with the ids of its messages ("bubbles").
 func editorQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const composers, valid = "composerData:", "CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) END"
 	sessions = `WITH composers AS MATERIALIZED (SELECT substr(key, length('` + composers + `') + 1) AS id, ` + valid + ` AS data
@@ -163,8 +162,9 @@ func editorQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	return sessions, messages, has("cursorDiskKV", "value") && has("ItemTable", "value")
 }
 
-// agentQueries implements the function of [messagedb.Tables]. The metadata is JSON in hexadecimal digits. The
-// ids of the messages begin the root, in order, as fields of Protocol Buffers: each is 32 bytes after two.
+// agentQueries returns the SQL for the conversation and the messages of a database of cursor-agent, as [messagedb.Tables]
+// wants it, and false for other tables. The metadata is JSON in hexadecimal digits. It names the root, a value that
+// begins with the ids of the messages in order, as fields of Protocol Buffers: two bytes, and 32 of an id.
 func agentQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const about = `about AS MATERIALIZED (SELECT CASE WHEN json_valid(CAST(unhex(value) AS TEXT)) THEN CAST(unhex(value) AS TEXT) END AS data FROM meta WHERE key = '0')`
 	sessions = "WITH " + about + `SELECT data ->> '$.agentId' AS key, NULL AS parent, 0 AS agent, nullif(data ->> '$.name', 'New Agent') AS title, NULL AS dir,

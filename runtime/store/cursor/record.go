@@ -47,17 +47,20 @@ func recordBubble(to *history.Recorder, m *messagedb.Message) {
 	if !jsontext.Decode(m.Data, &b) {
 		to.Totals.Skipped++
 	}
-	at := b.at()
-	switch {
-	case b.Type == 1 && (len(b.Text) > 0 || len(b.Images) > 0 && !jsontext.IsEmpty(b.Images)):
-		to.AddText(transcript.KindUser, at, b.Text)
-	case b.Type == 2:
+	const user, assistant = 1, 2
+	switch at := b.at(); b.Type {
+	case user:
+		hasImages := len(b.Images) > 0 && !jsontext.IsEmpty(b.Images)
+		if len(b.Text) > 0 || hasImages {
+			to.AddText(transcript.KindUser, at, b.Text)
+		}
+	case assistant:
 		to.AddText(transcript.KindReasoning, at, b.Thinking.Text)
 		to.AddText(transcript.KindAssistant, at, b.Text)
 		if b.Tool.Name != "" {
 			b.recordCall(to, at)
 		}
-	case b.Type != 1: // of neither the user nor the assistant
+	default:
 		to.Totals.Skipped++
 	}
 }
@@ -67,15 +70,14 @@ func (b *bubble) recordCall(to *history.Recorder, at time.Time) {
 	t := &b.Tool
 	to.Add(history.Call(at, t.Name, t.ID, history.First(t.RawArgs, t.Params)))
 	failed := t.Status == "error" || t.Status == "cancelled"
-	if len(t.Result) > 0 || failed {
-		e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: t.ID, Failed: failed}
-		var exit int64
-		if e.Text, exit = output(t.Result); len(e.Text) == 0 {
-			e.Text = bytes.ToValidUTF8(t.Error, []byte("\ufffd"))
-		}
-		e.Failed = e.Failed || exit != 0
-		to.Add(e)
+	if len(t.Result) == 0 && !failed {
+		return
 	}
+	text, exit := output(t.Result)
+	if len(text) == 0 {
+		text = bytes.ToValidUTF8(t.Error, []byte("\ufffd"))
+	}
+	to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: t.ID, Failed: failed || exit != 0, Text: text})
 }
 
 // output returns the text in the JSON of a result, or the JSON if there is none, and the exit code of a command.
@@ -131,14 +133,15 @@ func recordMessage(to *history.Recorder, m *messagedb.Message) {
 				e.Text = bytes.ToValidUTF8(p.Result, []byte("\ufffd"))
 			}
 			to.Add(e)
-		case p.Type != "redacted-reasoning" && p.Type != "image" && p.Type != "file": // a part of unknown type; those three have no text
+		case p.Type == "redacted-reasoning" || p.Type == "image" || p.Type == "file": // no text to read
+		default:
 			to.Totals.Skipped++
 		}
 	}
 }
 
-// typed returns what a person typed of a text, and false for a text that cursor-agent adds, which begins with a tag.
-// In most versions there is a tag of its own around what was typed.
+// typed returns the part of a text that a person typed: between the tags that most versions put around it, or else the
+// whole text. It returns false for a text that begins with another tag: cursor-agent wrote it.
 func typed(text []byte) ([]byte, bool) {
 	const begin, end = "<user_query>", "</user_query>"
 	if _, after, ok := bytes.Cut(text, []byte(begin)); ok {

@@ -8,9 +8,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Searched returns the text that is searched: the text of the event; for a call the name of the tool and,
-// on the next line, the arguments, indented and without the escapes in their strings. Kinds without a
-// scope have none.
+// Searched returns the text that is searched: the text of the event; for a call the name of the tool and, on the next
+// line, the arguments, indented and without the escapes in their strings. Kinds without a scope have none.
 func Searched(e *transcript.Event) []byte {
 	if e.Kind.Scope() == 0 {
 		return nil

@@ -11,10 +11,10 @@ import (
 
 // AppendJSON appends an event as a compact JSON object with the keys of JP's events.
 //
-// An event with a recorded object keeps the object's keys in their order, with the text and the
-// arguments of the event. The timestamp stays as recorded; a missing one is null. Of a repeated key
-// the last one is written. A text that is left as stored has "encoding":"base64". That and "turn", the number of
-// the turn, come last, and replace recorded keys of the same name.
+// An event with a recorded object keeps the object's keys in their order, with the text and the arguments of the
+// event. The timestamp stays as recorded; a missing timestamp is null. Of a repeated key the last one is written.
+// The last keys are "encoding", which is "base64" for a text that is left as stored, and "turn", the number of the
+// turn; they replace recorded keys of the same names.
 func AppendJSON(dst []byte, e *transcript.Event, withMetadata bool) []byte {
 	dst = slices.Grow(dst, roomFor(len(e.Text)+len(e.Arguments)))
 	w := writer{event: e, dst: append(dst, '{')}
@@ -72,8 +72,8 @@ func (w *writer) made() {
 	}
 }
 
-// recorded writes the members of the recorded object, except those that AppendJSON adds or leaves out. It begins with a
-// timestamp that is null if none is recorded.
+// recorded writes the members of the recorded object, except those that AppendJSON adds or leaves out. It first writes
+// "timestamp":null if no timestamp is recorded. Texts and arguments are those of the event, which are decoded.
 func (w *writer) recorded(withMetadata bool) {
 	const decoded = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
 	e := w.event

@@ -70,14 +70,13 @@ func (c *Cache) get(key string, files []Stamp) *value {
 	return v
 }
 
-// maxValue is the most bytes of a value.
-const maxValue = 1 << 20
+const maxValue = 1 << 20 // bytes of a value
 
 // Put adds a value that was read from files with these stamps. The stamps were taken before the files were read. A value
 // is not added if it is too large, or if the stamp of a file is not known.
 func (c *Cache) Put(key string, data []byte, files ...Stamp) {
-	isKnown := !slices.ContainsFunc(files, func(s Stamp) bool { return !s.known })
-	if c == nil || !isKnown || len(key)+len(data) > maxValue {
+	hasUnknown := slices.ContainsFunc(files, func(s Stamp) bool { return !s.known })
+	if c == nil || hasUnknown || len(key)+len(data) > maxValue {
 		return
 	}
 	c.once.Do(c.loadSaved)
@@ -95,7 +94,7 @@ func (c *Cache) IsStale() bool {
 	return share*c.added > len(c.used)
 }
 
-// Append appends the values that were returned or added. The files of other values are gone. IsStale then counts from 0.
+// Append appends the values that were returned or added; the files of others are gone. IsStale then counts from 0.
 func (c *Cache) Append(b []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()

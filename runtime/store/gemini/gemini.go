@@ -1,10 +1,9 @@
 // Package gemini reads the conversations that Gemini CLI recorded for a project:
 // sessions and those of their sub-agents, from the chats below its home directory.
 //
-// It never creates, changes or locks a file, and opens only regular files below the
-// directory of projects. A session belongs to a project by the directory that the program
-// notes beside it. Old versions have only a hash of that, which is compared with the hashes
-// of the directories that are asked for.
+// It never creates, changes or locks a file, and opens only regular files below the directory of projects. A session
+// belongs to a project by the directory that the program notes beside it. Old versions have only a hash of that, which
+// is compared with the hashes of the directories that are asked for.
 package gemini
 
 import (
@@ -50,7 +49,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "gemini-", Part: history.IsName, Example: "gemini-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// id returns the id of a sub-agent, or of a session if agent is empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
 const (
@@ -66,8 +64,8 @@ const (
 // sub-agent, in a directory that is named after its session.
 const fileForm = `^([^/]+)/` + chatsDir + `/(?:session-.*-.{8}|(` + history.UUID + `)/([\w-]{1,64}))\.jsonl?$`
 
-// folders returns the working directories of the folders of projects, by their names: a slug or, in old
-// versions, a hash.
+// folders returns the working directories of projects, by the names of their folders. The name of a folder is a slug
+// in the program's list of projects or, in old versions, the hash of the directory.
 func (s *Store) folders() map[string]string {
 	var list struct {
 		Projects map[string]string `json:"projects"`
@@ -123,14 +121,16 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 	})
 }
 
-// List implements [store.Store]. A session that is resumed can leave another file, which is usually
-// empty. Of several files of a session that can be read, the one with the last name is read.
+// List implements [store.Store]. A session that is resumed can leave another file, which is usually empty. Of several
+// files of a session that have events, it lists the last by name.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
 		chosen := map[transcript.ID]*entry{}
 		for _, e := range all {
 			e.ID = id(e.session(), e.agent)
-			if other := chosen[e.ID]; history.IsUUID(e.session()) && e.Meta.Readable && (other == nil || path.Base(other.File) < path.Base(e.File)) {
+			other := chosen[e.ID]
+			isLast := other == nil || path.Base(other.File) < path.Base(e.File)
+			if isLast && e.Meta.Readable && history.IsUUID(e.session()) {
 				chosen[e.ID] = e
 			}
 		}
@@ -159,7 +159,7 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 }
 
 // written returns the only session of the project that was written since this process was started; "" if
-// there are several or none.
+// there are several or none, or a file or a folder cannot be read.
 func (s *Store) written(ctx context.Context, from caller.Caller) (found string) {
 	root, err := s.Store.Open()
 	if err != nil {
@@ -172,7 +172,8 @@ func (s *Store) written(ctx context.Context, from caller.Caller) (found string) 
 			continue // also if it was just deleted
 		}
 		err := history.Peek(ctx, &s.Store, root, e)
-		if session := e.session(); err != nil || session == "" || found != "" && session != found {
+		isSecond := found != "" && found != e.session()
+		if err != nil || e.session() == "" || isSecond {
 			return ""
 		}
 		found = e.session()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ type metadata struct {
 	Unsure bool // the end does not have the time of the last event
 }
 
-// Peek implements [history.Listed].
+// Peek implements [history.Listed] for a log of lines, and for an older file with one object.
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	to := history.Recorder{}
 	m, d := &e.Meta, newDecoder(&to, e.agent != "")
@@ -47,8 +48,8 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	return m.Dir, err
 }
 
-// readObject reads a file with one object. If the end of the object is missing, it returns the messages before
-// the end of the file, and true.
+// readObject returns the record in a file with one object. If the object is cut, the record has only the messages
+// before the end of the file.
 func readObject(f io.ReaderAt, size int64) (r record, cut bool, err error) {
 	data := make([]byte, min(size, jsonl.MaxLine))
 	n, err := f.ReadAt(data, 0)
@@ -63,7 +64,8 @@ func readObject(f io.ReaderAt, size int64) (r record, cut bool, err error) {
 	return r, !whole, nil
 }
 
-// addRecord adds what a record says of its session to the metadata, and its messages to the decoder's recorder.
+// addRecord adds what a record says of its session to the metadata, and its messages to the decoder's recorder. A record
+// that is no change, rewind or message is a header; the first counts, and more follow where a session is resumed.
 func (m *metadata) addRecord(d *decoder, r *record) {
 	list := r.Messages
 	switch {
@@ -74,7 +76,7 @@ func (m *metadata) addRecord(d *decoder, r *record) {
 		m.Unsure = true
 	case r.ID != nil:
 		d.message(r)
-	case m.UUID == "": // the header is repeated where a session is resumed
+	case m.UUID == "":
 		m.UUID = strings.ToLower(r.Session)
 		m.Created, m.Title = r.Start, title(r.Summary)
 		if len(r.Directories) > 0 {
@@ -83,8 +85,8 @@ func (m *metadata) addRecord(d *decoder, r *record) {
 		d.To.Agent = d.To.Agent || r.Kind == "subagent"
 	}
 	last := d.To.Last
-	for _, r := range records(list) {
-		d.message(&r)
+	for _, listed := range records(list) {
+		d.message(&listed)
 	}
 	if r.Set != nil && !last.IsZero() {
 		d.To.Last = last // a list has the time when it was written
@@ -174,15 +176,19 @@ func (p *plan) applyLine(line []byte) bool {
 	return true
 }
 
-// put adds a message, or puts it in the place of the message with its id. That one stays if it is noise or a
-// compaction, or if the new one is of a list and does not change it or has less than it.
+// put adds a message, or replaces the message with the same id. Noise and a compaction stay. A message of a list
+// replaces neither a message of a line of its own, which has more, nor a message with the same content.
 func (p *plan) put(m message) {
 	m.identity = m.record.identity()
 	i, known := p.index[jsontext.String(m.ID)]
-	if !known {
+	if known {
+		old := p.items[i]
+		isBetter := m.own || !old.own && old.identity != m.identity
+		if old.noise || old.compaction || !isBetter {
+			return
+		}
+	} else {
 		i = p.append(&m)
-	} else if old := p.items[i]; old.noise || old.compaction || !m.own && (old.own || old.identity == m.identity) {
-		return
 	}
 	p.items[i] = &m
 	p.copies[m.identity] = append(p.copies[m.identity], i)
@@ -197,10 +203,10 @@ func (p *plan) append(m *message) int {
 	return len(p.items) - 1
 }
 
-// applyList applies a list of messages to the plan. After the summary of what was compressed, messages have new
-// ids, though all of them except the first are copies of earlier ones.
+// applyList applies a list of messages to the plan. own says that the messages have all that is recorded of them. A list
+// after a compression has the summary, the answer of the model, and copies of earlier messages with new ids.
 func (p *plan) applyList(messages jsontext.Raw, own bool) {
-	compressed := false // by the message before
+	compressed := false // the message before is the summary
 	for _, r := range records(messages) {
 		m := message{record: r, own: own}
 		id := jsontext.String(r.ID)
@@ -226,20 +232,19 @@ func (p *plan) applyList(messages jsontext.Raw, own bool) {
 }
 
 // original returns the place of the last message with an identity that has no copy yet, or -1. The message then
-// counts as one that has a copy.
+// counts as one that has a copy. Messages that were dropped, or replaced by another message, do not count.
 func (p *plan) original(identity string) int {
-	for same := p.copies[identity]; len(same) > 0; same = p.copies[identity] {
-		i := same[len(same)-1]
-		p.copies[identity] = same[:len(same)-1]
-		if m := p.items[i]; m.identity == identity && !m.dropped {
-			return i
+	for i, place := range slices.Backward(p.copies[identity]) {
+		p.copies[identity] = p.copies[identity][:i]
+		if m := p.items[place]; m.identity == identity && !m.dropped {
+			return place
 		}
 	}
 	return -1
 }
 
-// identity returns the content of a message in a form that is the same for all forms in which it is
-// recorded.
+// identity returns a text that is equal for messages with the same content, in whatever form they are recorded: the
+// type, the texts, and the ids of calls ("c") and of results ("r").
 func (r *record) identity() string {
 	parts := []string{r.Type}
 	add := func(kind, text string) {

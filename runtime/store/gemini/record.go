@@ -10,8 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// record is a line of a log, a message in it, or a whole session in one object. Its texts can be parts of
-// the line.
+// record is a line of a log, a message in it, or a whole session in one object. Its texts can be parts of the line.
 type record struct {
 	ID       jsontext.Raw `json:"id"` // nil if it is no message
 	Type     string       `json:"type"`
@@ -47,8 +46,7 @@ func records(list jsontext.Raw) []record {
 
 func (r *record) parts() []genai.Part { return genai.Parts(r.Content) }
 
-// snapshotMark begins a summary of compressed messages.
-const snapshotMark = "<state_snapshot>"
+const snapshotMark = "<state_snapshot>" // begins a summary of compressed messages
 
 // isSnapshot reports whether a message is a summary of compressed messages.
 func (r *record) isSnapshot() bool {
@@ -61,7 +59,7 @@ func injected() []string {
 	return []string{"<session_context>", "<hook_context>", snapshotMark, "This is the Gemini CLI. We are setting up the context"}
 }
 
-// isCommand reports whether a message is a command to the program.
+// isCommand reports whether a message is a command to the program: its first text begins with '/' or '?'.
 func (r *record) isCommand() bool {
 	for _, p := range r.parts() {
 		if len(p.Text) > 0 {

@@ -43,7 +43,7 @@ func (s *files) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return history.ListFiles(ctx, &s.Store, scope, find, nil, nil)
 }
 
-// Peek implements [history.Listed].
+// Peek implements [history.Listed]: it reads the metadata of the session, and returns the working directory.
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	to, m := &history.Recorder{}, &e.Meta
 	_, err = jsonl.Peek(ctx, f, size, func() bool { return to.Request == "" }, func(data []byte) {

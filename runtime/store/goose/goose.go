@@ -30,7 +30,7 @@ import (
 // Name is the name of this kind of store.
 const Name = "goose"
 
-// Open returns the store, and false if Goose has recorded nothing. Files are read where there is no database.
+// Open returns the store, and false if Goose has recorded nothing. Old versions have files in place of the database.
 func Open(o store.Options) (store.Store, bool) {
 	base, ok := history.Open(o, Name, Home(o.Env()), "sessions", IDs())
 	path := filepath.Join(base.Dir, "sessions.db")
@@ -57,7 +57,7 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "goose-", Session: history.IsName, Example: "goose-20260501_2"}
 }
 
-// queries implements the function of [messagedb.Tables].
+// queries returns the SQL for the sessions and the messages, as [messagedb.Tables] wants it; false for other tables.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	kind := has.Or("sessions", "session_type", "'user'")
 	title := "coalesce(nullif(" + has.Or("sessions", "name", "NULL") + ", ''), " + has.Or("sessions", "description", "''") + ")"
@@ -91,7 +91,7 @@ type part struct {
 	} `json:"toolResult"`
 }
 
-// record adds the events of a message to a recorder.
+// record adds the events of a message to a recorder: those of calls and answers, or one prompt with texts and pictures.
 func record(to *history.Recorder, m *messagedb.Message) {
 	isForModel := string(jsontext.Get(m.About, "userVisible")) == "false"
 	var prompt [][]byte
@@ -132,7 +132,7 @@ func (p *part) record(to *history.Recorder, at time.Time) {
 	}
 }
 
-// result returns the event of the result of a call. Its text is that of the contents, or of the error without any.
+// result returns the event of the result of a call. Its text is that of the contents, or of the error if there are none.
 func (p *part) result(at time.Time) transcript.Event {
 	r := &p.Result
 	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: p.ID, Failed: r.Status == "error", Text: r.Error}

@@ -46,12 +46,12 @@ func (w *Workspace) Activated() ([]transcript.ID, error) {
 	return ids, nil
 }
 
-// sessionFile returns the name of the file of JP's session of this process, or "" if there is none. JP_SESSION comes
-// first, then the session of the system, then the variables of terminals.
+// sessionFile returns the name of the file of JP's session of this process, or "" if there is none. The variable
+// JP_SESSION comes first, then the session of the system, which "" stands for, then the variables of terminals.
 func sessionFile(getenv func(string) string) string {
 	kind, id := terminalSession()
 	for _, key := range []string{"JP_SESSION", "", "TMUX_PANE", "WEZTERM_PANE", "TERM_SESSION_ID", "ITERM_SESSION_ID"} {
-		if key == "" && id != "" { // the place of the session of the system
+		if key == "" && id != "" {
 			return kind + "-" + id + ".json"
 		}
 		if value := getenv(key); key != "" && value != "" {

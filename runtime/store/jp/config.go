@@ -37,7 +37,8 @@ func (w *Workspace) baseConfig(asked Model) []byte {
 	return append(marshalIndent(base, ""), '\n')
 }
 
-// config returns the configuration for the model.
+// config returns JP's configuration for the model: its id and how its provider is reached. A model without a provider,
+// or with a name that JP does not allow in an id, gets its name, or "unknown", as an alias.
 func (m Model) config() map[string]any {
 	const allowed = idChars + "ABCDEFGHIJKLMNOPQRSTUVWXYZ_.:/~-"
 	if m.Provider == "" || m.Name == "" || strings.Trim(m.Name, allowed) != "" {
@@ -63,8 +64,9 @@ func (w *Workspace) configured() map[string]any {
 		}
 		defer root.Close()
 		data, err := safefile.ReadIn(root, name, maxSize)
+		isInherited := merged["inherit"] != false // a file with inherit = false is the last that counts
 		var file map[string]any
-		if err == nil && merged["inherit"] != false && toml.Unmarshal(data, &file) == nil { // after inherit = false none is merged
+		if err == nil && isInherited && toml.Unmarshal(data, &file) == nil {
 			overlay(merged, file)
 		}
 	}
@@ -91,12 +93,12 @@ func globalConfigDir(getenv func(string) string) string {
 	return history.InSettings(getenv, "jp")
 }
 
-// overlay sets the values of the configuration from in the configuration into. A table in both is merged in the same way.
+// overlay sets the values of the configuration from in the configuration into. A table in both is merged likewise.
 func overlay(into, from map[string]any) {
 	for key, value := range from {
-		table, isTable := into[key].(map[string]any)
-		if inner, ok := value.(map[string]any); ok && isTable {
-			overlay(table, inner)
+		old, wasTable := into[key].(map[string]any)
+		if table, isTable := value.(map[string]any); wasTable && isTable {
+			overlay(old, table)
 		} else {
 			into[key] = value
 		}
@@ -111,7 +113,7 @@ func nested(value any, key ...string) map[string]any {
 	return value.(map[string]any)
 }
 
-// lookUp returns the value under a key, or nil.
+// lookUp returns the value under a key, or nil. A key is the names of tables in one another, and of the value.
 func lookUp(config map[string]any, key ...string) any {
 	var value any = config
 	for _, k := range key {

@@ -58,7 +58,7 @@ func (change Change) apply(m metadata, c transcript.Conversation, now time.Time)
 	if change.Expires != nil {
 		m.setTime("expires_at", *change.Expires)
 	}
-	labels := map[string]*string{}
+	labels := map[string]*string{} // nil removes a label
 	maps.Copy(labels, change.Labels)
 	if change.Hidden != nil {
 		delete(m, "hidden")
@@ -87,7 +87,7 @@ type Edited struct {
 // Edit changes the metadata of a conversation, live or archived. It calls decide, with the lock taken, for the change to
 // make. For a new title it renames the directory, as JP does. It writes no file that is not different.
 func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (e Edited, err error) {
-	err = wr.change(ctx, id, func(tx *transaction, copies []place) error {
+	err = wr.change(ctx, id, func(tx *transaction, copies []place) (err error) {
 		oldTitle := ""
 		e, err = tx.edit(copies, func(m metadata, before transcript.Conversation) error {
 			oldTitle = before.Title
@@ -101,8 +101,8 @@ func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transc
 	return e, err
 }
 
-// edit changes the metadata of a conversation, and writes it to all places of the conversation in their order: once it is
-// in the first place it counts.
+// edit changes the metadata of a conversation, and writes it to all places of the conversation in their order: the
+// change counts once it is in the first place.
 func (tx *transaction) edit(copies []place, change func(metadata, transcript.Conversation) error) (Edited, error) {
 	e, err := tx.edited(copies, change)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 func ParseID(s string) (transcript.ID, error) {
 	rest, prefixed := strings.CutPrefix(s, idPrefix)
 	n, ok := parseDirName(rest)
-	if _, workspace, isNamed := strings.Cut(rest, "-"); prefixed && isNamed {
+	if _, workspace, hasWorkspace := strings.Cut(rest, "-"); prefixed && hasWorkspace {
 		ok = ok && workspace != "" && strings.Trim(workspace, idChars) == ""
 	}
 	if !ok {
@@ -84,7 +84,7 @@ func dirName(n number, title string) string {
 		return id
 	}
 	name := id + "-" + slug
-	if len(title) > maxSlug { // JP compares bytes here
+	if len(title) > maxSlug { // JP compares bytes here, and leaves out the last word, which may be cut
 		name = name[:strings.LastIndexByte(name, '-')]
 	}
 	if len(name) > maxSize {

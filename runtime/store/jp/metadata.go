@@ -94,6 +94,7 @@ func parse(raw []byte, into any, expected string) error {
 // timestamp is a time in metadata.json.
 type timestamp time.Time
 
+// UnmarshalJSON implements [json.Unmarshaler]. Neither null nor an empty text changes the time.
 func (t *timestamp) UnmarshalJSON(raw []byte) error {
 	if string(raw) == "null" || string(raw) == `""` {
 		return nil
@@ -141,7 +142,8 @@ func (m metadata) setLabels(labels map[string]*string) error {
 		}
 		after.set(key, *labels[key])
 	}
-	if delete(m, "labels"); len(after) > 0 {
+	delete(m, "labels")
+	if len(after) > 0 {
 		m.set("labels", after)
 	}
 	return nil

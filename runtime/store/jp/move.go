@@ -51,10 +51,11 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 		if err := tx.lockStage(ctx); err != nil {
 			return err
 		}
-		isShared := copies[0].store == projectStore
-		if changed = local == isShared; !changed {
+		isLocal := copies[0].store == userStore
+		if local == isLocal {
 			return nil
 		}
+		changed = true
 		s, err := tx.stream(copies)
 		if err != nil {
 			return err

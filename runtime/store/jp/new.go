@@ -45,7 +45,7 @@ func (wr *Writer) Create(ctx context.Context, n New) (made transcript.ID, err er
 
 // Labelled returns the conversation with a label, live or archived, that [Writer.Create] made for a time, or "".
 func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value string) (transcript.ID, error) {
-	// Conversations that begin at one time have numbers one after the other. Former versions took later ones.
+	// Conversations of the same time have numbers in a row: down from that of the time, or up in former versions.
 	const most = 1 << 10
 	s, _, err := w.open()
 	if err != nil {
@@ -115,22 +115,21 @@ func (o *ForkOptions) apply(m metadata, source transcript.Conversation, now time
 	return change.apply(m, source, now)
 }
 
-// makeStores makes the directories of conversations. If it fails, the write into the directory returns the error.
+// makeStores makes the directories of conversations. If one cannot be made, writing into it returns the error.
 func (w *Workspace) makeStores() {
-	make := func(root *os.Root, err error) {
+	makeIn := func(root *os.Root, err error) {
 		if err == nil {
 			_ = root.Mkdir(conversationsDir, newDirMode)
 			root.Close()
 		}
 	}
-	make(config.OpenDir(w.root, storageDir, w.getenv))
+	makeIn(config.OpenDir(w.root, storageDir, w.getenv))
 	if w.user != "" {
-		make(safefile.OpenDir(w.user))
+		makeIn(safefile.OpenDir(w.user))
 	}
 }
 
-// stageDir is the directory of a conversation while it is made or deleted.
-const stageDir = ".convtools-new"
+const stageDir = ".convtools-new" // the directory of a conversation while it is made or deleted
 
 // lockStage takes the lock for stageDir and removes the directory if a process was killed while it had the lock.
 func (tx *transaction) lockStage(ctx context.Context) error {
@@ -144,8 +143,8 @@ func (tx *transaction) lockStage(ctx context.Context) error {
 	return tx.err
 }
 
-// freeNumber returns a number that no conversation has, not even one in the trash, and takes its lock. It is that of a time,
-// or the next lower one that is free.
+// freeNumber returns a number that no conversation has, not even one in the trash, and takes its lock: the number of the
+// time at, or the next lower number that is free and that no other process has locked.
 func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, error) {
 	removed, err := tx.trash(ctx)
 	if err != nil {
@@ -153,7 +152,7 @@ func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, er
 	}
 	for n := min(numberAt(at), numberAt(tx.wr.now())-aheadOfJP); ; n-- {
 		err := tx.lock(ctx, lockName(n), 0)
-		if _, isLocked := errors.AsType[*LockedError](err); isLocked { // another process may be making a conversation with this number
+		if _, isLocked := errors.AsType[*LockedError](err); isLocked { // a conversation may be made with it
 			continue
 		}
 		if err != nil {

@@ -35,11 +35,10 @@ const (
 // locality. [metadata.describe] sets the other fields.
 func (s *session) conversation(copies []place) transcript.Conversation {
 	p := copies[0]
-	c := transcript.Conversation{
-		ID: p.number.id(), CreatedAt: p.number.created(), Archived: p.archived, Locality: localityProjected, Dir: s.w.root,
-	}
+	c := transcript.Conversation{ID: p.number.id(), CreatedAt: p.number.created(), Archived: p.archived, Dir: s.w.root}
 	switch {
-	case len(copies) > 1: // in both stores, as c has it
+	case len(copies) > 1: // in both stores
+		c.Locality = localityProjected
 	case p.store == projectStore:
 		c.Locality = localityExternal
 	default:
@@ -93,8 +92,8 @@ func (s *session) problem(p place, kind store.ProblemKind, err error) store.Prob
 }
 
 // group returns the copies of each conversation. A conversation that is live in one store and archived in the other is
-// returned twice, the live one first. If several directories of a store have the same id, as after a crash while a title
-// changed, it uses the one with the newer events, or else the first name.
+// returned twice, first as live. If several directories of a store have the same id, as after a crash while a title
+// changed, it uses the directory with the newest events, or else the first by name; the others are duplicates.
 func (s *session) group(all []place) (groups [][]place, duplicates []store.Problem) {
 	for _, p := range all {
 		last := len(groups) - 1
@@ -123,8 +122,8 @@ func placesOf(id transcript.ID, all []place) []place {
 	return slices.DeleteFunc(slices.Clone(all), func(p place) bool { return p.number != n })
 }
 
-// newestFirst sorts places: archived ones last, then by the latest change of their files, and at equal times the place in
-// the user's store before the place in the project.
+// newestFirst returns places in this order: live before archived ones, then those whose files were changed later, then
+// the place in the user's store before the place in the project.
 func (s *session) newestFirst(places []place, files ...string) []place {
 	if len(places) < 2 {
 		return places

@@ -20,7 +20,7 @@ import (
 // MaxEventsSize is the largest events.json that is read, in bytes.
 const MaxEventsSize = 1 << 30
 
-// List implements [store.Store].
+// List implements [store.Store]. It leaves out a conversation that cannot be used, unless the scope has its id.
 func (w *Workspace) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	s, unopened, err := w.open()
 	if err != nil {
@@ -101,20 +101,20 @@ func (s *session) follow(ctx context.Context, copies []place, do func([]place) e
 	return err
 }
 
-// readConversation returns a conversation with its metadata, which it takes from the cache if it is there. The result is the
-// zero value if the conversation was removed; other errors are problems of the conversation.
+// readConversation returns a conversation with its metadata, from the cache or else from the file. The result is the zero
+// value if the conversation was removed; other errors are problems of the conversation.
 func (s *session) readConversation(ctx context.Context, copies []place) (c store.Conversation) {
 	err := s.follow(ctx, copies, func(now []place) error {
 		stamps := s.stamps(now) // before the metadata is read
 		r := &record{s: s, copies: now, version: filecache.Version(stamps...) + parentOf(now[0].archived)}
 		c = store.Conversation{Conversation: s.conversation(now), Record: r}
-		key, labels := fmt.Sprint(now), "" // labels are JSON
+		key, labels := fmt.Sprint(now), "" // of the cached metadata, with the labels as JSON
 		fields := []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &labels}
 		if filecache.ReadFields(s.w.cache.Get(key, stamps...), fields...) && json.Unmarshal([]byte(labels), &c.Labels) == nil {
 			return nil
 		}
 		_, err := s.readMetadata(now, &c)
-		if data, bad := json.Marshal(c.Labels); cmp.Or(err, bad) == nil && len(c.Problems) == 0 {
+		if data, marshalErr := json.Marshal(c.Labels); cmp.Or(err, marshalErr) == nil && len(c.Problems) == 0 {
 			labels = string(data)
 			s.w.cache.Put(key, filecache.AppendFields(nil, fields...), stamps...)
 		}
@@ -169,7 +169,7 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 		return store.Totals{}, fmt.Errorf("reading the events of %s: %w", r.copies[0].number.id(), err)
 	}
 	totals, err := jpevents.Scan(data, func(e *jpevents.Event) bool {
-		if yield == nil || ctx.Err() != nil { // events are only counted
+		if yield == nil || ctx.Err() != nil { // events are only counted, or reading is cancelled
 			return ctx.Err() == nil
 		}
 		event := e.Decode()
@@ -190,8 +190,8 @@ func (r *record) data(ctx context.Context) (data []byte, err error) {
 	return data, err
 }
 
-// stamps returns the stamps of the files of a conversation that are read, or whose times decide which copy is read: only
-// then base_config.json is one of them.
+// stamps returns the stamps of the files of a conversation that are read. If there are several copies, it includes
+// base_config.json, whose time helps to decide which copy is read.
 func (s *session) stamps(copies []place) (stamps []filecache.Stamp) {
 	for _, p := range copies {
 		for _, name := range files() {

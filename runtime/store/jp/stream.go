@@ -163,26 +163,26 @@ type Cut struct {
 	None        bool // no turns, and only the configuration of what is outside of turns
 }
 
-// chosenEvents returns the events of the chosen turns, byte for byte, and those outside of turns. As in JP, compactions of
-// turns that are left out are left out too. The events in data must not be damaged.
+// chosenEvents returns events.json with the events of the chosen turns, byte for byte, and the events outside of turns. As
+// in JP, it leaves out compactions of turns that are not chosen. The events in data must not be damaged.
 func (t Cut) chosenEvents(data []byte) []byte {
 	chosen := t.turns(data)
-	whole := slices.Index(chosen, false) // how many turns from the first are chosen
-	if whole < 0 && !t.None {
+	firstOut := slices.Index(chosen, false) // the first turn that is not chosen
+	if firstOut < 0 && !t.None {
 		return data
 	}
 	var all []byte
 	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {
-		var copied bool
+		var isChosen bool
 		switch {
 		case e.Kind == transcript.KindCompaction:
-			copied = !t.None && e.CompactedTurns() <= whole
+			isChosen = !t.None && e.CompactedTurns() <= firstOut
 		case e.Kind.Global():
-			copied = !t.None || e.Kind == transcript.KindConfigDelta
+			isChosen = !t.None || e.Kind == transcript.KindConfigDelta
 		default:
-			copied = chosen[e.Turn-1]
+			isChosen = chosen[e.Turn-1]
 		}
-		if copied {
+		if isChosen {
 			all = append(append(all, ",\n  "...), e.Raw...)
 		}
 		return true
@@ -190,23 +190,26 @@ func (t Cut) chosenEvents(data []byte) []byte {
 	if all == nil {
 		return []byte("[]\n")
 	}
-	all[0] = '['
+	all[0] = '[' // in place of the first comma
 	return append(all, "\n]\n"...)
 }
 
-// turns reports for each turn of the events in data whether it is chosen.
+// turns reports for each turn of the events in data whether it is chosen: of the turns that begin between From and Until,
+// the first and the last so many, or all if neither number is given.
 func (t Cut) turns(data []byte) (chosen []bool) {
-	var within []int // the turns between From and Until
+	var within []int // indexes of the turns between From and Until
 	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {
-		if e.Turn > len(chosen) {
-			if at := e.Time(); !t.None && !at.Before(t.From) && (t.Until.IsZero() || at.Before(t.Until)) {
+		if e.Turn > len(chosen) { // the first event of a turn
+			at := e.Time()
+			isWithin := !at.Before(t.From) && (t.Until.IsZero() || at.Before(t.Until))
+			if isWithin && !t.None {
 				within = append(within, len(chosen))
 			}
 			chosen = append(chosen, false)
 		}
 		return true
 	})
-	first, last := len(within), 0 // all of them
+	first, last := len(within), 0
 	if t.First != nil || t.Last != nil {
 		first, last = *cmp.Or(t.First, new(int)), *cmp.Or(t.Last, new(int))
 	}

@@ -37,7 +37,7 @@ func (s *session) trash(ctx context.Context) ([]place, error) {
 		}
 		for _, removal := range removals {
 			dir := path.Join(trashDir, removal.Name())
-			if _, err := removedAt(dir); err == nil && !slices.Contains(parents, dir) { // the others are JP's
+			if _, err := removedAt(dir); err == nil && !slices.Contains(parents, dir) { // JP's removals have other names
 				parents = append(parents, dir, path.Join(dir, archiveDir))
 			}
 		}
@@ -97,7 +97,7 @@ func (wr *Writer) Delete(ctx context.Context, id transcript.ID) error {
 		if len(all) == 0 {
 			return tx.notFound(id)
 		}
-		for _, p := range slices.Backward(tx.newestFirst(all, files()...)) { // as in Remove
+		for _, p := range slices.Backward(tx.newestFirst(all, files()...)) { // after a crash the newest copy, which counts, is left
 			tx.discard(p)
 		}
 		return nil
@@ -126,8 +126,8 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 		if len(removed) == 0 {
 			return tx.notFound(id)
 		}
-		err = about(id, ErrExists)                   // unless a store takes it
-		for _, p := range slices.Backward(removed) { // the last removal of each store
+		err = about(id, ErrExists)                   // unless it is moved into a store below
+		for _, p := range slices.Backward(removed) { // the last removal from each store comes first
 			if slices.ContainsFunc(existing, func(other place) bool { return other.store == p.store }) {
 				continue
 			}

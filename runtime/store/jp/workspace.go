@@ -2,10 +2,9 @@
 // store in the project and one in the user's data directory; a conversation may have a copy in
 // both, and the newer one counts. A [Writer] changes conversations while JP runs.
 //
-// Reading never creates, changes, renames, locks or removes anything. The package never follows a
-// link out of a store, and opens nothing but regular files and directories. What is recorded
-// chooses no path outside of its store, and the files of a project choose none outside of the
-// project, unless its user trusts that.
+// Reading never creates, changes, renames, locks or removes anything. The package never follows a link out of a store,
+// and opens nothing but regular files and directories. What is recorded chooses no path outside of its store, and the
+// files of a project choose none outside of the project, unless its user trusts that.
 package jp
 
 import (
@@ -40,8 +39,7 @@ type Options struct {
 	Cache  func(kind, place string) *filecache.Cache // as in [store.Options]
 }
 
-// Workspace is a JP workspace, as a [store.Store]. It holds no open files and is safe for
-// concurrent use.
+// Workspace is a JP workspace, as a [store.Store]. It holds no open files and is safe for concurrent use.
 type Workspace struct {
 	root   string
 	id     string
@@ -134,8 +132,7 @@ func (w *Workspace) Place() string { return w.root }
 // ParseID implements [store.Store].
 func (w *Workspace) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
 
-// storageDir is the name of the store in a project.
-const storageDir = ".jp"
+const storageDir = ".jp" // the name of the store in a project
 
 // findRoot returns the nearest directory at or above start with a .jp directory, or "".
 func findRoot(start string) string {
@@ -212,7 +209,8 @@ func chooseUserStore(userData, root, id string) (chosen string, others []string)
 			others = append(others, dir)
 			continue
 		}
-		if chosen = dir; filepath.Base(dir) == filepath.Base(root)+"-"+id {
+		chosen = dir
+		if filepath.Base(dir) == filepath.Base(root)+"-"+id {
 			break
 		}
 	}
@@ -227,7 +225,8 @@ func isOf(storage, root string) bool {
 		return false
 	}
 	info, err := os.Stat(root)
-	return err == nil && os.SameFile(recorded, info) || project.New(project.Options{Dir: root}).Has(dir)
+	isSame := err == nil && os.SameFile(recorded, info)
+	return isSame || project.New(project.Options{Dir: root}).Has(dir)
 }
 
 // recordedIn returns the .jp directories that JP has recorded in user's stores, as a link or, in newer versions, in files.

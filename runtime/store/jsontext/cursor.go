@@ -51,7 +51,7 @@ func (c *Cursor) Space() bool {
 	return c.Pos < len(c.Data)
 }
 
-// key moves past the key at c.Pos and its colon, to the value, and returns the key as it is quoted.
+// key moves past the key at c.Pos and its colon, to the value, and returns the key between its quotes, with escapes.
 func (c *Cursor) key() (key []byte, ok bool) {
 	start := c.Pos + 1
 	if c.Data[c.Pos] != '"' || !c.string() {
@@ -89,15 +89,15 @@ func (c *Cursor) Value(depth int) bool {
 		word = word[:end]
 	}
 	ok := isScalar(word)
-	// A word at the end of the data may be cut, and is then no mistake.
-	isCut := c.Pos+len(word) == len(c.Data) && strings.IndexByte("-0123456789tfn", c.Data[c.Pos]) >= 0
-	if ok || isCut {
+	isLast := c.Pos+len(word) == len(c.Data)
+	mayBeCut := isLast && strings.IndexByte("-0123456789tfn", c.Data[c.Pos]) >= 0 // then the end is missing, without a mistake
+	if ok || mayBeCut {
 		c.Pos += len(word)
 	}
 	return ok
 }
 
-// isScalar reports whether a word is a number or a literal.
+// isScalar reports whether a word is a number or a literal. Whole numbers are the most frequent words.
 func isScalar(word []byte) bool {
 	switch string(word) {
 	case "true", "false", "null":
@@ -110,9 +110,8 @@ func isScalar(word []byte) bool {
 	return json.Valid(word)
 }
 
-// Values moves past the array or object at c.Pos, which is inside depth others. It calls see for each
-// value in it, with its key as it is quoted, or with a nil key in an array, until see returns false;
-// then Values fails. see can be nil.
+// Values moves past the array or object at c.Pos, which is inside depth others. It calls see, if not nil, for each value
+// in it, with the text between the quotes of its key, nil in an array. Values fails as soon as see returns false.
 func (c *Cursor) Values(depth int, see func(key, value []byte) bool) bool {
 	opening := c.Data[c.Pos]
 	closing := opening + 2 // '{' and '}', '[' and ']' are two apart
@@ -134,7 +133,8 @@ func (c *Cursor) Values(depth int, see func(key, value []byte) bool) bool {
 			key, ok = c.key()
 		}
 		start := c.Pos
-		if !ok || !c.Value(depth+1) || see != nil && !see(key, c.Data[start:c.Pos]) || !c.Space() {
+		goesOn := ok && c.Value(depth+1) && (see == nil || see(key, c.Data[start:c.Pos]))
+		if !goesOn || !c.Space() {
 			return false
 		}
 		b := c.Data[c.Pos]
@@ -160,12 +160,12 @@ func stringEnd(data []byte, open int) int {
 			return -1
 		}
 		quote := i + n
-		slashes := quote
-		for data[slashes-1] == '\\' { // the opening quote ends the loop
-			slashes--
+		firstSlash := quote              // of the backslashes before the quote
+		for data[firstSlash-1] == '\\' { // the opening quote ends the loop
+			firstSlash--
 		}
 		i = quote + 1
-		if (quote-slashes)%2 == 0 {
+		if isEscaped := (quote-firstSlash)%2 == 1; !isEscaped {
 			return i
 		}
 	}

@@ -41,24 +41,25 @@ func Parse[T any](data []byte) (object T, ok bool) {
 // memory of its text.
 const maxElements = 1 << 20
 
-// Parts decodes an array of objects and texts, or one object or text alone. text returns the part for a
+// Parts decodes an array of objects and texts, or one object or text alone. The function text returns the part for a
 // text. Of an array it decodes the first 1,048,576.
 func Parts[T any](raw Raw, text func(text []byte) T) []T {
 	var parts []T
 	add := func(raw []byte) {
-		var part T
-		if quoted, ok := Unquote(raw); ok {
-			part = text(Unescape(quoted))
-		} else if len(raw) == 0 || raw[0] != '{' {
-			return
-		} else {
+		quoted, isText := Unquote(raw)
+		switch {
+		case isText:
+			parts = append(parts, text(Unescape(quoted)))
+		case len(raw) > 0 && raw[0] == '{':
+			var part T
 			Decode(raw, &part)
+			parts = append(parts, part)
 		}
-		parts = append(parts, part)
 	}
 	add(raw) // one object or text alone; of an array it adds nothing
 	for element := range Elements(raw) {
-		if add(element); len(parts) == maxElements {
+		add(element)
+		if len(parts) == maxElements {
 			break
 		}
 	}
@@ -120,7 +121,8 @@ func decodeComposite(raw Raw, v reflect.Value) {
 	case reflect.Slice:
 		for element := range Elements(raw) {
 			v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
-			if decodeValue(element, v.Index(v.Len()-1)); v.Len() == maxElements {
+			decodeValue(element, v.Index(v.Len()-1))
+			if v.Len() == maxElements {
 				break
 			}
 		}

@@ -44,8 +44,7 @@ func Get(raw []byte, key string) (value []byte) {
 	return value
 }
 
-// Unquote returns the text between the quotes of a JSON string, with its escapes, and false for any other
-// value.
+// Unquote returns the text between the quotes of a JSON string, with its escapes, and false for any other value.
 func Unquote(raw []byte) ([]byte, bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil, false

@@ -12,7 +12,7 @@ type Writer struct {
 	Text func(dst, raw []byte) []byte
 }
 
-// Append appends the value raw.
+// Append appends the JSON value raw, without white space or indented, and with its strings as the writer says.
 func (w *Writer) Append(dst, raw []byte) []byte {
 	depth := 0
 	for i := skipSpace(raw, 0); i < len(raw); i = skipSpace(raw, i) {
@@ -37,7 +37,8 @@ func (w *Writer) Append(dst, raw []byte) []byte {
 		case ',':
 			dst = w.newline(append(dst, b), depth)
 		case ':':
-			if dst = append(dst, b); w.Indent {
+			dst = append(dst, b)
+			if w.Indent {
 				dst = append(dst, ' ')
 			}
 		default:
@@ -62,8 +63,10 @@ func (w *Writer) newline(dst []byte, depth int) []byte {
 // text appends the string at raw[open], which can be a key, and returns the index after it.
 func (w *Writer) text(dst, raw []byte, open int) ([]byte, int) {
 	end := stringEnd(raw, open)
+	next := skipSpace(raw, end)
+	isKey := next < len(raw) && raw[next] == ':'
 	change := w.Text
-	if next := skipSpace(raw, end); change == nil || next < len(raw) && raw[next] == ':' {
+	if change == nil || isKey {
 		change = transcript.AppendUnescaped
 	}
 	dst = append(dst, '"')

@@ -150,8 +150,8 @@ func recordAnswer(to *history.Recorder, m *message, p *part) {
 	}
 }
 
-// result returns the event of the result of a call. Its text is the answers of the user, if there are any, or the error,
-// or the output. A shell command that failed has no error, but an exit code.
+// result returns the event of the result of a call. Its text is the answers of the user, if there are any, or else the
+// error, or else the output. A shell command that failed has no error, but an exit code.
 func (s *state) result(m *message, callID string) transcript.Event {
 	e := transcript.Event{Kind: transcript.KindToolResult, Time: history.Moment(cmp.Or(s.Time.End, s.Time.Start, m.created)), CallID: callID, Text: s.Output}
 	e.Failed = s.Status == "error" || s.Metadata.Exit != 0

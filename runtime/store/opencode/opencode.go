@@ -56,7 +56,8 @@ func (p Program) Open(o store.Options) (*Store, bool) {
 		return nil, false
 	}
 	if path := s.Getenv(p.variable() + "_DB"); o.Home == "" && path != "" && path != ":memory:" {
-		if s.moved = filepath.Clean(path); !filepath.IsAbs(path) {
+		s.moved = filepath.Clean(path)
+		if !filepath.IsAbs(path) {
 			s.moved = filepath.Join(s.Dir, path)
 		}
 	}
@@ -64,14 +65,13 @@ func (p Program) Open(o store.Options) (*Store, bool) {
 	return s, len(databases) > 0 || err != nil || store.IsThere(filepath.Join(s.Dir, treeDir))
 }
 
-// Home returns the directory of the program, or "" if the environment does not name it. It is the same on
-// all systems.
+// Home returns the directory of the program, or "" if the environment does not name it. It is the same on all systems.
 func (p Program) Home(getenv func(string) string) string {
 	return cmp.Or(history.Under(getenv("XDG_DATA_HOME"), string(p)), history.InHome(getenv, ".local", "share", string(p)))
 }
 
-// databases returns the paths of the databases: of several with a session, the first is read. A database
-// of another release channel has the channel in its name. The error is that of reading the home.
+// databases returns the paths of the databases: that of the environment, that of the home, and those of other release
+// channels, which have the channel in their names. The error is that of reading the home.
 func (s *Store) databases() (paths []string, err error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,15 +85,15 @@ func (s *Store) databases() (paths []string, err error) {
 	}
 	for _, path := range all {
 		info, err := os.Stat(path)
-		isThere := err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
-		if isThere && !slices.Contains(paths, path) {
+		isMissing, isDir := errors.Is(err, fs.ErrNotExist), err == nil && info.IsDir()
+		if !isMissing && !isDir && !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
 	}
 	return paths, err
 }
 
-// IDs returns the form of ids: the id of a session, of opencode also without the prefix.
+// IDs returns the form of ids: the id of a session. An id of opencode is valid without the prefix too.
 func (p Program) IDs() *history.IDs {
 	prefix := string(p) + "-"
 	ids := &history.IDs{Prefix: prefix, Session: isSession, Example: prefix + "ses_e002d05cfffe2zEdz416bNOdYv"}
@@ -121,8 +121,7 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 	return c
 }
 
-// calling returns the session in which a call runs; "" if there is none, or if several make the same
-// call.
+// calling returns the session in which a call runs; "" if there is none, or if the same call runs in several.
 func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 	sources, l := s.open()
 	defer l.Close()
@@ -130,10 +129,10 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 	for _, src := range sources {
 		d, ok := src.(*database)
 		if !ok {
-			continue // it is not known that versions with trees record calls in time
+			continue // versions with trees may not record a call before they make it
 		}
-		parts, _ := d.latest(ctx) // without them nothing is known
-		for _, p := range parts {
+		parts, _ := d.latest(ctx) // none after an error
+		for _, p := range parts { // the id of each is that of its session
 			if isSession(p.id) && p.isRunning(from) {
 				if found != "" && found != p.id {
 					return ""

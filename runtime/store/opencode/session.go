@@ -33,14 +33,12 @@ type info struct {
 
 func (i *info) archived() bool { return i.Time.Archived != 0 }
 
-// forkMark is in the title of a fork, before its number.
-const forkMark = " (fork #"
+const forkMark = " (fork #" // in the title of a fork, before its number
 
-// origin returns the session of all from which this one was forked; nil if it is no fork. opencode records no
-// link. A fork begins with copies of messages, with the same times, and its title is that of the other session
-// with the next number. If no other session has such a title, since it was changed, the first session with
-// these messages counts.
-func (i *info) origin(all []*info) (from *info) {
+// origin returns the session of all from which this one was forked; nil if it is no fork. opencode records no link. A
+// fork begins with copies of messages, with the same times, and its title is that of its origin with the next number.
+// Of several earlier sessions with these messages, the first with the title counts or, if none has it, the first.
+func (i *info) origin(all []*info) *info {
 	title, count, isFork := strings.Cut(i.Title, forkMark)
 	if !isFork || i.Begun == 0 || i.Begun >= i.Time.Created { // copies are older than the fork
 		return nil
@@ -48,18 +46,16 @@ func (i *info) origin(all []*info) (from *info) {
 	if n, _ := strconv.Atoi(strings.TrimSuffix(count, ")")); n > 1 {
 		title = fmt.Sprintf("%s (fork #%d)", title, n-1)
 	}
-	for _, other := range all {
-		if other.Begun != i.Begun || other.Time.Created >= i.Time.Created {
-			continue
-		}
-		if from == nil || cmp.Or(history.CompareBool(other.Title != title, from.Title != title), cmp.Compare(other.Time.Created, from.Time.Created)) < 0 {
-			from = other
-		}
+	earlier := slices.DeleteFunc(slices.Clone(all), func(o *info) bool { return o.Begun != i.Begun || o.Time.Created >= i.Time.Created })
+	if len(earlier) == 0 {
+		return nil
 	}
-	return from
+	return slices.MinFunc(earlier, func(a, b *info) int {
+		return cmp.Or(history.CompareBool(a.Title != title, b.Title != title), cmp.Compare(a.Time.Created, b.Time.Created))
+	})
 }
 
-// open returns the open sources, and a listing without conversations that releases them.
+// open returns the sources, and an empty listing that releases them when it is closed.
 func (s *Store) open() (sources []source, l *store.Listing) {
 	l = &store.Listing{Release: func() {
 		for _, src := range sources {
@@ -81,14 +77,14 @@ func (s *Store) open() (sources []source, l *store.Listing) {
 }
 
 // sessions returns the sessions of the project, and adds the problems of reading them to the listing. A session in
-// several sources is read from the first. The error is that of a source if none could be read.
+// several sources is read from the first. If no source could be read, the error is that of the first problem.
 func (s *Store) sessions(ctx context.Context, sources []source, l *store.Listing) (found []*info, err error) {
 	seen := map[string]bool{}
 	read := 0
 	for _, src := range sources {
-		infos, problems, err := src.sessions(ctx, "")
-		if err != nil {
-			problems = append(problems, history.Problem("", store.Unreadable, src.path(), err))
+		infos, problems, unread := src.sessions(ctx, "")
+		if unread != nil {
+			problems = append(problems, history.Problem("", store.Unreadable, src.path(), unread))
 		} else {
 			read++
 		}
@@ -124,13 +120,15 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return l, nil
 }
 
-// conversation returns the list's entry for a session. all are the sessions of the project, with this one.
+// conversation returns the list's entry for the session i; all are those of the project. A default title counts as none.
 func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
 	from := i.origin(all)
-	c := &conversation{s, i, from != nil && (i.archived() || !from.archived())}
+	isFork := from != nil && (i.archived() || !from.archived())
+	c := &conversation{s, i, isFork}
 	meta := history.Session{Title: i.Title, Dir: i.Dir, Created: history.Moment(i.Time.Created)}
 	if isDefaultTitle(i.Title) {
-		if meta.Request = c.request(ctx); meta.Request != "" {
+		meta.Request = c.request(ctx)
+		if meta.Request != "" {
 			meta.Title = ""
 		}
 	}
@@ -196,9 +194,8 @@ func (c *conversation) request(ctx context.Context) string {
 	return to.Request
 }
 
-// record adds the events of the session to a recorder.
+// record adds the events of the session to a recorder, without those that the user has undone since it was listed.
 func (c *conversation) record(ctx context.Context, to *history.Recorder) error {
-	// The user may have undone messages since the session was listed.
 	found, problems, err := c.source.sessions(ctx, c.session)
 	switch {
 	case err != nil:
@@ -208,16 +205,16 @@ func (c *conversation) record(ctx context.Context, to *history.Recorder) error {
 	case len(found) == 0:
 		return c.notFound()
 	}
-	c = &conversation{c.store, found[0], c.isFork}
-	messages, err := c.messages(ctx)
+	now := &conversation{c.store, found[0], c.isFork}
+	messages, err := now.messages(ctx)
 	for i := 0; i < len(messages) && err == nil && !to.Stopped; i++ {
-		to.Copied = c.isFork && messages[i].created < c.Time.Created
-		err = c.recordMessage(ctx, to, &messages[i])
+		to.Copied = now.isFork && messages[i].created < now.Time.Created
+		err = now.recordMessage(ctx, to, &messages[i])
 	}
 	return err
 }
 
-// recordMessage adds the events of a message to a recorder; a summary has none.
+// recordMessage adds the events of a message to a recorder, without parts that were undone; a summary has none.
 func (c *conversation) recordMessage(ctx context.Context, to *history.Recorder, m *message) error {
 	to.Agent, to.Inquiry = c.Parent != "", "question"
 	if m.Summary {
@@ -240,36 +237,36 @@ func (c *conversation) recordMessage(ctx context.Context, to *history.Recorder, 
 	return nil
 }
 
-// messages returns the messages that are not undone, in the order in which a reader needs them: each message of the user
-// is followed by its answers.
+// messages returns the messages that are not undone, in the order in which a reader needs them: each prompt, which is a
+// message of the user, is followed by its answers.
 func (c *conversation) messages(ctx context.Context) (messages []message, err error) {
 	err = c.source.each(ctx, messageTable, c.session, func() { messages = nil }, func(id string, created int64, data []byte) {
 		messages = append(messages, newMessage(id, created, data))
 	})
 	slices.SortStableFunc(messages, func(a, b message) int { return cmp.Compare(a.created, b.created) })
 	if i := slices.IndexFunc(messages, func(m message) bool { return m.id == c.Revert.Message }); i >= 0 {
-		if c.Revert.Part != "" {
+		if c.Revert.Part != "" { // only a part of the message is undone
 			i++
 		}
 		messages = messages[:i]
 	}
-	place := map[string]int{} // of the messages of the user
+	prompts := map[string]int{} // indexes of the prompts
 	for i, m := range messages {
 		if m.Role == "user" {
-			place[m.id] = i
+			prompts[m.id] = i
 		}
 	}
 	for i := range messages {
 		m := &messages[i]
-		m.place = 2 * i
-		prompt, isAnswer := place[m.Parent]
+		m.place = 2 * i // the places of answers to a prompt at 2 * i are 2 * i + 1
+		prompt, isAnswer := prompts[m.Parent]
 		switch {
-		case m.Role == "user": // it stays in its place
-		case isAnswer: // after its prompt, and before the next message
+		case m.Role == "user":
+		case isAnswer:
 			m.place = 2*prompt + 1
 			messages[prompt].isCompaction = messages[prompt].isCompaction || m.Summary && !m.failed()
-		case i > 0: // after the message before, among its answers
-			m.place = messages[i-1].place | 1
+		case i > 0: // it belongs to the prompt of the message before
+			m.place = messages[i-1].place | 1 // from 2 * n or 2 * n + 1 to 2 * n + 1
 		}
 	}
 	slices.SortStableFunc(messages, func(a, b message) int { return a.place - b.place })

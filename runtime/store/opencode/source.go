@@ -46,7 +46,7 @@ type database struct {
 	file string
 }
 
-// newDatabase returns a database with one user.
+// newDatabase returns a database that is opened at its first use. The caller is a user of it until Release.
 func newDatabase(path string) *database {
 	d := &database{file: path}
 	d.Open = func(ctx context.Context) (*sqlitefile.DB, error) { return sqlitefile.Open(ctx, path) }
@@ -64,9 +64,9 @@ func (d *database) query(ctx context.Context, reset func(), row func(*sql.Rows) 
 	})
 }
 
-// maxText is the largest number of characters that are read of a text outside of parts.
-const maxText = 64 << 10
+const maxText = 64 << 10 // characters that are read of a text outside of parts
 
+// sessions implements source. It selects the columns as one JSON object, whose keys are those of files of sessions.
 func (d *database) sessions(ctx context.Context, session string) (all []*info, _ []store.Problem, err error) {
 	text := func(column string) string { return fmt.Sprintf("substr(CAST(%s AS TEXT), 1, %d)", column, maxText) }
 	err = d.query(ctx, func() { all = nil }, func(rows *sql.Rows) error {
@@ -87,6 +87,7 @@ func (d *database) sessions(ctx context.Context, session string) (all []*info, _
 	return all, nil, err
 }
 
+// each implements source.
 func (d *database) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
 	columns := fmt.Sprintf("CAST(time_created AS INTEGER), substr(CAST(data AS TEXT), 1, %d) FROM message WHERE session_id", maxText)
 	if table == partTable {
@@ -153,11 +154,9 @@ func (t *tree) withRoot(ctx context.Context, do func(root *history.Root) error) 
 	return cmp.Or(do(root), ctx.Err())
 }
 
-// idOf returns the id in the name of a file.
 func idOf(file string) string { return strings.TrimSuffix(path.Base(file), extension) }
 
-// files returns the files of the messages of a session, or of the parts of a message, in the order of
-// their ids.
+// files returns the files of the messages of a session, or of the parts of a message, in the order of their ids.
 func files(root *history.Root, table, of string) (found []string, err error) {
 	dir := path.Join(table, of)
 	entries, err := root.ReadDir(dir)
@@ -172,6 +171,7 @@ func files(root *history.Root, table, of string) (found []string, err error) {
 	return found, err
 }
 
+// each implements source: of is the id of the session or the message. A file that cannot be read counts as damaged.
 func (t *tree) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
 	reset()
 	return t.withRoot(ctx, func(root *history.Root) error {
@@ -179,7 +179,7 @@ func (t *tree) each(ctx context.Context, table, of string, reset func(), row fun
 		for i := 0; i < len(found) && ctx.Err() == nil; i++ {
 			data, failed := root.ReadFile(found[i], maxData)
 			if _, isLarge := errors.AsType[*safefile.TooLargeError](failed); failed != nil && !isLarge {
-				data = []byte{} // which counts as damaged
+				data = []byte{} // for a damaged one; nil is for one that is too large
 			}
 			row(idOf(found[i]), 0, data)
 		}
@@ -187,13 +187,15 @@ func (t *tree) each(ctx context.Context, table, of string, reset func(), row fun
 	})
 }
 
+// sessions implements source. A file of a session that cannot be read is a problem.
 func (t *tree) sessions(ctx context.Context, session string) (all []*info, problems []store.Problem, err error) {
 	err = t.withRoot(ctx, func(root *history.Root) error {
 		found, unread := t.Walk(root, sessionTable, func(dir string) bool { return path.Dir(dir) == sessionTable })
 		problems = unread
 		for _, file := range found {
 			id := idOf(file)
-			if !strings.HasSuffix(file, extension) || !isSession(id) || session != "" && session != id {
+			isWanted := session == "" || session == id
+			if !isWanted || !strings.HasSuffix(file, extension) || !isSession(id) {
 				continue
 			}
 			i, failed := t.info(root, file)
@@ -230,8 +232,7 @@ func (t *tree) info(root *history.Root, file string) (*info, error) {
 	return i, nil
 }
 
-// version returns the number of the files of a session and the latest time of their changes; "" if there is no such
-// session.
+// version implements source: it is the number of the files of a session, and the latest time of their changes.
 func (t *tree) version(ctx context.Context, session string) (version string, err error) {
 	found, _, err := t.sessions(ctx, session)
 	if err != nil || len(found) == 0 {

@@ -24,11 +24,10 @@ func stateDirs(getenv func(string) string) (dirs []string) {
 	if dir := getenv("OPENCLAW_STATE_DIR"); dir != "" {
 		return []string{dir}
 	}
-	const usual, profile = ".openclaw", ".openclaw-" // which the name of the profile follows
 	home := cmp.Or(getenv("OPENCLAW_HOME"), config.Home(getenv))
-	entries, _ := os.ReadDir(home) // the environment need not name one
+	entries, _ := os.ReadDir(home) // the environment need not name a home
 	for _, e := range entries {
-		if e.Name() == usual || strings.HasPrefix(e.Name(), profile) {
+		if e.Name() == ".openclaw" || strings.HasPrefix(e.Name(), ".openclaw-") { // the name of a profile follows
 			dirs = append(dirs, filepath.Join(home, e.Name()))
 		}
 	}
@@ -48,8 +47,8 @@ func (s *Store) Place() string {
 	return s.database()
 }
 
-// addDatabase adds the sessions in the database to a list of those in files, and removes those that are in both from
-// the files'. The scope is that of the files. A database that cannot be read is a problem.
+// addDatabase returns a listing of the sessions in the database, and of those in files that are not in the database. scope
+// is that of the files. A database that cannot be read is a problem of the listing.
 func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store.Listing) (*store.Listing, error) {
 	path := s.database()
 	databases := func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{{Path: path}}, nil }
@@ -77,8 +76,8 @@ func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store
 	return l, nil
 }
 
-// queries implements the function of [messagedb.Tables]. A session is a window of a node. After some resets, and when the
-// user goes back, the node gets its next window, which has the same title.
+// queries returns the SQL for [messagedb.Tables], and false for other tables. A session is a window of a node. After
+// some resets, and when the user goes back, the node gets its next window, which has the same title.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const (
 		tables = "session_windows AS w JOIN session_nodes AS n USING (session_key)"
@@ -110,14 +109,14 @@ func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 		has("transcript_event_identities", "event_id")
 }
 
-// recordRow adds the events of a row of a database to a recorder. Its role is 1 if its data is compressed, and it has
-// 1 about itself if it is a copy.
+// recordRow adds the events of a row of a database to a recorder. The role of a row is 1 if the data is compressed, and
+// About is 1 if the row is a copy.
 func recordRow(to *history.Recorder, m *messagedb.Message) {
-	const most = 4 << 20 // bytes, which OpenClaw does not exceed either
+	const most = 4 << 20 // bytes; OpenClaw has the same limit
 	if m.Role == "1" {
 		m.Data = messagedb.Decompress(m.Data, most)
 	}
-	r, _ := jsontext.Parse[record](m.Data) // one that is damaged has no type
+	r, _ := jsontext.Parse[record](m.Data) // damaged data has no type, and counts as skipped
 	to.Copied = string(m.About) == "1"
 	r.record(to)
 }

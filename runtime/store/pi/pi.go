@@ -39,8 +39,7 @@ const Name = "pi"
 // AgentLabel is the label of a conversation of OpenClaw. Its value is the name of the agent.
 const AgentLabel = "openclaw"
 
-// agents is the name of the directory with the directories of OpenClaw's agents.
-const agents = "agents"
+const agents = "agents" // the directory with the directories of OpenClaw's agents
 
 // Store has the conversations of a project. It implements [store.Store].
 type Store struct{ history.Store }
@@ -81,7 +80,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "pi-", Session: history.IsName, Example: "pi-01a222da-0370-71dd-8a38-87fed5ea4df5"}
 }
 
-// id returns the id of a session.
 func id(session string) transcript.ID { return IDs().ID(session, "") }
 
 // entry is the file of a session.
@@ -97,18 +95,18 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 	})
 }
 
-// sessionIn returns the id of the session in the name of a file: pi's begin with the time, OpenClaw's do not. It
+// sessionIn returns the id of the session in the name of a file. pi puts the time before the id, OpenClaw does not. It
 // returns "" for other files, such as a trace of the same session.
 func sessionIn(file string) string {
-	const form = "2026-11-28T15-50-42-801Z_" // an example of the time; all have its length
+	const form = "2026-11-28T15-50-42-801Z_" // an example of the time: all have T, Z_ and their end at the same places
 	session, isLog := strings.CutSuffix(path.Base(file), ".jsonl")
 	if len(session) > len(form) && session[10] == 'T' && session[23:25] == "Z_" {
 		session = session[len(form):]
 	}
-	if !isLog || !history.IsName(session) {
-		return ""
+	if isLog && history.IsName(session) {
+		return session
 	}
-	return session
+	return ""
 }
 
 // List implements [store.Store]. A session in the database is not read from a file.
@@ -121,7 +119,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		}
 	}
 	l, err := s.addDatabase(ctx, scope, files)
-	if agent := filepath.Dir(s.Dir); err == nil && filepath.Base(filepath.Dir(agent)) == agents {
+	if agent := filepath.Dir(s.Dir); err == nil && filepath.Base(filepath.Dir(agent)) == agents { // of OpenClaw
 		for i := range l.Conversations {
 			l.Conversations[i].Labels = map[string]string{AgentLabel: filepath.Base(agent)}
 		}

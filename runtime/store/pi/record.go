@@ -21,7 +21,6 @@ type record struct {
 	At      time.Time `json:"timestamp"`
 	Message message   `json:"message"`
 	Name    *string   `json:"name"` // of the session, in a record about it
-
 	// Of the first line.
 	Dir    string `json:"cwd"`
 	Origin string `json:"parentSession"` // a path
@@ -54,7 +53,7 @@ type part struct {
 	Arguments jsontext.Raw `json:"arguments"`
 }
 
-// Peek implements [history.Listed].
+// Peek implements [history.Listed]: it reads the metadata of the session, and returns the working directory.
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, &history.Recorder{}
 	wanted := func() bool { return to.Request == "" }
@@ -89,7 +88,7 @@ func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Reco
 	return err
 }
 
-// record adds the events of the record to a recorder.
+// record adds the events of the record to a recorder. Most known types have nothing that was said.
 func (r *record) record(to *history.Recorder) {
 	switch r.Type {
 	case "message":
@@ -106,7 +105,8 @@ func (r *record) record(to *history.Recorder) {
 func (r *record) recordMessage(to *history.Recorder) {
 	switch m := &r.Message; m.Role {
 	case "user":
-		if isOther := m.Provenance.Kind == "internal_system" || m.Provenance.Kind == "inter_session"; !isOther || to.Agent {
+		byProgram := m.Provenance.Kind == "internal_system" || m.Provenance.Kind == "inter_session"
+		if to.Agent || !byProgram { // a task of a sub-agent counts as its prompt
 			to.AddText(transcript.KindUser, r.At, withoutContext(m.text()))
 		}
 	case "assistant":

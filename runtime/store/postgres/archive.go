@@ -28,8 +28,8 @@ func (s *server) connect(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
-// openArchive opens the database for reading. The error is that of the connection, or says that the schema of the
-// database is not a known one.
+// openArchive opens the database for reading. The error is that of the connection, or that of [archive.CheckVersion] if
+// the schema of the database is not the known one.
 func (s *server) openArchive(ctx context.Context) (*sqlitefile.DB, error) {
 	db, err := s.connect(ctx)
 	if err != nil {
@@ -43,8 +43,7 @@ func (s *server) openArchive(ctx context.Context) (*sqlitefile.DB, error) {
 	return &sqlitefile.DB{DB: db, Failure: failure}, nil
 }
 
-// queries returns the queries. Each asks for the rows of the owner, for roles that are exempt from row-level
-// security.
+// queries returns the queries. Each asks for the owner's rows only: a role can be exempt from row-level security.
 func queries(context.Context, *sqlitefile.DB) (*messagedb.Queries, error) {
 	return &messagedb.Queries{
 		Conversations: "SELECT " + archive.Columns + " FROM convtools.conversations WHERE owner = session_user::text",
@@ -71,8 +70,8 @@ func (s *server) version(ctx context.Context) (string, error) {
 // in another order would wait for each other.
 const ownerLock, schemaLock = "636f6e76", "636f6e76746f6f6c"
 
-// Create opens the archive of the role in a URL for writing, and makes it if it does not exist. A dry writer
-// only returns the outcomes.
+// Create opens the archive of the role in a URL for writing, and makes it if it does not exist. A dry writer makes and
+// writes nothing: it only returns the outcomes that writing would have.
 func Create(ctx context.Context, url string, dry bool) (*archive.Writer, error) {
 	s := parse(url)
 	db, err := s.connect(ctx)
@@ -96,8 +95,8 @@ func Create(ctx context.Context, url string, dry bool) (*archive.Writer, error) 
 	}, dry)
 }
 
-// addMessages adds the messages of a conversation, many with one statement, whose arguments are the columns of the
-// table: that takes the server as long as a statement for one row.
+// addMessages adds the messages of the conversation with an id, up to 2000 with one statement. The arguments of a
+// statement are arrays, one for each column: many rows take the server as long as one.
 func addMessages(ctx context.Context, tx *sql.Tx, id int64, messages []archive.Message) error {
 	const most, mostBytes = 2000, 2 << 20
 	for next := 0; next < len(messages); {
@@ -124,14 +123,12 @@ func addMessages(ctx context.Context, tx *sql.Tx, id int64, messages []archive.M
 	return nil
 }
 
-// schemaVersion is the version of the schema.
 const schemaVersion = 2
 
 // schema makes the tables. The version is in the table "schema".
 //
-// Every role that can connect to the database can keep conversations in it. The owner of a row is the role
-// that logged in, whatever it has set since. Recorded texts are bytes: a text of PostgreSQL cannot
-// hold NUL.
+// Every role that can connect to the database can keep conversations in it. The owner of a row is the role that logged
+// in, whatever it has set since. Recorded texts are bytes: a text of PostgreSQL cannot hold NUL.
 //
 // The owner is the last column of keys: before the server has counted the rows of a table, it can look up a
 // key that begins with the owner by reading all of his rows.

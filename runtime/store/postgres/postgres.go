@@ -26,8 +26,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 )
 
-// URL returns the URL of the archive in the environment, or "" if the first variable that is set names
-// no server.
+// URL returns the URL of the archive in the environment, or "" if the first variable that is set names no server.
 func URL(getenv func(string) string) string {
 	for _, variable := range chatgpt.Variables() {
 		if value := strings.TrimSpace(getenv(variable)); value != "" {
@@ -117,8 +116,8 @@ func (e *Error) ForModel() string {
 	return fmt.Sprintf("the server has refused it (SQLSTATE %s)", e.Code)
 }
 
-// failure returns the error of the context if that is done, or else an error in place of err that has no part of
-// the URL: errors of the driver have.
+// failure returns the error of the context if that is done, or else err or an [*Error] in its place: errors of the driver
+// can have parts of the URL.
 func failure(ctx context.Context, err error) error {
 	var known *Error
 	var other *archive.VersionError
@@ -134,7 +133,7 @@ func failure(ctx context.Context, err error) error {
 		return err
 	case errors.As(err, &answer):
 		return &Error{Code: answer.Code, Reason: answer.Message}
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout():
 		return &Error{Reason: "the server does not answer"}
 	case errors.As(err, &network):
 		return &Error{Reason: "the server cannot be reached: " + network.Err.Error()}

@@ -25,7 +25,8 @@ func (p place) isOfProject(other place) bool {
 	return same(p.common, other.common) && (p.common != "" || same(p.root, other.root))
 }
 
-// identify returns what is known of a directory.
+// identify returns the root and the repository of a directory: those of the nearest directory, at it or above, with .git
+// or .jp. Without one the directory is its own root.
 func identify(dir string) place {
 	for d := range upwards(dir) {
 		git := filepath.Join(d, ".git")
@@ -45,13 +46,13 @@ func identify(dir string) place {
 	return place{root: dir}
 }
 
-// linked returns what is known of a directory with a .git file, and false if the file names no
-// directory. A submodule belongs to the repository around it, which has the files of the submodule
-// in its own directory.
+// linked returns the root and the repository of a directory with a .git file, and false if the file names no directory.
+// A worktree belongs to its repository. A submodule belongs to the repository around it, which has the git files of the
+// submodule. Any other directory belongs to no repository, and only claims the one that the file names.
 func linked(dir, file string) (found place, ok bool) {
-	own, common, believed := follow(file)
-	if believed || own == "" {
-		return place{root: dir, common: common}, believed
+	own, common, isWorktree := follow(file)
+	if isWorktree || own == "" {
+		return place{root: dir, common: common}, isWorktree
 	}
 	found = place{root: dir}
 	if parent := filepath.Dir(dir); parent != dir {
@@ -79,8 +80,11 @@ func follow(file string) (own, common string, believed bool) {
 		return own, "", false
 	}
 	common = filepath.Dir(list)
-	named, back := pointer(filepath.Join(own, "commondir")), pointer(filepath.Join(own, "gitdir"))
-	return own, common, named != "" && same(resolve(absolute(own, named)), common) && back != "" && same(resolve(absolute(own, back)), file)
+	names := func(pointerFile, path string) bool {
+		name := pointer(filepath.Join(own, pointerFile))
+		return name != "" && same(resolve(absolute(own, name)), path)
+	}
+	return own, common, names("commondir", common) && names("gitdir", file)
 }
 
 // mainRoot returns the main working tree of a repository, or "".
@@ -91,8 +95,7 @@ func mainRoot(common string) string {
 	return filepath.Dir(common)
 }
 
-// worktreesDir is the directory in a repository that has one for each of its worktrees.
-const worktreesDir = "worktrees"
+const worktreesDir = "worktrees" // in a repository: it has a directory for each worktree
 
 // worktrees returns the working trees of a repository that exist: the main one, and those that it
 // lists and that name it.

@@ -50,13 +50,11 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("reading what was excluded: %s: %v; to go on, remove it, and exclude again what it was about", e.Path, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *MemoryError) Unwrap() error { return e.Err }
 
 const (
 	extension = ".json"
-	// maxExclusion bounds the file of an exclusion, and maxDir the path of a directory, which may
-	// be a recorded one.
+	// maxExclusion bounds the file of an exclusion, and maxDir the path of a directory, which may be a recorded one.
 	maxExclusion, maxDir = 64 << 10, 4 << 10
 )
 

@@ -33,12 +33,12 @@ func resolve(dir string) string {
 	}
 	const maxLinks = 32 // without a target
 	links := 0
-	for d, rest := abs, ""; ; {
+	d, rest := abs, "" // rest is the part below d, which does not exist
+	for {
 		if real, err := filepath.EvalSymlinks(d); err == nil {
 			return filepath.Join(real, rest)
 		}
-		// A link is followed also if its target is gone.
-		if target, err := os.Readlink(d); err == nil && links < maxLinks {
+		if target, err := os.Readlink(d); err == nil && links < maxLinks { // the target is gone
 			links++
 			d = absolute(filepath.Dir(d), target)
 			continue

@@ -1,10 +1,8 @@
-// Package project decides which recorded working directories belong to the project of a
-// call: those of the same git repository, in any of its worktrees, or else of the same JP
-// workspace, or else the very same directory.
+// Package project decides which recorded working directories belong to the project of a call: those of the same git
+// repository, in any of its worktrees, or else of the same JP workspace, or else the very same directory.
 //
-// It looks for names, and reads the files in which git records worktrees. It believes a .git
-// file only if the repository that it names lists the worktree, so that the files of a project
-// never make it another project.
+// It looks for names, and reads the files in which git records worktrees. It believes a .git file only if the
+// repository that it names lists the worktree, so that the files of a project never make it another project.
 //
 // An excluded directory belongs to no project: one with a file called [ExcludeFile], also once
 // that is gone, one of [Options.Exclude], and all that is below them.
@@ -23,15 +21,13 @@ import (
 	"github.com/convtools/convtools/runtime/config"
 )
 
-// ExcludeFile is the name of a file, of any content, that excludes the directory it is
-// in and all that is below. In the main working tree of a git repository it excludes the
-// other worktrees too.
+// ExcludeFile is the name of a file, of any content, that excludes the directory it is in and all that is below. In the
+// main working tree of a git repository it excludes the other worktrees too.
 const ExcludeFile = ".convtools-exclude"
 
 // Options says which project it is.
 type Options struct {
-	// Dir is a directory of the project, which may not exist. Empty means the working directory
-	// of the process.
+	// Dir is a directory of the project, which may not exist. Empty means the working directory of the process.
 	Dir string
 	All bool // every project
 	// Exclude are absolute paths of excluded directories, and Patterns are patterns of such paths
@@ -82,12 +78,8 @@ func New(o Options) *Project {
 	if p.all {
 		return p
 	}
-	p.roots = []string{p.at.root}
-	for _, w := range worktrees(p.at.common) {
-		if w != p.at.root {
-			p.roots = append(p.roots, w)
-		}
-	}
+	others := slices.DeleteFunc(worktrees(p.at.common), func(w string) bool { return w == p.at.root })
+	p.roots = append([]string{p.at.root}, others...)
 	return p
 }
 
@@ -103,7 +95,8 @@ func (p *Project) Roots() []string { return p.roots }
 func (p *Project) Dirs() []string {
 	var dirs []string
 	for d := range upwards(p.dir) {
-		if dirs = append(dirs, d); d == p.at.root {
+		dirs = append(dirs, d)
+		if d == p.at.root {
 			break
 		}
 	}
@@ -129,11 +122,10 @@ func (p *Project) Has(dir string) bool { return p.lookUp(dir).has }
 // Excludes reports whether a recorded directory is excluded: no conversation from there may be kept.
 func (p *Project) Excludes(dir string) bool { return p.lookUp(dir).excluded }
 
-// Root returns the root of the project of a recorded directory: of a git repository its main
-// working tree.
+// Root returns the root of the project of a recorded directory: of a git repository its main working tree.
 func (p *Project) Root(dir string) string { return p.lookUp(dir).root }
 
-// lookUp returns what is known of a recorded directory.
+// lookUp reports whether a recorded directory is of the project or excluded, and returns its root. It notes the result.
 func (p *Project) lookUp(dir string) recorded {
 	if dir == "" || !filepath.IsAbs(dir) { // it is not known
 		return recorded{has: p.all, root: dir}
@@ -189,7 +181,8 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 			dirs = append(dirs, worktrees(common)...)
 		}
 	}
-	if link, ok := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top)); ok && filepath.IsAbs(link) && same(resolve(link), top) {
+	link, isBelow := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top))
+	if isBelow && filepath.IsAbs(link) && same(resolve(link), top) {
 		spelled = link // more directories may be recorded below it
 	}
 	for _, d := range append(dirs, dir, spelled) {
@@ -197,8 +190,7 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 	}
 }
 
-// matched returns the first pattern of excluded directories that matches a directory or one of its parents; "" for
-// none.
+// matched returns the first pattern of excluded directories that matches a directory or one of its parents, or "".
 func (p *Project) matched(dir string) string {
 	for d := range upwards(dir) {
 		for _, pattern := range p.patterns {

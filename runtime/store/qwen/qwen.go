@@ -1,12 +1,11 @@
 // Package qwen reads the conversations that Qwen Code recorded for a project: sessions, also archived ones,
 // and those of their background sub-agents.
 //
-// Qwen Code writes JSON lines, each with the uuid of the record before it, to
-// projects/FOLDER/chats/SESSION.jsonl, to chats/archive once a session is archived, and for a sub-agent to
-// projects/FOLDER/subagents/SESSION/agent-NAME.jsonl. They are below QWEN_RUNTIME_DIR, QWEN_HOME or .qwen in
-// the home directory, on all systems. It only appends: a session that goes on grows, and what the user goes
-// back from stays in a dead branch. A fork begins with copies of the records of its origin, with their times.
-// The directory of a session is recorded in each line. Checked with version 0.24.4.
+// Qwen Code writes JSON lines, each with the uuid of the record before it, to projects/FOLDER/chats/SESSION.jsonl, to
+// chats/archive once a session is archived, and for a sub-agent to projects/FOLDER/subagents/SESSION/agent-NAME.jsonl.
+// They are below QWEN_RUNTIME_DIR, QWEN_HOME or .qwen in the home directory, on all systems. It only appends: a session
+// that goes on grows, and what the user goes back from stays in a dead branch. A fork begins with copies of the records
+// of its origin, with their times. The directory of a session is recorded in each line. Checked with version 0.24.4.
 //
 // The package never creates, changes or locks a file, and opens only regular files below the projects.
 package qwen
@@ -45,7 +44,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "qwen-", Part: history.IsName, Example: "qwen-698bf473-c5eb-4442-85cb-31fdc426f7ec"}
 }
 
-// id returns the id of a sub-agent, or of a session if agent is empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
 // entry is a file of a session or a sub-agent.
@@ -71,7 +69,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 	}, (*entry).parseName)
 }
 
-// parseName sets what the name of the file says, and reports whether it is that of a session or a sub-agent.
+// parseName sets the fields that the name of the file has, and reports whether it is that of a session or a sub-agent.
 func (e *entry) parseName() bool {
 	below := strings.Split(e.File, "/")
 	session, isLog := strings.CutSuffix(path.Base(e.File), ".jsonl")
@@ -80,7 +78,7 @@ func (e *entry) parseName() bool {
 		return false
 	case below[1] == "chats":
 		e.Archived = len(below) == 4
-	default:
+	default: // below subagents
 		agent, isAgent := strings.CutPrefix(session, "agent-")
 		if !isAgent || !history.IsName(agent) || len(below) != 4 {
 			return false
@@ -97,8 +95,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return history.ListFiles(ctx, &s.Store, scope, s.entries, nil, nil)
 }
 
-// Caller implements [store.Recognizer]. Qwen Code names the calling session in the environment of a shell
-// command.
+// Caller implements [store.Recognizer]. Qwen Code names the calling session in the environment of a shell command.
 func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
 	c := store.Caller{Evidence: s.Evidence(from, strings.HasPrefix(from.Client, "qwen-"), "QWEN_CODE")}
 	if session := s.Getenv("QWEN_CODE_SESSION_ID"); c.Evidence == store.ByEnvironment && history.IsUUID(session) {

@@ -39,7 +39,7 @@ type record struct {
 	} `json:"systemPayload"`
 }
 
-// Peek implements [history.Listed].
+// Peek implements [history.Listed]: it reads the metadata of the session, and returns the working directory.
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, &history.Recorder{}
 	d := e.newDecoder(to)
@@ -51,7 +51,8 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 		}
 		m.Dir, m.Title = cmp.Or(m.Dir, r.Dir), cmp.Or(r.Payload.Title, m.Title)
 		m.Branch = cmp.Or(r.Branch, m.Branch)
-		if d.record(&r); r.Subtype == "rewind" {
+		d.record(&r)
+		if r.Subtype == "rewind" {
 			to.Last = time.Time{} // the last event is one that the user went back to, at an unknown time
 		}
 	})

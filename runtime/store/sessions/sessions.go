@@ -123,7 +123,8 @@ func (s *Store) find(root *history.Root) (all []*log, problems []store.Problem) 
 	})
 }
 
-// Peek implements [history.Listed]. It leaves out conversations that are empty or recorded elsewhere.
+// Peek implements [history.Listed]. It leaves out conversations that are empty, or that JP or the program of an outside
+// agent records. It returns the directory of the first of the others or, if there is any, one that is excluded.
 func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	session := strings.TrimSuffix(l.File, ".jsonl")
 	var all []*conversation
@@ -144,7 +145,8 @@ func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64)
 		return true
 	})
 	for _, c := range all {
-		if !c.Last.IsZero() && !c.Settings.JP && (!c.Settings.Outside || c.Parent != "") {
+		isRecordedElsewhere := c.Settings.JP || c.Settings.Outside && c.Parent == ""
+		if !c.Last.IsZero() && !isRecordedElsewhere {
 			l.Meta = append(l.Meta, c)
 			if dir == "" || l.project.Excludes(c.Settings.Dir) {
 				dir = c.Settings.Dir
@@ -196,7 +198,8 @@ func (s *Store) conversation(l *log, c *conversation) store.Conversation {
 // decode adds the events of the conversation in a log to a recorder.
 func (c *conversation) decode(ctx context.Context, root *history.Root, file string, to *history.Recorder) error {
 	return to.Lines(ctx, root, file, func(data []byte, offset int64) bool {
-		if offset > 0 && !bytes.Contains(data, []byte(c.ID)) {
+		isHeader := offset == 0 // it is parsed to see whether it is damaged
+		if !isHeader && !bytes.Contains(data, []byte(c.ID)) {
 			return true // it has no event of this conversation
 		}
 		x, ok := jsontext.Parse[record](data)
@@ -209,7 +212,7 @@ func (c *conversation) decode(ctx context.Context, root *history.Root, file stri
 	})
 }
 
-// addTo adds the event to a recorder, unless it is for the model only, and then the outputs in it.
+// addTo adds the event to a recorder, unless it is for the model only ("host"), and then the outputs of tools in it.
 func (e *event) addTo(to *history.Recorder) {
 	x := transcript.Event{Time: e.At, CallID: e.CallID, Name: e.Tool}
 	switch e.Type {

@@ -13,13 +13,14 @@ const (
 	hunk        = "@@"
 )
 
-// patch returns the changes in a patch, one for each hunk; none for a text that is no patch. path is the file of changes
-// for which the patch names none.
+// patch returns the changes in a patch, a diff or a list of replacements; none for any other text. path is the file of
+// changes for which the patch names none.
 func patch(text, path string) []Edit {
 	p := patching{path: path}
+	isUnifiedDiff := strings.Contains(text, "\n"+fileAfter) && strings.Contains(text, "\n"+hunk)
 	readLine := p.diffLine
 	switch {
-	case strings.Contains(text, patchBegin), strings.Contains(text, "\n"+fileAfter) && strings.Contains(text, "\n"+hunk): // a diff
+	case isUnifiedDiff || strings.Contains(text, patchBegin): // lines are those of a diff
 	case path != "" && strings.Contains(text, " SEARCH\n"):
 		readLine = p.replacementLine
 	default:
@@ -78,8 +79,8 @@ func (p *patching) diffLine(line string) {
 	}
 }
 
-// replacementLine reads a line of a list of replacements: each has the lines "------- SEARCH", "=======" and
-// "+++++++ REPLACE", or others with as many "<", "=" and ">".
+// replacementLine reads a line of a list of replacements. A replacement is the line "------- SEARCH", the old text, the
+// line "=======", the new text, and the line "+++++++ REPLACE"; other forms have "<" and ">" for "-" and "+".
 func (p *patching) replacementLine(line string) {
 	switch mark := strings.Trim(line, "-<>+\r\n"); {
 	case mark == " SEARCH":

@@ -56,8 +56,8 @@ func Edits(e *transcript.Event) []Edit {
 	return edits(e.Arguments, "", maxDepth)
 }
 
-// edits returns the changes in a value: an object of arguments, or a text that is a patch. path is the file if the value
-// names none, and depth the number of lists in each other in which changes are looked for.
+// edits returns the changes in a value: a text that is a patch, or an object with one change, or with patches and lists
+// of changes. path is the file if the value names none, and depth is how many lists in one another are searched.
 func edits(value jsontext.Raw, path string, depth int) (all []Edit) {
 	if _, isText := jsontext.Unquote(value); isText {
 		return patch(jsontext.String(value), path)
@@ -93,8 +93,7 @@ func edits(value jsontext.Raw, path string, depth int) (all []Edit) {
 	return all
 }
 
-// Command returns the shell command that a call runs. It is empty for a call that runs none or changes a file, and for
-// any other event.
+// Command returns the shell command that a call runs; "" for any other event, and for a call that changes a file.
 func Command(e *transcript.Event) string {
 	if e.Kind != transcript.KindToolCall {
 		return ""

@@ -55,7 +55,6 @@ type part struct {
 	Reference jsontext.Raw `json:"inlineReference"`
 	URI       jsontext.Raw `json:"uri"` // of edits
 	Edits     jsontext.Raw `json:"edits"`
-
 	// of a call
 	Call     string       `json:"toolCallId"`
 	Tool     string       `json:"toolId"`
@@ -156,7 +155,7 @@ func (p *part) recordCall(to *history.Recorder, at time.Time) {
 	d := &p.Specific
 	arguments := []byte(d.Input)
 	switch {
-	case arguments != nil: // they are recorded
+	case arguments != nil:
 	case cmp.Or(d.Command.Original, d.Old) != "":
 		arguments = history.Object("command", cmp.Or(d.Command.Original, d.Old))
 	case d.Prompt != "":
@@ -183,7 +182,7 @@ func text(value jsontext.Raw) []byte {
 	return history.Join(texts(value, most))
 }
 
-// texts returns these texts, from up to most levels of arrays and objects.
+// texts returns the texts in a value as [text] does, each by itself, from up to most levels of arrays and objects.
 func texts(value jsontext.Raw, most int) (all [][]byte) {
 	if quoted, ok := jsontext.Unquote(value); ok {
 		return [][]byte{jsontext.Unescape(quoted)}

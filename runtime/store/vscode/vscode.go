@@ -3,10 +3,9 @@
 //
 // A chat is a file in workspaceStorage/HASH/chatSessions in the directory User of VS Code, or in
 // globalStorage/emptyWindowChatSessions for a window without a folder. User is in ~/.config/Code, on macOS in
-// ~/Library/Application Support/Code, on Windows in %APPDATA%\Code, and on a machine that a window is
-// connected to, such as WSL, in ~/.vscode-server/data. Insiders and VSCodium have
-// directories of their own. The file workspace.json beside the chats names their project; one
-// of an empty window belongs to none.
+// ~/Library/Application Support/Code, on Windows in %APPDATA%\Code, and on a machine that a window is connected to,
+// such as WSL, in ~/.vscode-server/data. Insiders and VSCodium have directories of their own. The file workspace.json
+// beside the chats names their project; one of an empty window belongs to none.
 //
 // Versions before 1.109 write a JSON object, later ones a log of changes to that object, which grows by lines
 // and is sometimes written anew. There are no links of forks, and what a sub-agent does is a part of the chat.
@@ -50,8 +49,7 @@ func Open(o store.Options) (*Store, bool) {
 	return &Store{s}, s.Dir != "" && store.IsThere(filepath.Join(s.Dir, workspacesDir))
 }
 
-// Homes returns the directories User of VS Code and its variants. An element is "" if the environment does not
-// name it.
+// Homes returns the directories User of VS Code and its variants. An element is "" if the environment does not name it.
 func Homes(getenv func(string) string) []string {
 	var homes []string
 	for _, variant := range []string{"Code", "Code - Insiders", "VSCodium"} {
@@ -77,16 +75,16 @@ type entry struct {
 
 // entries returns the files of the project, and problems for the directories that cannot be read.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
-	dirs := map[string]string{} // of projects, by their directories in the store
-	files, problems := s.Walk(root, workspacesDir, func(dir string) bool {
-		if parent, name := path.Split(dir); parent != workspacesDir+"/" {
-			return name == chatsDir
+	dirs := map[string]string{}                                            // of projects, by their directories in the store
+	files, problems := s.Walk(root, workspacesDir, func(dir string) bool { // of a project, or in it
+		if isProject := path.Dir(dir) == workspacesDir; !isProject {
+			return path.Base(dir) == chatsDir
 		}
 		about, _ := root.ReadFile(dir+"/"+aboutFile, maxAbout) // the file need not exist
 		dirs[dir] = history.WorkspaceDir(about)
 		return s.Project.Has(dirs[dir])
 	})
-	if s.Project.Has("") {
+	if s.Project.Has("") { // chats without a project are wanted
 		more, unread := s.Walk(root, emptyDir, nil)
 		files, problems = append(files, more...), append(problems, unread...)
 	}
@@ -120,7 +118,7 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	return e.dir, err
 }
 
-// Decode implements [history.File].
+// Decode implements [history.File]: it adds the events of the chat to a recorder.
 func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	f, size, err := root.File(e.File)
 	if err == nil {

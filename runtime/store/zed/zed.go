@@ -35,8 +35,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	return &messagedb.Store{Store: base, Databases: databases, Queries: messagedb.Tables(queries), Record: record}, ok
 }
 
-// Homes returns the data directories of Zed: the usual one, and on Linux that of Flatpak. An element is "" if the
-// environment does not name it.
+// Homes returns the data directories of Zed, on Linux also that of Flatpak; "" if the environment does not name one.
 func Homes(getenv func(string) string) []string {
 	switch local := getenv("LOCALAPPDATA"); {
 	case runtime.GOOS == "windows" && local != "":
@@ -52,19 +51,18 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "zed-", Session: history.IsName, Example: "zed-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// queries implements the function of [messagedb.Tables].
+// queries returns the SQL for [messagedb.Tables], and false for other tables. A row has all messages of a thread.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const table = "threads"
 	parent := has.Or(table, "parent_id", "NULL")
-	// The order of the folders is a list of their places in the sorted list.
+	// The folders are sorted; another column has their order in Zed.
 	sessions = "SELECT id AS key, " + parent + " AS parent, " + parent + " IS NOT NULL AS agent, summary AS title, " +
 		has.Or(table, "folder_paths", "NULL") + " AS dir, coalesce(" + has.Or(table, "created_at", "NULL") + ", updated_at) AS created, updated_at AS updated, 0 AS archived, updated_at AS version FROM threads"
 	messages = "SELECT data_type AS role, updated_at AS at, NULL AS about, data, 0 AS place FROM threads WHERE id = ?1"
 	return sessions, messages, has(table, "summary") && has(table, "data_type") && has(table, "data")
 }
 
-// maxDocument is the largest document that is read, in bytes.
-const maxDocument = 128 << 20
+const maxDocument = 128 << 20 // bytes of the largest document that is read
 
 // message is a message of a document. Versions before 0.3.0 have a role.
 type message struct {
@@ -123,7 +121,7 @@ func record(to *history.Recorder, row *messagedb.Message) {
 	var thread struct {
 		Messages jsontext.Raw `json:"messages"`
 	}
-	if row.Role != "json" {
+	if row.Role != "json" { // it is compressed
 		row.Data = messagedb.Decompress(row.Data, maxDocument)
 	}
 	if !jsontext.Decode(row.Data, &thread) {
@@ -155,9 +153,7 @@ func contents(list jsontext.Raw) []content {
 func (r *recorder) addUser(list jsontext.Raw) {
 	var texts [][]byte
 	for _, c := range contents(list) {
-		if c.Text != nil {
-			texts = append(texts, c.Text)
-		}
+		texts = append(texts, c.Text)
 	}
 	r.AddText(transcript.KindUser, r.row.At, bytes.Join(texts, nil))
 }
@@ -176,7 +172,8 @@ func (r *recorder) addAgent(list, results jsontext.Raw) {
 			r.AddText(transcript.KindReasoning, r.row.At, c.Thinking.Text)
 		case c.Call != nil:
 			r.addCall(c.Call, byCall)
-		case c.Image == nil && c.Mention == nil && c.Redacted == nil: // a part of unknown type; those three have no text
+		case c.Image != nil || c.Mention != nil || c.Redacted != nil: // no text to read
+		default:
 			r.Totals.Skipped++
 		}
 	}

@@ -34,7 +34,7 @@ type Result struct {
 // maxAbout is the number of characters of [Call.About].
 const maxAbout = 160
 
-// call returns a call for people.
+// call returns a call for people: what it is about on one line, and its edits, or else its command or arguments.
 func (r *Renderer) call(e *conversations.Event) *Call {
 	command, edits := toolcall.Command(&e.Event), toolcall.Edits(&e.Event)
 	c := &Call{Tool: text.Line(text.Cut(e.Name, maxTitle))}
@@ -48,15 +48,15 @@ func (r *Renderer) call(e *conversations.Event) *Call {
 		about = r.fileName(mostTelling(e.Arguments))
 	}
 	c.About = text.Cut(text.Line(strings.Join(strings.Fields(about), " ")), maxAbout)
-	body := cmp.Or(command, string(e.Body()))
-	if len(edits) == 0 && body != "{}" && body != c.About {
-		c.Input = append(c.Input, r.block(e.Number, text.Visible(body)))
+	input := cmp.Or(command, string(e.Body()))
+	addsNothing := input == "{}" || input == c.About
+	if len(edits) == 0 && !addsNothing {
+		c.Input = append(c.Input, r.block(e.Number, text.Visible(input)))
 	}
 	return c
 }
 
-// fileName returns the path of a file from the directory of the conversation if it is below that, otherwise the path as
-// it is.
+// fileName returns the path of a file, relative to the directory of the conversation if it is below that.
 func (r *Renderer) fileName(path string) string {
 	if r.Dir == "" {
 		return path
@@ -76,7 +76,7 @@ func mostTelling(arguments []byte) string {
 	return ""
 }
 
-// setResult sets the result of a call to an event.
+// setResult sets the result of a call from the event e, which has the result.
 func (c *Call) setResult(r *Renderer, e *conversations.Event) {
 	said := text.Visible(string(e.Body()))
 	c.Output = &Result{
@@ -94,18 +94,18 @@ func (r *Renderer) loneResult(e *conversations.Event) *Call {
 	return c
 }
 
-// exit returns the exit code in the first bytes of a result, in the words of several programs, such as "exit 1"; empty
-// if there is none.
+// exit returns the exit code in the first 512 bytes of a result, as "exit 1"; empty if there is none. It knows the words
+// with which several programs write exit codes.
 func exit(result []byte) string {
-	begin := result[:min(len(result), 512)]
+	beginning := result[:min(len(result), 512)]
 	for _, words := range []string{"Exit code: ", "Exit code ", "Process exited with code ", `"exit_code":`, "exit status "} {
-		_, after, found := bytes.Cut(begin, []byte(words))
-		digits := after[:min(len(after), 3)]
-		if end := bytes.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
-			digits = digits[:end]
+		_, after, _ := bytes.Cut(beginning, []byte(words))
+		code := after[:min(len(after), len("255"))]
+		if end := bytes.IndexFunc(code, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+			code = code[:end]
 		}
-		if found && len(digits) > 0 {
-			return "exit " + string(digits)
+		if len(code) > 0 {
+			return "exit " + string(code)
 		}
 	}
 	return ""

@@ -32,8 +32,7 @@ func Style() string {
 type Renderer struct {
 	// Event returns the address of an event; nil means its place in the document.
 	Event func(number int) string
-	// Whole returns the address of the whole text of an event, of which a document shows the beginning. Nil means that
-	// documents show whole texts.
+	// Whole returns the address of the whole text of an event. Nil means that documents show whole texts.
 	Whole func(number int) string
 	// Dir is the directory of the conversation: files below it are named from there.
 	Dir string
@@ -44,7 +43,7 @@ type Renderer struct {
 // NewRenderer returns a renderer for documents that stand alone.
 func NewRenderer() *Renderer { return &Renderer{markdown: newMarkdown()} }
 
-// Templates returns the template "entry", for an [Entry], to which others can be added.
+// Templates returns the templates of a document, such as "entry" for an [Entry]. Others can be added to them.
 func Templates() *template.Template {
 	functions := template.FuncMap{
 		"count":   text.Count,
@@ -80,8 +79,7 @@ type Entry struct {
 // maxMessage is the number of bytes of a message that is shown as Markdown. A longer one is a text.
 const maxMessage = 64 << 10
 
-// Entries returns the numbered events as entries, in order. The result of a call among them is in the entry of the
-// call.
+// Entries returns the events with a number as entries, in order. The result of one of the calls is in the call's entry.
 func (r *Renderer) Entries(events []conversations.Event) []Entry {
 	var entries []Entry
 	unanswered := map[string]*Call{} // by id
@@ -174,19 +172,21 @@ type Block struct {
 	Whole string // the address of the whole text; empty for none
 }
 
-// block returns the text of an event as a block. said is the text as [text.Visible] returns it. A renderer with
-// addresses of whole texts leaves out the end of a long one.
+// block returns the text said of the event number as a block, with the lines after the first shownLines folded. said is
+// as [text.Visible] returns it. If r has addresses of whole texts, the block leaves out the end of a long text.
 func (r *Renderer) block(number int, said string) *Block {
+	const leastFolded = 4 // lines; to fold fewer would save nothing
 	b := &Block{}
-	said = strings.Trim(said, "\n")
-	if r.Whole != nil && len(said) > shownBytes {
-		shown := strings.ToValidUTF8(said[:shownBytes], "")
-		b.Cut, b.Whole, said = len(said)-len(shown), r.Whole(number), shown
+	shown := strings.Trim(said, "\n")
+	if r.Whole != nil && len(shown) > shownBytes {
+		beginning := strings.ToValidUTF8(shown[:shownBytes], "")
+		b.Cut, b.Whole = len(shown)-len(beginning), r.Whole(number)
+		shown = beginning
 	}
-	lines := strings.SplitAfter(said, "\n")
-	head := min(len(lines), shownLines)
-	if len(lines)-head <= 3 { // folding them would save nothing
-		head = len(lines)
+	lines := strings.SplitAfter(shown, "\n")
+	head := len(lines)
+	if head >= shownLines+leastFolded {
+		head = shownLines
 	}
 	b.Head, b.Rest, b.Lines = strings.Join(lines[:head], ""), strings.Join(lines[head:], ""), len(lines)-head
 	return b

@@ -80,30 +80,17 @@ func writeCall(w io.Writer, e *Entry) {
 
 // fenced returns a text as a fenced block of code. The fence is longer than any run of backticks in the text.
 func fenced(language, said string) string {
-	fence := strings.Repeat("`", max(3, longestRun(said)+1))
+	fence := strings.Repeat("`", max(3, text.LongestRun(said, '`')+1))
 	return fence + language + "\n" + ended(said) + fence + "\n"
 }
 
 // code returns a text of one line as inline code. A space separates backticks at the ends of the text from the fence.
 func code(said string) string {
-	fence := strings.Repeat("`", longestRun(said)+1)
+	fence := strings.Repeat("`", text.LongestRun(said, '`')+1)
 	if strings.HasPrefix(said, "`") || strings.HasSuffix(said, "`") {
 		said = " " + said + " "
 	}
 	return fence + said + fence
-}
-
-// longestRun returns the length of the longest run of backticks in a text.
-func longestRun(said string) (most int) {
-	run := 0
-	for _, c := range []byte(said) {
-		run++
-		if c != '`' {
-			run = 0
-		}
-		most = max(most, run)
-	}
-	return most
 }
 
 // titleOf returns the title of a conversation as one line, or its id if it has none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html/template"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -57,17 +58,18 @@ func (n nodes) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
 	registerTables(register)
 }
 
-// link writes the start tag of a link if enters is set, otherwise the end tag. It writes neither for an address that is
-// not one of the web or of a mailbox.
+// link writes the start tag of a link if enters is true, otherwise the end tag. It writes no tags for a link to anything
+// but a page of the web or a mailbox.
 func link(w util.BufWriter, to []byte, enters bool) (ast.WalkStatus, error) {
 	address, err := url.Parse(string(to))
-	switch {
-	case err != nil || address.Scheme != "http" && address.Scheme != "https" && address.Scheme != "mailto":
-	case enters:
+	if err != nil || !slices.Contains([]string{"http", "https", "mailto"}, address.Scheme) {
+		return ast.WalkContinue, nil
+	}
+	if enters {
 		_, _ = w.WriteString(`<a rel="noopener noreferrer" target="_blank" href="`)
 		_, _ = w.Write(util.EscapeHTML(util.URLEscape(to, true)))
 		_, _ = w.WriteString(`">`)
-	default:
+	} else {
 		_, _ = w.WriteString("</a>")
 	}
 	return ast.WalkContinue, nil
@@ -106,11 +108,11 @@ func heading(w util.BufWriter, _ []byte, _ ast.Node, enters bool) (ast.WalkStatu
 	return ast.WalkContinue, nil
 }
 
-// plain returns a message in Markdown whose HTML and images are text for every reader of Markdown. It escapes the
-// characters with which they begin, except in code.
+// plain returns a message in Markdown with a backslash before each "<", and before each "[" of an image, except in code:
+// programs that show Markdown then show HTML and images as text.
 func (r *Renderer) plain(said string) string {
 	source := []byte(said)
-	isCode := make([]bool, len(source)+1)
+	isCode := make([]bool, len(source)+1) // by byte of source
 	_ = ast.Walk(r.markdown.Parser().Parse(gmtext.NewReader(source)), func(node ast.Node, enters bool) (ast.WalkStatus, error) {
 		if !enters {
 			return ast.WalkContinue, nil
@@ -129,7 +131,8 @@ func (r *Renderer) plain(said string) string {
 	})
 	var b strings.Builder
 	for i, c := range source {
-		if !isCode[i] && (c == '<' || c == '[' && i > 0 && source[i-1] == '!') {
+		beginsImage := c == '[' && i > 0 && source[i-1] == '!'
+		if (c == '<' || beginsImage) && !isCode[i] {
 			b.WriteByte('\\')
 		}
 		b.WriteByte(c)

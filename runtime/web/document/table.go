@@ -34,40 +34,35 @@ func (p *part) Kind() ast.NodeKind { return p.kind }
 // Dump implements [ast.Node].
 func (p *part) Dump(source []byte, level int) { ast.DumpHelper(p, source, level, nil, nil) }
 
-// tableTransformer turns paragraphs into tables if their second line is a delimiter row with as many cells as the
-// first.
+// tableTransformer turns paragraphs into tables if their second line is a delimiter row with the cells of the first.
 type tableTransformer struct{}
 
-// Transform implements [parser.ParagraphTransformer].
+// Transform implements [parser.ParagraphTransformer]: it replaces a paragraph that is a table by a table. Line 0 is the
+// head, line 1 the delimiter row, and each line after these is a row; a row has no more cells than the head.
 func (tableTransformer) Transform(paragraph *ast.Paragraph, in text.Reader, _ parser.Context) {
 	lines, source := paragraph.Lines(), in.Source()
 	if lines.Len() < 2 {
 		return
 	}
-	if delimiter := lines.At(1); !isDelimiter(delimiter.Value(source)) {
-		return
-	}
+	delimiter := lines.At(1)
 	columns := len(cells(lines.At(0), source))
-	if columns != len(cells(lines.At(1), source)) {
+	if !isDelimiter(delimiter.Value(source)) || columns != len(cells(delimiter, source)) {
 		return
 	}
 	table := &part{kind: tableKind}
-	for i := range lines.Len() {
-		if i == 1 { // the delimiter row
-			continue
-		}
+	addRow := func(line text.Segment, kind ast.NodeKind) {
 		row := &part{kind: rowKind}
-		for n, cell := range cells(lines.At(i), source) {
-			if n < columns {
-				child := &part{kind: cellKind}
-				if i == 0 {
-					child.kind = headKind
-				}
-				child.Lines().Append(cell)
-				row.AppendChild(row, child)
-			}
+		all := cells(line, source)
+		for _, cell := range all[:min(columns, len(all))] {
+			child := &part{kind: kind}
+			child.Lines().Append(cell)
+			row.AppendChild(row, child)
 		}
 		table.AppendChild(table, row)
+	}
+	addRow(lines.At(0), headKind)
+	for i := 2; i < lines.Len(); i++ {
+		addRow(lines.At(i), cellKind)
 	}
 	paragraph.Parent().ReplaceChild(paragraph.Parent(), paragraph, table)
 }
@@ -77,23 +72,23 @@ func isDelimiter(line []byte) bool {
 	return bytes.ContainsAny(line, "|") && bytes.ContainsAny(line, "-") && strings.Trim(string(line), "|-: \t\r\n") == ""
 }
 
-// cells returns the parts of a line that are cells: bars without a backslash before them separate cells.
+// cells returns the cells of a line. Bars separate cells, except a bar after a backslash; a bar at the beginning and a
+// bar at the end of the line separate nothing.
 func cells(line text.Segment, source []byte) []text.Segment {
 	line = trimmed(line, source)
 	var all []text.Segment
-	start := line.Start
+	start := line.Start // of the next cell
 	if start < line.Stop && source[start] == '|' {
 		start++
 	}
-	for i := start; i <= line.Stop; i++ {
-		isEnd := i == line.Stop
-		if isEnd && i == start && len(all) > 0 {
-			break // after the last bar
-		}
-		if isEnd || source[i] == '|' && source[i-1] != '\\' {
+	for i := start; i < line.Stop; i++ {
+		if source[i] == '|' && source[i-1] != '\\' {
 			all = append(all, trimmed(text.NewSegment(start, i), source))
 			start = i + 1
 		}
+	}
+	if endsWithBar := start == line.Stop && len(all) > 0; !endsWithBar {
+		all = append(all, trimmed(text.NewSegment(start, line.Stop), source))
 	}
 	return all
 }
@@ -106,14 +101,14 @@ func trimmed(s text.Segment, source []byte) text.Segment {
 
 // registerTables registers functions that write the parts of tables.
 func registerTables(register renderer.NodeRendererFuncRegisterer) {
-	for kind, names := range map[ast.NodeKind][2]string{
+	for kind, tags := range map[ast.NodeKind]struct{ start, end string }{
 		tableKind: {"<div class=\"table\" tabindex=\"0\"><table>\n", "</table></div>\n"}, rowKind: {"<tr>", "</tr>\n"},
 		headKind: {`<th scope="col">`, "</th>"}, cellKind: {"<td>", "</td>"},
 	} {
 		register.Register(kind, func(w util.BufWriter, _ []byte, _ ast.Node, enters bool) (ast.WalkStatus, error) {
-			tag := names[1]
+			tag := tags.end
 			if enters {
-				tag = names[0]
+				tag = tags.start
 			}
 			_, err := w.WriteString(tag)
 			return ast.WalkContinue, err

@@ -42,10 +42,11 @@ func Code(text string) string {
 	var b strings.Builder
 	b.WriteString("<code>")
 	for _, r := range text {
-		if r < 0x80 && r != ' ' && !inWord(r) || r == '_' { // punctuation
-			fmt.Fprintf(&b, "&#%d;", r)
-		} else {
+		isPlain := r != '_' && (r == ' ' || r >= 0x80 || inWord(r))
+		if isPlain {
 			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "&#%d;", r)
 		}
 	}
 	b.WriteString("</code>")
@@ -82,13 +83,9 @@ func Fence(language, text string) string {
 // Row returns a table row. The cells must be Markdown already.
 func Row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
-// Header returns the header of a table.
+// Header returns the header of a table: the row of titles and a rule.
 func Header(titles ...string) string {
-	rule := make([]string, len(titles))
-	for i := range rule {
-		rule[i] = "---"
-	}
-	return Row(titles...) + Row(rule...)
+	return Row(titles...) + strings.Repeat("| --- ", len(titles)) + "|\n"
 }
 
 // escape escapes characters that are special inside a line, and spells out invisible ones.
@@ -104,8 +101,8 @@ func escape(s string) string {
 		case '&':
 			b.WriteString("&amp;")
 		case '_':
-			// Inside a word an underscore is only an underscore.
-			if i == 0 || i == len(runes)-1 || !inWord(runes[i-1]) || !inWord(runes[i+1]) {
+			insideWord := i > 0 && inWord(runes[i-1]) && i < len(runes)-1 && inWord(runes[i+1])
+			if !insideWord { // where it could mark emphasis
 				b.WriteByte('\\')
 			}
 			b.WriteRune(r)
@@ -135,8 +132,9 @@ func escapeStart(s string) string {
 		return `\` + s
 	}
 	rest := strings.TrimLeft(s, "0123456789")
-	if n := len(s) - len(rest); n > 0 && rest != "" && (rest[0] == '.' || rest[0] == ')') { // a numbered item
-		return s[:n] + `\` + rest
+	number := strings.TrimSuffix(s, rest)
+	if number != "" && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, ")")) { // a numbered item
+		return number + `\` + rest
 	}
 	return s
 }

@@ -1,5 +1,4 @@
-// Package tomltext writes TOML 1.0 as a person would: keys in the given order, and texts with several lines as
-// blocks.
+// Package tomltext writes TOML 1.0 as a person would: keys in the given order, and texts with several lines as blocks.
 //
 // A string must never end early or start a key: everything that is not printable is escaped, and so are quotes and
 // backslashes where they are special.
@@ -23,14 +22,14 @@ func (d *Document) Bytes() []byte { return []byte(d.b.String()) }
 
 // Comment writes text as comment lines. Invisible characters become spaces, because TOML forbids controls in comments.
 func (d *Document) Comment(text string) {
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimRight(strings.Map(func(r rune) rune {
-			if !unicode.IsPrint(r) {
-				return ' '
-			}
+	visible := func(r rune) rune {
+		if unicode.IsPrint(r) {
 			return r
-		}, line), " ")
-		d.b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+		}
+		return ' '
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		d.b.WriteString(strings.TrimRight("# "+strings.Map(visible, line), " ") + "\n")
 	}
 }
 
@@ -101,13 +100,7 @@ func Key(path ...string) string {
 
 // isBare reports whether s can be a step of a key without quotes.
 func isBare(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
 // Array returns strings as an array: on one line if it is short, and with one item a line otherwise.

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/archive"
-	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/jsontext"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // header is the members of a conversation in the exports of ChatGPT and Claude.ai, and of an agent in those
@@ -33,7 +31,6 @@ type header struct {
 	Mapping      jsontext.Raw `json:"mapping"`
 	ChatMessages jsontext.Raw `json:"chat_messages"`
 	Messages     jsontext.Raw `json:"messages"`
-
 	// Of a file of Letta, which can have several agents.
 	Agents jsontext.Raw `json:"agents"`
 	Blocks jsontext.Raw `json:"blocks"`
@@ -48,8 +45,8 @@ var (
 	errNoMessages = errors.New("its messages are no array")
 )
 
-// read decodes a conversation of a kind of export. With an error the conversation has what could be decoded; that it
-// has no id comes before other errors.
+// read returns the conversation with a header in a kind of export. The error says that the conversation has no id, or
+// is that of [header.nodes]; the conversation then has no messages.
 func (h *header) read(kind string) (*archive.Conversation, error) {
 	c := &archive.Conversation{
 		Kind: kind, Native: cmp.Or(h.Conversation, h.UUID, h.ID), Title: cmp.Or(h.Title, h.Name), Archived: h.Archived,
@@ -61,13 +58,7 @@ func (h *header) read(kind string) (*archive.Conversation, error) {
 	nodes, err := h.nodes(kind)
 	decode := map[string]func(jsontext.Raw) messages{ChatGPT: chatGPT, Claude: claude, Letta: letta}[kind]
 	for _, n := range order(nodes, cmp.Or(h.CurrentNode, h.CurrentLeaf)) {
-		first := len(c.Messages) // of this node
 		for _, m := range decode(n.Message) {
-			last := len(c.Messages) - 1
-			if last >= first && m.Kind == transcript.KindUser && c.Messages[last].Kind == m.Kind { // several texts are one request
-				c.Messages[last].Text = chatgptcontent.AppendLine(c.Messages[last].Text, m.Text)
-				continue
-			}
 			m.Native, m.Time, m.Active = cmp.Or(m.Native, n.native), n.time, n.active
 			c.Messages = append(c.Messages, m)
 		}
@@ -90,15 +81,22 @@ type node struct {
 }
 
 // nodes returns the nodes of a conversation. The error says that what should have the nodes has another form.
-func (h *header) nodes(kind string) (nodes []*node, err error) {
-	list := map[string]jsontext.Raw{ChatGPT: h.Mapping, Claude: h.ChatMessages, Letta: h.Messages}[kind]
-	switch {
-	case kind == ChatGPT && !bytes.HasPrefix(list, []byte("{")):
-		return nil, errNoMapping
-	case kind != ChatGPT && !bytes.HasPrefix(list, []byte("[")):
-		return nil, errNoMessages
+func (h *header) nodes(kind string) ([]*node, error) {
+	switch kind {
+	case ChatGPT:
+		return mappedNodes(h.Mapping)
+	case Claude:
+		return messageNodes(kind, h.ChatMessages)
 	}
-	for m := range jsontext.Members(list) { // of ChatGPT
+	return messageNodes(kind, h.Messages)
+}
+
+// mappedNodes returns the nodes in an object that has nodes by their ids, as in exports of ChatGPT.
+func mappedNodes(mapping jsontext.Raw) (nodes []*node, err error) {
+	if !bytes.HasPrefix(mapping, []byte("{")) {
+		return nil, errNoMapping
+	}
+	for m := range jsontext.Members(mapping) {
 		n := &node{id: string(jsontext.Unescape(m.Key))}
 		var message struct {
 			Created moment `json:"create_time"`
@@ -108,7 +106,16 @@ func (h *header) nodes(kind string) (nodes []*node, err error) {
 		n.time = message.Created.Time
 		nodes = append(nodes, n)
 	}
-	before := "" // a message without a parent answers the one before
+	return nodes, nil
+}
+
+// messageNodes returns a node for each message in an array, as in exports of Claude.ai and of Letta. A message that
+// names no parent answers the message before it.
+func messageNodes(kind string, list jsontext.Raw) (nodes []*node, err error) {
+	if !bytes.HasPrefix(list, []byte("[")) {
+		return nil, errNoMessages
+	}
+	before := "" // the id of the message before
 	for element := range jsontext.Elements(list) {
 		var m struct {
 			UUID    string  `json:"uuid"`
@@ -129,10 +136,9 @@ func (h *header) nodes(kind string) (nodes []*node, err error) {
 	return nodes, nil
 }
 
-// order returns the nodes in the order in which they are read, each after its parent. It marks the path to the
-// current node as active or, if there is no such node, the path to the newest node without children. Of the
-// branches after a node the active one is last, and the others are in the order of their times. Links to missing
-// nodes are ignored.
+// order returns the nodes in the order in which they are read: each after its parent; of the branches after a node
+// the active one last, and the others by their times. It marks the path to the node with the id current as active;
+// if there is no such node, the path to the newest node without children. It ignores links to missing nodes.
 func order(nodes []*node, current string) (ordered []*node) {
 	byID := make(map[string]*node, len(nodes))
 	for _, n := range slices.Backward(nodes) { // the first of several with an id counts
@@ -142,7 +148,7 @@ func order(nodes []*node, current string) (ordered []*node) {
 		if p := byID[n.Parent]; p != n {
 			return p
 		}
-		return nil
+		return nil // n names itself
 	}
 	leaf := byID[current]
 	if leaf == nil {
@@ -170,7 +176,7 @@ func order(nodes []*node, current string) (ordered []*node) {
 			if !n.ordered {
 				n.ordered = true
 				ordered = append(ordered, n)
-				slices.Reverse(n.children)
+				slices.Reverse(n.children) // the first child is next on the stack
 				stack = append(stack, n.children...)
 			}
 		}
@@ -178,7 +184,7 @@ func order(nodes []*node, current string) (ordered []*node) {
 	return ordered
 }
 
-// newestLeaf returns the newest node without children; nil for none.
+// newestLeaf returns the newest node without children; of several with the same time the last, and nil for none.
 func newestLeaf(nodes []*node, parent func(*node) *node) (leaf *node) {
 	isParent := map[*node]bool{}
 	for _, n := range nodes {

@@ -1,6 +1,5 @@
-// Package exports imports the conversations that programs export into an archive: exports of ChatGPT and
-// Claude.ai, as a zip, a folder or a file of it, and Letta's agent files. It recognises an export by its
-// content.
+// Package exports imports the conversations that programs export into an archive: exports of ChatGPT and Claude.ai, as
+// a zip, a folder or a file of it, and Letta's agent files. It recognises an export by its content.
 //
 // Exports are untrusted. No name in them is the name of a written file, links are not followed, and only one
 // conversation is in memory at a time. A bad conversation does not keep others from being imported; what is
@@ -80,12 +79,10 @@ var (
 	errEncrypted = errors.New("it is encrypted: unpack it with its password, and import the folder")
 )
 
-// maxConversation is the largest conversation that is read, in bytes of JSON.
-const maxConversation = 64 << 20
+const maxConversation = 64 << 20 // bytes of JSON of the largest conversation that is read
 
 // Import adds the conversations of an export to an archive. The error is an [*UnrecognisedError] if no conversation can
-// be read, or that of opening the export, of writing to the archive, or of the context. Conversations that were imported
-// before an error stay.
+// be read, or that of opening the export, of writing to the archive, or of the context. What was imported before stays.
 func Import(ctx context.Context, name string, into *archive.Writer, o Options) (*Report, error) {
 	i := &importing{ctx: ctx, options: o, writer: into, report: &Report{}}
 	files, closer, err := open(name)
@@ -193,8 +190,8 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// recognise returns the kind of export that a value is of, and the header of the value. The error says that it is of no
-// known kind, or of another one than the options ask for.
+// recognise decodes the header of a value, and returns the kind of export that has such values. The error says that
+// no export has, or that the options ask for another kind.
 func (i *importing) recognise(raw []byte) (kind string, h *header, err error) {
 	h = &header{}
 	jsontext.Decode(raw, h)
@@ -214,8 +211,8 @@ func (i *importing) recognise(raw []byte) (kind string, h *header, err error) {
 	return kind, h, nil
 }
 
-// importValue imports a recognised value: a conversation, or all agents in a file of Letta. p has the place of the value,
-// for problems. The error ends the import.
+// importValue imports a recognised value with a header: a conversation, or all agents in a file of Letta. p has the
+// place of the value, for problems. The error is that of [importing.put].
 func (i *importing) importValue(kind string, h *header, p Problem) error {
 	if !slices.Contains(i.report.Kinds, kind) {
 		i.report.Kinds = append(i.report.Kinds, kind)
@@ -224,16 +221,16 @@ func (i *importing) importValue(kind string, h *header, p Problem) error {
 		return i.put(kind, h, p)
 	}
 	for agent := range jsontext.Elements(h.Agents) {
-		h, _ := jsontext.Parse[header](agent)
-		if err := i.put(kind, &h, p); err != nil {
+		agentHeader, _ := jsontext.Parse[header](agent)
+		if err := i.put(kind, &agentHeader, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// put adds the conversation of a header to the archive, and its outcome to the report. p has its place, for problems.
-// The error, which ends the import, is that of the archive.
+// put adds the conversation with a header to the archive, and counts the outcome in the report. p has the place of the
+// conversation, for a problem if it cannot be read. The error is that of the archive, and ends the import.
 func (i *importing) put(kind string, h *header, p Problem) error {
 	c, err := h.read(kind)
 	i.progress.Conversations++

@@ -33,7 +33,6 @@ func (e *UnrecognisedError) Error() string {
 	return e.Path + ": there is no conversation of a ChatGPT or Claude.ai export in it, and no agent of a Letta agent file" + inPlace
 }
 
-// Unwrap returns the cause.
 func (e *UnrecognisedError) Unwrap() error { return e.Err }
 
 // file is a file of an export that can have conversations.
@@ -44,9 +43,10 @@ type file struct {
 	open     func() (io.ReadCloser, error)
 }
 
-// open returns the files of an export, and what is to be closed after use. An error is an [*UnrecognisedError].
+// open opens an export: a folder, a zip, or any other file. It returns the files that can have conversations, and
+// the opened folder or file, which is closed after use. The error is an [*UnrecognisedError].
 func open(name string) (files []file, closer io.Closer, err error) {
-	if root, err := safefile.OpenDir(name); err == nil {
+	if root, err := safefile.OpenDir(name); err == nil { // it is a folder
 		return find(root.FS()), root, nil
 	}
 	f, info, err := safefile.Open(name)
@@ -72,10 +72,10 @@ func open(name string) (files []file, closer io.Closer, err error) {
 // maxGrowth is the largest size of the files in a zip together, in sizes of the zip. They can always have maxConversation.
 const maxGrowth = 100
 
-// fits reports whether the files in a zip of some bytes are not larger together than maxGrowth allows. No more is read of
-// a file than its size.
+// fits reports whether the sizes of the files in a zip add up to at most maxGrowth times the size of the zip, or at most
+// maxConversation. No more bytes are read of a file than its size.
 func fits(files []file, zipSize int64) bool {
-	left := max(maxConversation, maxGrowth*zipSize)
+	left := max(maxConversation, maxGrowth*zipSize) // bytes for the remaining files
 	for _, f := range files {
 		if f.size < 0 || f.size > left {
 			return false
@@ -92,18 +92,18 @@ func isZip(f *os.File) bool {
 	return err == nil && string(head) == "PK"
 }
 
-// find returns the files in a folder or a zip that can have conversations, shorter names first: so shards are in
-// the order of their numbers. It does not follow links, and ignores directories that cannot be read.
+// find returns the files in a folder or a zip that can have conversations, as their names say. Shorter names are
+// first: conversations-2.json before conversations-10.json. It ignores links, and directories that cannot be read.
 func find(in fs.FS) (files []file) {
 	_ = fs.WalkDir(in, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return nil
 		}
 		base := strings.ToLower(entry.Name())
-		info, err := entry.Info()
-		if err == nil && slices.Contains([]string{".json", ".jsonl", ".af"}, path.Ext(base)) { // else it is gone
-			isShard := strings.HasPrefix(base, "conversations")
-			files = append(files, file{name, info.Size(), isShard, func() (io.ReadCloser, error) { return openIn(in, name, info) }})
+		info, err := entry.Info() // the error says that the file is gone
+		if err == nil && slices.Contains([]string{".json", ".jsonl", ".af"}, path.Ext(base)) {
+			expected := strings.HasPrefix(base, "conversations")
+			files = append(files, file{name, info.Size(), expected, func() (io.ReadCloser, error) { return openIn(in, name, info) }})
 		}
 		return nil
 	})

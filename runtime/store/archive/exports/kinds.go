@@ -15,14 +15,20 @@ import (
 // messages are the messages that one recorded message consists of.
 type messages []archive.Message
 
-// add adds a message, unless the text is empty.
+// add adds a message with a text, unless the text is empty. If the last message and the new one are both the user's, it
+// adds the text to the last message: together they are one request.
 func (all *messages) add(kind transcript.Kind, name string, text []byte) {
-	if len(text) > 0 {
+	last := len(*all) - 1
+	switch {
+	case len(text) == 0:
+	case kind == transcript.KindUser && last >= 0 && (*all)[last].Kind == kind:
+		(*all)[last].Text = chatgptcontent.AppendLine((*all)[last].Text, text)
+	default:
 		*all = append(*all, archive.Message{Kind: kind, Name: name, Text: text})
 	}
 }
 
-// kindOf returns the kind of the messages of a role, and their name: the role, if it is unknown.
+// kindOf returns the kind of a message with a role, and the name of the message: an unknown role, or else "".
 func kindOf(role string) (kind transcript.Kind, name string) {
 	switch role {
 	case "user", "human":
@@ -39,7 +45,7 @@ func kindOf(role string) (kind transcript.Kind, name string) {
 	return transcript.KindSystem, role
 }
 
-// chatGPT decodes a message of a ChatGPT export.
+// chatGPT returns the message of a ChatGPT export, with the names of attached files; none if it has no text.
 func chatGPT(raw jsontext.Raw) (all messages) {
 	var m struct {
 		ID     string `json:"id"`
@@ -79,9 +85,9 @@ type reference struct {
 	Shown string `json:"alt"`
 }
 
-// resolved returns a text with what references show in place of their marks. Marks begin and end with characters
-// for private use. The mark of a citation that shows nothing is removed, and an unknown mark stays. Each
-// reference is used once, as in exports, so that a text cannot grow by more than the references.
+// resolved returns a text in which each mark is replaced by the text that the reference with this mark shows. Marks
+// begin and end with characters for private use. A mark whose reference shows nothing, and a citation without a
+// reference, are removed; any other mark stays. Each reference is used once, which bounds the growth of the text.
 func resolved(text []byte, references []reference) []byte {
 	const begin, end, cite = "\ue200", "\ue201", "\ue200cite\ue202"
 	if !bytes.Contains(text, []byte(begin)) {
@@ -94,23 +100,25 @@ func resolved(text []byte, references []reference) []byte {
 	marks := regexp.MustCompile(" ?" + begin + "[^" + begin + end + "]*" + end)
 	return marks.ReplaceAllFunc(text, func(found []byte) []byte {
 		mark := strings.TrimPrefix(string(found), " ")
-		alts := shown[mark]
-		switch {
-		case len(alts) > 0 && alts[0] != "":
-			found = []byte(strings.TrimSuffix(string(found), mark) + alts[0])
-		case len(alts) > 0 || strings.HasPrefix(mark, cite):
-			found = nil
+		replacement := ""
+		if unused := shown[mark]; len(unused) > 0 {
+			replacement, shown[mark] = unused[0], unused[1:]
+		} else if !strings.HasPrefix(mark, cite) {
+			return found
 		}
-		shown[mark] = alts[min(1, len(alts)):] // the first is used
-		return found
+		if replacement == "" {
+			return nil
+		}
+		return bytes.Replace(found, []byte(mark), []byte(replacement), 1)
 	})
 }
 
-// chatGPTKind returns the kind of a message, and its name. The user did not write what is hidden under the
-// role of the user, such as custom instructions.
+// chatGPTKind returns the kind of a message, and its name: that of a tool, an unknown role, or "". The user did not
+// write a hidden message with the role of the user, such as custom instructions: it is a system message.
 func chatGPTKind(role, author, recipient, contentType string, hidden bool) (kind transcript.Kind, name string) {
+	isContext := contentType == "user_editable_context" || contentType == "model_editable_context"
 	switch {
-	case contentType == "user_editable_context" || contentType == "model_editable_context" || role == "user" && hidden:
+	case isContext, role == "user" && hidden:
 		return transcript.KindSystem, ""
 	case role == "assistant" && (contentType == "thoughts" || contentType == "reasoning_recap"):
 		return transcript.KindReasoning, ""
@@ -128,7 +136,7 @@ type claudeFile struct {
 	Extracted string `json:"extracted_content"`
 }
 
-// claude decodes a message of a Claude.ai export.
+// claude returns the messages that a message of a Claude.ai export consists of.
 func claude(raw jsontext.Raw) (all messages) {
 	var m struct {
 		Sender      string         `json:"sender"`
@@ -153,7 +161,7 @@ func claude(raw jsontext.Raw) (all messages) {
 	return all
 }
 
-// addBlock adds the message of a block of the content. kind and name are those of texts.
+// addBlock adds the message of a block of a message's content. kind and name are those of a block with a text.
 func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name string) {
 	var b struct {
 		Type     string       `json:"type"`
@@ -181,7 +189,7 @@ func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name strin
 	}
 }
 
-// textsOf returns the texts in blocks.
+// textsOf returns the texts in blocks, each on lines of its own: of the texts in objects only those with these names.
 func textsOf(raw []byte) []byte {
 	return chatgptcontent.AppendTexts(nil, raw, func(key string, isText bool) bool {
 		switch key {
@@ -192,7 +200,8 @@ func textsOf(raw []byte) []byte {
 	})
 }
 
-// letta decodes a message of a Letta agent file.
+// letta returns the messages that a message of a Letta agent file consists of. An agent answers with a call of
+// send_message; its text beside a call is reasoning.
 func letta(raw jsontext.Raw) (all messages) {
 	var m struct {
 		Role    string       `json:"role"`
@@ -214,7 +223,7 @@ func letta(raw jsontext.Raw) (all messages) {
 	case kind == transcript.KindToolResult:
 		name = m.Tool
 	case kind == transcript.KindAssistant && len(m.Calls) > 0:
-		kind = transcript.KindReasoning // the answer is in a call
+		kind = transcript.KindReasoning
 	}
 	all.add(kind, name, text)
 	for _, call := range m.Calls {
@@ -241,8 +250,9 @@ func lettaUser(text []byte) (transcript.Kind, []byte) {
 		Type    string `json:"type"`
 		Message []byte `json:"message"`
 	}
+	isWrapped := jsontext.Decode(text, &wrapped) && wrapped.Message != nil && wrapped.Type != ""
 	switch {
-	case !jsontext.Decode(text, &wrapped) || wrapped.Message == nil || wrapped.Type == "":
+	case !isWrapped:
 		return transcript.KindUser, text
 	case wrapped.Type != "user_message":
 		return transcript.KindSystem, wrapped.Message

@@ -29,7 +29,8 @@ var (
 	errNotJSON = errors.New("it is not JSON from here on")
 )
 
-// newValues returns the values in a document, of up to most bytes each. An error of reading is that of next.
+// newValues returns a reader of the values in a document, each of up to most bytes. It moves past a byte order mark,
+// white space, and the bracket of an array. If reading fails, next returns false.
 func newValues(in io.Reader, most int64) *values {
 	const size, room = 256 << 10, 512 // room is for a byte order mark and white space
 	v := &values{in: &io.LimitedReader{R: in, N: most}, most: most}
@@ -38,20 +39,21 @@ func newValues(in io.Reader, most int64) *values {
 	rest := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	n, _ := buffered.Discard(len(head) - len(rest))
 	v.begin, v.inArray = int64(n), bytes.HasPrefix(rest, []byte("["))
-	if v.decoder = json.NewDecoder(buffered); v.inArray {
+	v.decoder = json.NewDecoder(buffered)
+	if v.inArray {
 		_, v.err = v.decoder.Token()
 	}
 	return v
 }
 
-// next advances to the next value. It returns false after the last one, and if the document cannot be read
-// further.
+// next reads the next value, and sets its number and its offset. It returns false after the last value, or if the
+// document cannot be read further: then it sets offset to the place, and err to io.EOF or the reason.
 func (v *values) next() bool {
 	if v.err != nil {
 		return false
 	}
-	v.in.N = v.most
-	isEnd := v.inArray && !v.decoder.More()
+	v.in.N = v.most                         // bytes that may be read for this value
+	isEnd := v.inArray && !v.decoder.More() // the array has no more values
 	if isEnd {
 		_, v.err = v.decoder.Token()
 	} else {
@@ -64,12 +66,12 @@ func (v *values) next() bool {
 		v.err = io.EOF
 	case v.err == nil:
 		v.number++
-		v.offset -= int64(len(v.value))
+		v.offset -= int64(len(v.value)) // from the end of the value to its beginning
 	case v.in.N <= 0: // the limit ended the value
 		v.err = errTooLarge
 	case errors.As(v.err, &syntax):
 		v.err = errNotJSON
-	case v.err == io.ErrUnexpectedEOF, isEnd && v.err == io.EOF:
+	case v.err == io.ErrUnexpectedEOF || isEnd && v.err == io.EOF: // in a value, or before the end of the array
 		v.err = errCutOff
 	}
 	return v.err == nil

@@ -12,13 +12,13 @@ import (
 )
 
 // Parts returns the texts of a JSON array of parts, each on lines of its own. It returns false if raw is no such
-// array: a user can have written an array of numbers.
+// array, but a text: a user can have written an array of numbers.
 func Parts(raw []byte) (text []byte, ok bool) {
 	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || raw[0] != '[' {
+	if !bytes.HasPrefix(raw, []byte("[")) {
 		return nil, false
 	}
-	if c := (jsontext.Cursor{Data: raw}); !c.Value(0) || c.Pos != len(raw) {
+	if c := (jsontext.Cursor{Data: raw}); !c.Value(0) || c.Pos != len(raw) { // it is no JSON, or more follows
 		return nil, false
 	}
 	for part := range jsontext.Elements(raw) {
@@ -29,18 +29,18 @@ func Parts(raw []byte) (text []byte, ok bool) {
 	return appendParts(nil, raw), true
 }
 
-// isPart reports whether a JSON value is a part of a message.
+// isPart reports whether a JSON value is a part of a message: a text, null, or an object with a content type or a text.
 func isPart(raw []byte) bool {
 	var part struct {
 		ContentType []byte `json:"content_type"`
 		Text        []byte `json:"text"`
 	}
 	jsontext.Decode(raw, &part)
-	return raw[0] == '"' || raw[0] == 'n' || part.ContentType != nil || part.Text != nil // a text, null, or an object
+	isText, isNull := raw[0] == '"', raw[0] == 'n'
+	return isText || isNull || part.ContentType != nil || part.Text != nil
 }
 
-// Content returns the text of the content of a message in an export, which is a valid JSON value, and its
-// content type.
+// Content returns the text of the content of a message in an export, which is a valid JSON value, and its content type.
 func Content(raw []byte) (text []byte, contentType string) {
 	if _, ok := jsontext.Unquote(raw); ok {
 		return AppendTexts(nil, raw, isForPeople), ""
@@ -70,7 +70,7 @@ func appendParts(dst, raw []byte) []byte {
 	return dst
 }
 
-// object returns the text of a part that is an object: a word for media, its texts, or its content type.
+// object returns the text of a part that is an object: a word in brackets for media, its texts, or its content type.
 func object(raw []byte) []byte {
 	var part struct {
 		ContentType string `json:"content_type"`

@@ -63,8 +63,9 @@ const (
 	filesEnd   = "--- End of content ---"
 )
 
-// User adds the results of calls in a message of the user, and then one prompt with what a person wrote, if
-// there is any; it can be a picture alone. Texts that begin with one of the prefixes in injected are left out.
+// User adds the results of calls in a message of the user, and then one prompt with what a person wrote, if there is
+// any; a picture alone is a prompt too. It leaves out thoughts, texts that begin with one of the prefixes in injected,
+// and the files that the program adds between filesBegin and filesEnd.
 func (d *Decoder) User(at time.Time, content jsontext.Raw, injected ...string) {
 	var texts [][]byte
 	inFiles := false
@@ -76,11 +77,10 @@ func (d *Decoder) User(at time.Time, content jsontext.Raw, injected ...string) {
 			inFiles = true
 		case history.Begins(p.Text, filesEnd):
 			inFiles = false
-		case inFiles || p.Thought: // no person wrote it
+		case inFiles || p.Thought: // left out
 		case p.Inline != nil || p.File != nil:
 			texts = append(texts, nil)
-		case len(p.Text) == 0 || history.Begins(p.Text, injected...): // the same
-		default:
+		case len(p.Text) > 0 && !history.Begins(p.Text, injected...):
 			texts = append(texts, p.Text)
 		}
 	}
@@ -128,7 +128,7 @@ func (d *Decoder) Results(at time.Time, content jsontext.Raw, call *Call) {
 	}
 }
 
-// response adds the result of a call, unless a result with its id was added. The call is empty if it is not known.
+// response adds the result of a call, unless a result with its id was added before. An unknown call has no values.
 func (d *Decoder) response(at time.Time, r *Response, call *Call) {
 	id := cmp.Or(r.ID, call.ID)
 	if !isNew(d.returned, id) {

@@ -15,7 +15,7 @@ type Branch[R any] struct {
 // the same id only the first is added.
 func (b *Branch[R]) Add(id, parent string, record R) {
 	place := len(b.records)
-	before := place - 1
+	before := place - 1 // the place of the record that this one comes after; -1 for none
 	if _, known := b.places[id]; known {
 		return
 	}

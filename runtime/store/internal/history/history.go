@@ -49,8 +49,8 @@ type Store struct {
 	Moved   []string         // directories in Dir that can be links to other places
 }
 
-// Open returns a store of a kind in a directory of a program's home: that of the options, or else the usual one, which
-// is empty if it is not known. It returns false if there is no such directory.
+// Open returns a store of a kind in the directory dir of a program's home. The home is that of the options, or else the
+// usual home, which is empty if it is not known. Open returns false if there is no such directory.
 func Open(o store.Options, kind, usual, dir string, ids *IDs) (Store, bool) {
 	s := Store{IDs: ids, Kind: kind, Dir: cmp.Or(o.Home, usual), Project: o.Project, Getenv: o.Env()}
 	if s.Dir == "" {
@@ -72,8 +72,8 @@ func (s *Store) Place() string { return s.Dir }
 // Version implements [store.Store]. It is empty: only a list shows changes.
 func (s *Store) Version(context.Context) (string, error) { return "", nil }
 
-// Evidence returns the evidence that a call comes from the program: the name of the client, or a
-// variable of the environment.
+// Evidence returns the evidence that a call comes from the program: ByCall if the client is the program, ByEnvironment
+// if the environment has a variable of the program, and the call names no client and comes from no other program.
 func (s *Store) Evidence(from caller.Caller, isClient bool, variable string) store.Evidence {
 	switch {
 	case isClient:
@@ -133,15 +133,17 @@ func (i *IDs) normal(text string) (string, bool) {
 // uuid does not matter.
 func (i *IDs) Split(text string) (session, part string, ok bool) {
 	rest, prefixed := CutPrefix(text, i.Prefix)
-	hasPart := false
+	isPart := true // or there is none
 	if i.Part != nil {
-		rest, part, hasPart = strings.Cut(rest, ".")
+		var found bool
+		rest, part, found = strings.Cut(rest, ".")
+		isPart = !found || i.Part(part)
 	}
-	session, ok = i.normal(rest)
-	if !ok || !prefixed && (i.Bare == nil || !i.Bare(session)) || hasPart && !i.Part(part) {
-		return "", "", false
+	session, isSession := i.normal(rest)
+	if isSession && isPart && (prefixed || i.Bare != nil && i.Bare(session)) {
+		return session, part, true
 	}
-	return session, part, true
+	return "", "", false
 }
 
 // ParseID implements [store.Store]. The error is a [*store.BadIDError].
@@ -212,20 +214,19 @@ const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 // IsUUID reports whether s is a uuid in lower case.
 func IsUUID(s string) bool {
-	const form, hex = "00000000-0000-0000-0000-000000000000", "0123456789abcdef"
-	for i := 0; i < len(s) && len(s) == len(form); i++ {
-		if form[i] == '-' && s[i] != '-' || form[i] != '-' && strings.IndexByte(hex, s[i]) < 0 {
-			return false
+	digitsAsZeros := strings.Map(func(c rune) rune {
+		if strings.ContainsRune("0123456789abcdef", c) {
+			return '0'
 		}
-	}
-	return len(s) == len(form)
+		return c
+	}, s)
+	return digitsAsZeros == "00000000-0000-0000-0000-000000000000"
 }
 
 // IsTimed reports whether a uuid is of version 7, as those of Codex are and those of Claude Code are not.
 func IsTimed(uuid string) bool { return uuid[14] == '7' }
 
-// IsName reports whether s can be part of an id and of a file name: it has up to 64 letters, digits, '_'
-// and '-'.
+// IsName reports whether s can be part of an id and of a file name: it has up to 64 letters, digits, '_' and '-'.
 func IsName(s string) bool {
 	const most = 64
 	return s != "" && len(s) <= most && IsPlain(s)

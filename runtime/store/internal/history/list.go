@@ -41,11 +41,9 @@ type Entry[M any] struct {
 	Stamp filecache.Stamp
 	Meta  M // the metadata
 	err   error
-
 	// for ListFiles
 	Parent           transcript.ID // as in [transcript.Conversation]
 	Archived, Hidden bool
-
 	// IsFork is set by ListFiles: lists show the session that it was forked from together with it.
 	IsFork bool
 }
@@ -69,8 +67,8 @@ type File[M any] interface {
 }
 
 // ListFiles lists the sessions of the project that can be read, each in a file. find is that of [List]. Of several files
-// with an id the first by compare is read, if that is not nil, then one that is not archived, then the one that was written
-// last. The parent of a fork is its origin, unless it has another one. link, if not nil, sets other links between sessions.
+// with the same id one is read: the first by compare, if that is not nil, then one that is not archived, then the file
+// that was written last. The parent of a fork is its origin, unless link, if not nil, has set another parent.
 func ListFiles[E File[M], M interface{ session() Session }](ctx context.Context, s *Store, scope store.Scope,
 	find func(root *Root) ([]E, []store.Problem), compare func(a, b E) int, link func(all map[transcript.ID]E),
 ) (*store.Listing, error) {
@@ -97,11 +95,12 @@ func ListFiles[E File[M], M interface{ session() Session }](ctx context.Context,
 			e := one.Base()
 			m := e.Meta.session()
 			if m.Origin != "" {
-				origin, isListed := listed[s.ID(m.Origin, "")]
-				e.IsFork = isListed && origin.Base() != e && (e.Archived || !origin.Base().Archived)
-			}
-			if e.IsFork && e.Parent == "" {
-				e.Parent = s.ID(m.Origin, "")
+				originID := s.ID(m.Origin, "")
+				origin, isListed := listed[originID]
+				e.IsFork = isListed && originID != id && (e.Archived || !origin.Base().Archived)
+				if e.IsFork {
+					e.Parent = cmp.Or(e.Parent, originID)
+				}
 			}
 			c := s.Conversation(id, &m, one.Decode, e.Stamp)
 			c.Parent, c.Archived, c.Hidden = e.Parent, e.Archived, e.Hidden
@@ -150,8 +149,7 @@ func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 // metadataForm begins the cache key of metadata. It changes when the form of any store's metadata does.
 const metadataForm = "metadata 3 "
 
-// Peek sets the stamp and the metadata of a file. The metadata is from the cache if the file has not changed, or
-// else from the file.
+// Peek sets the stamp and the metadata of a file. The metadata of a file that has not changed is from the cache.
 func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) error {
 	e := one.Base()
 	e.Stamp = root.Stamp(e.File)
@@ -169,7 +167,8 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 	}
 	defer f.Close()
 	dir, err := one.Peek(ctx, root, f, size)
-	if data, bad := json.Marshal(&e.Meta); err == nil && bad == nil && !s.Project.Excludes(dir) {
+	data, marshalErr := json.Marshal(&e.Meta)
+	if err == nil && marshalErr == nil && !s.Project.Excludes(dir) {
 		root.Put(key, data, stamps...)
 	}
 	return err

@@ -13,8 +13,8 @@ import (
 // mostSeconds is a time after the year 9999 in seconds since 1970, and in 1978 in milliseconds.
 const mostSeconds = 1 << 38
 
-// Moment returns the time that is recorded as seconds since 1970, a number or a text, as milliseconds, a whole number,
-// or in ISO 8601. It is zero for the number 0, for other values, and for times outside the years 0 to 9999.
+// Moment returns the time that a number or a text says: seconds or, for a large whole number, milliseconds since 1970,
+// or a text in ISO 8601. It is zero for the number 0, for other values, and for times outside the years 0 to 9999.
 func Moment(value any) time.Time {
 	const maxTime = 64 // bytes
 	switch v := value.(type) {

@@ -36,7 +36,7 @@ func (r *Record) Version(context.Context) (string, error) {
 	return filecache.Version(r.Stamps...), nil
 }
 
-// Read implements [store.Record].
+// Read implements [store.Record]. A conversation whose files are gone is not found.
 func (r *Record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	to := Recorder{Yield: yield}
 	root, err := r.Store.Open()
@@ -148,18 +148,18 @@ func (r *Recorder) makeInquiry(e *transcript.Event) {
 	if e.Name == "" || e.Name != r.Inquiry {
 		return
 	}
-	questions := questions(e.Arguments)
-	if questions == "" {
+	asked := questions(e.Arguments)
+	if asked == "" {
 		return
 	}
 	if r.asked == nil || len(r.asked) > most {
 		r.asked = map[string]bool{} // so many are never answered
 	}
 	r.asked[e.CallID] = true
-	*e = transcript.Event{Kind: transcript.KindInquiry, Time: e.Time, CallID: e.CallID, Text: []byte(questions)}
+	*e = transcript.Event{Kind: transcript.KindInquiry, Time: e.Time, CallID: e.CallID, Text: []byte(asked)}
 }
 
-// AddNumbered passes on an event that has a turn, with the next index, unless no more events are wanted.
+// AddNumbered passes on an event, whose turn is set, with the next index. It does nothing if no more events are wanted.
 func (r *Recorder) AddNumbered(e transcript.Event) {
 	if r.Stopped {
 		return
@@ -171,8 +171,8 @@ func (r *Recorder) AddNumbered(e transcript.Event) {
 	r.Stopped = r.Yield != nil && !r.Yield(&r.event)
 }
 
-// End returns the totals, and the error for err, with which reading ended: no error if no more events were wanted. After
-// an error the totals count no events.
+// End returns the totals, and the error of reading a conversation that ended with err; nil if no more events were wanted.
+// It adds to the error the number of events before a damage, or else the id. After an error the totals count no events.
 func (r *Recorder) End(id transcript.ID, err error) (store.Totals, error) {
 	if err == nil || r.Stopped {
 		return r.Totals, nil

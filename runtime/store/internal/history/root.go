@@ -24,8 +24,8 @@ type Root struct {
 	dirs map[string]*os.Root // the directory itself as ".", and those in it that can be links
 }
 
-// Open opens the directory of the store. Links that lead out of it are not followed, except the
-// directories in Moved.
+// Open opens the directory of the store, and those of the directories in Moved that can be opened. Links that lead out
+// of the store are not followed, except in place of these.
 func (s *Store) Open() (*Root, error) {
 	r := &Root{Cache: s.Cache, path: s.Dir, dirs: map[string]*os.Root{}}
 	for _, name := range append([]string{"."}, s.Moved...) {
@@ -80,12 +80,8 @@ func (r *Root) ReadFile(name string, most int64) ([]byte, error) {
 // Description returns the description of a sub-agent's task in a file beside its log; "" if there is none.
 func (r *Root) Description(name string) string {
 	const most = 64 << 10
-	var about struct {
-		Description string `json:"description"`
-	}
-	data, _ := r.ReadFile(name, most) // some versions write none
-	jsontext.Decode(data, &about)
-	return about.Description
+	about, _ := r.ReadFile(name, most) // some versions write none
+	return jsontext.String(jsontext.Get(about, "description"))
 }
 
 // ReadDir returns the entries of a directory, in the order of their names.
@@ -105,29 +101,30 @@ func Entries[E any, P interface {
 	files, problems := s.Walk(r, name, enter)
 	for _, file := range files {
 		e := P(new(E))
-		if e.Base().File = file; describe(e) {
+		e.Base().File = file
+		if describe(e) {
 			all = append(all, e)
 		}
 	}
 	return all, problems
 }
 
-// Walk returns the names of the entries of a directory, in their order. In place of a directory for which enter
-// returns true it returns the entries of that, and so on; enter can be nil. Links are not entered. The problems are the
+// Walk returns the names of the entries of a directory, in their order. In place of a directory for which enter, if not
+// nil, returns true, it returns the entries of this directory, and so on. It enters no links. The problems are the
 // directories that cannot be read.
-func (s *Store) Walk(r *Root, name string, enter func(dir string) bool) (files []string, problems []store.Problem) {
-	entries, err := r.ReadDir(name)
+func (s *Store) Walk(r *Root, dir string, enter func(dir string) bool) (files []string, problems []store.Problem) {
+	entries, err := r.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the program may have just deleted it
-		problems = append(problems, s.Problem("", store.Unreadable, name, err))
+		problems = append(problems, s.Problem("", store.Unreadable, dir, err))
 	}
 	for _, e := range entries {
-		name := path.Join(name, e.Name())
-		if !e.IsDir() || enter == nil || !enter(name) {
+		name := path.Join(dir, e.Name())
+		if e.IsDir() && enter != nil && enter(name) {
+			below, unread := s.Walk(r, name, enter)
+			files, problems = append(files, below...), append(problems, unread...)
+		} else {
 			files = append(files, name)
-			continue
 		}
-		below, unread := s.Walk(r, name, enter)
-		files, problems = append(files, below...), append(problems, unread...)
 	}
 	return files, problems
 }

@@ -32,7 +32,7 @@ func WorkspaceDir(about []byte) string {
 	if names.Folder == "" { // the path is that of a file
 		dir = path.Dir(dir)
 	}
-	if len(dir) > 2 && dir[2] == ':' { // /c:/Users
+	if len(dir) > 2 && dir[2] == ':' { // /c:/Users is c:/Users
 		dir = dir[1:]
 	}
 	return filepath.FromSlash(dir)

@@ -22,7 +22,6 @@ type Event struct {
 	Turn      int
 	Raw       []byte       // the recorded JSON object
 	textValue jsontext.Raw // the value of the text, the arguments or the result; nil for none
-
 	// Recorded values. If a key occurs twice, the last one counts.
 	Type      string       `json:"type"`
 	Timestamp jsontext.Raw `json:"timestamp"`
@@ -42,8 +41,8 @@ type Event struct {
 	InTurn    jsontext.Raw `json:"turn"`     // the same
 }
 
-// interpret sets the kind of the event, and the value that has its text, from the recorded values. A message and reasoning
-// are texts; data is any value.
+// interpret sets the kind of the event, and textValue to the recorded value that has its text. An event of an unknown type
+// keeps the kind unknown. Of a response the first of message, reasoning and data counts; data is any value.
 func (e *Event) interpret() {
 	switch e.Type {
 	case "turn_start":
@@ -51,12 +50,13 @@ func (e *Event) interpret() {
 	case "chat_request":
 		e.Kind, e.textValue = transcript.KindUser, e.Content
 	case "chat_response":
-		switch e.Kind, e.textValue = transcript.KindAssistant, e.Message; {
-		case isText(e.Message): // as set
-		case isText(e.Reasoning):
+		switch {
+		case !isText(e.Message) && isText(e.Reasoning):
 			e.Kind, e.textValue = transcript.KindReasoning, e.Reasoning
-		case e.Data != nil:
+		case !isText(e.Message) && e.Data != nil:
 			e.Kind, e.textValue = transcript.KindStructured, e.Data
+		default:
+			e.Kind, e.textValue = transcript.KindAssistant, e.Message
 		}
 	case "tool_call_request":
 		e.Kind, e.textValue = transcript.KindToolCall, e.Arguments
@@ -88,7 +88,7 @@ func (e *Event) Time() time.Time {
 	return t
 }
 
-// Printed returns an event whose strings are not encoded, as a command line prints it. It refers to the scanned data.
+// Printed returns an event of a command line, whose strings are not encoded. It refers to the scanned data.
 func (e *Event) Printed() transcript.Event {
 	p := transcript.Event{Index: e.Index, Turn: e.Turn, Kind: e.Kind, Time: e.Time(), Name: e.Name, CallID: e.ID, Failed: e.IsError}
 	if text, ok := jsontext.Unquote(e.textValue); ok {
@@ -99,7 +99,7 @@ func (e *Event) Printed() transcript.Event {
 	return p
 }
 
-// Decode returns an event of events.json. It refers to the scanned data.
+// Decode returns an event of events.json, in which texts of tools can be in base64. It refers to the scanned data.
 func (e *Event) Decode() transcript.Event {
 	d := e.Printed()
 	d.Object = e.object()
@@ -126,7 +126,7 @@ func (e *Event) object() []byte {
 		}
 		object = append(append(append(append(object, `,"`...), m.Key...), `":`...), value...)
 	}
-	object[0] = '{'
+	object[0] = '{' // in place of the comma before the first member
 	return append(object, '}')
 }
 
@@ -139,9 +139,9 @@ func (e *Event) CompactedTurns() int {
 	return last + 1
 }
 
-// AppendDecoded appends the text of a string that may be in base64: padded, standard or URL-safe (JP wrote the results of
-// tools so until March 2026). Any other string is appended as it is. If the bytes are not UTF-8 it appends the string as it
-// is, with the encoding Base64. stored has no JSON escapes.
+// AppendDecoded appends the text of a string that may be in base64: padded, standard or URL-safe. JP wrote the results of
+// tools so until March 2026. It appends any other string as it is, and also base64 of bytes that are not UTF-8: then the
+// encoding is Base64. stored has no JSON escapes.
 //
 // Line breaks, which Go's decoder skips, and stray bits at the end are not base64.
 func AppendDecoded(dst, stored []byte) ([]byte, transcript.Encoding) {
@@ -163,7 +163,7 @@ func AppendDecoded(dst, stored []byte) ([]byte, transcript.Encoding) {
 	return dst[:start+n], transcript.Plain
 }
 
-// decodeStrings returns a JSON value, compact, with its strings decoded. The encoding is Base64 if one of them is as it was.
+// decodeStrings returns a JSON value, compact, with decoded strings. The encoding is Base64 if that of one string is.
 func decodeStrings(raw []byte) (value []byte, encoding transcript.Encoding) {
 	w := jsontext.Writer{Text: func(dst, raw []byte) []byte {
 		dst, stored := AppendDecoded(dst, jsontext.Unescape(raw)) // some writers escape '/', which base64 has

@@ -1,8 +1,7 @@
 // Package jpevents reads the events of a JP conversation: an events.json file, or the events that
 // a command line prints.
 //
-// [Scan] finds the events, and [Event.Decode] decodes JSON escapes, and the base64 of tool data
-// and metadata.
+// [Scan] finds the events, and [Event.Decode] decodes JSON escapes, and the base64 of tool data and metadata.
 //
 // It never panics on any input, never recurses deeper than [jsontext.MaxDepth], never opens or
 // writes a file, and never changes the scanned data.
@@ -21,10 +20,9 @@ import (
 // ErrNoTimestamp is the error for an event without a timestamp that is a string.
 var ErrNoTimestamp = errors.New("the event has no timestamp")
 
-// Scan calls yield with the events of a file until it returns false, and returns their totals as
-// JP counts them: a file that is damaged, or has an event without a timestamp, counts as 0 events.
-// Each call of yield gets a pointer to the same Event. The error is a [*store.DamageError]; yield gets
-// every whole event before the damage.
+// Scan calls yield with the events of a file until it returns false, and returns their totals as JP counts them: a file
+// that is damaged, or has an event without a timestamp, counts as 0 events. Each call of yield gets a pointer to the
+// same Event. The error is a [*store.DamageError]; yield gets every whole event before the damage.
 //
 // Strings are not checked, so a control character or a wrong escape in one is not damage.
 func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
@@ -39,7 +37,8 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 			return false
 		}
 		count++
-		if e.interpret(); !e.Kind.Global() {
+		e.interpret()
+		if !e.Kind.Global() {
 			if turn == 0 || e.Kind == transcript.KindTurnStart {
 				turn++
 			}
@@ -52,7 +51,8 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 		return !stopped
 	})
 	totals := store.Totals{Turns: turn, Uncounted: untimed}
-	if !(whole && !c.Space()) && !stopped { // the array is not whole, or more follows
+	isDamaged := !whole || c.Space() // the array is not whole, or more follows
+	if isDamaged && !stopped {
 		damage := &store.DamageError{Event: count, Err: fmt.Errorf("damaged at byte %d (event %d): %w", c.Pos, count, c.Err())}
 		totals.Uncounted = cmp.Or[error](untimed, damage)
 		return totals, damage

@@ -22,19 +22,21 @@ func Each(ctx context.Context, file io.ReaderAt, size int64, do func(line []byte
 	return each(ctx, file, 0, size, chunk, MaxLine, func(line []byte, offset, _ int64) bool { return do(line, offset) })
 }
 
-// each is [Each] for the bytes of a file from one offset to another, with a buffer of chunk bytes, and with lines
-// of up to most bytes. next is the offset after the line.
+// each calls do for the lines that begin at the offset from of a file and end at the offset to, each with its offset and
+// the offset after it, until do returns false. It reads chunk bytes at a time. A line of more than most bytes is nil.
 func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int, do func(line []byte, offset, next int64) bool) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(file, from, to-from), int(min(int64(chunk), to-from+1))) // 1 more finds the end
-	var long []byte                                                                                        // a line that is longer than the buffer
+	var long []byte                                                                                        // the beginning of a line that is longer than the buffer
 	for {
 		line, err := in.ReadSlice('\n')
-		size := len(line)
-		for long = long[:0]; err == bufio.ErrBufferFull && ctx.Err() == nil; size += len(line) {
+		size := len(line) // of the whole line so far
+		long = long[:0]
+		for err == bufio.ErrBufferFull && ctx.Err() == nil {
 			if size <= most {
 				long = append(long, line...)
 			}
 			line, err = in.ReadSlice('\n')
+			size += len(line)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -67,9 +69,10 @@ func Peek(ctx context.Context, file io.ReaderAt, size int64, wanted func() bool,
 	return peek(ctx, file, size, PeekSize, wanted, see)
 }
 
-// peek is [Peek] with another size than PeekSize.
+// peek is [Peek] with least in place of PeekSize.
 func peek(ctx context.Context, file io.ReaderAt, size int64, least int, wanted func() bool, see func(line []byte)) (whole bool, err error) {
-	end, whole := int64(0), true
+	end := int64(0) // of the lines at the beginning
+	whole = true
 	err = each(ctx, file, 0, size, least, MaxLine, func(line []byte, _, next int64) bool {
 		end = next
 		see(line)
@@ -81,7 +84,7 @@ func peek(ctx context.Context, file io.ReaderAt, size int64, least int, wanted f
 	}
 	start := max(end, size-int64(least))
 	err = each(ctx, file, start, size, least, MaxLine, func(line []byte, offset, _ int64) bool {
-		if offset > start || start == end { // the first line may have begun before
+		if offset > start || start == end { // at start > end there may be the middle of a line
 			see(line)
 		}
 		return true

@@ -40,14 +40,14 @@ func ID(ids *history.IDs, key string) transcript.ID {
 	return ids.ID(key, "")
 }
 
-// AddMessage adds a message of an archive to a recorder, also an empty one. A message of the user begins a turn, except
-// the first one: messages before it are in its turn.
+// AddMessage adds a message of an archive to a recorder, even if it is empty. The first message begins a turn, and so
+// does each message of the user in a turn that has a message of the user already.
 func AddMessage(to *history.Recorder, e transcript.Event) {
-	isRequest := e.Kind == transcript.KindUser
-	if isRequest && to.Readable || to.Totals.Turns == 0 {
+	isRequest, hasRequest := e.Kind == transcript.KindUser, to.Readable
+	if isRequest && hasRequest || to.Totals.Turns == 0 {
 		to.Totals.Turns++
 	}
-	to.Readable = to.Readable || isRequest // the turn has a message of the user
+	to.Readable = hasRequest || isRequest
 	e.Turn = to.Totals.Turns
 	to.AddNumbered(e)
 }

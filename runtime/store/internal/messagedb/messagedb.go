@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
@@ -72,6 +73,14 @@ type Message struct {
 	Data  []byte
 }
 
+// Text returns the data as UTF-8, with U+FFFD for each byte that is not. It returns the data itself if it is UTF-8.
+func (m *Message) Text() []byte {
+	if utf8.Valid(m.Data) {
+		return m.Data
+	}
+	return transcript.AppendValid(nil, m.Data)
+}
+
 const (
 	// MaxMessage is the largest data of a message that is read, in bytes.
 	MaxMessage = 64 << 20
@@ -101,7 +110,7 @@ func (s *Store) Version(ctx context.Context) (string, error) {
 	return b.String(), nil
 }
 
-// List implements [store.Store].
+// List implements [store.Store]. If no database could be read, the error is that of the first problem.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	databases, problems := s.Databases()
 	var opened []*database
@@ -150,10 +159,11 @@ type database struct {
 	queries sync.Map // *Queries, by *sqlitefile.DB
 }
 
-// open returns a database with one user.
+// open returns a database that is opened at its first use. The caller is a user of it until Release.
 func (s *Store) open(known Database) *database {
 	d := &database{Database: known, store: s}
-	if d.Shared.Open = known.Open; known.Open == nil {
+	d.Shared.Open = known.Open
+	if known.Open == nil {
 		d.Shared.Open = func(ctx context.Context) (*sqlitefile.DB, error) { return sqlitefile.Open(ctx, known.Path) }
 	}
 	d.Retain()
@@ -182,11 +192,12 @@ func (d *database) conversations(ctx context.Context) (found []store.Conversatio
 		dirs = d.Dirs(ctx)
 	}
 	err = d.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
-		found = nil
+		found = nil // if this is called again
 		return db.Each(ctx, func(rows *sql.Rows) error {
 			r := &record{database: d}
 			c, err := r.scan(rows, dirs)
-			if r.version = cmp.Or(r.version, db.Stamp); c.ID != "" {
+			r.version = cmp.Or(r.version, db.Stamp)
+			if c.ID != "" {
 				found = append(found, c)
 			}
 			return err
@@ -204,7 +215,7 @@ type record struct {
 	agent    bool
 }
 
-// scan sets the fields to those in a row, and returns the conversation.
+// scan sets the record to a row of conversations, and returns the conversation. dirs has more directories, by key.
 func (r *record) scan(rows *sql.Rows, dirs map[string]string) (c store.Conversation, err error) {
 	d := r.database
 	var created, updated, last any
@@ -237,14 +248,13 @@ func (s *Store) idOf(key string) transcript.ID {
 	if s.IDOf != nil {
 		return s.IDOf(key)
 	}
-	if session, part, ok := s.Split(s.Prefix + key); !ok || session != key || part != "" { // it is no id in its normal spelling
-		return ""
+	if session, part, ok := s.Split(s.Prefix + key); ok && session == key && part == "" { // an id in its normal spelling
+		return s.ID(key, "")
 	}
-	return s.ID(key, "")
+	return ""
 }
 
-// chooseDir returns one of several working directories: one that is excluded, or else one of the project, or else the
-// first.
+// chooseDir returns one of several directories: one that is excluded, or else one of the project, or else the first.
 func (s *Store) chooseDir(dirs []string) string {
 	if s.Project == nil {
 		return ""
@@ -282,16 +292,16 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 
 var errStopped = errors.New("no more messages are needed")
 
-// addMessages adds the events of the messages to a recorder. The error is errStopped if it wants no more. If the owner
-// changes the database meanwhile, the messages that were not added are read from the new state of the database.
+// addMessages adds the events of the messages to a recorder. The error is errStopped if the recorder wants no more. If
+// the owner changes the database meanwhile, it goes on in the new state after the messages that were added.
 func (r *record) addMessages(ctx context.Context, to *history.Recorder) error {
 	to.Agent = r.agent
 	added := 0
 	return r.database.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
 		seen := 0
 		return db.Each(ctx, func(rows *sql.Rows) error {
-			if seen++; seen <= added {
-				return nil // it was added before the database changed
+			if seen++; seen <= added { // before the database changed
+				return nil
 			}
 			added = seen
 			return r.addMessage(to, rows)
@@ -299,7 +309,7 @@ func (r *record) addMessages(ctx context.Context, to *history.Recorder) error {
 	})
 }
 
-// addMessage adds the events of the message in a row to a recorder. The error is errStopped if it wants no more.
+// addMessage adds the message in a row, unless it was too large to select. The error is errStopped if no more is wanted.
 func (r *record) addMessage(to *history.Recorder, rows *sql.Rows) error {
 	var m Message
 	var at any
@@ -312,7 +322,8 @@ func (r *record) addMessage(to *history.Recorder, rows *sql.Rows) error {
 		return nil
 	}
 	m.At = history.Moment(at)
-	if r.database.store.Record(to, &m); to.Stopped {
+	r.database.store.Record(to, &m)
+	if to.Stopped {
 		return errStopped
 	}
 	return nil

@@ -48,31 +48,31 @@ type DB struct {
 	dir      string    // the temporary directory of a copy
 }
 
-// Open opens the database at a path, which can be a link: its log is beside the target. The error is
-// [ErrChanged] if it has just been changed, and a [*store.CopyTooLargeError] if it is too large for
-// the copy that is needed.
+// Open opens the database at a path, which can be a link: its log is beside the target. The error is [ErrChanged] if it
+// has just been changed, and a [*store.CopyTooLargeError] if it is too large for the copy that is needed.
 func Open(ctx context.Context, path string) (*DB, error) {
 	s, err := takeSnapshot(path)
 	if err != nil {
 		return nil, err
 	}
-	// The clock of a file system moves in steps: a change just after this one would have the
-	// same time.
+	// The clock of a file system moves in steps: a change just after this one would have the same time.
 	const tick = 10 * time.Millisecond
 	if age := time.Since(s.database.ModTime()); !s.isInUse() && age >= 0 && age < tick {
 		return nil, ErrChanged
 	}
 	db := &DB{Stamp: s.stamp(), original: s}
 	options := url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"trusted_schema(0)", "temp_store(2)"}}
-	if path = s.path; s.isInUse() {
-		if db.original, path, err = nil, "", db.copy(ctx, s); err != nil {
+	file := s.path
+	if s.isInUse() {
+		db.original = nil // changes do not matter to a copy
+		if err := db.copy(ctx, s); err != nil {
 			db.Close()
 			return nil, err
 		}
-		path = filepath.Join(db.dir, copyName)
+		file = filepath.Join(db.dir, copyName)
 		options = url.Values{"_pragma": append(options["_pragma"], "busy_timeout(10000)", "synchronous(off)", "query_only(1)")}
 	}
-	connector, err := sqlite.NewConnector(URI(path, options))
+	connector, err := sqlite.NewConnector(URI(file, options))
 	if err == nil {
 		db.DB = sql.OpenDB(connector)
 		err = db.Each(ctx, func(*sql.Rows) error { return nil }, "SELECT 1 FROM sqlite_schema LIMIT 1")
@@ -155,7 +155,7 @@ func (db *DB) failure(ctx context.Context, err error) error {
 	if !errors.As(err, &code) {
 		return err
 	}
-	switch code.Code() & 0xff { // https://www.sqlite.org/rescode.html
+	switch code.Code() & 0xff { // the primary code: https://www.sqlite.org/rescode.html
 	case lib.SQLITE_NOTADB:
 		return ErrNotDatabase
 	case lib.SQLITE_CORRUPT:
@@ -208,14 +208,14 @@ func (s *Shared) Release() {
 	s.latest, s.all = nil, nil
 }
 
-// Do calls do with the open database. If the owner changes the database meanwhile, it calls do again with
-// the new state. From the second time on it waits before, each time longer, for four seconds in all:
-// an owner that merges its log into the database changes it many times in a row.
+// Do calls do with the open database. If the owner changes the database meanwhile, it calls do again with the new
+// state: once without waiting, and then after waits, each longer than the one before, for four seconds in all. An owner
+// that merges its log into the database changes it many times in a row.
 func (s *Shared) Do(ctx context.Context, do func(*DB) error) error {
 	s.Retain()
 	defer s.Release()
 	var changed *DB
-	const most = 13
+	const most = 13 // attempts
 	for attempt := 1; ; attempt++ {
 		db, err := s.openLatest(ctx, changed)
 		if err == nil {
@@ -234,8 +234,8 @@ func (s *Shared) Do(ctx context.Context, do func(*DB) error) error {
 	}
 }
 
-// openLatest returns the latest state of the database. It opens the database if that was not done, or if changed, with
-// which reading ended, is the latest state.
+// openLatest returns the latest state of the database. It opens the database at the first use, and again if changed is
+// the latest state: it was changed while it was read.
 func (s *Shared) openLatest(ctx context.Context, changed *DB) (*DB, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -146,9 +146,8 @@ func Describe(e *transcript.Event) string {
 	return line + "\n"
 }
 
-// Turns returns a letter for each event, with a space before each turn and brackets around copied turns: u is
-// the user, r reasoning, a the assistant, c a call, t a result, ! a failed result, q a question or
-// its answer, | a compaction.
+// Turns returns a letter for each event, with a space before each turn and brackets around copied turns: u is the user,
+// r reasoning, a the assistant, c a call, t a result, ! a failed result, q a question or its answer, | a compaction.
 func Turns(t testing.TB, c store.Conversation) string {
 	t.Helper()
 	letters := map[transcript.Kind]string{
@@ -160,7 +159,8 @@ func Turns(t testing.TB, c store.Conversation) string {
 	_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
 		if e.Turn > turn {
 			line.WriteString(end + " ")
-			if turn, end = e.Turn, ""; e.Copied {
+			turn, end = e.Turn, ""
+			if e.Copied {
 				line.WriteString("[")
 				end = "]"
 			}

@@ -99,15 +99,15 @@ func (c *Conversation) Event(kind string, members ...any) *Conversation {
 	return c.add(nil, kind, members...)
 }
 
-// add adds an event at a time or, without one, eventStep after the event before. The members are keys and values in turn.
+// add adds an event at at[0] or, without that, eventStep after the event before. The members are keys and values in turn.
 func (c *Conversation) add(at []time.Time, kind string, members ...any) *Conversation {
 	happened := append(at, c.clock.Add(eventStep))[0]
 	members = append([]any{"timestamp", Timestamp(happened), "type", kind}, members...)
 	var object []byte
 	for i, member := range members {
-		object = append(append(object, ",:"[i%2]), marshal(member, "")...)
+		object = append(append(object, ",:"[i%2]), marshal(member, "")...) // a comma before a key, a colon before a value
 	}
-	object[0] = '{'
+	object[0] = '{' // in place of the first comma
 	return c.RawEvent(string(marshal(json.RawMessage(append(object, '}')), "  ")))
 }
 

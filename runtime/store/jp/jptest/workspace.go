@@ -1,10 +1,9 @@
 // Package jptest writes synthetic JP workspaces, small ones for tests and large ones for
 // benchmarks. The same calls always write the same bytes.
 //
-// It implements the format a second time, with nothing but the standard library, so that a test
-// can compare what the reader finds with what was written: it never imports the packages that
-// read workspaces. A command uses it too, so it never imports testing: a mistake of the caller is
-// a panic.
+// It implements the format a second time, with nothing but the standard library, so that a test can compare what the
+// reader finds with what was written: it never imports the packages that read workspaces. A command uses it too, so it
+// never imports testing: a mistake of the caller is a panic.
 package jptest
 
 import (
@@ -108,6 +107,7 @@ type Conversation struct {
 	edits    []func(files map[string][]byte)
 }
 
+// newConversation returns a conversation with an id, which is the time of its creation, in a directory ID-SLUG.
 func newConversation(id, slug string) *Conversation {
 	created, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
@@ -172,6 +172,7 @@ func (c *Conversation) Edit(name string, change func([]byte) []byte) *Conversati
 // baseConfig has what JP requires: a model, and whether tools run.
 const baseConfig = `{"assistant":{"model":{"id":{"provider":"ollama","name":"example"}}},"conversation":{"tools":{"*":{"run":"ask"}}}}`
 
+// write writes the files of the conversation into a store, as its edits leave them.
 func (c *Conversation) write(root string) error {
 	files := map[string][]byte{
 		MetadataFile:   append(marshal(c.metadata, ""), '\n'),

@@ -58,6 +58,7 @@ rm -rf "$1"
 // password is the password of all roles, with characters that are special in URLs.
 const password = "s3cret:/@%?#'"
 
+// start starts the server, and waits until it is ready. The error is errNotInstalled if PostgreSQL is not installed.
 func (c *Cluster) start() (err error) {
 	if c.dir, err = os.MkdirTemp("", "pg"); err != nil { // the path of a socket must be short
 		return err
@@ -156,6 +157,7 @@ func Connect(t testing.TB, url string) *sql.DB {
 	return db
 }
 
+// exec runs queries, which "; " separates, as the administrator.
 func (c *Cluster) exec(t testing.TB, queries string) {
 	t.Helper()
 	db := Connect(t, c.Admin("postgres"))
