@@ -200,7 +200,7 @@ func (st *stream) write(message []byte) error {
 }
 
 // answer writes the answer to the request with an id, and wakes await. The request is no longer pending before the
-// write: a client may use the id again once it has read the answer. During the write, the request is in writes.
+// write: a client may use the id again once it has read the answer. During the write, await counts it among writes.
 func (st *stream) answer(id jsonrpc.ID, message []byte) error {
 	st.mu.Lock()
 	delete(st.pending, id)
@@ -212,7 +212,7 @@ func (st *stream) answer(id jsonrpc.ID, message []byte) error {
 	st.mu.Unlock()
 	select {
 	case st.answered <- struct{}{}:
-	default:
+	default: // await is woken already
 	}
 	return err
 }
@@ -277,11 +277,6 @@ type conn struct {
 	stream   *stream
 	incoming chan *jsonrpc.Request
 }
-
-var (
-	_ mcp.Transport  = (*conn)(nil)
-	_ mcp.Connection = (*conn)(nil)
-)
 
 // Connect returns c itself.
 func (c *conn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
