@@ -54,7 +54,7 @@ type stream struct {
 // stopped and answered at once: a person pressed Ctrl-C, or a client asked for the end and waits. A failure to read in,
 // to write out or to begin a session is an error. A goroutine that reads in may stay until in ends.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	limits, stop := newLifetime(context.WithoutCancel(ctx))
+	limits, stop := newLifetime(context.WithoutCancel(ctx)) // requests end with stop, not with ctx
 	defer stop(nil)
 	st := &stream{
 		sdk: s.sdk, ctx: limits.context(), out: out, broken: make(chan error, 1),

@@ -26,7 +26,7 @@ func AllowsHost(r *http.Request, allowed []string) bool {
 		return true
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if local == nil || IsLoopback(hostOnly(local.String())) {
+	if local == nil || IsLoopback(hostOnly(local.String())) { // the request is from this machine, as far as is known
 		return IsLoopback(host)
 	}
 	_, err := netip.ParseAddr(host)

@@ -16,11 +16,7 @@ import (
 func Mask(text []byte) []byte {
 	var masked []byte
 	kept := 0 // masked has text[:kept], with a mark for each secret
-	for {
-		found := sharedTable().next(text, kept)
-		if found == nil {
-			break
-		}
+	for found := sharedTable().next(text, 0); found != nil; found = sharedTable().next(text, kept) {
 		masked = append(masked, text[kept:found.start]...)
 		masked = append(masked, "[secret: "+found.kind.name+"]"...)
 		kept = found.end
