@@ -221,7 +221,7 @@ func Follow(ctx context.Context, dir, id string) iter.Seq2[session.Event, error]
 				return
 			case <-time.After(followInterval):
 			}
-			_, _ = r.file.Seek(r.offset, io.SeekStart) // cannot fail: the file is regular
+			_, _ = r.file.Seek(r.offset, io.SeekStart) // reads a record again that was incomplete; cannot fail in a regular file
 			r.in.Reset(r.file)
 			r.end = r.offset
 		}
