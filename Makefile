@@ -34,8 +34,8 @@ demo: build ## Ask the bundled sample: a week of a small project
 	@bin/convgen generate -check
 	@CONVTOOLS="$(CURDIR)/bin/convtools" sh testdata/demo.sh
 
-# Tests that write thousands of small files take less time where these are in memory, with 2 GB of it or more. Programs
-# stay on the disk, whose pages are mapped in larger pieces: tests alone have the GOTMPDIR.
+# Tests that write thousands of small files take less time where these are in memory, with 2 GB of it or more, and where
+# programs may be run. Test binaries stay on the disk, whose pages are mapped in larger pieces.
 SHM = $(shell grep -q '/dev/shm .*noexec' /proc/mounts 2>/dev/null || \
   df -k /dev/shm 2>/dev/null | awk '$$1 == "tmpfs" && $$4 > 2000000 { print "-exec '\''env GOTMPDIR=/dev/shm'\''" }')
 
