@@ -73,9 +73,8 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	}
 	all, here := set.project(&o, true), set.project(&o, false)
 	workspace, noWorkspace := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
-	isHere := func(c *store.Conversation) bool {
-		isJP := c.Source == ""
-		return here.Has(c.Dir) || isJP && noWorkspace == nil && c.Dir == workspace.Root()
+	isHere := func(c *store.Conversation) bool { // a conversation without a source is of JP
+		return here.Has(c.Dir) || c.Source == "" && noWorkspace == nil && c.Dir == workspace.Root()
 	}
 	inventory := Inventory{Project: here.Roots()[0], Excluded: here.Excluded().By, Exclude: set.Exclude, Missing: set.missing(), Warnings: set.warnings}
 	for _, k := range kinds() {

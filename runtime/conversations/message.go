@@ -36,12 +36,10 @@ func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (markedK
 func isOfTool(kind uint8) bool          { return toolKinds>>(kind&^copiedKind)&1 != 0 }
 func isFailed(kind uint8) bool          { return failedKinds>>(kind&^copiedKind)&1 != 0 }
 
-// messageKind returns the kind that the message of an event has in an index. command is the shell command that the event
-// runs; empty for none.
+// messageKind returns the kind of an event's message in an index. command is the command that it runs; empty for none.
 func messageKind(e *transcript.Event, command string) uint8 {
 	kind := uint8(e.Kind)
-	isFailure := e.Kind == transcript.KindToolResult && e.Failed
-	if isFailure || command != "" {
+	if isFailure := e.Kind == transcript.KindToolResult && e.Failed; isFailure || command != "" {
 		kind += markedKind
 	}
 	if e.Copied {
@@ -125,8 +123,7 @@ func (c toolCalls) callOf(e *transcript.Event, number int) (call toolCall) {
 	return call
 }
 
-// extra returns the data that an index keeps with the message of an event. number is the number of the event. extra must
-// be called with all events of a conversation in order.
+// extra returns the data that an index keeps with the message of an event. Like callOf, it needs all events in order.
 func (c toolCalls) extra(e *transcript.Event, number int) indexExtra {
 	call := c.callOf(e, number)
 	x := indexExtra{tool: call.tool, turn: e.Turn, unnumbered: e.Index + 1 - number}

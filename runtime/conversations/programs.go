@@ -31,8 +31,7 @@ func ResumeCommand(c *transcript.Conversation) []string {
 		return nil // OpenClaw has no command that goes on with a session by its id
 	}
 	words := strings.Fields(kindNamed(program).resume)
-	looksLikeFlag := strings.HasPrefix(own, "-")
-	if own == "" || looksLikeFlag || len(words) == 0 {
+	if looksLikeFlag := strings.HasPrefix(own, "-"); looksLikeFlag || own == "" || len(words) == 0 {
 		return nil
 	}
 	last := &words[len(words)-1]

@@ -204,8 +204,7 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 	r = &Results{}
 	var question *ranking // if the order is relevance
 	if q.Order == Relevance {
-		question = l.newRanking(q, r)
-		if len(question.words) == 0 {
+		if question = l.newRanking(q, r); len(question.words) == 0 {
 			return r, ctx.Err()
 		}
 	}

@@ -162,8 +162,7 @@ func joinMarked(before string, missing int, after string) string {
 func keepSpans(s string, spans []excerpt.Span) string {
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return a.Start - b.Start })
 	kept, end := "", 0 // the result for s[:end]
-	textEnd := excerpt.Span{Start: len(s), End: len(s)}
-	for _, span := range append(spans, textEnd) {
+	for _, span := range append(spans, excerpt.Span{Start: len(s), End: len(s)}) { // the last is the end of the text
 		missing := utf8.RuneCountInString(s[end:max(end, span.Start)])
 		if missing < maxMark {
 			kept += s[end:max(end, span.End)]
