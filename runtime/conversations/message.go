@@ -57,12 +57,9 @@ type indexExtra struct {
 	// unnumbered is the number of events before the message that have no number. With it [Hit.Index] is the same for a
 	// store and a copy of it.
 	unnumbered int
-	// call is the number of the event whose call has this result; 0 if it is not known.
-	call int
-	// files are the files that a call changes, as recorded, each on a line.
-	files string
-	// command is the beginning of the command that a call runs.
-	command string
+	call       int    // the number of the event whose call has this result; 0 if it is not known
+	files      string // the files that a call changes, as recorded, each on a line
+	command    string // the beginning of the command that a call runs
 }
 
 // fields returns pointers for [filecache.AppendFields]. secret is the first: [hasSecret] reads it alone.
@@ -82,11 +79,8 @@ func parseExtra(b []byte, kind transcript.Kind) (e indexExtra) {
 	return e
 }
 
-// maxToolName is the number of characters of the name of a tool that are read.
-const maxToolName = 200
-
-// maxCommand is the number of characters of a command that an index keeps.
-const maxCommand = 1000
+// maxToolName and maxCommand are the numbers of characters of the name of a tool and of a command that an index keeps.
+const maxToolName, maxCommand = 200, 1000
 
 // toolCall is a call of a tool, with the number of the call's event.
 type toolCall struct {

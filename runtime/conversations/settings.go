@@ -33,8 +33,7 @@ type settings struct {
 	language    terms.Language // of words; empty if none is set
 	warnings    []string       // sentences about settings that nothing reads and that restrict nothing
 	memory      *project.Memory
-	// forgotten are the conversations that the user has forgotten.
-	forgotten copies.Forgotten
+	forgotten   copies.Forgotten // the conversations that the user has forgotten
 	// exclusions is a text that changes with the exclusions; empty if there are none. It is of the time when the settings
 	// were read: exclusions that are found later are not in it.
 	exclusions string

@@ -19,9 +19,8 @@ type Passage struct {
 	Start, End int // in bytes
 	// Value is the sum of the weights of the terms in the passage, each once, plus a share of the weights of adjacent
 	// terms.
-	Value float64
-	// Beside is the part of Value for adjacent terms.
-	Beside float64
+	Value  float64
+	Beside float64 // the part of Value for adjacent terms
 }
 
 // sentence is a part of a line, and the terms in it.
