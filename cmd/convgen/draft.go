@@ -106,34 +106,34 @@ func (o *option) write(args, parameters *strings.Builder) {
 	if says == "" {
 		says = "The option " + o.flag
 	}
-	line := func(format string, values ...any) { fmt.Fprintf(parameters, comment+format+"\n", values...) }
-	arg := func(format string, values ...any) { fmt.Fprintf(args, "  "+comment+format+",\n", values...) }
-	line("[parameters.%s]", o.name)
+	writeLine := func(format string, values ...any) { fmt.Fprintf(parameters, comment+format+"\n", values...) }
+	writeArg := func(format string, values ...any) { fmt.Fprintf(args, "  "+comment+format+",\n", values...) }
+	writeLine("[parameters.%s]", o.name)
 	switch {
 	case o.many:
-		line("type    = \"array\"")
+		writeLine("type    = \"array\"")
 	case o.value == "":
-		line("type    = \"boolean\"")
-		line("default = false")
+		writeLine("type    = \"boolean\"")
+		writeLine("default = false")
 	case regexp.MustCompile(`(?i)^(n|num|number|count|int|integer|port|depth|lines)$`).MatchString(o.value):
-		line("type    = \"integer\"")
+		writeLine("type    = \"integer\"")
 	default:
-		line("type    = \"string\"")
+		writeLine("type    = \"string\"")
 	}
 	switch {
 	case o.flag == "":
-		arg(`"{%s}"`, o.name)
+		writeArg(`"{%s}"`, o.name)
 	case o.value == "":
-		arg(`{ option = %q, when = %q }`, o.flag, o.name)
+		writeArg(`{ option = %q, when = %q }`, o.flag, o.name)
 	case o.separator == "=":
-		arg(`"%s={%s}"`, o.flag, o.name)
+		writeArg(`"%s={%s}"`, o.flag, o.name)
 	default:
-		arg(`{ option = %q, value = "{%s}" }`, o.flag, o.name)
+		writeArg(`{ option = %q, value = "{%s}" }`, o.flag, o.name)
 	}
 	if len(o.enum) > 0 {
-		line("enum    = [\"%s\"]", strings.Join(o.enum, `", "`))
+		writeLine("enum    = [\"%s\"]", strings.Join(o.enum, `", "`))
 	}
-	line("summary = %s", strconv.Quote(says))
+	writeLine("summary = %s", strconv.Quote(says))
 	parameters.WriteString("\n")
 }
 

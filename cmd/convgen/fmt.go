@@ -13,8 +13,8 @@ import (
 )
 
 // formatFiles formats tools.toml and its specs, or the given files, and prints the names of files that it changed. With
-// -check it only prints the names of files that are not formatted, which is an error. A file that cannot be formatted
-// is reported, and is an error after all other files.
+// -check it only prints the names of files that are not formatted, and returns an error if there is one. It reports a
+// file that cannot be formatted, goes on with the next file, and returns an error at the end.
 func formatFiles(args []string, stdout, stderr io.Writer) error {
 	flags, dir := flagsOf("fmt")
 	check := flags.Bool("check", false, "")
@@ -44,14 +44,14 @@ func formatFiles(args []string, stdout, stderr io.Writer) error {
 		case changed:
 			fmt.Fprintln(stdout, name)
 		}
-		if err != nil || changed && *check {
+		if notFormatted := changed && *check; err != nil || notFormatted {
 			result = errReported
 		}
 	}
 	return result
 }
 
-// formatFile reports whether a file was not formatted, and formats it unless check is set.
+// formatFile reports whether formatting changes a file. It writes the formatted file unless check is set.
 func formatFile(root *os.Root, name string, check bool) (changed bool, err error) {
 	before, err := root.ReadFile(name)
 	if err != nil {

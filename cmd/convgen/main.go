@@ -334,8 +334,8 @@ func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
 const maxLock = 64 << 20
 
 // warn prints the changes that break callers, if contract.lock is about to change. It compares the specs with the
-// contract.lock of the last commit. If that cannot be read, it compares them with the existing file, unless the file
-// was never committed. If neither can be read, it prints nothing, because the lock is about to be replaced.
+// contract.lock of the last commit or, if that one cannot be read, with the existing file. It prints nothing if the
+// existing file was never committed, or cannot be read either.
 func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result, differences []plan.Difference) {
 	name := path.Join(result.Contract.Targets.Generated, lock.File)
 	if !slices.Contains(differences, plan.Difference{Path: name, Kind: plan.Stale}) {

@@ -164,7 +164,7 @@ func (s *served) mistakesError(done string) error {
 	return nil
 }
 
-// jpDefinitions returns the JP definitions of the tools that are served from their specs.
+// jpDefinitions sets the JP target of c, and returns the JP definitions of the tools that are served from their specs.
 func jpDefinitions(c *ir.Contract) []contract.File {
 	c.Targets.JPTools, c.Targets.JPCommand = ".jp/mcp/tools", "convgen jp-tool {{context}} {{tool}}"
 	definitions := jp.Tools(c) // in the order of c.Tools
@@ -184,7 +184,8 @@ func exampleArguments(t *ir.Tool) []string {
 	for _, e := range t.Examples {
 		list = append(list, e.Arguments)
 	}
-	if list == nil && !slices.ContainsFunc(t.Params, func(p ir.Param) bool { return p.Required }) {
+	needsArguments := slices.ContainsFunc(t.Params, func(p ir.Param) bool { return p.Required })
+	if list == nil && !needsArguments {
 		list = []string{"{}"}
 	}
 	return list
@@ -436,7 +437,7 @@ func errorText(err error) string {
 }
 
 // checkTool returns an error if no tool has the name. If the spec of the tool has a mistake, the error names the spec.
-// Otherwise the error says that no spec declares the tool.
+// Otherwise the error says that no spec declares the tool, and names all specs with mistakes.
 func (s *served) checkTool(name string) error {
 	var names []string
 	for _, t := range s.sorted() {

@@ -228,7 +228,7 @@ func (c *checker) argValues(t *ir.Tool, a *spec.Arg, arg commandline.Arg) {
 			c.reportf(a.Value.At, "CT017", `pass it on standard input, as JSON: stdin = "{`+p.Name+`}"`, "%s cannot be written as an argument", p.Name)
 		case arrays > 1:
 			c.reportf(a.Value.At, "CT017", "write an argument for each", "%s is the second array in one argument", p.Name)
-		case i == 1 && choosesOption(arg.Value[0].Text) && !isClosed(p):
+		case i == 1 && choosesOption(arg.Value[0].Text) && !isClosed(p): // p follows the first text of the argument
 			c.reportf(a.Value.At, "CT016", `end the option's name with =, such as "--name={`+p.Name+`}", or write { option = "--name", value = "{`+p.Name+`}" }`, "%s would choose the option", p.Name)
 		}
 	}
@@ -242,12 +242,14 @@ func choosesOption(begin string) bool {
 	switch {
 	case begin == name: // no option begins here
 		return false
+	case name == "": // hyphens alone
+		return true
 	case strings.HasPrefix(begin, "--"):
 		return !strings.Contains(name, "=")
 	}
 	last, size := utf8.DecodeLastRuneInString(name)
-	severalLetters := len(name) > size
-	return name == "" || severalLetters && (last == '-' || unicode.IsLetter(last) || unicode.IsDigit(last))
+	isOneLetter := size == len(name)
+	return !isOneLetter && (last == '-' || unicode.IsLetter(last) || unicode.IsDigit(last))
 }
 
 // isClosed reports whether every value of p, or every item if p is an array, is one of an enum, a boolean, or digits

@@ -404,7 +404,7 @@ func (c *checker) reportUnfilledRecord(s *spec.Envelope, e *spec.Element) {
 	for i, name := range e.Children.Value {
 		name, _, _ = splitChild(name)
 		child := s.Element(name) // nil if it is not declared, which is reported already
-		if filled := child == nil || isBare(child) && child.TextFrom.Set; !filled {
+		if filled := child == nil || (isBare(child) && child.TextFrom.Set); !filled {
 			c.reportf(e.Children.At.Elem(i), "CT023", hint+"; a child of a record is a body", "nothing fills the element %s", name)
 		}
 	}

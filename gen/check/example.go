@@ -78,8 +78,10 @@ func (c *checker) checkExamples(t *ir.Tool, s *spec.Tool) {
 	if t.Command != nil {
 		tool.Command = *t.Command
 		for _, problem := range tool.Problems(nil) { // nil: no argument is given, so the defaults are checked
-			i := slices.IndexFunc(s.Params, func(p spec.Param) bool { return p.Name == firstName(problem.Path) })
-			c.reportDefault(placeBelow(s.Params[i].Default.At, strings.TrimPrefix(problem.Path, s.Params[i].Name)), problem)
+			name := firstName(problem.Path)
+			i := slices.IndexFunc(s.Params, func(p spec.Param) bool { return p.Name == name })
+			place := placeBelow(s.Params[i].Default.At, strings.TrimPrefix(problem.Path, name))
+			c.reportDefault(place, problem)
 		}
 	}
 	for i := range s.Examples {

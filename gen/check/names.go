@@ -84,7 +84,7 @@ func plural(name string) string {
 }
 
 // singular returns a name for one item of an array with the given name. It replaces the ending of a plural: Tries
-// becomes Try. A name without such an ending gets the suffix Item.
+// becomes Try. A name without such an ending, such as List or Address, gets the suffix Item.
 func singular(name string) string {
 	for _, ending := range []struct{ many, one string }{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ss", "ssItem"}, {"s", ""}} {
 		if stem, ok := strings.CutSuffix(name, ending.many); ok && stem != "" {
@@ -137,7 +137,7 @@ func isGoFile(name string) bool {
 	if strings.HasSuffix(name, "_test.go") {
 		return false
 	}
-	// A build context of no known system: a file for some platforms only does not match it.
+	// In a build context of no known system, a file for some platforms only does not match.
 	nowhere := build.Context{GOOS: "nowhere", GOARCH: "nothing", Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader("package p\n")), nil
 	}}

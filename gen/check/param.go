@@ -342,10 +342,10 @@ func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 	}
 }
 
-// hasOthers reports whether c has constraints for values of the given type beside those with the keys in but.
-func hasOthers(c ir.Constraints, kind ir.Kind, but ...string) bool {
+// hasOthers reports whether a value of the given type has constraints with other keys than the listed ones.
+func hasOthers(constraints ir.Constraints, kind ir.Kind, listed ...string) bool {
 	for _, row := range ir.ConstraintTable() {
-		if row.Applies(kind) && row.Form != ir.Remark && !slices.Contains(but, row.Key) && row.Of(&c) != nil {
+		if row.Applies(kind) && row.Form != ir.Remark && !slices.Contains(listed, row.Key) && row.Of(&constraints) != nil {
 			return true
 		}
 	}

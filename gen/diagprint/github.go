@@ -22,7 +22,6 @@ func GitHub(w io.Writer, list diag.List) error {
 	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	commands := map[diag.Severity]string{diag.Error: "error", diag.Warning: "warning", diag.Note: "notice"}
-
 	out := bufio.NewWriter(w)
 	for _, d := range list.Sorted() {
 		var properties []string

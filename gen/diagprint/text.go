@@ -85,7 +85,6 @@ func excerpt(src *diag.Source, span diag.Span) string {
 	if !ok { // the end is not in the source
 		span.EndLine, span.EndCol = span.Line, lineEnd
 	}
-
 	digits := len(strconv.Itoa(span.EndLine))
 	var b strings.Builder
 	writeRow := func(gutter, content string) {

@@ -74,7 +74,7 @@ func equal(a, b any) bool {
 		return ok && slices.EqualFunc(a, b, equal)
 	case float64:
 		b, ok := b.(float64)
-		return ok && (a == b || math.IsNaN(a) && math.IsNaN(b))
+		return ok && (a == b || (math.IsNaN(a) && math.IsNaN(b)))
 	default:
 		return reflect.DeepEqual(a, b)
 	}

@@ -33,9 +33,8 @@ const (
 	Remark             // a string that explains another constraint
 )
 
-// Constraint is one row of the table of constraints. The loader, the checker, the schema, the wording, the
-// validators, the lock and its rules all read the table: a new constraint is a new row, and needs code only if it has
-// a new form.
+// Constraint is one row of the table of constraints. The loader, the checker, the schema, the wording, the validators,
+// the lock and its rules all read the table: a new constraint is a new row, and needs code only if it has a new form.
 type Constraint struct {
 	Key   string // in specs, reports and contract.lock
 	Doc   string // for authors of specs: one sentence without a full stop
@@ -113,7 +112,7 @@ var constraintTable = sync.OnceValue(func() []Constraint {
 // Of returns the value of the constraint in c: a float64, a string, a []string or true, or nil if c does not have the
 // constraint.
 func (k Constraint) Of(c *Constraints) any {
-	switch v := k.field(c).(type) {
+	switch v := k.field(c).(type) { // a pointer to a field; the field of a bound is a pointer itself
 	case **float64:
 		if *v != nil {
 			return **v
@@ -149,7 +148,7 @@ func (k Constraint) Bound(c *Constraints) *float64 {
 
 // Set sets the constraint in c to a value of the type that [Constraint.Of] returns.
 func (k Constraint) Set(c *Constraints, value any) {
-	switch field := k.field(c).(type) {
+	switch field := k.field(c).(type) { // a pointer to a field; the field of a bound is a pointer itself
 	case **float64:
 		if n, ok := value.(float64); ok {
 			*field = &n

@@ -192,8 +192,7 @@ type Param struct {
 	Constraints
 	// Items describes the items of an array; nil means strings.
 	Items *Param
-	// OneOrMany is true if callers may pass one string instead of an array of strings. The handler always gets a
-	// list.
+	// OneOrMany is true if callers may pass one string instead of an array of strings. The handler always gets a list.
 	OneOrMany bool
 	Repairs   []contract.Repair // in the order they are tried
 	// Clamp is the least and the greatest effective value; the repair clamp changes other values to them. They are

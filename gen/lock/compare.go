@@ -349,7 +349,7 @@ func absorbed(after *node, key, value string) bool {
 		(value == ir.JSON(contract.FromString) || value == ir.JSON(contract.FromScalar))
 }
 
-// values adds a change for each value of key that only one of the items has. added and removed are ids of rules.
+// values adds a change for each value of key that only before or only after has. added and removed are ids of rules.
 func (c *comparison) values(before, after *node, key, added, removed string) {
 	for _, v := range after.values(key) {
 		if !slices.Contains(before.values(key), v) {
@@ -363,7 +363,8 @@ func (c *comparison) values(before, after *node, key, added, removed string) {
 	}
 }
 
-// constraints adds the changes of the constraints, nullable and key, whose keys in the facts begin with prefix.
+// constraints adds the changes of a value's constraints, and of the facts nullable and key. The keys of all these facts
+// begin with prefix: "" for a parameter, "items." for the items of an array, and so on.
 func (c *comparison) constraints(before, after *node, prefix string) {
 	for _, row := range ir.ConstraintTable() {
 		key := prefix + row.Key

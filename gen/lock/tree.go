@@ -144,7 +144,7 @@ func pairs(before, after *node, kind string) []pair {
 // children returns the items of a kind in n by name. In the file, items without facts are a list of names.
 func (n *node) children(kind string) map[string]*node {
 	items := map[string]*node{}
-	add := func(name string, facts any) {
+	addNode := func(name string, facts any) {
 		subject := kind + " " + name
 		if n.subject != "" {
 			subject = n.subject + ", " + subject
@@ -155,12 +155,12 @@ func (n *node) children(kind string) map[string]*node {
 	switch group := n.facts[kind].(type) {
 	case map[string]any:
 		for name, facts := range group {
-			add(name, facts)
+			addNode(name, facts)
 		}
 	case []any:
 		for _, name := range group {
 			if name, ok := name.(string); ok {
-				add(name, nil)
+				addNode(name, nil)
 			}
 		}
 	}

@@ -268,9 +268,9 @@ func variantsSentence(p *ir.Param) string {
 	return "What the others are: " + strings.Join(parts, "; ")
 }
 
-// setDescription sets the tool's description for the target. Its last paragraph is the rules between parameters, each
-// as a sentence, and each is reported: a schema could express them only with combinators at its top level, which
-// several model providers refuse. A description over the limit of the target is a problem.
+// setDescription sets the tool's description for the target. The last paragraph has a sentence for each rule between
+// parameters, and setDescription reports each: a schema could express rules only with combinators at its top level, and
+// several model providers refuse these. A description over the limit of the target is a problem.
 func (l *lowering) setDescription() {
 	var paragraphs []string
 	if l.target.Schema {

@@ -77,8 +77,8 @@ func Generate(fsys fs.FS) (*Result, error) {
 	return r, checkDistinct(r.Files)
 }
 
-// Changes returns the changes from old, the bytes of a contract.lock, to the contract of the specs, and marks the
-// accepted ones. unused lists acceptances without a change. today is YYYY-MM-DD. It returns an error if old cannot be
+// Changes returns the changes from old, the bytes of a contract.lock, to the contract of the specs, and marks accepted
+// changes. unused lists the acceptances without a change. today is YYYY-MM-DD. Changes returns an error if old cannot be
 // parsed.
 func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unused []ir.Accepted, err error) {
 	before, err := lock.Parse(old)

@@ -72,8 +72,9 @@ func addKeys(keys map[string][]Key, kind string, table reflect.Type) {
 		field := table.Field(i)
 		tag := field.Tag
 		roles, needs := strings.Fields(tag.Get("in")), strings.Fields(tag.Get("need"))
-		if inThisRole := len(roles) == 0 || slices.Contains(roles, role(kind)); tag.Get("key") == "" || !inThisRole {
-			continue // the field is no key
+		isKey := tag.Get("key") != "" && (len(roles) == 0 || slices.Contains(roles, role(kind)))
+		if !isKey {
+			continue
 		}
 		if field.Name == "Constraints" {
 			keys[kind] = append(keys[kind], constraintKeys(i)...)

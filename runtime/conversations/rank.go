@@ -35,7 +35,9 @@ const (
 	// coverage is the share of a word's weight in the score of a conversation that has the word: a conversation with
 	// all words ranks before one with the same word often.
 	coverage = 0.05
-	// resultCounts is the factor of a tool's result, which has many words by chance.
+	// resultCounts is the factor of a tool's result in the score of a conversation: it has many words by chance.
+	// Among the passages it would cost: of 59 questions the pages have 46 and 34 percent of the answers' words instead
+	// of 41 and 32.
 	resultCounts = 0.1
 	// answerShare is the share of a request's score that is added to the last statement before the next request, if
 	// the messages beside it do not reach that. Of twelve questions about long conversations the first page answers

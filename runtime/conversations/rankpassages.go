@@ -89,14 +89,14 @@ func (c *ranked) sum() float64 {
 }
 
 // spreadScores sets the score of each message to its own score plus shares of other own scores: those of the messages
-// beside it, that of its request if it is the answer, and that of the best message. It lowers the score of a message
-// that is no outcome.
+// beside it, that of its request if it is the answer, and that of the best message. A tool's result counts as much as a
+// statement here; the score of other messages that are no outcome is lowered.
 func (c *ranked) spreadScores() {
 	best := 0.0
 	var said []*rankedMessage
 	for _, m := range c.messages {
 		best = max(best, m.own)
-		if m.score = m.own; !isOfTool(m.Kind) {
+		if m.score = m.own / float64(kindCounts(m.Kind)); !isOfTool(m.Kind) {
 			m.saidPlace = len(said)
 			said = append(said, m)
 		}
@@ -117,7 +117,7 @@ func (c *ranked) spreadScores() {
 			continue
 		}
 		m.score += conversationShare * best
-		if !m.isOutcome() {
+		if isResult := kindOf(m.Kind) == transcript.KindToolResult; !isResult && !m.isOutcome() {
 			m.score *= asideCounts
 		}
 	}

@@ -2,6 +2,7 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,12 +23,10 @@ type Change struct {
 	Host  string
 	Scope Scope
 	Files []FileChange
-	// Path is the host's configuration file; for JP, the .jp directory.
-	Path string
-	// Notes are sentences that the user should read before the change, such as what stays.
-	Notes []string
-	// Advice are sentences about the steps that are left for the user.
-	Advice []string
+	Path  string // the host's configuration file; for JP, the .jp directory
+	// Notes are sentences that the user should read before the change, such as what stays. Advice are sentences about the
+	// steps that are left for the user.
+	Notes, Advice []string
 
 	backups string   // the folder for copies of files
 	stay    []string // these folders stay, and so do the folders around them; folders below may be removed
@@ -50,8 +49,8 @@ func (f *FileChange) Backup() string { return f.backup }
 // errMeanwhile is the error for a file that was changed since the plan was made.
 var errMeanwhile = errors.New("something else has written it in the meantime; nothing was changed, try again")
 
-// add adds to the change that a file gets the contents after, or is removed if after is nil. A file that exists and is
-// not removed gets a backup. See [FileChange] for entry.
+// add adds a file to the change: the file gets the contents after, or is removed if after is nil. A file that exists and
+// is not removed gets a backup. entry is the entry of [FileChange].
 func (c *Change) add(s snapshot, after []byte, entry string) {
 	f := FileChange{Path: s.path, Target: s.target, Before: s.data, After: after, entry: entry}
 	if s.exists && after != nil { // a file to remove has only entries of this program
@@ -95,40 +94,27 @@ func (c *Change) Apply(ctx context.Context) error {
 	return nil
 }
 
-// applyFile makes the change to one file, after it has written the backup, or does nothing if the file is already as
-// planned. With a removed file it removes the folders around it that become empty, up to one that stays.
+// applyFile writes the backup of a file and makes the change to the file. It does nothing if the file is already as
+// planned, because another run has made the change.
 func (c *Change) applyFile(f *FileChange) error {
 	now, err := readFile(f.Path)
 	if err != nil {
 		return err
 	}
-	if now.target == f.Target && now.exists == (f.After != nil) && bytes.Equal(now.data, f.After) {
-		return nil // another run has made the change
-	}
-	if !f.isBefore(now) {
+	switch {
+	case f.has(now, f.After):
+		return nil
+	case !f.has(now, f.Before):
 		return errMeanwhile
 	}
 	if err := now.writable(); err != nil {
 		return err
 	}
-	if f.backup != "" {
-		err := os.MkdirAll(c.backups, 0o700)
-		if err == nil {
-			err = safefile.Write(f.backup, f.Before, 0o600)
-		}
-		if err != nil {
-			return fmt.Errorf("keeping a copy of the file in %s, which has to be a folder you can write: %w", c.backups, err)
-		}
+	if err := c.writeBackup(f); err != nil {
+		return fmt.Errorf("keeping a copy of the file in %s, which has to be a folder you can write: %w", c.backups, err)
 	}
 	if f.After == nil {
-		if err := os.Remove(f.Target); err != nil {
-			return err
-		}
-		dir := filepath.Dir(f.Target)
-		for c.isRemovable(dir) && os.Remove(dir) == nil { // os.Remove fails if dir is not empty
-			dir = filepath.Dir(dir)
-		}
-		return nil
+		return c.remove(f.Target)
 	}
 	mode := fs.FileMode(0o644)
 	if now.exists {
@@ -137,6 +123,29 @@ func (c *Change) applyFile(f *FileChange) error {
 		mode = 0o600 // hosts keep tokens in the same file
 	}
 	return f.replace(mode)
+}
+
+// writeBackup writes the copy of a file as it was, if the file gets one.
+func (c *Change) writeBackup(f *FileChange) error {
+	if f.backup == "" {
+		return nil
+	}
+	if err := os.MkdirAll(c.backups, 0o700); err != nil {
+		return err
+	}
+	return safefile.Write(f.backup, f.Before, 0o600)
+}
+
+// remove removes a file, and the folders around it that become empty, up to a folder that stays.
+func (c *Change) remove(file string) error {
+	if err := os.Remove(file); err != nil {
+		return err
+	}
+	dir := filepath.Dir(file)
+	for c.isRemovable(dir) && os.Remove(dir) == nil { // os.Remove fails if dir is not empty
+		dir = filepath.Dir(dir)
+	}
+	return nil
 }
 
 // isRemovable reports whether a folder may be removed if it is empty: it is no link, and below a folder that stays.
@@ -148,9 +157,10 @@ func (c *Change) isRemovable(dir string) bool {
 	})
 }
 
-// isBefore reports whether the file is now as it was when the plan was made.
-func (f *FileChange) isBefore(now snapshot) bool {
-	return now.target == f.Target && now.exists == (f.Before != nil) && bytes.Equal(now.data, f.Before)
+// has reports whether the file has the contents data now or, if data is nil, does not exist. A file that a link leads to
+// now, and did not when the plan was made, is another file.
+func (f *FileChange) has(now snapshot, data []byte) bool {
+	return now.target == f.Target && now.exists == (data != nil) && bytes.Equal(now.data, data)
 }
 
 // replace writes After into a new file beside Target, and renames the new file to Target. If the file at Path was
@@ -169,11 +179,11 @@ func (f *FileChange) replace(mode fs.FileMode) error {
 	if err != nil {
 		return fmt.Errorf("making a file in this folder, which has to be writable: %w", err)
 	}
-	if err = root.Chmod(temp, mode); err == nil {
-		var now snapshot
-		if now, err = readFile(f.Path); err == nil && !f.isBefore(now) {
-			err = errMeanwhile
-		}
+	err = root.Chmod(temp, mode)
+	now, readErr := readFile(f.Path)
+	err = cmp.Or(err, readErr)
+	if err == nil && !f.has(now, f.Before) {
+		err = errMeanwhile
 	}
 	if err == nil {
 		err = root.Rename(temp, base)

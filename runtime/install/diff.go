@@ -14,7 +14,7 @@ import (
 const longLine = 80
 
 // Diff returns the change as a unified diff with Unix line ends, for people to read. If a file has long lines, its part
-// of the diff shows only the entry that changes. A file with other line ends only has no part.
+// of the diff shows only the entry that changes. A file has no part if nothing but its line ends changes.
 func (c *Change) Diff() string {
 	var b strings.Builder
 	for _, f := range c.Files {

@@ -11,8 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// maxFile is the size in bytes of the largest configuration file that is read. The file of Claude Code has much more
-// than settings.
+// maxFile is the size in bytes of the largest configuration file that is read: Claude Code's has much more than settings.
 const maxFile = 16 << 20
 
 // accessError returns the error for a file that the system does not let this program read or write. action is what
@@ -81,8 +80,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// writable returns an error, a *ManualError, if the file exists and belongs to another user or cannot be written. That
-// has to be checked, because another file could be renamed to its name all the same.
+// writable returns an error, a *ManualError, if the file exists and belongs to another user or cannot be written. The
+// file is replaced by a new one, which could succeed all the same.
 func (s snapshot) writable() error {
 	if !s.exists {
 		return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // Settings returns the flags of families in the command of a registration, as words. ok is false if the command has
-// other arguments than [PlanInstall] writes, so that it does not, or not only, serve the tools.
+// arguments that [PlanInstall] does not write: such a command may do something else than serve the tools.
 func (r Registration) Settings(o Options) (settings []string, ok bool) {
 	if len(r.Command) == 0 {
 		return nil, false
@@ -32,20 +32,23 @@ func (r Registration) Settings(o Options) (settings []string, ok bool) {
 	return settings, len(args) == 0
 }
 
-// cutSettings splits words into the given flags at their beginning, with the values of these flags, and the rest. A
-// flag that lacks its value is in the rest.
+// cutSettings splits words into settings, which are the given flags with their values at the beginning of words, and the
+// rest. A flag that lacks its value is in the rest.
 func cutSettings(words []string, flags []toolset.Flag) (settings, rest []string) {
-	for end := 0; ; {
-		i := slices.IndexFunc(flags, func(f toolset.Flag) bool { return end < len(words) && words[end] == f.Word() })
+	end := 0 // of the settings
+	for end < len(words) {
+		i := slices.IndexFunc(flags, func(f toolset.Flag) bool { return f.Word() == words[end] })
+		hasValue := end+1 < len(words) && !strings.HasPrefix(words[end+1], "-")
 		switch {
 		case i >= 0 && flags[i].Switch: // a flag without a value
 			end++
-		case i >= 0 && end+1 < len(words) && !strings.HasPrefix(words[end+1], "-"):
+		case i >= 0 && hasValue:
 			end += 2
 		default:
 			return words[:end], words[end:]
 		}
 	}
+	return words, nil
 }
 
 // jpTemplate returns the command line in the definitions for JP, which is the same in all of them. It returns "" if

@@ -43,8 +43,8 @@ func (o Options) runsHook(item any) (ok, isAlone bool) {
 	return own > 0, own == len(hooks)
 }
 
-// planHook plans a change to the file with a host's hooks. If the start hook of this program is wanted, it adds the
-// hook unless the file has it; otherwise it removes all start hooks of this program. The error is a *ManualError.
+// planHook plans a change to the file with a host's hooks: it adds the start hook of this program if isWanted is true and
+// the file has none, and removes all start hooks of this program if isWanted is false. The error is a *ManualError.
 func (c *Change) planHook(host Host, opts Options, isWanted bool) error {
 	s := host.site(c.Scope)
 	paths, err := site{files: []string{s.hooks}, movedBy: s.movedBy}.candidates(opts)
@@ -73,35 +73,49 @@ func (c *Change) changeHook(current snapshot, opts Options, isWanted bool) error
 	var own []int     // the indexes of the items that run only this program
 	isShared := false // an item runs this program beside other hooks
 	for i, item := range items {
-		ok, isAlone := opts.runsHook(item)
-		if ok && isAlone {
+		switch ok, isAlone := opts.runsHook(item); {
+		case ok && isAlone:
 			own = append(own, i)
+		case ok:
+			isShared = true
 		}
-		isShared = isShared || ok && !isAlone
 	}
-	if !isWanted && isShared {
+	hasHook := isShared || len(own) > 0
+	switch {
+	case isWanted && hasHook:
+		return nil
+	case isWanted:
+		return c.addHook(current, opts)
+	case isShared:
 		c.note("%s runs %s %s beside other hooks, and still does: take it out by hand.", current.path, opts.Name, hookCommand)
 	}
-	if isWanted && isShared || isWanted == (len(own) > 0) {
-		return nil // the file is as wanted
+	if len(own) == 0 {
+		return nil
 	}
+	return c.removeHooks(current, own, len(own) == len(items))
+}
+
+// addHook plans to add the start hook of this program to the list of start hooks in a file.
+func (c *Change) addHook(current snapshot, opts Options) error {
 	if err := current.writable(); err != nil {
 		return err
 	}
-	if !isWanted {
-		return c.removeHooks(current, own, len(own) == len(items))
-	}
 	item := opts.hook(c.Scope)
 	after, err := configedit.Append(current.data, startHooks[:], item)
-	if err == nil {
-		c.add(current, after, marked("+", configedit.Snippet(configedit.JSON, startHooks[:], item)))
+	if err != nil {
+		return err
 	}
-	return err
+	c.add(current, after, marked("+", configedit.Snippet(configedit.JSON, startHooks[:], item)))
+	return nil
 }
 
-// removeHooks plans to remove the items with the given indexes from the list of start hooks in a file. If they are all
-// items, it removes the list, and the table around the list if that is empty then.
-func (c *Change) removeHooks(current snapshot, indexes []int, areAll bool) (err error) {
+// removeHooks plans to remove the items with the given indexes from the list of start hooks in a file. If areAll is true,
+// the indexes are those of all items: then it removes the list, and the table around the list if nothing else is in it.
+func (c *Change) removeHooks(current snapshot, indexes []int, areAll bool) error {
+	err := current.writable()
+	if err != nil {
+		return err
+	}
 	after := current.data
 	for _, i := range slices.Backward(indexes) {
 		if after, err = configedit.RemoveItem(after, startHooks[:], i); err != nil {
@@ -109,13 +123,13 @@ func (c *Change) removeHooks(current snapshot, indexes []int, areAll bool) (err 
 		}
 	}
 	if areAll {
-		after, err = configedit.Remove(configedit.JSON, after, startHooks[:])
+		if after, err = configedit.Remove(configedit.JSON, after, startHooks[:]); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		after, err = withoutEmpty(configedit.JSON, after, startHooks[:1])
+	if after, err = withoutEmpty(configedit.JSON, after, startHooks[:1]); err != nil {
+		return err
 	}
-	if err == nil {
-		c.add(current, current.orNone(after), "-"+strings.Join(startHooks[:], ".")+"\n")
-	}
-	return err
+	c.add(current, current.orNone(after), "-"+strings.Join(startHooks[:], ".")+"\n")
+	return nil
 }

@@ -16,31 +16,22 @@ type Host struct {
 	Title  string  // for people: "Claude Code"
 	Scopes []Scope // its scopes, the default first
 
-	format configedit.Format // 0 for JP, which has files of its own
-	// table is the path of the table in a configuration file that has the entries of all servers.
-	table []string
-	// shape is the form of an entry.
-	shape shape
-	// forward is the key for the names of the environment variables that the host passes to a server; empty for a host
-	// that passes all.
-	forward       string
+	format  configedit.Format // 0 for JP, which has files of its own
+	table   []string          // the path of the table in a configuration file that has the entries of all servers
+	shape   shape             // the form of an entry
+	forward string            // the key for the names of the environment variables that a server gets; empty if it gets all
+
 	user, project site
 }
 
 // site is the place of a host's configuration for one scope.
 type site struct {
-	// files are patterns for the path of the configuration file; see [expand]. The first is for a new file.
-	files []string
-	// elsewhere has the patterns for operating systems with other paths than files, by GOOS.
-	elsewhere map[string][]string
-	// hooks is the pattern for the path of the file with hooks; empty for a host without a start hook.
-	hooks string
-	// movedBy is the environment variable with the directory that has files instead; empty for none.
-	movedBy string
-	// binding is the way in which the server gets the path of its project; see [Host.command].
-	binding binding
-	// advice are sentences about the steps that are left for the user.
-	advice []string
+	files     []string            // patterns for the path of the configuration file, see [expand]; the first is for a new file
+	elsewhere map[string][]string // the patterns for operating systems with other paths than files, by GOOS
+	hooks     string              // the pattern for the path of the file with hooks; empty for a host without a start hook
+	movedBy   string              // the environment variable with the directory that has files instead; empty for none
+	binding   binding             // the way in which the server gets the path of its project, see [Host.command]
+	advice    []string            // sentences about the steps that are left for the user
 }
 
 // isJP reports whether the host is JP, which has files of its own instead of one configuration file.
@@ -69,11 +60,9 @@ func (h Host) Unattended(o Options) string {
 type binding int
 
 const (
-	_ binding = iota // the host starts servers in the project's directory
-	// byVariable: the host starts servers elsewhere and replaces ${workspaceFolder} in their arguments.
-	byVariable
-	// byPath: the host knows no projects; the path is in its file.
-	byPath
+	_          binding = iota // the host starts servers in the project's directory
+	byVariable                // the host starts servers elsewhere and replaces ${workspaceFolder} in their arguments
+	byPath                    // the host knows no projects; the path is in its file
 )
 
 // shape is the form of a server's entry.
@@ -178,8 +167,8 @@ func Lookup(name string) (Host, bool) {
 	return Host{}, false
 }
 
-// candidates returns the possible paths of the configuration file; the first is for a new file. The error is that the
-// home directory is not known.
+// candidates returns the possible paths of the configuration file, the first of which is for a new file. They are in the
+// directory that the environment variable s.movedBy has, if any. The error is that the home directory is not known.
 func (s site) candidates(o Options) ([]string, error) {
 	files := s.files
 	if patterns, ok := s.elsewhere[o.GOOS]; ok {
@@ -191,11 +180,11 @@ func (s site) candidates(o Options) ([]string, error) {
 			paths = append(paths, filepath.Join(dir, path.Base(file)))
 			continue
 		}
-		path, err := expand(file, o)
+		expanded, err := expand(file, o)
 		if err != nil {
 			return nil, err
 		}
-		paths = append(paths, path)
+		paths = append(paths, expanded)
 	}
 	return paths, nil
 }
@@ -216,7 +205,7 @@ func expand(pattern string, o Options) (string, error) {
 		variable, inHome = "LOCALAPPDATA", "AppData/Local"
 	case beginAndOS == "{appdata} darwin", beginAndOS == "{state} darwin":
 		inHome = "Library/Application Support"
-	case begin == "{state}":
+	case begin == "{state}": // on another system
 		variable, inHome = "XDG_STATE_HOME", ".local/state"
 	case begin != "~": // {config}, or {appdata} on another system
 		variable, inHome = "XDG_CONFIG_HOME", ".config"
@@ -248,10 +237,12 @@ func home(o Options) (string, error) {
 // command returns the program and the arguments with which a host starts the server. The error is errNoWorkspace.
 func (h Host) command(scope Scope, o Options) ([]string, error) {
 	command := []string{o.programIn(scope), "mcp"}
-	switch binding := h.site(scope).binding; {
+	binding := h.site(scope).binding
+	hasPath := binding == byPath || scope == User && o.Bind
+	switch {
 	case binding == byPath && o.Workspace == "":
 		return nil, errNoWorkspace
-	case binding == byPath, scope == User && o.Bind:
+	case hasPath:
 		command = append(command, "--workspace", o.Workspace)
 	case binding == byVariable:
 		command = append(command, "--workspace", "${workspaceFolder}")
@@ -303,9 +294,9 @@ func (h Host) entry(path, command []string) []configedit.Member {
 	return members
 }
 
-// forwarded returns the member that lists the names of environment variables for a host that passes no others to a
-// server: the names that entry, an existing entry or nil, lists already, and the names of this program's variables that
-// are set. It returns nil if there is nothing to add, or if the entry has no list of names at that key.
+// forwarded returns the member of an entry that lists the environment variables which the host passes to the server, or
+// nil if the host passes all. The list has the names that entry, the existing entry or nil, has already, and the names
+// of this program's variables that are set. The result is nil if that adds no name, or if entry has no list of names.
 func (h Host) forwarded(entry map[string]any, o Options) []configedit.Member {
 	if h.forward == "" {
 		return nil

@@ -33,37 +33,23 @@ const (
 
 // Options describes this program and the project of a plan.
 type Options struct {
-	// Name is the name of this program, also in PATH. Entry is the name of its entry in configuration files; empty is
-	// Name.
+	// Name is the name of this program, also in PATH. Entry is the name of its entry in hosts' files; empty is Name.
 	Name, Entry string
-	// JPFiles are the files that define the tools of this program for JP.
-	JPFiles []contract.File
-	// GOOS is the operating system, as in package runtime.
-	GOOS string
-	// Getenv looks up the environment: HOME and the like, and the variables by which hosts move their files.
-	Getenv func(string) string
-	// Scope is the scope of the entry. Empty is the host's default.
-	Scope Scope
-	// Project is the absolute path of the project's directory, which has the project's configuration files.
-	Project string
-	// Workspace is the absolute path of the workspace, or empty. A host that knows no projects starts the server with
-	// this path.
-	Workspace string
-	// Bind is set if an entry of scope User has Workspace with every host.
-	Bind bool
-	// Program is the absolute path of this program.
-	Program string
-	// ProgramName is the name of Program in PATH, or empty if PATH does not lead to Program. Files that people share
-	// have this name.
-	ProgramName string
+	JPFiles     []contract.File     // define the tools of this program for JP
+	GOOS        string              // the operating system, as in package runtime
+	Getenv      func(string) string // looks up HOME and the like, and the variables by which hosts move their files
+	Scope       Scope               // of the entry; empty is the host's default
+	Project     string              // the absolute path of the project's directory, which has the project's configuration files
+	Workspace   string              // the absolute path of the workspace, or empty; for hosts that know no projects
+	Bind        bool                // an entry of scope User has Workspace with every host
+	Program     string              // the absolute path of this program
+	ProgramName string              // the name of Program in PATH, or empty; files that people share have this name
 	// Flags are the flags of all families. Settings are the flags of the entry, with their values, as words. Advice are
 	// sentences about the steps that are left for the user because of Settings.
 	Flags            []toolset.Flag
 	Settings, Advice []string
-	// Hook is set if installing adds the start hook. If it is not set, installing keeps an existing start hook.
-	Hook bool
-	// Variables are the names of the environment variables that this program needs if they are set.
-	Variables []string
+	Hook             bool     // installing adds the start hook; otherwise it keeps an existing start hook
+	Variables        []string // the names of the environment variables that this program needs if they are set
 }
 
 func (o Options) entry() string { return cmp.Or(o.Entry, o.Name) }
@@ -142,8 +128,9 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if change.Advice = append(change.Advice, opts.Advice...); host.Unattended(opts) != "" {
-		change.Advice = append(change.Advice, host.Unattended(opts))
+	change.Advice = append(change.Advice, opts.Advice...)
+	if unattended := host.Unattended(opts); unattended != "" {
+		change.Advice = append(change.Advice, unattended)
 	}
 	if len(change.Files) > 0 && change.Scope == Project && opts.ProgramName == "" { // people share these files
 		change.note("What people of the project share names %s, a path of this computer. Put its folder in PATH and install again to have it named %s.", opts.Program, opts.Name)
@@ -159,7 +146,7 @@ func (c *Change) installServer(host Host, opts Options) error {
 		return err
 	}
 	c.Advice = slices.Clip(host.site(c.Scope).advice)
-	file, err := host.readEntry(c.Path, opts)
+	file, err := host.readEntry(c.Path, opts) // after an error, file has what the entry to write by hand depends on
 	members := append(host.entry(file.entryPath, command), host.forwarded(file.entry, opts)...)
 	if err == nil {
 		err = c.setEntry(host, file, members, opts)
@@ -175,9 +162,9 @@ func (c *Change) installServer(host Host, opts Options) error {
 	return nil
 }
 
-// setEntry plans to set members of this program's entry in a file. Other members of an existing entry stay. If that
-// changes the file, and the existing entry does not start this program, a note names the members that stay. Another
-// note says that a disabled entry stays disabled. An existing entry without a command is a *configedit.ConflictError.
+// setEntry plans to set members of this program's entry in a file. Other members of an existing entry stay. A note says
+// that a disabled entry stays disabled. Another note names the members that stay if the existing entry starts another
+// program. An existing entry without a command is a *configedit.ConflictError.
 func (c *Change) setEntry(host Host, file entryFile, members []configedit.Member, opts Options) error {
 	_, hasCommand := file.entry["command"]
 	if file.hasEntry && !hasCommand { // such as a server on the network, which has an address
@@ -223,7 +210,8 @@ func (o Options) checkLasting() error {
 		rel, err := filepath.Rel(temp, dir)
 		return filepath.IsAbs(temp) && err == nil && filepath.IsLocal(rel)
 	}
-	if built || o.ProgramName == "" && slices.ContainsFunc([]string{"TMPDIR", "TEMP", "TMP"}, inTemp) {
+	isTemporary := o.ProgramName == "" && slices.ContainsFunc([]string{"TMPDIR", "TEMP", "TMP"}, inTemp)
+	if built || isTemporary {
 		return fmt.Errorf("this program is in a folder for temporary files, %s, where hosts would not find it for long; install it first, for example with go install, and register that one", dir)
 	}
 	return nil
@@ -238,14 +226,13 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 		return nil, err
 	}
 	if host.isJP() {
-		err = change.uninstallJP(opts)
-	} else if err = change.removeEntry(host, opts); err != nil {
-		err = leftAlone(change.Path, err)
-	} else if host.HasHook() {
-		err = change.planHook(host, opts, false)
+		return change, change.uninstallJP(opts)
 	}
-	if err != nil {
-		return nil, err
+	if err := change.removeEntry(host, opts); err != nil {
+		return nil, leftAlone(change.Path, err)
+	}
+	if host.HasHook() {
+		return change, change.planHook(host, opts, false)
 	}
 	return change, nil
 }
@@ -280,7 +267,7 @@ func (c *Change) removeEntry(host Host, opts Options) error {
 func withoutEmpty(format configedit.Format, src []byte, path []string) ([]byte, error) {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		table, ok, err := configedit.Get(format, src, path)
-		if err != nil || !ok || len(table) > 0 { // err: something else than a table
+		if isEmpty := ok && len(table) == 0; err != nil || !isEmpty { // err is for something else than a table
 			break
 		}
 		if src, err = configedit.Remove(format, src, path); err != nil {

@@ -93,17 +93,16 @@ func (c *Change) uninstallJP(o Options) error {
 		if err != nil {
 			return leftAlone(current.path, err)
 		}
+		isOurs := current.exists && isGenerated(current.data)
 		switch {
-		case !current.exists, !isGenerated(current.data): // not generated: the user's own file
-			continue
-		case !isCurrent(current.data, f.Text):
+		case isOurs && isCurrent(current.data, f.Text):
+			if err := current.writable(); err != nil {
+				return leftAlone(current.path, err)
+			}
+			c.add(current, nil, "")
+		case isOurs:
 			c.note("%s stays: it is not what this version installs.", f.Path)
-			continue
 		}
-		if err := current.writable(); err != nil {
-			return leftAlone(current.path, err)
-		}
-		c.add(current, nil, "")
 	}
 	return nil
 }
@@ -169,7 +168,8 @@ func JPSettings(o Options) (lacks []string, sure bool) {
 	if err == nil {
 		doc, _, err = configedit.Get(configedit.TOML, config.data, nil)
 	}
-	sure = err == nil && (config.exists || !exists(filepath.Join(jpDir, "config.json")) && !exists(filepath.Join(jpDir, "config.yaml")))
+	hasOther := exists(filepath.Join(jpDir, "config.json")) || exists(filepath.Join(jpDir, "config.yaml"))
+	sure = err == nil && (config.exists || !hasOther)
 	if !lists(doc["extends"], jpDefinitions+"/") {
 		lacks = append(lacks, `Load the definitions: add "mcp/tools/**/*.toml" to extends in .jp/config.toml.`)
 	}

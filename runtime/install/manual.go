@@ -12,8 +12,7 @@ import (
 type ManualError struct {
 	Path string
 	Err  error
-	// Fix is what a person does before another try, without a full stop; or empty.
-	Fix string
+	Fix  string // what a person does before another try, without a full stop; or empty
 	// Snippet is the text that a person can write into the file, and Where says at which place. Both are empty if that
 	// would not help.
 	Where, Snippet string
@@ -27,21 +26,21 @@ func (e *ManualError) Error() string {
 
 func (e *ManualError) Unwrap() error { return e.Err }
 
-// leftAlone returns the error for the file at path, which is not changed because of err. If err is a *ManualError, that
-// is the result, with the path.
+// leftAlone returns the error for the file at path, which is not changed because of err. If err is a *ManualError, it sets
+// the path of err and returns err.
 func leftAlone(path string, err error) *ManualError {
-	e := &ManualError{Err: err}
-	var conflict *configedit.ConflictError
-	var syntax *configedit.SyntaxError
-	switch {
-	case errors.As(err, &e):
-	case errors.As(err, &conflict):
-		e.Fix = conflict.Fix
-	case errors.As(err, &syntax):
-		e.Fix, e.byHand = "correct that place", true
+	if manual, ok := errors.AsType[*ManualError](err); ok {
+		manual.Path = path
+		return manual
 	}
-	e.Path = path
-	return e
+	manual := &ManualError{Path: path, Err: err}
+	if conflict, ok := errors.AsType[*configedit.ConflictError](err); ok {
+		manual.Fix = conflict.Fix
+	}
+	if _, ok := errors.AsType[*configedit.SyntaxError](err); ok {
+		manual.Fix, manual.byHand = "correct that place", true
+	}
+	return manual
 }
 
 // addByHand sets Snippet to an entry at path with the members, and Where, if a person can write into the file.

@@ -18,16 +18,12 @@ type Registration struct {
 	// Command is the program with its arguments. Env are the environment variables of the entry, as NAME=value, sorted.
 	Command []string
 	Env     []string
-	// URL is the address of the server, without secrets, for an entry that starts no command.
-	URL string
-	// Disabled is set if the entry tells the host not to start the server.
-	Disabled bool
-	// Err is the error of reading the file or the entry.
-	Err error
-	// Doubtful is set if Err hides whether there is an entry, and the file does not have the name of this program.
-	Doubtful bool
+	URL     string // the address of the server, without secrets, for an entry that starts no command
 
-	byEnabled bool // Disabled because "enabled" is false
+	Disabled  bool  // the entry tells the host not to start the server
+	byEnabled bool  // Disabled because "enabled" is false
+	Err       error // of reading the file or the entry
+	Doubtful  bool  // Err hides whether there is an entry, and the file does not have the name of this program
 }
 
 // SwitchOn returns the step that enables a Disabled entry, without a full stop.
@@ -77,8 +73,8 @@ type entryFile struct {
 	hasEntry  bool
 }
 
-// readEntry reads a configuration file and this program's entry in it. A missing file or entry is no error. With an
-// error there is no entry, but an entryPath.
+// readEntry reads a configuration file and this program's entry in the file. A missing file or entry is no error. After
+// an error, the result has entryPath and no entry.
 func (h Host) readEntry(path string, o Options) (entryFile, error) {
 	current, err := readFile(path)
 	file := entryFile{snapshot: current}
@@ -95,7 +91,7 @@ func (h Host) readEntry(path string, o Options) (entryFile, error) {
 func (r *Registration) setFrom(entry map[string]any) {
 	r.Command = commandOf(entry)
 	switch command := entry["command"]; {
-	case len(r.Command) > 0: // text, or a list that the loop below checks
+	case len(r.Command) > 0: // is checked below
 	case command != nil:
 		r.Err = fmt.Errorf("command of the entry is %v, which is not text", command)
 	default:

@@ -42,8 +42,7 @@ func (g *generator) handlers() []code {
 	}
 	andRunner := ""
 	if len(g.contract.CLIs) > 0 {
-		// The parameter exists even if no tool needs it yet, so that the first such tool requires no change in
-		// callers.
+		// The parameter exists even if no tool needs it yet, so that the first such tool requires no change in callers.
 		addField("cli", "*"+pkgCommandline+"Runner")
 		andRunner = ", and the runner of command lines"
 	}

@@ -44,7 +44,7 @@ func define(c *ir.Contract, tool *ir.Tool, _ emit.Schemas) []byte {
 	d.String("run", cmp.Or(tool.JP.Run, run))
 	d.String("command", c.Targets.JPCommand)
 	d.String("summary", text.Summary)
-	// JP sends the summary to the model with every request, and these two only when the model asks describe_tools.
+	// JP sends the summary to the model with every request, but the description and the examples only on demand.
 	if text.Description != "" {
 		d.Block("description", text.Description)
 	}

@@ -29,8 +29,7 @@ func Target() emit.Target {
 	return emit.Target{Name: to.Name, Lower: &to, Define: define, Emit: Emit}
 }
 
-// lowering describes how tools are lowered for a schema, which has no limits on names and describes only the
-// arguments.
+// lowering describes how tools are lowered for a schema, which has no limits on names and describes only the arguments.
 func lowering() lower.Target {
 	return lower.Target{Name: "schema", Schema: true, Dots: true, Terse: true}
 }
@@ -60,8 +59,8 @@ func Of(tool *ir.Tool) jsontext.Object {
 // Compact returns the schema of a tool on one line.
 func Compact(tool *ir.Tool) string { return ir.JSON(Of(tool)) }
 
-// object returns the schema of an object that may have no other members than the given ones: those in first, which has
-// a schema for each and all of which are required, and then params.
+// object returns the schema of an object that has only the given members: those in first, which are required, and then
+// params. first has the schema of each of its members.
 func object(text *lower.Text, params []ir.Param, first jsontext.Object) jsontext.Object {
 	properties := append(jsontext.Object{}, first...)
 	var required []string

@@ -13,7 +13,7 @@ import (
 )
 
 // Golden compares files with those under testdata/golden of the package under test, which must hold no other files.
-// With UPDATE_GOLDEN=1 in the environment it writes them instead; read the difference before you commit it.
+// With UPDATE_GOLDEN=1 in the environment, Golden first writes the files there; read the difference before you commit it.
 func Golden(t testing.TB, files []emit.File) {
 	t.Helper()
 	const dir = "testdata/golden"

@@ -64,11 +64,9 @@ type command struct {
 	host     *toolset.Host
 	registry *toolset.Registry
 	plan     func(install.Host, install.Options) (*install.Change, error)
-	// reads returns sentences about the data that the tools read, for the user to agree to; nil for none.
-	reads func(context.Context) []string
-	// reportNothing prints why a change without files has nothing to do.
-	reportNothing func(install.Host, install.Options, *install.Change) error
+	reads    func(context.Context) []string // returns sentences about the data that the tools read, for the user to agree to; may be nil
 
+	reportNothing     func(install.Host, install.Options, *install.Change) error // prints why a change without files has nothing to do
 	scope             string
 	yes, dryRun, hook bool
 }
@@ -172,8 +170,8 @@ func hostOf(args []string) (install.Host, error) {
 	if ok {
 		return host, nil
 	}
-	if close := near.Name(args[0], names); close != "" {
-		return host, cli.Usagef("there is no host %s; did you mean %s?", text.Quote(args[0]), close)
+	if meant := near.Name(args[0], names); meant != "" {
+		return host, cli.Usagef("there is no host %s; did you mean %s?", text.Quote(args[0]), meant)
 	}
 	return host, cli.Usagef("there is no host %s; name one of: %s", text.Quote(args[0]), strings.Join(names, ", "))
 }
@@ -185,19 +183,22 @@ func (c *command) options(cmd *cobra.Command, host install.Host) (install.Option
 	if err != nil {
 		return opts, err
 	}
-	if opts.Scope = install.Scope(c.scope); opts.Scope != "" && opts.Scope != install.User && opts.Scope != install.Project {
+	opts.Scope, opts.Hook = install.Scope(c.scope), c.hook
+	if !slices.Contains([]install.Scope{"", install.User, install.Project}, opts.Scope) {
 		return opts, cli.Usagef("--scope is user or project, not %q", c.scope)
 	}
 	scope := cmp.Or(opts.Scope, host.Scopes[0])
 	if err := host.CheckScope(scope); err != nil {
 		return opts, cli.Usage(err)
 	}
-	if opts.Hook = c.hook; c.hook && !host.HasHook() {
+	if c.hook && !host.HasHook() {
 		return opts, cli.Usagef("%s has no hook for the start of a session that install knows", host.Title)
 	}
 	flags := cmd.Flags()
+	isForAll := scope == install.User && !opts.Bind // the entry is for all projects
 	for _, f := range c.registry.Flags() {
-		if flags.Changed(f.Name) && f.OneProject != "" && scope == install.User && !opts.Bind {
+		isForOne := flags.Changed(f.Name) && f.OneProject != ""
+		if isForOne && isForAll {
 			return opts, cli.Usagef("%s is about %s of one project, and this registers for all: add --scope project or --workspace DIR", f.Word(), f.OneProject)
 		}
 	}

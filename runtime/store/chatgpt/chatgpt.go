@@ -57,8 +57,7 @@ func Home(getenv func(string) string) string {
 	return ""
 }
 
-// fromEnv returns the environment variable that names databases, or "", and the paths of the databases. There are
-// none if the variable names a server.
+// fromEnv returns the environment variable that names databases or a server, or "", and the paths of the databases.
 func fromEnv(getenv func(string) string) (variable string, paths []string) {
 	i := slices.IndexFunc(Variables(), func(name string) bool { return strings.TrimSpace(getenv(name)) != "" })
 	if i < 0 {
@@ -96,12 +95,11 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 		}), !errors.Is(err, fs.ErrNotExist)
 	}
 	variable, paths := fromEnv(o.Env())
-	switch isServer := variable != "" && len(paths) == 0; {
-	case isServer:
-		return nil, false
-	case len(paths) > 0:
+	if len(paths) > 0 {
 		return newStore(paths[0], func() ([]messagedb.Database, []store.Problem) { return existing(variable, paths) }), true
-	case o.Project.Excluded().By != "":
+	}
+	isServer := variable != "" // without paths
+	if isServer || o.Project.Excluded().By != "" {
 		return nil, false
 	}
 	for _, dir := range o.Project.Dirs() {
@@ -112,8 +110,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	return nil, false
 }
 
-// existing returns the databases at the paths that an environment variable has, and a problem for each path at which
-// there is none.
+// existing returns the databases at paths that an environment variable names, and a problem for each that is missing.
 func existing(variable string, paths []string) (all []messagedb.Database, problems []store.Problem) {
 	for _, path := range paths {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -135,8 +132,8 @@ func openIn(dir string, o store.Options) (*messagedb.Store, bool) {
 		isUnreadable := err != nil && !errors.Is(err, fs.ErrNotExist)
 		return newStore(place, func() ([]messagedb.Database, []store.Problem) { return newestIn(place, open) }), name != "" || isUnreadable
 	}
-	err = store.StateError("a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it")
-	problem := store.Problem{Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(place, name), Err: err}
+	unnamed := store.StateError("a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it")
+	problem := store.Problem{Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(place, name), Err: unnamed}
 	return newStore(place, func() ([]messagedb.Database, []store.Problem) { return nil, []store.Problem{problem} }), name != ""
 }
 

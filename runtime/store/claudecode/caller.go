@@ -31,10 +31,10 @@ const (
 )
 
 // Caller implements [store.Recognizer]. The session that the environment names is used only for a call from a shell: a
-// server gets another one with --continue, and keeps the old one when its user clears the conversation.
+// server gets another session with --continue, and keeps the old session when its user clears the conversation.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller) {
 	if useID, ok := from.Meta[toolUseKey].(string); ok {
-		return store.Caller{Evidence: store.ByCall, IDs: s.caller(ctx, useID)}
+		return store.Caller{Evidence: store.ByCall, IDs: s.callerOf(ctx, useID)}
 	}
 	c.Evidence = s.Evidence(from, from.Client == "claude-code", "CLAUDECODE")
 	session := strings.ToLower(s.Getenv("CLAUDE_CODE_SESSION_ID"))
@@ -44,14 +44,14 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller)
 	return c
 }
 
-// caller returns the conversation that made the call with an id; for a sub-agent also the session that it belongs
+// callerOf returns the conversation that made the call with an id; for a sub-agent also the session that it belongs
 // to. It waits until the call is recorded, at most recordWait, and returns nil if the call is not recorded by then.
-func (s *Store) caller(ctx context.Context, useID string) []transcript.ID {
+func (s *Store) callerOf(ctx context.Context, useID string) []transcript.ID {
 	if useID == "" || len(useID) > maxToolUse || !history.IsPlain(useID) {
 		return nil
 	}
-	for range recordWait/recordInterval + 1 { // one try more than waits that fit
-		if e := s.calling(ctx, useID); e != nil {
+	for range recordWait/recordInterval + 1 { // tries, with a wait after each
+		if e := s.transcriptWith(ctx, useID); e != nil {
 			return slices.Compact([]transcript.ID{id(e.session, e.agent), id(e.session, "")})
 		}
 		select {
@@ -63,9 +63,9 @@ func (s *Store) caller(ctx context.Context, useID string) []transcript.ID {
 	return nil
 }
 
-// calling returns the transcript that has the call with an id near its end, or nil. If several have the call, since
-// records were copied, it returns the transcript that was written last.
-func (s *Store) calling(ctx context.Context, useID string) *entry {
+// transcriptWith returns the transcript that has the call with an id near its end, or nil. If several have the call,
+// since records were copied, it returns the transcript that was written last.
+func (s *Store) transcriptWith(ctx context.Context, useID string) *entry {
 	root, err := s.Store.Open()
 	if err != nil {
 		return nil
@@ -77,16 +77,16 @@ func (s *Store) calling(ctx context.Context, useID string) *entry {
 	}
 	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()) })
 	for _, e := range all[:min(len(all), maxCallers)] {
-		if ctx.Err() == nil && e.calls(root, useID) {
+		if ctx.Err() == nil && e.hasCall(root, useID) {
 			return e
 		}
 	}
 	return nil
 }
 
-// calls reports whether the end of the transcript has the record of a tool call, and the session is known. If the
+// hasCall reports whether the end of the transcript has the record of a tool call, and the session is known. If the
 // path does not have the session, it sets the session from that record.
-func (e *entry) calls(root *history.Root, useID string) bool {
+func (e *entry) hasCall(root *history.Root, useID string) bool {
 	f, size, err := root.File(e.File)
 	if err != nil {
 		return false

@@ -96,8 +96,7 @@ func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.
 	})
 }
 
-// List implements [store.Store]. A session whose records are all in another session is listed only if the
-// scope names it.
+// List implements [store.Store]. A session that is wholly in another session is listed only if the scope names it.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.transcripts, func(root *history.Root, all []*entry, l *store.Listing) error {
 		titles := summaries(all)
@@ -143,7 +142,7 @@ func (s *Store) unique(all []*entry, l *store.Listing) []*entry {
 	})
 }
 
-// conversation returns the list's entry for a session or a sub-agent.
+// conversation returns the list's entry for a session, or for a sub-agent with its task as the title. titles are summaries.
 func (s *Store) conversation(e *entry, titles map[key]string) store.Conversation {
 	c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp, filecache.Since(e.Own))
 	c.Title, c.Parent = e.Meta.title(titles), e.Origin

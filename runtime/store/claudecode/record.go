@@ -142,8 +142,7 @@ func (r *record) mayBePrompt() bool {
 // never part of a conversation.
 const StartElement = "past-conversations"
 
-// isInjected reports whether a text is one that the program writes in the name of the user, or the output of the start
-// hook.
+// isInjected reports whether the program wrote a text in the name of the user, or it is the output of the start hook.
 func isInjected(text []byte) bool {
 	return history.Begins(text,
 		"<command-", "<local-command-", "Caveat: The messages below", "<bash-input>", "<bash-stdout>", "<bash-stderr>",

@@ -89,8 +89,8 @@ func (t *tree) addRecord(e *entry, r *record, position int) {
 	if n.parentKey == 0 {
 		n.parentKey = r.Logical
 	}
-	switch isCopy := t.index[n.key] != nil; {
-	case isCopy:
+	switch {
+	case t.index[n.key] != nil: // n is a copy
 		return
 	case n.key != 0:
 		t.index[n.key] = n
@@ -107,7 +107,7 @@ func (t *tree) addRecord(e *entry, r *record, position int) {
 }
 
 // order sets the parent of each record, and returns the records in the order of the file, but each after its parent.
-// Where parents lead into a circle, the first record in the file that they are parents of gets no parent.
+// A record whose parents lead into a circle gets no parent.
 func (t *tree) order() []*node {
 	all := make([]*node, 0, len(t.nodes))
 	for _, n := range t.nodes {

@@ -84,8 +84,7 @@ func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int
 	return m.Dir, nil
 }
 
-// about returns what is recorded about the session or the task, in its own file or in the list of tasks; the zero value
-// if nothing is recorded.
+// about returns what is recorded about the session or the task, if anything: in its own file, or in the list of tasks.
 func (e *entry) about(root *history.Root) (found about) {
 	const most = 16 << 20
 	data, _ := root.ReadFile(e.About, most) // the file need not exist

@@ -208,8 +208,8 @@ func (s *Store) conversation(r *rollout, names map[string]string) store.Conversa
 // metadata of the turn, together with the thread at the root of all sub-agents.
 const threadKey, turnKey = "threadId", "x-codex-turn-metadata"
 
-// Caller implements [store.Recognizer]. The calling thread, and the thread at the root of all sub-agents, are in the
-// metadata of a call from a client, and in the environment of a call from a shell.
+// Caller implements [store.Recognizer]. The metadata of a call from a client names the calling thread, and the thread at
+// the root of all sub-agents. The environment of a call from a shell names the calling thread.
 func (s *Store) Caller(_ context.Context, from caller.Caller) (c store.Caller) {
 	turn, _ := from.Meta[turnKey].(map[string]any)
 	direct, named, root := uuid(from.Meta[threadKey]), uuid(turn["thread_id"]), uuid(turn["session_id"])

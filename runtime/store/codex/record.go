@@ -118,7 +118,7 @@ func (d *decoder) text(kind transcript.Kind, at time.Time, text []byte) {
 	d.add(transcript.Event{Kind: kind, Time: at, Text: text})
 }
 
-// undo drops the pending events of the last turns, so many as turns says. Each turn begins with a prompt.
+// undo drops the pending events of the last turns; turns is their number. Each turn begins with a prompt.
 func (d *decoder) undo(turns int64) {
 	for i, e := range slices.Backward(d.pending) {
 		if turns > 0 && e.Kind == transcript.KindUser {

@@ -124,7 +124,7 @@ func environmentDir(r *record) (dir string) {
 	return dir
 }
 
-// sections returns the rollouts with the records of the thread, the earliest first: those below r in r.base, and r.
+// sections returns the rollouts with the records of the thread, the earliest first: the chain of the bases of r, and r.
 func (r *rollout) sections() (all []*rollout) {
 	const most = 64
 	for part := r; part != nil && len(all) < most && !slices.Contains(all, part); part = part.base {
@@ -134,8 +134,7 @@ func (r *rollout) sections() (all []*rollout) {
 	return all
 }
 
-// decode adds the events of the thread to a recorder, section by section. It leaves out a section before the last whose
-// file is gone.
+// decode adds the events of the thread to a recorder, without those of a section before the last whose file is gone.
 func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(&r.Meta.Header, to)
 	sections := r.sections()

@@ -50,8 +50,7 @@ func (r *record) Version(ctx context.Context) (string, error) {
 // errDamaged has none of the words of the program: models see it.
 var errDamaged = errors.New("the conversation command line reports an error of its events")
 
-// Read implements [store.Record]. The totals are those that the program lists: it counts events
-// that it does not print, too.
+// Read implements [store.Record]. The totals are those that the program lists: it counts also what it does not print.
 func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	out, err := r.print(ctx)
 	if err != nil {

@@ -130,8 +130,8 @@ type Writer struct {
 	dry bool
 }
 
-// Create returns a writer of the copies of a kind of store, which makes their directory. If it is dry, it returns the
-// outcomes and writes nothing.
+// Create returns a writer of the copies of a kind of store, and makes their directory. A dry writer makes and writes
+// nothing: it only returns the outcomes.
 func Create(getenv func(string) string, kind string, dry bool) (*Writer, error) {
 	home := Home(getenv)
 	if home == "" {

@@ -94,6 +94,7 @@ func parse(raw []byte, into any, expected string) error {
 // timestamp is a time in metadata.json.
 type timestamp time.Time
 
+// UnmarshalJSON implements [json.Unmarshaler]. Neither null nor an empty text changes the time.
 func (t *timestamp) UnmarshalJSON(raw []byte) error {
 	if string(raw) == "null" || string(raw) == `""` {
 		return nil

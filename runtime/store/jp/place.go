@@ -122,8 +122,8 @@ func placesOf(id transcript.ID, all []place) []place {
 	return slices.DeleteFunc(slices.Clone(all), func(p place) bool { return p.number != n })
 }
 
-// newestFirst sorts places: archived ones last, then by the latest change of their files, and at equal times the place in
-// the user's store before the place in the project.
+// newestFirst returns places in this order: live before archived ones, then those whose files were changed later, then
+// the place in the user's store before the place in the project.
 func (s *session) newestFirst(places []place, files ...string) []place {
 	if len(places) < 2 {
 		return places

@@ -114,7 +114,7 @@ func (s *session) readConversation(ctx context.Context, copies []place) (c store
 			return nil
 		}
 		_, err := s.readMetadata(now, &c)
-		if data, bad := json.Marshal(c.Labels); cmp.Or(err, bad) == nil && len(c.Problems) == 0 {
+		if data, marshalErr := json.Marshal(c.Labels); cmp.Or(err, marshalErr) == nil && len(c.Problems) == 0 {
 			labels = string(data)
 			s.w.cache.Put(key, filecache.AppendFields(nil, fields...), stamps...)
 		}

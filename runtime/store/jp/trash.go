@@ -97,7 +97,7 @@ func (wr *Writer) Delete(ctx context.Context, id transcript.ID) error {
 		if len(all) == 0 {
 			return tx.notFound(id)
 		}
-		for _, p := range slices.Backward(tx.newestFirst(all, files()...)) { // as in Remove
+		for _, p := range slices.Backward(tx.newestFirst(all, files()...)) { // after a crash the newest copy, which counts, is left
 			tx.discard(p)
 		}
 		return nil

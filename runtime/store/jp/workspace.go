@@ -210,7 +210,7 @@ func chooseUserStore(userData, root, id string) (chosen string, others []string)
 			continue
 		}
 		chosen = dir
-		if hasName := filepath.Base(dir) == filepath.Base(root)+"-"+id; hasName {
+		if filepath.Base(dir) == filepath.Base(root)+"-"+id {
 			break
 		}
 	}

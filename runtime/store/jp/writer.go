@@ -113,7 +113,7 @@ func (tx *transaction) releaseAll() {
 	tx.Close()
 }
 
-// placesIn is readDirs with an error for a directory that cannot be listed.
+// placesIn is [session.readDirs] with an error in place of the problem of a directory that cannot be listed.
 func (s *session) placesIn(ctx context.Context, parents ...string) ([]place, error) {
 	all, problems, err := s.readDirs(ctx, parents...)
 	for _, p := range problems {

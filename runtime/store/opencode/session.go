@@ -55,7 +55,7 @@ func (i *info) origin(all []*info) *info {
 	})
 }
 
-// open returns the open sources, and a listing without conversations that releases them.
+// open returns the sources, and an empty listing that releases them when it is closed.
 func (s *Store) open() (sources []source, l *store.Listing) {
 	l = &store.Listing{Release: func() {
 		for _, src := range sources {
@@ -120,7 +120,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return l, nil
 }
 
-// conversation returns the list's entry for a session of all sessions of the project. A default title counts as none.
+// conversation returns the list's entry for the session i; all are those of the project. A default title counts as none.
 func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
 	from := i.origin(all)
 	isFork := from != nil && (i.archived() || !from.archived())
@@ -266,7 +266,7 @@ func (c *conversation) messages(ctx context.Context) (messages []message, err er
 			m.place = 2*prompt + 1
 			messages[prompt].isCompaction = messages[prompt].isCompaction || m.Summary && !m.failed()
 		case i > 0: // it belongs to the prompt of the message before
-			m.place = messages[i-1].place | 1
+			m.place = messages[i-1].place | 1 // from 2 * n or 2 * n + 1 to 2 * n + 1
 		}
 	}
 	slices.SortStableFunc(messages, func(a, b message) int { return a.place - b.place })

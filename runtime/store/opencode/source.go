@@ -171,7 +171,7 @@ func files(root *history.Root, table, of string) (found []string, err error) {
 	return found, err
 }
 
-// each implements source. Of is the id of the session or the message; a file that cannot be read counts as damaged.
+// each implements source: of is the id of the session or the message. A file that cannot be read counts as damaged.
 func (t *tree) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
 	reset()
 	return t.withRoot(ctx, func(root *history.Root) error {
@@ -232,8 +232,7 @@ func (t *tree) info(root *history.Root, file string) (*info, error) {
 	return i, nil
 }
 
-// version returns the number of the files of a session and the latest time of their changes; "" if there is no such
-// session.
+// version implements source: it is the number of the files of a session, and the latest time of their changes.
 func (t *tree) version(ctx context.Context, session string) (version string, err error) {
 	found, _, err := t.sessions(ctx, session)
 	if err != nil || len(found) == 0 {

@@ -47,8 +47,8 @@ func (s *Store) Place() string {
 	return s.database()
 }
 
-// addDatabase adds the sessions in the database to a list of those in files, and removes those that are in both from
-// the files'. The scope is that of the files. A database that cannot be read is a problem.
+// addDatabase returns a listing of the sessions in the database, and of those in files that are not in the database. scope
+// is that of the files. A database that cannot be read is a problem of the listing.
 func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store.Listing) (*store.Listing, error) {
 	path := s.database()
 	databases := func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{{Path: path}}, nil }

@@ -190,8 +190,7 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 	}
 }
 
-// matched returns the first pattern of excluded directories that matches a directory or one of its parents; "" for
-// none.
+// matched returns the first pattern of excluded directories that matches a directory or one of its parents, or "".
 func (p *Project) matched(dir string) string {
 	for d := range upwards(dir) {
 		for _, pattern := range p.patterns {

@@ -78,7 +78,7 @@ func (e *entry) parseName() bool {
 		return false
 	case below[1] == "chats":
 		e.Archived = len(below) == 4
-	default:
+	default: // below subagents
 		agent, isAgent := strings.CutPrefix(session, "agent-")
 		if !isAgent || !history.IsName(agent) || len(below) != 4 {
 			return false

@@ -20,7 +20,7 @@ func patch(text, path string) []Edit {
 	isUnifiedDiff := strings.Contains(text, "\n"+fileAfter) && strings.Contains(text, "\n"+hunk)
 	readLine := p.diffLine
 	switch {
-	case isUnifiedDiff || strings.Contains(text, patchBegin):
+	case isUnifiedDiff || strings.Contains(text, patchBegin): // lines are those of a diff
 	case path != "" && strings.Contains(text, " SEARCH\n"):
 		readLine = p.replacementLine
 	default:

@@ -93,8 +93,7 @@ func edits(value jsontext.Raw, path string, depth int) (all []Edit) {
 	return all
 }
 
-// Command returns the shell command that a call runs. It is empty for a call that runs none or changes a file, and for
-// any other event.
+// Command returns the shell command that a call runs; "" for any other event, and for a call that changes a file.
 func Command(e *transcript.Event) string {
 	if e.Kind != transcript.KindToolCall {
 		return ""

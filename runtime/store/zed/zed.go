@@ -35,8 +35,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	return &messagedb.Store{Store: base, Databases: databases, Queries: messagedb.Tables(queries), Record: record}, ok
 }
 
-// Homes returns the data directories of Zed: the usual one, and on Linux that of Flatpak. An element is "" if the
-// environment does not name it.
+// Homes returns the data directories of Zed, on Linux also that of Flatpak; "" if the environment does not name one.
 func Homes(getenv func(string) string) []string {
 	switch local := getenv("LOCALAPPDATA"); {
 	case runtime.GOOS == "windows" && local != "":
@@ -56,7 +55,7 @@ func IDs() *history.IDs {
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const table = "threads"
 	parent := has.Or(table, "parent_id", "NULL")
-	// The order of the folders is a list of their places in the sorted list.
+	// The folders are sorted; another column has their order in Zed.
 	sessions = "SELECT id AS key, " + parent + " AS parent, " + parent + " IS NOT NULL AS agent, summary AS title, " +
 		has.Or(table, "folder_paths", "NULL") + " AS dir, coalesce(" + has.Or(table, "created_at", "NULL") + ", updated_at) AS created, updated_at AS updated, 0 AS archived, updated_at AS version FROM threads"
 	messages = "SELECT data_type AS role, updated_at AS at, NULL AS about, data, 0 AS place FROM threads WHERE id = ?1"
@@ -122,7 +121,7 @@ func record(to *history.Recorder, row *messagedb.Message) {
 	var thread struct {
 		Messages jsontext.Raw `json:"messages"`
 	}
-	if row.Role != "json" {
+	if row.Role != "json" { // it is compressed
 		row.Data = messagedb.Decompress(row.Data, maxDocument)
 	}
 	if !jsontext.Decode(row.Data, &thread) {

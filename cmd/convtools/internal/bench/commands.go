@@ -49,21 +49,22 @@ const (
 	listIndexedBound = 60 * time.Millisecond
 )
 
-// list measures listing conversations of JP, with an index and, where there is a
-// shell, without one beside cat.
+// list measures listing conversations of JP with an index. If there is a shell, it
+// also measures listing them without an index, beside cat of the same files.
 func (b *bench) list(ctx context.Context) error {
 	dir := filepath.Join(b.dir, "list", "workspace")
 	if err := jptest.Large(dir, b.size.bytes, b.size.conversations); err != nil {
 		return err
 	}
-	list := program{path: b.convtools, args: []string{"conversation", "ls", "--workspace", dir, "-F", "json"}, home: b.home("list")}
-	runs := []run{list.run(ctx)}
+	indexed := program{path: b.convtools, args: []string{"conversation", "ls", "--workspace", dir, "-F", "json"}, home: b.home("list")}
+	runs := []run{indexed.run(ctx)}
 	if sh, err := exec.LookPath("sh"); err == nil {
+		unindexed := indexed
+		unindexed.env = []string{"XDG_CACHE_HOME=" + os.DevNull} // no index can be written
 		cat := program{path: sh, args: []string{"-c", `find "$1" -name '*.json' -exec cat {} + >/dev/null`, "sh", filepath.Join(dir, ".jp")}}
-		list.env = []string{"XDG_CACHE_HOME=" + os.DevNull} // no index can be written
-		runs = append(runs, list.run(ctx), cat.run(ctx))
+		runs = append(runs, unindexed.run(ctx), cat.run(ctx))
 	}
-	index := program{path: b.convtools, args: []string{"search", "index", "--workspace", dir}, home: list.home}
+	index := program{path: b.convtools, args: []string{"search", "index", "--workspace", dir}, home: indexed.home}
 	if _, err := index.output(ctx); err != nil {
 		return err
 	}
@@ -79,16 +80,14 @@ func (b *bench) list(ctx context.Context) error {
 	return os.RemoveAll(dir)
 }
 
-// The bounds of convgen serve: the ratios to peers of the time from the start to
-// the first answer, and of a call.
+// The bounds of convgen serve: the ratios to peers of the time from the start to the first answer, and of a call.
 const (
 	firstBound = 0.2
 	callBound  = 0.5
 )
 
-// serve measures convgen serve over one spec beside two servers of PyPI with the
-// same purpose: all three run git log in the same repository. If the peers cannot
-// be installed, the row says that it is skipped.
+// serve measures convgen serve over one spec beside two servers of PyPI with the same purpose: all three run git log in
+// the same repository. If the peers cannot be installed, the row says that it is skipped.
 func (b *bench) serve(ctx context.Context) error {
 	root, err := repository.Root(ctx)
 	if err != nil {
@@ -142,9 +141,8 @@ func installPeers(ctx context.Context, dir string, packages ...string) (python s
 	return python, nil
 }
 
-// serveBeside measures convgen serve beside the named peer: the time from the start
-// to the first answer, and of a call in a server that runs. programs are convgen
-// serve and the peer.
+// serveBeside measures convgen serve beside the named peer: the time from the start to the first answer, and the time
+// of a call in a running server. programs are convgen serve and the peer.
 func (b *bench) serveBeside(ctx context.Context, name string, programs ...program) error {
 	const tool = "git_log"
 	arguments := map[string]any{"limit": 5, "text": "commit"}

@@ -52,7 +52,8 @@ func vocabulary(n int) []string {
 		seen[word] = true
 	}
 	for len(list) < n {
-		if word := makeWord(r, 1+len(list)*3/n+r.IntN(3)); !seen[word] {
+		syllables := 1 + len(list)*3/n + r.IntN(3)
+		if word := makeWord(r, syllables); !seen[word] {
 			seen[word] = true
 			list = append(list, word)
 		}
@@ -75,15 +76,14 @@ func makeWord(r *rand.Rand, syllables int) (word string) {
 	return word + ends[r.IntN(len(ends))]
 }
 
-// messages returns n messages of seven years, by conversation. Another seed gives
-// other messages.
+// messages returns n messages of seven years, by conversation. Another seed gives other messages.
 func (c *corpus) messages(seed, n int) iter.Seq[message] {
 	return func(yield func(message) bool) {
 		r := random(seed, n)
 		w := writer{r, c.words, zipf(r, len(c.words)), zipf(r, 3000)}
 		roles := [...]string{"user", "assistant", "user", "assistant", "tool"}
-		step := 7 * 365 * 24 * time.Hour / time.Duration(1+n/perConversation)
-		var sent time.Time // the time of the message before
+		step := 7 * 365 * 24 * time.Hour / time.Duration(1+n/perConversation) // from one conversation to the next
+		var sent time.Time                                                    // the time of the last message
 		for i := range n {
 			m := message{conversation: i / perConversation, number: i%perConversation + 1, role: roles[i%len(roles)], text: w.text(i)}
 			if m.number == 1 {
@@ -107,8 +107,8 @@ type writer struct {
 
 func zipf(r *rand.Rand, n int) *rand.Zipf { return rand.NewZipf(r, 1.05, 2, uint64(n-1)) }
 
-// text returns the text of message i. In each group of 100,000, 1,000 or 100 messages,
-// each query has a message of its own, which also has the planted word of the query.
+// text returns the text of message i. In each group of 100,000, of 1,000 and of 100 messages, every query has one place.
+// The message at this place also has the planted word of the query.
 func (w writer) text(i int) string {
 	size := int(math.Exp(w.NormFloat64()*0.9)*460) + 20 // about 700 on average
 	text := w.sentences(size)
@@ -117,7 +117,8 @@ func (w writer) text(i int) string {
 	}
 	for _, groupSize := range []int{100_000, 1000, 100} {
 		for query := range perClass {
-			if i%groupSize == query*groupSize/perClass+query {
+			place := query*groupSize/perClass + query
+			if i%groupSize == place {
 				text += " " + planted(groupSize, query)
 			}
 		}
@@ -125,8 +126,7 @@ func (w writer) text(i int) string {
 	return text
 }
 
-// planted returns the word of a query. One message in each group of groupSize messages
-// has this word.
+// planted returns the word of a query. One message in each group of groupSize messages has this word.
 func planted(groupSize, query int) string {
 	r := random(groupSize, query)
 	return "z" + makeWord(r, 2) + "z" + makeWord(r, 1)
@@ -143,7 +143,7 @@ func (w writer) sentences(size int) string {
 		start := len(b)
 		b = append(b, w.words[w.word.Uint64()]...)
 		if begins {
-			b[start] -= 'a' - 'A'
+			b[start] -= 'a' - 'A' // a capital
 		}
 		switch share := w.Float64(); {
 		case share < 0.07:

@@ -95,19 +95,21 @@ func (b *bench) history(ctx context.Context) error {
 // writeSessions writes the sessions of a project. Each has the needle in one message.
 func (b *bench) writeSessions(home claudehome.Home) error {
 	const message = 800 // bytes of the text of a message with the members of its record, about
+	perSession := int(b.size.history/message/textShare) / b.size.sessions
 	corpus := newCorpus()
 	for session := range b.size.sessions {
-		err := home.Write(fmt.Sprintf("00000000-0000-4000-8000-%012d", session), time.Date(2026, 3, 1, session, 0, 0, 0, time.UTC), func(yield func(claudehome.Message) bool) {
-			for m := range corpus.messages(session, int(b.size.history/message/textShare)/b.size.sessions) {
-				if m.conversation == 0 && m.number == perConversation {
+		messages := func(yield func(claudehome.Message) bool) {
+			for m := range corpus.messages(session, perSession) {
+				if isTwentieth := m.conversation == 0 && m.number == perConversation; isTwentieth {
 					m.text += "\n" + needle
 				}
 				if !yield(claudehome.Message{Role: m.role, Text: m.text, Other: strings.Repeat(m.text, textShare-1)}) {
 					return
 				}
 			}
-		})
-		if err != nil {
+		}
+		start := time.Date(2026, 3, 1, session, 0, 0, 0, time.UTC)
+		if err := home.Write(fmt.Sprintf("00000000-0000-4000-8000-%012d", session), start, messages); err != nil {
 			return err
 		}
 	}
@@ -117,8 +119,9 @@ func (b *bench) writeSessions(home claudehome.Home) error {
 // checkSessions returns an error unless convtools printed each session once.
 func (b *bench) checkSessions(printed []byte) error {
 	var sessions []struct{}
-	if err := json.Unmarshal(printed, &sessions); err != nil || len(sessions) != b.size.sessions {
-		return fmt.Errorf("convtools prints %d of %d sessions: %w", len(sessions), b.size.sessions, err)
+	err := json.Unmarshal(printed, &sessions)
+	if err == nil && len(sessions) != b.size.sessions {
+		err = fmt.Errorf("convtools prints %d of %d sessions", len(sessions), b.size.sessions)
 	}
-	return nil
+	return err
 }

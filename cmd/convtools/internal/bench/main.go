@@ -1,14 +1,11 @@
-// Command bench measures convtools beside peers and prints a table of figures,
-// each beside its bound. A figure beyond its bound is marked; the exit code says
-// only whether everything could be measured.
+// Command bench measures convtools beside peers and prints a table of figures, each beside its bound. A figure beyond
+// its bound is marked; the exit code says only whether everything could be measured.
 //
-// Times differ between machines and between runs, so where there is a peer it is
-// measured in turn with convtools, and the fastest runs are compared: other work
-// on the machine only ever makes a run slower. Programs are built with the flags
-// of a release, and all files are in the page cache.
+// Times differ between machines and between runs, so where there is a peer it is measured in turn with convtools, and
+// the fastest runs are compared: other work on the machine only ever makes a run slower. Programs are built with the
+// flags of a release, and all files are in the page cache.
 //
-// The command writes to a temporary directory only, which it removes, and reads
-// no conversation that it did not write.
+// The command writes to a temporary directory only, which it removes, and reads no conversation that it did not write.
 package main
 
 import (

@@ -41,8 +41,7 @@ BEGIN`
 	insertMessage      = `INSERT INTO messages VALUES (?, ?, ?, ?, ?, NULL, ?)`
 )
 
-// The database of FTS5, with the same messages. A larger table in memory makes
-// indexing faster.
+// The database of FTS5, with the same messages. A larger table in memory makes indexing faster.
 const (
 	peerSchema = `
 ATTACH ? AS convtools;
@@ -59,9 +58,8 @@ WHERE literal MATCH ? AND m.time BETWEEN ? AND ? ORDER BY literal.rowid DESC LIM
 WHERE ranked MATCH ? ORDER BY bm25(ranked) LIMIT 20`
 )
 
-// messages measures indexing messages of a database, and searches with the index,
-// beside FTS5 with the same messages.
-func (b *bench) messages(ctx context.Context) error {
+// messages measures indexing messages of a database, and searches with the index, beside FTS5 with the same messages.
+func (b *bench) messages(ctx context.Context) (err error) {
 	dir := filepath.Join(b.dir, "messages")
 	home, database := b.home("messages"), filepath.Join(dir, "messages.db")
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -92,16 +90,14 @@ func (b *bench) messages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, server.Close()) }()
 	s := search{b, server, peer}
 	for _, class := range corpus.classes() {
-		if err == nil {
-			err = s.class(ctx, class)
+		if err := s.class(ctx, class); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		err = s.recall(ctx, corpus)
-	}
-	return errors.Join(err, server.Close())
+	return s.recall(ctx, corpus)
 }
 
 // openDatabase opens a database that need not survive an interruption.
@@ -113,8 +109,7 @@ func openDatabase(path string) (*sql.DB, error) {
 	return db, err
 }
 
-// writeMessages writes a database of messages for convtools, and returns the number of
-// bytes of their text.
+// writeMessages writes a database of messages for convtools, and returns the number of bytes of their text.
 func writeMessages(ctx context.Context, path string, messages iter.Seq[message]) (text int64, err error) {
 	db, err := openDatabase(path)
 	if err != nil {
@@ -122,7 +117,7 @@ func writeMessages(ctx context.Context, path string, messages iter.Seq[message])
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	_, err = db.ExecContext(ctx, schema)
-	exec := func(statement string, args ...any) {
+	exec := func(statement string, args ...any) { // does nothing after an error
 		if err == nil {
 			_, err = db.ExecContext(ctx, statement, args...)
 		}
@@ -202,7 +197,7 @@ type search struct {
 // characters or more, so only these are compared.
 func (s search) class(ctx context.Context, class class) error {
 	arguments := map[string]any{}
-	since, until := "0", "9"
+	since, until := "0", "9" // as texts, before and after all times of the database
 	if !class.since.IsZero() {
 		arguments["start_date"], arguments["end_date"] = class.since.Format(time.RFC3339), class.until.Format(time.RFC3339)
 		since, until = seconds(class.since), seconds(class.until)
@@ -238,7 +233,8 @@ func (s search) recall(ctx context.Context, corpus *corpus) error {
 	var ours, theirs times
 	n, every := 0, s.size.messages/perClass
 	for m := range corpus.messages(0, s.size.messages) {
-		if n++; n%every != 0 {
+		n++
+		if n%every > 0 {
 			continue
 		}
 		question := strings.FieldsFunc(m.text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })

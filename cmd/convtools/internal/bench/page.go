@@ -121,7 +121,8 @@ func (b *bench) agentsview(ctx context.Context, home claudehome.Home) error {
 	if err := server.Start(); err != nil {
 		return err
 	}
-	lines, api := bufio.NewScanner(out), ""
+	lines := bufio.NewScanner(out)
+	api := "" // the address in the line "listening at ADDRESS"
 	for api == "" && lines.Scan() {
 		_, after, _ := strings.Cut(lines.Text(), "listening at ")
 		api, _, _ = strings.Cut(after, " ")
@@ -194,7 +195,7 @@ func fetch(client *http.Client, address string) (f fetched, err error) {
 	}
 	defer answer.Body.Close()
 	body := bufio.NewReader(answer.Body)
-	_, err = body.Peek(1)
+	_, err = body.Peek(1) // waits for the first byte
 	f.first = time.Since(start)
 	if err == nil && answer.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", address, answer.Status)
@@ -218,11 +219,11 @@ func writeLong(home claudehome.Home) error {
 			if i%5 == 0 {
 				role = "user"
 			}
-			more := yield(claudehome.Message{Role: role, Text: fmt.Sprintf("event %d: %s", i, strings.Repeat("the tide is high at noon. ", 20))})
-			if more && role == "user" {
-				more = yield(claudehome.Message{Role: "assistant", Text: strings.Repeat("It is, as the readings show. ", 20)})
+			goesOn := yield(claudehome.Message{Role: role, Text: fmt.Sprintf("event %d: %s", i, strings.Repeat("the tide is high at noon. ", 20))})
+			if goesOn && role == "user" {
+				goesOn = yield(claudehome.Message{Role: "assistant", Text: strings.Repeat("It is, as the readings show. ", 20)})
 			}
-			if !more {
+			if !goesOn {
 				return
 			}
 		}

@@ -23,8 +23,8 @@ const (
 	hidingBound     = 1.05
 )
 
-// secrets counts what is hidden in the source of Go and of the modules in the cache. Nearly all of that are keys for
-// tests, so the real number of false alarms is smaller.
+// secrets counts the texts that are hidden as secrets in the source of Go and of the modules in the cache. Nearly all of
+// these texts are keys for tests, so the number of false alarms is smaller.
 func (b *bench) secrets(ctx context.Context) error {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOMODCACHE").Output() //nolint:forbidigo // as the build of the programs
 	if err != nil {
@@ -55,14 +55,15 @@ func countSecrets(dir string, most int64) (found int, size int64, err error) {
 		}
 		text, err := os.ReadFile(path)
 		mark := []byte("[secret: ")
-		found += bytes.Count(secret.Mask(text), mark) - bytes.Count(text, mark)
+		found += bytes.Count(secret.Mask(text), mark) - bytes.Count(text, mark) // without marks in the source itself
 		size += int64(len(text))
 		return err
 	})
 	return found, size, err
 }
 
-// hiding measures a search in sessions that hides secrets beside one that shows them.
+// hiding measures a search that hides secrets in sessions beside a search that shows them. hides is a server that hides
+// secrets.
 func (b *bench) hiding(ctx context.Context, home claudehome.Home, hides *mcpclient.Session) error {
 	settings := filepath.Join(home.Dir, "shown", "convtools", "convtools.toml")
 	err := errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte("[recall]\nsecrets = \"show\"\n"), 0o600))

@@ -1,5 +1,4 @@
-// Package claudehome writes sessions as Claude Code records them, for the
-// commands that measure convtools.
+// Package claudehome writes sessions as Claude Code records them, for the commands that measure convtools.
 package claudehome
 
 import (
@@ -37,9 +36,8 @@ func (h Home) Folder() string {
 	return filepath.Join(h.Dir, ".claude", "projects", name)
 }
 
-// Write writes a session. Its first record is a minute after at, and each of the
-// others a minute after the one before. A message of a tool has two records, a
-// call and its result.
+// Write writes a session. Its first record is a minute after at, and each of the others a minute after the one before.
+// A message of a tool has two records, a call and its result.
 func (h Home) Write(session string, at time.Time, messages iter.Seq[Message]) (err error) {
 	if err := errors.Join(os.MkdirAll(h.Folder(), 0o700), os.MkdirAll(h.Project, 0o700)); err != nil {
 		return err

@@ -21,8 +21,7 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// agent is a program that lets a model call tools, as testdata/agents/agents.toml
-// describes it.
+// agent is a program that lets a model call tools, as testdata/agents/agents.toml describes it.
 type agent struct {
 	Server  string   // the namespace of the tools of convtools, or the prefix of their names
 	Config  string   // the path of its configuration, from its home directory
@@ -39,13 +38,13 @@ type agent struct {
 	Rows     []string
 }
 
-// tool returns the named tool as the agent offers it to the model. The tool is one of
-// convtools or one of the agent's own. The second result is false if the agent does
-// not offer it.
+// tool returns the named tool as the agent offers it to the model. The tool is one of convtools or one of the agent's
+// own. The second result is false if the agent does not offer it.
 func (a agent) tool(offered []modeltest.Tool, name string) (modeltest.Tool, bool) {
 	name = strings.ReplaceAll(name, ".", "_") // providers allow no dots
 	i := slices.IndexFunc(offered, func(t modeltest.Tool) bool {
-		return t.Namespace == a.Server && t.Name == name || t.Name == a.Server+name || t.Namespace == "" && t.Name == name
+		isNamed := t.Name == name && (t.Namespace == a.Server || t.Namespace == "")
+		return isNamed || t.Name == a.Server+name
 	})
 	if i < 0 {
 		return modeltest.Tool{}, false
@@ -69,14 +68,13 @@ type worker struct {
 // innerModel is the model of conversations that an agent begins with conv.create.
 const innerModel = "inner"
 
-// work returns a step in which the named agent does a task of testdata/tasks. If http
-// is false, "convtools install" registers a server on stdio. Otherwise the step starts
-// a server on HTTP, which the agent's configuration names.
+// work returns a step in which the named agent does a task of testdata/tasks. If http is false, "convtools install"
+// registers a server on stdio. Otherwise the step starts a server on HTTP, which the agent's configuration names.
 func work(name string, http bool, taskName string) func(context.Context, *lab) (string, error) {
 	return func(ctx context.Context, l *lab) (string, error) {
 		var agents map[string]agent
-		var task task
-		if err := errors.Join(l.readTOML(&agents, "agents", "agents.toml"), l.readTOML(&task, "tasks", taskName+".toml")); err != nil {
+		var t task
+		if err := errors.Join(l.readTOML(&agents, "agents", "agents.toml"), l.readTOML(&t, "tasks", taskName+".toml")); err != nil {
 			return "", err
 		}
 		do := func(ctx context.Context, url string) error {
@@ -84,10 +82,10 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 			w.model = &modeltest.Server{AnyKey: true, Answer: w.respond}
 			modelURL := w.model.Start()
 			defer w.model.Close()
-			if err := w.setUp(ctx, modelURL, url, task); err != nil {
+			if err := w.setUp(ctx, modelURL, url, t); err != nil {
 				return err
 			}
-			return w.do(ctx, task)
+			return w.do(ctx, t)
 		}
 		if http {
 			return "", l.serve(ctx, do)
@@ -163,48 +161,65 @@ func (w *worker) respond(e modeltest.Exchange) modeltest.Answer {
 	return w.answer(e)
 }
 
-// ask runs the agent for the question of a session. The model makes the calls that
-// next returns for the answers so far. When next returns no more calls, the model
-// replies. ask returns the answers to these calls, as the model saw them.
-func (w *worker) ask(ctx context.Context, s session, next func(answers []string) (c call, more bool, err error)) (answers []string, err error) {
-	before := -1 // answers of earlier sessions, for a session that goes on
-	var failure error
+// ask runs the agent for the question of a session. The model makes the calls that next returns for the answers so far.
+// When next returns no more calls, the model replies. ask returns the answers to these calls, as the model saw them.
+func (w *worker) ask(ctx context.Context, s session, next nextCall) ([]string, error) {
+	d := dialogue{worker: w, session: s, next: next, before: -1}
 	w.mu.Lock()
-	w.answer = func(e modeltest.Exchange) modeltest.Answer {
-		if s.Inner != "" && !bytes.Contains(e.Body, []byte(s.Question)) { // a sub-agent asks
-			return modeltest.Answer{Pieces: []string{s.Inner}}
-		}
-		all := outputs(e)
-		if before < 0 {
-			before = len(all)
-		}
-		answers = all[min(before, len(all)):]
-		c, more, err := next(answers)
-		if err == nil && !more {
-			return modeltest.Answer{Pieces: []string{s.Reply}}
-		}
-		tool, offered := w.tool(e.Tools, c.Name)
-		if err == nil && !offered {
-			err = fmt.Errorf("the agent does not offer %s", c.Name)
-		}
-		arguments, encoding := json.Marshal(c.Arguments)
-		if failure = errors.Join(failure, err, encoding); failure != nil {
-			return modeltest.Answer{Status: 400, Type: "invalid_request_error", Message: failure.Error()}
-		}
-		id := fmt.Sprintf("call_%d", len(all)+1)
-		return modeltest.Answer{Calls: []modeltest.Call{{ID: id, Namespace: tool.Namespace, Name: tool.Name, Args: string(arguments)}}}
-	}
+	w.answer = d.answer
 	w.mu.Unlock()
 	output, err := repository.Output(ctx, w.command(s))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := errors.Join(failure, err); err != nil {
+	if err := errors.Join(d.failure, err); err != nil {
 		return nil, err
 	}
 	if !strings.Contains(string(output), s.Reply) {
 		return nil, fmt.Errorf("the agent did not print the reply of its model:\n%s", text.Visible(text.CutMiddle(string(output), 2000)))
 	}
-	return answers, nil
+	return d.answers, nil
+}
+
+// nextCall returns the next call of the model, and false if there are no more. answers
+// are the answers to the calls so far.
+type nextCall func(answers []string) (c call, more bool, err error)
+
+// dialogue is a session, as its model sees it.
+type dialogue struct {
+	*worker
+	session session
+	next    nextCall
+	before  int      // the number of answers of earlier sessions; -1 before the first request
+	answers []string // of this session
+	failure error
+}
+
+// answer answers a request of the agent to its model, or a request of a sub-agent.
+func (d *dialogue) answer(e modeltest.Exchange) modeltest.Answer {
+	isSubAgent := d.session.Inner != "" && !bytes.Contains(e.Body, []byte(d.session.Question))
+	if isSubAgent {
+		return modeltest.Answer{Pieces: []string{d.session.Inner}}
+	}
+	all := outputs(e)
+	if d.before < 0 {
+		d.before = len(all)
+	}
+	d.answers = all[min(d.before, len(all)):]
+	c, more, err := d.next(d.answers)
+	if err == nil && !more {
+		return modeltest.Answer{Pieces: []string{d.session.Reply}}
+	}
+	tool, offered := d.tool(e.Tools, c.Name)
+	if err == nil && !offered {
+		err = fmt.Errorf("the agent does not offer %s", c.Name)
+	}
+	arguments, encodingErr := json.Marshal(c.Arguments)
+	d.failure = errors.Join(d.failure, err, encodingErr)
+	if d.failure != nil {
+		return modeltest.Answer{Status: 400, Type: "invalid_request_error", Message: d.failure.Error()}
+	}
+	id := fmt.Sprintf("call_%d", len(all)+1)
+	return modeltest.Answer{Calls: []modeltest.Call{{ID: id, Namespace: tool.Namespace, Name: tool.Name, Args: string(arguments)}}}
 }
 
 // command returns the command line that runs the agent for the question of a session.
@@ -229,9 +244,8 @@ var (
 	wallTime  = regexp.MustCompile(`^Wall time: .* seconds\nOutput:\n?`)
 )
 
-// outputs returns the answers of tools in a request. The answer of a tool is its text,
-// without the time that Codex adds. The answer of a search for tools, which has no
-// text, is the name of the first tool that it found.
+// outputs returns the answers of tools in a request. The answer of a tool is its text, without the time that Codex
+// adds. The answer of a search for tools, which has no text, is the name of the first tool that it found.
 func outputs(e modeltest.Exchange) (answers []string) {
 	found := toolFound.FindAllSubmatch(e.Body, -1)
 	for i, output := range e.Outputs {

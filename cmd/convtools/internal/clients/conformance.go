@@ -10,9 +10,8 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
 
-// conform returns a step that runs the conformance suite for a revision of the
-// protocol. The expected failures and their reasons are in testdata/conformance. The
-// step also fails if a check passes that is expected to fail.
+// conform returns a step that runs the conformance suite for a revision of the protocol. The expected failures and
+// their reasons are in testdata/conformance. The step also fails if a check passes that is expected to fail.
 func conform(revision string) func(context.Context, *lab) (string, error) {
 	return func(ctx context.Context, l *lab) (note string, err error) {
 		err = l.serve(ctx, func(ctx context.Context, url string) error {

@@ -20,8 +20,7 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// lab is the directory of all work, with the packages of npm and a copy of
-// testdata.
+// lab is the directory of all work, with the packages of npm and a copy of testdata.
 type lab struct {
 	dir       string
 	convtools string // the program
@@ -101,9 +100,8 @@ func install(ctx context.Context, dir, manifest string) error {
 	return os.WriteFile(installed, want, 0o600)
 }
 
-// readTools sets the tools that clients have to show. They are those of the generated
-// list, as a server without a model shows it: with its topics in the description of
-// learn, and without the conv tools.
+// readTools sets the tools that clients have to show. They are those of the generated list, as a server without a model
+// shows it: with its topics in the description of learn, and without the conv tools.
 func (l *lab) readTools(path string) error {
 	list, err := os.ReadFile(path)
 	if err != nil {
@@ -162,8 +160,7 @@ func (l *lab) runNode(ctx context.Context, script string, args ...string) (proce
 	return result, nil
 }
 
-// runScript runs a script of testdata with an argument in JSON and reads the
-// JSON that it prints.
+// runScript runs a script of testdata with an argument in JSON and reads the JSON that it prints.
 func (l *lab) runScript(ctx context.Context, script string, argument, printed any) error {
 	encoded, err := json.Marshal(argument)
 	if err != nil {

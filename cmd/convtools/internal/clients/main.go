@@ -1,11 +1,9 @@
-// Command clients tries convtools with programs that were written elsewhere: MCP
-// Inspector, the MCP conformance suite, the clients of the TypeScript SDK,
-// agents whose model is scripted, and agents whose histories convtools reads. The SDKs
-// of OpenAI and Anthropic check the requests of the adapters for models.
+// Command clients tries convtools with programs that were written elsewhere: MCP Inspector, the MCP conformance suite,
+// the clients of the TypeScript SDK, agents whose model is scripted, and agents whose histories convtools reads. The
+// SDKs of OpenAI and Anthropic check the requests of the adapters for models.
 //
-// It installs pinned versions of these programs from npm. Each step prints one
-// line and has a time limit. The command reads only workspaces, configurations
-// and home directories that it makes itself.
+// It installs pinned versions of these programs from npm. Each step prints one line and has a time limit. The command
+// reads only workspaces, configurations and home directories that it makes itself.
 package main
 
 import (
@@ -73,9 +71,8 @@ func run(ctx context.Context, dir, only, keep string) (err error) {
 	return runSteps(ctx, l, steps(), only, os.Stdout)
 }
 
-// ownDir makes a directory, marks it as made by this command, and returns its absolute
-// path. If the directory exists, it must be empty or have the mark: the command would
-// overwrite other files in it.
+// ownDir makes a directory, marks it as made by this command, and returns its absolute path. If the directory exists,
+// it must be empty or have the mark: the command would overwrite other files in it.
 func ownDir(dir string) (string, error) {
 	dir, err1 := filepath.Abs(dir)
 	err2 := os.MkdirAll(dir, 0o700)
@@ -87,9 +84,8 @@ func ownDir(dir string) (string, error) {
 	return dir, errors.Join(err1, err2, err3, os.WriteFile(mark, nil, 0o600))
 }
 
-// runSteps runs the steps whose names begin with only, and prints a line for each. It
-// returns an error if a step failed, if there is no such step, or if it is
-// interrupted.
+// runSteps runs the steps whose names begin with only, and prints a line for each. It returns an error if a step
+// failed, if there is no such step, or if it is interrupted.
 func runSteps(ctx context.Context, l *lab, all []step, only string, stdout io.Writer) error {
 	ran, failed := 0, 0
 	for _, s := range all {

@@ -15,8 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// installer is a program that installs the plugin, as testdata/plugins.toml
-// describes it.
+// installer is a program that installs the plugin, as testdata/plugins.toml describes it.
 type installer struct {
 	Program string
 	Steps   [][]string // arguments, with ROOT for the folder with the marketplace
@@ -36,11 +35,12 @@ func pluginOf(name string) func(context.Context, *lab) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		installer, env := installers[name], append(l.env(home), "GEMINI_CLI_TRUST_WORKSPACE=true")
-		env = append(env, "PATH="+strings.Join([]string{l.dir, filepath.Dir(l.node), os.Getenv("PATH")}, string(os.PathListSeparator)))
-		var printed string
-		for _, step := range installer.Steps {
-			path, args := l.module(filepath.FromSlash(installer.Program)), slices.Clone(step)
+		found := installers[name]
+		searched := strings.Join([]string{l.dir, filepath.Dir(l.node), os.Getenv("PATH")}, string(os.PathListSeparator))
+		env := append(l.env(home), "GEMINI_CLI_TRUST_WORKSPACE=true", "PATH="+searched)
+		var printed string // by the last step
+		for _, step := range found.Steps {
+			path, args := l.module(filepath.FromSlash(found.Program)), slices.Clone(step)
 			for i := range args {
 				args[i] = strings.ReplaceAll(args[i], "ROOT", root)
 			}
@@ -58,7 +58,7 @@ func pluginOf(name string) func(context.Context, *lab) (string, error) {
 			}
 			printed = string(result.Stdout) + string(result.Stderr)
 		}
-		for _, want := range installer.Prints {
+		for _, want := range found.Prints {
 			if !strings.Contains(printed, want) {
 				return "", fmt.Errorf("it does not print %q:\n%s", want, text.Visible(printed))
 			}

@@ -96,16 +96,16 @@ func (w *worker) keep(ctx context.Context) error {
 	}
 	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	port := regexp.MustCompile(`127\.0\.0\.1:\d+`)
-	cut := func(quoted string) string {
-		if len(quoted) > maxRecorded {
+	shorten := func(s string) string {
+		if len(s) > maxRecorded {
 			return `"…"`
 		}
-		return quoted
+		return s
 	}
 	names := w.renames()
 	scrub := func(data []byte) []byte {
-		data = port.ReplaceAll(data, []byte("127.0.0.1:80"))
-		return []byte(quoted.ReplaceAllStringFunc(names.Replace(string(data)), cut))
+		renamed := names.Replace(string(port.ReplaceAll(data, []byte("127.0.0.1:80"))))
+		return []byte(quoted.ReplaceAllStringFunc(renamed, shorten))
 	}
 	if w.Database != "" {
 		data, err := w.rows(ctx)

@@ -11,8 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The eras of the protocol: sessions that begin with initialize, and requests
-// without a session.
+// The eras of the protocol: sessions that begin with initialize, and requests without a session.
 const (
 	legacy = "legacy"
 	modern = "modern"
@@ -35,8 +34,7 @@ type request struct {
 	Params json.RawMessage `json:"params,omitempty"`
 	// Shows are parts of what the result lists or says, in its order.
 	Shows []string `json:"shows,omitempty"`
-	// Inspector marks the requests that MCP Inspector makes: it starts a process
-	// for each.
+	// Inspector marks the requests that MCP Inspector makes: it starts a process for each.
 	Inspector bool `json:"inspector,omitempty"`
 }
 
@@ -79,9 +77,8 @@ func (r result) shown() []string {
 	return shown
 }
 
-// session makes the requests of testdata/session.json with a client, and checks the
-// results. It does not check a zero result, because the client does not have the
-// method.
+// session makes the requests of testdata/session.json with a client, and checks the results. It does not check a zero
+// result, because the client does not have the method.
 func (l *lab) session(ctx context.Context, c client, t target) error {
 	data, err := os.ReadFile(l.testdata("session.json"))
 	if err != nil {

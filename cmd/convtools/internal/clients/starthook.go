@@ -28,8 +28,8 @@ func (w *worker) slowHook() error {
 	return os.WriteFile(file, after, 0o600)
 }
 
-// checkStarted returns an error unless the model saw the element of the start hook once in the first request of a
-// session, with a line for each title, or not at all in a session without titles.
+// checkStarted returns an error unless the first request of a session has the element of the start hook once, with a line
+// for each title. In a session without titles, the request must not have the element.
 func (w *worker) checkStarted(s session) error {
 	exchanges := w.model.Exchanges()
 	asked := slices.IndexFunc(exchanges, func(e modeltest.Exchange) bool {
@@ -48,12 +48,13 @@ func (w *worker) checkStarted(s session) error {
 	}
 	text := strings.ReplaceAll(seen[0], `\n`, "\n") // the body is JSON
 	lines := strings.Split(text, "\n")
-	if len(lines) != 1+len(s.Started) || len(lines) > 5 || utf8.RuneCountInString(text) > 600 {
+	const maxLines, maxChars = 5, 600 // of the element
+	if len(lines) != 1+len(s.Started) || len(lines) > maxLines || utf8.RuneCountInString(text) > maxChars {
 		return fmt.Errorf("the start hook printed %d lines and %d characters:\n%s", len(lines), utf8.RuneCountInString(text), text)
 	}
-	for i, title := range s.Started {
-		if !strings.Contains(lines[1+i], title) {
-			return fmt.Errorf("the start hook did not print %q in line %d:\n%s", title, 2+i, text)
+	for i, line := range lines[1:] { // the first line has no title
+		if !strings.Contains(line, s.Started[i]) {
+			return fmt.Errorf("the start hook did not print %q in line %d:\n%s", s.Started[i], 2+i, text)
 		}
 	}
 	return nil

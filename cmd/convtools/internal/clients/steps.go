@@ -57,8 +57,7 @@ func steps() []step {
 	)
 }
 
-// sessions returns the steps of the named MCP client: for each era one over stdio and
-// one over HTTP.
+// sessions returns the steps of the named MCP client: for each era one over stdio and one over HTTP.
 func sessions(name string, c client, eras ...string) (list []step) {
 	for _, era := range eras {
 		list = append(list, step{name + "/stdio/" + era, 2 * time.Minute, func(ctx context.Context, l *lab) (string, error) {

@@ -38,9 +38,8 @@ type session struct {
 	Inner           string   // the reply of a sub-agent, which is not told the question
 	// Started are the titles that the start hook tells, the newest first; none if it is silent.
 	Started []string
-	// Workspace runs the agent in the sample workspace, where its model has to see
-	// our tools and instructions, and the answers of the command line. Otherwise
-	// it runs in an empty project.
+	// Workspace runs the agent in the sample workspace, where its model has to see our tools and instructions, and the
+	// answers of the command line. Otherwise it runs in an empty project.
 	Workspace bool
 	Calls     []plannedCall `toml:"call"`
 }
@@ -94,17 +93,12 @@ func (w *worker) do(ctx context.Context, t task) error {
 // its model saw. In the sample workspace it also checks the tools and instructions.
 func (w *worker) doSession(ctx context.Context, s session) error {
 	var made []call // the calls so far, with their arguments resolved
-	answers, err := w.ask(ctx, s, func(answers []string) (c call, more bool, err error) {
-		if len(answers) == len(s.Calls) {
-			return c, false, nil
+	answers, err := w.ask(ctx, s, func(earlier []string) (c call, more bool, err error) {
+		if len(earlier) == len(s.Calls) {
+			return call{}, false, nil
 		}
-		planned := s.Calls[len(answers)]
-		c = call{planned.Tool, map[string]any{}}
-		for name, value := range planned.Arguments {
-			resolved, failure := resolve(w.inProject(value), answers)
-			c.Arguments[name], err = resolved, errors.Join(err, failure)
-		}
-		made = append(made[:len(answers)], c) // an agent may send a request again
+		c, err = w.resolveCall(s.Calls[len(earlier)], earlier)
+		made = append(made[:len(earlier)], c) // an agent may send a request again
 		return c, true, err
 	})
 	if err != nil {
@@ -127,6 +121,17 @@ func (w *worker) doSession(ctx context.Context, s session) error {
 		errs = append(errs, w.checkOffered(ctx))
 	}
 	return errors.Join(errs...)
+}
+
+// resolveCall returns a planned call with its arguments resolved from the earlier answers.
+func (w *worker) resolveCall(planned plannedCall, earlier []string) (call, error) {
+	c := call{planned.Tool, map[string]any{}}
+	var errs []error
+	for name, value := range planned.Arguments {
+		resolved, err := resolve(w.inProject(value), earlier)
+		c.Arguments[name], errs = resolved, append(errs, err)
+	}
+	return c, errors.Join(errs...)
 }
 
 // inProject returns an argument with the path of the project in place of {{project}}.
@@ -165,7 +170,7 @@ func (c plannedCall) check(answer string, earlier []string) error {
 		if err != nil {
 			return err
 		}
-		want := i < len(c.Shows)
+		want := i < len(c.Shows) // the part is one of Shows
 		if strings.Contains(answer, fmt.Sprint(resolved)) != want {
 			return fmt.Errorf("the answer has %q: %t, want %t:\n%.2000s", resolved, !want, want, answer)
 		}
@@ -176,8 +181,7 @@ func (c plannedCall) check(answer string, earlier []string) error {
 // currentNote matches a note about the current conversation.
 var currentNote = regexp.MustCompile(`(?m)^ *<note>(Left out: the current conversation, |Which conversation this is cannot be told, ).*\n`)
 
-// checkPrinted compares an answer with that of convtools jp-tool, which has no note
-// about the current conversation.
+// checkPrinted compares an answer with that of convtools jp-tool, which has no note about the current conversation.
 func (w *worker) checkPrinted(ctx context.Context, c call, answer string) error {
 	want, _, err := w.lab.answer(ctx, c)
 	if err != nil {
@@ -189,8 +193,7 @@ func (w *worker) checkPrinted(ctx context.Context, c call, answer string) error 
 	return nil
 }
 
-// checkOffered compares the tools and instructions that the model sees with those of
-// convtools.
+// checkOffered compares the tools and instructions that the model sees with those of convtools.
 func (w *worker) checkOffered(ctx context.Context) error {
 	exchanges := w.model.Exchanges()
 	first := exchanges[slices.IndexFunc(exchanges, func(e modeltest.Exchange) bool { return len(e.Tools) > 0 })]
@@ -212,8 +215,9 @@ func (w *worker) checkOffered(ctx context.Context) error {
 	// Agents indent the instructions. The body is JSON.
 	seen := joinWords(strings.ReplaceAll(string(first.Body), `\n`, " "))
 	for paragraph := range strings.SplitSeq(results[0].Instructions, "\n\n") {
-		// The server knows the conversation of an agent, but not that of the SDK.
-		if !strings.Contains(paragraph, "conversation you are in") && !strings.Contains(seen, joinWords(strings.ReplaceAll(paragraph, `"`, `\"`))) {
+		isSeen := strings.Contains(seen, joinWords(strings.ReplaceAll(paragraph, `"`, `\"`)))
+		differs := strings.Contains(paragraph, "conversation you are in") // only the server of an agent knows the conversation
+		if !isSeen && !differs {
 			errs = append(errs, fmt.Errorf("the model does not see of the instructions: %s", paragraph))
 		}
 	}
@@ -223,9 +227,8 @@ func (w *worker) checkOffered(ctx context.Context) error {
 // joinWords joins the words of a text with single spaces.
 func joinWords(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// checkParameters compares the parameters that a model sees with those of a
-// schema: names, types, descriptions and allowed values, and which are required.
-// Agents leave out other keywords.
+// checkParameters compares the parameters that a model sees with those of a schema: names, types, descriptions and
+// allowed values, and which are required. Agents leave out other keywords.
 func checkParameters(want, got []byte) error {
 	type parameters struct {
 		Properties map[string]map[string]any

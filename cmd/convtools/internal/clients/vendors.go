@@ -14,8 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/model/provider"
 )
 
-// vendor returns a step in which the types of a vendor's own SDK check the requests
-// that the adapter for an API makes.
+// vendor returns a step in which the types of a vendor's own SDK check the requests that the adapter for an API makes.
 func vendor(api string) func(context.Context, *lab) (string, error) {
 	return func(ctx context.Context, l *lab) (string, error) {
 		thinking := "Two conversations."

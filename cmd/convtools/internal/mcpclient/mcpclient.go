@@ -1,6 +1,5 @@
-// Package mcpclient calls tools of an MCP server, for the commands that measure
-// convtools. It does little more than the transport: the time of a client is
-// part of every time that is measured.
+// Package mcpclient calls tools of an MCP server, for the commands that measure convtools. It does little more than the
+// transport: the time of a client is part of every time that is measured.
 package mcpclient
 
 import (
@@ -71,8 +70,7 @@ func (s *Session) Call(ctx context.Context, tool string, arguments map[string]an
 	return result, nil
 }
 
-// CallText calls a tool and returns the text of the result, which may say that
-// the tool failed.
+// CallText calls a tool and returns the text of the result, which may say that the tool failed.
 func (s *Session) CallText(ctx context.Context, tool string, arguments map[string]any) (text string, err error) {
 	encoded, err := s.Call(ctx, tool, arguments)
 	if err != nil {

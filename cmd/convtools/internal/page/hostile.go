@@ -58,7 +58,8 @@ func fillHostile(l *lab) error {
 	)
 }
 
-// hostile looks at every page: no script ran, no element came, and, as after every step, no request left.
+// hostile opens every page and exports every conversation, and checks that no recorded script ran and that no recorded
+// text became an element.
 func hostile(l *lab) (string, error) {
 	err := l.query(hostileTexts()[3])
 	pages := []string{"/", "/?all=1", "/?all=1&q=script+hacked", "/?q=%3Cscript%3Ewindow.hacked=21%3C/script%3E", "/?project=%22%3E%3Cscript%3E&from=%22%3E", "/p/knowledge", "/p/sessions", "/c/%3Cscript%3E", "/p/%3Cscript%3E"}

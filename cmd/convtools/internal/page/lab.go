@@ -125,7 +125,7 @@ func (l *lab) recordRequest(event any) {
 	}
 }
 
-// watchConsole records errors in the console of the tab: scripts that failed, and what the page's policy stopped.
+// watchConsole records errors in the console of the tab: scripts that failed, and actions that the page's policy stopped.
 func (l *lab) watchConsole() error {
 	if _, err := chromedp.Call(l.tab, network.Enable, network.EnableParams{}); err != nil {
 		return err
@@ -186,8 +186,8 @@ func (l *lab) until(expression string) error {
 	const limit, pause = 8 * time.Second, 30 * time.Millisecond
 	var err error
 	for begun := time.Now(); time.Since(begun) < limit; time.Sleep(pause) {
-		var is bool
-		if is, err = ask[bool](l, "!!("+expression+")"); is {
+		var isTrue bool
+		if isTrue, err = ask[bool](l, "!!("+expression+")"); isTrue {
 			return nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +40,8 @@ func steps() []step {
 	}
 }
 
-// runIn runs the step in a lab of its own. Whatever it does, the tab complains of nothing and asks nobody else.
+// runIn runs the step in a lab of its own. It also returns an error if the tab has an error in its console or sent a
+// request to another place.
 func (s step) runIn(ctx context.Context, p *programs, dir string) (note string, err error) {
 	l, err := newLab(ctx, p, dir, s.fill)
 	if l != nil {
@@ -52,7 +54,7 @@ func (s step) runIn(ctx context.Context, p *programs, dir string) (note string, 
 	return note, errors.Join(err, l.complaints())
 }
 
-// complaints returns an error for what the console of the tab has, and for requests to another place.
+// complaints returns an error for the messages in the console of the tab, and for requests to another place.
 func (l *lab) complaints() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,8 +63,9 @@ func (l *lab) complaints() error {
 		err = fmt.Errorf("the console has %q", l.errors)
 	}
 	for _, address := range l.requests {
-		kind, _, _ := strings.Cut(address, ":")
-		if !strings.HasPrefix(address, l.origin+"/") && kind != "file" && kind != "about" && kind != "data" { // the browser's own icons are data
+		scheme, _, _ := strings.Cut(address, ":")
+		isLocal := slices.Contains([]string{"file", "about", "data"}, scheme) // the browser's own icons are data
+		if !isLocal && !strings.HasPrefix(address, l.origin+"/") {
 			err = errors.Join(err, fmt.Errorf("a request for %s", address))
 		}
 	}
@@ -78,25 +81,27 @@ func pictures(l *lab) error {
 	if err != nil {
 		return err
 	}
-	for _, page := range [][2]string{
+	for _, page := range []struct{ name, path string }{
 		{"list", "/"}, {"recall", "/?q=why+do+we+retry"}, {"conversation", first}, {"knowledge", "/p/knowledge"}, {"running", "/p/sessions"},
 	} {
-		if page[0] == "running" && l.home == filepath.Join(l.dir, "home") { // of a home that was made here
+		isOwnHome := l.home == filepath.Join(l.dir, "home") // and not the home of -home
+		if page.name == "running" && isOwnHome {
 			if err := l.query("Plan a weekend"); err != nil {
 				return err
 			}
 		}
-		if err := errors.Join(l.setView(view{width: 320}), l.open(page[1]), l.until(`document.documentElement.scrollWidth <= 320`)); err != nil {
+		if err := errors.Join(l.setView(view{width: 320}), l.open(page.path), l.until(`document.documentElement.scrollWidth <= 320`)); err != nil {
 			return err
 		}
 		for _, v := range views() {
-			if err := errors.Join(l.setView(v), l.open(page[1])); err != nil {
-				return err
-			}
-			if page[0] == "conversation" {
+			err := errors.Join(l.setView(v), l.open(page.path))
+			if err == nil && page.name == "conversation" { // show two calls
 				err = l.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details.call").forEach((d, i) => { d.open = i < 2 })`))
 			}
-			if err = errors.Join(err, l.takePicture(page[0], v), l.accessible(page[0]+" "+v.String())); err != nil {
+			if err == nil {
+				err = errors.Join(l.takePicture(page.name, v), l.accessible(page.name+" "+v.String()))
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -192,7 +197,7 @@ func days(l *lab) (string, error) {
 	type box struct{ X, Y, Width, Height float64 }
 	const place = `(() => { const b = document.querySelector(".days > svg").getBoundingClientRect(); return { X: b.x, Y: b.y, Width: b.width, Height: b.height } })()`
 	b, err := ask[box](l, place)
-	at := func(day float64) float64 { return b.X + b.Width*(day+.5)/5 }
+	at := func(day float64) float64 { return b.X + b.Width*(day+.5)/5 } // the middle of one of five days
 	return "", errors.Join(err,
 		l.do(chromedp.DragAndDropXY(at(1), b.Y+b.Height/2, at(2), b.Y+b.Height/2, 8)),
 		l.until(`location.search.includes("from=2026-05-05") && location.search.includes("to=2026-05-06")`),
@@ -214,7 +219,7 @@ func long(l *lab) (string, error) {
 		window.slowest = 0;
 		let last = performance.now();
 		(function frame(now) { slowest = Math.max(slowest, now - last); last = now; requestAnimationFrame(frame); })(last)`)))
-	for n := 101; err == nil && n <= 1101; n += 100 {
+	for n := 101; err == nil && n <= 1101; n += 100 { // the page loads 100 events at a time
 		err = errors.Join(
 			l.do(chromedp.Evaluate[chromedp.Void](`scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" })`)),
 			l.until(fmt.Sprintf(`document.getElementById("event-%d")`, n)),

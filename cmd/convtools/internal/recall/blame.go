@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,10 +22,9 @@ import (
 // linesPerFile is the number of lines of each file of a commit that are asked for.
 const linesPerFile = 3
 
-// measureBlame asks convtools blame for lines that commits added, and prints how
-// often the first session in the answer is one that made the commit. It takes the
-// lines from the edits in these sessions, because the commits themselves are not
-// in the corpus. labels is the file that names the sessions and files of commits.
+// measureBlame asks convtools blame for lines that commits added, and prints how often the first session in the answer
+// is one that made the commit. It takes the lines from the edits in these sessions, because the commits themselves are
+// not in the corpus. labels is the file that names the sessions and files of commits.
 func (c *corpus) measureBlame(ctx context.Context, convtools, labels string, stdout io.Writer) error {
 	var commits []struct{ Sessions, Files []string }
 	if err := readJSON(labels, &commits); err != nil {
@@ -53,7 +53,8 @@ func (c *corpus) measureBlame(ctx context.Context, convtools, labels string, std
 					return err
 				}
 				times = append(times, time.Since(start))
-				if asked++; slices.Contains(commit.Sessions, session) {
+				asked++
+				if slices.Contains(commit.Sessions, session) {
 					right++
 				}
 			}
@@ -64,8 +65,7 @@ func (c *corpus) measureBlame(ctx context.Context, convtools, labels string, std
 	return nil
 }
 
-// blame returns the first session that convtools blame names for a line of a file,
-// or "" if it names none.
+// blame returns the first session that convtools blame names for a line of a file, or "" if it names none.
 func (c *corpus) blame(ctx context.Context, convtools, line string) (string, error) {
 	result, err := process.Exec{}.Run(ctx, process.Command{
 		Path: convtools, Args: []string{"blame", "--json", line}, Dir: c.Project, Env: repository.Environ(c.Dir),
@@ -74,7 +74,11 @@ func (c *corpus) blame(ctx context.Context, convtools, line string) (string, err
 		return "", err // exit code 1: no session changed the line
 	}
 	var changes []struct{ ID string }
-	if err := json.Unmarshal(result.Stdout, &changes); err != nil || len(changes) == 0 {
+	err = json.Unmarshal(result.Stdout, &changes)
+	if err == nil && len(changes) == 0 {
+		err = errors.New("the answer has no change")
+	}
+	if err != nil {
 		return "", fmt.Errorf("blame %s: %w: %s", line, err, result.Stderr)
 	}
 	return strings.TrimPrefix(changes[0].ID, "claude-"), nil
@@ -117,8 +121,8 @@ func (c *corpus) addedLines() (addedLines, error) {
 	return added, err
 }
 
-// textLines returns the lines of a text that say something, which are those with at
-// least ten letters, without indentation.
+// textLines returns the lines of a text with at least ten letters, without their
+// indentation. A shorter line, such as a brace, tells nothing about its author.
 func textLines(text string) (lines []string) {
 	const minLetters = 10
 	for line := range strings.Lines(text) {
@@ -135,9 +139,8 @@ func textLines(text string) (lines []string) {
 	return lines
 }
 
-// sample returns at most linesPerFile of the lines that sessions added to a file. It
-// chooses them at equal distances in the sorted lines, so that every run asks for
-// the same ones.
+// sample returns at most linesPerFile of the lines that sessions added to a file. It chooses them at equal distances in
+// the sorted lines, so that every run asks for the same ones.
 func (a addedLines) sample(sessions []string, file string) (sample []string) {
 	var added []string
 	for _, session := range sessions {
@@ -149,8 +152,9 @@ func (a addedLines) sample(sessions []string, file string) (sample []string) {
 	}
 	slices.Sort(added)
 	added = slices.Compact(added)
-	for i := range min(linesPerFile, len(added)) {
-		sample = append(sample, added[i*len(added)/linesPerFile])
+	size := min(linesPerFile, len(added))
+	for i := range size {
+		sample = append(sample, added[i*len(added)/size])
 	}
 	return sample
 }

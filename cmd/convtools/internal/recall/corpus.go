@@ -28,8 +28,7 @@ type corpus struct {
 // message is a text of a session.
 type message struct{ session, text string }
 
-// publicQuestion is a question, with the sessions that answer it and, where they
-// are known, the messages.
+// publicQuestion is a question, with the sessions that answer it and, where they are known, the messages.
 type publicQuestion struct {
 	asked    string
 	sessions []string
@@ -53,9 +52,8 @@ func loadLoCoMo(_ context.Context, dir, scratch string) (corpora []corpus, err e
 	return corpora, nil
 }
 
-// loadPair writes the conversations of a file as sessions of the corpus, and adds
-// the questions in the file to the corpus. The first of the two speakers becomes
-// the user. A question without known evidence is left out.
+// loadPair writes the conversations of a file as sessions of the corpus, and adds the questions in the file to the
+// corpus. The first of the two speakers becomes the user. A question without known evidence is left out.
 func (c *corpus) loadPair(file string) error {
 	var pair struct {
 		User string `json:"speaker_a"`
@@ -111,13 +109,11 @@ func (c *corpus) loadPair(file string) error {
 	return nil
 }
 
-// minWords is the least number of words in the subject of a commit that becomes a
-// question.
+// minWords is the least number of words in the subject of a commit that becomes a question.
 const minWords = 3
 
-// loadSessions returns a corpus of the coding sessions in dir, which it unpacks below
-// scratch. The subject of each commit is a question, which the sessions that made
-// the commit answer.
+// loadSessions returns a corpus of the coding sessions in dir, which it unpacks below scratch. The subject of each
+// commit is a question, which the sessions that made the commit answer.
 func loadSessions(ctx context.Context, dir, scratch string) ([]corpus, error) {
 	const recordedIn = "/home/dev/cli" // the path of the project in the sessions
 	c := corpus{Home: claudehome.New(scratch, "cli")}

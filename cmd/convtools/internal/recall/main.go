@@ -1,8 +1,6 @@
-// Command recall asks convtools questions about recorded conversations and
-// prints what the answers cost an assistant: calls, and characters until the
-// sentence that answers a question is in view. With -locomo or -sessions it asks
-// the questions of public corpora and prints how often the answers have the
-// evidence, beside SQLite FTS5.
+// Command recall asks convtools questions about recorded conversations and prints what the answers cost an assistant:
+// calls, and characters until the sentence that answers a question is in view. With -locomo or -sessions it asks the
+// questions of public corpora and prints how often the answers have the evidence, beside SQLite FTS5.
 //
 // The command writes to a temporary directory only, which it removes.
 package main
@@ -111,9 +109,8 @@ const (
 	maxChars = 50_000
 )
 
-// report prints the questions and totals. If show is not 0, it prints only the calls
-// of the question with that number. The error names the printed questions that were
-// not answered.
+// report prints the questions and totals. If show is not 0, it prints only the calls of the question with that number.
+// The error names the printed questions that were not answered.
 func report(w io.Writer, sets []questionSet, show int) error {
 	var failed []error
 	var totals table.Table

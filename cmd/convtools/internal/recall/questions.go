@@ -35,8 +35,7 @@ type questionSet struct {
 type question struct {
 	Asked string
 	Kind  string
-	// Answers have to be in view, all of them. If Answers is empty, a search that
-	// finds nothing is the answer.
+	// Answers have to be in view, all of them. If Answers is empty, a search that finds nothing is the answer.
 	Answers []sentence
 	Calls   []call
 
@@ -51,9 +50,8 @@ type sentence struct {
 	Says string // in one line of one event
 }
 
-// call is a call of one of three tools, with the arguments of the one that is not
-// nil. An argument $name stands for the attribute of that name. The attribute is
-// one of the element that has the text At, or of an element around it.
+// call is a call of one of three tools, with the arguments of the one that is not nil. An argument $name stands for the
+// attribute of that name. The attribute is one of the element that has the text At, or of an element around it.
 type call struct {
 	At   string // a text in an earlier answer; "" if no argument refers to one
 	List map[string]any
@@ -110,9 +108,8 @@ func (s *questionSet) ask(ctx context.Context, convtools, workspace, home string
 	return nil
 }
 
-// ask makes the calls of a question, in order, until its answers are in view. If they
-// never are, it sets the failure of the question. It returns an error only if a call
-// cannot be made.
+// ask makes the calls of a question, in order, until its answers are in view. If they never are, it sets the failure of
+// the question. It returns an error only if a call cannot be made.
 func (q *question) ask(ctx context.Context, server *mcpclient.Session) error {
 	var seen [][]piece // the pieces of each answer so far
 	missing := slices.Clone(q.Answers)
@@ -134,30 +131,43 @@ func (q *question) ask(ctx context.Context, server *mcpclient.Session) error {
 		shown := pieces(answer)
 		seen = append(seen, shown)
 		missing = slices.DeleteFunc(missing, func(s sentence) bool { return shows(shown, s) })
-		if len(missing) == 0 && (len(q.Answers) > 0 || showsNothing(shown)) {
+		isAnswered := len(missing) == 0
+		if len(q.Answers) == 0 { // a search that finds nothing is the answer
+			isAnswered = showsNothing(shown)
+		}
+		if isAnswered {
 			return nil
 		}
 	}
-	q.failure = errors.New("no answer shows that there is nothing") // if nothing is missing
 	if len(missing) > 0 {
 		q.failure = fmt.Errorf("%q of %s was never in view", missing[0].Says, missing[0].In)
+	} else {
+		q.failure = errors.New("no answer shows that there is nothing")
 	}
 	return nil
+}
+
+// latest returns the piece that has a text. If several have the text, it returns the
+// first one of the latest answer. The second result is false if no piece has the text.
+func latest(answers [][]piece, text string) (piece, bool) {
+	for _, answer := range slices.Backward(answers) {
+		i := slices.IndexFunc(answer, func(p piece) bool { return strings.Contains(p.text, joinWords(text)) })
+		if i >= 0 {
+			return answer[i], true
+		}
+	}
+	return piece{}, false
 }
 
 // resolve returns the arguments of a call with attributes of an earlier answer in
 // place of $name. This answer is the latest that has the text At.
 func (c call) resolve(seen [][]piece) (map[string]any, error) {
-	var referred piece // the element with the text At
-	for _, answer := range slices.Backward(seen) {
-		i := slices.IndexFunc(answer, func(p piece) bool { return strings.Contains(p.text, joinWords(c.At)) })
-		if c.At != "" && i >= 0 {
-			referred = answer[i]
-			break
+	var referred piece
+	if c.At != "" {
+		var isShown bool
+		if referred, isShown = latest(seen, c.At); !isShown {
+			return nil, fmt.Errorf("no answer shows %q", c.At)
 		}
-	}
-	if c.At != "" && referred.attrs == nil {
-		return nil, fmt.Errorf("no answer shows %q", c.At)
 	}
 	_, arguments := c.tool()
 	resolved := make(map[string]any, len(arguments))
@@ -170,9 +180,8 @@ func (c call) resolve(seen [][]piece) (map[string]any, error) {
 	return resolved, nil
 }
 
-// resolve returns the attribute of the piece that an argument $name names, as an
-// integer if it is one. It resolves each item of a list, and returns any other
-// argument as it is.
+// resolve returns the attribute of the piece that an argument $name names, as an integer if it is one. It resolves each
+// item of a list, and returns any other argument as it is.
 func (p piece) resolve(value any) (any, error) {
 	switch v := value.(type) {
 	case []any:

@@ -35,7 +35,7 @@ type answer struct {
 	chars    int
 }
 
-// addAnswer counts the answer to a question, which took so long.
+// addAnswer counts the answer to a question. took is the time until the answer came.
 func (s *score) addAnswer(q publicQuestion, a answer, took time.Duration) {
 	s.questions++
 	s.chars += a.chars
@@ -54,7 +54,8 @@ func (s *score) addAnswer(q publicQuestion, a answer, took time.Duration) {
 	s.withEvidence++
 	found := 0
 	for _, e := range q.evidence {
-		if slices.ContainsFunc(a.messages, func(m message) bool { return m.session == e.session && strings.Contains(e.text, m.text) }) { // an answer may have a part of a message
+		isPart := func(m message) bool { return m.session == e.session && strings.Contains(e.text, m.text) } // of the evidence e
+		if slices.ContainsFunc(a.messages, isPart) {
 			found++
 		}
 	}
@@ -93,9 +94,8 @@ type engine interface {
 	Close() error
 }
 
-// measureCorpora asks the questions of the public corpora that the options name. It
-// asks each question as it is, in one call of conversation_recall and of FTS5, and
-// prints the scores of both.
+// measureCorpora asks the questions of the public corpora that the options name. It asks each question as it is, in one
+// call of conversation_recall and of FTS5, and prints the scores of both.
 func measureCorpora(ctx context.Context, convtools string, o options, scratch string, stdout io.Writer) error {
 	for _, source := range []struct {
 		name, dir string
@@ -127,8 +127,7 @@ func measureCorpora(ctx context.Context, convtools string, o options, scratch st
 	return nil
 }
 
-// measure opens an engine, asks it the questions of a corpus, and adds the answers to
-// a score.
+// measure opens an engine, asks it the questions of a corpus, and adds the answers to a score.
 func (c *corpus) measure(ctx context.Context, s *score, open func() (engine, error)) (err error) {
 	e, err := open()
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package repository builds the programs of this repository and runs them, for
-// the commands that measure and try them.
+// Package repository builds the programs of this repository and runs them, for the commands that measure and try them.
 package repository
 
 import (
@@ -78,9 +77,8 @@ func ExitError(result process.Result) error {
 	return fmt.Errorf("exit code %d\n%s", result.ExitCode, strings.TrimSpace(text.Visible(output)))
 }
 
-// Environ returns the environment of this process with another home directory,
-// and then more. A program with it finds only sessions and settings below home,
-// and writes its caches there.
+// Environ returns the environment of this process with another home directory, and then more. A program with it finds
+// only sessions and settings below home, and writes its caches there.
 func Environ(home string, more ...string) []string {
 	env := append(os.Environ(), "HOME="+home, "USERPROFILE="+home)
 	for _, dir := range [][]string{

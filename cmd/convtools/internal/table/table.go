@@ -1,5 +1,4 @@
-// Package table prints what was measured: a line for each figure, beside the bound
-// it should keep.
+// Package table prints what was measured: a line for each figure, beside the bound it should keep.
 package table
 
 import (

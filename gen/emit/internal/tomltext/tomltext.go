@@ -1,5 +1,4 @@
-// Package tomltext writes TOML 1.0 as a person would: keys in the given order, and texts with several lines as
-// blocks.
+// Package tomltext writes TOML 1.0 as a person would: keys in the given order, and texts with several lines as blocks.
 //
 // A string must never end early or start a key: everything that is not printable is escaped, and so are quotes and
 // backslashes where they are special.
@@ -23,14 +22,14 @@ func (d *Document) Bytes() []byte { return []byte(d.b.String()) }
 
 // Comment writes text as comment lines. Invisible characters become spaces, because TOML forbids controls in comments.
 func (d *Document) Comment(text string) {
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimRight(strings.Map(func(r rune) rune {
-			if !unicode.IsPrint(r) {
-				return ' '
-			}
+	visible := func(r rune) rune {
+		if unicode.IsPrint(r) {
 			return r
-		}, line), " ")
-		d.b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+		}
+		return ' '
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		d.b.WriteString(strings.TrimRight("# "+strings.Map(visible, line), " ") + "\n")
 	}
 }
 

@@ -82,8 +82,7 @@ var (
 const maxConversation = 64 << 20 // bytes of JSON of the largest conversation that is read
 
 // Import adds the conversations of an export to an archive. The error is an [*UnrecognisedError] if no conversation can
-// be read, or that of opening the export, of writing to the archive, or of the context. Conversations that were imported
-// before an error stay.
+// be read, or that of opening the export, of writing to the archive, or of the context. What was imported before stays.
 func Import(ctx context.Context, name string, into *archive.Writer, o Options) (*Report, error) {
 	i := &importing{ctx: ctx, options: o, writer: into, report: &Report{}}
 	files, closer, err := open(name)

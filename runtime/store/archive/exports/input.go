@@ -72,8 +72,8 @@ func open(name string) (files []file, closer io.Closer, err error) {
 // maxGrowth is the largest size of the files in a zip together, in sizes of the zip. They can always have maxConversation.
 const maxGrowth = 100
 
-// fits reports whether the sizes of the files in a zip, which bound the bytes that are read of each, add up to at most
-// maxGrowth times the size of the zip, or at most maxConversation.
+// fits reports whether the sizes of the files in a zip add up to at most maxGrowth times the size of the zip, or at most
+// maxConversation. No more bytes are read of a file than its size.
 func fits(files []file, zipSize int64) bool {
 	left := max(maxConversation, maxGrowth*zipSize) // bytes for the remaining files
 	for _, f := range files {

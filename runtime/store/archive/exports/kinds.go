@@ -15,8 +15,8 @@ import (
 // messages are the messages that one recorded message consists of.
 type messages []archive.Message
 
-// add adds a message with a text. A text of the user after another text of the user is added to that one's message:
-// together they are one request. An empty text is left out.
+// add adds a message with a text, unless the text is empty. If the last message and the new one are both the user's, it
+// adds the text to the last message: together they are one request.
 func (all *messages) add(kind transcript.Kind, name string, text []byte) {
 	last := len(*all) - 1
 	switch {
@@ -189,7 +189,7 @@ func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name strin
 	}
 }
 
-// textsOf returns the texts in blocks, each on lines of its own: of an object only those in members with these names.
+// textsOf returns the texts in blocks, each on lines of its own: of the texts in objects only those with these names.
 func textsOf(raw []byte) []byte {
 	return chatgptcontent.AppendTexts(nil, raw, func(key string, isText bool) bool {
 		switch key {
@@ -250,8 +250,9 @@ func lettaUser(text []byte) (transcript.Kind, []byte) {
 		Type    string `json:"type"`
 		Message []byte `json:"message"`
 	}
+	isWrapped := jsontext.Decode(text, &wrapped) && wrapped.Message != nil && wrapped.Type != ""
 	switch {
-	case !jsontext.Decode(text, &wrapped) || wrapped.Message == nil || wrapped.Type == "":
+	case !isWrapped:
 		return transcript.KindUser, text
 	case wrapped.Type != "user_message":
 		return transcript.KindSystem, wrapped.Message

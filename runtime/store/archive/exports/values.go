@@ -39,7 +39,8 @@ func newValues(in io.Reader, most int64) *values {
 	rest := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	n, _ := buffered.Discard(len(head) - len(rest))
 	v.begin, v.inArray = int64(n), bytes.HasPrefix(rest, []byte("["))
-	if v.decoder = json.NewDecoder(buffered); v.inArray {
+	v.decoder = json.NewDecoder(buffered)
+	if v.inArray {
 		_, v.err = v.decoder.Token()
 	}
 	return v
@@ -51,7 +52,7 @@ func (v *values) next() bool {
 	if v.err != nil {
 		return false
 	}
-	v.in.N = v.most
+	v.in.N = v.most                         // bytes that may be read for this value
 	isEnd := v.inArray && !v.decoder.More() // the array has no more values
 	if isEnd {
 		_, v.err = v.decoder.Token()

@@ -149,8 +149,7 @@ func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 // metadataForm begins the cache key of metadata. It changes when the form of any store's metadata does.
 const metadataForm = "metadata 3 "
 
-// Peek sets the stamp and the metadata of a file. The metadata is from the cache if the file has not changed, or
-// else from the file.
+// Peek sets the stamp and the metadata of a file. The metadata of a file that has not changed is from the cache.
 func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) error {
 	e := one.Base()
 	e.Stamp = root.Stamp(e.File)

@@ -36,7 +36,7 @@ func (r *Record) Version(context.Context) (string, error) {
 	return filecache.Version(r.Stamps...), nil
 }
 
-// Read implements [store.Record].
+// Read implements [store.Record]. A conversation whose files are gone is not found.
 func (r *Record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	to := Recorder{Yield: yield}
 	root, err := r.Store.Open()

@@ -245,8 +245,7 @@ func (s *Store) idOf(key string) transcript.ID {
 	return ""
 }
 
-// chooseDir returns one of several working directories: one that is excluded, or else one of the project, or else the
-// first.
+// chooseDir returns one of several directories: one that is excluded, or else one of the project, or else the first.
 func (s *Store) chooseDir(dirs []string) string {
 	if s.Project == nil {
 		return ""
@@ -301,7 +300,7 @@ func (r *record) addMessages(ctx context.Context, to *history.Recorder) error {
 	})
 }
 
-// addMessage adds the message in a row, unless it was too large to select. The error is errStopped after the last wanted.
+// addMessage adds the message in a row, unless it was too large to select. The error is errStopped if no more is wanted.
 func (r *record) addMessage(to *history.Recorder, rows *sql.Rows) error {
 	var m Message
 	var at any

@@ -47,7 +47,7 @@ func Tables(queries func(has Has) (sessions, messages string, ok bool)) func(con
 		if !ok {
 			return nil, errForm
 		}
-		// The driver converts plain columns by their declared types, and expressions not.
+		// The driver converts plain columns by their declared types, but not expressions.
 		return &Queries{
 			Conversations: fmt.Sprintf("SELECT %s, %s, agent, %s, %s, coalesce(created, NULL), coalesce(updated, NULL), archived, %s, NULL, 0, '' FROM (%s)",
 				text("key"), text("parent"), text("title"), text("dir"), text("version"), sessions),
@@ -70,8 +70,7 @@ func columns(ctx context.Context, db *sqlitefile.DB) (map[string]bool, error) {
 	return found, err
 }
 
-// Decompress returns the content of zstd data. It returns nil if the data is damaged, or if the content has more than most
-// bytes.
+// Decompress returns the content of zstd data; nil if the data is damaged, or if the content has more than most bytes.
 func Decompress(data []byte, most int64) []byte {
 	const maxWindow = 128 << 20
 	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))

@@ -208,9 +208,9 @@ func (s *Shared) Release() {
 	s.latest, s.all = nil, nil
 }
 
-// Do calls do with the open database. If the owner changes the database meanwhile, it calls do again with
-// the new state. From the second time on it waits before, each time longer, for four seconds in all:
-// an owner that merges its log into the database changes it many times in a row.
+// Do calls do with the open database. If the owner changes the database meanwhile, it calls do again with the new
+// state: once without waiting, and then after waits, each longer than the one before, for four seconds in all. An owner
+// that merges its log into the database changes it many times in a row.
 func (s *Shared) Do(ctx context.Context, do func(*DB) error) error {
 	s.Retain()
 	defer s.Release()

@@ -18,8 +18,7 @@ func Large(dir string, size int64, conversations int) error {
 	const firstID, hour = 17_620_000_000, 36_000 // tenths of a second
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := 0; i < conversations && err == nil; i++ {
-		// Small and large ones are mixed, as in real use.
-		size := int(size) / conversations * (50 + i%3*50) / 100
+		size := int(size) / conversations * (50 + i%3*50) / 100 // 50, 100 or 150 percent of the average
 		c := newConversation(strconv.Itoa(firstID+i*hour), "feed").Title(fmt.Sprint("feed ", i))
 		for call := 0; len(c.events) < size; call++ {
 			if call%12 == 0 {

@@ -107,6 +107,7 @@ type Conversation struct {
 	edits    []func(files map[string][]byte)
 }
 
+// newConversation returns a conversation with an id, which is the time of its creation, in a directory ID-SLUG.
 func newConversation(id, slug string) *Conversation {
 	created, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
@@ -171,6 +172,7 @@ func (c *Conversation) Edit(name string, change func([]byte) []byte) *Conversati
 // baseConfig has what JP requires: a model, and whether tools run.
 const baseConfig = `{"assistant":{"model":{"id":{"provider":"ollama","name":"example"}}},"conversation":{"tools":{"*":{"run":"ask"}}}}`
 
+// write writes the files of the conversation into a store, as its edits leave them.
 func (c *Conversation) write(root string) error {
 	files := map[string][]byte{
 		MetadataFile:   append(marshal(c.metadata, ""), '\n'),
