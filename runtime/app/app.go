@@ -40,8 +40,7 @@ import (
 
 // Program describes a program.
 type Program struct {
-	// Name is the program's name on command lines and at hosts: letters, digits and hyphens. Title is its name for
-	// people; empty means Name.
+	// Name is the program's name at hosts: letters, digits and hyphens. Title is its name for people, or empty.
 	Name, Title, Version string
 	// Short, Long and Example are the help of the program. Each may be empty.
 	Short, Long, Example string
@@ -73,8 +72,7 @@ func NewHost() *toolset.Host {
 }
 
 // collectLater lets the heap grow to 16 MB instead of 4 before the first garbage collection: most commands then end
-// without one. Later collections are as usual. A server does not call collectLater, because the server would only hold
-// more memory.
+// without one. Later collections are as usual. A server would only hold more memory.
 func collectLater() {
 	const times = 4
 	before := debug.SetGCPercent(100 * times)

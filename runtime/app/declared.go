@@ -74,8 +74,7 @@ func checks(r *commandline.Runner) []toolset.Check {
 	return list
 }
 
-// directory returns the root of the project of declared tools: dir itself, as an absolute path. It returns an error if
-// dir is not an existing directory.
+// directory returns the root of the project of declared tools: the directory dir itself, which has to exist.
 func directory(dir string) (root string, err error) {
 	root, err = filepath.Abs(dir)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// signalDelay is the time that a signal which was already sent may take to arrive. It is many times longer than
-// needed and too short to notice.
+// signalDelay is the time in which a signal that was sent already arrives. It is too short to notice.
 const signalDelay = 100 * time.Millisecond
 
 // ErrNobody is the error for a question where standard input is no terminal.

@@ -7,8 +7,7 @@ import (
 	"os/signal"
 )
 
-// Become runs a program in a directory with this process's terminal, and ends with its exit code. It returns only with
-// an error.
+// Become runs a program in a directory with this process's terminal, and exits with its code. It returns only errors.
 func Become(path string, args []string, dir string) error {
 	signal.Ignore(os.Interrupt) // an interrupt is for the program, not for this process
 	child := exec.Command(path, args...)

@@ -14,8 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/near"
 )
 
-// Setup prepares the root of a command line: errors as the output policy has them, and help. tools are the names of
-// tools, for a hint to somebody who uses one as a command.
+// Setup prepares the root of a command line: its errors and its help. tools, the names of tools, are for a hint.
 func Setup(root *cobra.Command, tools []string) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -65,8 +64,7 @@ func Execute(ctx context.Context, root *cobra.Command) int {
 	return Report(root.ErrOrStderr(), err)
 }
 
-// Group adds the commands below to cmd and returns cmd. Without arguments, cmd shows its help; with a word that is none
-// of the commands below, it returns an error of wrong use.
+// Group adds the commands below to cmd and returns cmd, which shows its help. A word that is no command is wrong use.
 func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

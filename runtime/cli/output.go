@@ -61,8 +61,7 @@ func helpFor(cmd *cobra.Command) string {
 	return strings.TrimSpace(name + " help " + below)
 }
 
-// Usage returns an error in how the program was called: exit code 2. Without a [Hint], the hint names the help of the
-// command.
+// Usage returns an error in how the program was called, for exit code 2. The hint names the command's help.
 func Usage(err error) error { return &usageError{err: err} }
 
 // Usagef is [Usage] of a formatted error.
@@ -79,9 +78,8 @@ func (e *hintError) Unwrap() error { return e.err }
 // Hint adds advice to an error, as the end of a line that begins with "hint: ".
 func Hint(err error, hint string) error { return &hintError{err, hint} }
 
-// Report prints the error of a command and the hint of that error, and returns the exit code. It prints nothing for
-// nil, and nothing for [ErrFailed] and [ErrInterrupted], which the command has explained. A closed pipe is success: the
-// reader has what the reader wanted.
+// Report prints the error of a command and the error's hint, and returns the exit code. It prints nothing for nil, for
+// [ErrFailed] and [ErrInterrupted], which the command has explained, and for a closed pipe, which is success.
 func Report(stderr io.Writer, err error) int {
 	var tool *contract.Error
 	var arguments *contract.InvalidArguments
@@ -116,8 +114,7 @@ func Report(stderr io.Writer, err error) int {
 	return ExitFailed
 }
 
-// reportFindings prints problems with a configuration and returns the exit code: [ExitUsage] if all errors are about
-// flags, otherwise [ExitFailed].
+// reportFindings prints problems, and returns [ExitUsage] if all errors are about flags, otherwise [ExitFailed].
 func reportFindings(stderr io.Writer, findings diag.List) int {
 	code := ExitUsage
 	for _, f := range findings {

@@ -7,9 +7,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Params returns the arguments of a call as a struct P, whose fields are the parameters of the tool in their order. The
-// arguments are decoded, checked, repaired and have defaults; Params adds a note of each repair to the call. The error
-// is a [*contract.InvalidArguments].
+// Params returns [Arguments] with defaults as a struct P, whose fields are the tool's parameters in their order.
 func Params[P any](call *contract.Call, tool *contract.Tool) (P, error) {
 	var params P
 	args, err := Arguments(call, tool, nil)
@@ -25,8 +23,7 @@ func WithDefaults(tool *contract.Tool, args Object) Object {
 	return withDefaults(args, &contract.Shape{Members: tool.Parameters})
 }
 
-// withDefaults returns a copy of an object with the defaults of absent members, also in the objects inside. s declares
-// the members.
+// withDefaults returns a copy of an object of shape s with the defaults of absent members, also in the objects inside.
 func withDefaults(o Object, s *contract.Shape) Object {
 	declared, _ := declaredMembers(s, o)
 	full := slices.Clone(o)

@@ -82,10 +82,9 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// DecodeObject decodes exactly one JSON object. Unlike encoding/json it refuses duplicate names, invalid UTF-8, and
-// text after the object. It also refuses text and objects beyond the bounds of this package. For empty input and for
-// null, which hosts send too, it returns an object without members. For a JSON string that holds an object it returns
-// that object and a note.
+// DecodeObject decodes exactly one JSON object. It refuses duplicate names, invalid UTF-8, text after the object, and
+// what is beyond the bounds of this package. Empty input and null, which hosts send, are an object without members. For
+// a JSON string that holds an object it returns that object and a note.
 func DecodeObject(raw []byte) (object Object, notes []string, err error) {
 	if len(raw) > MaxBytes {
 		return nil, nil, fmt.Errorf("%d bytes are more than the %d allowed", len(raw), MaxBytes)
@@ -135,8 +134,7 @@ func decode(raw []byte) (any, error) {
 	return value, nil
 }
 
-// describe returns an error whose text can end a sentence for a decoder's error. offset is the byte at which the
-// decoder stopped.
+// describe returns a decoder's error with a text that can end a sentence. offset is where the decoder stopped.
 func describe(err error, offset int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON text ends too early")
@@ -211,8 +209,7 @@ func Int(v any) (int64, bool) {
 	return decimalInt(string(number))
 }
 
-// Float returns a json.Number as a float64; false for anything else. A number beyond float64 becomes the nearest
-// float64, so that range checks are still right.
+// Float returns a json.Number as the nearest float64, also if it is out of range; false for anything else.
 func Float(v any) (float64, bool) {
 	number, ok := v.(json.Number)
 	if !ok {
@@ -228,9 +225,8 @@ func Float(v any) (float64, bool) {
 	return n, true
 }
 
-// decimalInt parses a JSON number with a fraction, an exponent or more digits than an int64 has. It returns false if
-// the number is no integer, and the nearest int64 for an integer out of range. The memory it uses does not depend on
-// the exponent, which a caller chooses.
+// decimalInt parses a JSON number with a fraction, an exponent or many digits; false if it is no integer. Out of range
+// it returns the nearest int64. The memory it uses does not depend on the exponent, which a caller chooses.
 func decimalInt(s string) (int64, bool) {
 	unsigned, negative := strings.CutPrefix(s, "-")
 	mantissa, exponent := unsigned, 0

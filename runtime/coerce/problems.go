@@ -12,8 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Problems returns the problems with the arguments of a tool, or nil: first of parameters in declared order, then of
-// unknown names, then of rules between parameters.
+// Problems returns the problems with arguments, or nil: first of parameters, then of unknown names, then of rules.
 func Problems(tool *contract.Tool, args Object) []contract.Problem {
 	var c checker
 	c.checkObject(&contract.Shape{Members: tool.Parameters}, args, "")
@@ -153,8 +152,7 @@ func (c *checker) checkValue(p *contract.Parameter, value any, path string) {
 	c.add(contract.Type(path, p.Wants, value, fix(p)))
 }
 
-// number returns the value as a number. It returns false if the parameter takes no numbers, or the value is no number
-// of the parameter's type.
+// number returns a value as a number; false if the parameter takes none, or the value is no number of its type.
 func number(p *contract.Parameter, value any) (float64, bool) {
 	switch p.Type {
 	case "integer":
@@ -208,9 +206,8 @@ func matches(p *contract.Parameter, s string) bool {
 	return p.Format == "" || formats.Is(p.Format, s)
 }
 
-// checkRange adds a problem if n is outside the range of a parameter. n is the number value, or the count of characters
-// or items in value. The problem has the code below or above. The problem's fix for a number is the nearest bound; for
-// a count it is fix.
+// checkRange adds a problem, with the code below or above, if n is outside the range of a parameter. n is the number
+// value, or the count of characters or items in value. The fix is the nearest bound of a number, or fix for a count.
 func (c *checker) checkRange(p *contract.Parameter, n float64, value any, path, fix string, below, above contract.Code) {
 	if p.Range == nil || p.Range.Least <= n && n <= p.Range.Most {
 		return

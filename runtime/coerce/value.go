@@ -1,10 +1,10 @@
 package coerce
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 // Together returns the names that are members of the object if two or more are, otherwise nil.
@@ -37,37 +37,11 @@ func (o Object) Text(name string) string {
 }
 
 // JSON returns a decoded value as JSON on one line, without escapes for HTML.
-func JSON(v any) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "null" // decoded values can always be encoded
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func JSON(v any) string { return contract.JSON(v) }
 
 // Blank reports whether s has only ASCII white space. Other white space, such as U+3000, is text: schemas list the
 // same six characters, because dialects of regular expressions differ in the rest.
-func Blank(s string) bool {
-	for i := range len(s) {
-		switch s[i] {
-		case ' ', '\t', '\n', '\v', '\f', '\r':
-		default:
-			return false
-		}
-	}
-	return true
-}
+func Blank(s string) bool { return strings.Trim(s, " \t\n\v\f\r") == "" }
 
-// SingleLine reports whether s has no line break and no NUL, so that it can be a line of input and an argument of a
-// process.
-func SingleLine(s string) bool {
-	for i := range len(s) {
-		switch s[i] {
-		case '\n', '\r', 0:
-			return false
-		}
-	}
-	return true
-}
+// SingleLine reports whether s has no line break and no NUL: it can be a line of input, or an argument of a process.
+func SingleLine(s string) bool { return !strings.ContainsAny(s, "\n\r\x00") }

@@ -132,8 +132,7 @@ func (p *page) element(record any) ([]byte, error) {
 // printed is a field of a record that is not JSON. Its text is parsed as the type of the attribute.
 type printed string
 
-// append writes the element of a record with the attributes, the body and the children that e describes. A value of
-// record that has another form than e needs is an error.
+// append writes the element of a record, as e describes it. A value of another form than e needs is an error.
 func (e *Element) append(w *envelope.Writer, record any) error {
 	e.open(w)
 	for i := range e.Attributes {
@@ -245,8 +244,7 @@ func (a *Attribute) write(w *envelope.Writer, value any) error {
 	return nil
 }
 
-// typed converts a value to the type of the attribute. Nil, and an empty text for a time, become the zero value. The
-// error says which type is expected.
+// typed converts a value to the type of the attribute, nil to the zero value. The error says which type is expected.
 func (a *Attribute) typed(value any) (any, error) {
 	expected := "a string"
 	switch a.Type {
@@ -324,9 +322,8 @@ func kindOf(v any) string {
 	return "string"
 }
 
-// follow returns the value at a path in a record, or nil if that value is null or absent. A step of the path is the
-// name of a member, the index of an item, or EveryItem. A step that does not fit its value, such as a name in an array,
-// is an error.
+// follow returns the value at a path in a record; nil if it is null or absent. A step is the name of a member, the
+// index of an item, or EveryItem. A step that does not fit its value, such as a name in an array, is an error.
 func follow(value any, path []string) (any, error) {
 	if len(path) == 0 || value == nil {
 		return value, nil
@@ -354,8 +351,7 @@ func follow(value any, path []string) (any, error) {
 	return follow(array[i], rest)
 }
 
-// followAll returns one array with the values at a path in each item. Absent values are left out; the items of a value
-// that is an array itself are in its place.
+// followAll returns the values at a path in each item, without absent values, and with the items of arrays among them.
 func followAll(items []any, path []string) ([]any, error) {
 	all := []any{}
 	for _, item := range items {
@@ -433,8 +429,7 @@ func (p *page) list(records []byte, notes []string) string {
 	return document + "}"
 }
 
-// document returns an answer in elements: the root with its attributes, the records and the notes. records are count
-// elements, as insideRoot returns them.
+// document returns an answer: the root with its attributes, the records, count elements from insideRoot, and the notes.
 func (e *Envelope) document(args coerce.Object, records []byte, count int, notes []string) string {
 	var w envelope.Writer
 	w.Open(e.Root)

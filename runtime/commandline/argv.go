@@ -63,9 +63,8 @@ func (c *call) isTrue(parameter string) bool {
 	return yes
 }
 
-// words returns the words that the parts of an argument's value make together: one word; with a list in the value, a
-// word for each item; none if a parameter in the value is not given. Values that the program could misread are added to
-// the problems of the call.
+// words returns the words that an argument's value makes: one, or with a list in the value one for each item, or none
+// if a parameter in it is not given. Values that the program could misread become problems of the call.
 func (c *call) words(arg *Arg) []string {
 	words := []string{""}
 	for _, part := range arg.Value {
@@ -96,9 +95,8 @@ func (c *call) words(arg *Arg) []string {
 	return words
 }
 
-// texts returns the value of a parameter as strings, one for each item of a list, and the paths of these strings in the
-// arguments. It returns no strings for a value that is not given, and none for an item that is an array or an object.
-// The name may also be CallingConversation.
+// texts returns the value of a parameter, or of CallingConversation, as strings, one for each item of a list, and their
+// paths in the arguments. It leaves out a value that is not given, and items that are arrays or objects.
 func (c *call) texts(name string) (values, paths []string) {
 	if name == CallingConversation {
 		if c.conversation == "" {
@@ -142,8 +140,7 @@ func scalar(v any) (string, bool) {
 	return strconv.FormatFloat(n, 'f', -1, 64), true
 }
 
-// environment returns the variables that the tool sets, as NAME=value. If the value has a list, there is an entry for
-// each item.
+// environment returns the variables that the tool sets, as NAME=value: for a value with a list, one for each item.
 func (c *call) environment() []string {
 	var env []string
 	for _, v := range c.tool.Command.Env {

@@ -52,8 +52,7 @@ type answer struct {
 	read    chan error     // has the error of reading the records, at their end
 }
 
-// longest is the number of bytes of a record that is too long for any answer. It also bounds output that is read only
-// to count records or to learn the exit code.
+// longest is the bytes of a record that is too long for any answer, and bounds output that is read but not shown.
 const longest = 1 << 20
 
 // newAnswer returns an empty answer. For records it starts a goroutine that reads what Write gets, until endOutput.
@@ -69,9 +68,8 @@ func newAnswer(t *Tool) *answer {
 	return a
 }
 
-// readRecords reads the output of a program to its end, and adds the records to the page. The error is
-// [process.ErrEnough] if no more records can be shown; any other error says what is wrong with the output. With an
-// error, a program that only reads is stopped.
+// readRecords reads all output, and adds the records to the page. The error is [process.ErrEnough] if no more can be
+// shown, or says what is wrong with the output. With an error, a program that only reads is stopped.
 func (a *answer) readRecords(output *io.PipeReader) error {
 	err := a.tool.Output.readRecords(output, max(longest, 8*a.tool.MaxChars), a.page.addRecord)
 	if errors.Is(err, errLong) { // the record that is too long is the last one that was read

@@ -26,8 +26,7 @@ type Line struct {
 	Command []string
 	// Env is the environment variable that replaces the program, or empty.
 	Env string
-	// PassEnv are variables that the program gets in addition to those of [process.DefaultEnv]. A name that ends in *
-	// means all names with that prefix.
+	// PassEnv are variables that the program gets besides [process.DefaultEnv]. NAME* means all names with that prefix.
 	PassEnv []string
 }
 
@@ -46,8 +45,7 @@ func (l Lines) Lookup(name string) (Line, bool) {
 // Runner answers calls of tools.
 type Runner struct {
 	Lines Lines
-	// Dir is the directory of tools.toml, to which paths of programs are relative. If it is empty, they are relative
-	// to the working directory of this process.
+	// Dir is the base of relative paths of programs: the directory of tools.toml, or empty for the working directory.
 	Dir string
 	// Getenv returns a variable of the environment.
 	Getenv func(string) string

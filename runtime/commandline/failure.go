@@ -21,9 +21,8 @@ func (t *Tool) subject() string {
 	return "The command line " + strconv.Quote(t.Command.Line) + " that " + t.Name + " runs "
 }
 
-// exitError returns the error for an exit code that the tool does not accept. The error has the reason that the spec
-// gives for the exit code, and the standard error or, if that is blank, the standard output. The middle of a long text
-// is cut.
+// exitError returns the error for an exit code that the tool does not accept: the spec's reason for the exit code, and
+// the standard error or, if that is blank, the standard output, without the middle of a long text.
 func (t *Tool) exitError(exit int, stderr []byte, stdout *clippedText) error {
 	failure := &contract.Error{Message: t.subject() + "ended with exit code " + strconv.Itoa(exit)}
 	for _, f := range t.Command.Failures {

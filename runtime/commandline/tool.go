@@ -2,8 +2,7 @@ package commandline
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// Tool is a tool whose work is a command line: its parameters, the command, the form of its output, and the form of
-// the answer.
+// Tool is a tool whose work is a command line, with the forms of the command's output and of the answer.
 type Tool struct {
 	contract.Tool
 	Former  []Former
@@ -30,8 +29,7 @@ type Command struct {
 	// Dir is the working directory: a slash-separated path in the directory of the call.
 	Dir     string
 	Timeout int // in seconds; 0 means the default of package process
-	// OKExit are all exit codes with which there is an answer. With those in EmptyExit, the answer has no records and
-	// the output is ignored.
+	// OKExit are all exit codes with an answer. With those in EmptyExit, it has no records and the output is ignored.
 	OKExit, EmptyExit []int
 	Failures          []ExitFailure
 }
@@ -51,8 +49,7 @@ type Arg struct {
 	When, Unless string
 	// Empty is true if the value of a parameter in the argument may be empty.
 	Empty bool
-	// Free is true if a value at the beginning of the argument may begin with a hyphen: the argument follows an end of
-	// options that the program is known to accept.
+	// Free is true if a value may begin the argument with a hyphen: the argument follows an end of options.
 	Free bool
 }
 

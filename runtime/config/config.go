@@ -87,9 +87,8 @@ type Table[T any] struct {
 	Value T
 }
 
-// Read reads the user's file and the files of the project that the directory dir is in. An empty dir is the working
-// directory; getenv returns the environment variables that say where the user's file is. Errors in the files are in
-// [Config.Problems].
+// Read reads the user's file and the files of the project that dir is in; an empty dir is the working directory. getenv
+// returns the variables that name the user's file. Errors in the files are in [Config.Problems].
 func Read(dir string, getenv func(string) string) *Config {
 	c := readUser(getenv)
 	root, ok := workspace.Find(dir)
@@ -169,8 +168,7 @@ func (c *Config) readShared(f *File) {
 	c.readTopics(f)
 }
 
-// addTables decodes the tables [kind.NAME] of the file f and adds them to list. A table whose name is in list already
-// is left out.
+// addTables adds the tables [kind.NAME] of a file to list, except those whose name is in list already.
 func addTables[T any](f *File, list *[]Table[T], kind string) {
 	tables, names := f.table(f.top, kind)
 	for _, name := range names {

@@ -52,9 +52,8 @@ func dotted(keyPath place) string {
 	return strings.Join(names, ".")
 }
 
-// load parses the content of the file at path: src and readErr are the results of reading the file. It returns false if
-// there is no file, or if the file cannot be used. A file that cannot be used is a problem, and disables every table
-// that the file may have.
+// load parses the file at path, whose reading has returned src and readErr. It returns false if there is no file, or if
+// the file cannot be used: that is a problem, which disables every table that the file may have.
 func (f *File) load(path string, src []byte, readErr error) bool {
 	if errors.Is(readErr, fs.ErrNotExist) || errors.Is(readErr, syscall.ENOTDIR) {
 		if _, err := os.Lstat(path); err != nil {
@@ -81,8 +80,7 @@ func (f *File) load(path string, src []byte, readErr error) bool {
 	return false
 }
 
-// parse parses src and sets the index, the values and the keys of f. If src is not valid, it returns the problem and
-// the problem's position; otherwise problem is empty.
+// parse sets the index, the values and the keys of f from src. It returns why src is not valid and where, or "".
 func (f *File) parse(src string) (span diag.Span, problem string) {
 	f.index = tomlpos.Scan([]byte(src))
 	if span, isDeep := f.index.Deep(); isDeep {
@@ -178,8 +176,7 @@ func (f *File) decodeValue(value toml.Primitive, result any, keyPath place) bool
 	return false
 }
 
-// absolutePaths returns the absolute paths in list, with ~/ expanded. Any other element of list is a problem and is
-// left out. keyPath is the path of the list in the file.
+// absolutePaths returns the absolute paths in a list at keyPath, with ~/ expanded. Other elements are problems.
 func (f *File) absolutePaths(list []string, keyPath ...any) []string {
 	var paths []string
 	for i, written := range list {

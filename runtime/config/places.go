@@ -34,8 +34,7 @@ func Short(path string, getenv func(string) string) string {
 	return path
 }
 
-// Expand returns a clean path with home in place of a "~" at the beginning, alone or before a slash, and reports
-// whether the path is absolute.
+// Expand returns a clean path with home in place of a leading "~" or "~/", and whether the path is absolute.
 func Expand(path, home string) (expanded string, isAbsolute bool) {
 	if path == "~" || strings.HasPrefix(path, "~/") {
 		return filepath.Join(home, strings.TrimPrefix(path, "~")), filepath.IsAbs(home)

@@ -34,8 +34,7 @@ type Server struct {
 	URL     string            `toml:"url"` // over streamable HTTP
 }
 
-// Topic is a topic of the knowledge base, [kb.topic.ID]. A later file replaces the values of an earlier one, but adds
-// to its lists.
+// Topic is a table [kb.topic.ID]. A later file replaces the values of an earlier one, but adds to its lists.
 type Topic struct {
 	ID           string
 	Enable       bool     `toml:"enable"`
@@ -70,8 +69,7 @@ func (c *Config) readTopics(f *File) {
 	}
 }
 
-// addFile sets the fields of the topic for which the file f has values, and adds the patterns of f to the topic's.
-// topics are the values of all topics of f.
+// addFile sets the fields of the topic that f has values for, and adds the patterns of f. topics are all topics of f.
 func (t *Topic) addFile(f *File, topics values) {
 	learned, disabled := t.Learned, t.Disabled
 	t.Learned, t.Disabled = nil, nil // decodeTable sets the fields to the patterns of f alone

@@ -22,8 +22,7 @@ type Format int
 
 // The formats.
 const (
-	// JSON is RFC 8259: a comment or a trailing comma is an error, because the program that reads the file would
-	// refuse it too.
+	// JSON is RFC 8259, without comments and trailing commas: the program that reads the file would refuse them.
 	JSON Format = iota + 1
 	// JSONC is JSON with comments and trailing commas.
 	JSONC
@@ -31,8 +30,7 @@ const (
 	TOML
 )
 
-// A Member is one key of an entry. Value is a string, a bool or a []string; in JSON also []Member for an object, and
-// [][]Member for a list of objects.
+// A Member is a key of an entry. Value is a string, bool or []string; in JSON also []Member or [][]Member.
 type Member struct {
 	Key   string
 	Value any
@@ -70,12 +68,10 @@ func (e *ConflictError) Error() string {
 // makeTable is the advice for a value in the place of a table.
 const makeTable = "remove it, or make it one that holds keys and values"
 
-// errChecked is the error for an edit that would change another entry: a defect of this package, found before anything
-// was written.
+// errChecked is the error for an edit that would change another entry: a defect of this package. Nothing was written.
 var errChecked = errors.New("the edit would have changed something else in the file")
 
-// Get returns the decoded table at path. ok is false if there is nothing at path. If the value at path is not a table,
-// the error is a *ConflictError.
+// Get returns the decoded table at path, and whether it exists. The error for another value is a *ConflictError.
 func Get(format Format, src []byte, path []string) (entry map[string]any, ok bool, err error) {
 	doc, err := decode(format, src)
 	if err != nil {
@@ -210,8 +206,7 @@ func lookup(doc any, path []string) (any, bool) {
 	return doc, true
 }
 
-// dropValue removes the value at path from a decoded document, and the tables around the value that become empty: a
-// TOML document need not have them.
+// dropValue removes the value at path from a decoded document, and the tables around it that become empty.
 func dropValue(doc map[string]any, path []string) {
 	if inner, ok := doc[path[0]].(map[string]any); ok && len(path) > 1 {
 		dropValue(inner, path[1:])

@@ -85,9 +85,8 @@ func parseJSONC(src []byte) (hujson.Value, error) {
 	return hujson.Value{}, e
 }
 
-// walk returns the value at path. If there is no value at path, walk returns the deepest value on the way there, and the
-// rest of path that is missing. A value on the way that is not an object, and a key that an object has twice, are a
-// *ConflictError.
+// walk returns the value at path, or else the deepest value on the way there and the rest of path that is missing. A
+// value on the way that is not an object, and a key that an object has twice, are a *ConflictError.
 func walk(root *hujson.Value, path []string) (value *hujson.Value, missing []string, err error) {
 	value = root
 	for i, key := range path {

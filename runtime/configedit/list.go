@@ -48,8 +48,7 @@ func Append(src []byte, path []string, object []Member) ([]byte, error) {
 	return checkEdit(JSON, src, edited, path, append(slices.Clip(list), decoded(object)))
 }
 
-// RemoveItem returns a JSON document without the item at index, which must exist, of the list at path. The list stays,
-// even if it is empty then.
+// RemoveItem returns a JSON document without an item, which must exist, of the list at path. An empty list stays.
 func RemoveItem(src []byte, path []string, index int) ([]byte, error) {
 	list, err := List(src, path)
 	if err != nil {

@@ -54,10 +54,9 @@ func decodeTOML(src []byte) (map[string]any, error) {
 	return doc, nil
 }
 
-// setTOML returns src with the members set in the table at path. A table that does not exist is added at the end of the
-// document. In an existing table, a member's new value takes the place of the old value, and new members follow the
-// last statement. The error is a *ConflictError: the table has no header, a table around it cannot be added to, or a
-// comment in a value would be lost.
+// setTOML returns src with the members set in the table at path. A new table is added at the end. In an existing table,
+// new values take the place of old ones, and new members follow the last statement. A *ConflictError is for a table
+// that has no header or cannot be added to, and for a comment that would be lost.
 func setTOML(src []byte, path []string, exists bool, members []Member) ([]byte, error) {
 	list, err := statements(src)
 	if err != nil {
@@ -178,8 +177,7 @@ func noHeaderError(path []string) error {
 	}
 }
 
-// emptyLineBefore returns the start of the previous line if that line is blank, otherwise offset. offset is the start of
-// a line.
+// emptyLineBefore returns the start of the line before offset, the start of a line, if that line is blank, else offset.
 func emptyLineBefore(src []byte, offset int) int {
 	if offset == 0 {
 		return offset
@@ -209,8 +207,7 @@ func tomlValue(value any) string {
 	return `""`
 }
 
-// tomlString returns a string in quotes. A string with backslashes, such as a Windows path, is in single quotes if it
-// can be: nothing is escaped there.
+// tomlString returns a string in quotes. If possible, backslashes are in single quotes, where nothing is escaped.
 func tomlString(s string) string {
 	needsEscape := func(r rune) bool { return r == '\'' || unicode.IsControl(r) }
 	if strings.Contains(s, `\`) && !strings.ContainsFunc(s, needsEscape) {

@@ -19,8 +19,7 @@ import (
 
 // Context describes where a call comes from. Every field may be empty: hosts differ in what they send.
 type Context struct {
-	// ConversationID is the calling conversation's id, as the host spells it. If it is empty, that conversation
-	// cannot be left out of results.
+	// ConversationID is the calling conversation's id, as the host spells it; empty if it is not known.
 	ConversationID string
 	// Kin is true if the conversations that the calling one was started or forked from are left out with it.
 	Kin bool
@@ -42,8 +41,7 @@ type Call struct {
 	Notes []string
 }
 
-// Renamed returns the call, which has a former name of a tool, with the current name and a note about it. until is the
-// last day on which the former name is sure to work.
+// Renamed returns a call by a former name with the current name and a note. until is the former name's last day.
 func (c Call) Renamed(name, until string) Call {
 	c.Notes = append(slices.Clip(c.Notes), c.Tool+" is now called "+name+"; the old name works until "+until+".")
 	c.Tool = name
@@ -60,8 +58,7 @@ func (c Call) Noted(answer string) string {
 	return answer
 }
 
-// Tool describes a tool to a host. It is a value: a family changes copies, for instance to describe what there is at
-// the moment.
+// Tool describes a tool to a host. A family may change copies of it, for instance to describe what there is now.
 type Tool struct {
 	Name        string
 	Title       string   // the name for people
@@ -118,11 +115,9 @@ func Files(fsys fs.FS, folder string) []File {
 	return files
 }
 
-// Error is a failure other than malformed arguments: an unknown id, a range that does not exist, a program that did
-// not answer.
+// Error is a failure other than malformed arguments: an unknown id, a range that does not exist, a silent program.
 type Error struct {
-	// Message has the cause and the remedy, a sentence each. It names no path of the user's machine: a model need not
-	// know it, and may pass it on.
+	// Message has the cause and the remedy, a sentence each. It names no path of this machine: a model may pass it on.
 	Message string
 	// Detail is Message for a person, with paths. Empty means that Message is for people too.
 	Detail string
@@ -130,8 +125,7 @@ type Error struct {
 	Transient bool
 	// Caller is true if another call may work.
 	Caller bool
-	// NoProject is true if the directory of the call belongs to no project. A front that chose the directory can then
-	// say how to choose another.
+	// NoProject is true if the directory of the call is in no project. A front can then say how to choose another.
 	NoProject bool
 	// Err is the cause for errors.Is and errors.As. Its text is not shown.
 	Err error
@@ -181,15 +175,15 @@ func OutcomeOf(content string, err error) any {
 	}{"error", e.Message, []string{}, e.Transient}
 }
 
-// marshal returns JSON in which < and >, frequent in envelopes, are not escaped: the JSON never becomes HTML.
-func marshal(v any) ([]byte, error) {
+// JSON returns a value as JSON on one line, without escapes for HTML. A value that cannot be encoded is null.
+func JSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return nil, err
+		return "null"
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // Unserved returns the error for a tool without a handler in this program.

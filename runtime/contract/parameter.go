@@ -16,8 +16,7 @@ type Form struct {
 	Members []Parameter
 }
 
-// Parameter describes a parameter of a tool, a member of an object, or an item of an array, as its schema does, and
-// its repairs.
+// Parameter describes a parameter of a tool, a member of an object, or an item of an array, with its repairs.
 type Parameter struct {
 	Name     string // empty for an item
 	Type     string // as in JSON Schema, such as "integer"

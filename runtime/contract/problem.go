@@ -11,8 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Code is the kind of a problem with an argument. Codes are part of the tool contract: prompts and tests may depend
-// on them.
+// Code is the kind of a problem with an argument. Codes are part of the tool contract.
 type Code string
 
 // The codes.
@@ -123,19 +122,17 @@ func Type(path, want string, got any, fix string) Problem {
 	return Problem{Path: path, Code: CodeType, Fix: fix, Message: path + " must be " + want + ", got " + kindOf(got) + " " + show(got) + "."}
 }
 
-// Enum returns the problem of a string that is not an allowed value. The fix is the nearest allowed value, or
-// fallback if none is near.
+// Enum returns the problem of a string that is not an allowed value. The fix is the nearest one, or else fallback.
 func Enum(path, got string, allowed []string, fallback string) Problem {
 	p := Problem{Path: path, Code: CodeEnum, Allowed: allowed, Nearest: near.Name(got, allowed), Fix: fallback}
 	if p.Nearest != "" {
-		p.Fix = encode(p.Nearest)
+		p.Fix = JSON(p.Nearest)
 	}
 	p.Message = path + ": " + text.Quote(got) + " is not allowed" + suggestion(p.Nearest) + " Allowed: " + strings.Join(allowed, ", ") + "."
 	return p
 }
 
-// Limit returns the problem of a number, length or item count outside its range. want completes the sentence "path
-// must be …".
+// Limit returns the problem of a number or a count outside its range. want completes the sentence "path must be …".
 func Limit(path string, code Code, want string, got any, fix string) Problem {
 	return Problem{Path: path, Code: code, Fix: fix, Message: path + " must be " + want + ", got " + show(got) + "."}
 }
@@ -223,7 +220,7 @@ func corrected(given []Argument, problems []Problem) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(encode(f.Name))
+		b.WriteString(JSON(f.Name))
 		b.WriteString(": ")
 		b.WriteString(f.Value)
 	}
@@ -297,15 +294,7 @@ func show(v any) string {
 	if n, ok := v.(json.Number); ok {
 		return text.Cut(n.String(), maxShown)
 	}
-	return text.Cut(encode(v), maxShown)
-}
-
-func encode(v any) string {
-	text, err := marshal(v)
-	if err != nil {
-		return "(unprintable)"
-	}
-	return string(text)
+	return text.Cut(JSON(v), maxShown)
 }
 
 // kindOf returns the JSON type of a value, with an article.

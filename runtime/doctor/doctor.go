@@ -60,8 +60,7 @@ type Report struct {
 	Problems int               `json:"problems"`
 }
 
-// Examine returns the report about the installation. Everything that fails is a problem or a warning in the report.
-// Programs run at the same time.
+// Examine returns the report about the installation, with what fails as a problem or a warning. Programs run together.
 func Examine(ctx context.Context, c Config) Report {
 	var jpChecks []toolset.Check
 	var hostChecks []*Check

@@ -15,8 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// hosts returns a check for each registration of this program, and for each host without one. It starts all registered
-// commands at the same time.
+// hosts returns a check for each registration of this program, started at the same time, and for each host without one.
 func (c Config) hosts(ctx context.Context) []*Check {
 	var checks []*Check
 	var running sync.WaitGroup
@@ -131,8 +130,7 @@ func (c Config) expand(command []string) []string {
 	return words
 }
 
-// isRelativePath reports whether the working directory decides which program is started. A name without a slash is no
-// path: it is looked up in PATH.
+// isRelativePath reports whether the working directory decides which program is started. A name is looked up in PATH.
 func isRelativePath(program string) bool {
 	return !filepath.IsAbs(program) && filepath.Base(program) != program
 }

@@ -92,8 +92,7 @@ func (c Config) listTools(ctx context.Context, transport mcp.Transport) (answere
 	return answered, tools, nil
 }
 
-// checkTools returns an error if tools, the names of a server's tools, lack a tool that this program always offers.
-// answered has the name and the version of the server.
+// checkTools returns an error if the tools of a server, by name, lack one that this program always offers.
 func (c Config) checkTools(answered answer, tools map[string]bool) error {
 	var missing []string
 	for _, f := range c.Registry.Families() {

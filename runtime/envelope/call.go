@@ -10,11 +10,7 @@ import (
 // Text answers a call with the text that do returns for the call's arguments. It adds the notes of the call that are not
 // in the text. The error is that of the arguments or of do.
 func Text[P any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (string, error)) (string, error) {
-	params, err := coerce.Params[P](&call, &tool)
-	if err != nil {
-		return "", err
-	}
-	answer, err := do(ctx, call, params)
+	answer, err := run(ctx, &call, tool, do)
 	if err != nil {
 		return "", err
 	}
@@ -24,11 +20,7 @@ func Text[P any](ctx context.Context, call contract.Call, tool contract.Tool, do
 // Answer answers a call with the envelope that do returns for the call's arguments; do puts the notes of the call into
 // the envelope. The error is that of the arguments or of do.
 func Answer[P, E any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (*E, error)) (string, error) {
-	params, err := coerce.Params[P](&call, &tool)
-	if err != nil {
-		return "", err
-	}
-	answer, err := do(ctx, call, params)
+	answer, err := run(ctx, &call, tool, do)
 	if err != nil {
 		return "", err
 	}
@@ -38,13 +30,18 @@ func Answer[P, E any](ctx context.Context, call contract.Call, tool contract.Too
 // Result answers a call in JSON, with the result that do returns for the call's arguments and with the notes of the
 // call. The error is that of the arguments, that of do, or says that the answer is too long; [Failed] has made it.
 func Result[P, R any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (R, error)) (string, error) {
-	params, err := coerce.Params[P](&call, &tool)
-	if err != nil {
-		return "", Failed(err, call.Notes)
-	}
-	result, err := do(ctx, call, params)
+	result, err := run(ctx, &call, tool, do)
 	if err != nil {
 		return "", Failed(err, call.Notes)
 	}
 	return Success(result, call.Notes, tool)
+}
+
+// run returns what do returns for the call's arguments, and adds notes of repairs to the call.
+func run[P, R any](ctx context.Context, call *contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (R, error)) (result R, err error) {
+	params, err := coerce.Params[P](call, &tool)
+	if err != nil {
+		return result, err
+	}
+	return do(ctx, *call, params)
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Writer builds one document. Nested elements are indented by two spaces; the text ends without a newline. The zero
-// value is ready to use.
+// Writer builds one document. Nested elements are indented; no newline is at the end. The zero value is ready to use.
 type Writer struct {
 	buf   []byte
 	stack []frame
@@ -66,8 +65,7 @@ func (w *Writer) endStartTag() {
 
 // begin writes the start tag of an element without its end, and makes the element the current one.
 func (w *Writer) begin(name string) {
-	w.buf = append(w.buf, '<')
-	w.buf = append(w.buf, name...)
+	w.buf = append(w.buf, "<"+name...)
 	w.stack = append(w.stack, frame{name: name})
 }
 
@@ -83,9 +81,7 @@ func (w *Writer) Close() {
 		w.newline(len(w.stack))
 	case tagBody:
 	}
-	w.buf = append(w.buf, "</"...)
-	w.buf = append(w.buf, top.name...)
-	w.buf = append(w.buf, '>')
+	w.buf = append(w.buf, "</"+top.name+">"...)
 }
 
 func (w *Writer) newline(depth int) {
@@ -101,13 +97,11 @@ func (w *Writer) Attribute(name string, value any) {
 	if t, ok := value.(time.Time); ok {
 		value = t.UTC().Format("2006-01-02T15:04:05Z")
 	}
-	w.buf = append(append(append(w.buf, ' '), name...), `="`...)
 	escaped := text.Line(fmt.Sprint(value))
 	if strings.ContainsAny(escaped, "&<>\"\t") { // making a replacer takes longer than all else here
 		escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;").Replace(escaped)
 	}
-	w.buf = append(w.buf, escaped...)
-	w.buf = append(w.buf, '"')
+	w.buf = append(w.buf, " "+name+`="`+escaped+`"`...)
 }
 
 // Body writes the body of the current element in a form: inline, lines, json or block.
@@ -124,8 +118,7 @@ func (w *Writer) Body(form, text string) {
 	}
 }
 
-// Inline writes the body of the current element on one line: line breaks become spaces. The body is in a CDATA section
-// if anything in it could be taken for markup.
+// Inline writes the body of the current element on one line, in a CDATA section if it could be taken for markup.
 func (w *Writer) Inline(body string) {
 	w.inline(text.Line(body))
 }
@@ -171,8 +164,7 @@ func (w *Writer) JSON(body string) {
 	w.buf = append(append(append(w.buf, '\n'), fence...), "\n]]>"...)
 }
 
-// cdata writes a clean text in an open CDATA section. Every "]]>" ends the section and begins another, so that the
-// text cannot end it.
+// cdata writes a clean text in an open CDATA section. Each "]]>" in it is split between two sections.
 func (w *Writer) cdata(clean string) {
 	w.buf = append(w.buf, strings.ReplaceAll(clean, "]]>", "]]]]><![CDATA[>")...)
 }

@@ -28,8 +28,7 @@ func (w *jsonText) name(name string) {
 	w.raw(":")
 }
 
-// value writes a value of a generated type. A nil pointer is null, and so is a nil slice if mayBeNull is set; otherwise
-// a nil slice is an empty array.
+// value writes a value of a generated type. A nil pointer is null. A nil slice is null if mayBeNull is set, else [].
 func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 	switch v.Kind() {
 	case reflect.String, reflect.Int, reflect.Float64, reflect.Bool:
@@ -59,9 +58,8 @@ func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 	}
 }
 
-// fields writes the fields of a struct as members of an object, with the names in their tags. A field with the tag
-// variant:"key=value" is a pointer to a struct. If the pointer is not nil, fields writes the member key with that value,
-// and the fields of the struct as further members.
+// fields writes the fields of a struct as members, by their tags. A field with the tag variant:"key=value" is a
+// pointer. If it is not nil, fields writes the member key with that value and the members of the struct it points to.
 func (w *jsonText) fields(v reflect.Value) {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i).Tag
@@ -89,8 +87,7 @@ func (w *jsonText) null() {
 
 func (w *jsonText) text(s string) { w.scalar(s) }
 
-// scalar writes a text, a number or a boolean. NaN and infinities become null, and bytes that are not UTF-8 become
-// U+FFFD.
+// scalar writes a text, a number or a boolean: NaN and infinities as null, bytes that are not UTF-8 as U+FFFD.
 func (w *jsonText) scalar(v any) {
 	w.comma()
 	w.raw(coerce.JSON(v))
@@ -103,9 +100,8 @@ const (
 	CodeFailed           = "failed" // any other failure
 )
 
-// Success returns the answer of a tool that answers in JSON: an object with "ok":true, the fields of result, and the
-// notes of the call. A plain tool leaves out "ok". For an answer that is too long for the tool, Success returns an error
-// from [Failed].
+// Success returns an answer in JSON: "ok":true, which a plain tool leaves out, the fields of result, and the notes of
+// the call. An answer that is too long for the tool is an error from [Failed].
 func Success(result any, notes []string, tool contract.Tool) (string, error) {
 	w := jsonText{buf: []byte("{")}
 	if !tool.Plain {

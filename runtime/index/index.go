@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/fold"
 	"github.com/convtools/convtools/runtime/index/terms"
@@ -178,19 +179,26 @@ func (o *opened) readTitles() (t titles) {
 	return t
 }
 
-// holding yields the places of the conversations whose title has a folded text, each once.
+// holding yields the places of the conversations whose title has a folded text, each once. It looks for the text from the
+// last byte of its first rune on: the bytes before are in many runes of a script.
 func (t *titles) holding(folded []byte) iter.Seq[int] {
+	_, size := utf8.DecodeRune(folded)
+	before := size - 1
 	return func(yield func(int) bool) {
-		for from := 0; ; {
-			n := bytes.Index(t.text[from:], folded)
+		for from := before; from < len(t.text); {
+			n := bytes.Index(t.text[from:], folded[before:])
 			if n < 0 {
 				return
 			}
-			place, _ := slices.BinarySearch(t.ends, from+n+1)
+			from += n + 1
+			if !bytes.HasPrefix(t.text[from-1-before:], folded) {
+				continue
+			}
+			place, _ := slices.BinarySearch(t.ends, from)
 			if !yield(place) {
 				return
 			}
-			from = t.ends[place]
+			from = t.ends[place] + before
 		}
 	}
 }

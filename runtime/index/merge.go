@@ -71,7 +71,7 @@ func (w *Writer) copyMessages(ctx context.Context, s *segment, owners map[uint32
 	t := s.texts()
 	byPart := map[uint32][]uint32{} // the messages by their parts
 	for n := range s.messages {
-		part := s.owners[t.owner(n)]
+		part := s.owners[t.rows.owner(n)]
 		byPart[part] = append(byPart[part], n)
 	}
 	for _, part := range s.owners {

@@ -85,7 +85,7 @@ func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) error {
 	unread := v.scans(q)
 	slices.SortFunc(unread, func(a, b *scan) int { return compareTimes(a.newest, b.newest) })
-	heads := map[*scan]*Hit{} // the current message of each segment that is read
+	var heads []*Hit // the current message of each segment that is read
 	for {
 		var next *Hit
 		for _, h := range heads {
@@ -101,14 +101,14 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 			return nil // there are no more messages, or the caller stops
 		default: // next was yielded: go on in its segment
 			s = next.scan
-			delete(heads, s)
+			heads = slices.DeleteFunc(heads, func(h *Hit) bool { return h == next })
 		}
 		found, err := s.advance(ctx)
 		if err != nil {
 			return err
 		}
 		if found {
-			heads[s] = s.hit()
+			heads = append(heads, s.hit())
 		}
 	}
 }

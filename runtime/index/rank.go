@@ -306,7 +306,7 @@ func (r *ranking) messages(numbers []int) []Ranked {
 		t := s.segment.texts()
 		for n := s.messages; n > 0; { // the first ones are last
 			n--
-			if owner := owners[t.owner(n)]; owner != nil {
+			if owner := owners[t.rows.owner(n)]; owner != nil {
 				m := t.scored(n)
 				if scores := r.scores[s.segment]; scores != nil {
 					m.Score = scores[n]

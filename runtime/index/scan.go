@@ -79,7 +79,7 @@ func (s *scan) prepare() {
 }
 
 // conversation returns the conversation of a message; nil if the conversation was removed.
-func (s *scan) conversation(n uint32) *Conversation { return s.conversations[s.owner(n)] }
+func (s *scan) conversation(n uint32) *Conversation { return s.conversations[s.rows.owner(n)] }
 
 // position returns the position of a message. Its conversation must exist.
 func (s *scan) position(n uint32) *Position {
@@ -89,7 +89,7 @@ func (s *scan) position(n uint32) *Position {
 
 // passes reports whether the filter selects a message.
 func (s *scan) passes(n uint32) bool {
-	return s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.owner(n)]
+	return s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.rows.owner(n)]
 }
 
 // findTitles sets titled and hasTitled. No title matches an empty text, or a query for texts only. It is called before
@@ -109,7 +109,7 @@ func (s *scan) findTitles() {
 }
 
 // isTitled reports whether the title of the conversation of a message matches.
-func (s *scan) isTitled(n uint32) bool { return s.hasTitled && s.titled[s.owner(n)] }
+func (s *scan) isTitled(n uint32) bool { return s.hasTitled && s.titled[s.rows.owner(n)] }
 
 // postings are the lists of the grams in a range.
 type postings struct {
@@ -121,13 +121,15 @@ type postings struct {
 // postings returns the postings of the grams of the query, the rarest first. If no message has a gram, it returns that
 // one alone.
 func (s *scan) postings() (sorted []postings) {
-	for _, g := range s.query.grams {
+	grams := s.query.grams
+	for i, g := range grams {
 		var p postings
 		for l := range s.lists(g) {
 			p.lists = append(p.lists, l)
 			p.count += int(l.count)
 		}
 		if p.count == 0 {
+			grams[0], grams[i] = g, grams[0] // the next segment is likely to have no message with the gram either
 			return []postings{p}
 		}
 		sorted = append(sorted, p)

@@ -29,8 +29,7 @@ type setting struct {
 }
 
 // parse parses a command line of jp-tool: flags of the host and of the families, the word jp-tool, and arguments. It
-// returns false for any other command line. The values of flags are only recorded in line; [commandLine.apply] sets
-// them.
+// returns false for any other command line. The flags are recorded in line, for [commandLine.apply].
 func parse(registry *toolset.Registry, args []string) (line commandLine, ok bool) {
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	flags.SetInterspersed(false) // what follows jp-tool is never parsed as a flag

@@ -33,25 +33,23 @@ type jpCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Run prints the outcome of a command line of jp-tool and returns true. For any other command line, and where a person
-// asks for help, it does nothing and returns false.
+// Run prints the outcome of a command line of jp-tool and returns true. For any other, and for --help, it returns
+// false.
 func Run(ctx context.Context, host *toolset.Host, registry *toolset.Registry, args []string) (answered bool) {
 	line, ok := parse(registry, args)
 	if !ok || asksForHelp(line.args) {
 		return false
 	}
 	answer, err := line.answer(ctx, host, registry)
-	enc := json.NewEncoder(host.Stdout)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(contract.OutcomeOf(answer, err)); err != nil {
+	outcome := contract.JSON(contract.OutcomeOf(answer, err))
+	if _, err := fmt.Fprintln(host.Stdout, outcome); err != nil {
 		fmt.Fprintf(host.Stderr, "error: writing the outcome: %v\n", err)
 	}
 	return true
 }
 
-// answer returns the answer to the call that the arguments of jp-tool describe. For the action format_arguments it runs
-// no tool, and returns the call's arguments as a person reads them. Wrong flags and arguments are errors, and so is an
-// error of the tool.
+// answer returns the answer to the call that the arguments of jp-tool describe. For the action format_arguments it only
+// returns the call's arguments as a person reads them. The error is about flags or arguments, or that of the tool.
 func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *toolset.Registry) (string, error) {
 	if err := l.apply(host); err != nil {
 		return "", err

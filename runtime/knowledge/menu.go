@@ -47,7 +47,8 @@ func (b *Base) offered(ctx context.Context) []*config.Topic {
 	for t := range b.scans(inTime) {
 		scanned++
 		var outside *config.OutsideError
-		if t.learnable(b.injected) || t.broken != nil && errors.As(t.broken, &outside) {
+		isOutside := t.broken != nil && errors.As(t.broken, &outside)
+		if isOutside || t.learnable(b.injected) {
 			offered = append(offered, t.Topic)
 		}
 	}

@@ -14,9 +14,8 @@ import (
 // maxCompletions is the number of values that MCP allows in one answer.
 const maxCompletions = 100
 
-// complete answers the request for values of an argument that a person has begun to type. The result has the first 100
-// values, and the number of all values. A request without "ref", an argument that does not exist and a failure to find
-// values are errors.
+// complete returns the first 100 values of an argument that a person has begun to type, and the number of all. A
+// request without "ref", an unknown argument and a failure to find values are errors.
 func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Result, error) {
 	ref, argument := req.Params.Ref, req.Params.Argument
 	if ref == nil {

@@ -23,8 +23,7 @@ func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// answerPreflight allows POST and the headers that clients send. It does not allow credentials: the token is in a
-// header, not in a cookie.
+// answerPreflight allows POST and the headers of clients. No credentials are allowed: the token is in a header.
 func answerPreflight(w http.ResponseWriter) {
 	w.Header().Set("Access-Control-Allow-Methods", http.MethodPost)
 	w.Header().Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id")

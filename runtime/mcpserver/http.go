@@ -72,9 +72,8 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// ServeListener serves clients on a listener until ctx is done, and returns nil then. Requests that are not answered at
-// the end of ctx have [Config.DrainTime] to finish; after that time they are stopped. If the listener fails,
-// ServeListener returns the listener's error at once.
+// ServeListener serves clients until ctx is done, and returns nil then. Requests without an answer then have
+// [Config.DrainTime], after which they are stopped. If the listener fails, its error is returned at once.
 func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts HTTPOptions) error {
 	limits, stop := newLifetime(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -111,8 +110,7 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 	return nil
 }
 
-// Handler serves MCP at / and [Path], and "ok" at /healthz. In both eras of the protocol each request is independent:
-// there is no session to lose.
+// Handler serves MCP at / and [Path], and "ok" at /healthz. Each request is independent: there are no sessions.
 func (s *Server) Handler(opts HTTPOptions) http.Handler {
 	limits, _ := newLifetime(context.Background())
 	return s.handler(limits, opts)
@@ -181,8 +179,7 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	hasSessions := r.Header.Get("Mcp-Protocol-Version") < stateless // an earlier date, or missing
 	if hasSessions && r.Header.Get("Mcp-Session-Id") == "" {
-		// The id means nothing, as no session is kept. Without an id, the conformance suite fails
-		// server-sse-multiple-streams.
+		// The id means nothing, but without one the conformance suite fails server-sse-multiple-streams.
 		w.Header().Set("Mcp-Session-Id", rand.Text())
 	}
 	// limits ends with the client's connection or with the server's limits. The context of r itself does not end with
@@ -196,8 +193,7 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 	h.mcp.ServeHTTP(&impatientWriter{w}, r)
 }
 
-// impatientWriter bounds the time for each part of an answer. The whole answer may take long: a call that lasts, or a
-// stream of changes.
+// impatientWriter bounds the time for each part of an answer. A whole answer, such as a stream, may take long.
 type impatientWriter struct{ http.ResponseWriter }
 
 // Write writes a part of an answer. It fails if the client does not receive the part within writeTime.

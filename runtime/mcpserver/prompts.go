@@ -64,8 +64,7 @@ func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	return result, nil
 }
 
-// getPrompt returns the handler that writes the text of a prompt from the arguments in a request. Wrong arguments are
-// an error with the code for invalid parameters.
+// getPrompt returns the handler that writes a prompt with a request's arguments, or refuses wrong arguments.
 func (s *Server) getPrompt(p toolset.Prompt) mcp.PromptHandler {
 	return func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		arguments, problem := promptArguments(p, req.Params.Arguments)

@@ -34,9 +34,8 @@ func (s *Server) resources() []toolset.Resources {
 	return all
 }
 
-// listResources returns a page of the list of all resources, in the order of their kinds, and the cursor of the next
-// page if there is one. A cursor is the index of a kind in resources, a colon, and a cursor in the list of that kind;
-// any other cursor is an error.
+// listResources returns a page of the resources of all kinds, and the cursor of the next page if there is one. A cursor
+// is the index of a kind, a colon, and a cursor in the list of that kind; any other cursor is an error.
 func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesRequest) (mcp.Result, error) {
 	firstKind, cursor := 0, "" // cursor is in the list of firstKind
 	if req.Params != nil && req.Params.Cursor != "" {
@@ -79,9 +78,8 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 	return result, nil
 }
 
-// readResource returns the resource at the address in a request. The first kind of resources whose template has the
-// same scheme reads the resource. An address without a kind or without a resource is an error, and so is a failure to
-// read.
+// readResource returns the resource at an address. The first kind whose template has the same scheme reads it. The
+// error says that there is no such kind or resource, or why it cannot be read.
 func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Result, error) {
 	uri := req.Params.URI
 	for _, r := range s.resources() {
@@ -99,8 +97,7 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 		}
 		result := &mcp.ReadResourceResult{}
 		if req.ProtocolVersion() >= stateless {
-			// The SDK adds resultType to results of its own handlers, but has no handler for an address that differs
-			// slightly from the template.
+			// The SDK adds resultType, but not for an address that differs slightly from its template.
 			if err := json.Unmarshal([]byte(`{"resultType":"complete"}`), result); err != nil {
 				return nil, err
 			}

@@ -24,18 +24,15 @@ type Config struct {
 	Name, Title, Version string
 	// Tools has the families whose tools, resources and prompts are served.
 	Tools *toolset.Registry
-	// Context is the origin of a call if the client says nothing about it: the directory from which the project is
-	// looked for, and the current conversation.
+	// Context is the origin of a call if the client says nothing of it: the project's directory and the conversation.
 	Context contract.Context
 	// NoProject is advice for a person, a sentence that is added to the error of a call outside of a project.
 	NoProject string
-	// Structured adds the outcome to every result as structured content. Clients that show structured content to a
-	// model show it nothing else.
+	// Structured adds the outcome to every result as structured content. Some clients then show a model nothing else.
 	Structured bool
 	// Log gets lines for the person who runs the server. nil discards them.
 	Log io.Writer
-	// ProgressInterval is the time between two notifications of progress; 0 is 5 seconds. Some clients give up on a
-	// silent call after a minute.
+	// ProgressInterval is the time between notifications of progress; 0 is 5 seconds. Some clients wait only a minute.
 	ProgressInterval time.Duration
 	// DrainTime is the time for requests without an answer after the client has ended its input or a server over HTTP
 	// is told to end; 0 is 5 seconds. A program that pipes its requests in wants the answers; a client that is gone
@@ -55,9 +52,8 @@ type Server struct {
 }
 
 const (
-	// listTTL is the time in milliseconds for which a client may keep a list that does not change while a server
-	// runs. It may not keep other lists: listing costs little, and a client that is not told of changes would miss
-	// them.
+	// listTTL is the time in milliseconds for which a client may keep a list that does not change while a server runs.
+	// Other lists it may not keep: a client that is not told of changes would miss them.
 	listTTL = 5 * 60 * 1000
 	// private is the scope of cached answers: they are about one person's project.
 	private = "private"
@@ -128,9 +124,8 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// guard wraps the handler of every request and notification. The context of a request ends with the request's lifetime.
-// A panic and an internal error are logged; the client gets an error without their text. After a request, the watch for
-// changes of the tools is woken.
+// guard wraps the handler of every request and notification. The context of a request ends with its lifetime. A panic
+// and an internal error are logged; the client gets an error without their text. After a request, watch is woken.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
@@ -186,8 +181,7 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	switch result := result.(type) {
 	case *mcp.InitializeResult:
 		s.introduce(ctx, req, &result.Instructions)
-		// A client that begins with initialize would be notified of changed lists on an HTTP stream that is not served,
-		// so notifications are not announced over HTTP.
+		// A client that begins with initialize would be notified on an HTTP stream, which is not served.
 		if isHTTP := req.GetExtra() != nil; isHTTP {
 			result.Capabilities.Tools, result.Capabilities.Resources = &mcp.ToolCapabilities{}, &mcp.ResourceCapabilities{}
 		}
@@ -208,8 +202,7 @@ func (s *Server) introduce(ctx context.Context, req mcp.Request, instructions *s
 	*instructions = s.cfg.Tools.Instructions(ctx, callContext)
 }
 
-// listTTL returns the time in milliseconds for which a client may keep the list of tools or of resources: 0 if these
-// lists may change while the server runs.
+// listTTL returns the milliseconds for which a client may keep a list: 0 if lists may change while the server runs.
 func (s *Server) listTTL() int {
 	if s.cfg.Tools.Changes() {
 		return 0
@@ -217,8 +210,7 @@ func (s *Server) listTTL() int {
 	return listTTL
 }
 
-// answerInTurn waits until fewer than maxReading requests run, and calls answer. The error is that of waiting or of
-// answer.
+// answerInTurn calls answer once fewer than maxReading requests run. The error is that of waiting or of answer.
 func (s *Server) answerInTurn(ctx context.Context, answer func() (mcp.Result, error)) (mcp.Result, error) {
 	leave, err := s.reads.enter(ctx)
 	if err != nil {

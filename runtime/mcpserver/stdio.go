@@ -91,8 +91,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return nil
 }
 
-// receive reads in, and passes each line that is not blank to accept. It returns nil at the end of in, or the first
-// error of reading or of accept.
+// receive passes each line of in that is not blank to accept. It returns nil at the end of in, or the first error.
 func (st *stream) receive(in io.Reader) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {

@@ -78,8 +78,7 @@ const outcomeSchema = `{
   "required": ["type"]
 }`
 
-// checkOffered returns nil if name is the name or an alias of an offered tool. Otherwise it returns an error with the
-// names of the offered tools.
+// checkOffered returns nil if name is that of an offered tool, or an alias, and else an error with the tools' names.
 func (s *Server) checkOffered(ctx context.Context, name string) error {
 	if s.changes.offers(name) {
 		return nil

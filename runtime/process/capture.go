@@ -6,8 +6,7 @@ import (
 	"io"
 )
 
-// cappedBuffer keeps a stream up to a limit. The write that goes over the limit, and any after it, calls exceeded and
-// fails.
+// cappedBuffer keeps a stream up to a limit. A write beyond the limit calls exceeded and fails.
 type cappedBuffer struct {
 	limit    int64
 	exceeded func(cause error)
@@ -40,8 +39,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// HeadTail keeps the first and the last bytes of a stream, half of Limit each: a command first prints its work, and last why
-// it failed.
+// HeadTail keeps the first and the last bytes of a stream, half of Limit each: a command says last why it failed.
 type HeadTail struct {
 	Limit int
 	Total int // length of the stream in bytes

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// inherited lists the variables that a command needs to find programs and files, and for language and time zone. An
-// environment often holds credentials, which a command gets only if it is meant to. A name that ends in * means all
-// names with that prefix.
+// inherited lists the variables that a command needs to find programs and files, and for language and time zone. Others
+// may hold credentials. A name that ends in * means all names with that prefix.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_*", "XDG_*",
 	// Windows

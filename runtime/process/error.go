@@ -38,8 +38,7 @@ type Error struct {
 	Hint    string // advice, or empty
 	Stderr  []byte // as in [Result]
 
-	// Err is the cause, or nil. For Timeout it is [context.DeadlineExceeded], for Canceled [context.Canceled] and the
-	// context's own cause.
+	// Err is the cause, or nil: [context.DeadlineExceeded] for Timeout, [context.Canceled] and its cause for Canceled.
 	Err error
 }
 
@@ -56,8 +55,7 @@ func (e *Error) Error() string {
 // program's name is in place of the command.
 func (e *Error) ForModel() string { return e.text(e.Name, e.Detail) }
 
-// text returns the command, the problem, the last line of standard error and the hint; those that are empty are left
-// out.
+// text returns the command, the problem, the last line of standard error and the hint, without those that are empty.
 func (e *Error) text(command, detail string) string {
 	result := detail
 	if command != "" {

@@ -109,8 +109,7 @@ func (c Command) child(limits Limits) (*exec.Cmd, error) {
 	return child, nil
 }
 
-// program returns the absolute path of the file to run. The error, an [*Error], says that the file cannot be run, or
-// that the working directory does not exist.
+// program returns the absolute path of the file to run, or an [*Error] about the file or the working directory.
 func (c Command) program() (string, error) {
 	found, err := exec.LookPath(c.Path)
 	if err == nil {
@@ -153,8 +152,7 @@ func (c Command) checkDir() error {
 	return e
 }
 
-// startError returns the error for a program that could not be started although its file and the working directory
-// existed.
+// startError returns the error for a program that did not start although its file and the working directory existed.
 func (c Command) startError(err error) *Error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -22,8 +22,7 @@ type group struct {
 	id int
 }
 
-// startGroup starts child as the leader of a new session, which has no terminal: a program that asks something on
-// /dev/tty fails instead of waiting.
+// startGroup starts child as the leader of a new session, without a terminal to ask something on.
 func startGroup(child *exec.Cmd) (*group, error) {
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := child.Start(); err != nil {

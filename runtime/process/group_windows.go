@@ -87,8 +87,7 @@ func (g *group) close() {
 	}
 }
 
-// fatalSignal returns the exception that ended the process, and false if none did. After an exception the exit code is
-// an NTSTATUS value of severity "error".
+// fatalSignal returns the exception that ended the process, an exit code of severity "error", or false for none.
 func fatalSignal(state *os.ProcessState) (string, bool) {
 	code := uint32(state.ExitCode())
 	if code < 0xC0000000 || code >= 0xD0000000 {

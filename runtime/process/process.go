@@ -51,13 +51,11 @@ var ErrEnough = errors.New("no more output is needed")
 // Limits bounds one run. A zero field is its default.
 type Limits struct {
 	Timeout time.Duration // of the run; an earlier deadline of the context wins
-	// Stdout is the number of bytes that the command may print. With one more the command is stopped, which is an error: a
-	// part of an output cannot be parsed.
+	// Stdout is the number of bytes that the command may print. One more is an error: a part cannot be parsed.
 	Stdout int64
 	// Stderr is the number of bytes of standard error that are kept, half from the start and half from the end.
 	Stderr int64
-	// Grace is the time between asking a command to stop and killing it. It is also the time in which the processes that a
-	// command leaves have to close its output.
+	// Grace is the time from asking to end to killing, and that for processes left behind to close the output.
 	Grace time.Duration
 }
 

@@ -21,9 +21,8 @@ type Running struct {
 	once   sync.Once
 }
 
-// Start starts a program that the caller writes to and reads from. The program has a process group of its own, as with
-// Run. Of cmd's limits only Grace and Stderr apply; cmd.Stdin has to be nil. The caller has to call Stop. The error is
-// an [*Error].
+// Start starts a program that the caller writes to and reads from, in a process group as Run does. Of cmd's limits only
+// Grace and Stderr apply; cmd.Stdin has to be nil. The caller has to call Stop. The error is an [*Error].
 func (Exec) Start(cmd Command) (*Running, error) {
 	limits := cmd.Limits.withDefaults()
 	child, err := cmd.child(limits)

@@ -81,8 +81,7 @@ const (
 	activeAtStart = "~#"
 )
 
-// addQuoted adds the text between double quotes to a word. start is the offset of the opening quote; addQuoted returns
-// the offset of the closing one.
+// addQuoted adds the text in double quotes to a word. start is the opening quote's offset, end the closing one's.
 func addQuoted(word *strings.Builder, line string, start int) (end int, err error) {
 	for i := start + 1; i < len(line); i++ {
 		switch c := line[i]; c {

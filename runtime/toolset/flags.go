@@ -87,8 +87,8 @@ func (r *Registry) Given(set *pflag.FlagSet) []string {
 	return words
 }
 
-// Advice returns what a person has to do because of the flags that are given in set. It is in addition to registering
-// the program with a host. jp is true if that host is JP.
+// Advice returns what a person has to do, besides registering, because of the flags in set. jp is true if JP is the
+// host.
 func (r *Registry) Advice(set *pflag.FlagSet, jp bool) []string {
 	var advice []string
 	for _, f := range r.Flags() {

@@ -20,9 +20,8 @@ type Registry struct {
 	families []Family
 }
 
-// NewRegistry returns a registry of families. Two families with the same name are an error, and so are two tools, flags,
-// prompts or pages with the same name, two kinds of resources with the same scheme, and a flag with the name of a flag
-// of [Host].
+// NewRegistry returns a registry of families. It is an error if two of them have the same name of a family, tool, flag,
+// prompt or page, or the same scheme of resources, or if a flag has the name of a flag of [Host].
 func NewRegistry(families ...Family) (*Registry, error) {
 	owners := map[string]string{} // by kind and name
 	var clashes []error
@@ -69,9 +68,8 @@ func NewRegistry(families ...Family) (*Registry, error) {
 	return &Registry{families: families}, nil
 }
 
-// Only returns a registry with the named tools and no others. Families without a named tool are left out. A family that
-// loses a tool also loses its instructions, prompts and resources: these are about all of its tools. The error for an
-// unknown name is a [contract.Error] that lists the tools.
+// Only returns a registry with the named tools and no others. A family that loses a tool also loses its instructions,
+// prompts and resources, which are about all tools. For an unknown name the error is a [contract.Error] with all names.
 func (r *Registry) Only(names ...string) (*Registry, error) {
 	isNamed := map[string]bool{}
 	for _, name := range names { // a name or an alias
@@ -225,8 +223,8 @@ func (r *Registry) Prompt(ctx context.Context, callContext contract.Context) str
 	return r.instructions(ctx, callContext, true)
 }
 
-// instructions returns the instructions of each family and, if withPrompts is true, the prompt of the family after them.
-// The closing texts of all families come last.
+// instructions returns the families' instructions, each with the prompt if withPrompts is true, and last the closing
+// texts.
 func (r *Registry) instructions(ctx context.Context, callContext contract.Context, withPrompts bool) string {
 	type writeText = func(context.Context, contract.Context) string
 	var writers, closings []writeText // an element is nil if the family does not have the text

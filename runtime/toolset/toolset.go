@@ -18,8 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Host describes the process and the caller to families. Fronts fill it in before they call a family; nobody changes
-// it later.
+// Host describes the process and the caller to families. It does not change after the first call of a family.
 type Host struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -75,11 +74,9 @@ type Family struct {
 	Name string
 	// Declared returns all tools of the family, also those that are not offered now.
 	Declared func() []contract.Tool
-	// Offered returns the tools that an assistant is offered now, with their current descriptions. nil means all
-	// declared tools.
+	// Offered returns the tools that are offered now, with their current descriptions. nil means all declared tools.
 	Offered func(context.Context) []contract.Tool
-	// Call runs a tool until its context is done. An error for the model is a [*contract.Error] or a
-	// [*contract.InvalidArguments].
+	// Call runs a tool. An error for the model is a [*contract.Error] or a [*contract.InvalidArguments].
 	Call func(context.Context, contract.Call) (string, error)
 	// CallStructured runs one of the tools in HasStructured and returns one JSON value, for programs.
 	CallStructured func(context.Context, contract.Call) (string, error)
@@ -94,8 +91,7 @@ type Family struct {
 	Prompt func(ctx context.Context, where contract.Context) string
 	// Closing returns the end of the instructions of all families together.
 	Closing func(ctx context.Context, where contract.Context) string
-	// Arguments returns the values of an argument that begin with prefix, for completion; given has the earlier
-	// arguments.
+	// Arguments returns the values of an argument that begin with prefix. given has the arguments before it.
 	Arguments func(ctx context.Context, tool, argument, prefix string, given map[string]string) []string
 	// Examples are calls for people to try, as the command call takes them.
 	Examples []string
@@ -115,8 +111,7 @@ type Family struct {
 	Variables []string
 	// Flags are the family's settings on command lines.
 	Flags []Flag
-	// Project returns the root of the project that a directory, or another value of --workspace, belongs to. The
-	// error is for a person.
+	// Project returns the root of the project of a directory, or of another value of --workspace.
 	Project func(dir string) (root string, err error)
 	// Pages are what people see of the family in a browser.
 	Pages []Page
@@ -216,8 +211,7 @@ type Flag struct {
 	Switch bool
 	// Tools are the names of the tools that the flag is for.
 	Tools []string
-	// OneProject names the thing of a single project that the flag is about, such as "a topic"; empty if the flag
-	// means the same in all projects.
+	// OneProject names the thing of a single project that the flag is about, such as "a topic", or is empty.
 	OneProject string
 	// Set is called with each value, and with "true" or "false" for a switch.
 	Set func(value string) error
@@ -228,8 +222,7 @@ type Flag struct {
 	Complete func(ctx context.Context, prefix string) []string
 	// Serving is the paragraph about the flag in the help of commands that serve tools, or empty.
 	Serving string
-	// Advice returns what a person has to do besides registering with the flag, a sentence each; jp is true for JP.
-	// It may be nil.
+	// Advice returns what a person has to do besides registering, a sentence each, or is nil. jp is true for JP.
 	Advice func(jp bool) []string
 }
 

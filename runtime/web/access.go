@@ -32,8 +32,7 @@ func cookieName(r *http.Request) string {
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // admits sets the headers of every answer, and reports whether a request has the cookie of the person who started the
-// server. If it does not, admits answers the request: with the cookie if the request has a token, otherwise with an
-// error.
+// server. If not, it answers the request: with the cookie for a token, otherwise with an error.
 func (s *Server) admits(w http.ResponseWriter, r *http.Request) bool {
 	for name, value := range map[string]string{
 		"Content-Security-Policy":      policy,

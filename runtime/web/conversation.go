@@ -128,8 +128,7 @@ func (s *Server) read(r *http.Request, library *conversations.Library, p *conver
 	return err
 }
 
-// eventAddress returns the address of an event. On the page that begins with the event first, the address is the place
-// there.
+// eventAddress returns the address of an event: a place on the page that begins with the event first, or another page.
 func eventAddress(id transcript.ID, first, event int) string {
 	if event >= first && event < first+perPart {
 		return document.Anchor(event)

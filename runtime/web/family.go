@@ -37,8 +37,7 @@ func (s *Server) findPage(name string) (toolset.Family, toolset.Page, error) {
 // callContext returns the context in which families show their pages: the server's project.
 func (s *Server) callContext() contract.Context { return contract.Context{Dir: s.host.Dir} }
 
-// familyPage shows the page of a family: the list of its items or, if the request has an address in "uri", the content
-// of the item at that address.
+// familyPage shows the page of a family: the list of its items, or the content of the item at the address in "uri".
 func (s *Server) familyPage(w http.ResponseWriter, r *http.Request) error {
 	family, page, err := s.findPage(r.PathValue("name"))
 	if err != nil {

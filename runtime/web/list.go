@@ -63,8 +63,7 @@ type row struct {
 	Below    int // number of sub-agents and forks, which are on its page
 }
 
-// list shows the conversations or, if the query has words, the passages that answer. With part=results in the address
-// it sends the passages alone.
+// list shows the conversations, or the passages that answer the query's words; with part=results the passages alone.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	p := &listPage{frame: s.frame(r, "Conversations")}
 	library, end, err := s.begin(r, p.Query.All)
@@ -93,8 +92,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, "list.html", p)
 }
 
-// fillList sets the filters, the strip of days and the problems of a page and, unless the page answers a question, its
-// conversations.
+// fillList sets the filters, the strip of days, the problems and, if p.Found is not set, the conversations of a page.
 func (s *Server) fillList(ctx context.Context, library *conversations.Library, p *listPage) error {
 	filter, err := s.filter(p.Query)
 	if err != nil {
@@ -137,8 +135,8 @@ func (s *Server) fillList(ctx context.Context, library *conversations.Library, p
 	return nil
 }
 
-// filter returns the filter for a query's projects and file. It selects archived conversations too and, if the query is
-// for all projects, imported ones.
+// filter returns the filter for a query's file and projects, with archived and, for all projects, imported
+// conversations.
 func (s *Server) filter(q query) (conversations.Filter, error) {
 	f := conversations.Filter{Both: true, File: q.File}
 	var err error
@@ -148,8 +146,7 @@ func (s *Server) filter(q query) (conversations.Filter, error) {
 	return f, err
 }
 
-// choices returns the values of a filter among conversations, with their numbers of conversations, the most frequent
-// first.
+// choices returns the values of a filter with their numbers of conversations, the most frequent value first.
 func choices(all []conversations.Listed, chosen string, valueOf func(*conversations.Listed) string, label func(string) string) (list []choice) {
 	counts := map[string]int{}
 	for i := range all {
@@ -163,8 +160,7 @@ func choices(all []conversations.Listed, chosen string, valueOf func(*conversati
 	return list
 }
 
-// withoutChildren returns the conversations of a list whose parent is not in the list, and for each parent the number of
-// its children.
+// withoutChildren returns the conversations whose parent is not in the list, and the numbers of children by parent.
 func withoutChildren(all []conversations.Listed) (rest []conversations.Listed, childCounts map[transcript.ID]int) {
 	isListed := map[transcript.ID]bool{}
 	for i := range all {
@@ -222,8 +218,7 @@ func (p *listPage) addRow(c *conversations.Listed, below int) {
 	last.Rows = append(last.Rows, added)
 }
 
-// rowOf returns the row of a conversation, without Facts and Below. The row has the project if all is true: it is for a
-// list of all projects.
+// rowOf returns the row of a conversation, without Facts and Below, and without the project unless all is true.
 func rowOf(c *conversations.Listed, all bool) row {
 	const maxBranch = 60 // characters
 	r := row{

@@ -88,8 +88,7 @@ func inProject(ctx context.Context, library *conversations.Library, f conversati
 	return ids, err
 }
 
-// answerOf returns the passages that a search has found. The words and the quoted phrases of the question are marked in
-// the passages.
+// answerOf returns the passages that a search has found, with the words and the quoted phrases of the question marked.
 func answerOf(found *conversations.Results, q query) *answer {
 	a := &answer{HasWords: len(found.Words) > 0}
 	var marks []string
@@ -123,8 +122,7 @@ func answerOf(found *conversations.Results, q query) *answer {
 	return a
 }
 
-// parts yields a text in parts: the occurrences of the marks, and the text between these. Of occurrences that overlap,
-// only the first is a part.
+// parts yields the occurrences of the marks, of overlapping ones only the first, and the texts between them.
 func parts(said string, marks []string) iter.Seq[markedPart] {
 	var spans []excerpt.Span
 	for _, mark := range marks {

@@ -173,8 +173,7 @@ func (s *Server) asset(kind string, content func() []byte) http.HandlerFunc {
 	}
 }
 
-// page returns a handler that calls answer. If answer returns an error, the handler answers with a page that has the
-// error as a sentence.
+// page returns a handler that calls answer. It shows an error of answer as a page with a sentence.
 func (s *Server) page(answer func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := answer(w, r)

@@ -18,8 +18,7 @@ type Caller struct {
 	Client string
 	// Process is the relation of this process to the program. The meaning of its environment depends on it.
 	Process Process
-	// ParentPID is the process that started this one, Started the time, and Dir the directory. They are zero unless
-	// Process is Server.
+	// ParentPID is the process that started this one, Started the time, Dir the directory; for a Server only.
 	ParentPID int
 	Started   time.Time
 	Dir       string
@@ -30,8 +29,7 @@ type Process uint8
 
 // The relations.
 const (
-	// Foreign: the program did not start the process, as far as is known. The environment says nothing about the
-	// program.
+	// Foreign: the program did not start the process, as far as is known, and the environment does not tell of it.
 	Foreign Process = iota
 	// Server: the program started the process to take calls of any conversation, as long as the program runs.
 	Server

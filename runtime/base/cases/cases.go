@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// Times is the environment variable that multiplies the number of cases: a whole number from 1. The first cases are
-// always the same.
+// Times is the environment variable that multiplies the number of cases, from 1. The first cases are always the same.
 const Times = "TEST_CASES"
 
 // Of returns the number of cases for a test that usually tries usual.

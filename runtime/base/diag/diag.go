@@ -40,8 +40,7 @@ func (s Span) Compare(t Span) int {
 	)
 }
 
-// Severity is the severity of a diagnostic. The zero value is Error, so that nothing is generated after a diagnostic
-// without one.
+// Severity is the severity of a diagnostic. The zero value is Error, so that a diagnostic without one stops generation.
 type Severity int
 
 const (
@@ -82,8 +81,7 @@ func (d Diagnostic) String() string {
 	return b.String()
 }
 
-// Place returns the file, then the line and the column as far as they are known: FILE:LINE:COL, as editors read it. The
-// name of the file is not made safe to show.
+// Place returns FILE:LINE:COL, as far as they are known. The name of the file is not made safe to show.
 func (d Diagnostic) Place() string {
 	place := d.File
 	for _, n := range []int{d.Span.Line, d.Span.Col} {
@@ -105,8 +103,7 @@ func (d Diagnostic) compare(e Diagnostic) int {
 // List is a list of diagnostics in any order; printers show [List.Sorted].
 type List []Diagnostic
 
-// Sorted returns the distinct diagnostics, ordered by file, position, rule and message. The order is total. The list
-// itself does not change.
+// Sorted returns the distinct diagnostics in the order of file, position, rule and message. The list does not change.
 func (l List) Sorted() List {
 	s := slices.SortedFunc(slices.Values(l), Diagnostic.compare)
 	return slices.Compact(s)

@@ -9,8 +9,7 @@ import (
 // byteOrderMark is U+FEFF in UTF-8. Editors hide it, so it takes no column.
 const byteOrderMark = "\uFEFF"
 
-// Source is the text of a file with an index of its lines. It turns byte offsets into a [Span], so that all positions
-// count lines and columns alike.
+// Source is the text of a file with an index of its lines. All positions in a [Span] come from a Source.
 type Source struct {
 	text   []byte
 	starts []int // offset of the first character of each line

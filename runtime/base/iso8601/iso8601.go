@@ -14,8 +14,7 @@ import (
 // ErrForm is the error for a text that is no date in a known form.
 var ErrForm = errors.New("not a date in a form of ISO 8601")
 
-// Span is the time from the first to the last instant of a date, both inclusive, in UTC. They are equal for a date
-// with a time of day.
+// Span is the time from the first to the last instant of a date, in UTC. They are equal for a date with a time of day.
 type Span struct{ First, Last time.Time }
 
 // expression matches a date. Its groups are 1, the year; 2 and 3, or 4 and 5, the month and day; 6 and 7, the week and
@@ -95,8 +94,7 @@ func daysOfWeek(year, week int, weekday string) (first time.Time, days int, exis
 	return monday.AddDate(0, 0, n-1), 1, exists && 1 <= n && n <= 7
 }
 
-// clock returns the duration since midnight of a time of day, or the duration of an offset; 0 for an empty text. It
-// reports whether there is such a time on a clock.
+// clock returns the duration that a time of day or an offset stands for, 0 for none, and whether a clock can show it.
 func clock(s string) (time.Duration, bool) {
 	digits, fraction, _ := strings.Cut(strings.NewReplacer(":", "", ",", ".").Replace(s), ".")
 	digits, fraction = (digits + "000000")[:6], (fraction + "000000000")[:9] // what is not written is 0

@@ -38,9 +38,8 @@ func Name(name string, known []string) string {
 	return best
 }
 
-// distance returns the number of edits between two names, without regard to case and separators, and reports whether
-// the names are near, as [Name] says. A prefix that is near and two swapped letters have distance 1. The distance of
-// names that are not near means nothing.
+// distance returns the number of edits between two names, without regard to case and separators, and whether they are
+// near, as [Name] says; otherwise the number means nothing. For a near prefix and two swapped letters it is 1.
 func distance(a, b string) (edits int, isNear bool) {
 	foldedA, foldedB := fold(a), fold(b)
 	longer := max(utf8.RuneCountInString(foldedA), utf8.RuneCountInString(foldedB))

@@ -34,8 +34,8 @@ type TooLargeError struct{ Most int64 }
 
 func (e *TooLargeError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.Most) }
 
-// Open opens a regular file for reading. It follows links. It does not wait for a writer of a FIFO; the error for a FIFO, a
-// directory or a device is [ErrNotRegular].
+// Open opens a regular file for reading, and follows links. The error for a FIFO, a directory or a device is
+// [ErrNotRegular].
 func Open(name string) (*os.File, fs.FileInfo, error) { return OpenFile(name, os.O_RDONLY, 0) }
 
 // OpenIn is [Open] for a file in a root. It follows links that stay in the root.
@@ -53,8 +53,7 @@ func OpenFileIn(root *os.Root, name string, flag int, mode fs.FileMode) (*os.Fil
 	return regular(root.OpenFile(name, flag|nonblock, mode))
 }
 
-// OpenDir opens a directory. It follows links. It does not wait for a writer of a FIFO; the error for anything that is no
-// directory is [syscall.ENOTDIR].
+// OpenDir opens a directory, and follows links. The error for a FIFO and for any other file is [syscall.ENOTDIR].
 func OpenDir(name string) (*os.Root, error) { return openDir(name, os.Stat, os.OpenRoot) }
 
 // OpenDirIn is [OpenDir] for a directory in a root. It follows links that stay in the root.
@@ -148,8 +147,7 @@ func pathError(name string, err error) error {
 	return &fs.PathError{Op: "open", Path: name, Err: err}
 }
 
-// Read returns the content of a regular file, which it opens as [Open] does. The error for more than most bytes is a
-// [*TooLargeError].
+// Read returns the content of a file that [Open] opens. The error for more than most bytes is a [*TooLargeError].
 func Read(name string, most int64) ([]byte, error) {
 	f, _, err := Open(name)
 	return readOpened(f, err, most)
@@ -170,8 +168,7 @@ func readOpened(f *os.File, err error, most int64) ([]byte, error) {
 	return ReadAll(f, most)
 }
 
-// ReadAll returns the content of an open file. The error for more than most bytes is a [*TooLargeError], also if the file
-// grows to more while it is read.
+// ReadAll returns the content of an open file. The error for more than most bytes is a [*TooLargeError].
 func ReadAll(f *os.File, most int64) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -209,8 +206,7 @@ func ReadDirIn(root *os.Root, name string, n int) ([]fs.DirEntry, error) {
 // tempPrefix begins the names of temporary files.
 const tempPrefix = ".convtools-"
 
-// Temporary reports whether a base name is one that [Stage] and [Write] give to temporary files. A temporary file that
-// nobody is writing was left by a process that was killed.
+// Temporary reports whether a base name is one of [Stage] and [Write]. A killed process may have left such a file.
 func Temporary(base string) bool { return strings.HasPrefix(base, tempPrefix) }
 
 // Stage writes a new file beside a name, with slashes, in a root, and returns the new name. Renaming the file to name
@@ -258,8 +254,7 @@ func Write(name string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// SyncDir returns after the disk has the names of the files in a directory. It does nothing on Windows and on file systems
-// that cannot sync directories.
+// SyncDir returns after the disk has the names in a directory. It does nothing where directories cannot be synced.
 func SyncDir(root *os.Root) error {
 	if runtime.GOOS == "windows" {
 		return nil

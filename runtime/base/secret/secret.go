@@ -34,8 +34,7 @@ func Mask(text []byte) []byte {
 // Has reports whether a text has a secret.
 func Has(text []byte) bool { return sharedTable().next(text, 0) != nil }
 
-// usualLength is more than the bytes of most secrets. maxLength is the greatest number of bytes of a secret that are
-// masked: the rest of a longer one stays.
+// usualLength is more than the bytes of most secrets. Of a longer secret, up to maxLength bytes are masked.
 const usualLength, maxLength = 512, 16 << 10
 
 // finding is a secret at text[start:end], or a placeholder there if kind is nil.
@@ -76,8 +75,7 @@ func sharedTable() *table {
 	return shared.table
 }
 
-// newTable returns the table of the literals of all kinds. Each literal is in the table twice: with its first three
-// bytes, and with the three bytes at offset 1.
+// newTable returns a table with each literal twice: by its first three bytes, and by the three bytes at offset 1.
 func newTable() *table {
 	t := &table{literals: make([][]literal, 1)} // index 0 means none
 	// A word may also begin after an escape, as in \nTOKEN and %3DTOKEN.
@@ -150,8 +148,7 @@ func (t *table) next(text []byte, from int) *finding {
 // maxBefore is the number of bytes before a literal that a kind looks at.
 const maxBefore = 32
 
-// find returns the secret of kind k at the literal text[start:after], or a placeholder for such a secret. It returns nil
-// if the text around the literal has another form.
+// find returns the secret or placeholder of kind k at the literal text[start:after], or nil if there is none.
 func (k *compiledKind) find(text []byte, start, after int) *finding {
 	if k.before != nil {
 		first := max(start-maxBefore, 0)

@@ -60,8 +60,7 @@ func mayJoin(r, before rune) bool {
 	return before >= 0x80 && before != zeroWidthNonJoiner && before != zeroWidthJoiner
 }
 
-// mayBeEmoji reports whether r is in emoji-variation-sequences.txt or in a block with such characters. Hardly any of
-// them is a letter.
+// mayBeEmoji reports whether r is in emoji-variation-sequences.txt, or in a block with such characters.
 func mayBeEmoji(r rune) bool {
 	switch {
 	case r == '#', r == '*', r >= '0' && r <= '9', r == 0xa9, r == 0xae, r == 0x203c, r == 0x2049,
@@ -72,6 +71,5 @@ func mayBeEmoji(r rune) bool {
 	return false
 }
 
-// IsSpace reports whether a rune is white space around queries and messages: that of Unicode, and the separators of
-// ASCII, 0x1c to 0x1f.
+// IsSpace reports whether a rune is white space of Unicode, or a separator of ASCII, 0x1c to 0x1f.
 func IsSpace(r rune) bool { return 0x1c <= r && r <= 0x1f || unicode.IsSpace(r) }

@@ -13,9 +13,8 @@ import (
 // maxNames is the greatest number of names in the path of a key.
 const maxNames = 128
 
-// Scan returns an index of a TOML document, also of TOML 1.1. The index refers to src, which must not change. Scan stops
-// at the first text that its parser does not know, and at a key of more than 128 names, see [Index.Deep]; the index has
-// what comes before.
+// Scan returns an index of a TOML document, also of TOML 1.1. The index refers to src. Scan stops at the first text
+// that its parser does not know, and at a key of more than 128 names, see [Index.Deep].
 func Scan(src []byte) *Index {
 	x := &Index{source: diag.NewSource(src), root: &node{}}
 	text := bytes.TrimPrefix(src, []byte("\uFEFF"))
@@ -133,9 +132,8 @@ func (s *scanner) addChildren(n *node, value *unstable.Node) {
 	}
 }
 
-// define returns the node of a name in a table. It adds the nodes that do not exist, for the last part of the name and
-// for the tables that the other parts imply; a new node has the position of its part. At a part that is too deep, define
-// sets tooDeep and returns the node of the part.
+// define returns the node of a name in a table, and adds the nodes that do not exist. A new node has the position of
+// its part of the name. At a part that is too deep, define sets tooDeep and returns the node of that part.
 func (s *scanner) define(table *node, name []part) *node {
 	n := table
 	for i, p := range name {

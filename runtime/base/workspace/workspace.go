@@ -10,8 +10,7 @@ import (
 // ConfigFile is the name of a project's configuration file, in its root.
 const ConfigFile = "convtools.toml"
 
-// Find returns the nearest directory, from dir upwards, that has a directory .jp or a file convtools.toml. The path
-// is absolute.
+// Find returns the nearest directory from dir upwards that has .jp or convtools.toml in it, as an absolute path.
 func Find(dir string) (string, bool) {
 	for candidate := range Upwards(dir) {
 		if info, err := os.Stat(filepath.Join(candidate, ".jp")); err == nil && info.IsDir() {

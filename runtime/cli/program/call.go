@@ -105,9 +105,8 @@ func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, err
 	}
 }
 
-// pairs returns key=value words as a JSON object. A value has the type of the tool's parameter if its text allows that,
-// otherwise it stays a string, which the tool reports. A word without a key is an error, and so is a second value for a
-// parameter that is no list.
+// pairs returns key=value words as a JSON object. A value that does not have the type of the tool's parameter stays a
+// string. Words without a key, and second values for a parameter that is no list, are errors.
 func pairs(tool contract.Tool, words []string) ([]byte, error) {
 	given := map[string]any{}
 	for _, word := range words {

@@ -23,8 +23,7 @@ type CommandLine struct {
 	Commands func() []*cobra.Command
 }
 
-// Run runs one command line and returns the exit code. For the command call it builds no other command: scripts call
-// often.
+// Run runs one command line and returns the exit code. For call, which scripts run often, it builds no other command.
 func (p *CommandLine) Run(ctx context.Context, args []string) int {
 	var root *cobra.Command
 	if len(args) > 0 && args[0] == "call" {

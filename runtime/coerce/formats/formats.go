@@ -33,8 +33,7 @@ const (
 	uuid     = `^[[:xdigit:]]{8}(-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12}$`
 )
 
-// DateTime reports whether s is a date-time of RFC 3339, section 5.6: with seconds,
-// which may be a leap second, and with a zone.
+// DateTime reports whether s is a date-time of RFC 3339, section 5.6: with seconds, perhaps a leap second, and a zone.
 func DateTime(s string) bool {
 	parts := regexp.MustCompile(dateTime).FindStringSubmatch(s)
 	if parts == nil || !Date(parts[1]) {
@@ -63,12 +62,10 @@ func Date(s string) bool {
 	return err == nil
 }
 
-// UUID reports whether s is a UUID of RFC 9562, section 4: hexadecimal digits in five
-// groups, in either case.
+// UUID reports whether s is a UUID of RFC 9562, section 4: five groups of hexadecimal digits, in either case.
 func UUID(s string) bool { return regexp.MustCompile(uuid).MatchString(s) }
 
-// URI reports whether s is an absolute URI for net/url, that is, one with a scheme. An IPv6 address must be in
-// brackets.
+// URI reports whether s is a URI with a scheme, for net/url. An IPv6 address must be in brackets.
 func URI(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || !u.IsAbs() {

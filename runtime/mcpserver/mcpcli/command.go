@@ -190,9 +190,8 @@ func (c *command) server(callContext contract.Context) *mcpserver.Server {
 	})
 }
 
-// environmentConversation returns the conversation id in the environment variable conversationIDEnv, or "" if the
-// variable is empty. It returns "" with a warning for a value that is no id, such as a host's own name for a
-// conversation.
+// environmentConversation returns the conversation id in the environment, or "". For a value that is no id, such as a
+// host's own name for a conversation, it warns and returns "".
 func (c *command) environmentConversation() string {
 	variable := toolset.Variable(c.host.Name, conversationIDEnv)
 	given := c.host.Getenv(variable)

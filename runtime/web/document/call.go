@@ -34,8 +34,7 @@ type Result struct {
 // maxAbout is the number of characters of [Call.About].
 const maxAbout = 160
 
-// call returns a call of a tool for people: what it is about on one line, and as input the diffs of its edits, or else
-// the command or the arguments.
+// call returns a call for people: what it is about on one line, and its edits, or else its command or arguments.
 func (r *Renderer) call(e *conversations.Event) *Call {
 	command, edits := toolcall.Command(&e.Event), toolcall.Edits(&e.Event)
 	c := &Call{Tool: text.Line(text.Cut(e.Name, maxTitle))}
@@ -57,8 +56,7 @@ func (r *Renderer) call(e *conversations.Event) *Call {
 	return c
 }
 
-// fileName returns the path of a file from the directory of the conversation if it is below that, otherwise the path as
-// it is.
+// fileName returns the path of a file, relative to the directory of the conversation if it is below that.
 func (r *Renderer) fileName(path string) string {
 	if r.Dir == "" {
 		return path

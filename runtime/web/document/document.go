@@ -32,8 +32,7 @@ func Style() string {
 type Renderer struct {
 	// Event returns the address of an event; nil means its place in the document.
 	Event func(number int) string
-	// Whole returns the address of the whole text of an event, of which a document shows the beginning. Nil means that
-	// documents show whole texts.
+	// Whole returns the address of the whole text of an event. Nil means that documents show whole texts.
 	Whole func(number int) string
 	// Dir is the directory of the conversation: files below it are named from there.
 	Dir string
@@ -80,8 +79,7 @@ type Entry struct {
 // maxMessage is the number of bytes of a message that is shown as Markdown. A longer one is a text.
 const maxMessage = 64 << 10
 
-// Entries returns the events that have a number as entries, in order. The result of a call that is among the events is
-// in the entry of the call.
+// Entries returns the events with a number as entries, in order. The result of one of the calls is in the call's entry.
 func (r *Renderer) Entries(events []conversations.Event) []Entry {
 	var entries []Entry
 	unanswered := map[string]*Call{} // by id

@@ -34,8 +34,7 @@ func (p *part) Kind() ast.NodeKind { return p.kind }
 // Dump implements [ast.Node].
 func (p *part) Dump(source []byte, level int) { ast.DumpHelper(p, source, level, nil, nil) }
 
-// tableTransformer turns paragraphs into tables if their second line is a delimiter row with as many cells as the
-// first.
+// tableTransformer turns paragraphs into tables if their second line is a delimiter row with the cells of the first.
 type tableTransformer struct{}
 
 // Transform implements [parser.ParagraphTransformer]: it replaces a paragraph that is a table by a table. Line 0 is the
