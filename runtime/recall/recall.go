@@ -1,20 +1,16 @@
-// Package recall implements conversation_recall, conversation_list,
-// conversation_grep, conversation_read and conversation_search. It makes answers
-// of what a [conversations.Source] finds: each keeps to a size, and a note says
+// Package recall implements conversation_recall, conversation_list, conversation_grep, conversation_read and
+// conversation_search. It makes answers of what a [conversations.Source] finds: each keeps to a size, and a note says
 // what is left out and which call returns it. It is the family of these tools.
 //
-// It only reads. Recorded text is data: it goes into the bodies of elements, and
-// never into attributes or notes.
+// It only reads. Recorded text is data: it goes into the bodies of elements, and never into attributes or notes.
 //
-// What the rules of shortening are worth, by the 59 questions of make recall:
-// without an order of matches by scope conversation_grep answers three less, with
-// lines of 240 characters in place of 400 one less; conversation_read answers one
-// less where the end of a shortened text gets 60 percent of it in place of 40. It
-// takes 0.8 percent more characters with answers of 3,000 characters beside their
-// requests in place of 4,500, 1 percent with neighbours nobody asked for, and 1.5
-// percent with texts whole up to 16,000. Lines of context in hits of their own make
-// 21 percent of an answer tags in place of 16. Headings beside passages change
-// nothing there; readers asked for them. Nor would more lengths of events.
+// What the rules of shortening are worth, by the 59 questions of make recall: without an order of matches by scope
+// conversation_grep answers three less, with lines of 240 characters in place of 400 one less; conversation_read
+// answers one less where the end of a shortened text gets 60 percent of it in place of 40. It takes 0.8 percent more
+// characters with answers of 3,000 characters beside their requests in place of 4,500, 1 percent with neighbours nobody
+// asked for, and 1.5 percent with texts whole up to 16,000. Lines of context in hits of their own make 21 percent of an
+// answer tags in place of 16. Headings beside passages change nothing there; readers asked for them. Nor would more
+// lengths of events.
 package recall
 
 import (
@@ -39,8 +35,7 @@ const callLimit = 60 * time.Second
 
 // Tools implements the handlers of the conversation tools.
 type Tools struct {
-	// open opens the conversations of a directory, or of all projects, and of some
-	// kinds of stores, as the options say.
+	// open opens the conversations of a directory, or of all projects, and of some kinds of stores, as the options say.
 	open func(dir string, scope conversations.Options) (conversations.Source, error)
 	// sources returns the kinds of stores that a search asks that names none.
 	sources func(dir string) ([]string, error)
@@ -153,19 +148,16 @@ func declared() []contract.Tool {
 }
 
 const (
-	// Bytes of a passage among others, and of one where there is room; an event of
-	// no more is whole.
+	// Bytes of a passage among others, and of one where there is room; an event of no more is whole.
 	passageText, passageWide = 300, 1000
 	// Where none of the rare words occurs: so many passages, and characters in all.
 	poorPassages, poorChars = 3, 800
 	// recallTitle is how many characters of a title are shown.
 	recallTitle = 50
-	// Passages have at least leastScore percent of the score of the best one, and
-	// are in conversations with leastConversation percent of that of the best one.
-	// Of the mostNamed best conversations those with leastNamed percent are named
-	// also without a passage. With LoCoMo, 30 and 20 percent in place of 15 and 40
-	// cost 0.2 points of all evidence on the page, and save 306 of 4,097
-	// characters; 35 percent cost 0.7.
+	// Passages have at least leastScore percent of the score of the best one, and are in conversations with
+	// leastConversation percent of that of the best one. Of the mostNamed best conversations those with leastNamed
+	// percent are named also without a passage. With LoCoMo, 30 and 20 percent in place of 15 and 40 cost 0.2 points of
+	// all evidence on the page, and save 306 of 4,097 characters; 35 percent cost 0.7.
 	leastScore, leastConversation, leastNamed = 30, 10, 20
 	mostNamed                                 = 5
 	// If the second conversation has less than nearScore percent of the score of the best one, mostFar are named. This,
@@ -192,8 +184,7 @@ type recalling struct {
 	poor   bool                        // a word occurs nowhere, and no rare one occurs
 	page   map[*conversations.Hit]bool // passages that are shown
 	wide   map[*conversations.Hit]bool // those of them that are shown with more around them
-	// newest is newer than the passages on the page, and named; nil if there is none.
-	newest *conversations.Matched
+	newest *conversations.Matched      // newer than the passages on the page, and named; nil if there is none
 }
 
 // Recall answers conversation_recall.
@@ -305,8 +296,7 @@ func (a *recalling) passages() (passages []*conversations.Hit) {
 	return passages
 }
 
-// hasShare reports whether a conversation has so many percent of the score of
-// the best one.
+// hasShare reports whether a conversation has so many percent of the score of the best one.
 func (a *recalling) hasShare(c *conversations.Matched, percent float64) bool {
 	return c.Score*100 >= a.found.Conversations[0].Score*percent
 }
