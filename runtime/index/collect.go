@@ -42,15 +42,16 @@ func (c *collector) addGram(g gram) uint32 {
 // document returns the current document, from 1.
 func (c *collector) document() uint32 { return uint32(len(c.ends) + 1) } //nolint:gosec // a count
 
-// addOnce adds a gram to the current document, unless the document has it.
+// addOnce adds a gram to the current document, unless the document has it. s is what is known of the gram.
 func (c *collector) addOnce(s *seen, g gram, document uint32) {
 	if s.last == document {
 		return
 	}
-	if s.last = document; s.number == 0 {
+	s.last = document
+	if isNew := s.number == 0; isNew {
 		s.number = c.addGram(g)
 	}
-	c.add(s.number - 1)
+	c.add(s.number - 1) // numbers are from 1, indexes from 0
 }
 
 // add adds a gram, by its index, to the current document, which must not have it.
@@ -75,9 +76,9 @@ func (c *collector) endDocument() {
 	c.ends = append(c.ends, uint32(len(c.found))) //nolint:gosec // a count
 }
 
-// write returns a writer with the lists of the grams that have documents, in the order of the grams. The writer is valid
-// until the next call. The collector is empty afterwards. It sorts the documents by counting: next has for each gram
-// first the number of its documents, and then the place of its next one.
+// write returns a writer with the lists of the grams that have documents, in the order of the grams, and empties the
+// collector. The writer is valid until the next call. write sorts the documents by gram: next has for each gram first
+// the number of its documents, and then the place of its next document.
 func (c *collector) write() *listWriter {
 	next := resized(c.next, len(c.grams))
 	clear(next)
@@ -145,7 +146,7 @@ func (c *gramCollector) lists(b *builder) []*listWriter {
 	return []*listWriter{c.trigrams.write(), c.pairs.write()}
 }
 
-// collect collects the grams of a folded text, which ends with end twice.
+// collect adds the grams of a document to the collectors. text is the folded text of the document and two bytes end.
 func (c *gramCollector) collect(text []byte) {
 	trigrams := &c.trigrams
 	document := trigrams.document()
@@ -229,7 +230,7 @@ func (c *termCollector) lists(b *builder) []*listWriter {
 	return []*listWriter{c.present.write(), c.frequent.write()}
 }
 
-// number returns the number of the term of a word, from 1.
+// number returns the number of the term of a word, from 1. It looks for the word in a table of recent words first.
 func (c *termCollector) number(text []byte, isInflected bool) uint32 {
 	hash := maphash.Bytes(c.seed, text)
 	if isInflected {

@@ -179,7 +179,7 @@ func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) erro
 	return r.writer.Append(ctx, id, events...)
 }
 
-// newRecord returns the first record of a conversation. It records the parent, if that is not recorded yet.
+// newRecord returns the new record of a conversation with its first events. It records the parent if that has no record.
 func (r *recorder) newRecord(c *session.Conversation, events []jp.NewEvent) jp.New {
 	settings := SettingsOf(c.Context)
 	title, value := TitleOf(c), labelOf(r.session, c)
