@@ -9,8 +9,7 @@ import (
 
 // Filter selects messages.
 type Filter struct {
-	// Kinds has the bit 1<<k for each kind k of messages to select.
-	Kinds uint64
+	Kinds uint64 // has the bit 1<<k for each kind k of messages to select
 	// Since and Until, if not zero, are the first and the last time of messages. If one is set, messages without a
 	// time do not match.
 	Since, Until time.Time
@@ -21,16 +20,13 @@ type Filter struct {
 // Query asks for messages.
 type Query struct {
 	Filter
-	// Text occurs in the text or the title of a message, in any case by simple folding.
-	// Empty matches every message.
+	// Text occurs in the text or the title of a message, in any case by simple folding. Empty matches every message.
 	Text string
 	// Has reports whether Text is in a text, which may have bytes that are not UTF-8. It decides which messages match. It
 	// is not called if Text is empty.
-	Has func(text []byte) bool
-	// TextOnly omits titles.
-	TextOnly bool
-	// After, if not nil, omits the message at this position and all messages before it.
-	After *Position
+	Has      func(text []byte) bool
+	TextOnly bool      // omits titles
+	After    *Position // if not nil, omits the message at this position and all messages before it
 }
 
 // prepared is a query with what all segments need for it.

@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// symbols compress texts one by one: each code of a byte stands for a symbol, of one to eight
-// bytes, and the code escape for the byte after it. A message can be read without another
-// one, at about the speed at which it is searched, which blocks of S2 or zstd do not allow. The
-// symbols of a segment are chosen from a sample of it, as Boncz, Neumann and Leis describe it in
-// "FSST: Fast Random Access String Compression" (2020).
+// symbols compress texts one by one: each code of a byte stands for a symbol, of one to eight bytes, and the code
+// escape for the byte after it. A message can be read without another one, at about the speed at which it is searched,
+// which blocks of S2 or zstd do not allow. The symbols of a segment are chosen from a sample of it, as Boncz, Neumann
+// and Leis describe it in "FSST: Fast Random Access String Compression" (2020).
 type symbols struct {
 	Values  [maxSymbols]uint64 // the bytes; the first is the lowest
 	Lengths [maxSymbols]uint8

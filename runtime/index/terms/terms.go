@@ -31,8 +31,7 @@ type Reader struct {
 // the function returns.
 type Yield func(word []byte, at int, inflected bool)
 
-// NewReader returns a reader for texts in a language and in English. It stems all words by the rules of that
-// language.
+// NewReader returns a reader for texts in a language and in English. It stems all words by the rules of that language.
 func NewReader(l Language) *Reader {
 	r := &Reader{stem: stemmer(l), function: map[string]bool{}, seed: maphash.MakeSeed()}
 	for _, term := range strings.Fields(englishFunction) {
