@@ -148,8 +148,8 @@ func (s symbol) join(next symbol) symbol {
 	return symbol{value: (s.value | next.value<<(8*s.length)) & mask(length), length: length}
 }
 
-// train chooses symbols for texts like the samples. In each round it encodes the samples with the current symbols,
-// counts symbols and pairs of adjacent symbols, and takes those that save the most.
+// train chooses symbols for texts like the samples. In each round it encodes the samples with the symbols so far, and
+// counts the bytes that each symbol, and each pair of adjacent symbols as one, would save. It takes those that save most.
 func (e *encoder) train(samples [][]byte) {
 	const rounds = 5
 	e.set(nil)
