@@ -81,7 +81,7 @@ func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) error {
 	unread := v.scans(q)
 	slices.SortFunc(unread, func(a, b *scan) int { return compareTimes(a.newest, b.newest) })
-	var heads []*Hit // the current message of each segment that is read
+	var heads []*Hit // the current message of each segment that is being read
 	for {
 		var next *Hit
 		for _, h := range heads {
@@ -92,10 +92,10 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 		var s *scan
 		switch {
 		case len(unread) > 0 && (next == nil || compareTimes(unread[0].newest, next.Time) <= 0):
-			s, unread = unread[0], unread[1:] // it may have a message before next
+			s, unread = unread[0], unread[1:] // this segment may have a message that comes before next
 		case next == nil || !yield(next):
-			return nil // there are no more messages, or the caller stops
-		default: // next was yielded: go on in its segment
+			return nil // there are no more messages, or the caller wants no more
+		default: // the case before has yielded next: go on in the segment of next
 			s = next.scan
 			heads = slices.DeleteFunc(heads, func(h *Hit) bool { return h == next })
 		}

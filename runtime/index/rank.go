@@ -299,7 +299,7 @@ func (r *ranking) messages(numbers []int) []Ranked {
 			owners[place] = byConversation[c]
 		}
 		t := s.segment.texts()
-		for n := s.messages; n > 0; { // the first ones are last
+		for n := s.messages; n > 0; { // backwards: a segment has the newest messages first
 			n--
 			if owner := owners[t.rows.owner(n)]; owner != nil {
 				m := t.scored(n)
