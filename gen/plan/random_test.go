@@ -292,12 +292,13 @@ func writeModule(t *testing.T, dir, name string) {
 	}
 }
 
-// runGo runs the go command offline.
+// runGo runs the go command offline in a directory. With -trimpath, it compiles no package again because the
+// directory is another in each run.
 func runGo(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 	}

@@ -110,11 +110,13 @@ func writeModule(t *testing.T, files []emit.File) string {
 	return dir
 }
 
+// runGo runs the go command offline in a directory. With -trimpath, it compiles no package again because the
+// directory is another in each run.
 func runGo(t *testing.T, dir string, arguments ...string) {
 	t.Helper()
 	cmd := exec.Command("go", arguments...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(arguments, " "), err, output)
 	}
