@@ -126,7 +126,8 @@ type list struct {
 	from, to uint64
 }
 
-// lists yields the lists of the grams in a range, in the order of the grams.
+// lists yields the lists of the grams in a range, in the order of the grams. It finds the block of entries that can have
+// the first gram, and reads entries from there to the last gram.
 func (t *texts) lists(grams gramRange) iter.Seq[list] {
 	return func(yield func(list) bool) {
 		// number returns the nth number of a block, and first its first gram.
@@ -202,8 +203,8 @@ func (c *cursor) next() {
 	}
 	c.left--
 	word := c.word()
-	ones := bits.TrailingZeros64(^word)
-	difference := uint64(ones)<<c.low | word>>(ones+1)&(1<<c.low-1)
+	ones, low := bits.TrailingZeros64(^word), c.low&63 // so that shifts need no checks
+	difference := uint64(ones)<<low | word>>((ones+1)&63)&(1<<low-1)
 	if ones < mostOnes { // a Rice code
 		c.bit += ones + 1 + c.low
 	} else { // a number of 32 bits after the ones

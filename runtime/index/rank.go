@@ -23,8 +23,8 @@ func (s *Spread) Add(other Spread) {
 	}
 }
 
-// Spread returns the spread of terms in the index. It also counts the messages of removed conversations that are still
-// on the disk, which is exact enough for weights.
+// Spread returns how many messages have each of some terms, and the number and size of all messages. It also counts the
+// messages of removed conversations that are still in a segment, which is exact enough for weights.
 func (v *View) Spread(terms []string) (spread Spread, err error) {
 	spread.With = make([]int, len(terms))
 	err = v.index.guard(func() error {
@@ -44,13 +44,10 @@ func (v *View) Spread(terms []string) (spread Spread, err error) {
 // RankQuery asks for the conversations with the most and the rarest of some terms in their messages.
 type RankQuery struct {
 	Filter
-	Terms []RankTerm // at most 64
-	// Most is the maximum number of conversations in the result.
-	Most int
-	// Coverage is the factor of the weight of each term that a conversation has in any message.
-	Coverage float32
-	// Average is the average number of stored bytes of a message.
-	Average float64
+	Terms    []RankTerm // at most 64
+	Most     int        // the maximum number of conversations in the result
+	Coverage float32    // the factor of the weight of each term that a conversation has in any message
+	Average  float64    // the average number of stored bytes of a message
 	// Counts returns the factor of the scores of messages of a kind.
 	Counts func(kind uint8) float32
 	// Excludes, if not nil, reports by its kind and its extra data whether a message gets no score.
@@ -71,8 +68,7 @@ type RankTerm struct {
 type Ranked struct {
 	*Conversation
 	Messages []Scored // all, by their numbers
-	// Covered is the sum of the weights of the terms that its messages with a score have, each term once.
-	Covered float32
+	Covered  float32  // the sum of the weights of the terms that its messages with a score have, each term once
 }
 
 // Scored is a message with its BM25 score: 0 if it has no term, or if the query excludes it.
@@ -118,7 +114,7 @@ func (b *Best) Add(score float32) {
 	}
 }
 
-// Sum returns the score of the conversation.
+// Sum returns the score of the conversation: each score counts half as much as the score before.
 func (b *Best) Sum() (sum float32) {
 	share := float32(1)
 	for _, score := range b {
@@ -141,8 +137,8 @@ const (
 	onceCounts, oftenCounts = 1.1, 3.6
 )
 
-// Rank returns the conversations with the best messages, best first. Of equal ones the one with the newest scored
-// message is first.
+// Rank returns the conversations with the best messages, best first. Of conversations with the same score, that with the
+// newest message with a score comes first.
 func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err error) {
 	err = v.index.guard(func() error {
 		r := &ranking{query: &q, view: v, standings: make([]standing, len(v.Conversations)), scores: map[*segment][]float32{}}
@@ -158,8 +154,7 @@ func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err erro
 	return ranked, err
 }
 
-// Occurs reports whether there is a message with a term that can get a score by the query. It ignores q.Terms and
-// q.Holds.
+// Occurs reports whether a message that the query can give a score has a term. It ignores q.Terms and q.Holds.
 func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool, err error) {
 	q.Holds = nil
 	err = v.index.guard(func() error {
@@ -236,8 +231,8 @@ func (r *ranking) scoreSegment(s *scan) {
 	}
 }
 
-// weigh returns the terms of each message of a segment, until the next call; none for messages after the scan's range. A
-// message that has a term often is in both lists of the term: the weight moves from once to often.
+// weigh returns the terms and their weights of each message of a segment, up to the end of the scan's range. The result is
+// valid until the next call. A term that a message has often is in two lists: its weight moves from once to often.
 func (r *ranking) weigh(s *scan) []weighed {
 	messages := slices.Grow(r.weighed[:0], int(s.messages))[:s.messages]
 	clear(messages)
@@ -304,7 +299,7 @@ func (r *ranking) messages(numbers []int) []Ranked {
 			owners[place] = byConversation[c]
 		}
 		t := s.segment.texts()
-		for n := s.messages; n > 0; { // the first ones are last
+		for n := s.messages; n > 0; { // backwards: a segment has the newest messages first
 			n--
 			if owner := owners[t.rows.owner(n)]; owner != nil {
 				m := t.scored(n)

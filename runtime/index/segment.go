@@ -74,7 +74,7 @@ type tables struct {
 	symbols *symbols
 }
 
-// openSegment opens the file of a segment, and checks that it is the one that the catalog names.
+// openSegment opens the file of a segment. The error is a [*DamageError] if it is not the file that the catalog names.
 func openSegment(files directory, n named) (*segment, error) {
 	f, err := openFile(files, n.file())
 	if err != nil {
