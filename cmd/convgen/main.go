@@ -391,7 +391,7 @@ func (o *options) print(stdout, stderr io.Writer, result *plan.Result, differenc
 	if !o.check || len(differences) == 0 {
 		return nil
 	}
-	hints := map[string]bool{}
+	hints := map[string]bool{} // the hints for all differences, each once
 	for _, d := range differences {
 		fmt.Fprintf(stderr, "%s: %s\n", d.Kind, d.Path)
 		_, hint := describe(d.Kind)

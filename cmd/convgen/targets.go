@@ -52,7 +52,7 @@ func printTargets(w io.Writer, result *plan.Result) error {
 	fmt.Fprintln(table, "TOOL\tTARGET\tCALLED\tDEFINITION\tDESCRIPTION\tPARTS IN WORDS")
 	for _, tool := range result.Contract.Tools() {
 		for _, target := range all.All() {
-			if target.Lower == nil || !result.Contract.Targets.Makes(target.Name) {
+			if target.Lower == nil || !result.Contract.Targets.Makes(target.Name) { // Lower is nil if the target takes all as it is
 				continue
 			}
 			text := lower.For(*target.Lower, tool)

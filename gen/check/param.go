@@ -24,7 +24,7 @@ func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param 
 	for i := range list {
 		diagsBefore := len(c.diags)
 		p := c.param(&list[i], owner, depth)
-		badDefault := list[i].Default.Set && p.Default == nil
+		badDefault := list[i].Default.Set && p.Default == nil // param returns no default that is wrong
 		if depth == 0 && (badDefault || !c.sound(&list[i], diagsBefore)) {
 			c.unsound[p.Name] = true
 		}

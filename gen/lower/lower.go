@@ -194,7 +194,7 @@ func (l *lowering) reportOmitted(p *ir.Param, path string) {
 	if p.OneOrMany {
 		l.report(path, "one_or_many left out: only an array is offered")
 	}
-	if p.Key == "" {
+	if p.Key == "" { // p has no variants
 		return
 	}
 	l.report(path, "variants left out: the members of all are offered together")
@@ -219,7 +219,7 @@ func (t *Text) Merged(p *ir.Param) []Line {
 	for i := range p.Members {
 		merged = append(merged, Line{p.Members[i], t.Of(&p.Members[i])})
 	}
-	if p.Key == "" {
+	if p.Key == "" { // p has no variants
 		return merged
 	}
 	key := ir.Param{Name: p.Key, Kind: ir.String, Required: true}

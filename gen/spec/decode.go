@@ -219,7 +219,7 @@ func (l *loader) decodeConstraint(place Place, key *Key, value any) Field[any] {
 		return anyField(scalar[string](l, place, key.Name, "a string", value))
 	case IntegerKey:
 		f := anyField(scalar[int64](l, place, key.Name, "an integer", value))
-		n, _ := f.Value.(int64)
+		n, _ := f.Value.(int64) // 0 if value is no integer; then f is not set
 		f.Value = float64(n)
 		return f
 	}

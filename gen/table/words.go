@@ -39,7 +39,7 @@ func kind(p *ir.Param) string {
 		return "one of " + strings.Join(p.Enum, ", ")
 	case p.Kind == ir.Boolean:
 		return "true or false"
-	case p.Key != "":
+	case p.Key != "": // p has variants, and Key is the member that selects one
 		var values []string
 		for i := range p.Variants {
 			values = append(values, p.Variants[i].Value)

@@ -27,7 +27,7 @@ func literal(head string, value any) code {
 	return lines
 }
 
-// literalOf returns the Go expression of a value, with its type if typed is set.
+// literalOf returns the Go expression of a value. typed is false for an item of a list, whose type the list has.
 func literalOf(v reflect.Value, typed bool) string {
 	switch v.Kind() {
 	case reflect.String:

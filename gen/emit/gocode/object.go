@@ -32,7 +32,7 @@ func objectsOf(p *ir.Param, path, where string) []object {
 	switch {
 	case p.Items != nil:
 		return objectsOf(p.Items, path+"[]", where)
-	case p.Key != "":
+	case p.Key != "": // p has variants, and Key is the member that selects one
 		list := []object{{name: p.TypeName, about: about + ". Exactly one field is set: the one that " + p.Key + " names", variants: p}}
 		for _, v := range p.Variants {
 			ofVariant := about + " if " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary))

@@ -107,7 +107,7 @@ func value(text *lower.Text, p *ir.Param) jsontext.Object {
 	}
 	schema := jsontext.New("type", p.Kind)
 	switch {
-	case p.Key != "":
+	case p.Key != "": // p has variants, and Key is the member that selects one
 		for i := range p.Variants {
 			alternatives = append(alternatives, variant(text, p, &p.Variants[i]))
 		}

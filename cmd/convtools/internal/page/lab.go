@@ -136,7 +136,7 @@ func (l *lab) watchConsole() error {
 			if err != nil {
 				return
 			}
-			if m.Source != "network" && (m.IsException() || m.Type == "error" || m.Source == "security") {
+			if m.Source != "network" && (m.IsException() || m.Type == "error" || m.Source == "security") { // an answer such as 404 is of the network
 				l.mu.Lock()
 				l.errors = append(l.errors, m.Text)
 				l.mu.Unlock()
