@@ -230,6 +230,7 @@ func printers() map[string]func(io.Writer, diag.List, func(string) []byte) error
 	}
 }
 
+// generate writes the generated files of a project or, with -check, compares them with the files that are there.
 func generate(args []string, stdout, stderr io.Writer) error {
 	flags, dir := flagsOf("generate")
 	o := options{wait: time.Minute}

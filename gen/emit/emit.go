@@ -19,13 +19,11 @@ type Target struct {
 	Lower *lower.Target
 	// List is the single file of a target that has one, relative to the output folder. Such a file cannot state that
 	// it was generated.
-	List string
+	List    string
+	Package string // the Go package that the target generates, if any
 	// Define returns the target's definition of one tool; nil if the target has no definitions.
 	Define func(*ir.Contract, *ir.Tool, Schemas) []byte
-	// Package is the Go package that the target generates, if any.
-	Package string
-	// Emit returns the files of the target for all tools.
-	Emit func(*ir.Contract, Schemas) ([]File, error)
+	Emit   func(*ir.Contract, Schemas) ([]File, error) // returns the files of the target for all tools
 }
 
 // Schemas returns the JSON Schema of the arguments of a tool.

@@ -141,8 +141,7 @@ type Result struct {
 	// nullable and absent. Other fields are omitted when absent. Fields have no defaults, repairs or constraints.
 	Fields []Param
 	Codes  []string // the tool's own error codes; the codes that all tools share are not listed
-	// Plain is true if a success has only the fields and no ok.
-	Plain bool
+	Plain  bool     // a success has only the fields and no ok
 }
 
 // Handler says what turns the output of a tool's command into its answer.
@@ -187,11 +186,9 @@ type Param struct {
 	Required bool
 	// Nullable values may be null. For an optional parameter, null differs from absent: null wins over the default.
 	Nullable bool
-	// Default is nil, bool, int64, float64, string, []string or, for an array of other items, []any.
-	Default any
+	Default  any // nil, bool, int64, float64, string, []string or, for an array of other items, []any
 	Constraints
-	// Items describes the items of an array; nil means strings.
-	Items *Param
+	Items *Param // describes the items of an array; nil means strings
 	// OneOrMany is true if callers may pass one string instead of an array of strings. The handler always gets a list.
 	OneOrMany bool
 	Repairs   []contract.Repair // in the order they are tried
@@ -199,10 +196,8 @@ type Param struct {
 	// not constraints. If Clamp is nil, the repair uses the maximum.
 	Clamp *[2]int64
 
-	// TypeName is the Go type of an object.
-	TypeName string
-	// Members are the members of an object, in the order of the spec.
-	Members []Param
+	TypeName string  // the Go type of an object
+	Members  []Param // of an object, in the order of the spec
 	// Key is the member whose value selects the variant of an object. It is empty if the object has one form, which
 	// is in Members.
 	Key      string
@@ -387,11 +382,10 @@ type Attribute struct {
 
 // Child is one child of an element.
 type Child struct {
-	Element string
-	GoName  string // field name: "Conversations"
-	Many    bool
-	// Optional children are omitted when empty.
-	Optional bool
+	Element  string
+	GoName   string // field name: "Conversations"
+	Many     bool
+	Optional bool   // omitted when empty
 	From     string // if Many: "records" takes them from the command's records
 }
 

@@ -162,6 +162,7 @@ func joinRenamed(tools []pair) []pair {
 	return out
 }
 
+// tool adds the changes of a tool. p.before is nil if the tool was added, and p.after is nil if it was removed.
 func (c *comparison) tool(p pair) {
 	if c.addedOrRemoved(p, "tool-added", "tool-removed") {
 		return

@@ -8,6 +8,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
+// element adds the changes of an element of an envelope, and of its attributes and children.
 func (c *comparison) element(p pair) {
 	if c.addedOrRemoved(p, "element-added", "element-removed") {
 		return
@@ -36,6 +37,7 @@ func (c *comparison) order(before, after *node, key, rule string) {
 	}
 }
 
+// attribute adds the changes of an attribute of an element.
 func (c *comparison) attribute(p pair) {
 	if c.addedOrRemoved(p, "attribute-added", "attribute-removed") {
 		return
@@ -89,6 +91,7 @@ func (c *comparison) fields(before, after *node) {
 	c.order(before, after, "fields", "field-order-changed")
 }
 
+// child adds the changes of how often a child occurs in its element: once, optional (at most once) or many.
 func (c *comparison) child(p pair) {
 	if c.addedOrRemoved(p, "child-added", "child-removed") {
 		return

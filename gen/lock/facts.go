@@ -82,6 +82,7 @@ func factsOf(c *ir.Contract) facts {
 	return f
 }
 
+// tool adds the facts of a tool, and of the items in it.
 func (f facts) tool(t *ir.Tool) {
 	f.set("effect", string(t.Effect))
 	for _, a := range t.Aliases {
@@ -149,6 +150,7 @@ func fieldType(p *ir.Param) string {
 	return "array of " + item
 }
 
+// rules adds the rules between parameters as lists of names, under the key of their kind.
 func (f facts) rules(rules []ir.Rule) {
 	addList := func(key string, names []string) {
 		if len(names) > 0 {

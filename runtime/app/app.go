@@ -120,6 +120,7 @@ func (p Program) identify(host *toolset.Host) {
 	host.DirUsage, host.ConversationUsage = p.DirUsage, p.ConversationUsage
 }
 
+// commandLine returns the command line of the program, with the commands that every such program has.
 func (p Program) commandLine(host *toolset.Host, registry *toolset.Registry) *program.CommandLine {
 	return &program.CommandLine{
 		Host: host, Registry: registry,

@@ -13,8 +13,7 @@ func Become(path string, args []string, dir string) error {
 	child := exec.Command(path, args...)
 	child.Dir, child.Stdin, child.Stdout, child.Stderr = dir, os.Stdin, os.Stdout, os.Stderr
 	err := child.Run()
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
+	if _, hasExitCode := errors.AsType[*exec.ExitError](err); err != nil && !hasExitCode {
 		return err
 	}
 	os.Exit(child.ProcessState.ExitCode())

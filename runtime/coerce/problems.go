@@ -152,7 +152,7 @@ func (c *checker) checkValue(p *contract.Parameter, value any, path string) {
 	c.add(contract.Type(path, p.Wants, value, fix(p)))
 }
 
-// number returns a value as a number; false if the parameter takes none, or the value is no number of its type.
+// number returns value as a number, or false if p takes no numbers or value does not have the type of p.
 func number(p *contract.Parameter, value any) (float64, bool) {
 	switch p.Type {
 	case "integer":

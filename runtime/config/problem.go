@@ -128,8 +128,8 @@ func (f *File) addUnknownKey(key place, known []string) {
 	f.config.Add(Problem{problem, tables})
 }
 
-// probableTables returns the tables that an unknown key was probably meant for, which it disables: the table that the
-// key is in or, for a key outside of all tables, the table with a similar name. hint is advice about the key.
+// probableTables returns the tables that an unknown key disables: the table that the key is in or, for a key outside of
+// all tables, the table whose name the author probably meant. hint is advice about the key.
 func probableTables(key place, known []string) (tables []string, hint string) {
 	name := key[len(key)-1].(string)
 	meant := near.Name(name, known)

@@ -27,9 +27,9 @@ func (e *OutsideError) Hint() string {
 	return "to allow it, add the directory that it leads to to directories in [trust] of " + e.UserFile
 }
 
-// OpenDir opens the directory at path in the project at root; path is relative to root, with slashes. A link may lead to
-// a directory in root, or in a directory that the user trusts; any other link is an [*OutsideError], also if it is made
-// while OpenDir runs. The user's configuration, which getenv finds, is read only for a path that leads out of root.
+// OpenDir opens the directory of a project at path, which is relative to root, with slashes. It follows links, also
+// those that are made meanwhile, only to directories in root and in directories that the user trusts. Any other path is
+// an [*OutsideError]. The user's configuration, which getenv finds, is read only if path leads out of root.
 func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	target, err := filepath.EvalSymlinks(filepath.Join(root, filepath.FromSlash(path)))
 	if err != nil {

@@ -71,7 +71,7 @@ const makeTable = "remove it, or make it one that holds keys and values"
 // errChecked is the error for an edit that would change another entry: a defect of this package. Nothing was written.
 var errChecked = errors.New("the edit would have changed something else in the file")
 
-// Get returns the decoded table at path, and whether it exists. The error for another value is a *ConflictError.
+// Get returns the decoded table at path, and whether it exists. A value that is no table is a *ConflictError.
 func Get(format Format, src []byte, path []string) (entry map[string]any, ok bool, err error) {
 	doc, err := decode(format, src)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 // maxDepth is the greatest depth of a document with comments: its parser recurses without a bound.
 const maxDepth = 10_000
 
-// decodeJSON is [decode] for JSON and JSONC. A number is a json.Number.
+// decodeJSON returns the decoded document, with numbers as json.Number. The error is a *SyntaxError or a
+// *ConflictError.
 func decodeJSON(format Format, src []byte) (map[string]any, error) {
 	// Programs disagree about the meaning of bytes that are not UTF-8.
 	if offset := text.Invalid(string(src)); offset >= 0 {

@@ -28,16 +28,16 @@ func statements(src []byte) ([]statement, error) {
 	}
 	var list []statement
 	for _, st := range scanned {
-		to := len(src)
+		from, to := bytes.LastIndexByte(src[:st.Start], '\n')+1, len(src) // of the lines of st
 		if i := bytes.IndexByte(src[st.End:], '\n'); i >= 0 {
 			to = st.End + i + 1
 		}
-		list = append(list, statement{st, bytes.LastIndexByte(src[:st.Start], '\n') + 1, to})
+		list = append(list, statement{st, from, to})
 	}
 	return list, nil
 }
 
-// decodeTOML is [decode] for TOML.
+// decodeTOML returns the decoded document. The error is a *SyntaxError.
 func decodeTOML(src []byte) (map[string]any, error) {
 	// The decoder recurses into brackets without a bound.
 	if position, isDeep := tomlpos.Scan(src).Deep(); isDeep {
@@ -177,7 +177,7 @@ func noHeaderError(path []string) error {
 	}
 }
 
-// emptyLineBefore returns the start of the line before offset, the start of a line, if that line is blank, else offset.
+// emptyLineBefore returns the start of the blank line that ends at offset. Without such a line it returns offset.
 func emptyLineBefore(src []byte, offset int) int {
 	if offset == 0 {
 		return offset

@@ -132,9 +132,8 @@ func (b *blaming) lastChanges(ctx context.Context, candidates []candidate) (last
 func (b *blaming) newestBringing(ctx context.Context, candidates []candidate) []Change {
 	var best *Change
 	for _, c := range candidates {
-		isFound := best != nil && !b.isLate(best) && c.newest.Before(best.Time) // the other candidates only have older changes
-		if isFound || ctx.Err() != nil {
-			break
+		if isFound := best != nil && !b.isLate(best) && c.newest.Before(best.Time); isFound || ctx.Err() != nil {
+			break // the candidates that are left only have older changes
 		}
 		for _, change := range b.readChanges(ctx, c) {
 			if b.brings(&change) && (best == nil || b.isBetter(&change, best)) {
@@ -190,8 +189,7 @@ func (b *blaming) count(text string) (n int) {
 func (b *blaming) readChanges(ctx context.Context, c candidate) (changes []Change) {
 	var numbering transcript.Numbering
 	request := ""
-	calls := toolCalls{}
-	hasFailed := map[int]bool{} // by the number of the call's event
+	calls, hasFailed := toolCalls{}, map[int]bool{} // hasFailed is by the number of the call's event
 	_, _ = c.Read(ctx, func(e *transcript.Event) bool {
 		number := numbering.Next(e.Kind)
 		call := calls.callOf(e, number)

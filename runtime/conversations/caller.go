@@ -10,8 +10,7 @@ import (
 
 // Caller is the conversation that a call comes from, as far as it is known.
 type Caller struct {
-	// IDs are the conversation and the conversations that it is part of; empty if it is not known.
-	IDs []transcript.ID
+	IDs []transcript.ID // the conversation and the conversations that it is part of; empty if it is not known
 	// Recorded reports whether the call comes from a program that records its conversations here. If IDs is empty,
 	// an unknown one of these conversations is the caller.
 	Recorded bool

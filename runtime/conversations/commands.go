@@ -65,8 +65,7 @@ func (r *ranking) commands(ctx context.Context) error {
 	return nil
 }
 
-// collectRuns adds the runs of commands in a conversation, which are its messages with a score, to the found commands.
-// found has the commands by their essence.
+// collectRuns adds the messages with a score in a conversation, as runs of commands, to found, which is by essence.
 func (r *ranking) collectRuns(s *source, in *index.Ranked, found map[string]*command) error {
 	for i, m := range in.Messages {
 		if m.Score == 0 {
@@ -136,8 +135,7 @@ func (r *ranking) bestCommands(found map[string]*command) (best []*command) {
 	return best[:min(len(best), r.query.Limit)]
 }
 
-// essence returns a command without a change of directory before it, and without the pipes to head and tail and the
-// redirections of errors at its end.
+// essence returns a command without a `cd` before it, and without the pipes to head and tail and the "2>…" after it.
 func essence(command string) string {
 	short := strings.TrimSpace(command)
 	if dir, rest, ok := strings.Cut(short, "&&"); ok && strings.HasPrefix(dir, "cd ") && len(strings.Fields(dir)) == 2 {

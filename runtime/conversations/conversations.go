@@ -23,22 +23,17 @@ type Source interface {
 // Filter selects the conversations of a query.
 type Filter struct {
 	// IDs, if any, are the conversations: live or archived, hidden or not. A missing one is a [*NotFoundError].
-	IDs []string
-	// Exclude are conversations that are left out.
-	Exclude []string
+	IDs     []string
+	Exclude []string // conversations that are left out
 	// Kin leaves out the ancestors, sub-agents and forks of the first of Exclude too. It has no effect with IDs.
-	Kin bool
-	// Archived selects archived conversations instead of live ones.
-	Archived bool
-	// Both selects live and archived ones, with any value of Archived.
-	Both bool
-	// Hidden selects hidden ones too.
-	Hidden bool
+	Kin      bool
+	Archived bool // selects archived conversations instead of live ones
+	Both     bool // selects live and archived ones, with any value of Archived
+	Hidden   bool // selects hidden ones too
 	// Sources, if any, are kinds of stores, of [Sources]. The default is all kinds except archives, which belong to
 	// no project.
 	Sources []string
-	// Labels are labels that a conversation must have, all of them.
-	Labels []Label
+	Labels  []Label // labels that a conversation must have, all of them
 	// File, if not empty, selects conversations with a call that changes the file, as far as the indexes have the calls.
 	// File is an absolute path, a path from the root of the project, or the end of one.
 	File string
@@ -75,8 +70,7 @@ type ListQuery struct {
 	Ascending     bool // oldest, or smallest, first
 	Limit         int  // 0 for all
 	Offset        int  // the number of conversations to skip
-	// NoEvents leaves out values for which events have to be read, unless Sort or Sizes needs them.
-	NoEvents bool
+	NoEvents      bool // leaves out values for which events have to be read, unless Sort or Sizes needs them
 	// Sizes adds the numbers of turns, requests and characters of the returned conversations. It updates the indexes
 	// first, so that events are decoded once.
 	Sizes bool
@@ -94,10 +88,8 @@ type Listed struct {
 	transcript.Conversation
 	Events      int
 	LastEventAt time.Time // zero if there is no event or the last one has no time
-	// Size is nil without [ListQuery.Sizes], and if it is not known.
-	Size *Size
-	// Damage is the reason if the events could not be counted.
-	Damage *Problem
+	Size        *Size     // nil without [ListQuery.Sizes], and if it is not known
+	Damage      *Problem  // the reason if the events could not be counted
 }
 
 // Size is the size of a conversation.
@@ -146,12 +138,10 @@ type Reading struct {
 	Turns     int // of the whole conversation
 	FirstTurn int // the selected turns, or those of the selected events; 0 if there are none
 	LastTurn  int
-	Events    int // numbered events of the whole conversation
-	Requests  int // events of the user in the whole conversation
-	// Damage is set if the record ends early.
-	Damage *Problem
-	// Problems are the other problems of looking for the conversation and of reading it.
-	Problems []Problem
+	Events    int       // numbered events of the whole conversation
+	Requests  int       // events of the user in the whole conversation
+	Damage    *Problem  // set if the record ends early
+	Problems  []Problem // the other problems of looking for the conversation and of reading it
 }
 
 // Event is an event of a conversation.

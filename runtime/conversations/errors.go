@@ -27,10 +27,9 @@ var (
 
 // ExcludedError is the error for a project that the user has excluded.
 type ExcludedError struct {
-	Dir string // as given
-	By  string // the path of the file that excludes it, or the directory in the user's settings
-	// Remembered is the excluded directory if the file is gone; otherwise empty.
-	Remembered string
+	Dir        string // as given
+	By         string // the path of the file that excludes it, or the directory in the user's settings
+	Remembered string // the excluded directory if the file is gone; otherwise empty
 }
 
 func (e *ExcludedError) Error() string {

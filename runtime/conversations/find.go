@@ -50,9 +50,8 @@ func (q *query) prepare(ctx context.Context, listAll bool) error {
 // both may have the same conversation.
 func (q *query) hasIndexed(ctx context.Context, s *source) bool {
 	note, ok := s.open()
-	needsList := len(q.ids) > 0 || len(q.filter.Labels) > 0 || q.filter.File != ""
-	if needsList || !ok || note.Version == "" { // without a version the index lacks conversations
-		return false
+	if needsList := len(q.ids)+len(q.filter.Labels) > 0 || q.filter.File != ""; needsList || !ok || note.Version == "" {
+		return false // without a version the index may lack conversations
 	}
 	isCopy := func(other *source) bool { return other != s && other.Name() == s.Name() }
 	isThere := func(id transcript.ID) bool { return s.view.Lookup(string(id)) != nil }
@@ -87,12 +86,9 @@ func (q *query) selectListed(s *source) {
 
 // problem returns the problem of reading a listed conversation, now or when it was indexed; nil for none.
 func (s *source) problem(id transcript.ID) *Problem {
-	if p := s.unread[id]; p != nil {
-		return p
-	}
 	known := s.view.Lookup(string(id))
-	if known == nil {
-		return &Problem{ID: id, Kind: store.Unreadable, Err: errUnread}
+	if p := s.unread[id]; p != nil || known == nil {
+		return cmp.Or(p, &Problem{ID: id, Kind: store.Unreadable, Err: errUnread})
 	}
 	f := readFacts(known)
 	return f.problem()
@@ -185,8 +181,7 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 // addTitles adds the hits for the matching titles of a source, if the query searches titles.
 func (r *Results) addTitles(q *SearchQuery, s *source) {
 	isAnywhere := q.Scopes == 0 && !q.Errors && !q.OwnToo && !q.Commands // no part of the conversations is selected
-	isSearched := isAnywhere || q.Scopes&transcript.ScopeTitle != 0
-	if q.Pattern == nil || !isSearched {
+	if isSearched := isAnywhere || q.Scopes&transcript.ScopeTitle != 0; q.Pattern == nil || !isSearched {
 		return
 	}
 	for key, listed := range s.wanted {
@@ -197,8 +192,7 @@ func (r *Results) addTitles(q *SearchQuery, s *source) {
 	}
 }
 
-// addHit adds a hit with a number of matching lines to the results, with the first hit of a conversation also the
-// conversation. It adds the lines to the total and to the matches of the conversation.
+// addHit adds a hit to the results, with its conversation if that is new there, and counts its matching lines in both.
 func (r *Results) addHit(h Hit, lines int) {
 	if h.Conversation.Matches == 0 {
 		r.Conversations = append(r.Conversations, h.Conversation)

@@ -225,8 +225,8 @@ func (l *Library) isUseless(dir string) bool {
 	}
 	note, ok := noteOf(view)
 	places := filepath.SplitList(note.Place) // a place can be a list of paths
-	isOff := slices.Contains(l.settings.Off, note.Store)
-	if isOff || l.project != nil && slices.ContainsFunc(places, l.project.Excludes) {
+	isExcluded := l.project != nil && slices.ContainsFunc(places, l.project.Excludes)
+	if isExcluded || slices.Contains(l.settings.Off, note.Store) {
 		return true
 	}
 	isThere := func(path string) bool {

@@ -17,21 +17,17 @@ import (
 
 // Inventory describes the conversations on this machine.
 type Inventory struct {
-	// Project is the directory of the project.
-	Project string
-	// Excluded is the path of the file or the setting that excludes the project; empty for none.
-	Excluded string
+	Project  string // the directory of the project
+	Excluded string // the path of the file or the setting that excludes the project; empty for none
 	// Exclude are the directories and patterns that the user's settings exclude. Missing are those that do not exist; of a
 	// pattern its first directory counts.
 	Exclude, Missing []string
-	// Remembered are the directories that a file excludes or has excluded.
-	Remembered []project.Exclusion
+	Remembered       []project.Exclusion // the directories that a file excludes or has excluded
 	// Unremembered is the error of remembering exclusions: some directories stay excluded only as long as their file
 	// exists.
 	Unremembered error
-	// Warnings are sentences about settings that nothing reads.
-	Warnings []string
-	Stores   []StoreReport
+	Warnings     []string // sentences about settings that nothing reads
+	Stores       []StoreReport
 	// Remote are the programs in use here, for people, whose sessions are on a server: nothing can read them.
 	Remote []string
 }
@@ -73,9 +69,8 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	}
 	all, here := set.project(&o, true), set.project(&o, false)
 	workspace, noWorkspace := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
-	isHere := func(c *store.Conversation) bool {
-		isJP := c.Source == ""
-		return here.Has(c.Dir) || isJP && noWorkspace == nil && c.Dir == workspace.Root()
+	isHere := func(c *store.Conversation) bool { // a conversation without a source is of JP
+		return here.Has(c.Dir) || c.Source == "" && noWorkspace == nil && c.Dir == workspace.Root()
 	}
 	inventory := Inventory{Project: here.Roots()[0], Excluded: here.Excluded().By, Exclude: set.Exclude, Missing: set.missing(), Warnings: set.warnings}
 	for _, k := range kinds() {

@@ -68,8 +68,7 @@ func (o Options) Keep(ctx context.Context, source string, dry bool, progress fun
 	return kept, ctx.Err()
 }
 
-// copy copies a conversation with a writer, unless it is forgotten. It counts the conversation by the outcome, or adds
-// the problem of copying it.
+// copy copies a conversation with a writer, unless it is forgotten, and counts the outcome or adds the problem.
 func (k *Kept) copy(ctx context.Context, w *copies.Writer, c *store.Conversation, isForgotten bool) {
 	if isForgotten {
 		k.Forgotten++
@@ -108,8 +107,7 @@ func (l *Library) Forget(ctx context.Context, o Options, ids ...transcript.ID) e
 		return err
 	}
 	for _, id := range ids {
-		const dry = true // the directory need not exist
-		if w, err := copies.Create(o.env(), SourceOf(id), dry); err != nil {
+		if w, err := copies.Create(o.env(), SourceOf(id), true); err != nil { // true: no directory is made for copies
 			return err
 		} else if _, err := w.Remove(id); err != nil {
 			return err

@@ -120,16 +120,14 @@ func (e *entry) fill(ctx context.Context, sizes bool) {
 	}
 }
 
-// indexedFacts returns the facts about a conversation in the index; nil if the conversation has changed since it was
-// indexed, or was not read to its end.
+// indexedFacts returns the facts in the index about a conversation; nil if they are outdated or not of all its events.
 func (s *source) indexedFacts(ctx context.Context, c *store.Conversation) *facts {
 	if s.view == nil {
 		return nil
 	}
 	entry := s.view.Lookup(string(c.ID))
 	version, err := c.Version(ctx)
-	isCurrent := entry != nil && err == nil && entry.Version == indexVersion(version, c)
-	if !isCurrent {
+	if isCurrent := entry != nil && err == nil && entry.Version == indexVersion(version, c); !isCurrent {
 		return nil
 	}
 	if f := readFacts(entry); f.Read {
@@ -150,8 +148,7 @@ func countEvents(ctx context.Context, c *store.Conversation, sizes bool) (*facts
 		}
 	}
 	totals, err := c.Read(ctx, measure)
-	_, isDamage := errors.AsType[*store.DamageError](err)
-	if err != nil && !isDamage {
+	if _, isDamage := errors.AsType[*store.DamageError](err); !isDamage && err != nil {
 		return nil, err
 	}
 	f := facts{Conversation: c.Conversation}
@@ -214,8 +211,7 @@ func (s Sort) time(l *Listed) time.Time {
 	return l.CreatedAt
 }
 
-// compare compares a and b as [cmp.Compare] does, by the value of the order. A missing value comes last in both
-// directions.
+// compare compares a and b by the value of the order, as [cmp.Compare]. A missing value comes last in both directions.
 func (s Sort) compare(a, b *Listed, ascending bool) int {
 	var order int
 	var missingA, missingB bool // a or b has no value

@@ -36,12 +36,10 @@ func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (markedK
 func isOfTool(kind uint8) bool          { return toolKinds>>(kind&^copiedKind)&1 != 0 }
 func isFailed(kind uint8) bool          { return failedKinds>>(kind&^copiedKind)&1 != 0 }
 
-// messageKind returns the kind that the message of an event has in an index. command is the shell command that the event
-// runs; empty for none.
+// messageKind returns the kind of an event's message in an index. command is the command that it runs; empty for none.
 func messageKind(e *transcript.Event, command string) uint8 {
 	kind := uint8(e.Kind)
-	isFailure := e.Kind == transcript.KindToolResult && e.Failed
-	if isFailure || command != "" {
+	if isFailure := e.Kind == transcript.KindToolResult && e.Failed; isFailure || command != "" {
 		kind += markedKind
 	}
 	if e.Copied {
@@ -59,12 +57,9 @@ type indexExtra struct {
 	// unnumbered is the number of events before the message that have no number. With it [Hit.Index] is the same for a
 	// store and a copy of it.
 	unnumbered int
-	// call is the number of the event whose call has this result; 0 if it is not known.
-	call int
-	// files are the files that a call changes, as recorded, each on a line.
-	files string
-	// command is the beginning of the command that a call runs.
-	command string
+	call       int    // the number of the event whose call has this result; 0 if it is not known
+	files      string // the files that a call changes, as recorded, each on a line
+	command    string // the beginning of the command that a call runs
 }
 
 // fields returns pointers for [filecache.AppendFields]. secret is the first: [hasSecret] reads it alone.
@@ -84,11 +79,8 @@ func parseExtra(b []byte, kind transcript.Kind) (e indexExtra) {
 	return e
 }
 
-// maxToolName is the number of characters of the name of a tool that are read.
-const maxToolName = 200
-
-// maxCommand is the number of characters of a command that an index keeps.
-const maxCommand = 1000
+// maxToolName and maxCommand are the numbers of characters of the name of a tool and of a command that an index keeps.
+const maxToolName, maxCommand = 200, 1000
 
 // toolCall is a call of a tool, with the number of the call's event.
 type toolCall struct {
@@ -125,8 +117,7 @@ func (c toolCalls) callOf(e *transcript.Event, number int) (call toolCall) {
 	return call
 }
 
-// extra returns the data that an index keeps with the message of an event. number is the number of the event. extra must
-// be called with all events of a conversation in order.
+// extra returns the data that an index keeps with the message of an event. Like callOf, it needs all events in order.
 func (c toolCalls) extra(e *transcript.Event, number int) indexExtra {
 	call := c.callOf(e, number)
 	x := indexExtra{tool: call.tool, turn: e.Turn, unnumbered: e.Index + 1 - number}

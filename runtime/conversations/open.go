@@ -22,29 +22,24 @@ import (
 
 // Options configures a [Library]. [New] reads only Now, Once, Indexes, Progress and HideSecrets.
 type Options struct {
-	// Dir is a directory in the project, or the id of a JP workspace. Empty is the working directory.
-	Dir string
-	// AllProjects opens the conversations of all projects on this machine instead of Dir's.
-	AllProjects bool
-	// Sources are the kinds of stores to open, as in [Filter.Sources]; empty is all.
-	Sources []string
+	Dir         string   // a directory in the project, or the id of a JP workspace. Empty is the working directory
+	AllProjects bool     // opens the conversations of all projects on this machine instead of Dir's
+	Sources     []string // the kinds of stores to open, as in [Filter.Sources]; empty is all
 	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
 	// Now is the clock for ages; nil means time.Now.
 	Now func() time.Time
 	// Once lists each store once for several queries of one call. Later conversations are not listed. The library has
 	// to be closed.
-	Once bool
-	// Indexes are the indexes of the stores; nil for none.
-	Indexes *Indexes
+	Once    bool
+	Indexes *Indexes // the indexes of the stores; nil for none
 	// Progress, if not nil, is called while an index is updated, with the number of conversations of a store that are
 	// done and of all. At the end, also after an error, they are equal.
 	Progress func(s store.Store, done, all int)
 	// HideSecrets replaces secrets in all texts and titles, and looks for nothing in them, unless the user's settings show
 	// them. It is for models, and for what leaves the machine.
-	HideSecrets bool
-	// ProjectDatabases is that of [store.Options].
-	ProjectDatabases bool
+	HideSecrets      bool
+	ProjectDatabases bool // that of [store.Options]
 	// Store, if not nil, is read instead of all others, for Dir's project. Its conversations may be of any kind.
 	Store store.Store
 }

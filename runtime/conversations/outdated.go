@@ -43,8 +43,7 @@ func (q *query) fromIndex(s *source, scope store.Scope, listed []store.Conversat
 		f := readFacts(c)
 		isListed := slices.ContainsFunc(listed, func(l store.Conversation) bool { return l.ID == f.ID })
 		isHere := !q.isPart(s.Name()) || q.project.Has(f.Dir)
-		isInScope := isHere && scope.Has(f.ID, f.Archived)
-		if isListed || !isInScope || !f.Read {
+		if isInScope := isHere && scope.Has(f.ID, f.Archived); !isInScope || isListed || !f.Read {
 			continue
 		}
 		problem := Problem{Source: s.Name(), ID: f.ID, Err: err} // shown for a conversation that is named by its id

@@ -61,8 +61,7 @@ func (q *query) closeLists() {
 }
 
 // parseIDs returns the ids in texts, each once. The error is a [*BadIDError] for the first text that is no id.
-func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
-	var ids []transcript.ID
+func (l *Library) parseIDs(texts []string) (ids []transcript.ID, _ error) {
 	for _, text := range texts {
 		id, err := l.parseID(text)
 		if err != nil {
@@ -120,13 +119,11 @@ func (q *query) selectConversations(ctx context.Context) error {
 
 // listStores sets the lists of the stores, except of those whose index is enough, to the conversations with the ids of
 // the filter; without ids, to the live or archived ones. If two stores have the same conversation, as a home and a copy
-// of the home do, it is only in the list of the first store.
-//
-// A store that cannot be listed is a problem; if it is the only store, the error is an [*UnavailableError]. Other errors
+// of the home do, it is only in the list of the first store. A store that cannot be listed is a problem; if it is the only
+// store, the error is an [*UnavailableError]. Other errors
 // are that of the context, a [*NotFoundError] for ids that no store has, and the error of Nothing if nothing is listed.
 func (q *query) listStores(ctx context.Context) error {
-	problems := q.switchedOff()
-	seen := map[transcript.ID]bool{} // in the list of a store
+	problems, seen := q.switchedOff(), map[transcript.ID]bool{} // seen are the conversations in the list of a store
 	isSeen := func(id transcript.ID) bool { return seen[id] }
 	isNamed, isEmpty := len(q.ids) > 0, true // ids are given; no store has conversations so far
 	for _, s := range q.sources {
@@ -273,9 +270,8 @@ func hasLabels(labels map[string]string, wanted []Label) bool {
 	})
 }
 
-// relatives returns the ids of the ancestors and the listed descendants of conversations, without ids itself, which has
-// the ids of these conversations. The parent of a fork is the conversation that it was forked from, and the parent of a
-// sub-agent's conversation is the one that began the sub-agent.
+// relatives returns the ancestors and listed descendants of the conversations with some ids, except these themselves. A
+// fork has the conversation that it was forked from as its parent, a sub-agent's the conversation that began it.
 func relatives(list []store.Conversation, ids []transcript.ID) map[transcript.ID]bool {
 	found, parents := map[transcript.ID]bool{}, map[transcript.ID]transcript.ID{}
 	for i := range list {
@@ -352,14 +348,13 @@ func (l *lists) all(ctx context.Context, s *source) (*store.Listing, error) {
 	return l.listing(ctx, s, everything)
 }
 
-// listing returns a listing that has the conversations of a scope, and may have more. It takes a listing that it has, or
-// lists the store.
+// listing returns a known or new listing of a store that has the conversations of a scope, and may have more.
 func (l *lists) listing(ctx context.Context, s *source, scope store.Scope) (*store.Listing, error) {
 	key, isNamed := listed{s.Store, scope.Set}, len(scope.IDs) > 0
 	all := l.whole[listed{s.Store, everything.Set}]
 	// In JP and with a command line, a conversation can be both live and archived: a list of everything has it as a live one.
-	canBeBoth := kindNamed(s.Name()).open == nil
-	if all != nil && len(all.Problems) == 0 && (scope.Set == store.Live || !canBeBoth) {
+	hasSet := scope.Set == store.Live || kindNamed(s.Name()).open != nil // a list of everything tells who is in the set
+	if hasSet && all != nil && len(all.Problems) == 0 {
 		key.set = everything.Set
 	}
 	if known := l.whole[key]; known != nil && !isNamed {

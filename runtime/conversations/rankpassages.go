@@ -35,9 +35,8 @@ func (r *Results) Passages(text string, most, total int) (spans []excerpt.Span) 
 	return spans
 }
 
-// passages adds the best passages in the found conversations to the results. It first reads the messages with the best
-// own scores, because reading can raise these. Then it gives neighbours shares of the own scores, and reads the messages
-// with the best scores after that.
+// passages adds the best passages in the found conversations to the results. It reads the messages with the best own
+// scores, because reading can raise these, then spreads the scores and reads the messages with the best scores.
 func (r *ranking) passages(ctx context.Context, found []*ranked) error {
 	var scored, candidates []*rankedMessage
 	for _, c := range found {
@@ -90,9 +89,8 @@ func (c *ranked) sum() float64 {
 }
 
 // spreadScores sets the score of each message to its own score plus shares of other own scores: those of the messages
-// beside it, that of its request if it is the answer, and that of the best message. Here a tool's result counts as much
-// as a statement. The score of other messages that are no outcome is lowered. A message without a score from itself or
-// its neighbours keeps 0.
+// beside it, that of its request if it is the answer, and that of the best message. A tool's result counts as much as a
+// statement here; the score of other messages that are no outcome is lowered.
 func (c *ranked) spreadScores() {
 	best := 0.0
 	var said []*rankedMessage
@@ -210,8 +208,7 @@ func (r *ranking) keepDistinct(candidates []*rankedMessage) (kept []*rankedMessa
 	return kept
 }
 
-// addResults adds the found conversations, which are sorted, to the results, and the hits of the kept messages, which it
-// sorts by their scores. It also sets the totals.
+// addResults adds the found conversations, as they are sorted, and the hits of the kept messages, the best first.
 func (r *ranking) addResults(found []*ranked, kept []*rankedMessage) (err error) {
 	result, places := r.result, map[*ranked]int{}
 	for i, c := range found {

@@ -12,11 +12,9 @@ import (
 	"github.com/convtools/convtools/runtime/index/terms"
 )
 
-// maxPhrases is the number of different phrases of a question that an event must have. Later quotes are read as words.
-const maxPhrases = 8
-
-// maxRankWords is the number of different terms of a question that are looked for.
-const maxRankWords = 64
+// maxPhrases is the number of different phrases of a question that an event must have: later quotes are read as words.
+// maxRankWords is the number of different terms that are looked for.
+const maxPhrases, maxRankWords = 8, 64
 
 // newRanking begins a ranking: it finds the phrases in quotation marks and the words of the question. It leaves out
 // function words, such as "the", unless the question has no other words. There may be no words at all.

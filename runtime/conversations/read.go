@@ -66,8 +66,7 @@ func (q *query) latest() (latest *store.Conversation) {
 			if used.IsZero() {
 				used = c.LastAt // only JP records activations
 			}
-			isLatest := latest == nil || !used.Before(latestUse)
-			if isLatest && (!c.Hidden || len(q.ids) > 0) {
+			if isLatest := latest == nil || !used.Before(latestUse); isLatest && (!c.Hidden || len(q.ids) > 0) {
 				latest, latestUse = c, used
 			}
 		}

@@ -23,9 +23,8 @@ type IndexReport struct {
 	index.Info
 }
 
-// RefreshIndexes updates the indexes of all stores, removes unused indexes, and returns a report for each store. It does
-// nothing if the indexes are in memory. The error is that of the context, or of removing indexes; the error of updating
-// an index is in its report.
+// RefreshIndexes updates the indexes of all stores, unless they are in memory, and removes unused ones. A report has the
+// error of updating its index; the error returned is that of the context, or of removing.
 func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, err error) {
 	if l.indexes.dir == "" {
 		return nil, nil
@@ -165,8 +164,7 @@ func (l *Library) isPart(store string) bool {
 	return l.partial && store != jp.Name && IsProgram(store)
 }
 
-// setVersions sets the versions of the listed conversations. It adds conversations without a version, which cannot be
-// read, to the unread ones.
+// setVersions sets the versions of the listed conversations. A conversation without a version is added to the unread.
 func (u *update) setVersions(ctx context.Context) {
 	u.versions = make([]string, len(u.list))
 	for i := range u.list {
@@ -179,18 +177,15 @@ func (u *update) setVersions(ctx context.Context) {
 	}
 }
 
-// isCurrent reports whether the index has all listed conversations as they are now. If the library has the whole store,
-// it also reports whether the exclusions are those of the index, and the index has no more conversations than the list.
-// An incomplete list may have fewer.
+// isCurrent reports whether the index has all listed conversations as they are now and, if the library has the whole
+// store, no others unless the list is incomplete, and the same exclusions.
 func (u *update) isCurrent(exclusions string) bool {
 	if u.view == nil {
 		return false
 	}
-	if isWhole := !u.isPart(u.Name()); isWhole {
-		hasGone := u.isComplete && u.Conversations != len(u.list)
-		if hasGone || exclusions != u.before.Exclusions {
-			return false
-		}
+	hasOthers := u.isComplete && u.Conversations != len(u.list)
+	if isWhole := !u.isPart(u.Name()); isWhole && (hasOthers || exclusions != u.before.Exclusions) {
+		return false
 	}
 	for i := range u.list {
 		c := u.view.Lookup(string(u.list[i].ID))
@@ -201,9 +196,8 @@ func (u *update) isCurrent(exclusions string) bool {
 	return true
 }
 
-// removeGone removes the conversations that are not in the list from the index: the store no longer has them, or the
-// user excludes them now. If the list is incomplete and the exclusions are as before, it removes none. It sets the
-// exclusions in the note.
+// removeGone removes conversations that are not in the list from the index, unless the list is incomplete and the
+// exclusions are as before. It sets the exclusions in the note.
 func (u *update) removeGone(exclusions string) {
 	isNew := exclusions != u.before.Exclusions
 	u.note.Exclusions = exclusions
@@ -228,9 +222,8 @@ func (u *update) removeGone(exclusions string) {
 // commitEvery is the number of bytes of text that are read before they are committed.
 const commitEvery = 256 << 20
 
-// putChanged adds the changed conversations of the list to the index, and commits from time to time. It reports whether
-// the index then has all listed conversations, all were read without a problem, and none is hidden. The error is that of
-// the index or the context.
+// putChanged adds the changed conversations of the list to the index. It reports whether all listed conversations then
+// are in the index, were read without a problem, and are not hidden. The error is that of the index or the context.
 func (u *update) putChanged(ctx context.Context) (isAll bool, err error) {
 	progress := func(done int) {
 		if u.progress != nil {
@@ -312,8 +305,7 @@ func (u *update) commit(ctx context.Context) error {
 }
 
 // limitMemory bounds the memory of this process while an index is made, as far as the garbage collector can, and
-// returns a function that ends the bound. Without the bound there would be as much garbage as live data. A bound that is
-// as low already stays.
+// returns a function that ends the bound. Without the bound there would be as much garbage as live data.
 func limitMemory() (end func()) {
 	const most = 200 << 20
 	before := debug.SetMemoryLimit(-1) // a negative limit changes nothing

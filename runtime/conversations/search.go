@@ -19,8 +19,7 @@ type SearchQuery struct {
 	// Filter selects the conversations. Archived has an effect only with ByConversation: other orders search live and
 	// archived ones.
 	Filter
-	// Pattern is a literal text or a regular expression; nil matches every event.
-	Pattern *excerpt.Pattern
+	Pattern *excerpt.Pattern // a literal text or a regular expression; nil matches every event
 	// Question is the question in the user's words, in place of a pattern, with Relevance. Text in double quotes must
 	// be in an event as it stands, in any case.
 	Question string
@@ -33,8 +32,7 @@ type SearchQuery struct {
 	// Since and Until, if not zero, bound the times of events, inclusively. With either, events without a time are left
 	// out.
 	Since, Until time.Time
-	// Events, if not zero, selects numbered events; only with Relevance.
-	Events EventRange
+	Events       EventRange // if not zero, selects numbered events; only with Relevance
 	// Own reports whether a recorded name is that of a tool of ours; nil if none is. With OwnToo the calls and results of
 	// our tools are searched in any scope. Otherwise those in Scopes that match are only counted.
 	Own    func(tool string) bool
@@ -65,8 +63,7 @@ const (
 // Results is the result of a [SearchQuery].
 type Results struct {
 	Hits []Hit
-	// More reports whether more events match after the last one, with Newest.
-	More bool
+	More bool // whether more events match after the last one, with Newest
 	// Total counts matching lines with ByConversation, events with Newest, the hits with Relevance, and with Commands
 	// alone all commands that were found. With AtLeast there may be more. Own, which is not in it, counts the matches in
 	// calls and results of our tools that were left out, as far as they were counted.
@@ -76,8 +73,7 @@ type Results struct {
 	// neither with Newest. With Relevance there are also others with a high rank, the best first.
 	Conversations []*Matched
 	Searched      int
-	// Words are the words of the question without function words.
-	Words []Word
+	Words         []Word // the words of the question without function words
 	Omitted
 
 	query   *query // nil if nothing is searched
@@ -118,11 +114,10 @@ type Hit struct {
 // Passage is the best part of an event for a question.
 type Passage struct {
 	excerpt.Excerpt
-	Wide   excerpt.Excerpt // the same passage with more around it
-	Score  float64
-	Answer int // for a request, the number of its answer's event; 0 for none
-	// Outcome is set for a request, and for a statement that no work of the assistant follows.
-	Outcome bool
+	Wide    excerpt.Excerpt // the same passage with more around it
+	Score   float64
+	Answer  int             // for a request, the number of its answer's event; 0 for none
+	Outcome bool            // set for a request, and for a statement that no work of the assistant follows
 	Also    []transcript.ID // other conversations with the same passage
 	// Runs counts the runs of a command, and Failures those that failed, with [SearchQuery.Commands] alone.
 	Runs, Failures int
@@ -204,8 +199,7 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 	r = &Results{}
 	var question *ranking // if the order is relevance
 	if q.Order == Relevance {
-		question = l.newRanking(q, r)
-		if len(question.words) == 0 {
+		if question = l.newRanking(q, r); len(question.words) == 0 {
 			return r, ctx.Err()
 		}
 	}

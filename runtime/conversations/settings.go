@@ -33,16 +33,14 @@ type settings struct {
 	language    terms.Language // of words; empty if none is set
 	warnings    []string       // sentences about settings that nothing reads and that restrict nothing
 	memory      *project.Memory
-	// forgotten are the conversations that the user has forgotten.
-	forgotten copies.Forgotten
+	forgotten   copies.Forgotten // the conversations that the user has forgotten
 	// exclusions is a text that changes with the exclusions; empty if there are none. It is of the time when the settings
 	// were read: exclusions that are found later are not in it.
 	exclusions string
 }
 
-// readSettings reads the user's settings. If it returns an error, no conversations may be read, because the user may
-// have excluded them. The error is a [*config.Error], that of reading which conversations are forgotten, or a
-// [*project.MemoryError].
+// readSettings reads the user's settings. After an error no conversations may be read: the user may have excluded them.
+// The error is a [*config.Error], that of reading which conversations are forgotten, or a [*project.MemoryError].
 func readSettings(o *Options) (*settings, error) {
 	c := config.Read(directory(o), o.env())
 	s := &settings{Stores: c.Stores, file: c.UserFile, language: terms.Language(c.Recall.Language)}
@@ -63,11 +61,10 @@ func readSettings(o *Options) (*settings, error) {
 	if s.forgotten, err = copies.ReadForgotten(o.env()); err != nil {
 		return nil, fmt.Errorf("reading which conversations are forgotten: %w", err)
 	}
-	if s.memory, err = openMemory(o); err != nil {
-		return s, err
+	if s.memory, err = openMemory(o); err == nil {
+		s.exclusions = s.hashExclusions()
 	}
-	s.exclusions = s.hashExclusions()
-	return s, nil
+	return s, err
 }
 
 // directory returns the directory of the options, or if that is the id of a JP workspace, the root of the workspace.
@@ -90,9 +87,8 @@ func openMemory(o *Options) (*project.Memory, error) {
 	return project.OpenMemory(dir)
 }
 
-// checkNames adds a problem to the configuration for each unknown kind of store, language and value of secrets, and
-// drops an unknown language. It adds the kinds of stores that a setting of their own switches off to s.Off, and those
-// that such a setting switches on to s.on.
+// checkNames adds a problem to the configuration for each unknown name in the settings, and drops an unknown language.
+// It adds the kinds of stores that a setting with their name switches off or on to s.Off or s.on.
 func (s *settings) checkNames(c *config.Config) {
 	kinds := Sources()
 	checkKind := func(kind, table string, at ...any) {
@@ -143,8 +139,7 @@ func (s *settings) project(o *Options, all bool) *project.Project {
 	return project.New(project.Options{Dir: directory(o), All: all, Exclude: s.Exclude, Patterns: s.Patterns, Memory: s.memory})
 }
 
-// hashExclusions returns a text that stands for all exclusions: those of the settings and those that are remembered now.
-// It is empty if there are none.
+// hashExclusions returns a hash of the exclusions in the settings and those that are remembered now; "" without any.
 func (s *settings) hashExclusions() string {
 	all := slices.Concat(s.Exclude, s.Patterns)
 	for _, e := range s.memory.Exclusions() {
@@ -158,8 +153,7 @@ func (s *settings) hashExclusions() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// missing returns the excluded directories that do not exist. Of a pattern it looks for the directory before the first
-// element with a special character.
+// missing returns the excluded directories that do not exist, and the patterns below a directory that does not.
 func (s *settings) missing() []string {
 	var missing []string
 	for _, dir := range s.Exclude {
@@ -175,9 +169,8 @@ func (s *settings) missing() []string {
 	return missing
 }
 
-// Include forgets that the directory of the options is excluded. It returns the path of another reason for excluding the
-// directory; empty for none. The error is a [*project.NotRememberedError] or a [*project.StillError] if there was nothing
-// to forget.
+// Include forgets that the options' directory is excluded. It returns the path of what else excludes it; empty for none.
+// The error is a [*project.NotRememberedError] or a [*project.StillError] if there was nothing to forget.
 func (o Options) Include() (by string, err error) {
 	memory, err := openMemory(&o)
 	if err != nil {

@@ -30,9 +30,8 @@ const (
 	maxOpeners = 200
 )
 
-// opener splits a request of [store.Request] into the part that can be an opener, a beginning that many requests share,
-// and the rest. The part is the first line, or the beginning of the line up to a colon. If the rest is empty or the part
-// too long, opener returns two empty texts.
+// opener splits a request of [store.Request] after its first line, or after a colon in that line. Many requests can share
+// the beginning. If the rest is empty or the beginning too long, opener returns two empty texts.
 func opener(request string) (begin, rest string) {
 	line, more, _ := strings.Cut(request, "\n")
 	if part, after, ok := strings.Cut(line, ": "); ok && len(strings.Fields(part)) >= leastWords {
@@ -40,8 +39,7 @@ func opener(request string) (begin, rest string) {
 	} else {
 		begin, rest = line, more
 	}
-	rest = strings.TrimSpace(rest)
-	if rest == "" || len(begin) > maxOpener {
+	if rest = strings.TrimSpace(rest); rest == "" || len(begin) > maxOpener {
 		return "", ""
 	}
 	return begin, rest
@@ -77,8 +75,7 @@ func (o openers) setTitles(list []store.Conversation) {
 		if begin, rest := opener(c.Request); begin != "" && o[openerKey(begin)] {
 			title = rest
 		}
-		// The title is masked before it is cut: a part of a secret does not look like a secret.
-		c.Title = text.Cut(string(secret.Mask([]byte(title))), maxTitle)
+		c.Title = text.Cut(string(secret.Mask([]byte(title))), maxTitle) // masked first: a part of a secret looks like none
 	}
 }
 
@@ -106,10 +103,9 @@ func (o openers) sorted() []string {
 	return keys[:min(len(keys), maxOpeners)]
 }
 
-// addTitles sets the titles of listed conversations that have none to their requests without openers. It takes the
-// openers from the index and from the list. The list has only named conversations if isNamed is set: then it takes them
-// from the index, or if there is no index from all conversations of the store. It removes the requests of conversations
-// with a title of their own, which tell nothing about openers.
+// addTitles sets the titles of listed conversations that have none to their requests without openers. It takes openers
+// from the index and the list, or if the list has only named conversations and there is no index, from the whole store.
+// It removes the requests of conversations with a title of their own, which tell nothing about openers.
 func (l *lists) addTitles(ctx context.Context, s *source, list []store.Conversation, isNamed bool) {
 	for i := range list {
 		if list[i].Title != "" {

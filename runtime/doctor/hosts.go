@@ -15,7 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// hosts returns a check for each registration of this program, started at the same time, and for each host without one.
+// hosts returns a check for each host, or for each of the host's registrations of this program. The checks run together.
 func (c Config) hosts(ctx context.Context) []*Check {
 	var checks []*Check
 	var running sync.WaitGroup

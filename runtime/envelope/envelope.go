@@ -37,7 +37,7 @@ const (
 // Bytes returns the document so far.
 func (w *Writer) Bytes() []byte { return w.buf }
 
-// Open starts an element inside the current one.
+// Open starts an element inside the current one, on a line of its own.
 func (w *Writer) Open(name string) {
 	if len(w.stack) > 0 {
 		w.endStartTag()
@@ -147,8 +147,8 @@ func (w *Writer) Block(body string) {
 	w.buf = append(w.buf, "\n]]>"...)
 }
 
-// JSON writes the body of the current element as JSON in a fence: no line of JSON can begin with a backtick. A text
-// that is not JSON, for instance because it was cut, gets a fence that is longer than any run of backticks in it.
+// JSON writes the body of the current element, which is JSON, between two lines of three backticks, in a CDATA section.
+// If the body is not JSON, for instance because it was cut, the lines have more backticks than the body has in a row.
 func (w *Writer) JSON(body string) {
 	w.endStartTag()
 	w.buf = append(w.buf, "<![CDATA[\n"...)
@@ -158,10 +158,10 @@ func (w *Writer) JSON(body string) {
 		w.buf = append(w.buf, strings.ReplaceAll(string(text.JSON(body)), "]]>", `]]\u003e`)...) // outside strings JSON has no '>'
 	} else {
 		fence = strings.Repeat("`", max(3, text.LongestRun(body, '`')+1))
-		w.buf = append(append(w.buf, fence...), '\n')
+		w.buf = append(w.buf, fence+"\n"...)
 		w.cdata(text.Visible(body))
 	}
-	w.buf = append(append(append(w.buf, '\n'), fence...), "\n]]>"...)
+	w.buf = append(w.buf, "\n"+fence+"\n]]>"...)
 }
 
 // cdata writes a clean text in an open CDATA section. Each "]]>" in it is split between two sections.

@@ -57,7 +57,8 @@ type named struct {
 
 func (n *named) file() string { return fmt.Sprintf("%016x", n.Number) + segmentExt }
 
-// readCatalog reads the catalog of an index. The error is a [*DamageError], also if the catalog is of another language.
+// readCatalog reads the catalog of an index from its file. If the file is damaged, or the index is of another language,
+// the error is a [*DamageError].
 func readCatalog(f *file, language terms.Language) (*catalog, error) {
 	c := &catalog{footer: f.footer, size: int64(f.content.Len())}
 	return c, guard(func() error {
@@ -108,8 +109,8 @@ func (c *catalog) Lookup(key string) *Conversation {
 	return c.Conversations[i]
 }
 
-// sweep removes segments that the catalog does not name, and files that killed writers left. It ignores errors; the
-// next writer tries again.
+// sweep removes the files of segments that the catalog does not name, and the temporary files of writers that were
+// killed. It ignores errors: the next writer tries again.
 func (c *contents) sweep(files directory) {
 	names, _ := files.names()
 	for _, name := range names {

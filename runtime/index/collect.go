@@ -42,15 +42,16 @@ func (c *collector) addGram(g gram) uint32 {
 // document returns the current document, from 1.
 func (c *collector) document() uint32 { return uint32(len(c.ends) + 1) } //nolint:gosec // a count
 
-// addOnce adds a gram to the current document, unless the document has it.
+// addOnce adds a gram to the current document, unless the document has it. s is what is known of the gram.
 func (c *collector) addOnce(s *seen, g gram, document uint32) {
 	if s.last == document {
 		return
 	}
-	if s.last = document; s.number == 0 {
+	s.last = document
+	if isNew := s.number == 0; isNew {
 		s.number = c.addGram(g)
 	}
-	c.add(s.number - 1)
+	c.add(s.number - 1) // numbers are from 1, indexes from 0
 }
 
 // add adds a gram, by its index, to the current document, which must not have it.
@@ -75,9 +76,9 @@ func (c *collector) endDocument() {
 	c.ends = append(c.ends, uint32(len(c.found))) //nolint:gosec // a count
 }
 
-// write returns a writer with the lists of the grams that have documents, in the order of the grams. The writer is valid
-// until the next call. The collector is empty afterwards. It sorts the documents by counting: next has for each gram the
-// place of its next document.
+// write returns a writer with the lists of the grams that have documents, in the order of the grams, and empties the
+// collector. The writer is valid until the next call. write sorts the documents by gram, with counts of how many each gram
+// has: c.next has for each gram the place of its next document.
 func (c *collector) write() *listWriter {
 	c.counts, c.next = resized(c.counts, len(c.grams)), resized(c.next, len(c.grams))
 	clear(c.counts)
@@ -143,7 +144,7 @@ func (c *gramCollector) lists(b *builder) []*listWriter {
 	return []*listWriter{c.trigrams.write(), c.pairs.write()}
 }
 
-// collect collects the grams of a folded text, which ends with end twice.
+// collect adds the grams of a document to the collectors. text is the folded text of the document and two bytes end.
 func (c *gramCollector) collect(text []byte) {
 	document := c.trigrams.document()
 	found := c.trigrams.found
@@ -230,7 +231,7 @@ func (c *termCollector) lists(b *builder) []*listWriter {
 	return []*listWriter{c.present.write(), c.frequent.write()}
 }
 
-// number returns the number of the term of a word, from 1.
+// number returns the number of the term of a word, from 1. It looks for the word in a table of recent words first.
 func (c *termCollector) number(text []byte, isInflected bool) uint32 {
 	hash := maphash.Bytes(c.seed, text)
 	if isInflected {
@@ -278,13 +279,13 @@ func (n *numbers) reset() {
 	clear(n.slots)
 }
 
-// of returns the place of the number of a key. The number is 0 if the key is new; the caller then sets it.
+// of returns the place of the number of a key. If the key is new, the number there is 0, and the caller has to set it.
 func (n *numbers) of(key gram) *uint32 {
-	if 4*n.used >= 3*len(n.slots) {
+	if isFull := 4*n.used >= 3*len(n.slots); isFull { // three in four slots are used
 		n.grow()
 	}
-	for at := int(key); ; at++ {
-		s := &n.slots[at&(len(n.slots)-1)]
+	for at := int(key); ; at++ { // from the slot of the key on, to its number or a free slot
+		s := &n.slots[at&(len(n.slots)-1)] // the number of slots is a power of two
 		if s.number == 0 {
 			s.key = key
 			n.used++

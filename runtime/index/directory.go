@@ -67,7 +67,7 @@ func (d disk) open(name string) (content, error) {
 	return diskFile{f, info.Size()}, nil
 }
 
-// write does not sync: after a loss of power, checksums show which files are incomplete.
+// write replaces a file. It does not sync: after a loss of power, checksums show which files are incomplete.
 func (d disk) write(name string, data []byte) error {
 	root, err := safefile.OpenDir(string(d))
 	if err != nil {

@@ -52,12 +52,12 @@ var (
 	errLanguage = errors.New("its words are read in another language")
 )
 
-// guard calls a function that reads files. It returns the error of the function, or the [*DamageError] of its panic. So
-// a method that reads one number of a file needs no error result.
+// guard calls a function that reads files, and returns its error. If the function panics with a [*DamageError], guard
+// returns that: so methods that read a number of a file need no error result.
 func guard(read func() error) (err error) {
 	defer func() {
 		switch p := recover().(type) {
-		case nil:
+		case nil: // no panic
 		case *DamageError:
 			err = p
 		default:
@@ -76,7 +76,7 @@ type fileBuilder struct {
 // reset begins another file.
 func (b *fileBuilder) reset() { *b = fileBuilder{data: b.data[:0]} }
 
-// add appends data to a section: to a new one, or to the last one.
+// add appends data to a section. The section is new, or the last that data was added to.
 func (b *fileBuilder) add(section int, data []byte) {
 	s := &b.Sections[section]
 	if s.Size == 0 {
@@ -96,7 +96,7 @@ func (b *fileBuilder) finish() (data []byte, sum uint32) {
 	}
 	b.data, _ = binary.Append(b.data, binary.LittleEndian, &b.footer)
 	sum = sumOf(b.data[end:])
-	binary.LittleEndian.PutUint32(b.data[len(b.data)-4-8:], sum)
+	binary.LittleEndian.PutUint32(b.data[len(b.data)-4-8:], sum) // before Magic, which has 8 bytes
 	return b.data, sum
 }
 
@@ -164,7 +164,8 @@ func (f *file) read(buffer []byte, from, size uint64) []byte {
 // once.
 func (f *file) part(section int, from, to uint64) []byte { return f.partIn(nil, section, from, to) }
 
-// partIn is part, in the array of a buffer if that is large enough.
+// partIn returns the bytes of a section from from to to, as part does. If possible, it reads them into buffer. It verifies
+// the checksums of pages that are read for the first time.
 func (f *file) partIn(buffer []byte, section int, from, to uint64) []byte {
 	s := f.Sections[section]
 	if from > to || to > s.Size {
@@ -174,7 +175,7 @@ func (f *file) partIn(buffer []byte, section int, from, to uint64) []byte {
 		return nil
 	}
 	from, to = from+s.Offset, to+s.Offset
-	first, end := from/pageSize, (to-1)/pageSize+1
+	first, end := from/pageSize, (to-1)/pageSize+1 // the pages with the bytes
 	verified := true
 	for page := first; page < end; page++ {
 		verified = verified && f.checked[page].Load()
@@ -182,7 +183,7 @@ func (f *file) partIn(buffer []byte, section int, from, to uint64) []byte {
 	if verified {
 		return f.read(buffer, from, to-from)
 	}
-	begin := first * pageSize
+	begin := first * pageSize // whole pages are read: checksums are of pages
 	data := f.read(nil, begin, min(end*pageSize, f.Sums)-begin)
 	for page := first; page < end; page++ {
 		content := data[(page-first)*pageSize:]
@@ -197,7 +198,7 @@ func (f *file) partIn(buffer []byte, section int, from, to uint64) []byte {
 // all returns a whole section.
 func (f *file) all(section int) []byte { return f.part(section, 0, f.Sections[section].Size) }
 
-// count returns the number of records in a section, of each bytes each.
+// count returns the number of records in a section whose records have each bytes.
 func (f *file) count(section int, each uint64) uint32 {
 	const most = 1 << 30
 	size := f.Sections[section].Size

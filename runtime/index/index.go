@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/fold"
 	"github.com/convtools/convtools/runtime/index/terms"
@@ -68,8 +69,8 @@ func (x *Index) View() (*View, error) {
 	return x.view, err
 }
 
-// load sets the view to that of the current catalog, and takes over the open segments that the catalog names. After an
-// error the view is as before.
+// load sets the view to the state that the catalog on the disk has now. It opens the segments of the catalog, except
+// those that the view before has open. After an error the view is as before.
 func (x *Index) load() error {
 	f, err := openFile(x.files, catalogFile)
 	if err != nil {
@@ -101,7 +102,7 @@ func (x *Index) load() error {
 	return nil
 }
 
-// conversationsByPart returns the conversations by their parts.
+// conversationsByPart returns a map from the parts of conversations to the conversations.
 func conversationsByPart(conversations iter.Seq[*Conversation]) map[uint32]*Conversation {
 	byPart := map[uint32]*Conversation{}
 	for c := range conversations {
@@ -132,7 +133,8 @@ func (x *Index) discard() {
 	}
 }
 
-// guard returns the result of the function guard. After a [*DamageError] it discards the catalog.
+// guard calls read as the function guard does. If the error is a [*DamageError], it also discards the catalog, so that a
+// writer makes a new index.
 func (x *Index) guard(read func() error) error {
 	err := guard(read)
 	var damage *DamageError
@@ -150,7 +152,8 @@ type Info struct {
 	Segments                int
 }
 
-// Info returns the size and the state of the index in the view. Removed messages count until their segment is merged.
+// Info returns the size and the state of the index in the view. Messages of removed conversations count as long as they
+// are in a segment.
 func (v *View) Info() Info {
 	i := Info{State: v.State, Conversations: len(v.Conversations), Bytes: v.size, Segments: len(v.segments)}
 	for _, s := range v.segments {
@@ -166,7 +169,7 @@ type titles struct {
 	ends []int // by the place of a conversation: the end of its separator in text
 }
 
-// readTitles returns the titles of the conversations of a segment.
+// readTitles returns the folded titles of the conversations of a segment, one after another; empty for a removed one.
 func (o *opened) readTitles() (t titles) {
 	for _, c := range o.conversations {
 		if c != nil {
@@ -178,19 +181,26 @@ func (o *opened) readTitles() (t titles) {
 	return t
 }
 
-// holding yields the places of the conversations whose title has a folded text, each once.
+// holding yields the places of the conversations whose title has a folded text, each once. It looks for the text from the
+// last byte of its first rune on: the bytes before are in many runes of a script.
 func (t *titles) holding(folded []byte) iter.Seq[int] {
+	_, size := utf8.DecodeRune(folded)
+	before := size - 1
 	return func(yield func(int) bool) {
-		for from := 0; ; {
-			n := bytes.Index(t.text[from:], folded)
+		for from := before; from < len(t.text); {
+			n := bytes.Index(t.text[from:], folded[before:])
 			if n < 0 {
 				return
 			}
-			place, _ := slices.BinarySearch(t.ends, from+n+1)
+			from += n + 1
+			if !bytes.HasPrefix(t.text[from-1-before:], folded) {
+				continue
+			}
+			place, _ := slices.BinarySearch(t.ends, from)
 			if !yield(place) {
 				return
 			}
-			from = t.ends[place]
+			from = t.ends[place] + before
 		}
 	}
 }

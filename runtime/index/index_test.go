@@ -328,6 +328,41 @@ func TestMergedTwice(t *testing.T) {
 	}
 }
 
+// TestEveryPart looks for each part of a message. A part begins and ends anywhere in a word.
+func TestEveryPart(t *testing.T) {
+	t.Parallel()
+	text := []rune("It is but a phrase, said out  as were at: 中文天气 in 天 气 of ſo")
+	x := index.InMemory()
+	w, err := x.Write(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	message := index.Message{Number: 1, Kind: 1, Text: []byte(string(text))}
+	err = w.Put(t.Context(), &index.Conversation{Key: "a"}, each([]index.Message{message}))
+	if err := errors.Join(err, w.Commit(t.Context(), index.State{}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	v, err := x.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from := range text {
+		for to := from + 1; to <= len(text); to++ {
+			part, found := string(text[from:to]), 0
+			for _, err := range v.Search(t.Context(), query(part)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				found++
+			}
+			if found != 1 {
+				t.Errorf("%q is found in %d messages", part, found)
+			}
+		}
+	}
+}
+
 func drawQuery(t *rapid.T, m model) index.Query {
 	q := index.Query{Filter: index.Filter{Kinds: 31}, Text: drawText(t, 4, "query"), TextOnly: rapid.IntRange(0, 3).Draw(t, "text only") == 0}
 	if keys := slices.Sorted(maps.Keys(m)); len(keys) > 0 && rapid.Bool().Draw(t, "there") {

@@ -11,8 +11,8 @@ import (
 // mergeAt is the number of segments of similar size that are merged.
 const mergeAt = 4
 
-// merge merges segments of similar size until there are fewer than mergeAt. It rewrites a segment without the removed
-// messages if most of its parts are removed, or after Purge if any is.
+// merge merges groups of segments of similar size until no group has mergeAt segments. It also rewrites, without removed
+// messages, each segment that has mostly removed parts, and after Purge each that has one.
 func (w *Writer) merge(ctx context.Context) error {
 	owners := conversationsByPart(maps.Values(w.conversations))
 	for {
@@ -38,9 +38,9 @@ func (w *Writer) merge(ctx context.Context) error {
 }
 
 // nextGroup returns the segments to merge next, or one segment to rewrite; nil if there are none. owners are the
-// conversations by their parts.
+// conversations by their parts; a part without a conversation is removed.
 func (w *Writer) nextGroup(owners map[uint32]*Conversation) []*segment {
-	classes := map[int][]*segment{}
+	classes := map[int][]*segment{} // segments by their class of size
 	limits := w.builder.limits
 	for _, s := range w.segments {
 		gone := 0
@@ -71,7 +71,7 @@ func (w *Writer) copyMessages(ctx context.Context, s *segment, owners map[uint32
 	t := s.texts()
 	byPart := map[uint32][]uint32{} // the messages by their parts
 	for n := range s.messages {
-		part := s.owners[t.owner(n)]
+		part := s.owners[t.rows.owner(n)]
 		byPart[part] = append(byPart[part], n)
 	}
 	for _, part := range s.owners {

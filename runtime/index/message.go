@@ -76,7 +76,8 @@ func (c *Conversation) appendRecord(b []byte) []byte {
 	return b
 }
 
-// readRecord reads a record of appendRecord. The conversation shares memory with the reader.
+// readRecord reads a record that appendRecord has written. The conversation shares memory with the reader. If the record
+// is malformed, it sets r.ok to false.
 func readRecord(r *reader) *Conversation {
 	c := &Conversation{Key: string(r.bytes()), Version: string(r.bytes()), Title: string(r.bytes()), Facts: r.bytes(), Sum: r.bytes()}
 	c.Order, c.Messages = int64(r.number()), int(r.number()) //nolint:gosec // the same bits, and a count
@@ -92,6 +93,7 @@ type reader struct {
 	ok   bool
 }
 
+// number reads a number; at the end, or if it is malformed, it returns 0 and sets ok to false.
 func (r *reader) number() uint64 {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 {
@@ -102,6 +104,7 @@ func (r *reader) number() uint64 {
 	return v
 }
 
+// bytes reads a number and so many bytes; if there are fewer, it returns nil and sets ok to false.
 func (r *reader) bytes() []byte {
 	n := r.number()
 	if n > uint64(len(r.rest)) {

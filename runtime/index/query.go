@@ -69,8 +69,8 @@ func (h *Hit) Read() (text, extra []byte, err error) {
 // Scored returns the message for [View.Read], without a score.
 func (h *Hit) Scored() Scored { return h.scan.scored(h.message) }
 
-// Search returns the messages that match, in the order of their positions. An error ends it:
-// a [*DamageError], or the error of the context.
+// Search yields the messages that match, in the order of their positions. An error is the last that it yields: a
+// [*DamageError], or that of the context.
 func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 	return func(yield func(*Hit, error) bool) {
 		err := v.index.guard(func() error { return v.search(ctx, &q, func(h *Hit) bool { return yield(h, nil) }) })
@@ -80,12 +80,12 @@ func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 	}
 }
 
-// search calls yield with the matching messages of all segments in the order of their positions, until yield returns
-// false. It reads a segment only when its newest message can be the next one.
+// search calls yield with the matching messages of all segments in the order of their positions, the newest first, until
+// yield returns false. It begins to read a segment only when the newest message of the segment can be the next.
 func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) error {
 	unread := v.scans(q)
 	slices.SortFunc(unread, func(a, b *scan) int { return compareTimes(a.newest, b.newest) })
-	heads := map[*scan]*Hit{} // the current message of each segment that is read
+	var heads []*Hit // the current message of each segment that is read
 	for {
 		var next *Hit
 		for _, h := range heads {
@@ -101,14 +101,14 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 			return nil // there are no more messages, or the caller stops
 		default: // next was yielded: go on in its segment
 			s = next.scan
-			delete(heads, s)
+			heads = slices.DeleteFunc(heads, func(h *Hit) bool { return h == next })
 		}
 		found, err := s.advance(ctx)
 		if err != nil {
 			return err
 		}
 		if found {
-			heads[s] = s.hit()
+			heads = append(heads, s.hit())
 		}
 	}
 }

@@ -23,8 +23,8 @@ func (s *Spread) Add(other Spread) {
 	}
 }
 
-// Spread returns the spread of terms in the index. It also counts the messages of removed conversations that are still
-// on the disk, which is exact enough for weights.
+// Spread returns how many messages have each of some terms, and the number and size of all messages. It also counts the
+// messages of removed conversations that are still in a segment, which is exact enough for weights.
 func (v *View) Spread(terms []string) (spread Spread, err error) {
 	spread.With = make([]int, len(terms))
 	err = v.index.guard(func() error {
@@ -118,7 +118,7 @@ func (b *Best) Add(score float32) {
 	}
 }
 
-// Sum returns the score of the conversation.
+// Sum returns the score of the conversation: each score counts half as much as the score before.
 func (b *Best) Sum() (sum float32) {
 	share := float32(1)
 	for _, score := range b {
@@ -141,8 +141,8 @@ const (
 	onceCounts, oftenCounts = 1.1, 3.6
 )
 
-// Rank returns the conversations with the best messages, best first. Of equal ones the one with the newest scored
-// message is first.
+// Rank returns the conversations with the best messages, best first. Of conversations with the same score, that with the
+// newest message with a score comes first.
 func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err error) {
 	err = v.index.guard(func() error {
 		r := &ranking{query: &q, view: v, standings: make([]standing, len(v.Conversations)), scores: map[*segment][]float32{}}
@@ -158,8 +158,7 @@ func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err erro
 	return ranked, err
 }
 
-// Occurs reports whether there is a message with a term that can get a score by the query. It ignores q.Terms and
-// q.Holds.
+// Occurs reports whether a message that the query can give a score has a term. It ignores q.Terms and q.Holds.
 func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool, err error) {
 	q.Holds = nil
 	err = v.index.guard(func() error {
@@ -236,8 +235,8 @@ func (r *ranking) scoreSegment(s *scan) {
 	}
 }
 
-// weigh returns the terms of each message of a segment, until the next call; none for messages after the scan's range. A
-// message that has a term often is in both lists of the term: the weight moves from once to often.
+// weigh returns the terms and their weights of each message of a segment, up to the end of the scan's range. The result is
+// valid until the next call. A term that a message has often is in two lists: its weight moves from once to often.
 func (r *ranking) weigh(s *scan) []weighed {
 	messages := slices.Grow(r.weighed[:0], int(s.messages))[:s.messages]
 	clear(messages)
@@ -306,7 +305,7 @@ func (r *ranking) messages(numbers []int) []Ranked {
 		t := s.segment.texts()
 		for n := s.messages; n > 0; { // the first ones are last
 			n--
-			if owner := owners[t.owner(n)]; owner != nil {
+			if owner := owners[t.rows.owner(n)]; owner != nil {
 				m := t.scored(n)
 				if scores := r.scores[s.segment]; scores != nil {
 					m.Score = scores[n]

@@ -41,13 +41,13 @@ func (v *View) scans(q *Query) (scans []*scan) {
 	return scans
 }
 
-// bound limits the range of messages to the times of a query, and to those that can be after its position.
+// bound limits the range of messages, from s.next to s.to, to the times of a query and to those after its position.
 func (s *scan) bound(q *Query) {
 	if q.Since.IsZero() && q.Until.IsZero() && (q.After == nil || compareTimes(s.newest, q.After.Time) > 0) {
 		return // the whole segment is in the bounds, as most are; it need not be read
 	}
 	s.prepare()
-	// Newer messages come first. first returns the first one that is not newer than t, or with least 1, is older than t.
+	// Newer messages come first. first returns the first message that is not newer than t if least is 0, or older if it is 1.
 	first := func(t time.Time, least int) uint32 {
 		return uint32(sort.Search(int(s.to), func(n int) bool { return compareTimes(s.rows.time(uint32(n)), t) >= least })) //nolint:gosec // counts
 	}
@@ -64,8 +64,8 @@ func (s *scan) bound(q *Query) {
 	}
 }
 
-// prepare reads the tables of the segment, and sets the wanted conversations and the lists of the query. It must be
-// called before the other methods except bound. Further calls do nothing.
+// prepare reads the tables of the segment, and sets the wanted conversations and the postings of the query. It must be
+// called before the other methods, except bound. Further calls do nothing.
 func (s *scan) prepare() {
 	if s.wanted != nil {
 		return
@@ -79,7 +79,7 @@ func (s *scan) prepare() {
 }
 
 // conversation returns the conversation of a message; nil if the conversation was removed.
-func (s *scan) conversation(n uint32) *Conversation { return s.conversations[s.owner(n)] }
+func (s *scan) conversation(n uint32) *Conversation { return s.conversations[s.rows.owner(n)] }
 
 // position returns the position of a message. Its conversation must exist.
 func (s *scan) position(n uint32) *Position {
@@ -89,11 +89,11 @@ func (s *scan) position(n uint32) *Position {
 
 // passes reports whether the filter selects a message.
 func (s *scan) passes(n uint32) bool {
-	return s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.owner(n)]
+	return s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.rows.owner(n)]
 }
 
-// findTitles sets titled and hasTitled. No title matches an empty text, or a query for texts only. It is called before
-// the first window and not earlier, because most segments are never read.
+// findTitles sets which wanted conversations have a title that matches. None has for an empty text, or a query for texts
+// only. It is called just before the first window, because most segments are never read.
 func (s *scan) findTitles() {
 	s.titled = make([]bool, len(s.conversations))
 	if len(s.query.folded) == 0 || s.query.TextOnly {
@@ -109,7 +109,7 @@ func (s *scan) findTitles() {
 }
 
 // isTitled reports whether the title of the conversation of a message matches.
-func (s *scan) isTitled(n uint32) bool { return s.hasTitled && s.titled[s.owner(n)] }
+func (s *scan) isTitled(n uint32) bool { return s.hasTitled && s.titled[s.rows.owner(n)] }
 
 // postings are the lists of the grams in a range.
 type postings struct {
@@ -121,13 +121,15 @@ type postings struct {
 // postings returns the postings of the grams of the query, the rarest first. If no message has a gram, it returns that
 // one alone.
 func (s *scan) postings() (sorted []postings) {
-	for _, g := range s.query.grams {
+	grams := s.query.grams
+	for i, g := range grams {
 		var p postings
 		for l := range s.lists(g) {
 			p.lists = append(p.lists, l)
 			p.count += int(l.count)
 		}
 		if p.count == 0 {
+			grams[0], grams[i] = g, grams[0] // the next segment is likely to have no message with the gram either
 			return []postings{p}
 		}
 		sorted = append(sorted, p)
@@ -152,8 +154,8 @@ func (w *window) and(other *window) (left int) {
 	return left
 }
 
-// addListed adds to a window, which goes from from to to, the messages that are in the lists of p. It returns the
-// number of documents that it read. A later call for p must have a later window.
+// addListed adds the messages that are in the lists of p to w, a window from from to to. It returns the number of
+// documents that it read. Calls for the same p must have windows one after another.
 func (s *scan) addListed(p *postings, w *window, from, to uint32) (read int) {
 	if p.cursors == nil && p.count > 0 {
 		p.cursors = s.cursors(p.lists...)
@@ -161,7 +163,7 @@ func (s *scan) addListed(p *postings, w *window, from, to uint32) (read int) {
 	for i := range p.cursors {
 		c := &p.cursors[i]
 		for ; c.document < to; c.next() {
-			if read++; c.document >= from {
+			if read++; c.document >= from { // documents before the window are skipped
 				w.add(c.document - from)
 			}
 		}
@@ -205,7 +207,7 @@ func (s *scan) findCandidates() {
 	}
 	s.next, s.candidates = to, s.candidates[:0]
 	for i, word := range w {
-		for ; word != 0; word &= word - 1 {
+		for ; word != 0; word &= word - 1 { // removes the lowest bit
 			if n := from + uint32(64*i+bits.TrailingZeros64(word)); n < to { //nolint:gosec // in the window
 				s.candidates = append(s.candidates, n)
 			}

@@ -74,7 +74,7 @@ type tables struct {
 	symbols *symbols
 }
 
-// openSegment opens the file of a segment, and checks that it is the one that the catalog names.
+// openSegment opens the file of a segment. The error is a [*DamageError] if it is not the file that the catalog names.
 func openSegment(files directory, n named) (*segment, error) {
 	f, err := openFile(files, n.file())
 	if err != nil {
@@ -101,6 +101,11 @@ func (s *segment) readTables() *tables {
 	if s.count(secBlocks, blockSize) == 0 || !t.symbols.parse(s.all(secSymbols)) {
 		s.malformed()
 	}
+	for n := range s.messages {
+		if int(t.rows.owner(n)) >= len(s.owners) {
+			s.malformed()
+		}
+	}
 	return t
 }
 
@@ -114,15 +119,6 @@ type texts struct {
 }
 
 func (s *segment) texts() texts { return texts{segment: s, tables: s.load()} }
-
-// owner returns the place of a message's part among the owners.
-func (t *texts) owner(message uint32) uint16 {
-	place := t.rows.owner(message)
-	if int(place) >= len(t.owners) {
-		t.malformed()
-	}
-	return place
-}
 
 // read returns the text of a message, which is valid until the next call.
 func (t *texts) read(message uint32) []byte {

@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"encoding/binary"
-	"maps"
 	"slices"
 )
 
@@ -106,7 +105,7 @@ func (e *encoder) append(dst, text []byte) []byte {
 
 // set replaces the symbols by the first of the chosen ones. Of long symbols with the same place in their table it takes
 // the first. In the other table a symbol of two bytes comes before one of one byte.
-func (e *encoder) set(chosen []symbol) {
+func (e *encoder) set(chosen []gain) {
 	*e = encoder{}
 	for i := range e.short {
 		e.short[i], e.long[i%len(e.long)] = escape, escape
@@ -143,6 +142,12 @@ type symbol struct {
 	length uint8
 }
 
+// gain is the number of bytes that a symbol saves.
+type gain struct {
+	symbol
+	bytes int
+}
+
 // join returns the symbol for two in a row, cut at maxLength.
 func (s symbol) join(next symbol) symbol {
 	length := min(s.length+next.length, maxLength)
@@ -155,8 +160,10 @@ func (e *encoder) train(samples [][]byte) {
 	const rounds = 5
 	e.set(nil)
 	var codes []byte
+	var sorted []gain
+	gains := map[symbol]int{}
 	for range rounds {
-		gains := map[symbol]int{}
+		clear(gains)
 		for _, text := range samples {
 			codes = e.append(codes[:0], text)
 			var last symbol
@@ -179,8 +186,13 @@ func (e *encoder) train(samples [][]byte) {
 				last = current
 			}
 		}
-		e.set(slices.SortedFunc(maps.Keys(gains), func(a, b symbol) int {
-			return cmp.Or(cmp.Compare(gains[b], gains[a]), cmp.Compare(b.length, a.length), cmp.Compare(a.value, b.value))
-		}))
+		sorted = sorted[:0]
+		for s, bytes := range gains {
+			sorted = append(sorted, gain{s, bytes})
+		}
+		slices.SortFunc(sorted, func(a, b gain) int {
+			return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(b.length, a.length), cmp.Compare(a.value, b.value))
+		})
+		e.set(sorted)
 	}
 }

@@ -157,8 +157,8 @@ func (c *Change) isRemovable(dir string) bool {
 	})
 }
 
-// has reports whether the file has the contents data now or, if data is nil, does not exist. A file that a link leads to
-// now, and did not when the plan was made, is another file.
+// has reports whether now, the file as it was just read, has the contents data or, if data is nil, does not exist. It is
+// false if a link leads to another file than when the plan was made.
 func (f *FileChange) has(now snapshot, data []byte) bool {
 	return now.target == f.Target && now.exists == (data != nil) && bytes.Equal(now.data, data)
 }

@@ -54,8 +54,7 @@ func readFile(path string) (snapshot, error) {
 	}
 	defer f.Close()
 	s.data, err = safefile.ReadAll(f, maxFile)
-	var large *safefile.TooLargeError
-	if errors.As(err, &large) {
+	if _, isTooLarge := errors.AsType[*safefile.TooLargeError](err); isTooLarge {
 		return s, &ManualError{Err: fmt.Errorf("it is larger than %d MiB", maxFile>>20), Fix: "make it smaller", byHand: true}
 	}
 	if err != nil {

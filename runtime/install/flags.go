@@ -64,7 +64,7 @@ func (o Options) jpTemplate() string {
 
 // jpCommand returns the command line with which JP calls a tool: that of [Options.jpTemplate], with o.Settings after
 // the program, and with the path of the program if PATH does not lead to it. A template that starts another program,
-// such as a task runner, stays as it is; settings are an error then, or if they have a mark of JP's templates.
+// such as a task runner, stays as it is, and settings are an error. A mark of JP's templates in settings is an error too.
 func (o Options) jpCommand() (string, error) {
 	template := o.jpTemplate()
 	arguments, startsThis := strings.CutPrefix(template, o.Name+" ")

@@ -28,7 +28,7 @@ func (o Options) hook(scope Scope) []configedit.Member {
 
 // runsHook reports whether an item of a list of start hooks runs this program, at any path, as the start hook. isAlone
 // reports whether the item runs nothing else.
-func (o Options) runsHook(item any) (ok, isAlone bool) {
+func (o Options) runsHook(item any) (runs, isAlone bool) {
 	group, _ := item.(map[string]any)
 	hooks, _ := group["hooks"].([]any)
 	own := 0
@@ -47,7 +47,8 @@ func (o Options) runsHook(item any) (ok, isAlone bool) {
 // the file has none, and removes all start hooks of this program if isWanted is false. The error is a *ManualError.
 func (c *Change) planHook(host Host, opts Options, isWanted bool) error {
 	s := host.site(c.Scope)
-	paths, err := site{files: []string{s.hooks}, movedBy: s.movedBy}.candidates(opts)
+	hooks := site{files: []string{s.hooks}, movedBy: s.movedBy}
+	paths, err := hooks.candidates(opts)
 	if err != nil {
 		return err
 	}
@@ -73,10 +74,10 @@ func (c *Change) changeHook(current snapshot, opts Options, isWanted bool) error
 	var own []int     // the indexes of the items that run only this program
 	isShared := false // an item runs this program beside other hooks
 	for i, item := range items {
-		switch ok, isAlone := opts.runsHook(item); {
-		case ok && isAlone:
+		switch runs, isAlone := opts.runsHook(item); {
+		case runs && isAlone:
 			own = append(own, i)
-		case ok:
+		case runs:
 			isShared = true
 		}
 	}

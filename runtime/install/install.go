@@ -199,9 +199,8 @@ func (c *Change) setEntry(host Host, file entryFile, members []configedit.Member
 // or in a temporary folder that PATH does not lead to. A temporary folder in PATH is somebody's choice.
 func (o Options) checkLasting() error {
 	dir := filepath.Dir(o.Program)
-	built := slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), func(name string) bool {
-		return strings.HasPrefix(name, "go-build")
-	})
+	isGoBuild := func(name string) bool { return strings.HasPrefix(name, "go-build") }
+	isBuilt := slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), isGoBuild)
 	inTemp := func(variable string) bool {
 		temp := o.Getenv(variable)
 		if variable == "TMPDIR" && temp == "" {
@@ -211,7 +210,7 @@ func (o Options) checkLasting() error {
 		return filepath.IsAbs(temp) && err == nil && filepath.IsLocal(rel)
 	}
 	isTemporary := o.ProgramName == "" && slices.ContainsFunc([]string{"TMPDIR", "TEMP", "TMP"}, inTemp)
-	if built || isTemporary {
+	if isBuilt || isTemporary {
 		return fmt.Errorf("this program is in a folder for temporary files, %s, where hosts would not find it for long; install it first, for example with go install, and register that one", dir)
 	}
 	return nil

@@ -43,7 +43,8 @@ func leftAlone(path string, err error) *ManualError {
 	return manual
 }
 
-// addByHand sets Snippet to an entry at path with the members, and Where, if a person can write into the file.
+// addByHand sets Snippet to the text of an entry at path with the members, and Where to the place for this text. It does
+// nothing if a person cannot write into the file either.
 func (e *ManualError) addByHand(format configedit.Format, path []string, members []configedit.Member) {
 	if !e.byHand {
 		return

@@ -33,8 +33,7 @@ type jpCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Run prints the outcome of a command line of jp-tool and returns true. For any other, and for --help, it returns
-// false.
+// Run prints the outcome of a command line of jp-tool and returns true. For others and for --help it returns false.
 func Run(ctx context.Context, host *toolset.Host, registry *toolset.Registry, args []string) (answered bool) {
 	line, ok := parse(registry, args)
 	if !ok || asksForHelp(line.args) {

@@ -125,13 +125,14 @@ func (c *checker) checkTopic(ctx context.Context) {
 // deadEntries returns a finding for each entry of the given lists, learned or disabled, that matches nothing.
 func (t *topic) deadEntries(lists ...string) (findings []Finding) {
 	for _, d := range t.tree.Dead {
+		if !slices.Contains(lists, d.Field) {
+			continue
+		}
 		diagnostic := t.PatternAt[[2]string{d.Field, d.Pattern}]
 		diagnostic.Rule, diagnostic.Severity = RuleDeadPattern, diag.Warning
 		diagnostic.Hint = "remove the entry, or correct it: it is relative to " + oneLine(t.Subjects)
 		diagnostic.Message = fmt.Sprintf("%s in %s of topic %q matches no subject", text.Quote(d.Pattern), d.Field, t.ID)
-		if slices.Contains(lists, d.Field) {
-			findings = append(findings, Finding{t.ID, diagnostic})
-		}
+		findings = append(findings, Finding{t.ID, diagnostic})
 	}
 	return findings
 }

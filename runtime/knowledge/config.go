@@ -121,8 +121,8 @@ func (b *Base) addTopic(t *config.Topic) {
 	}
 }
 
-// checkSubjects adds the problem of a topic whose directory has to be inside the workspace and is not, and cleans the path
-// of any other directory. isValid is false if the topic has a problem already.
+// checkSubjects cleans the path of a topic's directory, and adds a problem if the path is not inside the workspace. A
+// directory that the user's file names may be anywhere. isValid is false if the topic has a problem already.
 func (b *Base) checkSubjects(table string, t *config.Topic, isValid bool) {
 	if t.Outside != "" {
 		return

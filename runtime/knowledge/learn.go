@@ -45,8 +45,8 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 	return t.load(ctx, patterns, b.injected, &r)
 }
 
-// load returns the answer with the subjects that match patterns, and the remarks r after them. Subjects that are
-// injected into the prompt are only remarks. It is a [contract.Error] if no pattern matches, or if there are too many.
+// load returns the answer with the subjects that match patterns, and the remarks r after them. Subjects that are injected
+// into the prompt are only remarks. The error is a [contract.Error] if no pattern matches, or if the patterns are too many.
 func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *remarks) (string, error) {
 	result, err := t.tree.Resolve(patterns, injected)
 	if err != nil {

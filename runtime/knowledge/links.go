@@ -82,7 +82,7 @@ func (c *checker) checkLinks(targets map[string]*subjects.Subject, s *subjects.S
 		switch {
 		case !exists:
 			c.addFinding(RuleBrokenLink, diag.Warning, s.Path, l.line, "correct the link, or add the file", "the link %s leads to no subject", text.Quote(l.target))
-		case target != nil && target.Disabled:
+		case target != nil && target.Disabled: // nil is for a folder
 			c.addFinding(RuleBrokenLink, diag.Warning, s.Path, l.line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", text.Quote(l.target))
 		}
 	}

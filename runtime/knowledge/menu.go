@@ -46,8 +46,11 @@ func (b *Base) offered(ctx context.Context) []*config.Topic {
 	scanned := 0
 	for t := range b.scans(inTime) {
 		scanned++
-		var outside *config.OutsideError
-		if t.learnable(b.injected) || t.broken != nil && errors.As(t.broken, &outside) {
+		isOutside := false
+		if t.broken != nil {
+			_, isOutside = errors.AsType[*config.OutsideError](t.broken)
+		}
+		if isOutside || t.learnable(b.injected) {
 			offered = append(offered, t.Topic)
 		}
 	}

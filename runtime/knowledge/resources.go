@@ -97,8 +97,7 @@ func (f *family) readAddress(ctx context.Context, where contract.Context, uri st
 		}
 	}
 	text, mime, err := b.ReadResource(ctx, topic, subject)
-	var failure *contract.Error
-	if errors.As(err, &failure) && failure.Caller {
+	if failure, ok := errors.AsType[*contract.Error](err); ok && failure.Caller {
 		err = &toolset.NotFoundError{URI: uri, Reason: failure.Message}
 	}
 	return toolset.Contents{Text: text, MIMEType: mime}, err

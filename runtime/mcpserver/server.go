@@ -124,8 +124,8 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// guard wraps the handler of every request and notification. The context of a request ends with its lifetime. A panic
-// and an internal error are logged; the client gets an error without their text. After a request, watch is woken.
+// guard wraps the handler of every request and notification. A panic and an internal error are logged; the client gets
+// an error without their text. The context ends with [withLifetime]. A request may have changed the tools: it wakes watch.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {

@@ -126,9 +126,9 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// accept passes the message in a line on: a request to the session of its era, a notification to all sessions. A line
-// that is too long or holds no message is answered with an error. A response is ignored: the server asks nothing.
-// accept returns an error if it cannot write an answer or begin a session.
+// accept passes the message in a line on: a request to the session for the protocol that the request speaks, old or
+// new; a notification to both sessions. A line that is too long or holds no message is answered with an error. A
+// response is ignored: the server asks nothing. accept returns an error if it cannot write or begin a session.
 func (st *stream) accept(line []byte) error {
 	if len(line) > MaxMessage {
 		return st.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage))
@@ -152,9 +152,9 @@ func (st *stream) accept(line []byte) error {
 		}
 		return nil
 	}
-	era := 0
+	era := 0 // clients that begin with initialize
 	if hasVersion(req.Params) {
-		era = 1
+		era = 1 // clients without sessions
 	}
 	if st.eras[era] == nil {
 		c := &conn{stream: st, incoming: make(chan *jsonrpc.Request)}
@@ -253,7 +253,7 @@ func (st *stream) open(c *conn) error {
 	return nil
 }
 
-// close ends the sessions: no more messages are passed on. It waits until their work has ended or ctx is done.
+// close passes no more messages on, and waits until the work of the sessions has ended or ctx is done.
 func (st *stream) close(ctx context.Context) {
 	st.mu.Lock()
 	close(st.over)

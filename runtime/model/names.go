@@ -19,7 +19,7 @@ func Flat(name string) string {
 	}, name)
 	if len(flat) > maxLength {
 		sum := sha256.Sum256([]byte(name))
-		flat = flat[:maxLength-9] + "_" + hex.EncodeToString(sum[:4])
+		flat = flat[:maxLength-9] + "_" + hex.EncodeToString(sum[:4]) // 9 characters
 	}
 	return cmp.Or(flat, "_") // for an empty name
 }

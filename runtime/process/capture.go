@@ -47,13 +47,14 @@ type HeadTail struct {
 	tail  []byte // the bytes after head, or their end: up to twice as many as are kept
 }
 
-// Write adds the bytes of p to head until head is full, and the rest to tail. It always returns nil.
+// Write adds the bytes of p to head until head is full, and the rest to tail. When tail has more than twice the bytes
+// that are kept of it, the others are dropped. The error is always nil.
 func (h *HeadTail) Write(p []byte) (int, error) {
 	h.Total += len(p)
 	toHead := min(h.Limit/2-len(h.head), len(p))
 	h.head = append(h.head, p[:toHead]...)
 	h.tail = append(h.tail, p[toHead:]...)
-	if last := h.last(); len(h.tail) > 2*len(last) { // bytes are moved seldom: once for as many bytes as are kept
+	if last := h.last(); len(h.tail) > 2*len(last) {
 		h.tail = append(h.tail[:0], last...)
 	}
 	return len(p), nil

@@ -44,8 +44,7 @@ type around struct {
 	beside  []event // the partner, and the neighbours
 }
 
-// readEvent answers a call that asks for one event. The first part of the event comes with the events beside it, unless
-// the call asks for none with around=0.
+// readEvent answers a call that asks for one event. The first part comes with events beside it, except with around=0.
 func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	a := &around{reading: r, number: *r.params.Event, part: max(given(r.params.Part), 1), most: given(r.params.Around)}
 	a.isSubject = r.params.About != nil && r.params.Part == nil
@@ -58,16 +57,14 @@ func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, er
 	if err != nil {
 		return nil, err
 	}
-	asksForNone := r.params.Around != nil && a.most == 0
-	if a.part == 1 && !asksForNone {
+	if asksForNone := r.params.Around != nil && a.most == 0; a.part == 1 && !asksForNone {
 		a.chooseBeside(near)
 	}
 	return fit(len(a.beside), conversation.ReadMaxChars, a.answerWith), nil
 }
 
-// readNear sets a.only to the event that is asked for, with the part that is asked for as its text. It returns the events
-// that may be shown beside it, with answers marked: from reach events before it to reach events after it, and on to the
-// next request or turn.
+// readNear sets a.only to the event and the part that are asked for. It returns the events that may be shown beside it,
+// with answers marked: from reach events before it to reach events after it, and on to the next request or turn.
 func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	reach := max(a.most, callReach)
 	r, all, err := a.source.Read(ctx, conversations.ReadQuery{ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1)}})
@@ -172,8 +169,7 @@ func (a *around) chooseBeside(near []event) {
 	}
 }
 
-// answerWith returns the answer with the event that is asked for and the first n of a.beside, in order, and with notes:
-// which parts and events are next to it, and what is cut or left out.
+// answerWith returns the answer with the event that is asked for, the first n of a.beside, and notes on what is missing.
 func (a *around) answerWith(n int) *conversation.ReadEnvelope {
 	events := append(slices.Clone(a.beside[:n]), a.only)
 	slices.SortFunc(events, func(x, y event) int { return x.shown.Event - y.shown.Event })
@@ -239,8 +235,7 @@ func (r *reading) passages(s string, limit int) []excerpt.Span {
 	return r.ranking.Passages(first, aboutPassage, limit)
 }
 
-// headings returns the headings of a text for which aboutHeadings characters have room, each with the mark for the text
-// that is left out before it.
+// headings returns the headings of a text that aboutHeadings characters hold, each with a mark for the text before it.
 func headings(s string) (spans []excerpt.Span) {
 	start, room := 0, aboutHeadings
 	for line := range strings.Lines(s) {
@@ -294,8 +289,7 @@ func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	return events, nil
 }
 
-// readAbout returns the answer with as many of the best relevant events as there is room for, in the order of the
-// conversation. It has at least one event if any is relevant.
+// readAbout returns the answer with as many of the best relevant events as there is room for, and at least the best.
 func (r *reading) readAbout(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	relevant, err := r.relevant(ctx)
 	if err != nil {
@@ -349,8 +343,7 @@ func nowhere(words []conversations.Word) string {
 	return "Not found: " + bounded(missing, ", ", maxNames) + "."
 }
 
-// subjectNote returns a note that no event has a word of the parameter about, or that some are cut to their passages; nil
-// if neither is so.
+// subjectNote returns a note if no event has a word of the parameter about, or one is cut to passages; nil otherwise.
 func (r *reading) subjectNote(events []event) []string {
 	isCut := func(e event) bool { return e.isCut }
 	switch {

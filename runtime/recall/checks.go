@@ -83,9 +83,8 @@ func (c *checking) workspace(ctx context.Context) bool {
 	return false
 }
 
-// conversations adds how many conversations there are and which are damaged, or that they cannot be listed. commandLine
-// is the result about the program that lists them: if that is an external program and fails, this result becomes a
-// problem.
+// conversations adds how many conversations there are and which are damaged, or that they cannot be listed. If that is
+// the failure of an external program, commandLine, the result about the program, becomes the problem.
 func (c *checking) conversations(ctx context.Context, commandLine *toolset.Check) {
 	isProgram := c.line() != ""
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
@@ -151,8 +150,7 @@ func (c *checking) histories(ctx context.Context) {
 	var sound, absent []string
 	for i := range inventory.Stores {
 		s := &inventory.Stores[i]
-		deletesSome := s.Retention != 0 && s.Conversations > 0
-		switch {
+		switch deletesSome := s.Retention != 0 && s.Conversations > 0; {
 		case s.Name == jp.Name: // other checks have told it
 		case s.IsAbsent() && s.Archive: // this needs no result
 		case s.IsAbsent():

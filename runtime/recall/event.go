@@ -158,12 +158,11 @@ func joinMarked(before string, missing int, after string) string {
 }
 
 // keepSpans returns the parts of a text that are in spans, with marks in place of the parts between them. A part that is
-// shorter than a mark is kept too. keepSpans sorts the spans, which may overlap.
+// shorter than a mark is kept too. keepSpans sorts the spans, which may overlap. kept is the result for s[:end].
 func keepSpans(s string, spans []excerpt.Span) string {
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return a.Start - b.Start })
-	kept, end := "", 0 // the result for s[:end]
-	textEnd := excerpt.Span{Start: len(s), End: len(s)}
-	for _, span := range append(spans, textEnd) {
+	kept, end := "", 0
+	for _, span := range append(spans, excerpt.Span{Start: len(s), End: len(s)}) { // the last is the end of the text
 		missing := utf8.RuneCountInString(s[end:max(end, span.Start)])
 		if missing < maxMark {
 			kept += s[end:max(end, span.End)]

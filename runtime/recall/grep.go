@@ -110,9 +110,8 @@ func scopesOf(names []string) (scopes transcript.Scopes) {
 	return scopes
 }
 
-// choosePage sets g.order to the matches of the hits, and g.page to those of the page that is asked for, with the texts
-// of their lines. If the call is for one event, it first removes the hits of other events. If there is no hit, it counts
-// the words of the pattern instead.
+// choosePage sets g.order to the matches of the hits, and g.page to those of the page, with the texts of their lines. For
+// a call for one event it first removes other hits. If there is no hit, it counts the words of the pattern instead.
 func (g *grepping) choosePage(ctx context.Context, source conversations.Source) error {
 	if n := g.params.Event; n != nil {
 		g.found.Total = 0
@@ -182,8 +181,7 @@ func (n *nearby) inContext(i, most int) (from, to int) {
 func (g *grepping) matches(content []byte, h *conversations.Hit) (matches []*match) {
 	const prime = 1099511628211
 	near := g.linesNear(content)
-	bySum := map[uint64]*match{} // by the hash of a line with its context
-	more := h.Lines              // matching lines that no match stands for
+	bySum, more := map[uint64]*match{}, h.Lines // by the hash of a line with its context; lines that no match stands for
 	for i := range near.lines {
 		if !near.lines[i].IsMatch {
 			continue
@@ -210,9 +208,8 @@ func (g *grepping) matches(content []byte, h *conversations.Hit) (matches []*mat
 	return matches
 }
 
-// orderMatches sets g.order to the matches by rounds: the first match of each conversation, then the second match of
-// each, and so on. In a conversation, matches in what was said come first. Of equal matches, the first is in g.order, and
-// has the rest in others.
+// orderMatches sets g.order to the first match of each conversation, then the second match of each, and so on. In a
+// conversation, matches in what was said come first. Of equal matches, g.order has the first, which gets the others.
 func (g *grepping) orderMatches(matches []*match) {
 	slices.SortStableFunc(matches, func(a, b *match) int {
 		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(classOf(a.hit.Scope), classOf(b.hit.Scope)))

@@ -167,9 +167,8 @@ func (g *grepping) hits(matches []*match) (hits []conversation.GrepHit) {
 		}
 		afterContext := n > 0 && hits[n-1].IsMatch != nil // the last hit is only context so far
 		canJoin := n > 0 && !isApart && g.context <= mostBeside
-		isRunOn := m == nil && afterContext
 		isBesideMatch := canJoin && (m == nil) != afterContext // context after a match, or a match after context
-		if isRunOn || isBesideMatch {
+		if isBesideMatch || m == nil && afterContext {
 			hits[n-1].Text += "\n" + l.text
 		} else {
 			hits = append(hits, conversation.GrepHit{Text: l.text, IsMatch: new(false)})
@@ -186,8 +185,7 @@ func (g *grepping) hits(matches []*match) (hits []conversation.GrepHit) {
 	return hits
 }
 
-// also returns the names of up to maxAlso other events with an equal match, between commas. "+N" stands for the N further
-// events and titles with one.
+// also returns up to maxAlso other events that have an equal match, with commas. "+N" stands for N others and titles.
 func (m *match) also() string {
 	var names []string
 	more := 0
@@ -227,8 +225,7 @@ func (g *grepping) notes(n int) (notes []string) {
 // it: other pages, more lines of an event, or the context. It returns none if nothing is missing.
 func (g *grepping) shownNote(n int) (sentences []string) {
 	next := given(g.params.Offset) + n
-	hasMore := func(m *match) bool { return m.more > 0 && m.hit.Number > 0 } // in an event; a title has the number 0
-	more := slices.IndexFunc(g.page[:n], hasMore)
+	more := slices.IndexFunc(g.page[:n], func(m *match) bool { return m.more > 0 && m.hit.Number > 0 }) // 0 is a title
 	switch {
 	case n == 0 && len(g.order) > 0:
 		sentences = append(sentences, fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", next, text.Count(len(g.order), "line", "lines"), len(g.order)-1))
@@ -265,8 +262,7 @@ func (g *grepping) leftOut() []string {
 	return left
 }
 
-// nothingFound returns sentences on what was searched for and where, how often the words of the pattern occur, and what
-// may find something.
+// nothingFound returns sentences on what was searched for and where, how often its words occur, and what may find it.
 func (g *grepping) nothingFound() []string {
 	p := g.params
 	if g.found.Searched == 0 {

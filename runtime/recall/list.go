@@ -68,9 +68,8 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	return fit(len(l.Conversations), conversation.ListMaxChars, l.envelope), nil
 }
 
-// readOutlines sets l.outlines to the outlines of the first conversations, until they are longer than an answer. It adds
-// conversations whose outlines cannot be read to l.unread. The outline of the current conversation stays empty: the model
-// has the conversation in view.
+// readOutlines sets l.outlines to the outlines of the first conversations, until they are longer than an answer. If one
+// cannot be read, it adds the id to l.unread. That of the current conversation stays empty: the model sees it whole.
 func (l *listing) readOutlines(ctx context.Context, source conversations.Source) error {
 	used := 0 // bytes
 	for i := range l.Conversations {
@@ -101,12 +100,11 @@ func (l *listing) outlined() *conversation.ListEnvelope {
 		return e
 	}
 	whole := l.outlines[0]
-	withLatest := func(n int) *conversation.ListEnvelope {
-		omitted := len(whole) - n
+	return fit(len(whole), maxOutlines, func(latest int) *conversation.ListEnvelope {
+		omitted := len(whole) - latest
 		l.omitted, l.outlines[0] = whole[:omitted], whole[omitted:]
 		return l.envelope(1)
-	}
-	return fit(len(whole), maxOutlines, withLatest)
+	})
 }
 
 // envelope returns the answer with the first n conversations.
@@ -266,16 +264,15 @@ func (o outline) lines(sizes map[int]int) string {
 		}
 		for i, r := range o[omitted:] {
 			size := ""
-			isFirst := i == 0 || o[omitted+i-1].Turn != r.Turn // of its turn
-			if n := sizes[r.Turn]; n > 0 && isFirst {
+			n, isFirst := sizes[r.Turn], i == 0 || o[omitted+i-1].Turn != r.Turn // of its turn
+			if isFirst && n > 0 {
 				size = " (" + short(min(n, conversation.ReadMaxChars)) + ")"
 			}
 			lines = append(lines, fmt.Sprintf("turn=%d event=%d%s: %s", r.Turn, r.Event, size, r.Text))
 		}
 		return strings.Join(lines, "\n")
 	}
-	fewest := sort.Search(len(o), func(omitted int) bool { return len(form(omitted)) <= outlineChars })
-	return form(fewest)
+	return form(sort.Search(len(o), func(omitted int) bool { return len(form(omitted)) <= outlineChars }))
 }
 
 // beginning returns how a request begins, on one line.

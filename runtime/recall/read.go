@@ -51,8 +51,8 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 // the result is too large. If anyway is set, it shortens a large result instead of the last.
 func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.ReadParams, anyway bool) (e *conversation.ReadEnvelope, err error) {
 	id, number := splitID(p.ID)
-	p.ID = id
-	if hasRange := p.Event != nil || p.Turn != nil || p.Last != nil; number > 0 && !hasRange {
+	hasRange := p.Event != nil || p.Turn != nil || p.Last != nil
+	if p.ID = id; number > 0 && !hasRange {
 		p.Event = &number
 	}
 	if len(p.Include) == 0 {
@@ -77,11 +77,10 @@ func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.R
 	if !isElsewhere(err) {
 		return e, err
 	}
-	errAll := t.ask(ctx, call, conversations.Options{AllProjects: true}, read)
-	if isNowhere := isElsewhere(errAll); isNowhere {
-		return e, err // the error about the project says more
+	if errAll := t.ask(ctx, call, conversations.Options{AllProjects: true}, read); !isElsewhere(errAll) {
+		return e, errAll
 	}
-	return e, errAll
+	return e, err // no project has it: the error about this project says more
 }
 
 // splitID splits the id of a message, such as jp-c17648402467:12, into the id of its conversation and the number of its
@@ -120,8 +119,7 @@ func translateAlias(call contract.Call) contract.Call {
 	return call
 }
 
-// read reads what the parameters select, and returns the answer: one event, the events that tell of the parameter about,
-// or all events.
+// read reads what the parameters select, and returns the answer: one event, the events on about, or all events.
 func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	if r.params.Event != nil {
 		return r.readEvent(ctx)
@@ -274,9 +272,8 @@ func cost(events []event) (n int) {
 	return n
 }
 
-// shrunk returns as much of the events that are asked for as an answer has room for. It shortens the events of the lowest
-// rank most, and leaves out the earliest of them, as few as necessary. If the answer has no room without any of them, it
-// does the same with the next rank.
+// shrunk returns as much of the events that are asked for as an answer has room for. It shortens events of the lowest
+// rank most, and leaves out the earliest of these. If leaving out all does not suffice, so it does with the next rank.
 func (r *reading) shrunk() (shown []event) {
 	for least := work; least <= outcome; least++ {
 		// without returns the events of rank least and above, without the first omitted events of rank least.
@@ -294,8 +291,7 @@ func (r *reading) shrunk() (shown []event) {
 			return kept
 		}
 		omitted := sort.Search(len(r.asked), func(n int) bool { return r.fits(r.turns, r.asked, without(n)) })
-		shown = without(omitted)
-		if isFitting := omitted < len(r.asked); isFitting {
+		if shown = without(omitted); omitted < len(r.asked) { // it fits
 			break
 		}
 	}
@@ -382,8 +378,7 @@ func shortNote(all, shown []event) string {
 	return fmt.Sprintf("%s shortened: event=N shows one in full, the longest is event=%d (%s).", text.Count(len(cut), "text is", "texts are"), longest.shown.Event, short(longest.chars))
 }
 
-// page returns an answer with some events, which are in order, grouped by their turns. Its note has the remarks on the
-// call. turns are the turns to show, also those without events.
+// page returns an answer with turns and the events in them, which are in order, and with the remarks on the call.
 func (r *reading) page(turns []int, events []event) *conversation.ReadEnvelope {
 	e := &conversation.ReadEnvelope{
 		ID: string(r.ID), Title: clip(r.Title, maxTitle), TotalTurns: r.Reading.Turns,
@@ -415,9 +410,8 @@ func (r *reading) isSubject(e *event) bool {
 	return r.params.Event == nil || e.shown.Event == *r.params.Event
 }
 
-// lines returns the events of a turn as they are shown. An event has its request only where the request changes, and its
-// time only if a minute has passed since the last time shown. An event that the call asks for by its number always has
-// its time.
+// lines returns the events of a turn as they are shown. An event has its request if that is another than before, and its
+// time if that is a minute later than the last one shown, or if the call asks for the event by its number.
 func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
 	var last time.Time // shown
 	request := 0       // shown last

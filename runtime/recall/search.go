@@ -97,8 +97,7 @@ func (m *message) setText(found *conversations.Results, most int) error {
 	content, err := found.Read(m.Hit)
 	m.Text = strings.TrimFunc(string(content), text.IsSpace)
 	m.Chars = utf8.RuneCountInString(m.Text)
-	m.Cut = m.Chars > most
-	if m.Cut {
+	if m.Cut = m.Chars > most; m.Cut {
 		m.Text, _, _ = text.Ends(m.Text, most, 0)
 	}
 	return err
@@ -201,8 +200,7 @@ func cursor(p *conversations.Position) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(coerce.JSON(p)))
 }
 
-// parseCursor returns the position that a cursor stands for. It returns an error if s is not as the function cursor
-// writes it.
+// parseCursor returns the position that a cursor stands for. The error says that the function cursor did not write it.
 func parseCursor(s string) (p conversations.Position, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err == nil {

@@ -53,20 +53,20 @@ func (d *decision) replaceTask(caller string) {
 	allowed := 0
 	for _, call := range slices.Clone(d.state.task.open) {
 		refusal := d.refusalByLimits(caller, allowed+1)
+		if send := call.Request.Send; refusal == nil && send != nil {
+			refusal = d.refusalToSend(caller, *send)
+		}
 		if create := call.Request.Create; refusal == nil && create != nil {
 			var opening Event
-			opening, refusal = d.openingOf(caller, *create, len(openings))
-			if refusal == nil {
+			if opening, refusal = d.openingOf(caller, *create, len(openings)); refusal == nil {
 				openings = append(openings, opening)
 			}
-		} else if refusal == nil {
-			refusal = d.refusalToSend(caller, *call.Request.Send)
 		}
-		if refusal == nil {
-			allowed++
-		} else {
+		if refusal != nil {
 			d.recordRefusal(call, refusal)
+			continue
 		}
+		allowed++
 	}
 	if allowed == 0 {
 		d.awaitModelOrEnd()

@@ -34,7 +34,8 @@ func (in Submit) decide(d *decision) *Refusal {
 	return nil
 }
 
-// decide drops a submission that waits in the queue, or asks the running task of a submission, or of any (0), to end.
+// decide interrupts the submission with the id in.Submission: it drops the submission from the queue, or asks the running
+// task of the submission to end. If the id is 0, it asks the running task to end, whatever the submission.
 func (in Interrupt) decide(d *decision) *Refusal {
 	for _, queued := range d.state.queue {
 		if queued.ID == in.Submission {

@@ -70,8 +70,7 @@ func (d *decision) resumeCaller(b batch) {
 	d.awaitModelOrEnd()
 }
 
-// awaitModelOrEnd ends the running task if its logical turn has no model, no request to the model left, or no budget
-// left. Otherwise it does nothing, and the task waits for the model.
+// awaitModelOrEnd ends the running task if its turn has no model, request or budget left. Otherwise the task waits.
 func (d *decision) awaitModelOrEnd() {
 	config, turn := d.state.config, d.state.Conversation(d.state.task.conversation).turn
 	perSubmission := int64(config.MaxSamplesPerSubmission)

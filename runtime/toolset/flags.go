@@ -87,8 +87,7 @@ func (r *Registry) Given(set *pflag.FlagSet) []string {
 	return words
 }
 
-// Advice returns what a person has to do, besides registering, because of the flags in set. jp is true if JP is the
-// host.
+// Advice returns what a person has to do, besides registering, because of the flags in set. jp is true for JP.
 func (r *Registry) Advice(set *pflag.FlagSet, jp bool) []string {
 	var advice []string
 	for _, f := range r.Flags() {

@@ -223,8 +223,7 @@ func (r *Registry) Prompt(ctx context.Context, callContext contract.Context) str
 	return r.instructions(ctx, callContext, true)
 }
 
-// instructions returns the families' instructions, each with the prompt if withPrompts is true, and last the closing
-// texts.
+// instructions returns the families' instructions, prompts if withPrompts is true, and, last, closing texts.
 func (r *Registry) instructions(ctx context.Context, callContext contract.Context, withPrompts bool) string {
 	type writeText = func(context.Context, contract.Context) string
 	var writers, closings []writeText // an element is nil if the family does not have the text

@@ -43,15 +43,10 @@ type Conversation struct {
 	Labels          map[string]string // a label without a value has ""; nil if there are no labels
 	// Parent is the conversation that this one was forked from, or that started it as the
 	// task of a sub-agent. It may no longer exist. Empty if there is none.
-	Parent ID
-	// Locality names the store of the workspace that has the conversation.
-	Locality string
-	// Source is the kind of store, such as "claude-code"; empty for JP.
-	Source string
-	// Dir is the recorded working directory; empty if it is not known.
-	Dir string
-	// Branch is the branch of version control that was recorded last; empty if it is not known.
-	Branch string
-	// UserOnly reports whether the conversation is in no project's own store.
-	UserOnly bool
+	Parent   ID
+	Locality string // names the store of the workspace that has the conversation
+	Source   string // the kind of store, such as "claude-code"; empty for JP
+	Dir      string // the recorded working directory; empty if it is not known
+	Branch   string // the branch of version control that was recorded last; empty if it is not known
+	UserOnly bool   // whether the conversation is in no project's own store
 }

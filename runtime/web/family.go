@@ -66,8 +66,7 @@ func (s *Server) familyPage(w http.ResponseWriter, r *http.Request) error {
 	return lastErr
 }
 
-// checkExcluded returns an error if the user has excluded the conversations of the project. Any other problem with the
-// conversations is none for the pages of families.
+// checkExcluded returns an error if the user has excluded the conversations of the project, but for no other problem.
 func (s *Server) checkExcluded() error {
 	library, err := s.open(false)
 	if err == nil {

@@ -135,8 +135,7 @@ func (s *Server) fillList(ctx context.Context, library *conversations.Library, p
 	return nil
 }
 
-// filter returns the filter for a query's file and projects, with archived and, for all projects, imported
-// conversations.
+// filter returns the filter for a query's file and projects. For all projects it includes imported conversations.
 func (s *Server) filter(q query) (conversations.Filter, error) {
 	f := conversations.Filter{Both: true, File: q.File}
 	var err error

@@ -20,8 +20,8 @@ const (
 	maxDepth   = 16
 )
 
-// relatedTo returns the tree of forks and sub-agents that has a conversation. The root of the tree is the conversation's
-// first ancestor. It returns nil if the conversation has no relatives.
+// relatedTo returns the tree of forks and sub-agents that a conversation belongs to, below the conversation's first
+// ancestor. It returns nil if the conversation has no relatives.
 func relatedTo(ctx context.Context, library *conversations.Library, id transcript.ID) ([]related, error) {
 	f := conversations.Filter{Both: true, Hidden: true}
 	if source := conversations.SourceOf(id); source != "" {

@@ -272,7 +272,7 @@ func sentenceOf(p *conversations.Problem) string {
 	return text.Line(name + ": " + p.Err.Error() + ".")
 }
 
-// problemOf returns an error as a problem.
+// problemOf returns the status of HTTP and the sentence for a person that an error stands for.
 func problemOf(err error) *problem {
 	var known *problem
 	var missing *conversations.NotFoundError

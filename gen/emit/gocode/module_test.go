@@ -114,7 +114,7 @@ func runGo(t *testing.T, dir string, arguments ...string) {
 	t.Helper()
 	cmd := exec.Command("go", arguments...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(arguments, " "), err, output)
 	}

@@ -27,6 +27,7 @@ func Tools(c *ir.Contract) []emit.File {
 	return files
 }
 
+// define returns the configuration of a tool for JP, which is a TOML file.
 func define(c *ir.Contract, tool *ir.Tool, _ emit.Schemas) []byte {
 	text := lower.For(lowering(), tool)
 	var d tomltext.Document

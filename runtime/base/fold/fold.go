@@ -24,7 +24,10 @@ func Append(dst, text []byte) []byte {
 		case b < utf8.RuneSelf:
 			dst = append(dst, byte(lower(uint64(b)))) //nolint:gosec // a byte
 		case isCaselessByte(b):
-			dst = append(dst, b)
+			for size < len(text) && isCaselessByte(text[size]) {
+				size++
+			}
+			dst = append(dst, text[:size]...)
 		default:
 			var r rune
 			r, size = utf8.DecodeRune(text)
@@ -51,9 +54,9 @@ func lower(word uint64) uint64 {
 	return word | (fromA^afterZ)&high>>2
 }
 
-// isCaselessByte reports whether a byte never begins a rune with case: it is inside of a rune, or begins one from U+3000
-// to U+9FFF, or a rune of Hangul. Bytes that are not UTF-8 stay anyway.
-func isCaselessByte(b byte) bool { return b < 0xC0 || 0xE3 <= b && b < 0xEE && b != 0xEA }
+// isCaselessByte reports whether a byte is not ASCII and never begins a rune with case: it is inside of a rune, or begins
+// one from U+3000 to U+9FFF, or a rune of Hangul. Bytes that are not UTF-8 stay anyway.
+func isCaselessByte(b byte) bool { return 0x80 <= b && b < 0xC0 || 0xE3 <= b && b < 0xEE && b != 0xEA }
 
 // isCaseless reports whether a rune is in a large block without case, or in one of common punctuation: scripts from the
 // radicals of Han to Yi, Hangul, and punctuation, also of the width of Han.

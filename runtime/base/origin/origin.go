@@ -64,8 +64,8 @@ func Check(origin string) error {
 	return nil
 }
 
-// CheckHost returns an error for a name that no client would send in a Host header, so that to allow it would have no
-// effect. Such a name is also "*": no name is for all hosts, or a page could get in under a name of its owner's.
+// CheckHost returns an error for a name that is not a host, with or without a port: no client sends such a Host header.
+// There is no name for all hosts, such as "*": any page could get in under a name of its owner's.
 func CheckHost(name string) error {
 	host, port, err := net.SplitHostPort(name)
 	if err != nil { // there is no port

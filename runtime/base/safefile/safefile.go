@@ -34,8 +34,7 @@ type TooLargeError struct{ Most int64 }
 
 func (e *TooLargeError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.Most) }
 
-// Open opens a regular file for reading, and follows links. The error for a FIFO, a directory or a device is
-// [ErrNotRegular].
+// Open opens a regular file for reading, and follows links. The error for anything else is [ErrNotRegular].
 func Open(name string) (*os.File, fs.FileInfo, error) { return OpenFile(name, os.O_RDONLY, 0) }
 
 // OpenIn is [Open] for a file in a root. It follows links that stay in the root.

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// isPlaceholder reports whether a text that has the form of a secret is none: it has a word of examples in
-// documentation, or more than a third of its bytes are equal to the byte before.
+// isPlaceholder reports whether s has the form of a secret, but a word of examples or many repeated characters.
 func isPlaceholder(s string) bool {
 	const jwtIO = "IkpvaG4gRG9l" // "John Doe" in the example of jwt.io, which has the form of a real one
 	const longest = 200          // a longer secret may have any word in it

@@ -101,7 +101,7 @@ func newTable() *table {
 	return t
 }
 
-// add adds a literal, to be found by three bytes at its offset.
+// add adds a literal to the table, under the hash of the three bytes that are at the literal's offset.
 func (t *table) add(three string, l literal) {
 	h := hash([]byte(three + ".")) // the fourth byte does not matter
 	if t.indexes[h] == 0 {
@@ -148,7 +148,8 @@ func (t *table) next(text []byte, from int) *finding {
 // maxBefore is the number of bytes before a literal that a kind looks at.
 const maxBefore = 32
 
-// find returns the secret or placeholder of kind k at the literal text[start:after], or nil if there is none.
+// find returns the secret or placeholder of kind k whose literal is text[start:after], or nil if there is none. The
+// patterns of k match what is before the literal and what is after it.
 func (k *compiledKind) find(text []byte, start, after int) *finding {
 	if k.before != nil {
 		first := max(start-maxBefore, 0)
@@ -156,10 +157,11 @@ func (k *compiledKind) find(text []byte, start, after int) *finding {
 		if groups == nil {
 			return nil
 		}
-		start = first + groups[2] // the group, before the literal, belongs to the secret
+		groupStart := groups[2]
+		start = first + groupStart // the secret begins with the group
 	}
 	if isWord(text[start]) && !k.wordStart.Match(text[max(start-maxBefore, 0):start]) {
-		return nil
+		return nil // the secret begins within a word
 	}
 	groups := k.match(text[after:], usualLength)
 	if groups != nil && groups[1] > usualLength/2 { // the secret may be longer than usualLength
@@ -168,16 +170,17 @@ func (k *compiledKind) find(text []byte, start, after int) *finding {
 	if groups == nil {
 		return nil
 	}
-	found, value := &finding{k, start, after + groups[1]}, after // value is where the secret part begins
-	if hasGroup := len(groups) > 2; hasGroup {                   // the group alone is the secret
-		value = after + groups[2]
-		found.start, found.end = value, after+groups[3]
+	matchLength, valueStart := groups[1], after
+	found := &finding{k, start, after + matchLength}
+	if hasGroup := len(groups) > 2; hasGroup { // the group alone is the secret
+		valueStart = after + groups[2]
+		found.start, found.end = valueStart, after+groups[3]
 	}
 	// A word that goes on after the match has another form, unless the match ends at maxLength.
-	isLonger := found.end < len(text) && groups[1] < maxLength && isWord(text[found.end-1]) && isWord(text[found.end])
-	valueText := string(text[value:found.end])
-	isNoSecret := k.chosen && isNoPassword(string(text[after:value]), valueText) // chosen by a person
-	if isLonger || isNoSecret || isPlaceholder(valueText) {
+	isLonger := found.end < len(text) && matchLength < maxLength && isWord(text[found.end-1]) && isWord(text[found.end])
+	value := string(text[valueStart:found.end])
+	isNoSecret := k.chosen && isNoPassword(string(text[after:valueStart]), value) // a person chooses such a secret
+	if isLonger || isNoSecret || isPlaceholder(value) {
 		found.kind = nil
 	}
 	return found

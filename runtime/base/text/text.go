@@ -136,8 +136,7 @@ func unchanged(s string, before []byte, f form) int {
 	return len(s)
 }
 
-// keeps reports whether a form allows r if r is not hidden. No form allows a byte that is not UTF-8: r is U+FFFD then,
-// and size is 1.
+// keeps reports whether a form allows r if r is not hidden. A byte that is not UTF-8, of size 1, is not allowed.
 func keeps(r rune, size int, f form) bool {
 	switch {
 	case r == '\n':

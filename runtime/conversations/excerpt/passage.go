@@ -19,9 +19,8 @@ type Passage struct {
 	Start, End int // in bytes
 	// Value is the sum of the weights of the terms in the passage, each once, plus a share of the weights of adjacent
 	// terms.
-	Value float64
-	// Beside is the part of Value for adjacent terms.
-	Beside float64
+	Value  float64
+	Beside float64 // the part of Value for adjacent terms
 }
 
 // sentence is a part of a line, and the terms in it.
@@ -43,8 +42,7 @@ func BestPassage(r *terms.Reader, text []byte, weights Weights, most, wide int) 
 		return whole, whole
 	}
 	for _, p := range candidates(sentences, weights, min(most, maxCore)) {
-		isShorter := p.End-p.Start < best.End-best.Start
-		if p.Value > best.Value || p.Value == best.Value && isShorter {
+		if isShorter := p.End-p.Start < best.End-best.Start; p.Value > best.Value || p.Value == best.Value && isShorter {
 			best = p
 		}
 	}
@@ -211,8 +209,7 @@ func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weigh
 		seen := map[string]bool{}
 		r.Words(text[s.start:s.end], func(term []byte, _ int, inflected bool) {
 			isAfterTerm := len(s.terms) > 0 && s.terms[len(s.terms)-1] != ""
-			mayHaveWeight := term[0] >= utf8.RuneSelf || begins[term[0]]
-			if !isAfterTerm && !mayHaveWeight {
+			if mayHaveWeight := term[0] >= utf8.RuneSelf || begins[term[0]]; !isAfterTerm && !mayHaveWeight {
 				return
 			}
 			if inflected {
@@ -261,8 +258,7 @@ func divide(text []byte, most int) []sentence {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// sentenceEnd returns the end of the first sentence of a line. If the sentence has more than most bytes, it returns the
-// end of the last word that most bytes have room for, or that of the last character if the first word has more.
+// sentenceEnd returns the end of the first sentence of a line, or of its first words or characters in most bytes.
 func sentenceEnd(line []byte, most int) int {
 	space := 0 // the white space after the last word; 0 before that
 	for i := 0; i < len(line); {

@@ -80,8 +80,7 @@ func Compile(text string, isRegex, ignoreCase bool) (*Pattern, error) {
 		return nil, &PatternError{Err: err}
 	}
 	if parsed, err := syntax.Parse(expr, syntax.Perl); err == nil {
-		// The expression is only tried on lines with this part, which are found faster.
-		if part, fold := requiredIn(parsed.Simplify()); part != "" {
+		if part, fold := requiredIn(parsed.Simplify()); part != "" { // only lines with this part are tried, which is faster
 			p.require(part, fold)
 		}
 	}
@@ -185,8 +184,7 @@ func (p *Pattern) nextMatch(text []byte, from int) (l line, m Span, ok bool) {
 // may have millions.
 const maxSpans = 10_000
 
-// Spans yields the matches in content, from left to right, except empty ones. The content is a line without its line
-// break; for a literal pattern it can be any text.
+// Spans yields the matches in a line, from left to right, except empty ones. A literal pattern can be given any text.
 func (p *Pattern) Spans(content []byte) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		if p.regex != nil {

@@ -65,8 +65,7 @@ func (p *Pattern) spans(content []byte, isMatch bool) iter.Seq[Span] {
 // is the number of characters of the line, and greater than share.
 func around(content []byte, m Span, total, share int) Span {
 	before, width := utf8.RuneCount(content[:m.Start]), utf8.RuneCount(content[m.Start:m.End])
-	// The part has the characters from first up to last. The match is in its middle, unless an end of the line is near.
-	first := before - max((share-width)/2, 1) // 1 is for the ellipsis
+	first := before - max((share-width)/2, 1) // the match is in the middle, with 1 for the ellipsis before it
 	first = max(min(first, total-share), 0)
 	last := first + share
 	if first > 0 {
@@ -79,8 +78,7 @@ func around(content []byte, m Span, total, share int) Span {
 	return Span{start, moveRunes(content, start, last-first)}
 }
 
-// moveRunes returns the offset n characters after another offset; for a negative n, before that offset. It stops at the
-// ends of the text.
+// moveRunes returns the offset n characters after another offset, or before it if n is negative, within the text.
 func moveRunes(text []byte, offset, n int) int {
 	for ; n > 0 && offset < len(text); n-- {
 		_, size := utf8.DecodeRune(text[offset:])

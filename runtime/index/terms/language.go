@@ -65,8 +65,8 @@ func languages() []language {
 	}
 }
 
-// stemmer returns the function that returns the stem of a folded word by the rules of a language. For None and unknown
-// languages it returns the word.
+// stemmer returns a function that returns the stem of a folded word by the rules of a language. For None or an unknown
+// language the function returns the word as it is.
 func stemmer(name Language) func(word string) string {
 	all := languages()
 	i := slices.IndexFunc(all, func(l language) bool { return l.name == cmp.Or(name, English) })

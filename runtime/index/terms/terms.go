@@ -72,8 +72,8 @@ func (r *Reader) Stem(word []byte) []byte {
 	return r.stemmed
 }
 
-// Words calls yield with the folded words of a text, in the order of Each. If a word can be inflected, its term is its
-// stem; otherwise the word is the term.
+// Words calls yield with the folded words of a text, in the order of Each. The term of a word that can be inflected is
+// its stem; that of another word is the word.
 func (r *Reader) Words(text []byte, yield Yield) {
 	for i := 0; i < len(text); {
 		if end := r.yieldPlain(text, i, yield); end > i {
@@ -158,8 +158,8 @@ func classOf(text []byte) (class, int) {
 	return other, size
 }
 
-// yieldIdentifier yields the parts of the identifier that begins at an offset, and then the whole if it has several
-// parts. It returns the end of the identifier.
+// yieldIdentifier yields the parts of the identifier that begins at an offset, and then, if these are several, the whole
+// identifier. It returns the end of the identifier.
 func (r *Reader) yieldIdentifier(text []byte, from int, yield Yield) int {
 	begin, last := from, other // the beginning of the current part, and the class of the last character that is no mark
 	parts := 0
@@ -177,14 +177,14 @@ scan:
 		case c == mark:
 			at += size
 			continue
-		case text[at] == '_' && last != other: // a second underscore ends the identifier
+		case text[at] == '_' && last != other: // one underscore ends a part, a second one the identifier
 			yieldPart(at)
 			at++
 			begin, last = at, other
 			continue
-		case text[at] == '\'' && last == lower && isSuffix(text[at+1:]): // skip the apostrophe and the suffix
+		case text[at] == '\'' && last == lower && isSuffix(text[at+1:]):
 			yieldPart(at)
-			return at + 2
+			return at + 2 // after the apostrophe and the letter of the suffix
 		case c == other, c == unspaced:
 			break scan
 		case c == upper && (last == lower || last == digit):
@@ -206,14 +206,14 @@ scan:
 
 // isSuffix reports whether text, after an apostrophe, begins with a suffix to drop, as in don't, it's, Ann's.
 func isSuffix(text []byte) bool {
-	if len(text) == 0 || text[0]|0x20 != 's' && text[0]|0x20 != 't' {
+	if len(text) == 0 || !strings.ContainsRune("sStT", rune(text[0])) {
 		return false
 	}
 	if len(text) == 1 {
 		return true
 	}
 	c, _ := classOf(text[1:])
-	return c == other || c == unspaced
+	return c == other || c == unspaced // the word ends after the suffix
 }
 
 // yieldWhole yields an identifier of several parts as a whole, without underscores at its end. It yields nothing if the
@@ -248,7 +248,7 @@ func (r *Reader) yieldWord(word []byte, at int, yield Yield) {
 			break
 		}
 		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
+			c |= 0x20 // the lower-case letter
 		}
 		hasDigit = hasDigit || isDigit(c)
 		r.folded = append(r.folded, c)
@@ -259,7 +259,7 @@ func (r *Reader) yieldWord(word []byte, at int, yield Yield) {
 // yieldPairs yields the pairs of adjacent characters in the run of a script without spaces that begins at an offset, or
 // its only character. It returns the end of the run.
 func (r *Reader) yieldPairs(text []byte, from int, yield Yield) int {
-	previous, n := 0, 0 // the size of the character before, and the number of characters so far
+	previous, n := 0, 0 // the bytes of the character before, and the number of characters so far
 	at := from
 	for at < len(text) {
 		c, size := classOf(text[at:])

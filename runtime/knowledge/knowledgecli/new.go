@@ -93,8 +93,7 @@ func subjectAt(topic knowledge.Topic, file string) string {
 // fileOf returns the path of the file for a slug, relative to the directory of the topic and with slashes. It adds
 // ".md" if there is no extension. The error is for a path that some file system does not allow, and for a pattern.
 func fileOf(slug string) (string, error) {
-	isAllowed := func(r rune) bool { return unicode.IsPrint(r) && !strings.ContainsRune(`\:*?"<>|[]{}`, r) }
-	isForbidden := func(r rune) bool { return !isAllowed(r) }
+	isForbidden := func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune(`\:*?"<>|[]{}`, r) }
 	isWrongPart := func(part string) bool {
 		return part == "" || strings.Trim(part, " ") != part || strings.HasSuffix(part, ".")
 	}

@@ -95,12 +95,12 @@ func (t *Tree) Resolve(patterns []string, skipLearned bool) (Result, error) {
 	return result, nil
 }
 
-// nearSlug returns the slug of the visible subject that is most similar to a name, or "" if none is similar.
+// nearSlug returns the slug of a visible subject that is the name in some folder, since the text of a skill names files
+// relative to its folder. If there is none, it returns the slug that is most similar to the name, or "".
 func (t *Tree) nearSlug(name string) string {
 	stem, _ := cutExt(name)
 	var slugs []string
 	for _, s := range t.Visible {
-		// The text of a skill names files relative to the skill's folder.
 		if name != "" && strings.HasSuffix(s.Slug, "/"+stem) {
 			return s.Slug
 		}

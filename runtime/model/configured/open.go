@@ -1,6 +1,7 @@
 package configured
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,12 +28,9 @@ func (m Model) Open(getenv func(string) string) (model.Model, error) {
 	case t.API == command:
 		return program.Model{Name: m.Name, Config: t, Runner: process.Exec{}}, nil
 	case t.API == scripted:
-		var opened *script.Model
-		source, err := m.readScript()
-		if err == nil {
-			opened, err = script.Parse(m.Name, string(source))
-		}
-		if err != nil {
+		source, readErr := m.readScript()
+		opened, parseErr := script.Parse(m.Name, string(source))
+		if err := cmp.Or(readErr, parseErr); err != nil {
 			message := fmt.Sprintf("the script %s: %s", text.Quote(t.Script), text.Line(text.Cut(err.Error(), 500)))
 			return nil, &model.Error{Model: m.Name, Code: model.CodeConfiguration, Message: message}
 		}
@@ -68,8 +66,7 @@ func (m Model) readScript() ([]byte, error) {
 	return safefile.Read(path, maxScript)
 }
 
-// keyIn returns a value without the space around it. The error is that this is empty, or has a character other than
-// visible ASCII, and so is no key. The error names the source of the value, but does not show the value.
+// keyIn returns a value without the space around it, or an error if that is no key. The error shows only the source.
 func keyIn(value, source string) (string, error) {
 	key := strings.TrimSpace(value)
 	switch {
@@ -100,8 +97,7 @@ func commandKey(c process.Command) provider.Key {
 	}
 }
 
-// printedKey runs a command and returns the key that the command prints. The error does not show the output and the
-// arguments, which may have the key in them.
+// printedKey returns the key that a command prints. The error shows neither output nor arguments, which may have the key.
 func printedKey(ctx context.Context, c process.Command) (string, error) {
 	result, err := process.Exec{}.Run(ctx, c)
 	failure, failed := errors.AsType[*process.Error](err)

@@ -129,8 +129,7 @@ type message struct {
 	Images []string `json:"images,omitempty"`
 }
 
-// stdin returns the standard input of the command for a request: JSON, or text with a heading above each of several
-// messages.
+// stdin returns a request as standard input of the command: JSON, or text with a heading above each of several messages.
 func (m Model) stdin(r model.Request) []byte {
 	instructions, messages := "", messagesOf(r.Items)
 	if r.Instructions != nil {

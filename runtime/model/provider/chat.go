@@ -66,9 +66,8 @@ func chatContent(items []entry) any {
 	return strings.Join(texts, "\n\n")
 }
 
-// chatMessage returns a message of the model from its items, or nil if they have neither text nor calls. The message has
-// the reasoning only if withReasoning is true: servers that send reasoning, which the API does not define, want the
-// reasoning back until the user sends another message.
+// chatMessage returns a message of the model, or nil if the items have neither text nor calls. withReasoning is true until
+// the user sends another message: servers that send reasoning, which the API does not define, want it back until then.
 func chatMessage(items []entry, withReasoning bool) fields {
 	message := fields{"role": "assistant", "content": nil}
 	var texts []string

@@ -48,8 +48,8 @@ type entry struct {
 // providers refuse, and reasoning that a user's message or an output follows, since the model's answer to it is missing.
 func (r request) turns() []turn {
 	var turns []turn
-	ids := map[string]string{} // the ids of calls in the request, by those in the history; of equal ones the latest counts
-	used := map[string]bool{}  // the ids of calls in the request
+	newIDs := map[string]string{} // for the id of a call in the history, the id of the latest such call in the request
+	used := map[string]bool{}     // the ids of calls in the request
 	for i, item := range r.Items {
 		role, e := "assistant", entry{item, fields{}}
 		var s saved
@@ -61,13 +61,13 @@ func (r request) turns() []turn {
 			role = "user"
 		case model.ToolOutput:
 			role = "tool"
-			e.CallID = cmp.Or(ids[item.CallID], item.CallID)
+			e.CallID = cmp.Or(newIDs[item.CallID], item.CallID)
 		case model.ToolCall:
-			// Chat Completions allows 40 characters, Responses 64. The next request has to have the same ids again.
-			if id := item.CallID; used[id] || len(id) > 40 || model.Flat(id) != id {
-				e.CallID = "history_" + strconv.Itoa(i)
+			isAllowed := len(item.CallID) <= 40 && model.Flat(item.CallID) == item.CallID // 40 for Chat Completions, 64 for Responses
+			if !isAllowed || used[item.CallID] {
+				e.CallID = "history_" + strconv.Itoa(i) // the next request has the same id again
 			}
-			ids[item.CallID], used[e.CallID] = e.CallID, true
+			newIDs[item.CallID], used[e.CallID] = e.CallID, true
 			e.Name = model.Flat(item.Name)
 			e.Arguments = argumentsObject(item.Arguments)
 		case model.Reasoning:
@@ -134,20 +134,20 @@ type growing struct{ strings.Builder }
 // MarshalText implements [encoding.TextMarshaler].
 func (g *growing) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// appendTexts appends each text in a piece to the field of the same name in a part of a response.
+// appendTexts appends each text in a piece, except its type, to the field of the same name in a part of a response.
 func appendTexts(part, piece fields) {
 	for key, value := range piece {
-		further, ok := value.(string)
-		if !ok || key == "type" {
+		addition, isText := value.(string)
+		if !isText || key == "type" {
 			continue
 		}
-		text, ok := part[key].(*growing)
-		if !ok {
+		text, isGrowing := part[key].(*growing)
+		if !isGrowing {
 			text = &growing{}
 			text.WriteString(textOf(part[key]))
 			part[key] = text
 		}
-		text.WriteString(further)
+		text.WriteString(addition)
 	}
 }
 

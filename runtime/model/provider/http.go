@@ -111,9 +111,9 @@ func (m *Model) readStream(ctx context.Context, s *stream, body io.Reader) error
 	if _, ok := errors.AsType[*model.Error](err); ok {
 		return err
 	}
-	atLimit := err == nil && limited.N <= 0 // readEvent has not returned io.EOF for the last event
+	isCutOff := err == nil && limited.N <= 0 // at the limit, before the last event
 	switch {
-	case errors.Is(err, bufio.ErrTooLong) || atLimit:
+	case errors.Is(err, bufio.ErrTooLong) || isCutOff:
 		return &model.Error{Code: model.CodeTooLarge, Message: "the response is larger than any that is read"}
 	case err != nil && !errors.Is(err, io.EOF):
 		return connectionError(ctx, model.CodeCut, "the connection broke before the end of the response: ", err)
@@ -124,7 +124,7 @@ func (m *Model) readStream(ctx context.Context, s *stream, body io.Reader) error
 	return nil
 }
 
-// readEvent reads an event into s. It returns [io.EOF] for the last one, and a [*model.Error] for an error in it.
+// readEvent reads an event into s. It returns [io.EOF] for the last event, and a [*model.Error] for an error in an event.
 func (m *Model) readEvent(s *stream, data []byte) error {
 	if string(data) == "[DONE]" { // the end of OpenAI's streams
 		s.complete = true
@@ -214,8 +214,8 @@ func statusError(r *http.Response) error {
 	return failure
 }
 
-// reportedError returns the error for one that a provider reports, as a text or as an object with a message, a type and a
-// code. status is the HTTP status, and 0 for a report in a stream, where some servers put a status in the code.
+// reportedError returns the error for the report of a provider: a text, or an object with a message, a type and a code.
+// status is the HTTP status, or 0 for a report in a stream, where some servers have a status in the code.
 func reportedError(report any, status int) *model.Error {
 	object := objectOf(report)
 	names := textOf(object["type"]) + " " + textOf(object["code"])

@@ -13,10 +13,8 @@ import (
 
 // messagesBody returns a request of Anthropic's Messages API.
 func messagesBody(r request) fields {
-	body := fields{
-		"model": r.model, "messages": messagesHistory(r), "stream": true,
-		"max_tokens": cmp.Or(r.MaxOutputTokens, 32_000), // the API requires a limit
-	}
+	body := fields{"model": r.model, "messages": messagesHistory(r), "stream": true}
+	body["max_tokens"] = cmp.Or(r.MaxOutputTokens, 32_000) // the API requires a limit
 	if r.Instructions != nil && strings.TrimSpace(*r.Instructions) != "" {
 		body["system"] = *r.Instructions
 	}
@@ -140,17 +138,23 @@ func (s *stream) messagesFinish() {
 		texts = nil
 		item := model.Item{Kind: model.Reasoning, Raw: s.raw(fields{"blocks": []fields{block}})}
 		if block["type"] == "tool_use" {
-			if input, ok := block["input"]; ok && arguments == "" { // the first event had all arguments
-				encoded, _ := model.JSON(input) // cannot fail: input was decoded from JSON
-				arguments = string(encoded)
-			}
-			delete(block, "input")
-			item = s.newCall(textOf(block["id"]), textOf(block["name"]), arguments)
-			item.Raw = s.raw(block)
+			item = s.messagesCall(block, arguments)
 		}
 		s.items = append(s.items, item)
 	}
 	s.addMessage(texts)
+}
+
+// messagesCall returns the item of a block with a call. If arguments is empty, the first event of the block had them all.
+func (s *stream) messagesCall(block fields, arguments string) model.Item {
+	if input, ok := block["input"]; ok && arguments == "" {
+		encoded, _ := model.JSON(input) // cannot fail: input was decoded from JSON
+		arguments = string(encoded)
+	}
+	delete(block, "input")
+	item := s.newCall(textOf(block["id"]), textOf(block["name"]), arguments)
+	item.Raw = s.raw(block)
+	return item
 }
 
 // addMessage adds an item for blocks of text, if there are any.

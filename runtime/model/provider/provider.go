@@ -136,13 +136,14 @@ func (m *Model) respond(ctx context.Context, r request, used *model.Usage, delta
 		}
 		failure := m.shownError(err, key)
 		failure.Attempts = attempt
+		mayRetry := failure.Temporary && !streamed && attempt < maxAttempts && failure.RetryAfter <= maxRetryAfter
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case failure.Status == http.StatusUnauthorized && key != "" && !refused: // it may have expired
 			refused = true
 			continue // this does not count as an attempt
-		case streamed || !failure.Temporary || attempt == maxAttempts || failure.RetryAfter > maxRetryAfter:
+		case !mayRetry:
 			return nil, failure
 		}
 		select {

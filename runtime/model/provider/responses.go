@@ -10,10 +10,8 @@ import (
 // responsesBody returns a request of OpenAI's Responses API. The server keeps nothing: each request has the whole
 // history, with encrypted reasoning.
 func responsesBody(r request) fields {
-	body := fields{
-		"model": r.model, "input": responsesInput(r), "stream": true, "store": false,
-		"include": []string{"reasoning.encrypted_content"},
-	}
+	body := fields{"model": r.model, "input": responsesInput(r), "stream": true, "store": false}
+	body["include"] = []string{"reasoning.encrypted_content"}
 	if r.Instructions != nil {
 		body["instructions"] = *r.Instructions
 	}
@@ -90,7 +88,7 @@ func (s *stream) responsesEvent(event fields) error {
 
 // responsesFinish adds an item for each item of the API in the response, except for reasoning that cannot be sent again.
 func (s *stream) responsesFinish() {
-	unpaired := false // a reasoning item was left out
+	isUnpaired := false // a reasoning item was left out
 	for _, item := range s.parts {
 		decoded := model.Item{Kind: model.Reasoning}
 		content := objectsOf(item["content"])
@@ -105,11 +103,11 @@ func (s *stream) responsesFinish() {
 			decoded = s.newCall(textOf(item["call_id"]), textOf(item["name"]), textOf(item["arguments"]))
 		case "reasoning":
 			if textOf(item["encrypted_content"]) == "" && len(content) == 0 {
-				unpaired = true
+				isUnpaired = true
 				continue // it has no content, and the server keeps none
 			}
 		}
-		if unpaired && decoded.Kind != model.Reasoning {
+		if isUnpaired && decoded.Kind != model.Reasoning {
 			delete(item, "id") // the API refuses this id without its reasoning
 		}
 		decoded.Raw = s.raw(item)

@@ -113,7 +113,8 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	return model.Response{Items: items, Usage: model.Usage{InputTokens: tokens(r.Items), OutputTokens: tokens(items)}}, nil
 }
 
-// responseTo returns the response to a history. A response with a match comes before one without.
+// responseTo returns the response to a history from the first conversation that matches: the first response whose match
+// is in h.last, or else the response without match whose turn it is after h.responses, or the last that is repeated.
 func (m *Model) responseTo(h history) (response, error) {
 	for i, c := range m.Conversations {
 		if !strings.Contains(h.first, c.First) {
@@ -173,6 +174,7 @@ type history struct {
 	calls     int
 }
 
+// historyOf returns the part of a history that decides on the next response.
 func historyOf(items []model.Item) history {
 	var h history
 	for i, item := range items {

@@ -68,8 +68,7 @@ func (c *commands) setTarget(ctx context.Context, arg string, q *conversations.B
 	if err != nil {
 		return err
 	}
-	q.File = path
-	if n == 0 { // no line
+	if q.File = path; n == 0 { // no line
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			q.File = file // the end of a path
 		}
@@ -116,8 +115,7 @@ func committed(ctx context.Context, path string, n int) time.Time {
 		Path: "git", Dir: filepath.Dir(path), Limits: process.Limits{Timeout: timeLimit},
 		Args: []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "blame", "--porcelain", "-L" + line + "," + line, "--", filepath.Base(path)},
 	})
-	isUncommitted := strings.HasPrefix(string(found.Stdout), "0000000") // in place of the hash of a commit
-	if err != nil || found.ExitCode != 0 || isUncommitted {
+	if isCommitted := !strings.HasPrefix(string(found.Stdout), "0000000"); err != nil || found.ExitCode != 0 || !isCommitted {
 		return time.Time{}
 	}
 	_, after, _ := strings.Cut(string(found.Stdout), "\nauthor-time ")
@@ -166,13 +164,9 @@ func eventID(change *conversations.Change) string {
 // shortRequest is the number of characters of a request that says little without the title of its conversation.
 const shortRequest = 25
 
-// changeLine returns a change as a line: its event in a column of some width, its day, and its request, with the title of
-// the conversation after a short request.
+// changeLine returns a change as a line: its event, in a column of some width, its day, and its request or also title.
 func (c *commands) changeLine(change *conversations.Change, width int) string {
-	day := "?         "
-	if !change.Time.IsZero() {
-		day = change.Time.In(c.host.Now().Location()).Format(time.DateOnly)
-	}
+	day := fmt.Sprintf("%-10s", c.day(change.Time))
 	asked, title := text.Cell(change.Request), text.Cell(change.Title)
 	if utf8.RuneCountInString(asked) < shortRequest && title != asked {
 		asked = strings.TrimSpace(asked + " (" + title + ")")

@@ -59,8 +59,7 @@ func (c *commands) changing(cmd *cobra.Command, ch *change, groups ...string) *c
 }
 
 // change changes the conversations of a list, after a person has agreed, and writes what was done. If one of several
-// conversations cannot be changed, it reports the error and goes on with the rest; it returns [cli.ErrFailed] then. With
-// dryRun it only writes what it would do.
+// cannot be changed, it reports the error and goes on. With dryRun it only writes what it would do.
 func (c *commands) change(ctx context.Context, ch *change, list []conversations.Listed) error {
 	workspace, err := c.workspace()
 	if err == nil && !ch.dryRun {
@@ -77,9 +76,8 @@ func (c *commands) change(ctx context.Context, ch *change, list []conversations.
 			continue
 		}
 		isChanged, errOne := ch.one(ctx, w, l)
-		isLast := len(list) == 1 || ctx.Err() != nil // no conversation is left to go on with
-		switch {
-		case errOne != nil && isLast:
+		switch canGoOn := len(list) > 1 && ctx.Err() == nil; {
+		case errOne != nil && !canGoOn:
 			return errOne
 		case errOne != nil:
 			cli.Report(c.host.Stderr, explained(errOne))

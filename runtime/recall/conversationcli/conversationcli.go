@@ -76,14 +76,12 @@ type commands struct {
 // run does the work of a command.
 type run func(ctx context.Context, args []string) error
 
-// command completes a command with run, which writes results to c.out. If the command has the flag --no-pager and it is
-// not given, a pager is started before that on a terminal. groups are names of flags between spaces: of each group at most
-// one flag may be given. If run fails, its results are ended if they were begun, or if it only found nothing. The error of
-// ending them comes before that of run.
+// command completes a command with run, which writes results to c.out, if the command is paged through a pager. groups
+// are names of flags between spaces: of each group at most one flag may be given. If run fails, its results are ended if
+// they were begun, or if it only found nothing. The error of ending them comes first.
 func (c *commands) command(cmd *cobra.Command, run run, groups ...string) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		noPager, errNoFlag := cmd.Flags().GetBool("no-pager")
-		if isPaged := errNoFlag == nil && !noPager; isPaged {
+		if noPager, notPaged := cmd.Flags().GetBool("no-pager"); notPaged == nil && !noPager {
 			if pager := cli.StartPager(c.host.Stdout, c.host.Stderr, c.host.Getenv); pager != nil {
 				defer func() { err = cmp.Or(err, pager.Close()) }()
 				host := *c.host
@@ -292,9 +290,7 @@ func newProgress(stderr io.Writer, now func() time.Time) func(line string) {
 func progress(terminal io.Writer, now func() time.Time) func(line string) {
 	next, isShown := now().Add(showAfter), false // when to show the next line; whether a line is shown now
 	return func(line string) {
-		removes := line == "" && isShown
-		replaces := line != "" && !now().Before(next)
-		if removes || replaces {
+		if replaces := line != "" && !now().Before(next); replaces || line == "" && isShown {
 			fmt.Fprint(terminal, clearLine+line)
 			next, isShown = now().Add(showEvery), line != ""
 		}

@@ -32,8 +32,7 @@ func oneOf(cmd *cobra.Command, to *string, name, short, usage string, words ...s
 	cmd.Flags().Lookup(name).DefValue = *to
 }
 
-// anyOf defines a flag whose values are among words, and calls set with each given value. The flag may be repeated, and
-// may have several values between commas.
+// anyOf defines a flag that calls set with each of its values, which are among words. They may be between commas.
 func anyOf(cmd *cobra.Command, flags *pflag.FlagSet, name, short, usage string, words []string, set func(string)) {
 	list := strings.Join(words, ", ")
 	flags.FuncP(name, short, usage+": "+list, func(given string) error {
@@ -145,15 +144,13 @@ func units() []unit {
 	}
 }
 
-// parseAge returns the duration that a text such as "5h" or "3 weeks" stands for. It returns an error for another text,
-// and for a duration that is too long.
+// parseAge returns the duration for a text such as "5h" or "3 weeks"; an error for another text, or if it is too long.
 func parseAge(given string) (time.Duration, error) {
 	name := strings.TrimLeft(given, "0123456789")
 	n, err := strconv.ParseInt(given[:len(given)-len(name)], 10, 64)
 	name = strings.TrimSpace(name)
 	for _, u := range units() {
-		isUnit := name == u.short || name != "" && strings.TrimSuffix(name, "s") == u.name
-		if !isUnit {
+		if isUnit := name == u.short || name != "" && strings.TrimSuffix(name, "s") == u.name; !isUnit {
 			continue
 		}
 		age := time.Duration(n) * u.length

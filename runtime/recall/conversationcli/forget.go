@@ -77,8 +77,7 @@ func (c *commands) forget(ctx context.Context, args []string) error {
 	return nil
 }
 
-// deleteArchived deletes conversations from the archive. It ignores ids of other stores, and opens the archive only if
-// there is an id of it.
+// deleteArchived deletes conversations from the archive, which it opens only if one of the ids is of the archive.
 func (c *commands) deleteArchived(ctx context.Context, ids []transcript.ID) (err error) {
 	var w *archive.Writer
 	for _, id := range ids {

@@ -215,8 +215,7 @@ func (g *grepping) writeLine(hit *conversations.Hit, line excerpt.Line, content 
 		g.out.add("", lineObject(hit, line, shown, part))
 		return
 	}
-	follows := g.hit == hit && g.line+1 == line.Number
-	if g.context > 0 && g.hit != nil && !follows {
+	if follows := g.hit == hit && g.line+1 == line.Number; g.context > 0 && g.hit != nil && !follows {
 		g.out.write("--\n")
 	}
 	g.hit, g.line = hit, line.Number

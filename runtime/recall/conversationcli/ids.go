@@ -171,8 +171,7 @@ func withPrefix(list []conversations.Listed, text string) (found []conversations
 		}
 	}
 	isPart := func(l conversations.Listed) bool { return strings.Contains(string(l.ID), ".") }
-	sessions := slices.DeleteFunc(slices.Clone(found), isPart)
-	if part == "" && len(sessions) > 0 {
+	if sessions := slices.DeleteFunc(slices.Clone(found), isPart); part == "" && len(sessions) > 0 {
 		return sessions
 	}
 	return found
@@ -205,8 +204,7 @@ func (c *commands) shortIDs(all []conversations.Listed) func(transcript.ID) stri
 		session := strings.ToLower(shown)
 		length := min(shortID, len(session))
 		i, _ := slices.BinarySearch(sessions, session)
-		neighbours := sessions[max(i-1, 0):min(i+2, len(sessions))] // they have the longest beginnings in common with the session
-		for _, other := range neighbours {
+		for _, other := range sessions[max(i-1, 0):min(i+2, len(sessions))] { // neighbours begin most like the session
 			for other != session && length < len(session) && strings.HasPrefix(other, session[:length]) {
 				length++
 			}

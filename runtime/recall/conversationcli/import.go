@@ -60,8 +60,7 @@ CONVERSATION_DB is the URL of a PostgreSQL database, exports are there.`,
 	return c.command(cmd, c.run)
 }
 
-// run copies the stores that flags or arguments name, and imports the paths among the arguments. An argument is a store
-// only if there is no such path.
+// run copies the stores that flags or arguments name, and imports the other arguments. A path of that name is no store.
 func (c *importing) run(ctx context.Context, paths []string) (err error) {
 	paths = slices.DeleteFunc(paths, func(path string) bool {
 		_, err := os.Lstat(path)
@@ -103,8 +102,7 @@ func (c *importing) run(ctx context.Context, paths []string) (err error) {
 	return foundAny(!c.isDamaged)
 }
 
-// copyStore copies the conversations of a kind of store to the archive, and writes the numbers of new conversations, of
-// updated ones, and so on.
+// copyStore copies the conversations of a kind of store to the archive, and writes how many were new, updated and so on.
 func (c *importing) copyStore(ctx context.Context, name string) error {
 	show := newProgress(c.host.Stderr, c.host.Now)
 	kept, err := c.options().Keep(ctx, name, c.dryRun, func(done, all int) {
@@ -139,11 +137,10 @@ func (c *commands) archive(ctx context.Context, dry bool) (w *archive.Writer, er
 	default:
 		w, err = archive.Create(ctx, dir, dry)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		w.Forgotten = func(id transcript.ID) bool { return forgotten[id] }
 	}
-	w.Forgotten = func(id transcript.ID) bool { return forgotten[id] }
-	return w, nil
+	return w, err
 }
 
 // importOne imports a path and writes the report. If the path is no export, it returns an error only if that is the only
@@ -161,24 +158,20 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 	if c.out.json || err == nil || report.Recognised()+report.Failed > 0 {
 		c.out.add(c.summary(path, report), reportObject(path, report, "", err))
 	}
-	if ctx.Err() != nil {
-		return failed("import it again to go on: what is there already costs little", "interrupted: what was imported up to here is kept")
-	}
-	if err == nil {
-		return nil
-	}
 	_, isUnrecognised := errors.AsType[*exports.UnrecognisedError](err)
+	isAccepted := err == nil || isUnrecognised && (!isOnly || c.out.json)
 	switch {
-	case !isUnrecognised, isOnly && !c.out.json:
+	case ctx.Err() != nil:
+		return failed("import it again to go on: what is there already costs little", "interrupted: what was imported up to here is kept")
+	case !isAccepted:
 		return cli.Hint(err, "see "+c.host.Name+" import --help for what can be imported")
-	case !c.out.json:
+	case err != nil && !c.out.json:
 		c.warn("%v", err)
 	}
 	return nil
 }
 
-// readInPlace returns the store that reads a path where it is: "jp" for a workspace of JP, "chatgpt" for an SQLite
-// database; "" for any other path, which is to be imported.
+// readInPlace returns the store that reads a path in place: jp a workspace, chatgpt an SQLite database; otherwise "".
 func readInPlace(path string) string {
 	if isDir(filepath.Join(path, ".jp")) {
 		return "jp"

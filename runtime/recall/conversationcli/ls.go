@@ -114,9 +114,14 @@ func (ls *listing) activity(l *conversations.Listed) string {
 	case ls.full:
 		return last.UTC().Format(fullTime)
 	case ls.out.isTable() && now.Sub(last) >= 24*time.Hour:
-		return either(last.IsZero(), "?", last.In(now.Location()).Format(time.DateOnly))
+		return ls.day(last)
 	}
 	return ls.age(last)
+}
+
+// day returns the day of a time, where the user is; "?" for the zero time.
+func (c *commands) day(t time.Time) string {
+	return either(t.IsZero(), "?", t.In(c.host.Now().Location()).Format(time.DateOnly))
 }
 
 // list returns the conversations of a query. It warns of those that cannot be read and of those with damaged events.
@@ -191,9 +196,8 @@ type place struct {
 // maxIndent bounds the levels of a tree that are drawn.
 const maxIndent = 30
 
-// places returns the conversations of a list in the order of the output, each with its branches. In a tree, a conversation
-// comes below its parent if that is listed, and siblings keep their order. Of conversations that are ancestors of each
-// other, the first is at the top.
+// places returns a list in the order of the output. In a tree, a conversation comes below its parent if that is listed,
+// and siblings keep their order. Of conversations that are ancestors of each other, the first is at the top.
 func (ls *listing) places(list []conversations.Listed) (places []place) {
 	children := map[transcript.ID][]*conversations.Listed{}
 	hasNoPlace := map[transcript.ID]bool{} // of a listed conversation
@@ -223,8 +227,7 @@ func (ls *listing) places(list []conversations.Listed) (places []place) {
 		}
 	}
 	for i := range list {
-		waits := ls.tree && hasNoPlace[list[i].Parent] // until its parent has a place
-		if !waits {
+		if waits := ls.tree && hasNoPlace[list[i].Parent]; !waits { // otherwise its parent gets a place first
 			grow(place{Listed: &list[i]}, "")
 		}
 	}

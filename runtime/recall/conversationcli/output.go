@@ -261,8 +261,7 @@ func fit(widths []int, room int) {
 // terminal a dash is empty too. It returns the heads of the columns that are left; the first row has the heads.
 func (o *output) dropEmpty(rows [][]string) []string {
 	for column := len(rows[0]) - 2; column > 0; column-- {
-		isEmpty := func(row []string) bool { return row[column] == "" || row[column] == "-" && o.isTable() }
-		hasText := func(row []string) bool { return !isEmpty(row) }
+		hasText := func(row []string) bool { return row[column] != "" && (row[column] != "-" || !o.isTable()) }
 		if !slices.ContainsFunc(rows[1:], hasText) {
 			for i := range rows {
 				rows[i] = slices.Delete(rows[i], column, column+1)

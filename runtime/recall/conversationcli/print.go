@@ -155,8 +155,7 @@ func (c *counts) takeCounts(flags *pflag.FlagSet, args []string) (others []strin
 	dash := flags.ArgsLenAtDash() // the number of arguments before "--"; -1 if there is none
 	for i, arg := range args {
 		n, err := strconv.Atoi(arg)
-		isID := err != nil || len(arg) > 6 || dash >= 0 && i >= dash
-		if isID || len(c.bare) == 0 {
+		if isID := err != nil || len(arg) > 6 || dash >= 0 && i >= dash; isID || len(c.bare) == 0 {
 			others = append(others, arg)
 			continue
 		}
@@ -240,8 +239,7 @@ func (p *printing) shows(kind transcript.Kind) bool {
 		transcript.KindReasoning, transcript.KindInquiry, transcript.KindInquiryResponse, transcript.KindSystem,
 	}
 	n := map[string]int{"user": 1, "chat": 3, "brief": 5, "full": len(shown)}[p.style] // a style shows the first n kinds
-	isJSON := p.out.json && (p.style == "brief" || p.style == "full")
-	return isJSON || slices.Contains(shown[:n], kind)
+	return slices.Contains(shown[:n], kind) || p.out.json && (p.style == "brief" || p.style == "full")
 }
 
 // write writes the document of a conversation with the events that add collected.
@@ -331,8 +329,7 @@ func brief(body string) string {
 	var b strings.Builder
 	n := 0
 	for line := range strings.Lines(body) {
-		n++
-		if n <= briefLines {
+		if n++; n <= briefLines {
 			b.WriteString(cutChars(strings.TrimRight(line, "\r\n")) + "\n")
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -151,8 +150,7 @@ func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*co
 	}
 	for i := range list {
 		l := &list[i]
-		day := either(l.ActiveAt().IsZero(), "?", l.ActiveAt().In(c.host.Now().Location()).Format(time.DateOnly))
-		title := text.Cell(l.Title)
+		day, title := c.day(l.ActiveAt()), text.Cell(l.Title)
 		if room := c.out.width - len(l.ID) - len(day) - 8; c.out.terminal && room > minRoom { // 8 for the number and spaces
 			title = text.Truncate(title, room)
 		}

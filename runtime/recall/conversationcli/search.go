@@ -155,26 +155,21 @@ func (s *searching) ordered(found *conversations.Results) (shown []*conversation
 			hits = append(hits, h)
 		}
 	}
-	order := -1 // the newest first
-	if s.oldest {
-		order = 1
-	}
+	order := either(s.oldest, 1, -1) // a factor: -1 reverses an order
 	slices.SortFunc(hits, func(a, b *conversations.Hit) int {
 		return cmp.Or(cmp.Compare(classOf(a), classOf(b)), order*a.Time.Compare(b.Time),
 			cmp.Compare(a.Conversation.ID, b.Conversation.ID), order*cmp.Compare(a.Index, b.Index))
 	})
 	count := map[*conversations.Matched]uint{}
 	for _, h := range hits {
-		count[h.Conversation]++
-		if s.each == 0 || count[h.Conversation] <= s.each {
+		if count[h.Conversation]++; s.each == 0 || count[h.Conversation] <= s.each {
 			shown = append(shown, h)
 		}
 	}
 	return shown
 }
 
-// classOf returns the class of a hit, by which hits are ordered first: 0 for what was said, 1 for a title, 2 for tools, 3
-// for a hit without a time.
+// classOf returns the class by which a hit is ordered: 0 for what was said, 1 for titles, 2 for tools, 3 without a time.
 func classOf(h *conversations.Hit) int {
 	switch {
 	case h.Time.IsZero():
@@ -197,10 +192,8 @@ func (s *searching) show(found *conversations.Results, h *conversations.Hit, pat
 	if pattern == nil {
 		pattern, _ = excerpt.Compile("^", true, false) // this pattern is valid
 	}
-	role := text.Cut(text.Cell(cmp.Or(h.Role, "unknown")), roleColumns-1)
-	if isTitle := h.Index < 0; isTitle {
-		role = "title"
-	}
+	isTitle := h.Index < 0
+	role := either(isTitle, "title", text.Cut(text.Cell(cmp.Or(h.Role, "unknown")), roleColumns-1))
 	zone := either(s.out.terminal, s.host.Now().Location(), time.UTC)
 	id := string(h.Conversation.ID)
 	place := []string{
@@ -341,12 +334,11 @@ func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try 
 	return foundAny(isFound)
 }
 
-// passages returns, for people, the passages of a conversation below a line with its id, the day of its last passage and
-// its title.
+// passages returns, for people, a line with a conversation's id, the day of its last passage and its title, then passages.
 func (c *commands) passages(found *conversations.Matched, hits []*conversations.Hit, words []conversations.Word) string {
 	shown := c.out.style(styleID, string(found.ID))
 	if last := hits[len(hits)-1].Time; !last.IsZero() {
-		shown += "  " + last.In(c.host.Now().Location()).Format(time.DateOnly)
+		shown += "  " + c.day(last)
 	}
 	shown += either(found.Title == "", "", "  ") + text.Cut(text.Line(found.Title), recalledTitle) + "\n"
 	for _, p := range hits {
@@ -360,8 +352,7 @@ func (c *commands) passages(found *conversations.Matched, hits []*conversations.
 	return shown
 }
 
-// occurrences returns the places in a line at which the terms of words occur, in order, the longest first of those that
-// start together.
+// occurrences returns the places in a line at which the terms of words occur, in order; the longest first at one place.
 func occurrences(line string, words []conversations.Word) []excerpt.Span {
 	var spans []excerpt.Span
 	for _, w := range words {

@@ -107,8 +107,7 @@ func startElement(list []conversations.Listed, zone *time.Location) []byte {
 	return nil
 }
 
-// startLines returns an element with a line for each conversation: its day, its id and at most room characters of its
-// title.
+// startLines returns an element with a line for each conversation: day, id and at most room characters of the title.
 func startLines(list []conversations.Listed, zone *time.Location, room int) []byte {
 	lines := startNote
 	for i := range list {

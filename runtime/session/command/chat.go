@@ -174,13 +174,13 @@ func (d *dialog) nextLine() line {
 			}
 			return next
 		case s := <-d.signals:
-			isFirstCtrlC := s == os.Interrupt && d.host.Terminal && !isWarned // probably meant for a task that has just ended
-			if !isFirstCtrlC {
-				d.tellPerson("\n")
-				return line{err: io.EOF}
+			if s == os.Interrupt && d.host.Terminal && !isWarned { // Ctrl-C was probably meant for a task that has just ended
+				d.tellPerson("\nnothing runs; a second Ctrl-C ends, as Ctrl-D does\n")
+				isWarned = true
+				continue
 			}
-			d.tellPerson("\nnothing runs; a second Ctrl-C ends, as Ctrl-D does\n")
-			isWarned = true
+			d.tellPerson("\n")
+			return line{err: io.EOF}
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (c *commands) open() (*tools.Project, error) {
 	return p, nil
 }
 
-// idCommand returns a command with the argument ID, a conversation that run gets. flags are those of the example.
+// idCommand returns a command that finds the conversation of its argument ID, and calls run. flags are for the example.
 func (c *commands) idCommand(name, flags, short, long string, run func(context.Context, *tools.Project, tools.Conversation) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " ID", Short: short, Long: long,

@@ -148,8 +148,8 @@ func (c *commands) openTarget(ctx context.Context, p *tools.Project, t *target, 
 	return s, in, err
 }
 
-// openExisting opens the session of a conversation that a session has, as openTarget does. It is an error if the flags do
-// not fit the conversation.
+// openExisting opens the session of an existing conversation, and returns what openTarget returns. It is an error if the
+// flags do not fit the conversation.
 func (c *commands) openExisting(ctx context.Context, p *tools.Project, t *target, found tools.Conversation, observe tools.Observer) (*tools.Session, session.Submit, error) {
 	in := session.Submit{Conversation: found.ID}
 	switch settings := found.Settings; {

@@ -92,7 +92,7 @@ func (d *decoded) setRequest(call *contract.Call, tool *contract.Tool) (err erro
 		d.request.Destroy = (*session.Destroy)(&a)
 	case session.ConvList:
 		_, err = coerce.Params[conv.ListParams](call, tool)
-	default: // conv.wait, which no request is for
+	default: // conv.wait, which has no request
 		var a conv.WaitParams
 		a, err = coerce.Params[conv.WaitParams](call, tool)
 		d.task, d.wait = &a.TaskID, a.WaitMs
@@ -202,15 +202,16 @@ func (d *decoded) parts(items []conv.SendItem) (parts []session.Part, err error)
 
 // checkMembers refuses an item at a place, such as "items[0].", that lacks the member for its type or has another member.
 func checkMembers(place string, item conv.SendItem) error {
-	for _, m := range []struct {
-		itemType, member string
-		value            *string
-	}{{"text", "text", item.Text}, {"image", "image_url", item.ImageURL}, {"local_image", "path", item.Path}} {
+	type member struct {
+		itemType, name string
+		value          *string
+	}
+	for _, m := range []member{{"text", "text", item.Text}, {"image", "image_url", item.ImageURL}, {"local_image", "path", item.Path}} {
 		switch {
 		case m.itemType == item.Type && m.value == nil:
-			return refuse(place+m.member, "an item of type %s needs %s", item.Type, m.member)
+			return refuse(place+m.name, "an item of type %s needs %s", item.Type, m.name)
 		case m.itemType != item.Type && m.value != nil:
-			return refuse(place+m.member, "an item of type %s has no %s", item.Type, m.member)
+			return refuse(place+m.name, "an item of type %s has no %s", item.Type, m.name)
 		}
 	}
 	return nil

@@ -26,8 +26,8 @@ type Conversation struct {
 	Settings    Settings // of the session
 }
 
-// Find returns the conversation that has an id, is recorded under it, or is the only one whose id begins with it. The
-// id of a session means its root. The error may be a [*log.NotFoundError], an [*AmbiguousError] or a [*ForkError].
+// Find returns the conversation that has id, is recorded under id, or is the only conversation whose id begins with id.
+// The id of a session means its root. Errors are [*log.NotFoundError], [*AmbiguousError], [*ForkError] and those of files.
 func (p *Project) Find(ctx context.Context, id string) (Conversation, error) {
 	id = strings.ToLower(strings.TrimSpace(id))
 	found, err := p.findRecorded(ctx, id)
@@ -162,7 +162,7 @@ func (p *Project) isRecordedAs(ctx context.Context, conversation Conversation, i
 	return err == nil && recorded == id
 }
 
-// inWorkspace calls read with a conversation of a workspace, or returns an error such as a [*store.NotFoundError].
+// inWorkspace calls read with the conversation that has an id in a workspace. The error may be a [*store.NotFoundError].
 func inWorkspace(ctx context.Context, w *jp.Workspace, id transcript.ID, read func(store.Conversation) error) error {
 	listed, err := w.List(ctx, store.Scope{IDs: []transcript.ID{id}})
 	if err != nil {
@@ -186,7 +186,7 @@ func (e *ForkError) Error() string {
 func (p *Project) FromFork(ctx context.Context, id transcript.ID) (n New, err error) {
 	err = inWorkspace(ctx, p.workspace, id, func(c store.Conversation) error {
 		n = New{Title: c.Title, Settings: Settings{Hidden: c.Hidden, Recorded: string(id)}}
-		calls := map[string]session.Item{}
+		calls := map[string]session.Item{} // that have no output yet, by their ids
 		_, err := c.Read(ctx, func(e *transcript.Event) bool {
 			n.History = append(n.History, historyOf(e, calls)...)
 			return true

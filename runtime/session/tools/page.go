@@ -39,7 +39,7 @@ func (f *family) sessionItems(ctx context.Context, where contract.Context) (item
 		}
 		summary, err := log.Summarize(p.Logs, info.Session)
 		root := SettingsOf(summary.Context).Root
-		if isOurs := root != "" && root == p.Settings.Root; err == nil && !isOurs { // Load returns the error, too
+		if isOfOther := root == "" || root != p.Settings.Root; err == nil && isOfOther { // Load returns the error, too
 			continue
 		}
 		state, _, err := log.Load(p.Logs, info.Session)

@@ -179,7 +179,7 @@ func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) erro
 	return r.writer.Append(ctx, id, events...)
 }
 
-// newRecord returns the first record of a conversation. It records the parent, if that is not recorded yet.
+// newRecord returns the new record of a conversation with its first events. It records the parent if that has no record.
 func (r *recorder) newRecord(c *session.Conversation, events []jp.NewEvent) jp.New {
 	settings := SettingsOf(c.Context)
 	title, value := TitleOf(c), labelOf(r.session, c)
@@ -197,19 +197,20 @@ func (r *recorder) newRecord(c *session.Conversation, events []jp.NewEvent) jp.N
 // jpModel returns a configured model in JP's words. A model that JP cannot ask has only a name.
 func (p *Project) jpModel(name string) jp.Model {
 	chosen, err := configured.Choose(p.Config, name)
-	if err != nil || !chosen.HTTP() { // after an error, it may not be configured any more
+	if err != nil || !chosen.HTTP() { // an error may say that the model is not configured any more
 		return jp.Model{Name: cmp.Or(chosen.Name, name)}
 	}
 	table := chosen.Value
 	u, _ := url.Parse(table.BaseURL) // Choose has checked it
-	m := jp.Model{Name: table.Model, KeyEnv: table.KeyEnv, Provider: map[string]string{
+	providers := map[string]string{
 		"api.openai.com": "openai", "api.anthropic.com": "anthropic", "openrouter.ai": "openrouter",
 		"api.cerebras.ai": "cerebras", "api.deepseek.com": "deepseek", "generativelanguage.googleapis.com": "google",
-	}[u.Hostname()]}
+	}
+	m := jp.Model{Name: table.Model, KeyEnv: table.KeyEnv, Provider: providers[u.Hostname()]}
 	if m.Provider != "" {
 		return m
 	}
-	m.BaseURL = strings.TrimSuffix(strings.TrimRight(table.BaseURL, "/"), "/v1") // JP adds it
+	m.BaseURL = strings.TrimSuffix(strings.TrimRight(table.BaseURL, "/"), "/v1") // JP adds /v1
 	switch {
 	case table.API == "messages":
 		m.Provider = "anthropic"

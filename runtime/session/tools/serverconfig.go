@@ -35,11 +35,12 @@ func serverProblem(t config.Table[config.Server]) string {
 
 // problems returns the problems of the tables of models, servers and trust.
 func problems(c *config.Config) (all []error) {
+	isOfKind := func(table string) bool {
+		kind, _, _ := strings.Cut(table, ".")
+		return kind == "model" || kind == "mcp" || kind == "trust"
+	}
 	for _, p := range c.Problems {
-		if slices.ContainsFunc(p.Tables, func(table string) bool {
-			kind, _, _ := strings.Cut(table, ".")
-			return kind == "model" || kind == "mcp" || kind == "trust"
-		}) {
+		if slices.ContainsFunc(p.Tables, isOfKind) {
 			all = append(all, p)
 		}
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// Limits of MCP servers.
 const (
 	retryTime      = time.Minute // between two attempts to start a server that cannot be used
 	maxTools       = 500         // of a server; further ones are left out

@@ -84,9 +84,6 @@ func (p *Project) Resume(id string, observe Observer) (*Session, error) {
 	return s, err
 }
 
-// maxSamples limits the requests to models for one input: models that hand work to each other could go on for days.
-const maxSamples = 2000
-
 // startInput returns the input that starts a new session. It starts the MCP servers, whose tools the session keeps.
 func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) {
 	m, err := configured.Choose(p.Config, n.Model)
@@ -102,6 +99,7 @@ func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) 
 	if ctx.Err() != nil { // the catalogue may be incomplete
 		return session.Start{}, context.Cause(ctx)
 	}
+	const maxSamples = 2000 // requests to models for one input: models that hand work to each other could go on for days
 	id := cmp.Or(n.ID, uuid.NewString())
 	limits := p.Config.Session
 	start := session.Start{

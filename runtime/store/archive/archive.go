@@ -85,7 +85,7 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 func record(to *history.Recorder, m *messagedb.Message) {
 	e := transcript.Event{
 		Kind: transcript.KindSystem, Time: m.At,
-		Name: string(transcript.AppendValid(nil, m.About)), Text: transcript.AppendValid(nil, m.Data),
+		Name: string(transcript.AppendValid(nil, m.About)), Text: m.Text(),
 	}
 	for _, k := range []transcript.Kind{
 		transcript.KindUser, transcript.KindAssistant, transcript.KindReasoning, transcript.KindToolCall, transcript.KindToolResult,

@@ -304,7 +304,7 @@ func record(to *history.Recorder, m *messagedb.Message) {
 	case ok:
 		e.Text = parts
 	case string(m.Data) != "null": // which the exporter writes for a message without parts
-		e.Text = transcript.AppendValid(nil, m.Data)
+		e.Text = m.Text()
 	}
 	messagedb.AddMessage(to, e)
 }

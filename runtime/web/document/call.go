@@ -49,8 +49,8 @@ func (r *Renderer) call(e *conversations.Event) *Call {
 	}
 	c.About = text.Cut(text.Line(strings.Join(strings.Fields(about), " ")), maxAbout)
 	input := cmp.Or(command, string(e.Body()))
-	isTold := input == "{}" || input == c.About
-	if len(edits) == 0 && !isTold {
+	addsNothing := input == "{}" || input == c.About
+	if len(edits) == 0 && !addsNothing {
 		c.Input = append(c.Input, r.block(e.Number, text.Visible(input)))
 	}
 	return c
@@ -76,7 +76,7 @@ func mostTelling(arguments []byte) string {
 	return ""
 }
 
-// setResult sets the result of a call to an event.
+// setResult sets the result of a call from the event e, which has the result.
 func (c *Call) setResult(r *Renderer, e *conversations.Event) {
 	said := text.Visible(string(e.Body()))
 	c.Output = &Result{

@@ -43,7 +43,7 @@ type Renderer struct {
 // NewRenderer returns a renderer for documents that stand alone.
 func NewRenderer() *Renderer { return &Renderer{markdown: newMarkdown()} }
 
-// Templates returns the template "entry", for an [Entry], to which others can be added.
+// Templates returns the templates of a document, such as "entry" for an [Entry]. Others can be added to them.
 func Templates() *template.Template {
 	functions := template.FuncMap{
 		"count":   text.Count,

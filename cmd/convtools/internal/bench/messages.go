@@ -17,6 +17,8 @@ import (
 
 	"github.com/convtools/convtools/cmd/convtools/internal/mcpclient"
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 )
 
 // The bounds of the index of messages and of searches with it.
@@ -91,7 +93,14 @@ func (b *bench) messages(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	s := search{b, server, peer}
+	env := map[string]string{}
+	for _, entry := range convtools.command(ctx).Env {
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	getenv := func(name string) string { return env[name] }
+	library := conversations.Options{AllProjects: true, Sources: []string{"chatgpt"}, Getenv: getenv, Indexes: conversations.OpenIndexes(getenv), Once: true, HideSecrets: true}
+	s := search{b, server, peer, library}
 	for _, class := range corpus.classes() {
 		if err := s.class(ctx, class); err != nil {
 			return err
@@ -186,11 +195,12 @@ func sizeOf(root string) (size int64, err error) {
 	return size, err
 }
 
-// search measures searches by the tools of a server beside those of FTS5.
+// search measures searches by a server and by a library, beside those of FTS5.
 type search struct {
 	*bench
-	server *mcpclient.Session
-	peer   *sql.DB
+	server  *mcpclient.Session
+	peer    *sql.DB
+	library conversations.Options
 }
 
 // class measures a class of literal queries. FTS5 can answer only queries of three
@@ -202,13 +212,13 @@ func (s search) class(ctx context.Context, class class) error {
 		arguments["start_date"], arguments["end_date"] = class.since.Format(time.RFC3339), class.until.Format(time.RFC3339)
 		since, until = seconds(class.since), seconds(class.until)
 	}
-	var all times          // of convtools, for every query
-	var ours, theirs times // for the queries that FTS5 can answer
+	var all times                   // of the server, for every query
+	var ours, library, theirs times // for the queries that FTS5 can answer
 	for _, query := range class.queries {
 		arguments["query"] = query
 		runs := []run{calls(ctx, s.server, "conversation_search", arguments)}
 		if len([]rune(query)) >= 3 {
-			runs = append(runs, s.peerRun(ctx, peerSearch, `"`+query+`"`, since, until))
+			runs = append(runs, s.libraryRun(ctx, query, class), s.peerRun(ctx, peerSearch, `"`+query+`"`, since, until))
 		}
 		results, err := inTurn(s.size.runs, runs...)
 		if err != nil {
@@ -216,14 +226,34 @@ func (s search) class(ctx context.Context, class class) error {
 		}
 		all = append(all, results[0].fastest())
 		if len(results) > 1 {
-			ours, theirs = append(ours, results[0].fastest()), append(theirs, results[1].fastest())
+			ours, library, theirs = append(ours, results[0].fastest()), append(library, results[1].fastest()), append(theirs, results[2].fastest())
 		}
 	}
 	s.table.Add(within("search: "+class.name, all.slowest(), searchBound, "the slowest; median "+milliseconds(all.median())))
 	if len(theirs) > 0 {
 		s.table.Add(compared("search: "+class.name, "FTS5", ours.median(), theirs.median(), searchOfFTSBound))
+		s.table.Add(compared("search: "+class.name+", in one process", "FTS5", library.median(), theirs.median(), searchOfFTSBound))
 	}
 	return nil
+}
+
+// libraryRun returns a run of a query of a class in this process, as FTS5 is. It reads the
+// texts of the messages that conversation_search shows.
+func (s search) libraryRun(ctx context.Context, query string, class class) run {
+	q := conversations.SearchQuery{Pattern: excerpt.Literal(query, true), Since: class.since, Until: class.until, Order: conversations.Newest, Limit: 50}
+	q.Sources = s.library.Sources
+	return timed(func() error {
+		library, err := conversations.Open(s.library)
+		if err != nil {
+			return err
+		}
+		found, err := library.Search(ctx, q)
+		for i := range found.Hits {
+			_, readErr := found.Read(&found.Hits[i])
+			err = errors.Join(err, readErr)
+		}
+		return errors.Join(err, library.Close())
+	})
 }
 
 // recall measures conversation_recall beside FTS5. The questions are the first six words of some messages, which are

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
@@ -70,6 +71,14 @@ type Message struct {
 	About []byte // more about the message
 	At    time.Time
 	Data  []byte
+}
+
+// Text returns the data as UTF-8, with U+FFFD for each byte that is not. It returns the data itself if it is UTF-8.
+func (m *Message) Text() []byte {
+	if utf8.Valid(m.Data) {
+		return m.Data
+	}
+	return transcript.AppendValid(nil, m.Data)
 }
 
 const (
