@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"math/rand/v2"
@@ -16,21 +15,13 @@ type limits struct {
 	segment, messages int // bytes of texts and extra data, and number of messages
 }
 
-// builder collects the messages of a segment. Reset keeps its arrays for the next one.
+// builder collects the messages of a segment.
 type builder struct {
 	limits
 	owners   []owner
 	messages []message
-	size     int      // bytes of the texts and the extra data of all messages
-	arrays   [][]byte // for copies of texts; the first used ones have texts
-	used     int
-	free     []byte // the rest of the last used array
-}
-
-// reset removes all messages.
-func (b *builder) reset() {
-	clear(b.messages)
-	*b = builder{limits: b.limits, owners: b.owners[:0], messages: b.messages[:0], arrays: b.arrays}
+	size     int    // bytes of the texts and the extra data of all messages
+	free     []byte // room for copies of texts
 }
 
 // owner is a part of a conversation with messages in the segment.
@@ -61,24 +52,11 @@ func (b *builder) full() bool {
 	return b.size >= b.limits.segment || max(len(b.messages), len(b.owners)) >= b.limits.messages
 }
 
-// remove removes the messages of a part.
-func (b *builder) remove(part uint32) {
-	b.messages = slices.DeleteFunc(b.messages, func(m message) bool { return b.owners[m.owner].part == part })
-}
-
-// copied returns a copy of a text, which is valid until reset. Texts share large arrays: the garbage collector then has
-// little to do.
+// copied returns a copy of a text. Texts share large arrays: the garbage collector then has little to do.
 func (b *builder) copied(text []byte) []byte {
 	const array = 256 << 10
-	if len(text) > array {
-		return bytes.Clone(text)
-	}
 	if len(text) > len(b.free) {
-		if b.used == len(b.arrays) {
-			b.arrays = append(b.arrays, make([]byte, array))
-		}
-		b.free = b.arrays[b.used]
-		b.used++
+		b.free = make([]byte, max(array, len(text)))
 	}
 	n := copy(b.free, text)
 	text, b.free = b.free[:n:n], b.free[n:]

@@ -19,10 +19,10 @@ type collector struct {
 	ends  []uint32 // by document: the end of its grams in found
 
 	// The arrays of write.
-	order        []uint64
-	counts, next []uint32
-	documents    []uint16
-	lists        listWriter
+	order     []uint64
+	next      []uint32
+	documents []uint16
+	lists     listWriter
 }
 
 // wide comes before the two halves of an index in found that is at least wide. Common grams are found early, so that few
@@ -77,29 +77,28 @@ func (c *collector) endDocument() {
 }
 
 // write returns a writer with the lists of the grams that have documents, in the order of the grams, and empties the
-// collector. The writer is valid until the next call. write sorts the documents by gram, with counts of how many each gram
-// has: c.next has for each gram the place of its next document.
+// collector. The writer is valid until the next call. write sorts the documents by gram: next has for each gram first
+// the number of its documents, and then the place of its next document.
 func (c *collector) write() *listWriter {
-	c.counts, c.next = resized(c.counts, len(c.grams)), resized(c.next, len(c.grams))
-	clear(c.counts)
+	next := resized(c.next, len(c.grams))
+	clear(next)
 	for n, place := uint32(0), 0; place < len(c.found); {
 		n, place = c.indexAt(place)
-		c.counts[n]++
+		next[n]++
 	}
 	c.order = c.order[:0] // a gram in the upper half, and its index in the lower
 	for n, g := range c.grams {
-		if c.counts[n] > 0 {
+		if next[n] > 0 {
 			c.order = append(c.order, uint64(g)<<32|uint64(n)) //nolint:gosec // a count
 		}
 	}
 	slices.Sort(c.order)
 	total := uint32(0)
 	for _, o := range c.order {
-		c.next[uint32(o)] = total //nolint:gosec // the lower half
-		total += c.counts[uint32(o)]
+		n := uint32(o) //nolint:gosec // the lower half
+		next[n], total = total, total+next[n]
 	}
-	c.documents = resized(c.documents, int(total))
-	documents, next := c.documents, c.next
+	documents := resized(c.documents, int(total))
 	n, place := uint32(0), 0
 	for document, end := range c.ends {
 		for place < int(end) {
@@ -109,10 +108,13 @@ func (c *collector) write() *listWriter {
 		}
 	}
 	c.lists.reset(len(c.ends))
+	from := uint32(0)
 	for _, o := range c.order {
-		n := uint32(o)                                                             //nolint:gosec // the lower half
-		c.lists.addList(gram(o>>32), c.documents[c.next[n]-c.counts[n]:c.next[n]]) //nolint:gosec // the upper half
+		to := next[uint32(o)]                            //nolint:gosec // the lower half
+		c.lists.addList(gram(o>>32), documents[from:to]) //nolint:gosec // the upper half
+		from = to
 	}
+	c.next, c.documents = next, documents
 	c.grams, c.found, c.ends = c.grams[:0], c.found[:0], c.ends[:0]
 	return &c.lists
 }
@@ -146,8 +148,8 @@ func (c *gramCollector) lists(b *builder) []*listWriter {
 
 // collect adds the grams of a document to the collectors. text is the folded text of the document and two bytes end.
 func (c *gramCollector) collect(text []byte) {
-	document := c.trigrams.document()
-	found := c.trigrams.found
+	trigrams := &c.trigrams
+	document := trigrams.document()
 	for i := range len(text) - 2 {
 		first, second, third := text[i], text[i+1], text[i+2]
 		byThird := c.seenTrigrams[int(first)<<8|int(second)]
@@ -160,12 +162,10 @@ func (c *gramCollector) collect(text []byte) {
 			// The index stays in found if differs is not 0. A branch would often be predicted wrongly.
 			differs := s.last ^ document
 			s.last = document
-			found = append(found, uint16(index)) //nolint:gosec // below wide
-			found = found[:len(found)-1+int((differs|-differs)>>31)]
+			trigrams.found = append(trigrams.found, uint16(index)) //nolint:gosec // below wide
+			trigrams.found = trigrams.found[:len(trigrams.found)-1+int((differs|-differs)>>31)]
 		} else {
-			c.trigrams.found = found
-			c.trigrams.addOnce(s, trigram(first, second, third), document)
-			found = c.trigrams.found
+			trigrams.addOnce(s, trigram(first, second, third), document)
 		}
 		if first != ' ' && !isThreeBytes(first) {
 			continue // no pair is here
@@ -174,17 +174,16 @@ func (c *gramCollector) collect(text []byte) {
 			c.pairs.addOnce(&c.seenPairs[pair-pairs], pair, document)
 		}
 	}
-	c.trigrams.found = found
-	c.trigrams.endDocument()
+	trigrams.endDocument()
 	c.pairs.endDocument()
 }
 
 // termCollector collects the terms of segments, one after the other.
 type termCollector struct {
 	*terms.Reader
-	present, frequent collector // with the same numbers
-	terms             []term    // by number, from 1
-	numbers           numbers   // of the terms of the segment, by their keys
+	present, frequent collector       // with the same numbers
+	terms             []term          // by number, from 1
+	numbers           map[gram]uint32 // from 1, by the keys of terms
 	seed              maphash.Seed
 	words             [1 << 17]word // a cache of words, by their hashes
 }
@@ -200,7 +199,7 @@ type word struct {
 }
 
 func newTermCollector(r *terms.Reader) *termCollector {
-	return &termCollector{Reader: r, seed: maphash.MakeSeed()}
+	return &termCollector{Reader: r, numbers: map[gram]uint32{}, seed: maphash.MakeSeed()}
 }
 
 // lists returns writers with the lists of the terms of a segment: first of the messages that have a term, then of those
@@ -208,7 +207,7 @@ func newTermCollector(r *terms.Reader) *termCollector {
 func (c *termCollector) lists(b *builder) []*listWriter {
 	c.present.found = slices.Grow(c.present.found, b.size/8)
 	c.terms = c.terms[:0]
-	c.numbers.reset()
+	clear(c.numbers)
 	for i := range c.words {
 		c.words[i].number = 0
 	}
@@ -252,59 +251,12 @@ func (c *termCollector) number(text []byte, isInflected bool) uint32 {
 
 // addTerm returns the number of the term with a key, from 1. It adds the term if it is new.
 func (c *termCollector) addTerm(key gram) uint32 {
-	number := c.numbers.of(key)
-	if *number == 0 {
-		*number = c.present.addGram(hasTerm | key)
+	number := c.numbers[key]
+	if number == 0 {
+		number = c.present.addGram(hasTerm | key)
 		c.frequent.addGram(hasOften | key) // the same number as in present
 		c.terms = append(c.terms, term{})
+		c.numbers[key] = number
 	}
-	return *number
-}
-
-// numbers is a map of numbers, from 1, by the keys of terms: a hash table with open addressing.
-type numbers struct {
-	slots []slot // a power of two
-	used  int
-}
-
-// slot is free if its number is 0.
-type slot struct {
-	key    gram
-	number uint32
-}
-
-// reset removes all numbers.
-func (n *numbers) reset() {
-	n.used = 0
-	clear(n.slots)
-}
-
-// of returns the place of the number of a key. If the key is new, the number there is 0, and the caller has to set it.
-func (n *numbers) of(key gram) *uint32 {
-	if isFull := 4*n.used >= 3*len(n.slots); isFull { // three in four slots are used
-		n.grow()
-	}
-	for at := int(key); ; at++ { // from the slot of the key on, to its number or a free slot
-		s := &n.slots[at&(len(n.slots)-1)] // the number of slots is a power of two
-		if s.number == 0 {
-			s.key = key
-			n.used++
-			return &s.number
-		}
-		if s.key == key {
-			return &s.number
-		}
-	}
-}
-
-// grow doubles the slots.
-func (n *numbers) grow() {
-	const least = 1 << 10
-	old := n.slots
-	n.slots, n.used = make([]slot, max(least, 2*len(old))), 0
-	for _, s := range old {
-		if s.number != 0 {
-			*n.of(s.key) = s.number
-		}
-	}
+	return number
 }

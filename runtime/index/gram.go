@@ -52,16 +52,16 @@ func termKey(term string) gram { return keyOf(hashOf([]byte(term))) }
 
 func trigram(a, b, c byte) gram { return gram(a)<<16 | gram(b)<<8 | gram(c) }
 
-// pairAt returns the pair around a space at text[i], or of the two runes from text[i] on; ok is false if there is no
-// pair there. First and last are both the pair. If the text has not all bytes of the pair, they are the first and the
-// last of all possible pairs.
+// pairAt returns the gram of the pair at text[i], which is a space with the bytes around it, or two runes of three bytes;
+// ok is false if no pair is there. If the text has all bytes of the pair, first and last are the same gram. Otherwise they
+// are the first and the last gram that the pair can have with other bytes after or before the text.
 func pairAt(text []byte, i int) (first, last gram, ok bool) {
 	const multiplier = 0x9E3779B97F4A7C15
-	isSpace, from := text[i] == ' ', i
+	isSpace, from := text[i] == ' ', i // from is that of the five bytes that the upper bits are a hash of
 	switch {
 	case isSpace && i >= 2 && i+2 < len(text):
 		from = i - 2
-	case isThreeBytes(text[i]) && i+5 <= len(text) && isThreeBytes(text[i+3]):
+	case isThreeBytes(text[i]) && i+5 <= len(text) && isThreeBytes(text[i+3]): // two runes begin at i
 	default:
 		return 0, 0, false
 	}
@@ -69,13 +69,13 @@ func pairAt(text []byte, i int) (first, last gram, ok bool) {
 	hash := (uint64(binary.LittleEndian.Uint32(always)) | uint64(always[4])<<32) * multiplier >> (64 - pairBits + pairRest)
 	first = pairs | gram(hash)<<pairRest //nolint:gosec // 12 bits
 	switch {
-	case len(rest) == 0:
+	case len(rest) == 0: // all lower bits are unknown
 		return first, first | (1<<pairRest - 1), true
 	case !isSpace:
 		first |= gram(rest[0] & (1<<pairRest - 1))
-	default:
+	default: // three bits for the third byte after the space, three for the two outermost bytes
 		first |= gram(rest[0]*0x2D>>5) << 3
-		if i == 2 || len(rest) == 1 {
+		if i == 2 || len(rest) == 1 { // an outermost byte is unknown
 			return first, first | 7, true
 		}
 		first |= gram((rest[1]*0x2D + text[i-3]*0x61) >> 5)

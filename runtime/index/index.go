@@ -181,8 +181,8 @@ func (o *opened) readTitles() (t titles) {
 	return t
 }
 
-// holding yields the places of the conversations whose title has a folded text, each once. It looks for the text from the
-// last byte of its first rune on: the bytes before are in many runes of a script.
+// holding yields the places of the conversations whose title has a folded text, each once. It first looks for the text
+// without the bytes before the last one of its first rune, because many runes of a script begin with the same bytes.
 func (t *titles) holding(folded []byte) iter.Seq[int] {
 	_, size := utf8.DecodeRune(folded)
 	before := size - 1
@@ -196,11 +196,11 @@ func (t *titles) holding(folded []byte) iter.Seq[int] {
 			if !bytes.HasPrefix(t.text[from-1-before:], folded) {
 				continue
 			}
-			place, _ := slices.BinarySearch(t.ends, from)
+			place, _ := slices.BinarySearch(t.ends, from) // the title with the byte before from
 			if !yield(place) {
 				return
 			}
-			from = t.ends[place] + before
+			from = t.ends[place] + before // in the next title
 		}
 	}
 }

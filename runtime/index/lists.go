@@ -126,7 +126,8 @@ type list struct {
 	from, to uint64
 }
 
-// lists yields the lists of the grams in a range, in the order of the grams.
+// lists yields the lists of the grams in a range, in the order of the grams. It finds the block of entries that can have
+// the first gram, and reads entries from there to the last gram.
 func (t *texts) lists(grams gramRange) iter.Seq[list] {
 	return func(yield func(list) bool) {
 		// number returns the nth number of a block, and first its first gram.

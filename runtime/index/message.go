@@ -24,11 +24,9 @@ type Conversation struct {
 	Title   string
 	Facts   []byte // other data of the caller
 
-	// Sum is a checksum of the messages. By it a caller finds that a conversation has only grown.
-	Sum []byte
+	Sum []byte // a checksum of the messages. By it a caller finds that a conversation has only grown
 
-	// Messages is the number of the messages. The index sets it.
-	Messages int
+	Messages int // the number of the messages. The index sets it
 
 	parts  []uint32 // the parts that have the messages
 	number uint32   // the index in the conversations of a catalog

@@ -9,8 +9,7 @@ import (
 
 // Filter selects messages.
 type Filter struct {
-	// Kinds has the bit 1<<k for each kind k of messages to select.
-	Kinds uint64
+	Kinds uint64 // has the bit 1<<k for each kind k of messages to select
 	// Since and Until, if not zero, are the first and the last time of messages. If one is set, messages without a
 	// time do not match.
 	Since, Until time.Time
@@ -21,16 +20,13 @@ type Filter struct {
 // Query asks for messages.
 type Query struct {
 	Filter
-	// Text occurs in the text or the title of a message, in any case by simple folding.
-	// Empty matches every message.
+	// Text occurs in the text or the title of a message, in any case by simple folding. Empty matches every message.
 	Text string
 	// Has reports whether Text is in a text, which may have bytes that are not UTF-8. It decides which messages match. It
 	// is not called if Text is empty.
-	Has func(text []byte) bool
-	// TextOnly omits titles.
-	TextOnly bool
-	// After, if not nil, omits the message at this position and all messages before it.
-	After *Position
+	Has      func(text []byte) bool
+	TextOnly bool      // omits titles
+	After    *Position // if not nil, omits the message at this position and all messages before it
 }
 
 // prepared is a query with what all segments need for it.
@@ -85,7 +81,7 @@ func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) error {
 	unread := v.scans(q)
 	slices.SortFunc(unread, func(a, b *scan) int { return compareTimes(a.newest, b.newest) })
-	var heads []*Hit // the current message of each segment that is read
+	var heads []*Hit // the current message of each segment that is being read
 	for {
 		var next *Hit
 		for _, h := range heads {
@@ -96,10 +92,10 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 		var s *scan
 		switch {
 		case len(unread) > 0 && (next == nil || compareTimes(unread[0].newest, next.Time) <= 0):
-			s, unread = unread[0], unread[1:] // it may have a message before next
+			s, unread = unread[0], unread[1:] // this segment may have a message that comes before next
 		case next == nil || !yield(next):
-			return nil // there are no more messages, or the caller stops
-		default: // next was yielded: go on in its segment
+			return nil // there are no more messages, or the caller wants no more
+		default: // the case before has yielded next: go on in the segment of next
 			s = next.scan
 			heads = slices.DeleteFunc(heads, func(h *Hit) bool { return h == next })
 		}

@@ -44,13 +44,10 @@ func (v *View) Spread(terms []string) (spread Spread, err error) {
 // RankQuery asks for the conversations with the most and the rarest of some terms in their messages.
 type RankQuery struct {
 	Filter
-	Terms []RankTerm // at most 64
-	// Most is the maximum number of conversations in the result.
-	Most int
-	// Coverage is the factor of the weight of each term that a conversation has in any message.
-	Coverage float32
-	// Average is the average number of stored bytes of a message.
-	Average float64
+	Terms    []RankTerm // at most 64
+	Most     int        // the maximum number of conversations in the result
+	Coverage float32    // the factor of the weight of each term that a conversation has in any message
+	Average  float64    // the average number of stored bytes of a message
 	// Counts returns the factor of the scores of messages of a kind.
 	Counts func(kind uint8) float32
 	// Excludes, if not nil, reports by its kind and its extra data whether a message gets no score.
@@ -71,8 +68,7 @@ type RankTerm struct {
 type Ranked struct {
 	*Conversation
 	Messages []Scored // all, by their numbers
-	// Covered is the sum of the weights of the terms that its messages with a score have, each term once.
-	Covered float32
+	Covered  float32  // the sum of the weights of the terms that its messages with a score have, each term once
 }
 
 // Scored is a message with its BM25 score: 0 if it has no term, or if the query excludes it.
@@ -303,7 +299,7 @@ func (r *ranking) messages(numbers []int) []Ranked {
 			owners[place] = byConversation[c]
 		}
 		t := s.segment.texts()
-		for n := s.messages; n > 0; { // the first ones are last
+		for n := s.messages; n > 0; { // backwards: a segment has the newest messages first
 			n--
 			if owner := owners[t.rows.owner(n)]; owner != nil {
 				m := t.scored(n)

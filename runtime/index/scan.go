@@ -215,8 +215,8 @@ func (s *scan) findCandidates() {
 	}
 }
 
-// advance sets current to the next message that matches, and reports whether there is one. The error is that of the
-// context.
+// advance sets s.current to the next message that matches, and reports whether there is one. If the candidates are used
+// up, it finds those of the next window. The error is that of the context.
 func (s *scan) advance(ctx context.Context) (bool, error) {
 	s.prepare()
 	for {

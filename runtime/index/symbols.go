@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// symbols compress texts one by one: each code of a byte stands for a symbol, of one to eight
-// bytes, and the code escape for the byte after it. A message can be read without another
-// one, at about the speed at which it is searched, which blocks of S2 or zstd do not allow. The
-// symbols of a segment are chosen from a sample of it, as Boncz, Neumann and Leis describe it in
-// "FSST: Fast Random Access String Compression" (2020).
+// symbols compress texts one by one: each code of a byte stands for a symbol, of one to eight bytes, and the code
+// escape for the byte after it. A message can be read without another one, at about the speed at which it is searched,
+// which blocks of S2 or zstd do not allow. The symbols of a segment are chosen from a sample of it, as Boncz, Neumann
+// and Leis describe it in "FSST: Fast Random Access String Compression" (2020).
 type symbols struct {
 	Values  [maxSymbols]uint64 // the bytes; the first is the lowest
 	Lengths [maxSymbols]uint8
@@ -105,7 +104,7 @@ func (e *encoder) append(dst, text []byte) []byte {
 
 // set replaces the symbols by the first of the chosen ones. Of long symbols with the same place in their table it takes
 // the first. In the other table a symbol of two bytes comes before one of one byte.
-func (e *encoder) set(chosen []gain) {
+func (e *encoder) set(chosen []symbol) {
 	*e = encoder{}
 	for i := range e.short {
 		e.short[i], e.long[i%len(e.long)] = escape, escape
@@ -140,28 +139,23 @@ func (e *encoder) set(chosen []gain) {
 type symbol struct {
 	value  uint64
 	length uint8
-}
-
-// gain is the number of bytes that a symbol saves.
-type gain struct {
-	symbol
-	bytes int
+	gain   int32 // the bytes that it saves, once they are counted
 }
 
 // join returns the symbol for two in a row, cut at maxLength.
 func (s symbol) join(next symbol) symbol {
 	length := min(s.length+next.length, maxLength)
-	return symbol{(s.value | next.value<<(8*s.length)) & mask(length), length}
+	return symbol{value: (s.value | next.value<<(8*s.length)) & mask(length), length: length}
 }
 
-// train chooses symbols for texts like the samples. In each round it encodes the samples with the current symbols,
-// counts symbols and pairs of adjacent symbols, and takes those that save the most.
+// train chooses symbols for texts like the samples. In each round it encodes the samples with the symbols so far, and
+// counts the bytes that each symbol, and each pair of adjacent symbols as one, would save. It takes those that save most.
 func (e *encoder) train(samples [][]byte) {
 	const rounds = 5
 	e.set(nil)
 	var codes []byte
-	var sorted []gain
-	gains := map[symbol]int{}
+	var sorted []symbol
+	gains := map[symbol]int32{}
 	for range rounds {
 		clear(gains)
 		for _, text := range samples {
@@ -169,29 +163,30 @@ func (e *encoder) train(samples [][]byte) {
 			var last symbol
 			for i := 0; i < len(codes); i++ {
 				code := min(codes[i], maxSymbols-1) // escape has no symbol
-				current := symbol{e.Values[code], e.Lengths[code]}
+				current := symbol{value: e.Values[code], length: e.Lengths[code]}
 				if codes[i] == escape {
 					i++
-					current = symbol{uint64(codes[i]), 1}
+					current = symbol{value: uint64(codes[i]), length: 1}
 				} else {
-					gains[symbol{current.value & 0xFF, 1}] += maxLength // so that a symbol can be split again
+					gains[symbol{value: current.value & 0xFF, length: 1}] += maxLength // so that a symbol can be split again
 				}
-				if gains[current] += int(current.length); current.length == 1 {
+				if gains[current] += int32(current.length); current.length == 1 {
 					gains[current] += maxLength - 1 // an escaped byte takes two
 				}
 				if last.length > 0 && last.length < maxLength {
 					joined := last.join(current)
-					gains[joined] += int(joined.length)
+					gains[joined] += int32(joined.length)
 				}
 				last = current
 			}
 		}
 		sorted = sorted[:0]
-		for s, bytes := range gains {
-			sorted = append(sorted, gain{s, bytes})
+		for s, gain := range gains {
+			s.gain = gain
+			sorted = append(sorted, s)
 		}
-		slices.SortFunc(sorted, func(a, b gain) int {
-			return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(b.length, a.length), cmp.Compare(a.value, b.value))
+		slices.SortFunc(sorted, func(a, b symbol) int {
+			return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(b.length, a.length), cmp.Compare(a.value, b.value))
 		})
 		e.set(sorted)
 	}

@@ -23,13 +23,12 @@ type Writer struct {
 	index         *Index
 	unlock        func()
 	builder       *builder // of the next segment
-	other         *builder // of the segment that is being written, if there is one
 	writing       sync.WaitGroup
-	segmentWriter *segmentWriter // nil before the first segment
-	written       *segment       // the segment that was written and is not in segments yet; nil if there is none
-	failed        error          // the error of writing a segment: its messages are lost, and nothing can be committed
-	text          int64          // bytes of the messages that were put
-	purge         bool           // the next commit rewrites segments with removed messages
+	segmentWriter *segmentWriter
+	written       *segment // the segment that was written and is not in segments yet; nil if there is none
+	failed        error    // the error of writing a segment: its messages are lost, and nothing can be committed
+	text          int64    // bytes of the messages that were put
+	purge         bool     // the next commit rewrites segments with removed messages
 }
 
 // Write waits for the lock of the index, until ctx is done, and returns a writer. It makes the index anew if there is
@@ -41,7 +40,8 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	}
 	w := &Writer{index: x, unlock: unlock, conversations: map[string]*Conversation{}}
 	w.Language = x.Language
-	w.release()
+	w.builder = w.newBuilder()
+	w.segmentWriter = newSegmentWriter(x.files, x.Language)
 	view, err := x.View()
 	if err == nil {
 		w.contents = view.contents
@@ -61,11 +61,7 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	return w, nil
 }
 
-// release drops the arrays in which segments were made.
-func (w *Writer) release() {
-	w.builder, w.other = &builder{limits: w.index.limits}, &builder{limits: w.index.limits}
-	w.segmentWriter = nil
-}
+func (w *Writer) newBuilder() *builder { return &builder{limits: w.index.limits} }
 
 // Text returns the number of bytes of the messages that were put.
 func (w *Writer) Text() int64 { return w.text }
@@ -98,12 +94,15 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 	part := w.Part
 	w.Part++
 	c.Messages = old.Messages
+	b, before := w.builder, len(w.builder.messages)
 	for m, err := range messages {
 		if err == nil {
 			err = w.addMessage(ctx, part, c, m)
 		}
 		if err != nil {
-			w.builder.remove(part) // messages of the part in other segments are invisible
+			if b == w.builder { // otherwise b is written, and the new messages there are invisible
+				b.messages = b.messages[:before]
+			}
 			return err
 		}
 		c.Messages++
@@ -140,7 +139,6 @@ func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
 	if err := w.merge(ctx); err != nil {
 		return err
 	}
-	w.release()
 	w.purge = false
 	w.State, w.Segments = state, nil
 	for _, s := range w.segments {
@@ -160,16 +158,13 @@ func (w *Writer) writeSegment(ctx context.Context) error {
 	if err != nil || len(w.builder.messages) == 0 {
 		return err
 	}
-	w.builder, w.other = w.other, w.builder
-	w.builder.reset()
+	b := w.builder
+	w.builder = w.newBuilder()
+	w.builder.messages = make([]message, 0, len(b.messages)) // the next segment has about as many
 	w.writing.Go(func() {
-		if w.segmentWriter == nil {
-			w.segmentWriter = newSegmentWriter(w.index.files, w.Language)
-		}
-		b := w.other
 		w.written, w.failed = w.segmentWriter.write(b)
 		if b.size > 2*b.limits.segment { // a large message: its arrays would stay until the last segment
-			w.segmentWriter, w.other = nil, &builder{limits: b.limits}
+			w.segmentWriter = newSegmentWriter(w.segmentWriter.files, w.Language)
 		}
 	})
 	return nil

@@ -1,20 +1,16 @@
-// Package recall implements conversation_recall, conversation_list,
-// conversation_grep, conversation_read and conversation_search. It makes answers
-// of what a [conversations.Source] finds: each keeps to a size, and a note says
+// Package recall implements conversation_recall, conversation_list, conversation_grep, conversation_read and
+// conversation_search. It makes answers of what a [conversations.Source] finds: each keeps to a size, and a note says
 // what is left out and which call returns it. It is the family of these tools.
 //
-// It only reads. Recorded text is data: it goes into the bodies of elements, and
-// never into attributes or notes.
+// It only reads. Recorded text is data: it goes into the bodies of elements, and never into attributes or notes.
 //
-// What the rules of shortening are worth, by the 59 questions of make recall:
-// without an order of matches by scope conversation_grep answers three less, with
-// lines of 240 characters in place of 400 one less; conversation_read answers one
-// less where the end of a shortened text gets 60 percent of it in place of 40. It
-// takes 0.8 percent more characters with answers of 3,000 characters beside their
-// requests in place of 4,500, 1 percent with neighbours nobody asked for, and 1.5
-// percent with texts whole up to 16,000. Lines of context in hits of their own make
-// 21 percent of an answer tags in place of 16. Headings beside passages change
-// nothing there; readers asked for them. Nor would more lengths of events.
+// What the rules of shortening are worth, by the 59 questions of make recall: without an order of matches by scope
+// conversation_grep answers three less, with lines of 240 characters in place of 400 one less; conversation_read
+// answers one less where the end of a shortened text gets 60 percent of it in place of 40. It takes 0.8 percent more
+// characters with answers of 3,000 characters beside their requests in place of 4,500, 1 percent with neighbours nobody
+// asked for, and 1.5 percent with texts whole up to 16,000. Lines of context in hits of their own make 21 percent of an
+// answer tags in place of 16. Headings beside passages change nothing there; readers asked for them. Nor would more
+// lengths of events.
 package recall
 
 import (
@@ -39,8 +35,7 @@ const callLimit = 60 * time.Second
 
 // Tools implements the handlers of the conversation tools.
 type Tools struct {
-	// open opens the conversations of a directory, or of all projects, and of some
-	// kinds of stores, as the options say.
+	// open opens the conversations of a directory, or of all projects, and of some kinds of stores, as the options say.
 	open func(dir string, scope conversations.Options) (conversations.Source, error)
 	// sources returns the kinds of stores that a search asks that names none.
 	sources func(dir string) ([]string, error)
@@ -79,12 +74,12 @@ type asking struct {
 	whole  bool   // the current conversation is searched too
 }
 
-// search sets a.found to what the query finds outside of the current conversation, or with whole everywhere, and sets
-// the id of that conversation in a.call. Unless use is nil, it is called while the source is open.
+// search sets a.found to the results of the query, without the current conversation unless a.whole is set. It sets the id
+// of the current conversation in a.call. Unless use is nil, search calls it while the source is open.
 func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 	return t.ask(ctx, a.call, a.scope, func(ctx context.Context, source conversations.Source) (err error) {
-		var current current
-		if a.call, current = locate(ctx, source, a.call, a.undone); !a.whole {
+		call, current := locate(ctx, source, a.call, a.undone)
+		if a.call = call; !a.whole {
 			a.query.Exclude, a.query.Kin = current.ids, current.kin
 		}
 		a.query.Own = isRecallTool()
@@ -107,9 +102,9 @@ func (c current) is(id string) bool {
 	return err == nil && len(c.ids) > 0 && string(parsed) == c.ids[0]
 }
 
-// locate returns the current conversation: the one that the host names, or the one that the source recognizes. It also
-// returns the call with the id of that conversation. If it is not known, that id is empty, and a note of the call says
-// what is undone, unless undone is empty. A host may name an id of its own kind: that is no error.
+// locate returns the current conversation, which the host names or the source recognizes, and the call with the id of
+// that conversation. If the conversation is not known, the id is empty, and the call has a note that says so and, by the
+// clause undone, what was not done; no note if undone is empty. An id that only the host understands is no error.
 func locate(ctx context.Context, source conversations.Source, call contract.Call, undone string) (contract.Call, current) {
 	named, note := call.Context.ConversationID, ""
 	var c current
@@ -153,19 +148,16 @@ func declared() []contract.Tool {
 }
 
 const (
-	// Bytes of a passage among others, and of one where there is room; an event of
-	// no more is whole.
+	// Bytes of a passage among others, and of one where there is room; an event of no more is whole.
 	passageText, passageWide = 300, 1000
 	// Where none of the rare words occurs: so many passages, and characters in all.
 	poorPassages, poorChars = 3, 800
 	// recallTitle is how many characters of a title are shown.
 	recallTitle = 50
-	// Passages have at least leastScore percent of the score of the best one, and
-	// are in conversations with leastConversation percent of that of the best one.
-	// Of the mostNamed best conversations those with leastNamed percent are named
-	// also without a passage. With LoCoMo, 30 and 20 percent in place of 15 and 40
-	// cost 0.2 points of all evidence on the page, and save 306 of 4,097
-	// characters; 35 percent cost 0.7.
+	// Passages have at least leastScore percent of the score of the best one, and are in conversations with
+	// leastConversation percent of that of the best one. Of the mostNamed best conversations those with leastNamed
+	// percent are named also without a passage. With LoCoMo, 30 and 20 percent in place of 15 and 40 cost 0.2 points of
+	// all evidence on the page, and save 306 of 4,097 characters; 35 percent cost 0.7.
 	leastScore, leastConversation, leastNamed = 30, 10, 20
 	mostNamed                                 = 5
 	// If the second conversation has less than nearScore percent of the score of the best one, mostFar are named. This,
@@ -227,8 +219,8 @@ func (d *dates) between(first string, since *string, last string, until *string)
 	return from, to
 }
 
-// parse returns the span of a date, zero if it is blank. If it cannot be parsed, a problem with the parameter is added
-// to d.
+// parse returns the span of the date in a parameter; zero if the parameter is missing or blank. If it cannot be parsed,
+// parse adds a problem with the parameter to d.
 func (d *dates) parse(name string, value *string) (span iso8601.Span) {
 	date := strings.TrimFunc(given(value), text.IsSpace)
 	if date == "" {
@@ -244,8 +236,8 @@ func (d *dates) parse(name string, value *string) (span iso8601.Span) {
 // dateForms completes "start_date must …".
 const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W03-1 or 2024-W03, with or without a time of day after it, such as 2024-01-15T14:30, 2024-01-15 14:30:59 or 20240115T143059, and with or without an offset from UTC, such as Z, +02:00 or -0500"
 
-// answer returns the answer with as much as there is room for: the best passages, then the latest statement of the best
-// conversation, and then more around the passages.
+// answer returns the answer. As long as there is room, it adds the best passages, the latest statement of the best
+// conversation, and more of the text around the passages, in this order.
 func (a *recalling) answer() *conversation.RecallEnvelope {
 	isNowhere := func(w conversations.Word) bool { return w.Events == 0 }
 	isRare := func(w conversations.Word) bool { return w.Events > 0 && w.Rare }
@@ -261,12 +253,8 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 		}
 	}
 	show := func(p *conversations.Hit) {
-		isShort := !p.Wide.Before && !p.Wide.After && len(p.Wide.Text) <= shortText
-		if p.Outcome && isShort {
-			addIfFits(a.page, p, most)
-		} else {
-			addIfFits(a.page, p, min(most, shortPage))
-		}
+		isShort := !p.Wide.Before && !p.Wide.After && len(p.Wide.Text) <= shortText // the whole message
+		addIfFits(a.page, p, either(p.Outcome && isShort, most, min(most, shortPage)))
 	}
 	for _, p := range a.passages() {
 		if len(a.page) < limit {
@@ -286,7 +274,8 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 	return a.envelope()
 }
 
-// passages returns the passages with a sufficient share of the best score, the best one first.
+// passages returns the passages whose score, and whose conversation's score, is a sufficient share of the best one. The
+// passage with the best score is first.
 func (a *recalling) passages() (passages []*conversations.Hit) {
 	for i := range a.found.Hits {
 		h := &a.found.Hits[i]
@@ -297,13 +286,12 @@ func (a *recalling) passages() (passages []*conversations.Hit) {
 	return passages
 }
 
-// hasShare reports whether a conversation has so many percent of the score of
-// the best one.
+// hasShare reports whether a conversation has so many percent of the score of the best one.
 func (a *recalling) hasShare(c *conversations.Matched, percent float64) bool {
 	return c.Score*100 >= a.found.Conversations[0].Score*percent
 }
 
-// envelope returns the answer with what is on the page, and with the best of the other conversations.
+// envelope returns the answer with the passages of a.page, and with the names of the best of the other conversations.
 func (a *recalling) envelope() *conversation.RecallEnvelope {
 	e := &conversation.RecallEnvelope{Notes: a.notes()}
 	if a.poor {
@@ -315,15 +303,16 @@ func (a *recalling) envelope() *conversation.RecallEnvelope {
 	}
 	for i, c := range a.found.Conversations {
 		shown := a.conversation(c, i == 0)
-		if len(shown.Passages) > 0 || !a.poor && i < named && a.hasShare(c, leastNamed) {
+		isNamed := !a.poor && i < named && a.hasShare(c, leastNamed)
+		if isNamed || len(shown.Passages) > 0 {
 			e.Conversations = append(e.Conversations, shown)
 		}
 	}
 	return e
 }
 
-// conversation returns a conversation with its passages on the page, or without one with the event of its latest
-// statement. The best conversation has its latest statement too, or the event of it.
+// conversation returns a conversation with its passages on the page; if it has none there, with the event of its latest
+// statement. The best conversation also has its latest statement, or if that is not on the page the event, after these.
 func (a *recalling) conversation(c *conversations.Matched, isBest bool) conversation.RecallConversation {
 	shown := conversation.RecallConversation{
 		ID: string(c.ID), Source: c.Source, Archived: c.Archived, Title: clip(text.Line(c.Title), recallTitle),
@@ -341,15 +330,16 @@ func (a *recalling) conversation(c *conversations.Matched, isBest bool) conversa
 			shown.Turns = c.Size.Turns
 		}
 	}
-	switch latest := c.Latest; {
-	case last == nil && latest != nil: // it is all that leads to the conversation
+	latest := c.Latest
+	isAfter := latest != nil && last != nil && latest.Number > last.Number // the shown passages
+	switch {
+	case last == nil && latest != nil: // no passage is shown
 		shown.Source, shown.Latest, shown.Day = "", latest.Number, day(latest.Time)
-	case last == nil: // nothing is known but its title
-	case isBest && latest != nil && latest.Number > last.Number && a.page[latest]:
+	case isBest && isAfter && a.page[latest]:
 		p := a.passage(latest)
 		p.Latest = true
 		shown.Passages = append(shown.Passages, p)
-	case isBest && latest != nil && latest.Number > last.Number:
+	case isBest && isAfter:
 		shown.Latest = latest.Number
 	}
 	return shown
@@ -363,12 +353,9 @@ func day(t time.Time) string {
 	return t.UTC().Format(time.DateOnly)
 }
 
-// passage returns a passage as it is shown, with its surroundings if there was room.
+// passage returns a passage as it is shown, with more of the text around it if it is in a.wide.
 func (a *recalling) passage(h *conversations.Hit) conversation.RecallPassage {
-	excerpt := h.Excerpt
-	if a.wide[h] {
-		excerpt = h.Wide
-	}
+	excerpt := either(a.wide[h], h.Wide, h.Excerpt)
 	shown := conversation.RecallPassage{
 		Event: h.Number, Turn: h.Turn, Scope: h.Kind.Scope().String(), Failed: h.Failed, Runs: h.Runs, Failures: h.Failures,
 	}
@@ -379,7 +366,8 @@ func (a *recalling) passage(h *conversations.Hit) conversation.RecallPassage {
 	return shown
 }
 
-// notes say which words occur nowhere, what was left out, and what to do about it.
+// notes returns the notes of the answer: which words occur nowhere, where else a passage is, what was not searched, and
+// what to try.
 func (a *recalling) notes() []string {
 	notes := remarks(a.call)
 	missing := nowhere(a.found.Words)

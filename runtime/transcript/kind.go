@@ -1,5 +1,7 @@
 package transcript
 
+import "strings"
+
 // Kind is the kind of an event. It is finer than the recorded "type": the type chat_response covers an assistant's
 // message, its reasoning and structured data.
 type Kind uint8
@@ -90,4 +92,16 @@ func (n *Numbering) Next(k Kind) int {
 	}
 	n.Events++
 	return n.Events
+}
+
+// IsTool reports whether recorded, the name of a called tool, is one of names. In recorded, the name of a server and a
+// separator may be before the name of the tool: mcp__convtools__conversation_grep, convtools.conversation_grep.
+func IsTool(recorded string, names ...string) bool {
+	for _, name := range names {
+		before, ok := strings.CutSuffix(recorded, name)
+		if ok && (before == "" || strings.ContainsRune("_./:-", rune(before[len(before)-1]))) {
+			return true
+		}
+	}
+	return false
 }

@@ -24,17 +24,14 @@ type Reader struct {
 	folded   []byte                   // the word that was yielded last
 	stemmed  []byte                   // the last result of Stem
 	seed     maphash.Seed
-	stems    [1 << 12]stemmed // a cache, by the hashes of words
+	stems    [1 << 12]struct{ word, stem string } // a cache, by the hashes of words
 }
-
-type stemmed struct{ word, stem string }
 
 // Yield receives a folded word, its offset in the text, and whether the word can be inflected. The word is valid until
 // the function returns.
 type Yield func(word []byte, at int, inflected bool)
 
-// NewReader returns a reader for texts in a language and in English. It stems all words by the rules of that
-// language.
+// NewReader returns a reader for texts in a language and in English. It stems all words by the rules of that language.
 func NewReader(l Language) *Reader {
 	r := &Reader{stem: stemmer(l), function: map[string]bool{}, seed: maphash.MakeSeed()}
 	for _, term := range strings.Fields(englishFunction) {
@@ -239,21 +236,8 @@ func (r *Reader) yieldWord(word []byte, at int, yield Yield) {
 	if len(word) > maxTerm {
 		return
 	}
-	r.folded = r.folded[:0]
-	hasDigit := false
-	for i, c := range word {
-		if c >= utf8.RuneSelf {
-			r.folded = fold.Append(r.folded[:i], word[i:])
-			hasDigit = slices.ContainsFunc(r.folded, isDigit)
-			break
-		}
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20 // the lower-case letter
-		}
-		hasDigit = hasDigit || isDigit(c)
-		r.folded = append(r.folded, c)
-	}
-	yield(r.folded, at, len(r.folded) > 2 && !hasDigit)
+	r.folded = fold.Append(r.folded[:0], word)
+	yield(r.folded, at, len(r.folded) > 2 && !slices.ContainsFunc(r.folded, isDigit))
 }
 
 // yieldPairs yields the pairs of adjacent characters in the run of a script without spaces that begins at an offset, or
