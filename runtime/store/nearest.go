@@ -10,7 +10,7 @@ import (
 
 // Nearest returns up to three ids of conversations with the spelling most similar to an id, best first.
 func Nearest(want transcript.ID, all []Conversation) []transcript.ID {
-	const most, mostTypos = 3, 19 // an id of JP has 19 digits
+	const most, mostTypos = 3, 19 // the number in an id of JP has up to 19 digits
 	var found []transcript.ID
 	typos := map[transcript.ID]int{}
 	for i := range all {

@@ -42,8 +42,7 @@ const fileName = "archive.db"
 func Open(o store.Options) (*messagedb.Store, bool) {
 	dir := cmp.Or(o.Home, Home(o.Env()))
 	path := filepath.Join(dir, fileName)
-	_, err := os.Stat(path)
-	if dir == "" || errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); dir == "" || errors.Is(err, fs.ErrNotExist) { // reading the archive reports any other error
 		return nil, false
 	}
 	return NewStore(messagedb.Database{Path: path}, queries), true
@@ -135,7 +134,7 @@ const schema = `
 `
 
 // Create opens the archive in a directory for writing, and makes it if it does not exist. A dry writer makes and
-// writes nothing: it only returns the outcomes that writing would have.
+// writes nothing: it only returns the outcomes that writing would have. The statements get texts as bytes, and cast them.
 func Create(ctx context.Context, dir string, dry bool) (*Writer, error) {
 	path := filepath.Join(dir, fileName)
 	db, err := connect(path, dry)

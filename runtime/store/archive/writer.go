@@ -135,7 +135,7 @@ func (d *Database) checkSchema(ctx context.Context) error {
 	return cmp.Or(err, CheckVersion(version, d.Known))
 }
 
-// createSchema makes the schema, unless another process has made it meanwhile.
+// createSchema makes the schema, unless another process has made it meanwhile: SchemaLock, if not empty, waits for that.
 func (d *Database) createSchema(ctx context.Context) error {
 	tx, err := d.BeginTx(ctx, nil)
 	if err != nil {
@@ -211,8 +211,8 @@ func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome 
 	case w.dry:
 		return compare(w.to.QueryRowContext(ctx, w.to.Find, []byte(c.name())), c, sum)
 	}
-	// Waiting for another writer can be cancelled. Writing is finished: the drivers would otherwise look
-	// after each statement whether the context is done.
+	// Waiting for another writer, as Begin does if it is not empty, can be cancelled. Writing is finished: the drivers
+	// would otherwise look after each statement whether the context is done.
 	whole := context.WithoutCancel(ctx)
 	tx, err := w.to.BeginTx(whole, nil)
 	if err != nil {

@@ -92,14 +92,13 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 				return newestIn(o.Home, func() (*os.Root, error) { return safefile.OpenDir(o.Home) })
 			}
 			return []messagedb.Database{{Path: o.Home}}, nil
-		}), !errors.Is(err, fs.ErrNotExist)
+		}), !errors.Is(err, fs.ErrNotExist) // reading the store reports any other error
 	}
 	variable, paths := fromEnv(o.Env())
 	if len(paths) > 0 {
 		return newStore(paths[0], func() ([]messagedb.Database, []store.Problem) { return existing(variable, paths) }), true
 	}
-	isServer := variable != "" // without paths
-	if isServer || o.Project.Excluded().By != "" {
+	if variable != "" || o.Project.Excluded().By != "" { // the variable names no file: package postgres reads a server
 		return nil, false
 	}
 	for _, dir := range o.Project.Dirs() {
@@ -123,13 +122,13 @@ func existing(variable string, paths []string) (all []messagedb.Database, proble
 }
 
 // openIn returns the store of the newest database in the directory "db" of a project's directory, and false if there
-// is none. If the options leave out databases that the user has not named, the store has only a problem that says so.
+// is none. Without o.ProjectDatabases the store has only a problem: the user has not named the database.
 func openIn(dir string, o store.Options) (*messagedb.Store, bool) {
 	open := func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }
 	place := filepath.Join(dir, databaseDir)
 	name, err := newest(open)
 	if o.ProjectDatabases {
-		isUnreadable := err != nil && !errors.Is(err, fs.ErrNotExist)
+		isUnreadable := err != nil && !errors.Is(err, fs.ErrNotExist) // the listing has the error as a problem
 		return newStore(place, func() ([]messagedb.Database, []store.Problem) { return newestIn(place, open) }), name != "" || isUnreadable
 	}
 	unnamed := store.StateError("a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it")
@@ -219,7 +218,7 @@ func (c columns) column(name string) string {
 func tables(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error) {
 	found := map[string]columns{}
 	err := db.Each(ctx, func(rows *sql.Rows) error {
-		var table, column string
+		var table, column string // column is "" for a view and a virtual table
 		var isPlain bool
 		err := rows.Scan(&table, &column, &isPlain)
 		found[table] = append(found[table], column)
@@ -266,11 +265,12 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 	if len(order) > 0 {
 		q.Messages += " ORDER BY " + strings.Join(order, ", ")
 	}
-	return q, ctx.Err()
+	return q, ctx.Err() // if the context is done, hasRowID is false for any table
 }
 
 // listQuery returns the query for all conversations: those with a row in the table, and those that only have
-// messages. place is an SQL expression for the place of the first message.
+// messages. place is an SQL expression for the place of the first message. The columns are in the order that
+// [messagedb.Queries] says; a "+" takes the declared type from a column, by which the driver would convert the value.
 func listQuery(conversations columns, place string) string {
 	const onlyMessages = "SELECT m.k, '', FALSE, '', '', NULL, NULL, FALSE, '', NULL, m.first, coalesce(CAST(m.k AS TEXT), '') FROM m"
 	query := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages GROUP BY conversation_id) ", place)

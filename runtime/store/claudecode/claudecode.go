@@ -156,7 +156,7 @@ func (s *Store) conversation(e *entry, titles map[key]string) store.Conversation
 // folder is the path of the directory with '-' for each UTF-16 unit that is no ASCII letter or digit, and a hash in
 // place of the units after the 200th. Some systems ignore case.
 func mayHold(folder, dir string) bool {
-	const most = 200
+	const most = 200 // units before the hash
 	var name []byte
 	for _, unit := range utf16.Encode([]rune(dir)) {
 		c := byte('-')

@@ -59,7 +59,7 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 
 // addRecord adds what a record says of its transcript to the metadata: the first directory and id, the last titles.
 func (m *metadata) addRecord(r *record) {
-	const slack = time.Second // between a line about a prompt and the prompt
+	const slack = time.Second // a line about a prompt can have a time so much later than the prompt
 	m.Dir = cmp.Or(m.Dir, jsontext.String(r.Cwd))
 	m.Branch = cmp.Or(jsontext.String(r.Branch), m.Branch)
 	m.UUID = cmp.Or(m.UUID, strings.ToLower(jsontext.String(r.Session)))
@@ -78,7 +78,7 @@ func (m *metadata) addRecord(r *record) {
 	}
 	if r.Key != 0 {
 		m.Keys.add(r.Key)
-		// The program writes the line before the first record now, and copies older records after the line.
+		// A first record that is older than the line before it is a copy: the program has begun the file with the line.
 		isOlder := m.Created.IsZero() && !r.At.IsZero() && m.Preamble.After(r.At.Add(slack))
 		isForked := r.Forked != nil && string(r.Forked) != "null"
 		m.Copied = m.Copied || isOlder || isForked

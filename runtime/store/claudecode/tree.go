@@ -81,12 +81,12 @@ func (e *entry) events(r *record) (all []transcript.Event, unknown int) {
 
 // addRecord adds the record at a position in the file of an entry to the tree, or notes the live record that it names.
 func (t *tree) addRecord(e *entry, r *record, position int) {
-	if r.Type == "last-prompt" && r.Leaf != 0 {
+	if r.Type == "last-prompt" && r.Leaf != 0 { // it names a live record
 		t.touched[r.Leaf] = position
 		return
 	}
 	n := &node{key: r.Key, parentKey: r.Parent, latest: position, message: r.isMessage()}
-	if n.parentKey == 0 {
+	if n.parentKey == 0 { // a compaction has only a logical parent
 		n.parentKey = r.Logical
 	}
 	switch {
@@ -101,13 +101,14 @@ func (t *tree) addRecord(e *entry, r *record, position int) {
 	for i := range n.events {
 		x := &n.events[i]
 		x.Text, x.Arguments = bytes.Clone(x.Text), bytes.Clone(x.Arguments) // they may be parts of the line
-		n.prompt = x.Kind == transcript.KindUser && !r.Sidechain
+		n.prompt = x.Kind == transcript.KindUser && !r.Sidechain            // a prompt is the only event of its record
 	}
 	t.nodes = append(t.nodes, n)
 }
 
 // order sets the parent of each record, and returns the records in the order of the file, but each after its parent.
-// A record whose parents lead into a circle gets no parent.
+// The first record whose parents lead into a circle gets no parent; each other record of the circle is placed when the
+// loop comes to it.
 func (t *tree) order() []*node {
 	all := make([]*node, 0, len(t.nodes))
 	for _, n := range t.nodes {
@@ -120,7 +121,7 @@ func (t *tree) order() []*node {
 			}
 			n = n.parent
 		}
-		if n != nil && slices.Contains(all[begin:], n) { // a circle: only the first record is placed now
+		if n != nil && slices.Contains(all[begin:], n) { // a circle: only the record at begin is placed now
 			for _, m := range all[begin+1:] {
 				m.placed = false
 			}
@@ -145,9 +146,9 @@ func (t *tree) markAbandoned(order []*node) {
 			n.parent.latest = max(n.parent.latest, n.latest)
 		}
 	}
-	live := map[*node]*node{} // the prompt after a message
+	live := map[*node]*node{} // the prompt with the latest line so far, by the message that it follows
 	for _, n := range order {
-		if n.parent != nil {
+		if n.parent != nil { // n follows the nearest message above it; order has the parent first
 			n.after = n.parent.after
 			if n.parent.message {
 				n.after = n.parent

@@ -74,8 +74,8 @@ type rollout struct {
 // nameForm is the form of the name of a rollout: a time, the thread, and a segment.
 const nameForm = `^rollout-.{19}-(` + history.UUID + `)(?:_(` + history.UUID + `))?\.jsonl(\.zst)?$`
 
-// rollouts returns one rollout for each segment, of each thread the last segment first, and problems for the
-// directories that cannot be read. Of several rollouts of a segment it prefers a live one to an archived one,
+// rollouts returns one rollout for each segment, and problems for the directories that cannot be read. Of each thread
+// live segments come before archived ones, and later ones first. Of several rollouts of a segment it prefers a live one,
 // and then a plain one to a compressed one. It notes another rollout of the same kind as a duplicate.
 func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.Problem) {
 	form := regexp.MustCompile(nameForm)
@@ -126,8 +126,8 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 			if r.Meta.Begun && h.Thread != r.thread {
 				l.Problems = append(l.Problems, s.Problem(r.ID, store.BadMetadata, r.File, errBeginning))
 			}
-			isEmpty := r.Meta.Whole && !r.Meta.Readable && h.Base.Thread == ""
-			isLast := r == threads[r.thread][0]
+			isEmpty := r.Meta.Whole && !r.Meta.Readable && h.Base.Thread == "" // there is nothing to read, in it or in a base
+			isLast := r == threads[r.thread][0]                                // rollouts puts the segment that counts first
 			if isLast && h.Thread == r.thread && !isEmpty && s.Project.Has(h.Cwd) {
 				l.Conversations = append(l.Conversations, s.conversation(r, names))
 				for _, other := range r.duplicates {
@@ -140,7 +140,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 }
 
 // link sets the base of each rollout that goes on from another, and the original of each that can begin with a copy of
-// another. It returns the rollouts by their threads, in the order of all: of each thread the last segment first.
+// another. It returns the rollouts by their threads, in the order of all, in which the first one of a thread counts.
 func link(all []*rollout) map[string][]*rollout {
 	threads := map[string][]*rollout{}
 	for _, r := range all {
@@ -198,7 +198,7 @@ func (s *Store) conversation(r *rollout, names map[string]string) store.Conversa
 	if h.Agent && history.IsUUID(h.Parent) {
 		parent = h.Parent
 	}
-	if isOther := parent != r.thread; history.IsUUID(parent) && (isOther || h.Agent) {
+	if history.IsUUID(parent) && (parent != r.thread || h.Agent) { // only a sub-agent keeps its own thread as its parent
 		c.Parent = id(parent)
 	}
 	return c

@@ -86,7 +86,7 @@ func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, si
 	}
 	m, to := &r.Meta, &history.Recorder{}
 	var d *decoder                        // nil before the first record, which has the header
-	m.Ordinal, m.Begun = -1, r.compressed // Codex compresses whole rollouts
+	m.Ordinal, m.Begun = -1, r.compressed // there is no record yet; Codex compresses whole rollouts
 	wanted := func() bool { return to.Request == "" }
 	m.Whole, err = jsonl.Peek(ctx, f, f.size, wanted, func(data []byte) {
 		m.Begun = true

@@ -103,7 +103,7 @@ func (s *Store) run(ctx context.Context, command string, args ...string) (output
 	if err != nil || result.ExitCode != 0 {
 		return output{}, &failure
 	}
-	return output{result.Stdout, failure}, nil
+	return output{result.Stdout, failure}, nil // failure names the command in an error about the output
 }
 
 // formError returns the [*Error] for output that has not the form that was asked for.

@@ -127,7 +127,7 @@ func (m *metadata) addRecord(r *record) {
 		}
 	default:
 		m.Created = cmp.Or(m.Created, r.At)
-		m.IsFork = m.IsFork || !r.At.IsZero() && r.At.Before(m.Created.Add(-startup))
+		m.IsFork = m.IsFork || !r.At.IsZero() && r.At.Before(m.Created.Add(-startup)) // so much older than the session, r is a copy
 	}
 }
 

@@ -138,7 +138,8 @@ func member(element, path string) string {
 }
 
 // editorQueries returns the SQL for the conversations and the messages of the editor, as [messagedb.Tables] wants it, and
-// false for other tables. A conversation ("composer") is a JSON object with the ids of its messages ("bubbles").
+// false for other tables. A conversation ("composer") is a JSON object with the ids of its messages ("bubbles"). Keys that
+// begin with "composerData:" are below "composerData;", as ';' is next after ':'.
 func editorQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const composers, valid = "composerData:", "CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) END"
 	sessions = `WITH composers AS MATERIALIZED (SELECT substr(key, length('` + composers + `') + 1) AS id, ` + valid + ` AS data

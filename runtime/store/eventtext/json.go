@@ -93,7 +93,7 @@ func (w *writer) recorded(withMetadata bool) {
 			continue
 		}
 		w.key(name)
-		if name == forms[e.Kind].text && (len(e.Arguments) > 0 || e.Kind.Scope()&decoded != 0) {
+		if name == forms[e.Kind].text && (len(e.Arguments) > 0 || e.Kind.Scope()&decoded != 0) { // the event has it decoded
 			w.text()
 		} else {
 			w.value(m.Value)

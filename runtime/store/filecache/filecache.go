@@ -94,11 +94,11 @@ func (c *Cache) IsStale() bool {
 	return share*c.added > len(c.used)
 }
 
-// Append appends the values that were returned or added; the files of others are gone. IsStale then counts from 0.
+// Append appends the values that were returned or added. It leaves out all others: their files are gone or have changed.
 func (c *Cache) Append(b []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.added = 0
+	c.added = 0 // IsStale counts the values that are added from now on
 	for _, key := range slices.Sorted(maps.Keys(c.used)) {
 		v := c.used[key]
 		for _, part := range [][]byte{[]byte(key), v.version, v.data} {

@@ -132,7 +132,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 		var r record
 		var cut bool
 		r, cut, err = readObject(f, size)
-		if cut && size > 0 {
+		if cut && size > 0 { // an empty file has lost nothing
 			to.Totals.Skipped++
 		}
 		p.applyList(r.Messages, true)
@@ -214,7 +214,7 @@ func (p *plan) applyList(messages jsontext.Raw, own bool) {
 		m.compaction = !known && !own && r.isSnapshot()
 		m.noise = compressed && r.Type == "gemini" // the model has read the summary
 		compressed = m.compaction
-		place := -1 // of the message in the plan that m is a copy of
+		place := -1 // of m in the plan, or of the message that m is a copy of; -1 if m has to be put into the plan
 		switch {
 		case known || own: // m is put under its id
 			m.noise = false

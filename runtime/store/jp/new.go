@@ -150,7 +150,7 @@ func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, er
 	if err != nil {
 		return 0, err
 	}
-	for n := min(numberAt(at), numberAt(tx.wr.now())-aheadOfJP); ; n-- {
+	for n := min(numberAt(at), numberAt(tx.wr.now())-aheadOfJP); ; n-- { // JP may take the numbers of the last moment
 		err := tx.lock(ctx, lockName(n), 0)
 		if _, isLocked := errors.AsType[*LockedError](err); isLocked { // a conversation may be made with it
 			continue

@@ -176,9 +176,9 @@ func (t Cut) chosenEvents(data []byte) []byte {
 		var isChosen bool
 		switch {
 		case e.Kind == transcript.KindCompaction:
-			isChosen = !t.None && e.CompactedTurns() <= firstOut
+			isChosen = !t.None && e.CompactedTurns() <= firstOut // the turns before firstOut are all chosen
 		case e.Kind.Global():
-			isChosen = !t.None || e.Kind == transcript.KindConfigDelta
+			isChosen = !t.None || e.Kind == transcript.KindConfigDelta // None keeps only the configuration
 		default:
 			isChosen = chosen[e.Turn-1]
 		}

@@ -68,7 +68,8 @@ func (w *Workspace) Trash(ctx context.Context) (list []Removed, err error) {
 			continue
 		}
 		seen[last.number] = true
-		copies := slices.DeleteFunc(placesOf(last.number.id(), all), func(p place) bool { return path.Dir(p.dir) != path.Dir(last.dir) })
+		isOther := func(p place) bool { return path.Dir(p.dir) != path.Dir(last.dir) } // it is of another removal
+		copies := slices.DeleteFunc(placesOf(last.number.id(), all), isOther)
 		at, _ := removedAt(last.dir) // trash has parsed it
 		list = append(list, Removed{s.readConversation(ctx, copies).Conversation, at})
 	}

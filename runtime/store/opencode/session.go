@@ -123,7 +123,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 // conversation returns the list's entry for the session i; all are those of the project. A default title counts as none.
 func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
 	from := i.origin(all)
-	isFork := from != nil && (i.archived() || !from.archived())
+	isFork := from != nil && (i.archived() || !from.archived()) // lists that show i show from too
 	c := &conversation{s, i, isFork}
 	meta := history.Session{Title: i.Title, Dir: i.Dir, Created: history.Moment(i.Time.Created)}
 	if isDefaultTitle(i.Title) {

@@ -87,11 +87,11 @@ func (d *database) sessions(ctx context.Context, session string) (all []*info, _
 	return all, nil, err
 }
 
-// each implements source.
+// each implements source. selected has the other columns, the table, and the column with the value of.
 func (d *database) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
-	columns := fmt.Sprintf("CAST(time_created AS INTEGER), substr(CAST(data AS TEXT), 1, %d) FROM message WHERE session_id", maxText)
+	selected := fmt.Sprintf("CAST(time_created AS INTEGER), substr(CAST(data AS TEXT), 1, %d) FROM message WHERE session_id", maxText)
 	if table == partTable {
-		columns = fmt.Sprintf("NULL, CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END FROM part WHERE message_id", maxData)
+		selected = fmt.Sprintf("NULL, CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END FROM part WHERE message_id", maxData)
 	}
 	return d.query(ctx, reset, func(rows *sql.Rows) error {
 		var id string
@@ -100,7 +100,7 @@ func (d *database) each(ctx context.Context, table, of string, reset func(), row
 		err := rows.Scan(&id, &created, &data)
 		row(id, created.Int64, bytes.Clone(data))
 		return err
-	}, "SELECT CAST(id AS TEXT), "+columns+" = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id", of)
+	}, "SELECT CAST(id AS TEXT), "+selected+" = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id", of)
 }
 
 func (d *database) version(ctx context.Context, session string) (version string, err error) {

@@ -58,7 +58,7 @@ func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil:
+	case err != nil: // its text has the path, which the problem has already
 		files.Problems = append(files.Problems, history.Problem("", store.Unreadable, path, errors.Unwrap(err)))
 		return files, nil
 	}

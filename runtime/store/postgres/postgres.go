@@ -69,7 +69,7 @@ const (
 	application    = "convtools"
 )
 
-// parse returns the database at a URL. Its place has no user and no parameters.
+// parse returns the database at a URL. Its place has no user and no parameters. It has no config if the URL is wrong.
 func parse(text string) *server {
 	s := &server{place: "postgres://"}
 	u, err := url.Parse(text)

@@ -52,7 +52,7 @@ func identify(dir string) place {
 func linked(dir, file string) (found place, ok bool) {
 	own, common, isWorktree := follow(file)
 	if isWorktree || own == "" {
-		return place{root: dir, common: common}, isWorktree
+		return place{root: dir, common: common}, isWorktree // false if the file names nothing
 	}
 	found = place{root: dir}
 	if parent := filepath.Dir(dir); parent != dir {

@@ -72,7 +72,7 @@ func New(o Options) *Project {
 	for _, pattern := range o.Patterns {
 		base, rest := doublestar.SplitPattern(pattern)
 		base = config.QuotePattern(resolve(filepath.FromSlash(base + "/")))
-		p.patterns = append(p.patterns, pattern, strings.TrimSuffix(base, "/")+"/"+rest)
+		p.patterns = append(p.patterns, pattern, strings.TrimSuffix(base, "/")+"/"+rest) // as it is, and without links
 	}
 	p.at = identify(p.dir)
 	if p.all {
@@ -176,12 +176,12 @@ func (p place) with(dir string) []string {
 func (p *Project) remember(file, dir, spelled string, at place) {
 	top := filepath.Dir(file)
 	dirs := []string{top}
-	for _, common := range at.with(dir)[1:] {
+	for _, common := range at.with(dir)[1:] { // after dir itself there are repositories
 		if below(top, common) {
 			dirs = append(dirs, worktrees(common)...)
 		}
 	}
-	link, isBelow := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top))
+	link, isBelow := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top)) // without the part below top
 	if isBelow && filepath.IsAbs(link) && same(resolve(link), top) {
 		spelled = link // more directories may be recorded below it
 	}

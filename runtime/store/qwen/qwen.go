@@ -56,14 +56,13 @@ type entry struct {
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	// The folders are PROJECT/chats, PROJECT/chats/archive and PROJECT/subagents/SESSION.
 	return history.Entries(&s.Store, root, ".", func(dir string) bool {
-		names := strings.Split(dir, "/")
-		switch {
-		case len(names) == 1:
+		switch names := strings.Split(dir, "/"); len(names) {
+		case 1:
 			return true
-		case names[1] == "chats":
-			return len(names) == 2 || len(names) == 3 && names[2] == "archive"
-		case names[1] == "subagents":
-			return len(names) == 2 || len(names) == 3 && history.IsUUID(names[2])
+		case 2:
+			return names[1] == "chats" || names[1] == "subagents"
+		case 3:
+			return names[1] == "chats" && names[2] == "archive" || names[1] == "subagents" && history.IsUUID(names[2])
 		}
 		return false
 	}, (*entry).parseName)
@@ -77,8 +76,8 @@ func (e *entry) parseName() bool {
 	case !isLog || len(below) < 3:
 		return false
 	case below[1] == "chats":
-		e.Archived = len(below) == 4
-	default: // below subagents
+		e.Archived = len(below) == 4 // PROJECT/chats/archive/SESSION.jsonl
+	default: // PROJECT/subagents/SESSION/agent-AGENT.jsonl
 		agent, isAgent := strings.CutPrefix(session, "agent-")
 		if !isAgent || !history.IsName(agent) || len(below) != 4 {
 			return false

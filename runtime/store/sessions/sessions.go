@@ -136,7 +136,7 @@ func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64)
 				c := &conversation{Session: session, ID: e.Conversation, Parent: e.Parent, Title: e.Context.Title, Opened: e.At}
 				jsontext.Decode(e.Context.Settings, &c.Settings)
 				all = append(all, c)
-				c.Root = all[0].ID
+				c.Root = all[0].ID // the first conversation of a log is the root
 			}
 			if n := slices.IndexFunc(all, func(c *conversation) bool { return c.ID == e.Conversation }); n >= 0 {
 				all[n].addEvent(e)

@@ -71,7 +71,7 @@ func (p *patching) diffLine(line string) {
 		}
 	case '+':
 		p.after = append(p.after, line[1:]...)
-	case ' ', '\r', '\n':
+	case ' ', '\r', '\n': // unchanged; an empty line may lack its space
 		line = strings.TrimPrefix(line, " ")
 		p.before, p.after = append(p.before, line...), append(p.after, line...)
 	default: // such as the beginning of a hunk

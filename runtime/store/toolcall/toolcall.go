@@ -123,5 +123,5 @@ func commandOf(raw jsontext.Raw) string {
 	if len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
 		words = words[2:]
 	}
-	return strings.TrimSpace(jsontext.String(raw) + strings.Join(words, " "))
+	return strings.TrimSpace(jsontext.String(raw) + strings.Join(words, " ")) // one of the two is empty
 }

@@ -167,9 +167,8 @@ func (p *part) recordCall(to *history.Recorder, at time.Time) {
 	if !p.Complete {
 		return
 	}
-	e := transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: p.Call, Failed: p.Details.IsError || d.State.Exit != 0}
-	e.Text = history.First(text(d.Output), d.Result, text(p.Details.Output), text(p.Past))
-	to.Add(e)
+	said := history.First(text(d.Output), d.Result, text(p.Details.Output), text(p.Past))
+	to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: p.Call, Failed: p.Details.IsError || d.State.Exit != 0, Text: said})
 }
 
 // pathOf returns the path in the address of a file.

@@ -93,7 +93,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		session, extension, _ := strings.Cut(name, ".")
 		isChat := parent == emptyDir+"/" || strings.HasSuffix(parent, "/"+chatsDir+"/")
 		if isChat && (extension == "json" || extension == "jsonl") && history.IsName(session) {
-			e := &entry{dir: dirs[path.Dir(path.Dir(file))], isLog: extension == "jsonl"}
+			e := &entry{dir: dirs[path.Dir(path.Dir(file))], isLog: extension == "jsonl"} // of DIRECTORY/chatSessions/NAME
 			e.File, e.ID = file, IDs().ID(session, "")
 			all = append(all, e)
 		}

@@ -86,8 +86,8 @@ type reference struct {
 }
 
 // resolved returns a text in which each mark is replaced by the text that the reference with this mark shows. Marks
-// begin and end with characters for private use. A mark whose reference shows nothing, and a citation without a
-// reference, are removed; any other mark stays. Each reference is used once, which bounds the growth of the text.
+// begin and end with characters for private use. A mark whose reference shows nothing, and a citation without one, are
+// removed with the space before them; any other mark stays. Each reference is used once, so that the growth is bounded.
 func resolved(text []byte, references []reference) []byte {
 	const begin, end, cite = "\ue200", "\ue201", "\ue200cite\ue202"
 	if !bytes.Contains(text, []byte(begin)) {

@@ -53,7 +53,7 @@ func (v *values) next() bool {
 		return false
 	}
 	v.in.N = v.most                         // bytes that may be read for this value
-	isEnd := v.inArray && !v.decoder.More() // the array has no more values
+	isEnd := v.inArray && !v.decoder.More() // the array has no more values, or the document ends in it
 	if isEnd {
 		_, v.err = v.decoder.Token()
 	} else {

@@ -97,7 +97,7 @@ func ListFiles[E File[M], M interface{ session() Session }](ctx context.Context,
 			if m.Origin != "" {
 				originID := s.ID(m.Origin, "")
 				origin, isListed := listed[originID]
-				e.IsFork = isListed && originID != id && (e.Archived || !origin.Base().Archived)
+				e.IsFork = isListed && originID != id && (e.Archived || !origin.Base().Archived) // lists that show e show its origin
 				if e.IsFork {
 					e.Parent = cmp.Or(e.Parent, originID)
 				}

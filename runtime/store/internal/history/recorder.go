@@ -44,7 +44,7 @@ func (r *Record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 		defer root.Close()
 		err = r.Decode(ctx, root, &to)
 	}
-	if errors.Is(err, fs.ErrNotExist) && root != nil {
+	if errors.Is(err, fs.ErrNotExist) && root != nil { // the store is there, a file is not
 		err = &store.NotFoundError{IDs: []transcript.ID{r.ID}, Place: r.Store.Dir}
 	}
 	return to.End(r.ID, err)
@@ -103,7 +103,7 @@ func (r *Recorder) Add(e transcript.Event) {
 		if r.Request == "" {
 			r.Request = store.Request(string(e.Text))
 		}
-		if r.Agent {
+		if r.Agent { // another assistant wrote the request
 			e.Kind = transcript.KindAssistant
 		}
 	case transcript.KindAssistant, transcript.KindReasoning:

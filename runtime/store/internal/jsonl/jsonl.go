@@ -41,7 +41,7 @@ func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err == io.EOF:
+		case err == io.EOF: // what follows the last line feed is no line yet
 			return nil
 		case err != nil:
 			return err
@@ -72,7 +72,7 @@ func Peek(ctx context.Context, file io.ReaderAt, size int64, wanted func() bool,
 // peek is [Peek] with least in place of PeekSize.
 func peek(ctx context.Context, file io.ReaderAt, size int64, least int, wanted func() bool, see func(line []byte)) (whole bool, err error) {
 	end := int64(0) // of the lines at the beginning
-	whole = true
+	whole = true    // until the function below stops
 	err = each(ctx, file, 0, size, least, MaxLine, func(line []byte, _, next int64) bool {
 		end = next
 		see(line)
@@ -89,5 +89,5 @@ func peek(ctx context.Context, file io.ReaderAt, size int64, least int, wanted f
 		}
 		return true
 	})
-	return start == end, err
+	return start == end, err // if they are equal, no line was left out
 }

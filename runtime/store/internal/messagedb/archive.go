@@ -43,7 +43,7 @@ func ID(ids *history.IDs, key string) transcript.ID {
 // AddMessage adds a message of an archive to a recorder, even if it is empty. The first message begins a turn, and so
 // does each message of the user in a turn that has a message of the user already.
 func AddMessage(to *history.Recorder, e transcript.Event) {
-	isRequest, hasRequest := e.Kind == transcript.KindUser, to.Readable
+	isRequest, hasRequest := e.Kind == transcript.KindUser, to.Readable // set below, by an earlier request
 	if isRequest && hasRequest || to.Totals.Turns == 0 {
 		to.Totals.Turns++
 	}

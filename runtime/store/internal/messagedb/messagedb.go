@@ -143,7 +143,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 			seen[c.ID] = true
 		}
 	}
-	if p := l.Problems; read == 0 && len(p) > 0 && p[0].Kind != store.Unnamed {
+	if p := l.Problems; read == 0 && len(p) > 0 && p[0].Kind != store.Unnamed { // unnamed databases are left out on purpose
 		l.Close()
 		return nil, fmt.Errorf("opening the conversations in %s: %w", p[0].Path, p[0].Err)
 	}
@@ -239,7 +239,7 @@ func (r *record) scan(rows *sql.Rows, dirs map[string]string) (c store.Conversat
 	}
 	c.Title = strings.ToValidUTF8(text.Cut(c.Title, maxTitle), "\ufffd")
 	c.CreatedAt, c.LastActivatedAt, c.LastAt = history.Moment(created), history.Moment(updated), history.Moment(last)
-	c.Dir = d.store.chooseDir(strings.Split(cmp.Or(dir, dirs[key], d.Dir), "\n"))
+	c.Dir = d.store.chooseDir(strings.Split(cmp.Or(dir, dirs[key], d.Dir), "\n")) // a directory is a line
 	return c, nil
 }
 

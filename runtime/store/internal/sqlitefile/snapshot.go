@@ -63,7 +63,7 @@ func takeSnapshot(path string) (*snapshot, error) {
 
 // takePart returns the state of the file with a suffix beside a database, or of the database itself.
 func takePart(dir *os.Root, name, suffix string) (p part, err error) {
-	const headSize = 28
+	const headSize = 28 // up to the end of the change counter of a database; a log and a journal have their numbers before it
 	f, info, err := safefile.OpenIn(dir, name+suffix)
 	if err != nil {
 		return p, err
