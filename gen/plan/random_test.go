@@ -292,7 +292,8 @@ func writeModule(t *testing.T, dir, name string) {
 	}
 }
 
-// runGo runs the go command offline.
+// runGo runs the go command offline in a directory. With -trimpath, it compiles no package again because the
+// directory is another in each run.
 func runGo(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("go", args...)

@@ -203,8 +203,8 @@ func (c *cursor) next() {
 	}
 	c.left--
 	word := c.word()
-	ones := bits.TrailingZeros64(^word)
-	difference := uint64(ones)<<c.low | word>>(ones+1)&(1<<c.low-1)
+	ones, low := bits.TrailingZeros64(^word), c.low&63 // so that shifts need no checks
+	difference := uint64(ones)<<low | word>>((ones+1)&63)&(1<<low-1)
 	if ones < mostOnes { // a Rice code
 		c.bit += ones + 1 + c.low
 	} else { // a number of 32 bits after the ones

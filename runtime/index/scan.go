@@ -172,7 +172,7 @@ func (s *scan) addListed(p *postings, w *window, from, to uint32) (read int) {
 }
 
 // readCost is the time that it takes to read a message, in units of the time for a document of a list.
-const readCost = 500
+const readCost = 250
 
 // findCandidates sets the candidates to those of the next window: the messages with a matching title, and those that
 // have the grams of the text. It stops comparing grams as soon as reading the messages that are left costs less.

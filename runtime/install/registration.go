@@ -54,7 +54,7 @@ func Registrations(host Host, opts Options) []Registration {
 		switch {
 		case err != nil:
 			r.Err = err
-			r.Doubtful = !bytes.Contains(file.data, []byte(opts.Name))
+			r.Doubtful = !bytes.Contains(file.data, []byte(opts.Name)) // without the name, there is probably no entry
 		case !file.hasEntry:
 			continue
 		default:

@@ -149,8 +149,8 @@ func (in Response) decide(d *decision) *Refusal {
 		item.Origin = FromModel
 		d.recordBudgeted(t.conversation, item)
 	}
-	in.Usage.Samples, in.Usage.Calls = 1, 0
-	stoppedBeforeResponse := t.stop != nil && failed && in.Usage == Usage{Samples: 1}
+	in.Usage.Samples, in.Usage.Calls = 1, 0 // addItem has counted the calls
+	stoppedBeforeResponse := t.stop != nil && failed && in.Usage.tokens() == 0
 	if !stoppedBeforeResponse {
 		d.emit(t.conversation, Event{Kind: TokenCount, Usage: in.Usage})
 	}

@@ -268,6 +268,16 @@ func (r *Registry) Variables() []string {
 // Flags returns the flags of all families.
 func (r *Registry) Flags() []Flag { return collect(r, func(f *Family) []Flag { return f.Flags }) }
 
+// Prompts returns the prompts of all families.
+func (r *Registry) Prompts() []Prompt {
+	return collect(r, func(f *Family) []Prompt { return f.Prompts })
+}
+
+// Resources returns the kinds of resources of all families.
+func (r *Registry) Resources() []Resources {
+	return collect(r, func(f *Family) []Resources { return f.Resources })
+}
+
 // Project returns the root of the project that a directory belongs to, from the first family that knows the project. If
 // no family knows the project, the error is that of the first family with projects.
 func (r *Registry) Project(dir string) (root string, err error) {

@@ -110,6 +110,8 @@ func writeModule(t *testing.T, files []emit.File) string {
 	return dir
 }
 
+// runGo runs the go command offline in a directory. With -trimpath, it compiles no package again because the
+// directory is another in each run.
 func runGo(t *testing.T, dir string, arguments ...string) {
 	t.Helper()
 	cmd := exec.Command("go", arguments...)

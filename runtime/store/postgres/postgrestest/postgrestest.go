@@ -60,7 +60,7 @@ const password = "s3cret:/@%?#'"
 
 // start starts the server, and waits until it is ready. The error is errNotInstalled if PostgreSQL is not installed.
 func (c *Cluster) start() (err error) {
-	if c.dir, err = os.MkdirTemp("", "pg"); err != nil { // the path of a socket must be short
+	if c.dir, err = os.MkdirTemp(os.Getenv("GOTMPDIR"), "pg"); err != nil { // as testing.T.TempDir does, but the path of a socket must be short
 		return err
 	}
 	c.cmd = exec.Command("sh", "-c", script, script, c.dir, password)
