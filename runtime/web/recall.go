@@ -80,12 +80,15 @@ func (s *Server) recall(ctx context.Context, library *conversations.Library, q q
 // inProject returns the ids of conversations that the query's filters by program and project select.
 func inProject(ctx context.Context, library *conversations.Library, f conversations.Filter, q query) (ids []string, err error) {
 	listing, err := library.List(ctx, conversations.ListQuery{Filter: f, NoEvents: true})
+	if err != nil {
+		return nil, err
+	}
 	for i := range listing.Conversations {
 		if c := &listing.Conversations[i]; q.selects(c) {
 			ids = append(ids, string(c.ID))
 		}
 	}
-	return ids, err
+	return ids, nil
 }
 
 // answerOf returns the passages that a search has found, with the words and the quoted phrases of the question marked.
