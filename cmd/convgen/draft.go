@@ -67,7 +67,8 @@ func (d *draft) declaration(line string) string {
 	if len(d.words) > 0 {
 		command = strconv.Quote(d.words[0])
 	} else if _, err := exec.LookPath(program); err != nil {
-		command, remark = `"echo", `+command, " # this program is not installed: use it instead of echo"
+		command = `"echo", ` + command
+		remark = " # this program is not installed: use it instead of echo"
 	}
 	return fmt.Sprintf("[cli.%s]\ncommand = [%s]%s\n", line, command, remark)
 }
@@ -90,7 +91,7 @@ func (d *draft) text(line, short string) string {
 		o.write(&args, &parameters)
 	}
 	if len(d.options) == 0 {
-		parameters.WriteString(parameterDraft)
+		parameters.WriteString(parameterDraft) // an example of a parameter, as a comment
 		args.WriteString("  # \"--match={text}\", # omitted if not given\n")
 	}
 	return fmt.Sprintf(commandDraft, d.tool, strings.TrimSpace(line+" "+strings.Join(words, " ")), parameters.String(), line, args.String())
@@ -112,7 +113,7 @@ func (o *option) write(args, parameters *strings.Builder) {
 	switch {
 	case o.many:
 		writeLine("type    = \"array\"")
-	case o.value == "":
+	case o.value == "": // an option without a value
 		writeLine("type    = \"boolean\"")
 		writeLine("default = false")
 	case regexp.MustCompile(`(?i)^(n|num|number|count|int|integer|port|depth|lines)$`).MatchString(o.value):
@@ -121,9 +122,9 @@ func (o *option) write(args, parameters *strings.Builder) {
 		writeLine("type    = \"string\"")
 	}
 	switch {
-	case o.flag == "":
+	case o.flag == "": // an operand
 		writeArg(`"{%s}"`, o.name)
-	case o.value == "":
+	case o.value == "": // an option without a value
 		writeArg(`{ option = %q, when = %q }`, o.flag, o.name)
 	case o.separator == "=":
 		writeArg(`"%s={%s}"`, o.flag, o.name)
@@ -265,6 +266,7 @@ func parseOperands(words []string, help string) []option {
 	groups := regexp.MustCompile(`\[[^\[\]]*\s[^\[\]]*\]|\(.*`) // matches an option with its value, or alternatives
 	operand := regexp.MustCompile(`^[[<]*([A-Za-z][\w-]*)[>\]]*(\.\.\.)?[>\]]*$`)
 	placeholder := regexp.MustCompile(`(?i)^(option|flag|arg|command)`)
+	// An operand such as <file name> is one word.
 	line := regexp.MustCompile(`<[^<>]*>`).ReplaceAllStringFunc(usage[1], func(name string) string { return strings.ReplaceAll(name, " ", "_") })
 	for i, word := range strings.Fields(groups.ReplaceAllString(line, "")) {
 		isOfCommand := i < len(words) && strings.HasSuffix(words[i], word) // words[i] may be the path of a program

@@ -87,7 +87,8 @@ func writeProject(dir string, stdout io.Writer) (string, error) {
 type projectFile struct{ name, text string }
 
 // projectFiles returns the files for a Go module or, if module is false, for a folder whose specs are served without
-// Go. fill replaces the words that stand for names; see project.
+// Go. A module gets main.go and tools.toml; such a folder gets served.toml, under the name tools.toml. fill replaces
+// the words that stand for names, such as MODULE.
 func projectFiles(module bool, fill *strings.Replacer) ([]projectFile, error) {
 	omitted := []string{"tools.toml", "main.go.txt"}
 	if module {
@@ -100,7 +101,7 @@ func projectFiles(module bool, fill *strings.Replacer) ([]projectFile, error) {
 		}
 		text, err := project.ReadFile(name)
 		target := strings.TrimSuffix(strings.TrimPrefix(name, "project/"), ".txt")
-		if target == "served.toml" { // the tools.toml of a folder without Go
+		if target == "served.toml" {
 			target = "tools.toml"
 		}
 		files = append(files, projectFile{target, fill.Replace(string(text))})

@@ -343,11 +343,13 @@ func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result, dif
 		return
 	}
 	old, err := oldContract(o.dir, "git:HEAD", result.Contract.Targets.Generated)
-	if err != nil && !o.uncommitted(name) {
-		old, err = safefile.ReadIn(root, name, maxLock)
-	}
 	if err != nil {
-		return
+		if o.uncommitted(name) {
+			return
+		}
+		if old, err = safefile.ReadIn(root, name, maxLock); err != nil {
+			return
+		}
 	}
 	changes, _, _ := result.Changes(old, today())
 	for _, c := range changes {

@@ -20,7 +20,7 @@ func newSpec(args []string, stdout, _ io.Writer) error {
 	handler := flags.Bool("go", false, "")
 	help := flags.String("from-help", "", "")
 	err := flags.Parse(args)
-	tool, others := flags.Arg(0), 0
+	tool, others := flags.Arg(0), 0     // others is the number of arguments after the name and its flags
 	if err == nil && flags.NArg() > 1 { // flags may follow the name
 		err = flags.Parse(flags.Args()[1:])
 		others = flags.NArg()

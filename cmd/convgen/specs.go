@@ -199,8 +199,8 @@ func (s *served) sorted() []servedTool {
 }
 
 // descriptions returns the tools as hosts see them. A tool with an unapproved command is described as writing, so that
-// editing a spec cannot make a host run a command without asking. descriptions adds the tools that it describes as
-// reading to s.reading.
+// editing a spec cannot make a host run a command without asking. descriptions adds the names of the tools that it
+// describes as reading to s.reading, because a host may from then on run these without asking; see mayRunUnasked.
 func (s *served) descriptions() []contract.Tool {
 	approved := readApprovals()[s.dir]
 	var reading []string
@@ -218,11 +218,7 @@ func (s *served) descriptions() []contract.Tool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range reading {
-		if !slices.Contains(s.reading, name) {
-			s.reading = append(s.reading, name)
-		}
-	}
+	s.reading = slices.Compact(slices.Sorted(slices.Values(append(s.reading, reading...)))) // each name once
 	return list
 }
 
@@ -262,7 +258,7 @@ func (s *served) mayRunUnasked(t *servedTool, name string) bool {
 	})
 }
 
-// family returns the specs as a family of tools. Its Version loads the specs that have changed.
+// family returns the specs as a family of tools. Its Version loads the specs, and changes with them and the approvals.
 func (s *served) family(host *toolset.Host) toolset.Family {
 	family := app.Declared(s.descriptions(), s.call, s.runner)(host)[0] // it returns one family
 	family.Name = "specs"

@@ -19,6 +19,7 @@ import (
 // families returns all tool families. Each has its tools and, if it has commands for
 // people, these commands.
 func families(host *toolset.Host) []toolset.Family {
+	// CONVTOOLS_CLI is the variable with which a user names another program to get conversations from.
 	recallFamily := recall.Family(host, "CONVTOOLS_CLI", process.Exec{})
 	families := []toolset.Family{
 		withCommands(recallFamily, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recallFamily), conversationcli.Recall(&recallFamily),

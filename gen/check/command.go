@@ -200,7 +200,7 @@ func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 		p := c.knownParam(t, f.At, "CT017", f.Value)
 		switch {
 		case p == nil, p.Kind == "": // reported elsewhere
-		case p.Kind != ir.Boolean || p.Pointer():
+		case p.Kind != ir.Boolean || p.Pointer(): // a pointer may have no value
 			c.reportf(f.At, "CT017", "it needs type = \"boolean\" and a default", "%s does not always say yes or no", f.Value)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // answer sets the maximum length of a tool's answer and how it is shortened. It reports tables and keys of the spec
 // that do not go with the form of the answer.
 func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
-	form := map[ir.Answer]string{ir.TextAnswer: "a text answer", ir.JSONAnswer: "an answer in JSON"}[tool.Answer]
+	form := map[ir.Answer]string{ir.TextAnswer: "a text answer", ir.JSONAnswer: "an answer in JSON"}[tool.Answer] // "" for an envelope
 	if t.Envelope != nil && form != "" {
 		c.reportName(t.Envelope.At, "CT031", `drop the table, or answer = "`+t.Answer.Value+`"`, "%s has no envelope", form)
 	}
@@ -103,7 +103,7 @@ func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 		}
 		withoutRoot := slices.DeleteFunc(names, func(name string) bool { return name == out.Root })
 		names = append([]string{out.Root}, withoutRoot...)
-	} else if s.Root.Set && allNamed(s) {
+	} else if s.Root.Set && allNamed(s) { // an element whose name is unknown may be the root
 		c.reportf(s.Root.At, "CT019", nameSuggestion(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
 	}
 	for _, name := range names {
@@ -367,7 +367,7 @@ func (c *checker) reportUnfilled(t *ir.Tool, s *spec.Envelope) {
 		name, many, _ := splitChild(child)
 		e := s.Element(name)
 		switch {
-		case e == nil:
+		case e == nil: // reported already
 		case many && e.From.Value == "records":
 			records++
 			c.reportUnfilledRecord(s, e)

@@ -114,7 +114,7 @@ func (c *checker) reportProblems(arguments spec.Field[map[string]any], problems 
 			follows = misspelt[name]
 		case isParameter && p.Code == contract.CodeUnknown:
 			follows = c.spec.At.Key("parameters").Doubtful() // an unreadable table may declare it
-		case !p.Relation:
+		case !p.Relation: // a problem of one value, which is a default if it was not given
 			follows = !given || c.unsound[name]
 		}
 		if !follows {

@@ -155,7 +155,7 @@ func (c *checker) declare(name, ending, what string) string {
 	return name
 }
 
-// declareTool makes c.declared hold only the Go names that every tool with the form of t's answer has.
+// declareTool empties c.declared, and adds the Go names that every tool with t's form of answer has.
 func (c *checker) declareTool(t *ir.Tool) {
 	c.declared = map[string]string{}
 	endings := []string{"Tool", "Params", "MaxChars"}

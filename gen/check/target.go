@@ -37,11 +37,9 @@ func (c *checker) targets() ir.Targets {
 			c.reportf(p.Go.Dir.At, "CT027", "its last folder names a Go package, such as generated", "%q cannot be a folder of Go packages", p.Go.Dir.Value)
 		}
 	}
-	for _, tool := range p.Tools {
-		if strings.HasPrefix(tool.File.Name, p.Go.Dir.Value+"/") {
-			c.reportf(p.Go.Dir.At, "CT027", "generated files need a folder of their own, such as generated", "%q contains specs; generated files would be among them", p.Go.Dir.Value)
-			break
-		}
+	hasSpecs := slices.ContainsFunc(p.Tools, func(t *spec.Tool) bool { return strings.HasPrefix(t.File.Name, p.Go.Dir.Value+"/") })
+	if hasSpecs {
+		c.reportf(p.Go.Dir.At, "CT027", "generated files need a folder of their own, such as generated", "%q contains specs; generated files would be among them", p.Go.Dir.Value)
 	}
 	out.Made = c.madeTargets()
 	c.insideProject(p.JP.Tools)
@@ -208,7 +206,8 @@ func (c *checker) deliverable(wanted *ir.Targets, t *ir.Tool) {
 				place = c.spec.Description.At
 			}
 			reported := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == place.Span() && d.Rule != "CT029" })
-			mayFollow := len(c.unsound) > 0 && strings.Contains(problem, ": "+t.Name+".") // from a mistake in a parameter
+			isOfParameter := strings.Contains(problem, ": "+t.Name+".") // "TARGET: TOOL.PARAMETER: …"
+			mayFollow := len(c.unsound) > 0 && isOfParameter            // from a mistake in a parameter
 			if !reported && !mayFollow {
 				c.report(place, "CT029", problem, "")
 			}

@@ -228,10 +228,9 @@ func (c *checker) completeness(tool *ir.Tool, t *spec.Tool, soundEnvelope bool) 
 	case tool.Handler == ir.HandlerCommand && t.Command == nil && certain:
 		c.reportf(t.Name.At, "CT023", `add a [command] table, or handler = "go"`, "the tool has neither a command nor a handler")
 	}
-	declaresEnvelope := tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil
-	if tool.Handler == ir.HandlerCommand && declaresEnvelope && soundEnvelope {
-		if t.Envelope.At.Sound() && tool.Envelope.Element(tool.Envelope.Root) != nil {
-			c.reportUnfilled(tool, t.Envelope)
-		}
+	wasRead := tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil && t.Envelope.At.Sound() // the whole envelope
+	hasRoot := tool.Envelope.Element(tool.Envelope.Root) != nil
+	if tool.Handler == ir.HandlerCommand && soundEnvelope && wasRead && hasRoot {
+		c.reportUnfilled(tool, t.Envelope)
 	}
 }

@@ -332,13 +332,13 @@ func (c *comparison) parameter(p pair) {
 	}
 }
 
-// typeOf returns the type of a parameter in words, with the type of an array's items.
+// typeOf returns the type of a parameter in words, such as "array of array of integer". The facts have no type of items
+// that are strings, so an array of strings is "array".
 func typeOf(p *node) string {
-	words := p.text("type")
-	for item, prefix := words, "items."; item == "array"; prefix += "items." {
-		if item = p.text(prefix + "type"); item != "" { // "" for strings
-			words += " of " + item
-		}
+	words, key := p.text("type"), "items.type" // key is of the type of the items
+	for strings.HasSuffix(words, "array") && p.text(key) != "" {
+		words += " of " + p.text(key)
+		key = "items." + key
 	}
 	return words
 }
@@ -350,7 +350,8 @@ func absorbed(after *node, key, value string) bool {
 		(value == ir.JSON(contract.FromString) || value == ir.JSON(contract.FromScalar))
 }
 
-// values adds a change for each value of key that only before or only after has. added and removed are ids of rules.
+// values adds a change for each value of key that only before or only after has, except for a repair whose removal makes
+// no difference. added and removed are ids of rules.
 func (c *comparison) values(before, after *node, key, added, removed string) {
 	for _, v := range after.values(key) {
 		if !slices.Contains(before.values(key), v) {

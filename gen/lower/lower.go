@@ -121,7 +121,7 @@ func (l *lowering) addParameters() {
 }
 
 // addLines sets the lines of p, which is the parameter or value at path, and of all values nested in p. The line of p
-// includes rules.
+// includes rules. If l is wordless, no parameter or member gets a line, but every problem is reported.
 func (l *lowering) addLines(p *ir.Param, path string, rules []constraint) {
 	if !l.target.Schema {
 		l.reportOmitted(p, path)

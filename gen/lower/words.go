@@ -22,7 +22,7 @@ type constraint struct {
 func Constraints(p *ir.Param) []string {
 	var phrases []string
 	for _, c := range constraints(p) {
-		if !strings.HasSuffix(c.facts[0], "nullable") {
+		if isNull := strings.HasSuffix(c.facts[0], "nullable"); !isNull { // "nullable", or "items.nullable" of items
 			phrases = append(phrases, c.phrase)
 		}
 	}

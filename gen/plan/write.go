@@ -37,8 +37,8 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 	})
 	// The lock is written last: changes of the contract are reported against the existing lock, so an interrupted run
 	// reports them again.
-	lockLast := func(f emit.File) int { return strings.Count(path.Base(f.Path), lock.File) } // 1 for the lock, 0 for others
-	slices.SortStableFunc(changed, func(a, b emit.File) int { return cmp.Compare(lockLast(a), lockLast(b)) })
+	isLock := func(f emit.File) int { return strings.Count(path.Base(f.Path), lock.File) } // 1 for the lock, 0 for others
+	slices.SortStableFunc(changed, func(a, b emit.File) int { return cmp.Compare(isLock(a), isLock(b)) })
 	if err := writeFiles(root, changed); err != nil {
 		return err
 	}

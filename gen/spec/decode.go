@@ -58,7 +58,7 @@ func typeName(v any) string {
 // decodeTable decodes the table m into the struct into, according to the keys of its kind. It reports unknown keys,
 // required keys that are missing, and wrong values. what names the table in messages.
 func (l *loader) decodeTable(place Place, kind, what string, m map[string]any, into reflect.Value) {
-	if at := into.FieldByName("At"); at.IsValid() {
+	if at := into.FieldByName("At"); at.IsValid() { // the struct keeps its place
 		at.Set(reflect.ValueOf(place))
 	}
 	if param, ok := into.Addr().Interface().(*Param); ok {
@@ -74,7 +74,7 @@ func (l *loader) decodeTable(place Place, kind, what string, m map[string]any, i
 		if key.Required {
 			l.reportMissing(place, what, key.Name)
 		}
-		if isTable := key.Kind != ""; field.Kind() == reflect.Struct && !isTable { // it is a Field, which has a place
+		if isField := field.Kind() == reflect.Struct && key.Kind == ""; isField { // what is wrong with it is wrong with the table
 			field.FieldByName("At").Set(reflect.ValueOf(place))
 		}
 	}

@@ -62,7 +62,8 @@ var allKeys = sync.OnceValue(func() map[string][]Key {
 })
 
 // addKeys adds the keys of a kind of table, and of all kinds of tables nested in it, to keys. table is the struct into
-// which such a table is decoded.
+// which such a table is decoded. The tags of its fields are those that [Project] explains: "in" and "need" list roles of
+// a [Param], such as "member", and a field without "in" has a key in every role.
 func addKeys(keys map[string][]Key, kind string, table reflect.Type) {
 	if _, known := keys[kind]; known {
 		return

@@ -39,7 +39,7 @@ func examples(tools []contract.Tool) []string {
 	var calls []string
 	for _, t := range tools {
 		call := t.Name
-		if t.Example != "{}" {
+		if t.Example != "{}" { // there are arguments
 			call = process.JoinCommand(t.Name, t.Example)
 		}
 		if t.Example == "" || len(call) > maxExample {
@@ -58,17 +58,19 @@ func checks(r *commandline.Runner) []toolset.Check {
 	list := make([]toolset.Check, len(r.Lines))
 	for i, line := range r.Lines {
 		check := toolset.Check{Name: line.Name, Status: toolset.Problem}
+		var fixes []string
 		words, err := r.Words(line)
 		if err != nil {
 			check.Detail = err.Error()
 		} else if path, err := exec.LookPath(words[0]); err != nil {
-			check.Detail, check.Fix = words[0]+" is not in PATH", "install it"
+			check.Detail, fixes = words[0]+" is not in PATH", []string{"install it"}
 		} else {
 			check.Status, check.Detail = toolset.OK, strings.Join(append([]string{path}, words[1:]...), " ")
 		}
 		if check.Status != toolset.OK && line.Env != "" {
-			check.Fix = strings.TrimPrefix(check.Fix+", or name another program in "+line.Env, ", or ")
+			fixes = append(fixes, "name another program in "+line.Env)
 		}
+		check.Fix = strings.Join(fixes, ", or ")
 		list[i] = check
 	}
 	return list

@@ -23,13 +23,13 @@ func Setup(root *cobra.Command, tools []string) {
 	addHelp(root)
 }
 
-// flagError returns an error of wrong use for err, the parser's error about a flag. An unknown flag gets a hint about
-// "--" if the command takes text. A value that a flag does not take gets the hint of its cause; without such a hint,
-// the hint is the text of the cause and the usage of the flag, or for a number only the usage.
+// flagError returns an error of wrong use for err, the parser's error about a flag. If the flag is unknown and the command
+// takes text, the hint is about "--". If the flag refuses its value, with an error called cause, the hint is that of
+// cause; or for a malformed number the usage of the flag; or the text of cause and the usage.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
-	takesText := cmd.ValidateArgs([]string{"-"}) == nil
+	takesText := cmd.ValidateArgs([]string{"-"}) == nil // an argument that begins with "-" is right
 	if errors.As(err, &unknown) && takesText {
 		return Hint(Usage(err), "see "+helpFor(cmd)+"; to give text that starts with '-', put -- before it")
 	}

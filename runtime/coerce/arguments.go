@@ -34,8 +34,8 @@ func withDefaults(o Object, s *contract.Shape) Object {
 			if p.Default == "" {
 				continue
 			}
-			value, _ = decode([]byte(p.Default)) // the generator has checked that it is JSON
-			full = append(full, Field{Name: p.Name})
+			value, _ = decode([]byte(p.Default))     // the generator has checked that it is JSON
+			full = append(full, Field{Name: p.Name}) // set below gives it the value
 		}
 		inner := p
 		for inner.Items != nil { // an array, perhaps of arrays

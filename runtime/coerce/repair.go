@@ -41,7 +41,7 @@ func (r *repairer) repairObject(s *contract.Shape, o Object, path string) Object
 		p := &declared[i]
 		v, given := o.Get(p.Name)
 		if given && p.OneOrMany {
-			v, given = oneOrManyValue(v)
+			v, given = oneOrManyValue(v) // an empty value counts as not given
 		}
 		if given {
 			o.set(p.Name, r.repairValue(p, v, member(path, p.Name)))
@@ -183,11 +183,11 @@ func (r *repairer) toBounds(p *contract.Parameter, v any, path string) any {
 	if !isInteger {
 		return v
 	}
-	least, most := int64(math.MinInt64), int64(0)
+	var least, most int64
 	if p.Clamp != nil {
 		least, most = p.Clamp[0], p.Clamp[1]
-	} else {
-		most = int64(p.Range.Most)
+	} else { // only the maximum is a bound
+		least, most = math.MinInt64, int64(p.Range.Most)
 	}
 	if least <= n && n <= most {
 		return v

@@ -466,5 +466,5 @@ func (e *Envelope) document(args coerce.Object, records []byte, count int, notes
 	if !last.Beside { // the end tag of the root is on a line of its own
 		inside += "\n"
 	}
-	return string(w.Bytes()) + ">" + inside + "</" + e.Root + ">"
+	return string(w.Bytes()) + ">" + inside + "</" + e.Root + ">" // w has the start tag without its ">"
 }

@@ -74,7 +74,7 @@ func (c *call) words(arg *Arg) []string {
 			}
 			continue
 		}
-		beginsWord := slices.Contains(words, "")
+		beginsWord := slices.Contains(words, "") // nothing stands before the value
 		values, paths := c.texts(part.Value)
 		var longer []string // each word with each value
 		for j, value := range values {

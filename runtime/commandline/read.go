@@ -191,9 +191,9 @@ func (o *Output) readJSON(r io.Reader, most int, add func(record any) error) err
 }
 
 // recordsAt returns the records at a path in value, and whether there is a value other than null at the path. A step of
-// the path is the name of a member, the index of an item, or EveryItem; behind EveryItem there are the records of all
-// items, and inItems is true. If isObject is true, each record is one object and not an item of an array at the path.
-// The error says that a value has another form.
+// the path is the name of a member, the index of an item, or EveryItem: then recordsAt returns the records in each item.
+// inItems says that a step before value was EveryItem. isObject and inItems decide, as in [recordsIn], what is a record
+// at the end of the path. The error says that a value has another form.
 func recordsAt(value json.RawMessage, path []string, isObject, inItems bool) (records []json.RawMessage, found bool, err error) {
 	if string(value) == "null" {
 		return nil, false, nil

@@ -54,7 +54,7 @@ func (t *Tool) textDocument(printed *clippedText, args coerce.Object, notes []st
 	isWhole := printed.Total == len(kept) // printed has kept all of the text
 	all := utf8.RuneCountInString(kept)
 	if !isWhole {
-		all++ // with this number, no answer shows the whole text
+		all++ // an answer with all kept characters has the note of omitted text too
 	}
 	documentWith := func(chars int) string {
 		part, allNotes := kept, notes
@@ -73,7 +73,7 @@ func (t *Tool) textDocument(printed *clippedText, args coerce.Object, notes []st
 	if isWhole && !stopped && !isTooLong(all) {
 		return documentWith(all), nil
 	}
-	tooMany := sort.Search(all, isTooLong) // the least number of characters that is too long
+	tooMany := sort.Search(all, isTooLong) // the least number of characters that is too long, or all
 	if tooMany == 0 {
 		return "", t.tooLong("there is no room for any of its text")
 	}

@@ -95,8 +95,8 @@ func (f *File) parse(src string) (span diag.Span, problem string) {
 		return diag.NewSource([]byte(src)).Span(offset, offset), text.Cut(text.Cell(message), 300)
 	}
 	f.keys = map[string][]string{}
-	for _, key := range f.meta.Keys() { // a.b.c is a key of a.b, b is one of a, and a one of the table around all
-		for i, name := range key {
+	for _, key := range f.meta.Keys() {
+		for i, name := range key { // a.b.c has c of the table a.b, b of a, and a outside of all tables
 			table := fmt.Sprintf("%q", []string(key[:i]))
 			if !slices.Contains(f.keys[table], name) {
 				f.keys[table] = append(f.keys[table], name)

@@ -75,10 +75,10 @@ func (t *Topic) addFile(f *File, topics values) {
 	t.Learned, t.Disabled = nil, nil // decodeTable sets the fields to the patterns of f alone
 	keyPath := place{"kb", "topic", t.ID}
 	f.decodeTable(t, topics, keyPath...)
-	t.UsersOnly = f.Root == ""
+	t.UsersOnly = f.Root == "" // f is the user's file, which comes first
 	if f.meta.IsDefined("kb", "topic", t.ID, "subjects") {
 		t.SubjectsAt, t.Outside = f.position(keyPath.Key("subjects")), ""
-		if dir, ok := Expand(t.Subjects, f.config.Home); ok && f.Root == "" {
+		if dir, ok := Expand(t.Subjects, f.config.Home); ok && t.UsersOnly {
 			t.Outside = dir
 		}
 	}

@@ -76,7 +76,7 @@ func parseJSONC(src []byte) (hujson.Value, error) {
 		return root, nil
 	}
 	if _, errWithValue := hujson.Parse(append(padded, "{}"...)); errWithValue == nil {
-		return hujson.Value{}, nil
+		return hujson.Value{}, nil // only a value is missing
 	}
 	e := syntaxError(src, len(src), err.Error())
 	var line, column int // only the text of the error has the position
@@ -225,8 +225,8 @@ func removeJSON(src []byte, path []string) ([]byte, error) {
 }
 
 // removeMember removes the member at index from an object. The comments around the member are kept before the next
-// member, or before the closing brace. An Extra of package hujson has blanks and comments; nil after the value of the
-// last member means that no comma follows the value.
+// member, or before the closing brace. An Extra of package hujson has blanks and comments; the one after the value of
+// the last member is nil if no comma follows the value.
 func removeMember(object *hujson.Object, index int) {
 	m := object.Members[index]
 	beforeNext := &object.AfterExtra // before the closing brace
@@ -234,19 +234,14 @@ func removeMember(object *hujson.Object, index int) {
 	if !isLast {
 		beforeNext = &object.Members[index+1].Name.BeforeExtra
 	}
-	comments := bytes.TrimRight(slices.Concat(m.Name.BeforeExtra, m.Value.AfterExtra), " \t")
-	newlineFollows := bytes.HasPrefix(bytes.TrimLeft(*beforeNext, " \t\r"), []byte("\n"))
-	needsNewline := bytes.Contains(comments, []byte("//")) && !newlineFollows
-	if !needsNewline {
-		comments = bytes.TrimRight(comments, " \t\r\n")
-	}
+	comments := commentsAround(m, *beforeNext)
 	if isLast && index > 0 { // the member before m becomes the last one, with a comma if m has one
 		previous := &object.Members[index-1].Value
 		hasComma := m.Value.AfterExtra != nil
-		if !hasComma {
+		if !hasComma { // the comments before the comma of previous are kept too
 			comments, previous.AfterExtra = slices.Concat(previous.AfterExtra, comments), nil
 		} else if previous.AfterExtra == nil {
-			previous.AfterExtra = hujson.Extra{}
+			previous.AfterExtra = hujson.Extra{} // a comma without comments
 		}
 	}
 	*beforeNext = slices.Concat(comments, *beforeNext)
@@ -254,6 +249,17 @@ func removeMember(object *hujson.Object, index int) {
 	if len(object.Members) == 0 && len(bytes.TrimSpace(object.AfterExtra)) == 0 {
 		object.AfterExtra = nil // write {}
 	}
+}
+
+// commentsAround returns the comments before m and after the value of m. It keeps the line ending of a comment that
+// begins with //, unless the text next, which will follow the comments, begins with one.
+func commentsAround(m hujson.ObjectMember, next hujson.Extra) hujson.Extra {
+	comments := bytes.TrimRight(slices.Concat(m.Name.BeforeExtra, m.Value.AfterExtra), " \t")
+	newlineFollows := bytes.HasPrefix(bytes.TrimLeft(next, " \t\r"), []byte("\n"))
+	if bytes.Contains(comments, []byte("//")) && !newlineFollows {
+		return comments
+	}
+	return bytes.TrimRight(comments, " \t\r\n")
 }
 
 // pack returns the text of a document from [parseJSONC].

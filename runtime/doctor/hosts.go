@@ -98,8 +98,8 @@ func (c Config) checkHost(ctx context.Context, check *Check, r install.Registrat
 	}
 }
 
-// checkJP runs the command that is registered with JP, and sets the result in check. If the command succeeds, but JP
-// does not load the definitions of the tools because settings are missing, the status is a warning.
+// checkJP runs the command that is registered with JP, and sets the result in check; the status and the fix of a failure
+// are there already. If the command succeeds, but JP does not load the tools for lack of settings, the status is a warning.
 func (c Config) checkJP(ctx context.Context, check *Check, r install.Registration) {
 	start := c.Now()
 	if err := c.probeJP(ctx, r); err != nil {

@@ -19,7 +19,7 @@ func (r Registration) Settings(o Options) (settings []string, ok bool) {
 	if r.Host == "jp" {
 		settings, args = cutSettings(args, o.Flags)
 		want, err := process.SplitCommand(o.jpTemplate())
-		return settings, err == nil && slices.Equal(args, want[1:])
+		return settings, err == nil && slices.Equal(args, want[1:]) // want[0] is the program
 	}
 	if len(args) == 0 || args[0] != "mcp" {
 		return nil, false

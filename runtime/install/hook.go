@@ -128,7 +128,7 @@ func (c *Change) removeHooks(current snapshot, indexes []int, areAll bool) error
 			return err
 		}
 	}
-	if after, err = withoutEmpty(configedit.JSON, after, startHooks[:1]); err != nil {
+	if after, err = withoutEmpty(configedit.JSON, after, startHooks[:1]); err != nil { // the table around the list
 		return err
 	}
 	c.add(current, current.orNone(after), "-"+strings.Join(startHooks[:], ".")+"\n")

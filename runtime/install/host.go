@@ -170,17 +170,17 @@ func Lookup(name string) (Host, bool) {
 // candidates returns the possible paths of the configuration file, the first of which is for a new file. They are in the
 // directory that the environment variable s.movedBy has, if any. The error is that the home directory is not known.
 func (s site) candidates(o Options) ([]string, error) {
-	files := s.files
-	if patterns, ok := s.elsewhere[o.GOOS]; ok {
-		files = patterns
+	patterns := s.files
+	if ofSystem, ok := s.elsewhere[o.GOOS]; ok {
+		patterns = ofSystem
 	}
 	var paths []string
-	for _, file := range files {
+	for _, pattern := range patterns {
 		if dir := o.Getenv(s.movedBy); s.movedBy != "" && filepath.IsAbs(dir) {
-			paths = append(paths, filepath.Join(dir, path.Base(file)))
+			paths = append(paths, filepath.Join(dir, path.Base(pattern)))
 			continue
 		}
-		expanded, err := expand(file, o)
+		expanded, err := expand(pattern, o)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +207,7 @@ func expand(pattern string, o Options) (string, error) {
 		inHome = "Library/Application Support"
 	case begin == "{state}": // on another system
 		variable, inHome = "XDG_STATE_HOME", ".local/state"
-	case begin != "~": // {config}, or {appdata} on another system
+	case begin == "{config}", begin == "{appdata}": // {appdata} on another system
 		variable, inHome = "XDG_CONFIG_HOME", ".config"
 	}
 	if dir := o.Getenv(variable); variable != "" && filepath.IsAbs(dir) {

@@ -57,8 +57,8 @@ func (o Options) entry() string { return cmp.Or(o.Entry, o.Name) }
 // errNoWorkspace is the error for a host that knows no projects, without a workspace.
 var errNoWorkspace = errors.New("the host starts servers outside of any project, and no workspace was found to bind the server to; name one with --workspace DIR")
 
-// newChange returns a change without files, for the path that [Host.path] returns. It reads no file. The error is that
-// of [Host.path], or that there is no folder for copies.
+// newChange returns a change without files, for the path that [Host.path] returns. It sets the folders that stay, and reads
+// no file. The error is that of [Host.path], or that there is no folder for copies.
 func (h Host) newChange(opts Options) (*Change, error) {
 	scope := cmp.Or(opts.Scope, h.Scopes[0])
 	path, err := h.path(scope, opts)
@@ -132,7 +132,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	if unattended := host.Unattended(opts); unattended != "" {
 		change.Advice = append(change.Advice, unattended)
 	}
-	if len(change.Files) > 0 && change.Scope == Project && opts.ProgramName == "" { // people share these files
+	if len(change.Files) > 0 && change.Scope == Project && opts.ProgramName == "" { // PATH does not lead to the program
 		change.note("What people of the project share names %s, a path of this computer. Put its folder in PATH and install again to have it named %s.", opts.Program, opts.Name)
 	}
 	return change, nil
@@ -146,7 +146,7 @@ func (c *Change) installServer(host Host, opts Options) error {
 		return err
 	}
 	c.Advice = slices.Clip(host.site(c.Scope).advice)
-	file, err := host.readEntry(c.Path, opts) // after an error, file has what the entry to write by hand depends on
+	file, err := host.readEntry(c.Path, opts) // after an error, file still has the path for the entry that a person may write
 	members := append(host.entry(file.entryPath, command), host.forwarded(file.entry, opts)...)
 	if err == nil {
 		err = c.setEntry(host, file, members, opts)
@@ -199,8 +199,7 @@ func (c *Change) setEntry(host Host, file entryFile, members []configedit.Member
 // or in a temporary folder that PATH does not lead to. A temporary folder in PATH is somebody's choice.
 func (o Options) checkLasting() error {
 	dir := filepath.Dir(o.Program)
-	isGoBuild := func(name string) bool { return strings.HasPrefix(name, "go-build") }
-	isBuilt := slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), isGoBuild)
+	isBuilt := strings.Contains(filepath.ToSlash(dir), "/go-build")
 	inTemp := func(variable string) bool {
 		temp := o.Getenv(variable)
 		if variable == "TMPDIR" && temp == "" {
@@ -266,7 +265,7 @@ func (c *Change) removeEntry(host Host, opts Options) error {
 func withoutEmpty(format configedit.Format, src []byte, path []string) ([]byte, error) {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		table, ok, err := configedit.Get(format, src, path)
-		if isEmpty := ok && len(table) == 0; err != nil || !isEmpty { // err is for something else than a table
+		if err != nil || !ok || len(table) > 0 { // path leads to a value that is no table, to nothing, or to members
 			break
 		}
 		if src, err = configedit.Remove(format, src, path); err != nil {

@@ -136,7 +136,7 @@ func (r *Registration) setFromJP(files []contract.File) bool {
 		_, command, isTool := definition(current.data)
 		switch {
 		case err != nil:
-			r.Err = err
+			r.Err = errors.Join(r.Err, fmt.Errorf("%s: %w", f.Path, err))
 		case !current.exists:
 			r.Err = errors.Join(r.Err, fmt.Errorf("%s is missing", f.Path))
 			continue
@@ -158,8 +158,8 @@ func (r *Registration) setFromJP(files []contract.File) bool {
 	return hasFile
 }
 
-// JPSettings returns sentences about the settings that .jp/config.toml lacks for JP to load the files; that is the only
-// file of settings it reads. sure is false if the settings may be elsewhere: .jp/config.toml cannot be read, or it does
+// JPSettings returns sentences about the settings that .jp/config.toml lacks for JP to load the files. It reads no
+// other file of settings. sure is false if the settings may be elsewhere: .jp/config.toml cannot be read, or it does
 // not exist and .jp has another file of settings.
 func JPSettings(o Options) (lacks []string, sure bool) {
 	jpDir := filepath.Join(o.Project, ".jp")
@@ -205,7 +205,7 @@ func jpAdvice(o Options) []string {
 // a string, or a table with the string under "path".
 func lists(list any, prefix string) bool {
 	items, _ := list.([]any)
-	if tables, ok := list.([]map[string]any); ok {
+	if tables, ok := list.([]map[string]any); ok { // TOML's [[name]]
 		for _, table := range tables {
 			items = append(items, table)
 		}

@@ -74,10 +74,8 @@ func (b *Base) TopicIDs() []string {
 
 // byID returns the topic with an id, or nil.
 func byID(topics []*config.Topic, id string) *config.Topic {
-	for _, t := range topics {
-		if t.ID == id {
-			return t
-		}
+	if i := slices.IndexFunc(topics, func(t *config.Topic) bool { return t.ID == id }); i >= 0 {
+		return topics[i]
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (c *checker) checkTopic(ctx context.Context) {
 	}
 	for _, w := range c.tree.Warnings {
 		file := quoteName(w.Path)
-		if w.Path == "." {
+		if w.Path == subjects.TopicDir {
 			file = "the directory"
 		}
 		c.addFinding(RuleLeftOut, diag.Warning, w.Path, 0, "", "%s %s", file, oneLine(w.Reason))

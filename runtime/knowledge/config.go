@@ -54,7 +54,7 @@ func Open(dir string, opts Options) (*Base, error) {
 		}
 	}
 	areAllBroken := len(b.usable) == 0 && len(b.broken()) > 0
-	if areAllBroken || b.config.Wrong("kb.topic") != nil {
+	if areAllBroken || b.config.Wrong("kb.topic") != nil { // a flag is wrong, or the table around all topics
 		return nil, &config.Error{Problems: b.problems()}
 	}
 	return b, nil

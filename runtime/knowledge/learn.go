@@ -56,7 +56,7 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 		return "", missing(fmt.Sprintf("No subject of topic %q matches %s. ", t.ID, joinMisses(result.Missed)),
 			fmt.Sprintf("Call learn with topic %q alone to list its subjects.", t.ID), t.ID)
 	}
-	shown, err := t.read(ctx, result.Hits, result.Literal, r)
+	shown, err := t.read(ctx, result.Hits, result.Literal, r) // a literal name asks for the bare text
 	if err != nil {
 		return "", err
 	}

@@ -11,18 +11,18 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// linkTargets returns what a link in the topic may lead to: subjects, by each of their names, and folders, by their
-// paths. The value of a folder is nil. If several have a name, the name is for an enabled subject, else for any subject.
+// linkTargets returns what a link in the topic may lead to: subjects by each of their names, and folders by their paths,
+// with the value nil. A name of several is that of an enabled subject, else of a disabled subject, else of the folder.
 func (t *topic) linkTargets() map[string]*subjects.Subject {
-	targets := map[string]*subjects.Subject{".": nil}
+	targets := map[string]*subjects.Subject{subjects.TopicDir: nil}
 	for _, s := range t.tree.Subjects {
 		for _, name := range s.Names() {
-			known := targets[name] // nil for a folder, too
+			known := targets[name] // nil if the name is new, or that of a folder
 			if known == nil || known.Disabled {
 				targets[name] = s
 			}
 		}
-		for dir := path.Dir(subjects.NFC(s.Path)); dir != "."; dir = path.Dir(dir) {
+		for dir := path.Dir(subjects.NFC(s.Path)); dir != subjects.TopicDir; dir = path.Dir(dir) {
 			if _, ok := targets[dir]; !ok {
 				targets[dir] = nil
 			}

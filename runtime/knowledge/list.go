@@ -60,11 +60,11 @@ func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, er
 	return r.appendTo(strings.Join(parts, "\n\n")), nil
 }
 
-// addWarnings adds lines about what a scan left out: one for its limit, and one with the number of other warnings.
+// addWarnings adds a line for a warning about the topic's directory itself, and one with the number of other warnings.
 func (r *remarks) addWarnings(warnings []subjects.Warning) {
 	others := len(warnings)
 	for _, w := range warnings {
-		if w.Path == "." {
+		if w.Path == subjects.TopicDir {
 			r.lines = append(r.lines, "(note: the topic's directory "+oneLine(w.Reason)+")")
 			others--
 		}

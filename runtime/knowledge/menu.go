@@ -46,10 +46,7 @@ func (b *Base) offered(ctx context.Context) []*config.Topic {
 	scanned := 0
 	for t := range b.scans(inTime) {
 		scanned++
-		isOutside := false
-		if t.broken != nil {
-			_, isOutside = errors.AsType[*config.OutsideError](t.broken)
-		}
+		isOutside := t.broken != nil && errors.As(t.broken, new(*config.OutsideError))
 		if isOutside || t.learnable(b.injected) {
 			offered = append(offered, t.Topic)
 		}
@@ -82,9 +79,11 @@ func menu(topics []*config.Topic, room int) string {
 	// without leaves out some of 3n parts: the n introductions, then the n titles, then the n topics.
 	without := func(parts int) string { return write(min(n, 3*n-parts), min(n, 2*n-parts), n-parts) }
 	fits := func(parts int) bool { return utf8.RuneCountInString(without(parts)) <= room }
-	// If all ids fit, fewer ids may not: the line for the number of topics can be longer than the line of a topic.
-	parts := sort.Search(3*n+1, func(parts int) bool { return fits(min(parts, 2*n)) || fits(parts) })
-	if parts > 3*n {
+	// Leaving out more parts makes the list shorter, except for the first topic, in whose place comes the line for their
+	// number. So that sort.Search finds the fewest parts to leave out, more parts are enough if all ids alone fit.
+	isEnough := func(parts int) bool { return fits(min(parts, 2*n)) || fits(parts) }
+	parts := sort.Search(3*n+1, isEnough)
+	if parts > 3*n { // not even the line for the number fits
 		return ""
 	}
 	return without(parts)

@@ -57,7 +57,7 @@ func (r *remarks) addLeftOut(topic string, leftOut []*subjects.Subject) {
 	for i, s := range leftOut {
 		names[i] = coerce.JSON(s.Name)
 	}
-	next := names[:countWithin(names, subjects.MaxPatterns, 4*maxNamesBytes)] // the names to load with the next call
+	next := names[:countWithin(names, subjects.MaxPatterns, 4*maxNamesBytes)] // the names for the next call, which may be longer than a remark
 	line := fmt.Sprintf("(%s not fit into this answer, which has room for %s. Call learn with topic %q and subjects [%s]",
 		text.Count(len(names), "subject does", "subjects do"), largest, topic, strings.Join(next, ", "))
 	if more := len(names) - len(next); more > 0 {

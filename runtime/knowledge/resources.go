@@ -55,7 +55,8 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 			return nil, "", err
 		}
 		for _, s := range t.tree.Visible {
-			if name := t.ID + "/" + s.Name; name > cursor && s.Problem == "" && s.Kind == (subjects.Kind{}) {
+			isShowable := s.Problem == "" && s.Kind == (subjects.Kind{})
+			if name := t.ID + "/" + s.Name; name > cursor && isShowable {
 				page = append(page, toolset.Resource{
 					URI: address(t.ID, s.Name), Name: name, Title: title(t.Topic) + ": " + oneLine(s.Name),
 					Description: s.Description, MIMEType: mimeType(s.Ext),
@@ -104,7 +105,7 @@ func (f *family) readAddress(ctx context.Context, where contract.Context, uri st
 }
 
 // ReadResource returns the content of the subjects with a name in the topic with an id, and the type of the content. It
-// reads hidden subjects too. It does not take the name for a pattern, and the id for a title. The content of a subject
+// reads hidden subjects too. It takes no pattern for a name, and no title for an id. The content of a subject
 // that cannot be shown says why. The error is a [contract.Error] if there is no such topic or subject.
 func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, mime string, err error) {
 	configured := byID(b.topics, id)
@@ -120,9 +121,9 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 	if err != nil {
 		return "", "", err
 	}
-	isNamed := func(s *subjects.Subject) bool { return s.Name == subject || s.Slug == subject }
-	isName := result.Literal || slices.ContainsFunc(result.Hits, isNamed)
-	if len(result.Hits) > 0 && !isName { // a pattern; without hits, load returns the error
+	hasName := func(s *subjects.Subject) bool { return s.Name == subject || s.Slug == subject }
+	isPattern := !result.Literal && !slices.ContainsFunc(result.Hits, hasName)
+	if isPattern && len(result.Hits) > 0 { // without hits, load returns the error
 		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no subject %s.", text.Quote(id), text.Quote(subject)))
 	}
 	if content, err = t.load(ctx, []string{subject}, false, &remarks{}); err != nil {

@@ -43,7 +43,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Re
 // template of resources that the argument belongs to; given has the values of the other arguments. exists reports
 // whether there is such an argument; it may have no known values.
 func (s *Server) completions(ctx context.Context, ref *mcp.CompleteReference, argument mcp.CompleteParamsArgument, given map[string]string) (values []string, exists bool, err error) {
-	for _, p := range s.prompts() {
+	for _, p := range s.cfg.Tools.Prompts() {
 		for _, a := range p.Arguments {
 			if ref.Type == "ref/prompt" && p.Name == ref.Name && a.Name == argument.Name {
 				if a.Complete == nil {
@@ -54,7 +54,7 @@ func (s *Server) completions(ctx context.Context, ref *mcp.CompleteReference, ar
 			}
 		}
 	}
-	for _, r := range s.resources() {
+	for _, r := range s.cfg.Tools.Resources() {
 		if ref.Type == "ref/resource" && r.Template == ref.URI && strings.Contains(r.Template, "{"+argument.Name+"}") {
 			if r.Complete == nil {
 				return nil, true, nil

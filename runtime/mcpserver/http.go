@@ -75,7 +75,7 @@ func CheckAddress(address string) error {
 // ServeListener serves clients until ctx is done, and returns nil then. Requests without an answer then have
 // [Config.DrainTime], after which they are stopped. If the listener fails, its error is returned at once.
 func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts HTTPOptions) error {
-	limits, stop := newLifetime(context.WithoutCancel(ctx))
+	limits, stop := newLifetime(context.WithoutCancel(ctx)) // requests end with stop, not with ctx
 	defer stop(nil)
 	server := &http.Server{
 		Handler:           s.handler(limits, opts),

@@ -14,15 +14,6 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// prompts returns the prompts of all families.
-func (s *Server) prompts() []toolset.Prompt {
-	var all []toolset.Prompt
-	for _, f := range s.cfg.Tools.Families() {
-		all = append(all, f.Prompts...)
-	}
-	return all
-}
-
 // splitsWords reports whether a client splits the text after a prompt's name at spaces, gives each argument one word,
 // and drops the other words. Such a client is told of an argument for each word.
 func splitsWords(client string) bool { return client == "claude-code" }
@@ -30,12 +21,14 @@ func splitsWords(client string) bool { return client == "claude-code" }
 // mostWords is the number of arguments for the words of one argument.
 const mostWords = 24
 
-// wordName returns the name of the argument for a word, counted from 0: NAME, NAME_2, NAME_3 and so on.
-func wordName(argument string, word int) string {
-	if word == 0 {
-		return argument
+// wordNames returns the names under which a client gives an argument: NAME, and also NAME_2 to NAME_24 if the client
+// gives each word by itself.
+func wordNames(name string, areSplit bool) []string {
+	names := []string{name}
+	for word := 2; areSplit && word <= mostWords; word++ {
+		names = append(names, name+"_"+strconv.Itoa(word))
 	}
-	return argument + "_" + strconv.Itoa(word+1)
+	return names
 }
 
 // listPrompts returns all prompts. A client that splits words gets mostWords arguments in place of each argument that
@@ -46,16 +39,12 @@ func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	}
 	client := s.callContext(req.Session, nil).Caller.Client
 	result := &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{}, Cacheable: mcp.Cacheable{TTLMs: listTTL, CacheScope: private}}
-	for _, p := range s.prompts() {
+	for _, p := range s.cfg.Tools.Prompts() {
 		prompt := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
 		for _, a := range p.Arguments {
-			words := 1
-			if a.Words && splitsWords(client) {
-				words = mostWords
-			}
-			for word := range words {
+			for _, name := range wordNames(a.Name, a.Words && splitsWords(client)) {
 				prompt.Arguments = append(prompt.Arguments, &mcp.PromptArgument{
-					Name: wordName(a.Name, word), Description: a.Description, Required: a.Required && word == 0,
+					Name: name, Description: a.Description, Required: a.Required && name == a.Name,
 				})
 			}
 		}
@@ -91,23 +80,18 @@ func promptArguments(p toolset.Prompt, given map[string]string) (arguments map[s
 	unknown := maps.Clone(given)
 	for _, a := range p.Arguments {
 		names = append(names, a.Name)
-		count := 1
-		if a.Words {
-			count = mostWords
-		}
 		var words []string
-		for word := range count {
-			name := wordName(a.Name, word)
+		for _, name := range wordNames(a.Name, a.Words) {
 			words = append(words, given[name])
 			delete(unknown, name)
 		}
 		value := strings.TrimSpace(strings.Join(words, " "))
 		arguments[a.Name] = value
-		if value == "" && a.Required {
+		switch {
+		case value == "" && a.Required:
 			problem = a.Name + " is required: " + a.Description
-		}
-		if value != "" && a.Check != nil {
-			problem = cmp.Or(a.Check(value), problem)
+		case value != "" && a.Check != nil:
+			problem = cmp.Or(a.Check(value), problem) // Check returns "" for a right value
 		}
 	}
 	for name := range unknown {

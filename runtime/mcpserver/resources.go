@@ -25,15 +25,6 @@ const (
 	maxURI = 256
 )
 
-// resources returns the resources of all families.
-func (s *Server) resources() []toolset.Resources {
-	var all []toolset.Resources
-	for _, f := range s.cfg.Tools.Families() {
-		all = append(all, f.Resources...)
-	}
-	return all
-}
-
 // listResources returns a page of the resources of all kinds, and the cursor of the next page if there is one. A cursor
 // is the index of a kind, a colon, and a cursor in the list of that kind; any other cursor is an error.
 func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesRequest) (mcp.Result, error) {
@@ -47,7 +38,7 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 		firstKind, cursor = int(n), rest
 	}
 	result := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}, Cacheable: mcp.Cacheable{TTLMs: s.listTTL(), CacheScope: private}}
-	kinds := s.resources()
+	kinds := s.cfg.Tools.Resources()
 	for i := firstKind; i < len(kinds); i++ {
 		if kinds[i].List == nil { // resources of this kind are read by address only
 			continue
@@ -57,7 +48,7 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 			break
 		}
 		if i > firstKind {
-			cursor = ""
+			cursor = "" // the list of this kind begins
 		}
 		page, next, err := kinds[i].List(ctx, cursor, resourcePage-len(result.Resources))
 		var failure *contract.Error
@@ -82,7 +73,7 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 // error says that there is no such kind or resource, or why it cannot be read.
 func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Result, error) {
 	uri := req.Params.URI
-	for _, r := range s.resources() {
+	for _, r := range s.cfg.Tools.Resources() {
 		scheme, _, _ := strings.Cut(r.Template, ":")
 		if !strings.HasPrefix(uri, scheme+":") {
 			continue

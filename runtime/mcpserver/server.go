@@ -108,10 +108,10 @@ func New(cfg Config) *Server {
 	// When a tool is added, even again, the SDK notifies the clients that listen. The first declared tool is added
 	// always: perhaps no tool is offered any more.
 	s.changes.tellTools = func() { addTools(slices.Concat(declared[:min(1, len(declared))], s.changes.offered())) }
-	for _, p := range s.prompts() {
+	for _, p := range cfg.Tools.Prompts() {
 		s.sdk.AddPrompt(&mcp.Prompt{Name: p.Name}, s.getPrompt(p)) // listPrompts has the rest
 	}
-	for _, r := range s.resources() {
+	for _, r := range cfg.Tools.Resources() {
 		addTemplate := func() {
 			s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
 				Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, URITemplate: r.Template,
@@ -244,14 +244,6 @@ func (s *Server) clientError(ctx context.Context, method string, err error) erro
 		s.log.Error("failed", "method", method, "cause", text.Cut(err.Error(), maxLogged))
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: message}
-}
-
-// failureText returns the text of a failure. A failure for lack of a project has this server's advice added.
-func (s *Server) failureText(failure *contract.Error) string {
-	if failure.NoProject && s.cfg.NoProject != "" {
-		return failure.Message + " " + s.cfg.NoProject
-	}
-	return failure.Message
 }
 
 // cursorError returns the error for a cursor that no page was given.

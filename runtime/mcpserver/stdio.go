@@ -54,7 +54,7 @@ type stream struct {
 // stopped and answered at once: a person pressed Ctrl-C, or a client asked for the end and waits. A failure to read in,
 // to write out or to begin a session is an error. A goroutine that reads in may stay until in ends.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	limits, stop := newLifetime(context.WithoutCancel(ctx))
+	limits, stop := newLifetime(context.WithoutCancel(ctx)) // requests end with stop, not with ctx
 	defer stop(nil)
 	st := &stream{
 		sdk: s.sdk, ctx: limits.context(), out: out, broken: make(chan error, 1),
@@ -200,7 +200,7 @@ func (st *stream) write(message []byte) error {
 }
 
 // answer writes the answer to the request with an id, and wakes await. The request is no longer pending before the
-// write: a client may use the id again once it has read the answer. During the write, the request is in writes.
+// write: a client may use the id again once it has read the answer. During the write, await counts it among writes.
 func (st *stream) answer(id jsonrpc.ID, message []byte) error {
 	st.mu.Lock()
 	delete(st.pending, id)
@@ -212,7 +212,7 @@ func (st *stream) answer(id jsonrpc.ID, message []byte) error {
 	st.mu.Unlock()
 	select {
 	case st.answered <- struct{}{}:
-	default:
+	default: // await is woken already
 	}
 	return err
 }
@@ -277,11 +277,6 @@ type conn struct {
 	stream   *stream
 	incoming chan *jsonrpc.Request
 }
-
-var (
-	_ mcp.Transport  = (*conn)(nil)
-	_ mcp.Connection = (*conn)(nil)
-)
 
 // Connect returns c itself.
 func (c *conn) Connect(context.Context) (mcp.Connection, error) { return c, nil }

@@ -176,7 +176,9 @@ func (s *Server) result(answer string, toolErr error) (*mcp.CallToolResult, erro
 	switch {
 	case errors.As(toolErr, &failure):
 		shown := *failure
-		shown.Message = s.failureText(failure)
+		if failure.NoProject && s.cfg.NoProject != "" {
+			shown.Message += " " + s.cfg.NoProject
+		}
 		answer, toolErr = shown.Message, &shown
 	case toolErr != nil:
 		answer = toolErr.Error()

@@ -28,16 +28,12 @@ func selectEnv(environ, also []string) []string {
 	var env []string
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if !overridden(name) && (anyMatch(inherited, name) || anyMatch(also, name)) {
+		isReplaced := anyMatch([]string{"NO_COLOR", "TERM"}, name)
+		if !isReplaced && (anyMatch(inherited, name) || anyMatch(also, name)) {
 			env = append(env, entry)
 		}
 	}
 	return append(env, "NO_COLOR=1", "TERM=dumb")
-}
-
-// overridden reports whether selectEnv sets a variable itself.
-func overridden(name string) bool {
-	return envName(name) == "NO_COLOR" || envName(name) == "TERM"
 }
 
 // anyMatch reports whether patterns has a name, or a prefix of it followed by *.

@@ -65,12 +65,12 @@ func (s *State) follows(e Event) bool {
 		e.Session != "" && (first || e.Session == s.id)
 }
 
-// startTask starts the task of a TaskStarted event. The task takes the calls of the top batch from the stack and continues
-// the logical turn of their caller, or opens a logical turn for a frame or for the first submission of the queue.
+// startTask starts the task of a TaskStarted event. A task that continues another takes the calls of the top batch from the
+// stack. Any other task opens a logical turn: for a call, or for the first submission, which it takes from the queue.
 func (s *State) startTask(c *Conversation, e Event) {
 	s.tasks++
 	s.task = &task{id: e.Task, conversation: c.ID}
-	if e.Continues != nil {
+	if e.Continues != nil { // the logical turn of c is open already
 		for _, f := range s.top().frames {
 			s.task.open = append(s.task.open, f.call)
 		}
@@ -79,8 +79,8 @@ func (s *State) startTask(c *Conversation, e Event) {
 	}
 	s.turns++
 	c.turn = &turn{id: e.LogicalTurn, submission: e.Submission, frame: e.Frame, budget: e.Budget}
-	if e.Frame == 0 {
-		c.turn.outside = s.queue[0].Call != nil
+	if e.Frame == 0 { // no call has started the turn, so it is for a submission
+		c.turn.outside = s.queue[0].Call != nil // a program has made this call, so no model is asked
 		s.queue = s.queue[1:]
 	}
 }
@@ -93,7 +93,7 @@ func (s *State) addItem(c *Conversation, e Event) {
 		c.turn.message = item.Text()
 	case ToolCall:
 		s.task.open = append(s.task.open, item)
-		if counted(item) {
+		if counted(item) { // refused calls are not, if the budget was the reason
 			c.addUsage(Usage{Calls: 1})
 		}
 	case ToolOutput:
@@ -128,15 +128,15 @@ func (s *State) pushBatch(c *Conversation) {
 	s.stack, s.task = append(s.stack, b), nil
 }
 
-// endTurn ends the logical turn of a conversation and the running task, if there is one. A caller that waits for the turn
-// gets the result in the first frame of the top batch without a result, and the usage of the turn counts for the caller.
+// endTurn ends the logical turn of a conversation, and the running task if there is one. If a call of another conversation
+// has started the turn, the call gets the result, and the usage counts for the turn of that conversation, too.
 func (s *State) endTurn(c *Conversation, e Event) {
 	result := &Result{Message: c.turn.message, Usage: c.turn.usage}
 	result.Apply(e)
 	if s.task != nil && s.task.stop != nil && s.task.stop.Destroy {
 		result.Status = StatusDestroyed
 	}
-	if f := s.awaited(); f != nil {
+	if f := s.awaited(); f != nil { // f is the frame of that call: while calls wait, only the target of the first one runs
 		f.result = result
 		s.edit(s.top().caller).turn.usage.Add(result.Usage)
 	}

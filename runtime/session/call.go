@@ -11,8 +11,8 @@ func (d *decision) answerCalls() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {
 		switch _, sends := call.Request.Sent(); {
-		case sends: // replaceTask takes it
-		case call.ordinary(): // the output comes with ToolDone
+		case sends: // replaceTask, below, takes these calls together
+		case call.ordinary(): // the host runs the tool, and reports its output with ToolDone
 			return
 		case call.Request.Destroy != nil:
 			d.destroyFor(t.conversation, call)
@@ -47,7 +47,7 @@ func (d *decision) destroyFor(caller string, call Item) {
 }
 
 // replaceTask refuses the open calls of conv.create and conv.send that are not allowed. If it allows any, it ends the task
-// and opens the conversations that these calls create, so that their targets run next. Otherwise the model goes on.
+// and opens the conversations that these calls create, so that their targets run next. Otherwise the task goes on.
 func (d *decision) replaceTask(caller string) {
 	var openings []Event
 	allowed := 0

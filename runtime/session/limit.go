@@ -74,7 +74,7 @@ func (b Budget) within(parent Budget, used Usage) Budget {
 	return b
 }
 
-// narrowLimit returns own, but at most parent-used, or -1 if parent-used is not positive. A limit of 0 is no limit.
+// narrowLimit returns own, but at most parent-used. 0 is no limit, so the result is -1 if nothing of parent is left.
 func narrowLimit(own, parent, used int64) int64 {
 	switch left := parent - used; {
 	case parent == 0:

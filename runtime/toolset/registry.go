@@ -31,12 +31,15 @@ func NewRegistry(families ...Family) (*Registry, error) {
 		}
 		owners[kind+name] = owner
 	}
+	claimFlag := func(owner, name, shorthand string) {
+		claim(owner, "flag", "--"+name)
+		if shorthand != "" {
+			claim(owner, "flag", "-"+shorthand)
+		}
+	}
 	hostFlags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(Host).AddFlags(hostFlags)
-	hostFlags.VisitAll(func(f *pflag.Flag) {
-		claim("the host", "flag", "--"+f.Name)
-		claim("the host", "flag", "-"+f.Shorthand)
-	})
+	hostFlags.VisitAll(func(f *pflag.Flag) { claimFlag("the host", f.Name, f.Shorthand) })
 	for _, f := range families {
 		owner := "the family " + f.Name
 		claim(owner, "family", f.Name)
@@ -46,10 +49,7 @@ func NewRegistry(families ...Family) (*Registry, error) {
 			}
 		}
 		for _, flag := range f.Flags {
-			claim(owner, "flag", "--"+flag.Name)
-			if flag.Shorthand != "" {
-				claim(owner, "flag", "-"+flag.Shorthand)
-			}
+			claimFlag(owner, flag.Name, flag.Shorthand)
 		}
 		for _, p := range f.Prompts {
 			claim(owner, "prompt", p.Name)
@@ -267,6 +267,16 @@ func (r *Registry) Variables() []string {
 
 // Flags returns the flags of all families.
 func (r *Registry) Flags() []Flag { return collect(r, func(f *Family) []Flag { return f.Flags }) }
+
+// Prompts returns the prompts of all families.
+func (r *Registry) Prompts() []Prompt {
+	return collect(r, func(f *Family) []Prompt { return f.Prompts })
+}
+
+// Resources returns the kinds of resources of all families.
+func (r *Registry) Resources() []Resources {
+	return collect(r, func(f *Family) []Resources { return f.Resources })
+}
 
 // Project returns the root of the project that a directory belongs to, from the first family that knows the project. If
 // no family knows the project, the error is that of the first family with projects.

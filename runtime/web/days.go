@@ -96,8 +96,8 @@ func total(counts map[string]int) (sum int) {
 }
 
 // nextDay returns the drawing of the day at, to the right of the days of the strip. counts are the numbers of the day's
-// conversations by program; most is the greatest number of conversations on any day. The day is chosen if q selects it
-// by days, and its address is that of q for this day alone.
+// conversations by program; most is the greatest number of conversations on any day. The day is chosen if q
+// has a first or a last day and selects the day; the address of the day is that of q for this day alone.
 func (s *strip) nextDay(at time.Time, counts map[string]int, most int, q query) stripDay {
 	const margin, leastHeight = 4, 2
 	hasDays := !q.From.IsZero() || !q.To.IsZero()

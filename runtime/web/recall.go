@@ -80,12 +80,15 @@ func (s *Server) recall(ctx context.Context, library *conversations.Library, q q
 // inProject returns the ids of conversations that the query's filters by program and project select.
 func inProject(ctx context.Context, library *conversations.Library, f conversations.Filter, q query) (ids []string, err error) {
 	listing, err := library.List(ctx, conversations.ListQuery{Filter: f, NoEvents: true})
+	if err != nil {
+		return nil, err
+	}
 	for i := range listing.Conversations {
 		if c := &listing.Conversations[i]; q.selects(c) {
 			ids = append(ids, string(c.ID))
 		}
 	}
-	return ids, err
+	return ids, nil
 }
 
 // answerOf returns the passages that a search has found, with the words and the quoted phrases of the question marked.
@@ -98,7 +101,7 @@ func answerOf(found *conversations.Results, q query) *answer {
 		}
 	}
 	for _, word := range found.Words {
-		marks = append(marks, word.Term, word.Word) // a term may end otherwise than its words
+		marks = append(marks, word.Term, word.Word) // of "story" the term "stori" marks "stories"
 		if word.Events == 0 {
 			a.Missing = append(a.Missing, text.Line(word.Word))
 		}

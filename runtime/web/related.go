@@ -28,6 +28,9 @@ func relatedTo(ctx context.Context, library *conversations.Library, id transcrip
 		f.Sources = []string{source}
 	}
 	listing, err := library.List(ctx, conversations.ListQuery{Filter: f, NoEvents: true, Sort: conversations.ByCreation, Ascending: true})
+	if err != nil {
+		return nil, err
+	}
 	byID, below := map[transcript.ID]*conversations.Listed{}, map[transcript.ID][]*conversations.Listed{}
 	for i := range listing.Conversations {
 		c := &listing.Conversations[i]
@@ -43,7 +46,7 @@ func relatedTo(ctx context.Context, library *conversations.Library, id transcrip
 		}
 	}
 	if root == nil || len(below[root.ID]) == 0 {
-		return nil, err
+		return nil, nil
 	}
 	room := maxRelated // for more conversations in the tree
 	var treeOf func(c *conversations.Listed, depth int) related
@@ -57,5 +60,5 @@ func relatedTo(ctx context.Context, library *conversations.Library, id transcrip
 		}
 		return tree
 	}
-	return []related{treeOf(root, 0)}, err
+	return []related{treeOf(root, 0)}, nil
 }

@@ -92,7 +92,7 @@ func bareType(p *ir.Param) string {
 	case ir.Array:
 		item := p.Item()
 		if item.Nullable && item.Kind != ir.Array {
-			return "[]*" + bareType(item) // an item is never absent
+			return "[]*" + bareType(item) // nil for null; a slice needs no pointer for that
 		}
 		return "[]" + bareType(item)
 	default:

@@ -3,6 +3,7 @@ package jp
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
@@ -57,7 +58,7 @@ func define(c *ir.Contract, tool *ir.Tool, _ emit.Schemas) []byte {
 	d.String("style.parameters", "function_call")
 
 	for i := range tool.Params {
-		d.Table(append(table[:len(table):len(table)], "parameters", tool.Params[i].Name)...)
+		d.Table(slices.Concat(table, []string{"parameters", tool.Params[i].Name})...)
 		parameter(&d, &text, &tool.Params[i], text.Parameters[i], "")
 	}
 	return d.Bytes()

@@ -105,8 +105,7 @@ type List []Diagnostic
 
 // Sorted returns the distinct diagnostics in the order of file, position, rule and message. The list does not change.
 func (l List) Sorted() List {
-	s := slices.SortedFunc(slices.Values(l), Diagnostic.compare)
-	return slices.Compact(s)
+	return slices.Compact(slices.SortedFunc(slices.Values(l), Diagnostic.compare))
 }
 
 // HasErrors reports whether any diagnostic is an Error.

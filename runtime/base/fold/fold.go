@@ -14,7 +14,7 @@ import (
 func Append(dst, text []byte) []byte {
 	for len(text) > 0 {
 		if len(text) >= 8 {
-			if word := binary.LittleEndian.Uint64(text); word&high == 0 {
+			if word := binary.LittleEndian.Uint64(text); word&high == 0 { // eight bytes of ASCII
 				dst, text = binary.LittleEndian.AppendUint64(dst, lower(word)), text[8:]
 				continue
 			}

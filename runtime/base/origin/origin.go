@@ -26,7 +26,7 @@ func AllowsHost(r *http.Request, allowed []string) bool {
 		return true
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if local == nil || IsLoopback(hostOnly(local.String())) {
+	if local == nil || IsLoopback(hostOnly(local.String())) { // the request is from this machine, as far as is known
 		return IsLoopback(host)
 	}
 	_, err := netip.ParseAddr(host)
@@ -68,8 +68,8 @@ func Check(origin string) error {
 // There is no name for all hosts, such as "*": any page could get in under a name of its owner's.
 func CheckHost(name string) error {
 	host, port, err := net.SplitHostPort(name)
-	if err != nil { // there is no port
-		host, port = hostOnly(name), "0"
+	if err != nil {
+		host, port = hostOnly(name), "0" // there is no port: a valid one takes the place
 	}
 	_, portErr := strconv.ParseUint(port, 10, 16)
 	_, addressErr := netip.ParseAddr(host)

@@ -16,11 +16,7 @@ import (
 func Mask(text []byte) []byte {
 	var masked []byte
 	kept := 0 // masked has text[:kept], with a mark for each secret
-	for {
-		found := sharedTable().next(text, kept)
-		if found == nil {
-			break
-		}
+	for found := sharedTable().next(text, 0); found != nil; found = sharedTable().next(text, kept) {
 		masked = append(masked, text[kept:found.start]...)
 		masked = append(masked, "[secret: "+found.kind.name+"]"...)
 		kept = found.end
@@ -64,18 +60,10 @@ type literal struct {
 	kind   *compiledKind
 }
 
-// shared has the table, which is made for the first text.
-var shared struct {
-	sync.Once
-	table *table
-}
+// sharedTable returns the one table, which its first call makes.
+var sharedTable = sync.OnceValue(newTable)
 
-func sharedTable() *table {
-	shared.Do(func() { shared.table = newTable() })
-	return shared.table
-}
-
-// newTable returns a table with each literal twice: by its first three bytes, and by the three bytes at offset 1.
+// newTable returns a table with each literal twice, see [table]: by its first three bytes, and by the three at offset 1.
 func newTable() *table {
 	t := &table{literals: make([][]literal, 1)} // index 0 means none
 	// A word may also begin after an escape, as in \nTOKEN and %3DTOKEN.
@@ -119,7 +107,7 @@ func hash(text []byte) uint16 {
 
 // next returns the first secret in text[from:], or nil.
 func (t *table) next(text []byte, from int) *finding {
-	for i := from; i+4 <= len(text); i += 2 { // hash needs four bytes; every second offset is enough, see table
+	for i := from; i+4 <= len(text); i += 2 { // hash needs four bytes; the table has literals for even and for odd offsets
 		index := t.indexes[hash(text[i:])]
 		if index == 0 {
 			continue
@@ -149,7 +137,8 @@ func (t *table) next(text []byte, from int) *finding {
 const maxBefore = 32
 
 // find returns the secret or placeholder of kind k whose literal is text[start:after], or nil if there is none. The
-// patterns of k match what is before the literal and what is after it.
+// patterns of k match what is before the literal and what is after it. The group of the pattern before the literal begins
+// the secret; the group of the pattern after it, if the pattern has one, is the whole secret.
 func (k *compiledKind) find(text []byte, start, after int) *finding {
 	if k.before != nil {
 		first := max(start-maxBefore, 0)
@@ -157,31 +146,30 @@ func (k *compiledKind) find(text []byte, start, after int) *finding {
 		if groups == nil {
 			return nil
 		}
-		groupStart := groups[2]
-		start = first + groupStart // the secret begins with the group
+		start = first + groups[2] // the offset of the group
 	}
 	if isWord(text[start]) && !k.wordStart.Match(text[max(start-maxBefore, 0):start]) {
 		return nil // the secret begins within a word
 	}
 	groups := k.match(text[after:], usualLength)
-	if groups != nil && groups[1] > usualLength/2 { // the secret may be longer than usualLength
+	if groups != nil && groups[1] > usualLength/2 { // the end of text[:usualLength] may have cut a longer match short
 		groups = k.match(text[after:], maxLength)
 	}
 	if groups == nil {
 		return nil
 	}
-	matchLength, valueStart := groups[1], after
+	matchLength, valueStart := groups[1], after // the value is what is looked at: without the literal
 	found := &finding{k, start, after + matchLength}
-	if hasGroup := len(groups) > 2; hasGroup { // the group alone is the secret
+	if hasGroup := len(groups) > 2; hasGroup {
 		valueStart = after + groups[2]
 		found.start, found.end = valueStart, after+groups[3]
 	}
 	// A word that goes on after the match has another form, unless the match ends at maxLength.
 	isLonger := found.end < len(text) && matchLength < maxLength && isWord(text[found.end-1]) && isWord(text[found.end])
 	value := string(text[valueStart:found.end])
-	isNoSecret := k.chosen && isNoPassword(string(text[after:valueStart]), value) // a person chooses such a secret
+	isNoSecret := k.chosen && isNoPassword(string(text[after:valueStart]), value) // after the name of the user and a colon
 	if isLonger || isNoSecret || isPlaceholder(value) {
-		found.kind = nil
+		found.kind = nil // a placeholder
 	}
 	return found
 }

@@ -34,10 +34,10 @@ func IsHidden(r rune) bool {
 
 func isNoncharacter(r rune) bool { return 0xfdd0 <= r && r <= 0xfdef || r&0xfffe == 0xfffe }
 
-// stays reports whether r is not hidden, or joins what is written before it. It looks at the text already written, not
-// at the text that was read, so that a second pass changes nothing.
-func stays(r rune, before []byte) bool {
-	return !IsHidden(r) || joins(r) && mayJoin(r, lastRune("", before))
+// stays reports whether r is not hidden, or joins what is written before it: before, and then s. It looks at the text
+// already written, not at the text that was read, so that a second pass changes nothing.
+func stays(r rune, before []byte, s string) bool {
+	return !IsHidden(r) || joins(r) && mayJoin(r, lastRune(before, s))
 }
 
 const (

@@ -71,7 +71,7 @@ func inSource(r rune, before []byte) bool {
 	if ' ' <= r && r < 0x7f {
 		return true
 	}
-	return (unicode.IsPrint(r) || r == ideographicSpace || joins(r)) && stays(r, before)
+	return (unicode.IsPrint(r) || r == ideographicSpace || joins(r)) && stays(r, before, "")
 }
 
 const ideographicSpace = 0x3000 // used in East Asian prose
@@ -103,7 +103,7 @@ func appendForm(dst []byte, s string, f form) []byte {
 		// Replace characters up to the next one that stays. Printable ASCII always stays.
 		for i < len(s) && (s[i] < ' ' || s[i] >= 0x7f) {
 			r, size := utf8.DecodeRuneInString(s[i:])
-			if keeps(r, size, f) && stays(r, dst) {
+			if allows(r, size, f) && stays(r, dst, "") {
 				break
 			}
 			i += size
@@ -124,11 +124,7 @@ func unchanged(s string, before []byte, f form) int {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if !keeps(r, size, f) {
-			return i
-		}
-		canJoin := joins(r) && mayJoin(r, lastRune(s[:i], before))
-		if IsHidden(r) && !canJoin {
+		if !allows(r, size, f) || !stays(r, before, s[:i]) {
 			return i
 		}
 		i += size
@@ -136,8 +132,8 @@ func unchanged(s string, before []byte, f form) int {
 	return len(s)
 }
 
-// keeps reports whether a form allows r if r is not hidden. A byte that is not UTF-8, of size 1, is not allowed.
-func keeps(r rune, size int, f form) bool {
+// allows reports whether a form allows r if r is not hidden. A byte that is not UTF-8, of size 1, is not allowed.
+func allows(r rune, size int, f form) bool {
 	switch {
 	case r == '\n':
 		return f == several || f == jsonText
@@ -172,15 +168,15 @@ func appendJSONEscape(dst []byte, r rune) []byte {
 		return append(dst, ' ')
 	case r == utf8.RuneError: // a byte that is not UTF-8
 		return utf8.AppendRune(dst, r)
-	case r < 0x10000:
-		return fmt.Appendf(dst, `\u%04x`, r)
 	}
-	first, second := utf16.EncodeRune(r)
-	return fmt.Appendf(dst, `\u%04x\u%04x`, first, second)
+	for _, unit := range utf16.AppendRune(nil, r) {
+		dst = fmt.Appendf(dst, `\u%04x`, unit)
+	}
+	return dst
 }
 
 // lastRune returns the last character of s, or of before if s is empty, or -1.
-func lastRune(s string, before []byte) rune {
+func lastRune(before []byte, s string) rune {
 	r, size := utf8.DecodeLastRuneInString(s)
 	if size == 0 {
 		r, size = utf8.DecodeLastRune(before)
@@ -191,16 +187,11 @@ func lastRune(s string, before []byte) rune {
 	return r
 }
 
-// LongestRun returns the greatest number of bytes b in s that follow each other.
+// LongestRun returns the greatest number of bytes b, which is ASCII, in s that follow each other.
 func LongestRun(s string, b byte) int {
-	longest, run := 0, 0
-	for i := range len(s) {
-		if s[i] != b {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
+	longest := 0
+	for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return r != rune(b) }) {
+		longest = max(longest, len(run))
 	}
 	return longest
 }

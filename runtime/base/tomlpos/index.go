@@ -59,7 +59,7 @@ func (n *node) child(step any) *node {
 		}
 		c = &node{parent: n, names: n.names}
 		if _, isName := step.(string); isName {
-			c.names++
+			c.names++ // the keys in the path, which maxNames bounds
 		}
 		n.children[step] = c
 	}
@@ -79,7 +79,7 @@ func (x *Index) Key(path Path) (diag.Span, bool) {
 	return x.position(n.key, ok)
 }
 
-// position returns the position of a span, or false if the span is unknown or ok is false.
+// position returns the position of the span s of a node, or false if s is unknown. ok is false if there is no node.
 func (x *Index) position(s span, ok bool) (diag.Span, bool) {
 	if !ok || s == (span{}) {
 		return diag.Span{}, false
@@ -110,7 +110,7 @@ func (x *Index) Lookup(path Path) diag.Span {
 	n, _ := x.find(path)
 	for ; n != nil; n = n.parent {
 		for _, s := range []span{n.value, n.key} {
-			if position, ok := x.position(s, true); ok {
+			if position, isKnown := x.position(s, true); isKnown {
 				return position
 			}
 		}

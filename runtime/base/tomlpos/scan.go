@@ -20,7 +20,7 @@ func Scan(src []byte) *Index {
 	text := bytes.TrimPrefix(src, []byte("\uFEFF"))
 	s := &scanner{Index: x, src: src, markLength: len(src) - len(text), table: x.root}
 	s.Reset(text)
-	for s.tooDeep == (span{}) && s.NextExpression() {
+	for s.tooDeep == (span{}) && s.NextExpression() { // the zero span means that nothing is too deep
 		s.addStatement(s.Expression())
 	}
 	failed, ok := errors.AsType[*unstable.ParserError](s.Error())
@@ -73,7 +73,7 @@ func (s *scanner) addStatement(expression *unstable.Node) {
 			brackets = 2
 		}
 		nameStart, nameEnd := name[0].span.start, name[len(name)-1].span.end
-		st.Start = bytes.LastIndexByte(s.src[:nameStart], '[') + 1 - brackets
+		st.Start = bytes.LastIndexByte(s.src[:nameStart], '[') + 1 - brackets // the first of the brackets
 		st.End = nameEnd + bytes.IndexByte(s.src[nameEnd:], ']') + brackets
 		s.addHeader(name, st)
 	} else {

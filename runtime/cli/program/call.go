@@ -136,7 +136,7 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 
 // listWith returns the value of a list parameter: the items of earlier, the parameter's value so far or nil, and those
 // in text. The first text for a parameter that takes one item or a list is returned as a string, not as a list. A text
-// that begins with a bracket takes the place of earlier if it is JSON.
+// that begins with a bracket takes the place of earlier: as JSON or, if the text is no JSON, as a string.
 func listWith(declared contract.Parameter, earlier any, text string) any {
 	if declared.OneOrMany { // commas do not separate items
 		switch earlier := earlier.(type) {
@@ -170,12 +170,11 @@ func listWith(declared contract.Parameter, earlier any, text string) any {
 
 // parameter returns a parameter of a tool by its name, or the zero Parameter.
 func parameter(tool contract.Tool, name string) contract.Parameter {
-	for _, p := range tool.Parameters {
-		if p.Name == name {
-			return p
-		}
+	i := slices.IndexFunc(tool.Parameters, func(p contract.Parameter) bool { return p.Name == name })
+	if i < 0 {
+		return contract.Parameter{}
 	}
-	return contract.Parameter{}
+	return tool.Parameters[i]
 }
 
 // completeCall returns completions of word, what is typed of the last word of a command line "call TOOL KEY=VALUE…".

@@ -92,11 +92,7 @@ func printBuild(host *toolset.Host) error {
 			}
 		}
 	}
-	text, err := json.Marshal(built)
-	if err != nil {
-		return err
-	}
-	return cli.WriteJSON(host.Stdout, host.Terminal, append(text, '\n'))
+	return cli.WriteJSON(host.Stdout, host.Terminal, []byte(contract.JSON(built)+"\n"))
 }
 
 // PrintVersion prints the version, as the command version does.

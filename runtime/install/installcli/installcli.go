@@ -86,9 +86,7 @@ func (c *command) setUp(cmd *cobra.Command) *cobra.Command {
 // hostTable lists the hosts and their scopes, the default first, in two columns.
 func hostTable() string {
 	hosts := install.Hosts()
-	cell := func(h install.Host) string {
-		return fmt.Sprintf("%-15s %s", h.Name, h.ScopeNames())
-	}
+	cell := func(h install.Host) string { return fmt.Sprintf("%-15s %s", h.Name, h.ScopeNames()) }
 	var b strings.Builder
 	rows := (len(hosts) + 1) / 2
 	for i := range rows {

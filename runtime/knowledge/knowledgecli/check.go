@@ -66,7 +66,7 @@ func (c *commands) examine(ctx context.Context) (report, error) {
 	r := report{Findings: []knowledge.Finding{}}
 	b, err := c.open()
 	findings := knowledge.ConfigFindings(err)
-	isInFile := func(f knowledge.Finding) bool { return f.Severity == diag.Error && f.File != "-k" }
+	isInFile := func(f knowledge.Finding) bool { return f.Severity == diag.Error && f.File != "-k" } // -k is the flag
 	hasFileErrors := slices.ContainsFunc(findings, isInFile)
 	switch {
 	case err != nil && !hasFileErrors:

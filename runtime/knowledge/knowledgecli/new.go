@@ -102,7 +102,7 @@ func fileOf(slug string) (string, error) {
 		return "", fmt.Errorf(`%s cannot be the name of a subject: leave out \ : * ? " < > | [ ] { } and what cannot be printed; `+
 			`no part of it may be empty, "." or "..", begin or end with a blank, or end with a dot`, text.Quote(slug))
 	}
-	ext := strings.TrimPrefix(path.Ext(strings.TrimLeft(path.Base(slug), ".")), ".")
+	ext := strings.TrimPrefix(path.Ext(strings.TrimLeft(path.Base(slug), ".")), ".") // .env has none
 	if strings.Trim(ext, "0123456789") == "" {
 		slug += ".md" // also after a version number such as 1.2, which is no extension
 	}

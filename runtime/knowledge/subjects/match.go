@@ -45,14 +45,13 @@ type Miss struct {
 func (t *Tree) Configure(topic string, disabled, learned []string) {
 	t.topic = topic
 	for _, p := range Patterns(topic, disabled) {
-		isDead := true
+		matchesAny := false
 		for _, s := range t.Subjects {
-			isSettled := s.Disabled && !isDead // p can change nothing more
-			if !isSettled && p.covers(s) {
-				s.Disabled, isDead = true, false
+			if p.covers(s) {
+				s.Disabled, matchesAny = true, true
 			}
 		}
-		if isDead {
+		if !matchesAny {
 			t.Dead = append(t.Dead, Dead{"disabled", p.Text})
 		}
 	}
@@ -95,7 +94,7 @@ func (t *Tree) Resolve(patterns []string, skipLearned bool) (Result, error) {
 	return result, nil
 }
 
-// nearSlug returns the slug of a visible subject that is the name in some folder, since the text of a skill names files
+// nearSlug returns the slug of a visible subject that ends with a slash and the name: the text of a skill names files
 // relative to its folder. If there is none, it returns the slug that is most similar to the name, or "".
 func (t *Tree) nearSlug(name string) string {
 	stem, _ := cutExt(name)
@@ -124,17 +123,18 @@ func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 			result.Missed = append(result.Missed, Miss{Pattern: p.Text, Reason: p.Problem})
 			continue
 		}
-		result.Literal = byName && len(patterns) == 1 && len(matched) == 1 && !inPrompt(matched[0])
-		matchesOthers := slices.ContainsFunc(matched, func(s *Subject) bool { return !inPrompt(s) })
+		hasHits := slices.ContainsFunc(matched, func(s *Subject) bool { return !inPrompt(s) })
+		result.Literal = byName && hasHits && len(patterns) == 1 && len(matched) == 1
 		for _, s := range matched {
-			isLeftToPrompt := inPrompt(s) && matchesOthers && !byName
 			switch {
-			case added[s] || isLeftToPrompt:
+			case added[s]:
 				continue
-			case inPrompt(s):
-				result.AlreadyLearned = append(result.AlreadyLearned, s)
-			default:
+			case !inPrompt(s):
 				result.Hits = append(result.Hits, s)
+			case byName || !hasHits:
+				result.AlreadyLearned = append(result.AlreadyLearned, s)
+			default: // a glob that has hits asks only for these
+				continue
 			}
 			added[s] = true
 		}
@@ -159,7 +159,7 @@ func (t *Tree) matchName(p *Pattern) (found []*Subject) {
 		for _, s := range t.Subjects {
 			names := s.Names()
 			rank := 2 * slices.Index(names[:], form) // even for visible subjects
-			if rank < 0 || s.Disabled {
+			if rank < 0 || s.Disabled {              // form is no name of s, or s must not be found
 				continue
 			}
 			if s.Hidden {

@@ -86,9 +86,8 @@ func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 		return Content{Size: info.Size(), Kind: Kind{TooLarge: true}}, nil
 	}
 	data, err := safefile.ReadAll(f, MaxSize)
-	var tooLarge *safefile.TooLargeError
 	switch {
-	case errors.As(err, &tooLarge): // the file has grown meanwhile
+	case errors.As(err, new(*safefile.TooLargeError)): // the file has grown meanwhile
 		return Content{Size: MaxSize + 1, Kind: Kind{TooLarge: true}}, nil
 	case err != nil:
 		return Content{}, Cause(err)

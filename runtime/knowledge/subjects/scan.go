@@ -21,9 +21,11 @@ const (
 	maxEntries = 40_000 // in directories: subjects and all others
 )
 
+const TopicDir = "." // the path of the topic's directory, relative to itself
+
 // Warning is a file in a topic's directory that the scan left out.
 type Warning struct {
-	Path   string `json:"path"`   // relative to the topic's directory, as on disk; "." for the directory itself
+	Path   string `json:"path"`   // relative to the topic's directory, as on disk; [TopicDir] for the directory itself
 	Reason string `json:"reason"` // completes a sentence that begins with the path
 }
 
@@ -73,13 +75,13 @@ func (w *walker) warn(path, reason string) { w.warnings = append(w.warnings, War
 // warning when there is no more room. The error is that of the context, or that root cannot be read; other directories
 // that cannot be read are warnings.
 func (w *walker) walk(ctx context.Context) error {
-	for dirs := []string{"."}; len(dirs) > 0; dirs = dirs[1:] {
+	for dirs := []string{TopicDir}; len(dirs) > 0; dirs = dirs[1:] {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		entries, err := safefile.ReadDirIn(w.root, dirs[0], w.room+1)
 		switch {
-		case err != nil && dirs[0] == ".":
+		case err != nil && dirs[0] == TopicDir:
 			return err
 		case errors.Is(err, fs.ErrNotExist):
 			continue // it was removed meanwhile
@@ -93,7 +95,7 @@ func (w *walker) walk(ctx context.Context) error {
 			}
 		}
 		if w.room -= len(entries); w.room < 0 {
-			w.warn(".", fmt.Sprintf("has more than %d entries (files, directories, links), and how many more is not known; some are left out, and which depends on the file system. Name a smaller directory", maxEntries))
+			w.warn(TopicDir, fmt.Sprintf("has more than %d entries (files, directories, links), and how many more is not known; some are left out, and which depends on the file system. Name a smaller directory", maxEntries))
 			return nil
 		}
 	}

@@ -95,7 +95,7 @@ func (m Model) problem() string {
 
 // keyProblem returns the problem of a table with a key that its API does not have, or without the required key, or "".
 func keyProblem(t config.Model) string {
-	keys, table := keysOf(t.API), reflect.ValueOf(t)
+	keys, table := keysOf(t.API), reflect.ValueOf(t) // keys[0] is the required key
 	for i := range table.NumField() {
 		key, isSet := table.Type().Field(i).Tag.Get("toml"), !table.Field(i).IsZero()
 		switch {

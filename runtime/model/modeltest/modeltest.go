@@ -90,7 +90,7 @@ func (s *Server) Exchanges() []Exchange {
 	return slices.Clone(s.exchanges)
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP answers one request. It sends half of an answer that has Hang, calls Hang, and waits for the client to go.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	apis := map[string]string{"/v1/responses": "responses.sse", "/v1/chat/completions": "chat.sse", "/v1/messages": "messages.sse"}
 	file, known := apis[r.URL.Path]

@@ -48,13 +48,13 @@ type entry struct {
 // providers refuse, and reasoning that a user's message or an output follows, since the model's answer to it is missing.
 func (r request) turns() []turn {
 	var turns []turn
-	newIDs := map[string]string{} // for the id of a call in the history, the id of the latest such call in the request
+	newIDs := map[string]string{} // from an id in the history to the id that the request has for the latest call with it
 	used := map[string]bool{}     // the ids of calls in the request
 	for i, item := range r.Items {
 		role, e := "assistant", entry{item, fields{}}
 		var s saved
 		if parse([]byte(item.Raw), &s) == nil && s.From == r.from && s.Item != nil {
-			e.saved = s.Item
+			e.saved = s.Item // this model has written the item
 		}
 		switch item.Kind {
 		case model.UserMessage:

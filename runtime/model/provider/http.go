@@ -115,7 +115,7 @@ func (m *Model) readStream(ctx context.Context, s *stream, body io.Reader) error
 	switch {
 	case errors.Is(err, bufio.ErrTooLong) || isCutOff:
 		return &model.Error{Code: model.CodeTooLarge, Message: "the response is larger than any that is read"}
-	case err != nil && !errors.Is(err, io.EOF):
+	case err != nil && !errors.Is(err, io.EOF): // readEvent returns io.EOF for the last event
 		return connectionError(ctx, model.CodeCut, "the connection broke before the end of the response: ", err)
 	case !s.complete:
 		return &model.Error{Code: model.CodeCut, Temporary: true, Message: "the server ended the response before its end"}

@@ -114,22 +114,22 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 }
 
 // responseTo returns the response to a history from the first conversation that matches: the first response whose match
-// is in h.last, or else the response without match whose turn it is after h.responses, or the last that is repeated.
+// is in h.last. If there is none, it returns the response without match that comes after h.responses other ones, or else
+// the last of those that has repeat.
 func (m *Model) responseTo(h history) (response, error) {
 	for i, c := range m.Conversations {
 		if !strings.Contains(h.first, c.First) {
 			continue
 		}
 		var next *response
-		n := 0 // the number of the next response without match, from 0
+		n := 0 // the number of responses without match before r
 		for _, r := range c.Responses {
-			isRepeated := r.Repeat && n < h.responses
 			switch {
 			case r.Match != "" && strings.Contains(h.last, r.Match):
 				return r, nil
 			case r.Match != "":
 				continue
-			case n == h.responses || isRepeated:
+			case n == h.responses, r.Repeat && n < h.responses:
 				next = &r
 			}
 			n++

@@ -38,7 +38,7 @@ func Commands(host *toolset.Host, others ...toolset.Family) []*cobra.Command {
 	c := &commands{host: host, others: others}
 	for _, f := range others {
 		for _, flag := range f.Flags {
-			if flag.Name == "knowledge" {
+			if flag.Name == "knowledge" { // query and chat have this flag, too
 				c.knowledge, c.flag = f, flag
 			}
 		}

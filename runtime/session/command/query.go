@@ -155,7 +155,7 @@ func (c *commands) openExisting(ctx context.Context, p *tools.Project, t *target
 	switch settings := found.Settings; {
 	case t.model != "" && t.model != settings.Model:
 		return nil, in, cli.Usagef("the conversation has the model %q; a new one, without --id, can have another", settings.Model)
-	case settings.Outside && found.ID == found.Session:
+	case settings.Outside && found.ID == found.Session: // the root, which has the id of its session
 		return nil, in, cli.Usagef("this conversation belongs to another program and has no model; the conversations that it has started can be asked")
 	}
 	if len(t.knowledge) > 0 && c.knowledge.Prompt != nil { // the documents are new to the conversation

@@ -55,7 +55,7 @@ func (e *Engine) loop() error {
 			}
 		case in := <-e.working.result:
 			if e.closing.Err() != nil { // closing may have stopped the work, so awaitWork takes the report
-				e.working.result <- in
+				e.working.result <- in // does not block: the channel has room for one report
 				return ErrClosed
 			}
 			e.working = working{}
@@ -115,7 +115,7 @@ func (e *Engine) updateTurns(events []session.Event, after session.State, submit
 			t.result.Status = session.StatusDestroyed
 		}
 		delete(e.turns, t.ID)
-		t.last.Store(e.current.Load())
+		t.last.Store(e.current.Load()) // Turn.Wait waits for the end of this moment, which step ends after this
 	}
 }
 

@@ -60,7 +60,7 @@ func recordOf(events []session.Event) ([]byte, error) {
 
 // eventsIn returns the events in a line that recordOf has made. Any other line, or a line without events, is an error.
 func eventsIn(line []byte) (events []session.Event, err error) {
-	begin := min(len(line), len(beforeEvents(nil))) // the length is the same with any events
+	begin := min(len(line), len(beforeEvents(nil))) // where the events begin: the text before them always has this length
 	text, whole := bytes.CutSuffix(line[begin:], []byte("}\n"))
 	if !whole || !bytes.HasPrefix(line, beforeEvents(text)) {
 		return nil, errors.New("the line is not a whole record, or not as its checksum says")

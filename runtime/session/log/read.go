@@ -114,8 +114,8 @@ func (r *reader) readRecord() ([]session.Event, error) {
 	return nil, io.EOF
 }
 
-// wasSynced reports whether the line that was just read, which is no record, had been synced to disk: in the rest of the
-// file, a record that Append syncs follows, and then another record. If the rest cannot be read, it returns true.
+// wasSynced reports whether the line that was just read, which is no record, had been synced to disk: a record that Append
+// syncs follows, and after that sync Append has written another record. If the rest cannot be read, it returns true.
 func (r *reader) wasSynced() bool {
 	syncFollows := false
 	for {
@@ -221,7 +221,7 @@ func Follow(ctx context.Context, dir, id string) iter.Seq2[session.Event, error]
 				return
 			case <-time.After(followInterval):
 			}
-			_, _ = r.file.Seek(r.offset, io.SeekStart) // cannot fail: the file is regular
+			_, _ = r.file.Seek(r.offset, io.SeekStart) // reads a record again that was incomplete; cannot fail in a regular file
 			r.in.Reset(r.file)
 			r.end = r.offset
 		}

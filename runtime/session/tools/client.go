@@ -262,7 +262,7 @@ func outcomeOf(s session.State, callID string) (target string, output *session.I
 			return queued.Call.Target(), nil
 		}
 	}
-	for entry := range s.Root().Latest() { // has the output of a call before the call
+	for entry := range s.Root().Latest() { // newest first, so the output of a call comes before the call
 		if entry.CallID == callID && entry.Kind == session.ToolOutput {
 			return "", &entry.Item
 		}

@@ -76,8 +76,8 @@ func (p *Project) findByPrefix(ctx context.Context, begin string) (Conversation,
 // created conversations in logs that can be read. The value for an id is the id of its session.
 func (p *Project) idsInLogs(ctx context.Context, begin string) (map[string]string, error) {
 	all, err := log.List(p.Logs)
-	prefix := sessions.IDs().Prefix // of the ids of records, which have the id in the session after the prefix
-	withoutPrefix := strings.TrimPrefix(begin, prefix)
+	prefix := sessions.IDs().Prefix                    // of the ids of records, which have the id in the session after the prefix
+	withoutPrefix := strings.TrimPrefix(begin, prefix) // a person may leave out the prefix
 	found := map[string]string{}
 	for _, info := range all {
 		if strings.HasPrefix(info.Session, withoutPrefix) {

@@ -81,8 +81,8 @@ func (p *Project) Prepare(ctx context.Context, c *session.Conversation, call mod
 	if session.IsOwnTool(call.Name) {
 		return p.decodeCall(SettingsOf(c.Context), call.Name, []byte(call.Arguments)).request
 	}
-	_, _, notOfFamily := p.registry.Lookup(call.Name)
-	if _, isOfServer := p.serverTool(ctx, c, call.Name); isOfServer || notOfFamily == nil {
+	_, isOfServer := p.serverTool(ctx, c, call.Name)
+	if _, _, err := p.registry.Lookup(call.Name); err == nil || isOfServer { // without err, the tool is one of a family
 		return session.Request{}
 	}
 	return session.Request{Refused: &session.Refusal{Code: session.CodeUnavailable, Reason: "this conversation has no tool " + text.Quote(call.Name)}}

@@ -37,9 +37,10 @@ func (f *family) sessionItems(ctx context.Context, where contract.Context) (item
 		if len(items) == maxSessions || ctx.Err() != nil {
 			break
 		}
-		summary, err := log.Summarize(p.Logs, info.Session)
+		summary, summaryErr := log.Summarize(p.Logs, info.Session)
 		root := SettingsOf(summary.Context).Root
-		if isOfOther := root == "" || root != p.Settings.Root; err == nil && isOfOther { // Load returns the error, too
+		isOfProject := root != "" && root == p.Settings.Root
+		if summaryErr == nil && !isOfProject { // Load, below, returns the error of a log that cannot be read
 			continue
 		}
 		state, _, err := log.Load(p.Logs, info.Session)

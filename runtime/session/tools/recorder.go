@@ -142,13 +142,11 @@ func (r *recorder) record(c *session.Conversation) error {
 	return err
 }
 
-// rootOpened is the number of the event that opens the root. The history in that event is recorded already.
-const rootOpened = 2
-
 // recordRest records the entries of a conversation that come after the last recorded event. It creates the record if there
-// is none. It labels the record that the session continues with the id of the session, before it records the first entry.
+// is none. A session may continue a record of another session: before the first entry, the record gets the session's label.
 func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) error {
-	after := int64(0) // the number of the last recorded event
+	after := int64(0)    // the number of the last recorded event
+	const rootOpened = 2 // the number of the event that opens the root; that event has the history of a continued record
 	_, continues := continuedID(c)
 	if continues {
 		after = rootOpened
@@ -156,7 +154,8 @@ func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) erro
 	id, err := r.recordedIDOf(c)
 	if err == nil && id != "" {
 		err = inWorkspace(ctx, r.workspace, id, func(found store.Conversation) error {
-			last, err := lastMark(ctx, found, func(m mark) bool { return !continues || m.Session == r.session })
+			isOfSession := func(m mark) bool { return !continues || m.Session == r.session } // a continued record has others, too
+			last, err := lastMark(ctx, found, isOfSession)
 			after = max(after, last)
 			return err
 		})
@@ -168,7 +167,7 @@ func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) erro
 	case id == "": // there is no record yet
 		r.ids[c.ID], err = r.writer.Create(ctx, r.newRecord(c, events))
 		return err
-	case continues && after == rootOpened: // the record has nothing of the session yet
+	case continues && after == rootOpened: // nothing was recorded since the root was opened
 		_, err = r.writer.Edit(ctx, id, func(transcript.Conversation) jp.Change {
 			return jp.Change{Labels: map[string]*string{jp.LabelSession: &r.session}}
 		})

@@ -100,7 +100,7 @@ func exit(result []byte) string {
 	beginning := result[:min(len(result), 512)]
 	for _, words := range []string{"Exit code: ", "Exit code ", "Process exited with code ", `"exit_code":`, "exit status "} {
 		_, after, _ := bytes.Cut(beginning, []byte(words))
-		code := after[:min(len(after), len("255"))]
+		code := after[:min(len(after), len("255"))] // an exit code has no more digits
 		if end := bytes.IndexFunc(code, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
 			code = code[:end]
 		}

@@ -117,7 +117,7 @@ func (w writer) text(i int) string {
 	}
 	for _, groupSize := range []int{100_000, 1000, 100} {
 		for query := range perClass {
-			place := query*groupSize/perClass + query
+			place := query*groupSize/perClass + query // the places are spread over the group
 			if i%groupSize == place {
 				text += " " + planted(groupSize, query)
 			}
@@ -201,7 +201,7 @@ func (c *corpus) classes() []class {
 			if odd := []string{"\x01", "é", "ж", "qzxv"}; i < len(odd) {
 				return odd[i]
 			}
-			return planted(1, i)
+			return planted(1, i) // no text has the word, because no group has one message
 		}),
 		newClass("phrase", func(i int) string { // every third one has rarer words and is found nowhere
 			word := func(n int) string { return c.words[r.IntN(n)] }

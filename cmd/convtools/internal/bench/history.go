@@ -94,13 +94,13 @@ func (b *bench) history(ctx context.Context) error {
 
 // writeSessions writes the sessions of a project. Each has the needle in one message.
 func (b *bench) writeSessions(home claudehome.Home) error {
-	const message = 800 // bytes of the text of a message with the members of its record, about
-	perSession := int(b.size.history/message/textShare) / b.size.sessions
+	const messageSize = 800 // bytes of the text of a message with the members of its record, about
+	perSession := int(b.size.history/messageSize/textShare) / b.size.sessions
 	corpus := newCorpus()
 	for session := range b.size.sessions {
 		messages := func(yield func(claudehome.Message) bool) {
 			for m := range corpus.messages(session, perSession) {
-				if isTwentieth := m.conversation == 0 && m.number == perConversation; isTwentieth {
+				if isTwentieth := m.conversation == 0 && m.number == perConversation; isTwentieth { // each session has one
 					m.text += "\n" + needle
 				}
 				if !yield(claudehome.Message{Role: m.role, Text: m.text, Other: strings.Repeat(m.text, textShare-1)}) {

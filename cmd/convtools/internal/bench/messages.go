@@ -125,7 +125,7 @@ func writeMessages(ctx context.Context, path string, messages iter.Seq[message])
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	_, err = db.ExecContext(ctx, schema)
+	_, err = db.ExecContext(ctx, schema)          // creates the tables, and begins a transaction
 	exec := func(statement string, args ...any) { // does nothing after an error
 		if err == nil {
 			_, err = db.ExecContext(ctx, statement, args...)
@@ -144,7 +144,7 @@ func writeMessages(ctx context.Context, path string, messages iter.Seq[message])
 			return 0, err
 		}
 	}
-	exec("COMMIT")
+	exec("COMMIT") // schema has BEGIN
 	return text, err
 }
 

@@ -165,7 +165,7 @@ func serveFile(dir string) (f *file, stop func(), err error) {
 		return nil, nil, err
 	}
 	f = &file{address: "http://" + listener.Addr().String()}
-	f.size.Store(1)
+	f.size.Store(1) // until the caller stores the size of a page
 	name := filepath.Join(dir, "static.html")
 	if err := os.WriteFile(name, make([]byte, 16<<20), 0o600); err != nil {
 		return nil, nil, err
@@ -173,7 +173,7 @@ func serveFile(dir string) (f *file, stop func(), err error) {
 	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if content, err := os.Open(name); err == nil {
 			defer content.Close()
-			_, _ = io.CopyN(w, content, f.size.Load()) // the client sees a page that is too short
+			_, _ = io.CopyN(w, content, f.size.Load()) // after an error the client gets too few bytes
 		}
 	})}
 	go func() { _ = server.Serve(listener) }()

@@ -44,7 +44,7 @@ func (a agent) tool(offered []modeltest.Tool, name string) (modeltest.Tool, bool
 	name = strings.ReplaceAll(name, ".", "_") // providers allow no dots
 	i := slices.IndexFunc(offered, func(t modeltest.Tool) bool {
 		isNamed := t.Name == name && (t.Namespace == a.Server || t.Namespace == "")
-		return isNamed || t.Name == a.Server+name
+		return isNamed || t.Name == a.Server+name // a.Server is a namespace or a prefix of names
 	})
 	if i < 0 {
 		return modeltest.Tool{}, false
@@ -133,8 +133,9 @@ func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, work tas
 		}
 		w.variables = append(w.variables, assigned.String())
 	}
-	if serverURL != "" || w.History != "" {
-		return nil // there is nothing to install
+	isOnlyRead := w.History != "" // convtools reads what the agent records, and does not serve it
+	if serverURL != "" || isOnlyRead {
+		return nil
 	}
 	args := []string{"install", w.name, "--scope", "user", "--yes"}
 	if work.StartHook {
@@ -194,17 +195,18 @@ type dialogue struct {
 	failure error
 }
 
-// answer answers a request of the agent to its model, or a request of a sub-agent.
+// answer answers a request of the agent to its model: with the next call or, after the last one, with the reply of the
+// session. It answers a sub-agent with the reply for sub-agents. After a call that cannot be made, it answers with errors.
 func (d *dialogue) answer(e modeltest.Exchange) modeltest.Answer {
 	isSubAgent := d.session.Inner != "" && !bytes.Contains(e.Body, []byte(d.session.Question))
 	if isSubAgent {
 		return modeltest.Answer{Pieces: []string{d.session.Inner}}
 	}
 	all := outputs(e)
-	if d.before < 0 {
+	if d.before < 0 { // this is the first request of the session
 		d.before = len(all)
 	}
-	d.answers = all[min(d.before, len(all)):]
+	d.answers = all[min(d.before, len(all)):] // those of this session
 	c, more, err := d.next(d.answers)
 	if err == nil && !more {
 		return modeltest.Answer{Pieces: []string{d.session.Reply}}
@@ -250,7 +252,7 @@ func outputs(e modeltest.Exchange) (answers []string) {
 	found := toolFound.FindAllSubmatch(e.Body, -1)
 	for i, output := range e.Outputs {
 		answer := wallTime.ReplaceAllString(output, "")
-		if answer == "" && i < len(found) {
+		if answer == "" && i < len(found) { // a model searches for tools before it calls any other
 			answer = string(found[i][1])
 		}
 		answers = append(answers, answer)

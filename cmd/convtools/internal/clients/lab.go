@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -206,10 +207,7 @@ func (l *lab) serve(ctx context.Context, do func(ctx context.Context, url string
 	if url == "" {
 		return errors.Join(fmt.Errorf("the HTTP server ended: %s", text.Visible(text.CutMiddle(printed, 2000))), cmd.Wait())
 	}
-	go func() {
-		for lines.Scan() { // so that the server can go on writing
-		}
-	}()
+	go func() { _, _ = io.Copy(io.Discard, stderr) }() // so that the server can go on writing
 	err = do(ctx, url)
 	cancel()
 	if exit := new(exec.ExitError); errors.As(cmd.Wait(), &exit) {
@@ -242,5 +240,5 @@ func (l *lab) answer(ctx context.Context, c call) (answer string, failed bool, e
 	if err := json.Unmarshal(printed, &outcome); err != nil {
 		return "", false, fmt.Errorf("reading the outcome of %s: %w", c.Name, err)
 	}
-	return outcome.Content + outcome.Message, outcome.Type == "error", nil
+	return outcome.Content + outcome.Message, outcome.Type == "error", nil // an error has only a message
 }

@@ -56,8 +56,7 @@ func inspector(ctx context.Context, l *lab, t target, requests []request) ([]res
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Method, err)
 		}
-		var printed struct{ Result *result }
-		printed.Result = &results[i]
+		printed := struct{ Result *result }{&results[i]}
 		if err := json.Unmarshal(run.Stdout, &printed); err != nil {
 			return nil, fmt.Errorf("reading the output of Inspector: %w", err)
 		}

@@ -126,7 +126,7 @@ func (w *worker) keep(ctx context.Context) error {
 	})
 }
 
-// rows returns the rows of the database that are kept, each on a line.
+// rows returns the rows that the queries in w.Rows read from the agent's database, each on a line.
 func (w *worker) rows(ctx context.Context) ([]byte, error) {
 	db, err := sql.Open("sqlite", filepath.Join(w.home, filepath.FromSlash(w.History), w.Database))
 	if err != nil {

@@ -142,8 +142,8 @@ func (w *worker) inProject(value any) any {
 	return value
 }
 
-// resolve returns the value that $name stands for, as an integer if it is one, and any
-// other value as it is. It returns an error if no answer has that name.
+// resolve returns the value that $name stands for: that of name="value" or "name": "value" in the latest answer that
+// has one, as an integer if it is one. It returns any other value as it is, and an error if no answer has the name.
 func resolve(value any, answers []string) (any, error) {
 	s, _ := value.(string)
 	name, isReference := strings.CutPrefix(s, "$")
@@ -196,6 +196,7 @@ func (w *worker) checkPrinted(ctx context.Context, c call, answer string) error 
 // checkOffered compares the tools and instructions that the model sees with those of convtools.
 func (w *worker) checkOffered(ctx context.Context) error {
 	exchanges := w.model.Exchanges()
+	// Only a request for a title has no tools, and the model has answered other requests.
 	first := exchanges[slices.IndexFunc(exchanges, func(e modeltest.Exchange) bool { return len(e.Tools) > 0 })]
 	var errs []error
 	for _, tool := range w.tools {

@@ -87,6 +87,7 @@ func (l *lab) typecheck(ctx context.Context, api string, exchanges []modeltest.E
 	for i, e := range exchanges {
 		source += fmt.Sprintf("export const request%d: Request = %s\n", i, e.Body)
 	}
+	// The compiler reports @ts-expect-error unless the next line has an error.
 	source += "// @ts-expect-error\nexport const wrong: Request = { ...request0, modle: 'x', stream: 3 }\n"
 	file := filepath.Join(l.dir, api+".ts") // beside the packages
 	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {

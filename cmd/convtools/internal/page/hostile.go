@@ -42,7 +42,7 @@ func fillHostile(l *lab) error {
 			"file_path": said, "old_string": said, "new_string": said + "\n" + said, "command": said, said: said,
 		}}
 		result := record{"type": "tool_result", "tool_use_id": "t", "is_error": true, "content": said}
-		cwd := []string{l.project, filepath.Join(l.project, said)}[i%2]
+		cwd := []string{l.project, filepath.Join(l.project, said)}[i%2] // every second session is in a folder with such a name
 		err := l.writeSession(fmt.Sprintf("22222222-2222-4222-8222-%012d", i), cwd, said,
 			said, []any{record{"type": "thinking", "thinking": said}, record{"type": "text", "text": said}, use}, []any{result}, said+"\n\n"+said)
 		quoted, err1 := json.Marshal(said) // as TOML has it too
@@ -61,15 +61,16 @@ func fillHostile(l *lab) error {
 // hostile opens every page and exports every conversation, and checks that no recorded script ran and that no recorded
 // text became an element.
 func hostile(l *lab) (string, error) {
+	const ownScripts = 1 // every page has /script.js
 	err := l.query(hostileTexts()[3])
 	pages := []string{"/", "/?all=1", "/?all=1&q=script+hacked", "/?q=%3Cscript%3Ewindow.hacked=21%3C/script%3E", "/?project=%22%3E%3Cscript%3E&from=%22%3E", "/p/knowledge", "/p/sessions", "/c/%3Cscript%3E", "/p/%3Cscript%3E"}
 	for i := range hostileTexts() {
 		pages = append(pages, fmt.Sprintf("/c/claude-22222222-2222-4222-8222-%012d", i))
 	}
 	for _, page := range pages {
-		err = errors.Join(err, l.open(page), l.checkElements(page, 1))
+		err = errors.Join(err, l.open(page), l.checkElements(page, ownScripts))
 	}
-	err = errors.Join(err, l.open("/p/knowledge"), l.do(chromedp.Click(".items ul a")), l.until(`document.readyState === "complete" && document.querySelector("pre.content")`), l.checkElements("a subject", 1))
+	err = errors.Join(err, l.open("/p/knowledge"), l.do(chromedp.Click(".items ul a")), l.until(`document.readyState === "complete" && document.querySelector("pre.content")`), l.checkElements("a subject", ownScripts))
 	for i := range hostileTexts() {
 		err = errors.Join(err, l.export(fmt.Sprintf("claude-22222222-2222-4222-8222-%012d", i)))
 	}
@@ -104,5 +105,5 @@ func (l *lab) export(id string) error {
 		return fmt.Errorf("exporting %s: %w", id, err)
 	}
 	file := filepath.Join(l.dir, id+".html")
-	return errors.Join(err, writeFile(file, string(written)), l.do(chromedp.Navigate("file://"+file), chromedp.WaitReady("main.export")), l.checkElements(file, 0))
+	return errors.Join(err, writeFile(file, string(written)), l.do(chromedp.Navigate("file://"+file), chromedp.WaitReady("main.export")), l.checkElements(file, 0)) // an export has no scripts
 }

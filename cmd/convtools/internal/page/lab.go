@@ -146,9 +146,9 @@ func (l *lab) watchConsole() error {
 	return nil
 }
 
-// do runs actions in the tab, within 20 seconds.
+// do runs actions in the tab, within 20 seconds. It starts the browser first if the browser does not run yet.
 func (l *lab) do(actions ...chromedp.Action[chromedp.Void]) error {
-	if err := chromedp.Do(l.tab); err != nil { // the browser lives longer than the actions
+	if err := chromedp.Do(l.tab); err != nil { // without a timeout, which would also end the browser
 		return err
 	}
 	ctx, cancel := context.WithTimeout(l.tab, 20*time.Second)
@@ -169,7 +169,7 @@ func (l *lab) open(path string) error {
 func (l *lab) press(keys ...string) error {
 	for _, key := range keys {
 		var err error
-		if key > " " && key <= "~" { // in one event, so that a page can keep the character from being written
+		if isCharacter := key > " " && key <= "~"; isCharacter { // in one event, so that a page can keep it from being written
 			_, err = chromedp.Call(l.tab, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: key})
 		} else {
 			err = l.do(chromedp.KeyEvent(key))

@@ -86,7 +86,7 @@ func pictures(l *lab) error {
 	} {
 		isOwnHome := l.home == filepath.Join(l.dir, "home") // and not the home of -home
 		if page.name == "running" && isOwnHome {
-			if err := l.query("Plan a weekend"); err != nil {
+			if err := l.query("Plan a weekend"); err != nil { // the picture shows a session
 				return err
 			}
 		}
@@ -186,6 +186,7 @@ func typing(l *lab) (string, error) {
 	slowest, err := ask[float64](l, measure, await)
 	return fmt.Sprintf("an answer takes at most %.0f ms", slowest), errors.Join(err,
 		l.do(chromedp.SendKeys("#q", `"retry cap`)), l.do(chromedp.Sleep(300*time.Millisecond)),
+		// Four backspaces and a quote make the words "retry".
 		l.do(chromedp.SendKeys("#q", kb.Backspace+kb.Backspace+kb.Backspace+kb.Backspace+`"`)),
 		l.until(`[...document.querySelectorAll("#results mark")].some((m) => m.textContent.toLowerCase() === "retry")`),
 		l.until(`new URL(location.href).searchParams.get("q") === '"retry"'`),
@@ -241,7 +242,7 @@ func long(l *lab) (string, error) {
 	)
 }
 
-// running sees a session begin and grow, without another look.
+// running sees a session begin and grow on a page that it opens once.
 func running(l *lab) (string, error) {
 	return "", errors.Join(
 		l.open("/p/sessions"), l.until(`document.querySelector("main").innerText.includes("Nothing has run")`),

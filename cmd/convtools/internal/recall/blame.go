@@ -39,11 +39,8 @@ func (c *corpus) measureBlame(ctx context.Context, convtools, labels string, std
 	for _, commit := range commits {
 		for _, file := range commit.Files {
 			lines := added.sample(commit.Sessions, file)
-			path := filepath.Join(c.Project, filepath.FromSlash(file))
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				return err
-			}
-			if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+			path := filepath.Join(c.Project, filepath.FromSlash(file)) // a file of these lines alone
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600)); err != nil {
 				return err
 			}
 			for i := range lines {
@@ -107,7 +104,7 @@ func (c *corpus) addedLines() (addedLines, error) {
 			}
 			_ = json.Unmarshal(line, &record) // a damaged line has no edit
 			_ = json.Unmarshal(record.Message.Content, &blocks)
-			for _, b := range blocks {
+			for _, b := range blocks { // an edit has Old and New, and a new file has All
 				before := textLines(b.Input.Old)
 				for _, line := range textLines(b.Input.New + b.Input.All) {
 					if !slices.Contains(before, line) {

@@ -46,7 +46,7 @@ func Pretty(v any) []byte {
 }
 
 // write writes a value. newline is a line break and the indentation of the enclosing value; if it is empty, the output
-// is on one line.
+// is on one line. An array whose items are neither objects nor arrays is on one line too.
 func write(b *bytes.Buffer, v any, newline string) {
 	deeper, space := newline, ""
 	if newline != "" {
@@ -70,7 +70,7 @@ func write(b *bytes.Buffer, v any, newline string) {
 		if slices.ContainsFunc(v, isNested) {
 			space = "" // items begin with a line break
 		} else {
-			deeper, newline = "", ""
+			deeper, newline = "", "" // no line breaks
 		}
 		b.WriteByte('[')
 		for i, item := range v {
