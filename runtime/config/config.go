@@ -140,8 +140,8 @@ func readUser(getenv func(string) string) *Config {
 	return c
 }
 
-// readShared reads the tables of f that the user's file and a project's files may have. In f, a key outside of these
-// tables is a problem, and in the user's file also outside of the tables that only the user's file may have.
+// readShared reads the tables of f that both kinds of files may have: the user's file and a project's files. Any other
+// key of f is a problem, except that the user's file has some tables of its own, which are read elsewhere.
 func (c *Config) readShared(f *File) {
 	names := []string{"kb", "mcp", "model", "session"}
 	if f.Root == "" {

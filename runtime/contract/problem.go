@@ -253,7 +253,7 @@ func fixed(a Argument, problems []Problem) string {
 		if p.Path == a.Name {
 			return p.Fix
 		}
-		itemPath, inside, _ := strings.Cut(p.Path, "]")
+		itemPath, inside, _ := strings.Cut(p.Path, "]") // of files[2].name, files[2 and .name
 		itemPath += "]"
 		fix := p.Fix
 		if inside != "" {

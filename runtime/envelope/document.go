@@ -84,7 +84,8 @@ func (w *Writer) taggedAttribute(tag reflect.StructTag, v reflect.Value) {
 }
 
 // content writes a field that is a body, an element or a list of these. If the tag of a string names an element, the
-// string is the body of a new element with that name, otherwise the body of the current element.
+// string is the body of a new element with that name, which omitzero leaves out if the string is empty; otherwise the
+// string is the body of the current element.
 func (w *Writer) content(tag reflect.StructTag, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -106,7 +107,7 @@ func (w *Writer) content(tag reflect.StructTag, v reflect.Value) {
 		if v.Len() == 0 && strings.Contains(options, "omitzero") {
 			return
 		}
-		w.open(name, strings.TrimSuffix(options, ",omitzero"))
+		w.open(name, strings.TrimSuffix(options, ",omitzero")) // of beside,omitzero it gets beside
 		w.Body(tag.Get("body"), v.String())
 		w.Close()
 	}

@@ -199,8 +199,7 @@ func (c *Change) setEntry(host Host, file entryFile, members []configedit.Member
 // or in a temporary folder that PATH does not lead to. A temporary folder in PATH is somebody's choice.
 func (o Options) checkLasting() error {
 	dir := filepath.Dir(o.Program)
-	isGoBuild := func(name string) bool { return strings.HasPrefix(name, "go-build") }
-	isBuilt := slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), isGoBuild)
+	isBuilt := strings.Contains(filepath.ToSlash(dir), "/go-build")
 	inTemp := func(variable string) bool {
 		temp := o.Getenv(variable)
 		if variable == "TMPDIR" && temp == "" {
@@ -209,8 +208,7 @@ func (o Options) checkLasting() error {
 		rel, err := filepath.Rel(temp, dir)
 		return filepath.IsAbs(temp) && err == nil && filepath.IsLocal(rel)
 	}
-	isInPath := o.ProgramName != ""
-	isTemporary := !isInPath && slices.ContainsFunc([]string{"TMPDIR", "TEMP", "TMP"}, inTemp)
+	isTemporary := o.ProgramName == "" && slices.ContainsFunc([]string{"TMPDIR", "TEMP", "TMP"}, inTemp)
 	if isBuilt || isTemporary {
 		return fmt.Errorf("this program is in a folder for temporary files, %s, where hosts would not find it for long; install it first, for example with go install, and register that one", dir)
 	}

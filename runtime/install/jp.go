@@ -136,7 +136,7 @@ func (r *Registration) setFromJP(files []contract.File) bool {
 		_, command, isTool := definition(current.data)
 		switch {
 		case err != nil:
-			r.Err = err
+			r.Err = errors.Join(r.Err, fmt.Errorf("%s: %w", f.Path, err))
 		case !current.exists:
 			r.Err = errors.Join(r.Err, fmt.Errorf("%s is missing", f.Path))
 			continue

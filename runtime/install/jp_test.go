@@ -144,3 +144,31 @@ func TestJPAdvice(t *testing.T) {
 		})
 	}
 }
+
+// A registration says which files cannot be read and why, and all that is wrong with others.
+func TestRegistrationsWithUnreadableFiles(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.install("jp")
+	files := jpfiles.Files()
+	missing, unreadable := files[0].Path, files[1].Path
+	for _, name := range []string{missing, unreadable} {
+		if err := os.Remove(d.path("project/" + name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"project/" + unreadable, "home/.codex/config.toml"} {
+		if err := os.MkdirAll(d.path(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"jp":    missing + " is missing\n" + unreadable + ": it is not a regular file",
+		"codex": "it is not a regular file",
+	} {
+		found := install.Registrations(host(t, name), d.opts)
+		if len(found) != 1 || found[0].Err == nil || found[0].Err.Error() != want {
+			t.Errorf("%s: registrations %+v, want the error %q", name, found, want)
+		}
+	}
+}

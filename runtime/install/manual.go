@@ -10,7 +10,7 @@ import (
 // ManualError is the error for a file that was not changed. It has the reason, the fix, and the text that a person can
 // write into the file instead.
 type ManualError struct {
-	Path string
+	Path string // empty for a file that was only read
 	Err  error
 	Fix  string // what a person does before another try, without a full stop; or empty
 	// Snippet is the text that a person can write into the file, and Where says at which place. Both are empty if that
@@ -21,6 +21,9 @@ type ManualError struct {
 }
 
 func (e *ManualError) Error() string {
+	if e.Path == "" { // the file was only read
+		return e.Err.Error()
+	}
 	return fmt.Sprintf("%s was left alone: %v", e.Path, e.Err)
 }
 

@@ -91,7 +91,7 @@ func (h Host) readEntry(path string, o Options) (entryFile, error) {
 func (r *Registration) setFrom(entry map[string]any) {
 	r.Command = commandOf(entry)
 	switch command := entry["command"]; {
-	case len(r.Command) > 0: // is checked below
+	case len(r.Command) > 0: // the loop below checks the types of its words
 	case command != nil:
 		r.Err = fmt.Errorf("command of the entry is %v, which is not text", command)
 	default:

@@ -35,7 +35,7 @@ type listing struct {
 	unread   []string  // conversations that have no outline because of an error
 }
 
-// List answers conversation_list. If an outline cannot be read, a note names the conversation; that is no error.
+// List answers conversation_list. A conversation whose outline cannot be read is named in a note, and is no error.
 func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
 	l := &listing{params: p}
 	q := conversations.ListQuery{
@@ -49,8 +49,9 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 			return err
 		}
 		if !p.Archived {
-			q.Filter.Archived, q.Limit, q.Offset, q.Sizes = true, 1, 0, false
-			if archived, err := source.List(ctx, q); err == nil { // a hint is not worth an error
+			count := q // of the archived conversations: only Total is used
+			count.Filter.Archived, count.Limit, count.Offset, count.Sizes = true, 1, 0, false
+			if archived, err := source.List(ctx, count); err == nil { // a hint is not worth an error
 				l.archived = archived.Total
 			}
 		}

@@ -224,8 +224,8 @@ func TestReadAgainstOracle(t *testing.T) {
 		}
 	}
 	for _, outcome := range []string{"refused", "whole", "shortened", "left out"} {
-		if outcomes[outcome] < 2 {
-			t.Errorf("only %d answers are %s: the test has lost its subject: %v", outcomes[outcome], outcome, outcomes)
+		if outcomes[outcome] == 0 {
+			t.Errorf("no answer is %s: the test has lost its subject: %v", outcome, outcomes)
 		}
 	}
 }

@@ -230,16 +230,25 @@ func fit[E any](n, limit int, build func(int) E) E {
 
 const (
 	eventChars = 1500 // of each of several events
-	briefChars = 300  // of an event where there is no room for more
-	leastFrame = 40   // that an event takes besides its text, at least
-	maxRemarks = 600  // of the notes of a call
+	// Of each of more than fewEvents requests and answers, if nothing else is asked for: the reader looks for one of them.
+	outcomeChars, fewEvents = 500, 6
+	briefChars              = 300 // of an event where there is no room for more
+	leastFrame              = 40  // that an event takes besides its text, at least
+	maxRemarks              = 600 // of the notes of a call
 )
 
 // fitted returns the answer with all events that are asked for, each shortened to its usual length. If an answer has no
 // room for these, it shortens the events of one turn further, and returns an error for several turns.
 func (r *reading) fitted() (*conversation.ReadEnvelope, error) {
-	isSingle := len(r.turns) == 1 && len(r.asked) == 1
-	shown := shortened(r.asked, either(isSingle, partChars, eventChars))
+	isWork := func(e event) bool { return e.rank() != outcome }
+	most := eventChars
+	switch {
+	case len(r.turns) == 1 && len(r.asked) == 1:
+		most = partChars
+	case len(r.asked) > fewEvents && !slices.ContainsFunc(r.asked, isWork):
+		most = outcomeChars
+	}
+	shown := shortened(r.asked, most)
 	if !r.fits(r.turns, r.asked, shown) {
 		if isRefused := len(r.turns) > 1 && !r.anyway; isRefused {
 			return nil, r.refusal()

@@ -169,9 +169,6 @@ const (
 	// pages of coding sessions have 33,300 characters by that instead of 46,700, and what was asked for as often.
 	// LoCoMo has no others. Passages get more around them while the page has at most widePage characters.
 	shortPage, shortText, widePage = 2000, 600, 2600
-	// The newest conversation is named if it is newer than all passages, and has
-	// leastNewest percent of the score of the best one: it may say otherwise.
-	leastNewest = 45
 	// maxRepeated is how many passages a note names the repeats of, and
 	// leastRepeated how many bytes these have: thanks are said everywhere.
 	maxRepeated, leastRepeated = 3, 120
@@ -184,7 +181,6 @@ type recalling struct {
 	poor   bool                        // a word occurs nowhere, and no rare one occurs
 	page   map[*conversations.Hit]bool // passages that are shown
 	wide   map[*conversations.Hit]bool // those of them that are shown with more around them
-	newest *conversations.Matched      // newer than the passages on the page, and named; nil if there is none
 }
 
 // Recall answers conversation_recall.
@@ -241,7 +237,7 @@ func (d *dates) parse(name string, value *string) (span iso8601.Span) {
 const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W03-1 or 2024-W03, with or without a time of day after it, such as 2024-01-15T14:30, 2024-01-15 14:30:59 or 20240115T143059, and with or without an offset from UTC, such as Z, +02:00 or -0500"
 
 // answer returns the answer. As long as there is room, it adds the best passages, the latest statement of the best
-// conversation, the name of a newer conversation, and more of the text around the passages, in this order.
+// conversation, and more of the text around the passages, in this order.
 func (a *recalling) answer() *conversation.RecallEnvelope {
 	isNowhere := func(w conversations.Word) bool { return w.Events == 0 }
 	isRare := func(w conversations.Word) bool { return w.Events > 0 && w.Rare }
@@ -268,9 +264,6 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 	if !a.poor && len(a.page) > 0 {
 		if latest := a.found.Conversations[0].Latest; latest != nil {
 			show(latest)
-		}
-		if a.newest = a.findNewest(); chars(a.envelope()) > most {
-			a.newest = nil
 		}
 		for _, p := range a.passages() {
 			if a.page[p] {
@@ -393,9 +386,6 @@ func (a *recalling) notes() []string {
 	if missing != "" {
 		notes = append(notes, missing)
 	}
-	if c := a.newest; c != nil {
-		notes = append(notes, fmt.Sprintf("Newest match: %s of %s, event=%d.", c.ID, day(c.Latest.Time), c.Latest.Number))
-	}
 	var repeated []string
 	for _, p := range a.passages() {
 		if a.page[p] && len(p.Also) > 0 && len(p.Text) >= leastRepeated {
@@ -406,23 +396,6 @@ func (a *recalling) notes() []string {
 		notes = append(notes, "The same elsewhere: "+bounded(repeated, "; ", maxRepeated)+".")
 	}
 	return append(notes, missedNotes(a.found.Problems)...)
-}
-
-// findNewest returns the newest conversation that ranks high and is newer than all
-// passages of the page; nil if there is none.
-func (a *recalling) findNewest() (newest *conversations.Matched) {
-	var last time.Time
-	for p := range a.page {
-		if p.Time.After(last) {
-			last = p.Time
-		}
-	}
-	for i, c := range a.found.Conversations {
-		if i > 0 && a.hasShare(c, leastNewest) && c.Latest != nil && c.Latest.Time.After(last) {
-			last, newest = c.Latest.Time, c
-		}
-	}
-	return newest
 }
 
 // filters returns the parameters that narrow the search.

@@ -80,7 +80,7 @@ func (s *State) startTask(c *Conversation, e Event) {
 	s.turns++
 	c.turn = &turn{id: e.LogicalTurn, submission: e.Submission, frame: e.Frame, budget: e.Budget}
 	if e.Frame == 0 { // no call has started the turn, so it is for a submission
-		c.turn.outside = s.queue[0].Call != nil
+		c.turn.outside = s.queue[0].Call != nil // a program has made this call, so no model is asked
 		s.queue = s.queue[1:]
 	}
 }

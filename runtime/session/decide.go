@@ -55,7 +55,7 @@ func (in Interrupt) decide(d *decision) *Refusal {
 
 // decide destroys the conversation. If its task runs, the task is asked to end, and endStopped destroys the conversation.
 func (in Remove) decide(d *decision) *Refusal {
-	c, refusal := d.state.removable("", in.Conversation)
+	c, refusal := d.state.removable("", in.Conversation) // "": the host asks, and no conversation
 	switch t := d.state.task; {
 	case refusal != nil:
 		return refusal
@@ -95,7 +95,7 @@ func (d *decision) requestStop(asked Stop) *Refusal {
 func (in Recover) decide(d *decision) *Refusal {
 	t := d.state.task
 	if t == nil {
-		d.emit("", Event{Kind: Recovered})
+		d.emit("", Event{Kind: Recovered}) // about the session, since no conversation runs
 		return nil
 	}
 	d.emit(t.conversation, Event{Kind: Recovered})

@@ -31,12 +31,15 @@ func NewRegistry(families ...Family) (*Registry, error) {
 		}
 		owners[kind+name] = owner
 	}
+	claimFlag := func(owner, name, shorthand string) {
+		claim(owner, "flag", "--"+name)
+		if shorthand != "" {
+			claim(owner, "flag", "-"+shorthand)
+		}
+	}
 	hostFlags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(Host).AddFlags(hostFlags)
-	hostFlags.VisitAll(func(f *pflag.Flag) {
-		claim("the host", "flag", "--"+f.Name)
-		claim("the host", "flag", "-"+f.Shorthand)
-	})
+	hostFlags.VisitAll(func(f *pflag.Flag) { claimFlag("the host", f.Name, f.Shorthand) })
 	for _, f := range families {
 		owner := "the family " + f.Name
 		claim(owner, "family", f.Name)
@@ -46,10 +49,7 @@ func NewRegistry(families ...Family) (*Registry, error) {
 			}
 		}
 		for _, flag := range f.Flags {
-			claim(owner, "flag", "--"+flag.Name)
-			if flag.Shorthand != "" {
-				claim(owner, "flag", "-"+flag.Shorthand)
-			}
+			claimFlag(owner, flag.Name, flag.Shorthand)
 		}
 		for _, p := range f.Prompts {
 			claim(owner, "prompt", p.Name)

@@ -135,7 +135,8 @@ func (s *Server) fillList(ctx context.Context, library *conversations.Library, p
 	return nil
 }
 
-// filter returns the filter for a query's file and projects. For all projects it includes imported conversations.
+// filter returns a filter for the live and archived conversations that changed the file of a query. If the query is
+// about all projects, the filter has all sources, imported conversations too.
 func (s *Server) filter(q query) (conversations.Filter, error) {
 	f := conversations.Filter{Both: true, File: q.File}
 	var err error

@@ -101,7 +101,7 @@ func answerOf(found *conversations.Results, q query) *answer {
 		}
 	}
 	for _, word := range found.Words {
-		marks = append(marks, word.Term, word.Word) // a term may end otherwise than its words
+		marks = append(marks, word.Term, word.Word) // of "story" the term "stori" marks "stories"
 		if word.Events == 0 {
 			a.Missing = append(a.Missing, text.Line(word.Word))
 		}

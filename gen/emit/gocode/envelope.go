@@ -117,8 +117,8 @@ func attributeType(a ir.Attribute) string {
 	return typ
 }
 
-// childType returns the type and the tags of the field for c, a child that is the element child. The tags are "" if the
-// type is a struct, because the tags in the struct name the element.
+// childType returns the type and the tags of the struct field for a child element: c says how often the child occurs,
+// child what it is. The tags are "" if the type is a struct, because the tags in that struct name the element.
 func childType(tool *ir.Tool, c ir.Child, child *ir.Element) (typ, tag string) {
 	if child.Bare() {
 		options := ""

@@ -27,10 +27,10 @@ func DescriptionOf(data []byte) (string, error) {
 		reason, _, _ := strings.Cut(strings.TrimSpace(yaml.FormatError(err, false, false)), "\n")
 		return "", fmt.Errorf("its front matter is no YAML: %s", text.Cell(reason))
 	}
-	description, _ := yaml.PathString("$.description") // a constant
+	description, _ := yaml.PathString("$.description") // cannot fail: the path is a constant
 	node, err := description.FilterFile(file)
 	if err != nil {
-		return "", nil // there is none
+		return "", nil // there is no description
 	}
 	var written string
 	switch value := node.(type) {

@@ -54,7 +54,7 @@ func (r request) turns() []turn {
 		role, e := "assistant", entry{item, fields{}}
 		var s saved
 		if parse([]byte(item.Raw), &s) == nil && s.From == r.from && s.Item != nil {
-			e.saved = s.Item
+			e.saved = s.Item // this model has written the item
 		}
 		switch item.Kind {
 		case model.UserMessage:

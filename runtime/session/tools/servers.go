@@ -241,7 +241,7 @@ func textOf(result *mcp.CallToolResult) string {
 			parts = append(parts, c.Text)
 			continue
 		}
-		encoded, _ := json.Marshal(content) // it was decoded from JSON
+		encoded, _ := json.Marshal(content) // cannot fail: content was decoded from JSON
 		parts = append(parts, text.Line(text.CutMiddle(string(encoded), maxJSON)))
 	}
 	if len(parts) == 0 && result.StructuredContent != nil {

@@ -165,7 +165,7 @@ func newest(open func() (*os.Root, error)) (string, error) {
 	}
 	defer root.Close()
 	var found []fs.FileInfo
-	entries, err := safefile.ReadDirIn(root, ".", -1)
+	entries, err := safefile.ReadDirIn(root, ".", -1) // -1 is for all entries
 	for _, e := range entries {
 		if info, err := root.Stat(e.Name()); err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), extension) {
 			found = append(found, info)
@@ -179,7 +179,7 @@ func newest(open func() (*os.Root, error)) (string, error) {
 			return info.Name(), nil
 		}
 	}
-	return "", err
+	return "", err // of reading the directory
 }
 
 // isExport reports whether a file seems to be a database of an export, by the beginnings of the file and of its

@@ -125,10 +125,7 @@ func (to *decoder) call(at time.Time, name, id string, arguments jsontext.Raw) {
 		return
 	}
 	to.called[id] = id != "" // calls without an id are different calls
-	if text, ok := jsontext.Unquote(arguments); ok {
-		arguments = jsontext.Unescape(text)
-	}
-	to.Add(history.Call(at, name, id, arguments))
+	to.Add(history.Call(at, name, id, jsontext.Plain(arguments)))
 }
 
 // isOfUser reports whether a person wrote the message.

@@ -126,13 +126,8 @@ func recordMessage(to *history.Recorder, m *messagedb.Message) {
 		case p.Type == "tool-call":
 			to.Add(history.Call(m.At, p.Tool, p.Call, p.Args))
 		case p.Type == "tool-result":
-			e := transcript.Event{Kind: transcript.KindToolResult, Time: m.At, CallID: p.Call, Failed: p.Failed}
-			if text, ok := jsontext.Unquote(p.Result); ok {
-				e.Text = jsontext.Unescape(text)
-			} else {
-				e.Text = bytes.ToValidUTF8(p.Result, []byte("\ufffd"))
-			}
-			to.Add(e)
+			text := bytes.ToValidUTF8(jsontext.Plain(p.Result), []byte("\ufffd"))
+			to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: m.At, CallID: p.Call, Failed: p.Failed, Text: text})
 		case p.Type == "redacted-reasoning" || p.Type == "image" || p.Type == "file": // no text to read
 		default:
 			to.Totals.Skipped++

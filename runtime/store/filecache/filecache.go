@@ -45,7 +45,7 @@ func Decode[T any](c *Cache, key string, to *T, files ...Stamp) bool {
 	v := c.get(key, files)
 	decoded, ok := v.decoded.Load().(T)
 	if !ok {
-		if json.Unmarshal(v.data, &decoded) != nil {
+		if json.Unmarshal(v.data, &decoded) != nil { // also if there is no value: then there is no data
 			return false
 		}
 		v.decoded.Store(decoded)

@@ -47,14 +47,15 @@ func (w *Workspace) Activated() ([]transcript.ID, error) {
 }
 
 // sessionFile returns the name of the file of JP's session of this process, or "" if there is none. The variable
-// JP_SESSION comes first, then the session of the system, which "" stands for, then the variables of terminals.
+// JP_SESSION comes first, then the session of the system, then the variables of terminals.
 func sessionFile(getenv func(string) string) string {
 	kind, id := terminalSession()
-	for _, key := range []string{"JP_SESSION", "", "TMUX_PANE", "WEZTERM_PANE", "TERM_SESSION_ID", "ITERM_SESSION_ID"} {
-		if key == "" && id != "" {
+	const ofSystem = "" // in the place of a variable
+	for _, key := range []string{"JP_SESSION", ofSystem, "TMUX_PANE", "WEZTERM_PANE", "TERM_SESSION_ID", "ITERM_SESSION_ID"} {
+		if key == ofSystem && id != "" {
 			return kind + "-" + id + ".json"
 		}
-		if value := getenv(key); key != "" && value != "" {
+		if value := getenv(key); key != ofSystem && value != "" {
 			sum := sha256.Sum256([]byte(value))
 			return "env-" + key + "-" + hex.EncodeToString(sum[:8]) + ".json"
 		}

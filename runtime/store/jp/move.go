@@ -51,7 +51,7 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 		if err := tx.lockStage(ctx); err != nil {
 			return err
 		}
-		isLocal := copies[0].store == userStore
+		isLocal := copies[0].store == userStore // a copy in the project would be first
 		if local == isLocal {
 			return nil
 		}
@@ -77,7 +77,7 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 // makeLocal moves a conversation of the project to the user's store: it writes the files all there, and removes the
 // directory in the project. The name is for a new directory in the user's store.
 func (tx *transaction) makeLocal(copies []place, name string, all []file) error {
-	shared, users := copies[0], copies[1:]
+	shared, users := copies[0], copies[1:] // the copy in the project is first
 	if tx.w.user == "" {
 		return ErrNoUserStore
 	}

@@ -34,7 +34,7 @@ func (wr *Writer) Create(ctx context.Context, n New) (made transcript.ID, err er
 		return "", err
 	}
 	wr.w.makeStores()
-	err = wr.transact(ctx, "", func(tx *transaction) (err error) {
+	err = wr.transact(ctx, "", func(tx *transaction) (err error) { // newConversation takes the lock of the new id
 		made, err = tx.newConversation(ctx, n.Begun, true, jsontext.String(jsontext.Raw(m["title"])), []file{
 			{BaseConfigFile, wr.w.baseConfig(n.Model)}, {EventsFile, appended([]byte("[]"), events)}, {MetadataFile, m.bytes()},
 		})
@@ -61,7 +61,7 @@ func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value 
 			return c.ID, nil
 		}
 	}
-	return "", err
+	return "", err // of reading the directories
 }
 
 // ForkOptions are the differences of a fork to its source. A fork is hidden only if Hidden says so.
@@ -76,7 +76,7 @@ type ForkOptions struct {
 // the fork is in the user's store too. The parent is not locked: its files are always replaced as a whole.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (made transcript.ID, err error) {
 	wr.w.makeStores()
-	err = wr.transact(ctx, "", func(tx *transaction) error {
+	err = wr.transact(ctx, "", func(tx *transaction) error { // newConversation takes the lock of the new id
 		source, _ := tx.group(placesOf(id, tx.all))
 		if len(source) == 0 {
 			return tx.notFound(id)
@@ -138,7 +138,7 @@ func (tx *transaction) lockStage(ctx context.Context) error {
 		return err
 	}
 	for i := range tx.stores {
-		tx.sweep(i, ".")
+		tx.sweep(i, ".") // "." is the directory of conversations, which has stageDir
 	}
 	return tx.err
 }
@@ -151,7 +151,7 @@ func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, er
 		return 0, err
 	}
 	for n := min(numberAt(at), numberAt(tx.wr.now())-aheadOfJP); ; n-- { // JP may take the numbers of the last moment
-		err := tx.lock(ctx, lockName(n), 0)
+		err := tx.lock(ctx, lockName(n), 0)                            // without waiting
 		if _, isLocked := errors.AsType[*LockedError](err); isLocked { // a conversation may be made with it
 			continue
 		}
@@ -180,10 +180,10 @@ func (tx *transaction) newConversation(ctx context.Context, begun time.Time, inP
 		return "", err
 	}
 	if inProject {
-		tx.newDirectory(projectStore, parentOf(false), dirName(n, title), files)
+		tx.newDirectory(projectStore, liveDir, dirName(n, title), files)
 	}
 	if tx.w.user != "" {
-		tx.newDirectory(userStore, parentOf(false), dirName(n, title), files)
+		tx.newDirectory(userStore, liveDir, dirName(n, title), files)
 	}
 	if tx.err != nil {
 		return "", tx.err

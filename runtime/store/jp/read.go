@@ -96,7 +96,7 @@ func (s *session) follow(ctx context.Context, copies []place, do func([]place) e
 		if len(groups) == 0 {
 			return s.notFound(id)
 		}
-		err = do(groups[0])
+		err = do(groups[0]) // the live copies, if there are any
 	}
 	return err
 }

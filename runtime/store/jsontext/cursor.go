@@ -110,8 +110,9 @@ func isScalar(word []byte) bool {
 	return json.Valid(word)
 }
 
-// Values moves past the array or object at c.Pos, which is inside depth others. It calls see, if not nil, for each value
-// in it, with the text between the quotes of its key, nil in an array. Values fails as soon as see returns false.
+// Values moves past the array or object at c.Pos. depth is the number of arrays and objects around it. For each value
+// it calls see, unless see is nil, with the text between the quotes of the key; the key is nil in an array. Values
+// fails as soon as see returns false.
 func (c *Cursor) Values(depth int, see func(key, value []byte) bool) bool {
 	opening := c.Data[c.Pos]
 	closing := opening + 2 // '{' and '}', '[' and ']' are two apart

@@ -66,6 +66,14 @@ func String(raw Raw) string {
 	return string(Unescape(quoted))
 }
 
+// Plain returns the text of a JSON string, and any other value as it is.
+func Plain(raw Raw) []byte {
+	if quoted, ok := Unquote(raw); ok {
+		return Unescape(quoted)
+	}
+	return raw
+}
+
 // KeyIs reports whether a key, as it is quoted, spells name.
 func KeyIs(key []byte, name string) bool {
 	return string(key) == name || bytes.IndexByte(key, '\\') >= 0 && string(Unescape(key)) == name

@@ -82,7 +82,7 @@ func (s *Store) sessions(ctx context.Context, sources []source, l *store.Listing
 	seen := map[string]bool{}
 	read := 0
 	for _, src := range sources {
-		infos, problems, unread := src.sessions(ctx, "")
+		infos, problems, unread := src.sessions(ctx, "") // "" is for all sessions
 		if unread != nil {
 			problems = append(problems, history.Problem("", store.Unreadable, src.path(), unread))
 		} else {

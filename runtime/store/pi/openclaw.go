@@ -78,6 +78,7 @@ func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store
 
 // queries returns the SQL for [messagedb.Tables], and false for other tables. A session is a window of a node. After
 // some resets, and when the user goes back, the node gets its next window, which has the same title.
+// A session that has no event after its header, with the seq 0, is left out.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const (
 		tables = "session_windows AS w JOIN session_nodes AS n USING (session_key)"

@@ -101,7 +101,7 @@ func addMessages(ctx context.Context, tx *sql.Tx, id int64, messages []archive.M
 	const most, mostBytes = 2000, 2 << 20
 	for next := 0; next < len(messages); {
 		var positions []int32
-		var natives, names, texts [][]byte
+		var natives, names, texts [][]byte // none is nil, which would be NULL
 		var kinds []string
 		var times []*float64
 		var active []bool

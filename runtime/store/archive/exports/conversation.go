@@ -63,7 +63,7 @@ func (h *header) read(kind string) (*archive.Conversation, error) {
 			c.Messages = append(c.Messages, m)
 		}
 	}
-	return c, err
+	return c, err // the error is that of the nodes
 }
 
 // node is a node of the tree of a conversation's messages: a user who edits a message, or lets the program

@@ -178,6 +178,7 @@ type counter struct {
 	*importing
 }
 
+// Read implements [io.Reader]. After the import is cancelled, the error is that of the context.
 func (c *counter) Read(b []byte) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err

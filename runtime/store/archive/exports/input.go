@@ -44,7 +44,7 @@ type file struct {
 }
 
 // open opens an export: a folder, a zip, or any other file. It returns the files that can have conversations, and
-// the opened folder or file, which is closed after use. The error is an [*UnrecognisedError].
+// the opened folder or file, which the caller closes. The error is an [*UnrecognisedError].
 func open(name string) (files []file, closer io.Closer, err error) {
 	if root, err := safefile.OpenDir(name); err == nil { // it is a folder
 		return find(root.FS()), root, nil

@@ -227,10 +227,7 @@ func letta(raw jsontext.Raw) (all messages) {
 	}
 	all.add(kind, name, text)
 	for _, call := range m.Calls {
-		arguments := call.Function.Arguments
-		if text, ok := jsontext.Unquote(arguments); ok {
-			arguments = jsontext.Unescape(text)
-		}
+		arguments := jsontext.Plain(call.Function.Arguments)
 		var answer struct {
 			Message []byte `json:"message"`
 		}

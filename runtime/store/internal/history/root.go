@@ -28,7 +28,7 @@ type Root struct {
 // of the store are not followed, except in place of these.
 func (s *Store) Open() (*Root, error) {
 	r := &Root{Cache: s.Cache, path: s.Dir, dirs: map[string]*os.Root{}}
-	for _, name := range append([]string{"."}, s.Moved...) {
+	for _, name := range append([]string{"."}, s.Moved...) { // "." is the directory of the store
 		dir, err := safefile.OpenDir(filepath.Join(s.Dir, name))
 		switch {
 		case err == nil:

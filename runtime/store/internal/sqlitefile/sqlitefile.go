@@ -61,7 +61,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 		return nil, ErrChanged
 	}
 	db := &DB{Stamp: s.stamp(), original: s}
-	options := url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"trusted_schema(0)", "temp_store(2)"}}
+	options := url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"trusted_schema(0)", "temp_store(2)"}} // 2 is memory
 	file := s.path
 	if s.isInUse() {
 		db.original = nil // changes do not matter to a copy
