@@ -25,8 +25,11 @@ const (
 	expression = `^` + date + `(?:[^\dZz+-]` + timeOfDay + ` *)?(?:[Zz]|([+-])` + timeOfDay + `)?$`
 )
 
-// form returns expression, compiled by the first call: most runs of a program read no date.
-var form = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+// form is the compiled expression. The first call of Parse compiles it: most runs of a program read no date.
+var form struct {
+	sync.Once
+	*regexp.Regexp
+}
 
 // Parse parses a date of the calendar, 2024-01-15 or 20240115, a day of a week, 2024-W03-1 or 2024W031, or a whole week,
 // 2024-W03 or 2024W03. Years are 0001 to 9999.
@@ -36,7 +39,8 @@ var form = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr
 // z, +02, +0200, +02:00 or +02:00:30, with either sign. Without an offset the time is in UTC. White space around the
 // text and before the offset is ignored, and so are digits beyond nanoseconds.
 func Parse(s string) (Span, error) {
-	groups := form().FindStringSubmatch(strings.TrimSpace(s))
+	form.Do(func() { form.Regexp = regexp.MustCompile(expression) })
+	groups := form.FindStringSubmatch(strings.TrimSpace(s))
 	if groups == nil {
 		return Span{}, ErrForm
 	}

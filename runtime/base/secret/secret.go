@@ -60,8 +60,17 @@ type literal struct {
 	kind   *compiledKind
 }
 
-// sharedTable returns the one table, which its first call makes.
-var sharedTable = sync.OnceValue(newTable)
+// shared is the one table, which the first call of sharedTable makes.
+var shared struct {
+	sync.Once
+	*table
+}
+
+// sharedTable returns the table of shared.
+func sharedTable() *table {
+	shared.Do(func() { shared.table = newTable() })
+	return shared.table
+}
 
 // newTable returns a table with each literal twice, see [table]: by its first three bytes, and by the three at offset 1.
 func newTable() *table {
