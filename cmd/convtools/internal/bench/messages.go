@@ -54,9 +54,11 @@ INSERT INTO literal (literal) VALUES ('rebuild');
 CREATE VIRTUAL TABLE ranked USING fts5 (text, tokenize = 'porter unicode61', content = 'messages');
 INSERT INTO ranked (ranked, rank) VALUES ('hashsize', 67108864);
 INSERT INTO ranked (ranked) VALUES ('rebuild')`
-	peerSearch = `SELECT m.role, m.text, m.time FROM literal JOIN messages m ON m.rowid = literal.rowid
-WHERE literal MATCH ? AND m.time BETWEEN ? AND ? ORDER BY literal.rowid DESC LIMIT 50`
-	peerRecall = `SELECT m.role, m.text, m.time FROM ranked JOIN messages m ON m.rowid = ranked.rowid
+	// The last column is the number of matches, which an answer of conversation_search has too: up to 3,000.
+	peerSearch = `SELECT m.role, m.text, m.time, (SELECT count(*) FROM (SELECT 1 FROM literal WHERE literal MATCH ?1 LIMIT 3000))
+FROM literal JOIN messages m ON m.rowid = literal.rowid
+WHERE literal MATCH ?1 AND m.time BETWEEN ?2 AND ?3 ORDER BY literal.rowid DESC LIMIT 50`
+	peerRecall = `SELECT m.role, m.text, m.time, 0 FROM ranked JOIN messages m ON m.rowid = ranked.rowid
 WHERE ranked MATCH ? ORDER BY bm25(ranked) LIMIT 20`
 )
 
@@ -293,7 +295,8 @@ func (s search) peerRun(ctx context.Context, query string, args ...any) run {
 		defer rows.Close()
 		for rows.Next() {
 			var role, text, sent sql.NullString
-			if err := rows.Scan(&role, &text, &sent); err != nil {
+			var matches int
+			if err := rows.Scan(&role, &text, &sent, &matches); err != nil {
 				return err
 			}
 		}
