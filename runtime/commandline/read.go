@@ -123,7 +123,7 @@ type recordReader struct {
 	read, most int
 }
 
-// Read reads from r. The error is [errLong] once the record has most bytes.
+// Read reads from l.r. After l.most bytes the error is [errLong].
 func (l *recordReader) Read(b []byte) (int, error) {
 	if l.read >= l.most {
 		return 0, errLong

@@ -18,15 +18,12 @@ import (
 // [*Error] if a problem disables [stores], or if the file has to be changed by hand.
 func AddDirectory(getenv func(string) string, kind, dir string) (file string, err error) {
 	path, file := userFile(getenv)
-	c := readUser(getenv)
 	if path == "" {
 		return "", errors.New("it is not known where the configuration is: there is no home directory")
 	}
-	if err := c.Wrong("stores"); err != nil {
+	c := readUser(getenv)
+	if err := c.Wrong("stores"); err != nil || slices.Contains(c.Stores.Directories[kind], dir) {
 		return "", err
-	}
-	if slices.Contains(c.Stores.Directories[kind], dir) {
-		return "", nil
 	}
 	src, err := safefile.Read(path, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -172,26 +172,22 @@ func (c *Config) readShared(f *File) {
 func addTables[T any](f *File, list *[]Table[T], kind string) {
 	tables, names := f.table(f.top, kind)
 	for _, name := range names {
-		if slices.ContainsFunc(*list, func(t Table[T]) bool { return t.Name == name }) {
-			continue
+		if isNew := !slices.ContainsFunc(*list, func(t Table[T]) bool { return t.Name == name }); isNew {
+			t := Table[T]{Name: name, File: f}
+			f.decodeTable(&t.Value, tables, kind, name)
+			*list = append(*list, t)
 		}
-		t := Table[T]{Name: name, File: f}
-		f.decodeTable(&t.Value, tables, kind, name)
-		*list = append(*list, t)
 	}
 }
 
 // lowerLimit sets limit to value, the value of a key of [session] in f, if limit is greater or not set yet, which is 0.
 // If f does not have the key, limit stays. A value that is not from 1 to most is a problem, and limit stays.
 func (f *File) lowerLimit(limit *int, value, most int, key string) {
-	if !f.meta.IsDefined("session", key) {
-		return
-	}
-	if value < 1 || value > most {
+	switch {
+	case !f.meta.IsDefined("session", key): // limit stays
+	case value < 1 || value > most:
 		f.addProblem(place{"session", key}, "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
-		return
-	}
-	if *limit == 0 || value < *limit {
+	case *limit == 0 || value < *limit:
 		*limit = value
 	}
 }
@@ -212,15 +208,13 @@ func (c *Config) readStores(f *File) {
 // addPattern adds written, element i of exclude in [stores], to Stores.Patterns if written has characters of a pattern.
 // A pattern that is not valid is a problem. The caller excludes the path written too: a directory may be called [a].
 func (f *File) addPattern(written string, i int) {
-	if !strings.ContainsAny(written, "*?[{") {
-		return
-	}
 	pattern := filepath.ToSlash(written)
 	if below, ok := strings.CutPrefix(written, "~/"); ok {
 		pattern = QuotePattern(f.config.Home) + "/" + filepath.ToSlash(below)
 	}
 	keyPath := place{"stores", "exclude", i}
 	switch {
+	case !strings.ContainsAny(written, "*?[{"): // only a path
 	case slices.Contains(strings.Split(pattern, "/"), ".."):
 		f.addProblem(keyPath, "write the path without it", `%s in exclude of [stores] has "..", which a pattern cannot have`, text.Quote(written))
 	case !doublestar.ValidatePattern(pattern):

@@ -91,16 +91,15 @@ func (t *Topic) addFile(f *File, topics values) {
 func (t *Topic) addPatterns(f *File, key string, earlier, list []string) []string {
 	all := earlier
 	for i, pattern := range list {
-		if slices.Contains(all, pattern) {
-			continue
-		}
-		keyPath := place{"kb", "topic", t.ID, key, i}
-		if len(all) == 64 {
+		switch keyPath := (place{"kb", "topic", t.ID, key, i}); {
+		case slices.Contains(all, pattern): // from an earlier file
+		case len(all) == 64:
 			f.addProblem(keyPath, "one pattern can be for many subjects: dir/** is for all below dir", "%s has more than 64 patterns", inTable(keyPath[:4]))
-			break
+			return all
+		default:
+			all = append(all, pattern)
+			t.PatternAt[[2]string{key, pattern}] = f.position(keyPath)
 		}
-		all = append(all, pattern)
-		t.PatternAt[[2]string{key, pattern}] = f.position(keyPath)
 	}
 	return all
 }

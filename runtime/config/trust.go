@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,8 +39,7 @@ func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	allowed, below, isInside := enclosing([]string{root}, target)
 	if !isInside {
 		user := readUser(getenv)
-		allowed, below, isInside = enclosing(user.Trust.Directories, target)
-		if !isInside {
+		if allowed, below, isInside = enclosing(user.Trust.Directories, target); !isInside {
 			return nil, &OutsideError{Path: path, UserFile: user.UserFile}
 		}
 	}
@@ -55,12 +55,9 @@ func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 // path of target relative to that directory. ok is false if there is no such directory. The path target has no links.
 func enclosing(dirs []string, target string) (dir, below string, ok bool) {
 	for _, candidate := range dirs {
-		dir, err := filepath.EvalSymlinks(candidate)
-		if err != nil {
-			continue
-		}
+		dir, dirErr := filepath.EvalSymlinks(candidate)
 		below, err := filepath.Rel(dir, target)
-		if err == nil && filepath.IsLocal(below) {
+		if cmp.Or(dirErr, err) == nil && filepath.IsLocal(below) {
 			return dir, below, true
 		}
 	}

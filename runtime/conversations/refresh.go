@@ -307,7 +307,7 @@ func (u *update) commit(ctx context.Context) error {
 // limitMemory bounds the memory of this process while an index is made, as far as the garbage collector can, and
 // returns a function that ends the bound. Without the bound there would be as much garbage as live data.
 func limitMemory() (end func()) {
-	const most = 200 << 20
+	const most = 190 << 20
 	before := debug.SetMemoryLimit(-1) // a negative limit changes nothing
 	if before <= most {                // for example, because another index is being made
 		return func() {}

@@ -122,8 +122,8 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 		return "", "", err
 	}
 	hasName := func(s *subjects.Subject) bool { return s.Name == subject || s.Slug == subject }
-	isPattern := !result.Literal && !slices.ContainsFunc(result.Hits, hasName)
-	if isPattern && len(result.Hits) > 0 { // without hits, load returns the error
+	isName := result.Literal || slices.ContainsFunc(result.Hits, hasName)
+	if isPattern := !isName; isPattern && len(result.Hits) > 0 { // load returns the error if there are no hits
 		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no subject %s.", text.Quote(id), text.Quote(subject)))
 	}
 	if content, err = t.load(ctx, []string{subject}, false, &remarks{}); err != nil {

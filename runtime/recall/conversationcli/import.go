@@ -38,11 +38,11 @@ type importing struct {
 func Import(host *toolset.Host) *cobra.Command {
 	c := &importing{commands: commands{host: host}}
 	cmd := c.newCommand("import PATH|STORE...", "", "Add exports, or what a program recorded, to your archive",
-		`Adds the conversations of exports to your archive, where conversation_search
-finds them: of ChatGPT and Claude.ai (the zip, a folder or a file of it), and
-Letta's agent files. Imported again, only what has changed is written. A JP
-workspace, or a database that was made of a ChatGPT export, is not copied: it is
-added to those that are searched.
+		`Adds the conversations in exports to your archive, where conversation_search
+finds them. An export is that of ChatGPT or Claude.ai (the zip file, an unpacked
+folder or a file in it), or an agent file of Letta. An export imported again
+adds what has changed. A JP workspace, or a database made from a ChatGPT export,
+is not copied: it is searched where it is.
 
 STORE is a program as convtools stores names it, such as claude-code: its
 conversations of all projects are copied, for good, and stay with their projects

@@ -139,8 +139,9 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	})
 }
 
-// link sets the base of each rollout that goes on from another, and the original of each that can begin with a copy of
-// another. It returns the rollouts by their threads, in the order of all, in which the first one of a thread counts.
+// link sets the bases and originals of rollouts. The base of a rollout is the rollout that it goes on from. The original
+// is the first segment of the thread that it was forked from, whose records it may begin with. link returns the rollouts
+// of each thread in the order of all: live ones before archived ones, and the last segment before earlier ones.
 func link(all []*rollout) map[string][]*rollout {
 	threads := map[string][]*rollout{}
 	for _, r := range all {
@@ -155,7 +156,7 @@ func link(all []*rollout) map[string][]*rollout {
 			}
 		}
 		if originals := threads[h.original()]; len(originals) > 0 && !h.Paginated {
-			r.original = originals[len(originals)-1] // the first segment
+			r.original = originals[len(originals)-1] // the order ends with the first segment
 		}
 	}
 	return threads

@@ -70,7 +70,8 @@ func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversa
 	}
 	found, duplicates := s.group(places)
 	found = slices.DeleteFunc(found, func(copies []place) bool { return !scope.Has(copies[0].number.id(), copies[0].archived) })
-	found = slices.CompactFunc(found, func(a, b []place) bool { return a[0].number == b[0].number }) // keeps the live one
+	// A conversation that is live in one store and archived in another is found twice, first as live. Keep that.
+	found = slices.CompactFunc(found, func(a, b []place) bool { return a[0].number == b[0].number })
 	all := make([]store.Conversation, len(found))
 	parallel.Each(ctx, len(found), func(numbers iter.Seq[int]) {
 		for i := range numbers {
@@ -108,7 +109,8 @@ func (s *session) readConversation(ctx context.Context, copies []place) (c store
 		stamps := s.stamps(now) // before the metadata is read
 		r := &record{s: s, copies: now, version: filecache.Version(stamps...) + parentOf(now[0].archived)}
 		c = store.Conversation{Conversation: s.conversation(now), Record: r}
-		key, labels := fmt.Sprint(now), "" // of the cached metadata, with the labels as JSON
+		key := fmt.Sprint(now) // of the metadata in the cache
+		var labels string      // c.Labels as JSON, which the cache has in their place
 		fields := []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &labels}
 		if filecache.ReadFields(s.w.cache.Get(key, stamps...), fields...) && json.Unmarshal([]byte(labels), &c.Labels) == nil {
 			return nil

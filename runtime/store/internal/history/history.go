@@ -133,14 +133,15 @@ func (i *IDs) normal(text string) (string, bool) {
 // uuid does not matter.
 func (i *IDs) Split(text string) (session, part string, ok bool) {
 	rest, prefixed := CutPrefix(text, i.Prefix)
-	isPart := true // or there is none
+	isPartValid := true
 	if i.Part != nil {
-		var found bool
-		rest, part, found = strings.Cut(rest, ".")
-		isPart = !found || i.Part(part)
+		var hasPart bool
+		rest, part, hasPart = strings.Cut(rest, ".")
+		isPartValid = !hasPart || i.Part(part)
 	}
 	session, isSession := i.normal(rest)
-	if isSession && isPart && (prefixed || i.Bare != nil && i.Bare(session)) {
+	mayLackPrefix := isSession && i.Bare != nil && i.Bare(session)
+	if isSession && isPartValid && (prefixed || mayLackPrefix) {
 		return session, part, true
 	}
 	return "", "", false

@@ -97,7 +97,8 @@ func ListFiles[E File[M], M interface{ session() Session }](ctx context.Context,
 			if m.Origin != "" {
 				originID := s.ID(m.Origin, "")
 				origin, isListed := listed[originID]
-				e.IsFork = isListed && originID != id && (e.Archived || !origin.Base().Archived) // lists that show e show its origin
+				isHidden := isListed && !e.Archived && origin.Base().Archived // a list of live sessions has e without it
+				e.IsFork = isListed && !isHidden && originID != id
 				if e.IsFork {
 					e.Parent = cmp.Or(e.Parent, originID)
 				}
