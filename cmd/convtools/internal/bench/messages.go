@@ -101,7 +101,11 @@ func (b *bench) messages(ctx context.Context) (err error) {
 		env[name] = value
 	}
 	getenv := func(name string) string { return env[name] }
-	library := conversations.Options{AllProjects: true, Sources: []string{"chatgpt"}, Getenv: getenv, Indexes: conversations.OpenIndexes(getenv), Once: true, HideSecrets: true}
+	library, err := conversations.Open(conversations.Options{AllProjects: true, Sources: []string{"chatgpt"}, Getenv: getenv, Indexes: conversations.OpenIndexes(getenv), HideSecrets: true})
+	if err != nil {
+		return err
+	}
+	defer library.Close()
 	s := search{b, server, peer, library}
 	for _, class := range corpus.classes() {
 		if err := s.class(ctx, class); err != nil {
@@ -202,7 +206,7 @@ type search struct {
 	*bench
 	server  *mcpclient.Session
 	peer    *sql.DB
-	library conversations.Options
+	library *conversations.Library
 }
 
 // class measures a class of literal queries. FTS5 can answer only queries of three
@@ -243,18 +247,17 @@ func (s search) class(ctx context.Context, class class) error {
 // texts of the messages that conversation_search shows.
 func (s search) libraryRun(ctx context.Context, query string, class class) run {
 	q := conversations.SearchQuery{Pattern: excerpt.Literal(query, true), Since: class.since, Until: class.until, Order: conversations.Newest, Limit: 50}
-	q.Sources = s.library.Sources
+	q.Sources = []string{"chatgpt"}
 	return timed(func() error {
-		library, err := conversations.Open(s.library)
+		found, err := s.library.Search(ctx, q)
 		if err != nil {
 			return err
 		}
-		found, err := library.Search(ctx, q)
 		for i := range found.Hits {
 			_, readErr := found.Read(&found.Hits[i])
 			err = errors.Join(err, readErr)
 		}
-		return errors.Join(err, library.Close())
+		return err
 	})
 }
 
