@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"maps"
@@ -220,8 +221,10 @@ func (r *Results) findNewest(ctx context.Context, q *SearchQuery) error {
 	return err
 }
 
-// mostCounted is the number of matches in an index that are counted: about five milliseconds.
-const mostCounted = 3000
+const (
+	mostCounted = 3000 // matches in an index are counted: about a millisecond
+	shortText   = 4000 // bytes of a text that a hit keeps, so that the text is read once
+)
 
 // addNewest adds the newest matching events of each index to the results: at most one more than the limit, which shows
 // that there are more. It sets the total and Own to the numbers of all matches, but of an index with more than
@@ -240,9 +243,9 @@ func (r *Results) addNewest(ctx context.Context, q *SearchQuery) error {
 				break
 			}
 			counted++
-			var extra []byte
+			var text, extra []byte
 			if !isFull || isOfTool(hit.Kind) {
-				if _, extra, err = hit.Read(); err != nil {
+				if text, extra, err = hit.Read(); err != nil {
 					return err
 				}
 			}
@@ -253,7 +256,11 @@ func (r *Results) addNewest(ctx context.Context, q *SearchQuery) error {
 			r.Total++
 			if !isFull {
 				found++
-				r.Hits = append(r.Hits, s.newHit(hit.Conversation, hit.Scored(), extra))
+				h := s.newHit(hit.Conversation, hit.Scored(), extra)
+				if len(text) <= shortText {
+					h.text, h.extra = bytes.Clone(text), bytes.Clone(extra)
+				}
+				r.Hits = append(r.Hits, h)
 			}
 		}
 	}

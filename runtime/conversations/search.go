@@ -109,6 +109,8 @@ type Hit struct {
 
 	in *source
 	at index.Scored
+	// The text and the extra data, if the search has read them and the text is short; nil otherwise.
+	text, extra []byte
 }
 
 // Passage is the best part of an event for a question.
@@ -154,6 +156,8 @@ func (h *Hit) Position() Position {
 // the conversation. The text is valid until the next call.
 func (r *Results) Read(h *Hit) ([]byte, error) {
 	switch {
+	case h.text != nil:
+		return h.in.shown(h.text, h.extra), nil
 	case h.in != nil:
 		text, extra, err := h.in.view.Read(h.at)
 		return h.in.shown(text, extra), err

@@ -41,7 +41,7 @@ type Position struct {
 }
 
 // Compare returns a negative number if p is before q, a positive one if it is after q, and 0 if they are the same.
-func (p *Position) Compare(q *Position) int {
+func (p Position) Compare(q *Position) int {
 	return cmp.Or(compareTimes(p.Time, q.Time), cmp.Compare(p.Order, q.Order), compareKeys(p.Key, q.Key), cmp.Compare(p.Number, q.Number))
 }
 

@@ -48,9 +48,10 @@ type Hit struct {
 	message uint32
 }
 
-// hit returns the current message.
+// hit returns the current message, valid until the next call.
 func (s *scan) hit() *Hit {
-	return &Hit{*s.position(s.current), s.rows.kind(s.current), s.conversation(s.current), s, s.current}
+	s.found = Hit{s.position(s.current), s.rows.kind(s.current), s.conversation(s.current), s, s.current}
+	return &s.found
 }
 
 // Read returns the text and the extra data of the message, which are valid until the next hit.

@@ -26,6 +26,7 @@ type scan struct {
 	grams      []postings // of the grams of the text, the rarest first
 	candidates []uint32   // messages before next that may match
 	current    uint32     // the message that advance found last
+	found      Hit        // the result of hit
 }
 
 // scans returns a scan for each segment with messages in the times and after the position of a query.
@@ -82,9 +83,9 @@ func (s *scan) prepare() {
 func (s *scan) conversation(n uint32) *Conversation { return s.conversations[s.rows.owner(n)] }
 
 // position returns the position of a message. Its conversation must exist.
-func (s *scan) position(n uint32) *Position {
+func (s *scan) position(n uint32) Position {
 	c := s.conversation(n)
-	return &Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
+	return Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
 }
 
 // passes reports whether the filter selects a message.
