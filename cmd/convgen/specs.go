@@ -432,8 +432,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// checkTool returns an error if no tool has the name. If the spec of the tool has a mistake, the error names the spec.
-// Otherwise the error says that no spec declares the tool, and names all specs with mistakes.
+// checkTool returns nil if a tool has the name. If the spec of the tool has a mistake, the error names that spec. If no
+// spec declares the tool, the error says so, and lists every spec with a mistake.
 func (s *served) checkTool(name string) error {
 	var names []string
 	for _, t := range s.sorted() {

@@ -3,7 +3,6 @@ package tomlpos
 import (
 	"bytes"
 	"errors"
-	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
@@ -24,11 +23,20 @@ func Scan(src []byte) *Index {
 		s.addStatement(s.Expression())
 	}
 	failed, ok := errors.AsType[*unstable.ParserError](s.Error())
-	if ok && strings.Contains(failed.Message, "nested") { // the error has no field for depth
+	if ok && isNested(text, s.Range(failed.Highlight)) {
 		s.tooDeep = s.span(s.Range(failed.Highlight))
 	}
 	x.complete = s.Error() == nil && s.tooDeep == (span{})
 	return x
+}
+
+// isNested reports whether the parser refuses an array or a table because it is nested too deep. The parser's error has
+// no field for that: the error is at an opening bracket after at least 10,000 others, the parser's limit. Brackets that
+// are closed, or in strings, count too, so that no deep nesting is missed: the decoder would overflow the stack.
+func isNested(text []byte, failed unstable.Range) bool {
+	before, at := text[:failed.Offset], text[failed.Offset:]
+	isOpening := bytes.HasPrefix(at, []byte("[")) || bytes.HasPrefix(at, []byte("{"))
+	return isOpening && bytes.Count(before, []byte("["))+bytes.Count(before, []byte("{")) >= 10_000
 }
 
 // scanner reads the text once.

@@ -87,7 +87,7 @@ const (
 )
 
 // serve measures convgen serve over one spec beside two servers of PyPI with the same purpose: all three run git log in
-// the same repository. If the peers cannot be installed, the row says that it is skipped.
+// the same repository. If the two servers cannot be installed, the row says "skipped".
 func (b *bench) serve(ctx context.Context) error {
 	root, err := repository.Root(ctx)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/mcpclient"
 )
 
-// The bounds of sessions of another program. As in real sessions, a sixth of what is recorded is text: 62 of 369 MB.
+// The bounds for sessions that another program recorded.
 const (
-	textShare        = 6
+	textShare        = 6 // one byte in six is text, as in 369 MB of real sessions, which have 62 MB of text
 	firstSearchBound = 3500 * time.Millisecond
 	processBound     = 40 * time.Millisecond
 	serverBound      = 15 * time.Millisecond

@@ -32,7 +32,7 @@ type agent struct {
 	// History is the directory in a home with what the agent records, of an agent that convtools reads and does
 	// not serve.
 	History string
-	Source  string // the name of the agent's store, if it is not that of the agent
+	Source  string // the name of the store, if it differs from the name of the agent
 	// Database is the path of a database in History, and Rows are queries of rows in it that are kept, as JSON.
 	Database string
 	Rows     []string

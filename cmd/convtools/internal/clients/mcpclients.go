@@ -22,7 +22,7 @@ func typescript(sdk string) client {
 }
 
 // inspector makes requests with the command line of MCP Inspector, which starts a process
-// for each. It makes only those that are marked for it; the results of others are zero.
+// for each. It skips a request that is not marked for it, and leaves the result of that request zero.
 func inspector(ctx context.Context, l *lab, t target, requests []request) ([]result, error) {
 	const toolFailed = 5 // the exit code for a call whose tool failed
 	results := make([]result, len(requests))

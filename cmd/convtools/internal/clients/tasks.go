@@ -142,8 +142,9 @@ func (w *worker) inProject(value any) any {
 	return value
 }
 
-// resolve returns the value that $name stands for: that of name="value" or "name": "value" in the latest answer that
-// has one, as an integer if it is one. It returns any other value as it is, and an error if no answer has the name.
+// resolve replaces a reference such as "$id". It looks for id="text" or "id": "text" in the answers, the latest first,
+// and returns the text, or the integer that the text is. If no answer has the name, it returns an error. A value that is
+// no reference is returned as it is.
 func resolve(value any, answers []string) (any, error) {
 	s, _ := value.(string)
 	name, isReference := strings.CutPrefix(s, "$")
