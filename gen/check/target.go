@@ -202,14 +202,13 @@ func (c *checker) deliverable(wanted *ir.Targets, t *ir.Tool) {
 		}
 		for _, problem := range lower.Brief(*target.Lower, t).Problems {
 			place := c.spec.Name.At
-			if strings.Contains(problem, "description") {
+			if problem.Description {
 				place = c.spec.Description.At
 			}
 			reported := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == place.Span() && d.Rule != "CT029" })
-			isOfParameter := strings.Contains(problem, ": "+t.Name+".") // "TARGET: TOOL.PARAMETER: …"
-			mayFollow := len(c.unsound) > 0 && isOfParameter            // from a mistake in a parameter
+			mayFollow := len(c.unsound) > 0 && problem.Parameter != "" // from a mistake in a parameter
 			if !reported && !mayFollow {
-				c.report(place, "CT029", problem, "")
+				c.report(place, "CT029", problem.Text, "")
 			}
 		}
 	}

@@ -50,8 +50,15 @@ type Text struct {
 	inner       map[*ir.Param]string // as Of returns them
 	// Reports lists the constraints and names that were put into words, one line each.
 	Reports []string
-	// Problems lists what the target would refuse, one line each.
-	Problems []string
+	// Problems lists what the target would refuse.
+	Problems []Problem
+}
+
+// Problem says what a target would refuse: the description of the tool, the name of a parameter, or the name of the tool.
+type Problem struct {
+	Description bool   // it is the description
+	Parameter   string // it is the name of the parameter with this path
+	Text        string // one line
 }
 
 // Of returns the line for a parameter of the tool, or for a value nested in one. It is "" if there is nothing to say.
@@ -93,12 +100,13 @@ func (l *lowering) report(subject, format string, args ...any) {
 	l.text.Reports = append(l.text.Reports, l.line(subject, format, args))
 }
 
-// problem adds a line to Problems. subject is the path of a value, or "" for the tool.
-func (l *lowering) problem(subject, format string, args ...any) {
-	l.text.Problems = append(l.text.Problems, l.line(subject, format, args))
+// refuse adds a problem to Problems, with the text that format and args make.
+func (l *lowering) refuse(p Problem, format string, args ...any) {
+	p.Text = l.line(p.Parameter, format, args)
+	l.text.Problems = append(l.text.Problems, p)
 }
 
-// line returns a line for Reports or Problems, which begins with the target and the subject.
+// line returns a line for Reports or a problem, which begins with the target and the subject.
 func (l *lowering) line(subject, format string, args []any) string {
 	name := l.tool.Name
 	if subject != "" {
@@ -204,7 +212,7 @@ func (l *lowering) reportOmitted(p *ir.Param, path string) {
 				other := &v.Members[i]
 				sameType := other.Kind == m.Param.Kind && other.Item().Kind == m.Param.Item().Kind
 				if other.Name == m.Param.Name && !sameType {
-					l.problem(path, "%s has one type in every variant, or another name", m.Param.Name)
+					l.refuse(Problem{Parameter: path}, "%s has one type in every variant, or another name", m.Param.Name)
 				}
 			}
 		}
@@ -293,7 +301,7 @@ func (l *lowering) setDescription() {
 	// Nothing is cut to fit: the end of a description often says how to use the answers safely.
 	limit := l.target.MaxDescription
 	if n := utf16Length(l.text.Description); limit > 0 && n > limit {
-		l.problem("", "the description is %d characters with its summary and rules, at most %d reach the model: shorten it", n, limit)
+		l.refuse(Problem{Description: true}, "the description is %d characters with its summary and rules, at most %d reach the model: shorten it", n, limit)
 	}
 }
 
@@ -311,11 +319,11 @@ func (l *lowering) checkNames() {
 		return
 	}
 	if !plainName(ir.Flat(l.text.Name), limit) {
-		l.problem("", "the name must be 1 to %d letters, digits, hyphens and underscores", limit)
+		l.refuse(Problem{}, "the name must be 1 to %d letters, digits, hyphens and underscores", limit)
 	}
 	for _, p := range l.tool.Values() {
 		if p.Name != "" && !plainName(p.Name, maxParameterName) {
-			l.problem(p.Name, "the name must be 1 to %d letters, digits, hyphens and underscores", maxParameterName)
+			l.refuse(Problem{Parameter: p.Name}, "the name must be 1 to %d letters, digits, hyphens and underscores", maxParameterName)
 		}
 	}
 }

@@ -283,19 +283,19 @@ func TestDescriptionLimits(t *testing.T) {
 		for n, problems := range map[int]int{c.limit - 4: 0, c.limit - 3: 1} {
 			text := lower.For(c.target, &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", n)})
 			if len(text.Problems) != problems {
-				t.Errorf("%s: description of %d: problems %q", c.target.Name, n, text.Problems)
+				t.Errorf("%s: description of %d: problems %v", c.target.Name, n, text.Problems)
 			}
 		}
 	}
 	// A character outside the basic plane counts as two for clients.
 	text := lower.For(targetNamed("mcp"), &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("😀", 1023)})
-	want := []string{"mcp: x: the description is 2050 characters with its summary and rules, at most 2048 reach the model: shorten it"}
+	want := []lower.Problem{{Description: true, Text: "mcp: x: the description is 2050 characters with its summary and rules, at most 2048 reach the model: shorten it"}}
 	if diff := cmp.Diff(want, text.Problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 	text = lower.For(targetNamed("anthropic"), &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", 5000)})
 	if text.Problems != nil {
-		t.Errorf("problems %q", text.Problems)
+		t.Errorf("problems %v", text.Problems)
 	}
 }
 
@@ -343,11 +343,11 @@ func TestNames(t *testing.T) {
 	} {
 		text := lower.For(c.target, &ir.Tool{Name: c.name, Summary: "S"})
 		if (len(text.Problems) == 0) != c.ok {
-			t.Errorf("%s %q: problems %q", c.target.Name, c.name, text.Problems)
+			t.Errorf("%s %q: problems %v", c.target.Name, c.name, text.Problems)
 		}
 	}
 	text := lower.For(targetNamed("openai"), &ir.Tool{Name: "x", Summary: "S", Params: []ir.Param{{Name: "ä"}}})
-	want := []string{"openai: x.ä: the name must be 1 to 64 letters, digits, hyphens and underscores"}
+	want := []lower.Problem{{Parameter: "ä", Text: "openai: x.ä: the name must be 1 to 64 letters, digits, hyphens and underscores"}}
 	if diff := cmp.Diff(want, text.Problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}

@@ -5,7 +5,6 @@ package toollist
 import (
 	"fmt"
 	"path"
-	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/internal/jsontext"
@@ -86,7 +85,7 @@ func entries(to lower.Target, entry entryFunc, tools []*ir.Tool, schemas emit.Sc
 	for _, tool := range tools {
 		text := lower.Brief(to, tool)
 		if len(text.Problems) > 0 {
-			return nil, fmt.Errorf("tool list of %s: %s", to.Name, strings.Join(text.Problems, "; "))
+			return nil, fmt.Errorf("tool list of %s: %s", to.Name, text.Problems[0].Text) // convgen check reports all
 		}
 		definition := entry(tool, &text, schemas(tool))
 		if text.Group == "" {
