@@ -107,12 +107,7 @@ func (s *source) changes(ctx context.Context, f *fileFilter, text string) iter.S
 				yield(nil, err)
 				return
 			}
-			_, extra, err := hit.Read()
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			x := parseExtra(extra, kindOf(hit.Kind))
+			x := parseExtra(hit.Extra, kindOf(hit.Kind))
 			isOfFile := func(recorded string) bool { return f.matches(recorded, readFacts(hit.Conversation).Dir) }
 			changesFile := x.files != "" && slices.ContainsFunc(strings.Split(x.files, "\n"), isOfFile)
 			if changesFile && !yield(hit, nil) {

@@ -147,16 +147,16 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 			if err != nil {
 				return err
 			}
-			text, extra, err := hit.Read()
+			text, err := hit.Read()
 			if err != nil {
 				return err
 			}
-			text = s.shown(text, extra)
+			text = s.shown(text, hit.Extra)
 			lines := 1
 			if q.Pattern != nil {
 				lines = q.Pattern.Count(text)
 			}
-			isOwn := q.isOwn(hit.Kind, extra)
+			isOwn := q.isOwn(hit.Kind, hit.Extra)
 			isAsked := q.isAsked(kindOf(hit.Kind)) || q.Errors && isFailed(hit.Kind) || q.OwnToo && isOwn
 			if lines == 0 || !isAsked {
 				continue
@@ -164,7 +164,7 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 			if isOwn && !q.OwnToo {
 				r.Own += lines
 			} else {
-				r.addHit(s.newHit(hit.Conversation, hit.Scored(), extra), lines)
+				r.addHit(s.newHit(hit.Conversation, hit.Scored(), hit.Extra), lines)
 			}
 		}
 	}
@@ -243,25 +243,24 @@ func (r *Results) addNewest(ctx context.Context, q *SearchQuery) error {
 				break
 			}
 			counted++
-			var text, extra []byte
-			if !isFull || isOfTool(hit.Kind) {
-				if text, extra, err = hit.Read(); err != nil {
-					return err
-				}
-			}
-			if q.isOwn(hit.Kind, extra) {
+			if q.isOwn(hit.Kind, hit.Extra) {
 				r.Own++
 				continue
 			}
 			r.Total++
-			if !isFull {
-				found++
-				h := s.newHit(hit.Conversation, hit.Scored(), extra)
-				if len(text) <= shortText {
-					h.text, h.extra = bytes.Clone(text), bytes.Clone(extra)
-				}
-				r.Hits = append(r.Hits, h)
+			if isFull {
+				continue
 			}
+			found++
+			text, err := hit.Read()
+			if err != nil {
+				return err
+			}
+			h := s.newHit(hit.Conversation, hit.Scored(), hit.Extra)
+			if len(text) <= shortText {
+				h.text, h.extra = bytes.Clone(text), hit.Extra
+			}
+			r.Hits = append(r.Hits, h)
 		}
 	}
 	return nil

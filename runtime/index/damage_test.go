@@ -64,11 +64,11 @@ func answers(t testing.TB, x *index.Index) ([][]found, error) {
 			if err != nil {
 				return nil, err
 			}
-			text, extra, err := h.Read()
+			text, err := h.Read()
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, found{h.Key, h.Number, h.Conversation.Version, h.Kind, h.Time, string(text), string(extra)})
+			list = append(list, found{h.Key, h.Number, h.Conversation.Version, h.Kind, h.Time, string(text), string(h.Extra)})
 		}
 		all = append(all, list)
 	}
@@ -283,8 +283,8 @@ func TestReadersKeepTheirState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, extra, _ := h.Read()
-		got = append(got, found{h.Key, h.Number, h.Conversation.Version, h.Kind, h.Time, string(text), string(extra)})
+		text, _ := h.Read()
+		got = append(got, found{h.Key, h.Number, h.Conversation.Version, h.Kind, h.Time, string(text), string(h.Extra)})
 	}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -103,11 +103,11 @@ func searched(t *rapid.T, v *index.View, q index.Query) []found {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, extra, err := h.Read()
+		text, err := h.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, found{h.Key, h.Number, h.Conversation.Version, h.Kind, h.Time, string(text), string(extra)})
+		list = append(list, found{h.Key, h.Number, h.Conversation.Version, h.Kind, h.Time, string(text), string(h.Extra)})
 	}
 	return list
 }

@@ -43,24 +43,19 @@ type Hit struct {
 	Position
 	Kind         uint8
 	Conversation *Conversation
+	Extra        []byte // as [Message.Extra]; not to be changed
 
 	scan    *scan
 	message uint32
 }
 
-// hit returns the current message, valid until the next call.
-func (s *scan) hit() *Hit {
-	s.found = Hit{s.position(s.current), s.rows.kind(s.current), s.conversation(s.current), s, s.current}
-	return &s.found
-}
-
-// Read returns the text and the extra data of the message, which are valid until the next hit.
-func (h *Hit) Read() (text, extra []byte, err error) {
+// Read returns the text of the message, which is valid until the next hit.
+func (h *Hit) Read() (text []byte, err error) {
 	err = h.scan.query.index.guard(func() error {
-		text, extra = h.scan.read(h.message), h.scan.extra(h.message)
+		text = h.scan.read(h.message)
 		return nil
 	})
-	return text, extra, err
+	return text, err
 }
 
 // Scored returns the message for [View.Read], without a score.
@@ -82,30 +77,28 @@ func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) error {
 	unread := v.scans(q)
 	slices.SortFunc(unread, func(a, b *scan) int { return compareTimes(a.newest, b.newest) })
-	var heads []*Hit // the current message of each segment that is being read
+	var read []*scan // the segments that are being read, each at its current hit
 	for {
-		var next *Hit
-		for _, h := range heads {
-			if next == nil || h.Compare(&next.Position) < 0 {
-				next = h
+		var next *scan // the one with the newest hit
+		for _, s := range read {
+			if next == nil || s.hit.Compare(&next.hit.Position) < 0 {
+				next = s
 			}
 		}
-		var s *scan
-		switch {
-		case len(unread) > 0 && (next == nil || compareTimes(unread[0].newest, next.Time) <= 0):
-			s, unread = unread[0], unread[1:] // this segment may have a message that comes before next
-		case next == nil || !yield(next):
+		isNew := len(unread) > 0 && (next == nil || compareTimes(unread[0].newest, next.hit.Time) <= 0)
+		if isNew { // this segment may have a message that comes before the next hit
+			next, unread = unread[0], unread[1:]
+		} else if next == nil || !yield(&next.hit) {
 			return nil // there are no more messages, or the caller wants no more
-		default: // the case before has yielded next: go on in the segment of next
-			s = next.scan
-			heads = slices.DeleteFunc(heads, func(h *Hit) bool { return h == next })
 		}
-		found, err := s.advance(ctx)
-		if err != nil {
+		found, err := next.advance(ctx)
+		switch {
+		case err != nil:
 			return err
-		}
-		if found {
-			heads = append(heads, s.hit())
+		case found && isNew:
+			read = append(read, next)
+		case !found && !isNew:
+			read = slices.DeleteFunc(read, func(s *scan) bool { return s == next })
 		}
 	}
 }

@@ -25,8 +25,7 @@ type scan struct {
 	hasTitled  bool       // one of titled is true
 	grams      []postings // of the grams of the text, the rarest first
 	candidates []uint32   // messages before next that may match
-	current    uint32     // the message that advance found last
-	found      Hit        // the result of hit
+	hit        Hit        // the match that advance found last
 }
 
 // scans returns a scan for each segment with messages in the times and after the position of a query.
@@ -216,8 +215,8 @@ func (s *scan) findCandidates() {
 	}
 }
 
-// advance sets s.current to the next message that matches, and reports whether there is one. If the candidates are used
-// up, it finds those of the next window. The error is that of the context.
+// advance sets s.hit to the next message that matches, and reports whether there is one. If the candidates are used up,
+// it finds those of the next window. The error is that of the context.
 func (s *scan) advance(ctx context.Context) (bool, error) {
 	s.prepare()
 	for {
@@ -228,26 +227,30 @@ func (s *scan) advance(ctx context.Context) (bool, error) {
 			s.findCandidates()
 			continue
 		}
-		s.current = s.candidates[0]
+		n := s.candidates[0]
 		s.candidates = s.candidates[1:]
-		if matches, err := s.matches(ctx); matches || err != nil {
+		matches, err := s.matches(ctx, n)
+		if matches {
+			s.hit = Hit{s.position(n), s.rows.kind(n), s.conversation(n), s.extra(n), s, n}
+		}
+		if matches || err != nil {
 			return matches, err
 		}
 	}
 }
 
-// matches reports whether the query selects the current message, by the filter, the position, and the title or text.
-func (s *scan) matches(ctx context.Context) (bool, error) {
+// matches reports whether the query selects a message, by the filter, the position, and the title or text.
+func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
 	switch after := s.query.After; {
-	case !s.passes(s.current):
+	case !s.passes(n):
 		return false, nil
-	case after != nil && s.position(s.current).Compare(after) <= 0:
+	case after != nil && s.position(n).Compare(after) <= 0:
 		return false, nil
-	case s.query.exact || s.isTitled(s.current):
+	case s.query.exact || s.isTitled(n):
 		return true, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	return s.query.Has(s.read(s.current)), nil
+	return s.query.Has(s.read(n)), nil
 }

@@ -115,7 +115,8 @@ type texts struct {
 	*tables
 	message uint32 // the message that text is of
 	text    []byte // the text that was read last; nil before the first one
-	codes   []byte // of the text
+	codes   []byte // encoded texts: a part of the section, from the offset start
+	start   uint64
 }
 
 func (s *segment) texts() texts { return texts{segment: s, tables: s.load()} }
@@ -124,10 +125,29 @@ func (s *segment) texts() texts { return texts{segment: s, tables: s.load()} }
 func (t *texts) read(message uint32) []byte {
 	if t.text == nil || t.message != message {
 		from, to := t.rows.text(message)
-		t.codes = t.partIn(t.codes, secTexts, from, to)
-		t.message, t.text = message, t.symbols.decode(t.text[:0], t.codes)
+		t.message, t.text = message, t.symbols.decode(t.text[:0], t.encoded(from, to))
 	}
 	return t.text
+}
+
+// encoded returns the part of the encoded texts from an offset to another one, which is valid until the next call. If the
+// part is just after the last one, later parts probably follow: it reads some more bytes, so that they need no further read.
+func (t *texts) encoded(from, to uint64) []byte {
+	const most = 8 << 10 // bytes that are skipped, or read ahead
+	end := t.start + uint64(len(t.codes))
+	if from > to {
+		t.malformed()
+	}
+	if from < t.start || to > end {
+		readTo := to
+		if from >= end && from-end < most {
+			readTo = max(to, min(to+most, t.Sections[secTexts].Size))
+		}
+		buffer := t.codes
+		t.codes = nil // the buffer is undefined if the read fails
+		t.codes, t.start = t.partIn(buffer, secTexts, from, readTo), from
+	}
+	return t.codes[from-t.start : to-t.start]
 }
 
 // extra returns the extra data of a message. It must not be changed.
