@@ -48,7 +48,7 @@ type View struct {
 type opened struct {
 	*segment
 	conversations []*Conversation // by the place of an owner; nil if the conversation was removed
-	titles        func() titles   // of the conversations
+	titles        func() *titles  // of the conversations
 }
 
 // View returns the last committed state. The error is [fs.ErrNotExist] if nothing was committed, and a [*DamageError]
@@ -167,16 +167,22 @@ func (v *View) Info() Info {
 type titles struct {
 	text []byte
 	ends []int // by the place of a conversation: the end of its separator in text
+	// hashes is true at the hashes of all three adjacent bytes of text. Few texts that no title has have only such hashes.
+	hashes [1 << 15]bool
 }
 
 // readTitles returns the folded titles of the conversations of a segment, one after another; empty for a removed one.
-func (o *opened) readTitles() (t titles) {
+func (o *opened) readTitles() *titles {
+	t := &titles{}
 	for _, c := range o.conversations {
 		if c != nil {
 			t.text = fold.Append(t.text, []byte(c.Title))
 		}
 		t.text = append(t.text, end)
 		t.ends = append(t.ends, len(t.text))
+	}
+	for i := range len(t.text) - 2 {
+		t.hashes[hashOf(t.text[i:i+3])%uint64(len(t.hashes))] = true
 	}
 	return t
 }
@@ -187,6 +193,11 @@ func (t *titles) holding(folded []byte) iter.Seq[int] {
 	_, size := utf8.DecodeRune(folded)
 	before := size - 1
 	return func(yield func(int) bool) {
+		for i := range len(folded) - 2 {
+			if !t.hashes[hashOf(folded[i:i+3])%uint64(len(t.hashes))] {
+				return
+			}
+		}
 		for from := before; from < len(t.text); {
 			n := bytes.Index(t.text[from:], folded[before:])
 			if n < 0 {

@@ -16,7 +16,7 @@ import (
 type scan struct {
 	texts
 	conversations []*Conversation // by the place of an owner; nil if the conversation was removed
-	titles        func() titles   // of the conversations
+	titles        func() *titles  // of the conversations
 	query         *prepared
 
 	next, to   uint32     // the range of messages that are not read yet
