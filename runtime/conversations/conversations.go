@@ -139,7 +139,6 @@ type Reading struct {
 	FirstTurn int // the selected turns, or those of the selected events; 0 if there are none
 	LastTurn  int
 	Events    int       // numbered events of the whole conversation
-	Requests  int       // events of the user in the whole conversation
 	Damage    *Problem  // set if the record ends early
 	Problems  []Problem // the other problems of looking for the conversation and of reading it
 }

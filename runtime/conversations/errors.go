@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Types of package store.
@@ -17,17 +16,11 @@ type (
 	Problem          = store.Problem
 )
 
-// The reasons of problems, and the error for a conversation that was indexed.
-var (
-	errNothing   = errors.New("there is nothing that the program recorded")
-	errUnread    = errors.New("it cannot be read") // the index does not have the conversation, and no other reason is known
-	errBadTime   = errors.New("the time of its last event counts as missing: it cannot be read")
-	errRewritten = errors.New("the conversation does not begin with the messages in the index")
-)
+// errRewritten is the error for a conversation that was indexed and has other messages now.
+var errRewritten = errors.New("the conversation does not begin with the messages in the index")
 
 // ExcludedError is the error for a project that the user has excluded.
 type ExcludedError struct {
-	Dir        string // as given
 	By         string // the path of the file that excludes it, or the directory in the user's settings
 	Remembered string // the excluded directory if the file is gone; otherwise empty
 }
@@ -41,7 +34,6 @@ func (e *ExcludedError) Error() string {
 
 // RangeError is the error for a turn or an event that a conversation does not have.
 type RangeError struct {
-	ID     transcript.ID
 	Events bool // N is the number of an event, and not of a turn
 	N, Of  int  // the missing number, and how many there are
 }

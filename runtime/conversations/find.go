@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -89,7 +90,7 @@ func (q *query) selectListed(s *source) {
 func (s *source) problem(id transcript.ID) *Problem {
 	known := s.view.Lookup(string(id))
 	if p := s.unread[id]; p != nil || known == nil {
-		return cmp.Or(p, &Problem{ID: id, Kind: store.Unreadable, Err: errUnread})
+		return cmp.Or(p, &Problem{ID: id, Kind: store.Unreadable, Err: errors.New("it cannot be read")}) // no other reason is known
 	}
 	f := readFacts(known)
 	return f.problem()
@@ -133,7 +134,7 @@ func (s *source) newHit(c *index.Conversation, m index.Scored, extra []byte) Hit
 	x := parseExtra(extra, kind)
 	return Hit{
 		Conversation: s.matched(c), Number: int(m.Number), Index: int(m.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
-		Role: x.role, Tool: x.tool, Failed: isFailed(m.Kind), Time: m.Time, in: s, at: m,
+		Role: x.role, Failed: isFailed(m.Kind), Time: m.Time, in: s, at: m,
 	}
 }
 

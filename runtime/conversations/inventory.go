@@ -91,7 +91,7 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 			if r.Found {
 				err = r.addConversations(ctx, o.env(), placed.store, all, isHere)
 			} else if placed.named {
-				r.Problems = []Problem{{Source: k.name, Path: placed.place, Err: errNothing}}
+				r.Problems = []Problem{{Source: k.name, Path: placed.place, Err: errors.New("there is nothing that the program recorded")}}
 			}
 			if err != nil {
 				return Inventory{}, err

@@ -83,7 +83,7 @@ func TestNumbers(t *testing.T) {
 		if diff := cmp.Diff(all, got); diff != "" {
 			t.Fatalf("%s (-want +got):\n%s", c.ID, diff)
 		}
-		if whole.Turns != size.Turns || whole.Events != size.Numbered || whole.Requests != size.Requests {
+		if whole.Turns != size.Turns || whole.Events != size.Numbered {
 			t.Errorf("%s: %+v, want %+v", c.ID, whole, size)
 		}
 		if size.Numbered == 0 {
@@ -111,7 +111,7 @@ func TestNumbers(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s, %+v (-want +got):\n%s", c.ID, q, diff)
 			}
-			if reading.FirstTurn != first || reading.LastTurn != last || reading.Turns != size.Turns || reading.Events != size.Numbered || reading.Requests != size.Requests {
+			if reading.FirstTurn != first || reading.LastTurn != last || reading.Turns != size.Turns || reading.Events != size.Numbered {
 				t.Errorf("%s, %+v: %+v, want the turns %d to %d of %+v", c.ID, q, reading, first, last, size)
 			}
 		}
@@ -154,7 +154,7 @@ func TestSizes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.Size == nil || c.Size.Turns != r.Turns || c.Size.Requests != r.Requests || c.Size.Numbered != r.Events || c.Size.Chars == 0 {
+			if c.Size == nil || c.Size.Turns != r.Turns || c.Size.Numbered != r.Events || c.Size.Chars == 0 {
 				t.Errorf("%s: %+v; reading %+v", c.ID, c.Size, r)
 			}
 		}

@@ -102,7 +102,7 @@ func Open(o Options) (*Library, error) {
 	isAll := o.AllProjects && o.Store == nil
 	p := set.project(&o, isAll)
 	if e := p.Excluded(); !isAll && e.By != "" {
-		return nil, &ExcludedError{Dir: o.Dir, By: e.By, Remembered: e.Dir}
+		return nil, &ExcludedError{By: e.By, Remembered: e.Dir}
 	}
 	if set.noIndex || o.Indexes.Foreign() != "" {
 		o.Indexes = nil

@@ -87,7 +87,7 @@ func (r *Reading) readEvents(ctx context.Context, c *store.Conversation) (events
 		events = append(events, e)
 		return true
 	})
-	r.Turns, r.Events, r.Requests = totals.Turns, numbering.Events, numbering.Requests
+	r.Turns, r.Events = totals.Turns, numbering.Events
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -110,7 +110,7 @@ func (r *Reading) readEvents(ctx context.Context, c *store.Conversation) (events
 func (r *Reading) selectEvents(q *ReadQuery, events []Event) ([]Event, error) {
 	if q.Events != (EventRange{}) {
 		if q.Events.First < 1 || q.Events.First > r.Events {
-			return nil, &RangeError{ID: r.ID, Events: true, N: q.Events.First, Of: r.Events}
+			return nil, &RangeError{Events: true, N: q.Events.First, Of: r.Events}
 		}
 		events = slices.DeleteFunc(events, func(e Event) bool { return !q.Events.Has(e.Number) })
 		if len(events) > 0 {
@@ -127,7 +127,7 @@ func (r *Reading) selectEvents(q *ReadQuery, events []Event) ([]Event, error) {
 	}
 	for _, turn := range []int{first, last} {
 		if turn < 1 || turn > r.Turns {
-			return nil, &RangeError{ID: r.ID, N: turn, Of: r.Turns}
+			return nil, &RangeError{N: turn, Of: r.Turns}
 		}
 	}
 	r.FirstTurn, r.LastTurn = first, last

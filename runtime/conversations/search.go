@@ -101,7 +101,6 @@ type Hit struct {
 	Scope        transcript.Scopes // exactly one
 	Kind         transcript.Kind
 	Role         string    // as [transcript.Event.RoleName]
-	Tool         string    // of a call or a result
 	Failed       bool      // the result of a failed call
 	Time         time.Time // zero where there is none that can be used
 	Lines        int       // matching lines, with ByConversation

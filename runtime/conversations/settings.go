@@ -40,7 +40,7 @@ type settings struct {
 }
 
 // readSettings reads the user's settings. After an error no conversations may be read: the user may have excluded them.
-// The error is a [*config.Error], that of reading which conversations are forgotten, or a [*project.MemoryError].
+// The error is a [*config.Error], that of reading which conversations are forgotten, or that of [project.OpenMemory].
 func readSettings(o *Options) (*settings, error) {
 	c := config.Read(directory(o), o.env())
 	s := &settings{Stores: c.Stores, file: c.UserFile, language: terms.Language(c.Recall.Language)}

@@ -74,7 +74,7 @@ func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	}
 	a.Reading = r
 	if isOutside || a.number > r.Events {
-		return nil, &conversations.RangeError{ID: r.ID, Events: true, N: a.number, Of: r.Events}
+		return nil, &conversations.RangeError{Events: true, N: a.number, Of: r.Events}
 	}
 	calls := map[string]int{}
 	for recorded := range all {

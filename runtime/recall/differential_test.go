@@ -90,7 +90,7 @@ func searchOf(t *testing.T, source conversations.Source, q conversations.SearchQ
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, fmt.Sprintf("%s %d turn %d %s %v: %d lines, %s %s %q", h.Conversation.ID, h.Number, h.Turn, h.Scope, h.Time, h.Lines, h.Tool, h.Role, content))
+		all = append(all, fmt.Sprintf("%s %d turn %d %s %v: %d lines, %s %q", h.Conversation.ID, h.Number, h.Turn, h.Scope, h.Time, h.Lines, h.Role, content))
 	}
 	for _, c := range r.Conversations {
 		all = append(all, fmt.Sprintf("%s %q: %d in %d turns", c.ID, c.Title, c.Matches, c.Size.Turns))
@@ -153,11 +153,12 @@ func TestReadingsAgree(t *testing.T) {
 		}
 		for n, c := range all.Conversations {
 			whole := readAll(t, library, conversations.ReadQuery{ID: string(c.ID)})
-			chars := 0
+			chars, requests := 0, 0
 			for _, e := range whole.Events {
 				chars += utf8.RuneCount(e.Text)
+				requests = e.Request
 			}
-			size := conversations.Size{Turns: whole.Result.Turns, Requests: whole.Result.Requests, Numbered: whole.Result.Events, Chars: chars}
+			size := conversations.Size{Turns: whole.Result.Turns, Requests: requests, Numbered: whole.Result.Events, Chars: chars}
 			if diff := cmp.Diff(&size, c.Size); diff != "" {
 				t.Errorf("%s: size (-read +listed):\n%s", c.ID, diff)
 			}
@@ -247,14 +248,14 @@ func TestRangesAgree(t *testing.T) {
 			only := func(int) (first, last int) { return n, n }
 			r, _, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: only})
 			var outside *conversations.RangeError
-			if !errors.As(err, &outside) || *outside != (conversations.RangeError{ID: id, N: n, Of: whole.Turns}) || r.Title != whole.Title {
+			if !errors.As(err, &outside) || *outside != (conversations.RangeError{N: n, Of: whole.Turns}) || r.Title != whole.Title {
 				t.Errorf("%s, turn %d: %+v, %v", name, n, r, err)
 			}
 		}
 		for _, n := range []int{-1, whole.Events + 1} {
 			r, _, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Events: conversations.EventRange{First: n}})
 			var outside *conversations.RangeError
-			if !errors.As(err, &outside) || *outside != (conversations.RangeError{ID: id, Events: true, N: n, Of: whole.Events}) || r.Title != whole.Title {
+			if !errors.As(err, &outside) || *outside != (conversations.RangeError{Events: true, N: n, Of: whole.Events}) || r.Title != whole.Title {
 				t.Errorf("%s, event %d: %+v, %v", name, n, r, err)
 			}
 		}

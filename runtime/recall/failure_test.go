@@ -58,7 +58,7 @@ func TestTypedFailures(t *testing.T) {
 			caller: true,
 		},
 		{
-			name: "excluded", err: &conversations.ExcludedError{Dir: "/home/jane/work", By: "/home/jane/.convtools-exclude"},
+			name: "excluded", err: &conversations.ExcludedError{By: "/home/jane/.convtools-exclude"},
 			want:   "The user has excluded the conversations of this project: they are not looked up.",
 			person: "The user has excluded the conversations of this project: they are not looked up. /home/jane/.convtools-exclude does that.",
 			caller: true,
@@ -77,19 +77,19 @@ func TestTypedFailures(t *testing.T) {
 			want: `Invalid conversation id "foo": a; invalid conversation id "-": b.` + ids, caller: true,
 		},
 		{
-			name: "turn out of range", err: &conversations.RangeError{ID: "jp-c1", N: 9, Of: 2},
+			name: "turn out of range", err: &conversations.RangeError{N: 9, Of: 2},
 			want: "Turn 9 out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
 		},
 		{
-			name: "turn beyond all numbers", err: &conversations.RangeError{ID: "jp-c1", N: math.MaxInt, Of: 2},
+			name: "turn beyond all numbers", err: &conversations.RangeError{N: math.MaxInt, Of: 2},
 			want: "Turn 9223372036854775807 out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
 		},
 		{
-			name: "event out of range", err: &conversations.RangeError{ID: "jp-c1", Events: true, N: 9, Of: 1},
+			name: "event out of range", err: &conversations.RangeError{Events: true, N: 9, Of: 1},
 			want: "Event 9 out of range (conversation has 1 event). Events count from 1 through the whole conversation.", caller: true,
 		},
 		{
-			name: "event beyond all numbers", err: &conversations.RangeError{ID: "jp-c1", Events: true, N: math.MaxInt, Of: 2},
+			name: "event beyond all numbers", err: &conversations.RangeError{Events: true, N: math.MaxInt, Of: 2},
 			want: "Event 9223372036854775807 out of range (conversation has 2 events). Events count from 1 through the whole conversation.", caller: true,
 		},
 		{

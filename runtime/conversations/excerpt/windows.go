@@ -93,11 +93,9 @@ func moveRunes(text []byte, offset, n int) int {
 
 // Line is a line of a text.
 type Line struct {
-	Number int // from 1
-	Span       // in the text, without the line break
-	// IsMatch reports whether the line matches, and Match is its first match, in the text.
+	Number  int // from 1
+	Span        // in the text, without the line break
 	IsMatch bool
-	Match   Span
 }
 
 // Lines yields the first most matching lines of a text, or all if most is negative. With each of these it yields up to
@@ -119,7 +117,7 @@ func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 		}
 		after := 0 // the number of lines to yield after the last match: none before the first match
 		for {
-			l, m, ok := p.nextMatch(text, at)
+			l, _, ok := p.nextMatch(text, at)
 			if most == 0 || !ok {
 				yieldAround(len(text), after)
 				return
@@ -132,7 +130,7 @@ func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 			first := lineBefore(text, l.start, at, around)
 			number += bytes.Count(text[at:first], []byte{'\n'})
 			at = first
-			if !yieldAround(l.start, around) || !yield(Line{Number: number, Span: Span{l.start, l.end}, IsMatch: true, Match: m}) {
+			if !yieldAround(l.start, around) || !yield(Line{Number: number, Span: Span{l.start, l.end}, IsMatch: true}) {
 				return
 			}
 			at, number = l.next, number+1

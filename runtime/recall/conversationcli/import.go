@@ -173,7 +173,7 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 
 // readInPlace returns the store that reads a path in place: jp a workspace, chatgpt an SQLite database; otherwise "".
 func readInPlace(path string) string {
-	if isDir(filepath.Join(path, ".jp")) {
+	if info, err := os.Stat(filepath.Join(path, ".jp")); err == nil && info.IsDir() {
 		return "jp"
 	}
 	f, _, err := safefile.Open(path)
@@ -185,11 +185,6 @@ func readInPlace(path string) string {
 	begin := make([]byte, len(head))
 	_, err = f.ReadAt(begin, 0)
 	return either(err == nil && string(begin) == head, "chatgpt", "")
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // register adds a path that a store reads in place to the configuration, except in a dry run, and writes the result.

@@ -215,7 +215,7 @@ func (p *printing) print(ctx context.Context, args []string) error {
 // it writes the title. The error is for an event that the conversation does not have, or that of writing.
 func (p *printing) begin(r *conversations.Reading) error {
 	if p.event > r.Events {
-		return &conversations.RangeError{ID: r.ID, Events: true, N: p.event, Of: r.Events}
+		return &conversations.RangeError{Events: true, N: p.event, Of: r.Events}
 	}
 	p.warnOf(r.Problems)
 	if r.Damage != nil {

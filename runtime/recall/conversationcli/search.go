@@ -252,47 +252,44 @@ const (
 	recalledTitle = 70
 )
 
-// Recall returns the command "recall". It leaves out the recorded calls of the tools of family.
-func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
-	return func(host *toolset.Host) *cobra.Command {
-		return (&commands{host: host}).recallCommand(family)
-	}
-}
-
 // isToolOf returns a function that reports whether the recorded name of a tool is that of a tool of a family.
 func isToolOf(family *toolset.Family) func(recorded string) bool {
 	names := contract.Names(family.Declared())
 	return func(recorded string) bool { return transcript.IsTool(recorded, names...) }
 }
 
-func (c *commands) recallCommand(family *toolset.Family) *cobra.Command {
-	cmd := c.newCommand("recall WORDS…", "ask", "Ask past conversations a question",
-		`Prints the passages of past conversations that answer a question best, the best
+// Recall returns the command "recall". It leaves out the recorded calls of the tools of family.
+func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
+	return func(host *toolset.Host) *cobra.Command {
+		c := &commands{host: host}
+		cmd := c.newCommand("recall WORDS…", "ask", "Ask past conversations a question",
+			`Prints the passages of past conversations that answer a question best, the best
 conversation first. Ask in your own words: a word finds its other forms, and
 words may be far apart. Text between double quotes must occur as it is.
 
 conversation print --event N ID shows an event whole.`,
-		"recall why do we retry uploads", `recall 'flaky "shadow branch" test' --since 2026-01-01`, "ask --all-projects docker cache mount")
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	q := conversations.SearchQuery{Order: conversations.Relevance, MaxText: recalledText, MaxWide: recalledText}
-	flags := cmd.Flags()
-	c.addTime(cmd, "since", "only what was said from this `DATE` on, inclusive", func(s iso8601.Span) { q.Since = s.First })
-	c.addTime(cmd, "until", "only what was said up to this `DATE`, inclusive", func(s iso8601.Span) { q.Until = s.Last })
-	limit := flags.Uint("limit", 8, "print at most `N` passages, 1 or more")
-	addScopes(cmd, &q.Scopes)
-	addSources(cmd, &q.Sources)
-	flags.BoolVar(&q.Hidden, "hidden", false, "hidden conversations too")
-	c.addJSON(cmd, "json")
-	return c.reading(cmd, func(ctx context.Context, args []string) error {
-		q.Question, q.Limit, q.Own = strings.TrimSpace(strings.Join(args, " ")), int(*limit), isToolOf(family)
-		switch {
-		case q.Question == "" && flags.NFlag() == 0:
-			return cmd.Help()
-		case q.Question == "" || q.Limit == 0:
-			return misused("say what you want to know, and ask for 1 passage or more", "there is no question, or nothing to answer it with")
-		}
-		return c.recall(ctx, q, hintsWithout(flags))
-	})
+			"recall why do we retry uploads", `recall 'flaky "shadow branch" test' --since 2026-01-01`, "ask --all-projects docker cache mount")
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+		q := conversations.SearchQuery{Order: conversations.Relevance, MaxText: recalledText, MaxWide: recalledText}
+		flags := cmd.Flags()
+		c.addTime(cmd, "since", "only what was said from this `DATE` on, inclusive", func(s iso8601.Span) { q.Since = s.First })
+		c.addTime(cmd, "until", "only what was said up to this `DATE`, inclusive", func(s iso8601.Span) { q.Until = s.Last })
+		limit := flags.Uint("limit", 8, "print at most `N` passages, 1 or more")
+		addScopes(cmd, &q.Scopes)
+		addSources(cmd, &q.Sources)
+		flags.BoolVar(&q.Hidden, "hidden", false, "hidden conversations too")
+		c.addJSON(cmd, "json")
+		return c.reading(cmd, func(ctx context.Context, args []string) error {
+			q.Question, q.Limit, q.Own = strings.TrimSpace(strings.Join(args, " ")), int(*limit), isToolOf(family)
+			switch {
+			case q.Question == "" && flags.NFlag() == 0:
+				return cmd.Help()
+			case q.Question == "" || q.Limit == 0:
+				return misused("say what you want to know, and ask for 1 passage or more", "there is no question, or nothing to answer it with")
+			}
+			return c.recall(ctx, q, hintsWithout(flags))
+		})
+	}
 }
 
 // recall prints the passages that answer a question best. If there is none, it notes what to try, the words in try and

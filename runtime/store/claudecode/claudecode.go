@@ -125,8 +125,6 @@ func (e *entry) complete() bool {
 	return e.ID != "" && m.Messages > 0 && !isWarmUp
 }
 
-var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
-
 // unique returns for each id the file that was written last, in the order of the ids. For each other file with the
 // id it adds a problem to the listing.
 func (s *Store) unique(all []*entry, l *store.Listing) []*entry {
@@ -136,7 +134,8 @@ func (s *Store) unique(all []*entry, l *store.Listing) []*entry {
 	return slices.CompactFunc(all, func(e, before *entry) bool {
 		isDuplicate := e.ID == before.ID
 		if isDuplicate {
-			l.Problems = append(l.Problems, s.Problem(e.ID, store.Duplicate, e.File, errDuplicate))
+			err := errors.New("another file of the same id was written later, and is read instead")
+			l.Problems = append(l.Problems, s.Problem(e.ID, store.Duplicate, e.File, err))
 		}
 		return isDuplicate
 	})

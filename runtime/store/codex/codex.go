@@ -111,11 +111,6 @@ func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.P
 	}), problems
 }
 
-var (
-	errBeginning = errors.New("it does not begin with what this thread is")
-	errDuplicate = errors.New("another file of the same id is later, and is read instead")
-)
-
 // List implements [store.Store]. The last segment of a thread stands for the thread.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.rollouts, func(root *history.Root, all []*rollout, l *store.Listing) error {
@@ -124,14 +119,16 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		for _, r := range all {
 			h := &r.Meta.Header
 			if r.Meta.Begun && h.Thread != r.thread {
-				l.Problems = append(l.Problems, s.Problem(r.ID, store.BadMetadata, r.File, errBeginning))
+				err := errors.New("it does not begin with what this thread is")
+				l.Problems = append(l.Problems, s.Problem(r.ID, store.BadMetadata, r.File, err))
 			}
 			isEmpty := r.Meta.Whole && !r.Meta.Readable && h.Base.Thread == "" // there is nothing to read, in it or in a base
 			isLast := r == threads[r.thread][0]                                // rollouts puts the segment that counts first
 			if isLast && h.Thread == r.thread && !isEmpty && s.Project.Has(h.Cwd) {
 				l.Conversations = append(l.Conversations, s.conversation(r, names))
 				for _, other := range r.duplicates {
-					l.Problems = append(l.Problems, s.Problem(r.ID, store.Duplicate, other, errDuplicate))
+					err := errors.New("another file of the same id is later, and is read instead")
+					l.Problems = append(l.Problems, s.Problem(r.ID, store.Duplicate, other, err))
 				}
 			}
 		}

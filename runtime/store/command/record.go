@@ -47,9 +47,6 @@ func (r *record) Version(ctx context.Context) (string, error) {
 	return r.version + digest(out.stdout), err
 }
 
-// errDamaged has none of the words of the program: models see it.
-var errDamaged = errors.New("the conversation command line reports an error of its events")
-
 // Read implements [store.Record]. The totals are those that the program lists: it counts also what it does not print.
 func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	out, err := r.print(ctx)
@@ -65,7 +62,8 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 		})
 	}
 	if err == nil && r.listed.Error != "" {
-		err = &store.DamageError{Err: errDamaged}
+		// Models see this error: it has none of the words of the program.
+		err = &store.DamageError{Err: errors.New("the conversation command line reports an error of its events")}
 	}
 	stopped := events.Stopped
 	totals, err := events.End(r.id, err)

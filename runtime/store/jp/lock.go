@@ -103,7 +103,7 @@ func (wr *Writer) tryLock(name string) (release func(), err error) {
 func (w *Workspace) lockRoot(name string) (*os.Root, error) {
 	project, err := config.OpenDir(w.root, storageDir, w.getenv)
 	if err != nil {
-		return nil, &StoreError{Path: filepath.Join(w.root, storageDir), Err: err}
+		return nil, cannotChange(filepath.Join(w.root, storageDir), err)
 	}
 	if _, err := project.Lstat(name); err == nil || !store.IsThere(w.user) {
 		return project, nil
@@ -111,7 +111,7 @@ func (w *Workspace) lockRoot(name string) (*os.Root, error) {
 	project.Close()
 	user, err := safefile.OpenDir(w.user)
 	if err != nil {
-		return nil, &StoreError{Path: w.user, Err: history.Reason(err)}
+		return nil, cannotChange(w.user, history.Reason(err))
 	}
 	return user, nil
 }
@@ -124,7 +124,7 @@ func openLock(root *os.Root, name string) (f *os.File, err error) {
 		f, opened, err = safefile.OpenFileIn(root, name, os.O_RDWR|os.O_CREATE, newFileMode)
 	}
 	if err != nil {
-		return nil, &StoreError{Path: filepath.Join(root.Name(), locksDir), Err: history.Reason(err)}
+		return nil, cannotChange(filepath.Join(root.Name(), locksDir), history.Reason(err))
 	}
 	isLocked, err := lockFile(f)
 	if err == nil && !isLocked {

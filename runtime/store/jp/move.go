@@ -2,6 +2,7 @@ package jp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -79,7 +80,7 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 func (tx *transaction) makeLocal(copies []place, name string, all []file) error {
 	shared, users := copies[0], copies[1:] // the copy in the project is first
 	if tx.w.user == "" {
-		return ErrNoUserStore
+		return errors.New("the user has no store of this workspace: JP makes it when it is run there")
 	}
 	if err := tx.onlyOurFiles(shared); err != nil {
 		return err

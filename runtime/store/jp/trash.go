@@ -33,7 +33,7 @@ func (s *session) trash(ctx context.Context) ([]place, error) {
 	for i := range s.stores {
 		removals, err := s.readDir(i, trashDir)
 		if err != nil {
-			return nil, &StoreError{Path: s.stores[i].path, Err: err}
+			return nil, cannotChange(s.stores[i].path, err)
 		}
 		for _, removal := range removals {
 			dir := path.Join(trashDir, removal.Name())

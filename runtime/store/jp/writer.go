@@ -47,22 +47,14 @@ func (w *Workspace) Writer(o WriterOptions) *Writer {
 	return wr
 }
 
-// StoreError is the error for a store that exists and cannot be changed. Either nothing was changed, or only stores that
-// come before this one.
-type StoreError struct {
-	Path string // of the store
-	Err  error
+// cannotChange returns the error for a store at a path that exists and cannot be changed because of err. Either nothing was
+// changed, or only stores that come before this one.
+func cannotChange(path string, err error) error {
+	return fmt.Errorf("%s cannot be changed: %w", path, err)
 }
 
-func (e *StoreError) Error() string { return fmt.Sprintf("%s cannot be changed: %v", e.Path, e.Err) }
-
-func (e *StoreError) Unwrap() error { return e.Err }
-
-// The errors for changes that cannot be made.
-var (
-	ErrExists      = errors.New("there is a conversation with this id") // for one that is restored from the trash
-	ErrNoUserStore = errors.New("the user has no store of this workspace: JP makes it when it is run there")
-)
+// ErrExists is the error for a conversation that is restored from the trash, if there is one with its id.
+var ErrExists = errors.New("there is a conversation with this id")
 
 // about returns the error for a conversation that cannot be changed as it is.
 func about(id transcript.ID, err error) error { return fmt.Errorf("%s: %w", id, err) }
@@ -86,7 +78,7 @@ func (wr *Writer) transact(ctx context.Context, id transcript.ID, do func(*trans
 	tx := &transaction{session: s, wr: wr}
 	defer tx.releaseAll()
 	if len(problems) > 0 {
-		return &StoreError{Path: problems[0].Path, Err: problems[0].Err}
+		return cannotChange(problems[0].Path, problems[0].Err)
 	}
 	if n, ok := numberOf(id); ok {
 		err = tx.lock(ctx, lockName(n), wr.wait)
@@ -118,7 +110,7 @@ func (s *session) placesIn(ctx context.Context, parents ...string) ([]place, err
 	all, problems, err := s.readDirs(ctx, parents...)
 	for _, p := range problems {
 		if p.ID == "" && err == nil {
-			err = &StoreError{Path: p.Path, Err: p.Err}
+			err = cannotChange(p.Path, p.Err)
 		}
 	}
 	return all, err
@@ -167,12 +159,12 @@ func (tx *transaction) runStep(i int, step, name string, do func(*os.Root) error
 	tx.err = tx.failed(i, err)
 }
 
-// failed returns the [*StoreError] for an error.
+// failed returns the error of changing a store; nil if err is nil.
 func (tx *transaction) failed(i int, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &StoreError{Path: tx.stores[i].path, Err: history.Reason(err)}
+	return cannotChange(tx.stores[i].path, history.Reason(err))
 }
 
 // file is the new content of a file of a conversation.

@@ -211,14 +211,12 @@ func (t *tree) sessions(ctx context.Context, session string) (all []*info, probl
 	return all, problems, err
 }
 
-var errNoObject = errors.New("it is not a JSON object")
-
 // info returns the metadata in the file of a session; nil for a session without messages.
 func (t *tree) info(root *history.Root, file string) (*info, error) {
 	i := &info{source: t, session: idOf(file), file: file}
 	data, err := root.ReadFile(file, maxData)
 	if err == nil && !jsontext.Decode(data, i) {
-		err = errNoObject
+		err = errors.New("it is not a JSON object")
 	}
 	if err != nil {
 		return nil, err

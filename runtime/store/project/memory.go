@@ -40,31 +40,19 @@ func (e *Exclusion) IsThere() bool {
 	return err == nil
 }
 
-// MemoryError is the error for a memory that cannot be read.
-type MemoryError struct {
-	Path string
-	Err  error
-}
-
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("reading what was excluded: %s: %v; to go on, remove it, and exclude again what it was about", e.Path, e.Err)
-}
-
-func (e *MemoryError) Unwrap() error { return e.Err }
-
 const (
 	extension = ".json"
 	// maxExclusion bounds the file of an exclusion, and maxDir the path of a directory, which may be a recorded one.
 	maxExclusion, maxDir = 64 << 10, 4 << 10
 )
 
-// OpenMemory returns the memory in a directory, which may not exist. The error is a [*MemoryError]:
-// a file that cannot be read may exclude anything.
+// OpenMemory returns the memory in a directory, which may not exist. It returns an error if a file
+// cannot be read, because that may exclude anything.
 func OpenMemory(dir string) (*Memory, error) {
 	m := &Memory{dir: dir}
 	entries, err := readDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &MemoryError{dir, err}
+		return nil, unreadable(dir, err)
 	}
 	for _, entry := range entries {
 		if filepath.Ext(entry.Name()) != extension || safefile.Temporary(entry.Name()) {
@@ -83,11 +71,16 @@ func OpenMemory(dir string) (*Memory, error) {
 			err = errors.New("it names no absolute path of a directory")
 		}
 		if err != nil {
-			return nil, &MemoryError{path, err}
+			return nil, unreadable(path, err)
 		}
 		m.all = append(m.all, e)
 	}
 	return m, nil
+}
+
+// unreadable returns the error for a file or a directory of a memory that cannot be read because of err.
+func unreadable(path string, err error) error {
+	return fmt.Errorf("reading what was excluded: %s: %w; to go on, remove it, and exclude again what it was about", path, err)
 }
 
 // path returns the path of the file of an exclusion.

@@ -182,8 +182,7 @@ func TestMemoryThatFails(t *testing.T) {
 		f := newTree(t)
 		spoil(f)
 		_, err := project.OpenMemory(f.path("state/excluded"))
-		var failed *project.MemoryError
-		if !errors.As(err, &failed) || !strings.HasPrefix(failed.Path, f.path("state/excluded")) || !strings.Contains(err.Error(), "reading what was excluded: ") {
+		if err == nil || !strings.HasPrefix(err.Error(), "reading what was excluded: "+f.path("state/excluded")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -38,13 +38,6 @@ type header struct {
 	Groups jsontext.Raw `json:"groups"`
 }
 
-// Errors of conversations.
-var (
-	errNoID       = errors.New("it has no id")
-	errNoMapping  = errors.New("its mapping is no object of nodes")
-	errNoMessages = errors.New("its messages are no array")
-)
-
 // read returns the conversation with a header in a kind of export. The error says that the conversation has no id, or
 // is that of [header.nodes]; the conversation then has no messages.
 func (h *header) read(kind string) (*archive.Conversation, error) {
@@ -53,7 +46,7 @@ func (h *header) read(kind string) (*archive.Conversation, error) {
 		Created: cmp.Or(h.CreateTime, h.CreatedAt).Time, Updated: cmp.Or(h.UpdateTime, h.UpdatedAt).Time,
 	}
 	if c.Native == "" {
-		return c, errNoID
+		return c, errors.New("it has no id")
 	}
 	nodes, err := h.nodes(kind)
 	decode := map[string]func(jsontext.Raw) messages{ChatGPT: chatGPT, Claude: claude, Letta: letta}[kind]
@@ -94,7 +87,7 @@ func (h *header) nodes(kind string) ([]*node, error) {
 // mappedNodes returns the nodes in an object that has nodes by their ids, as in exports of ChatGPT.
 func mappedNodes(mapping jsontext.Raw) (nodes []*node, err error) {
 	if !bytes.HasPrefix(mapping, []byte("{")) {
-		return nil, errNoMapping
+		return nil, errors.New("its mapping is no object of nodes")
 	}
 	for m := range jsontext.Members(mapping) {
 		n := &node{id: string(jsontext.Unescape(m.Key))}
@@ -113,7 +106,7 @@ func mappedNodes(mapping jsontext.Raw) (nodes []*node, err error) {
 // names no parent answers the message before it.
 func messageNodes(kind string, list jsontext.Raw) (nodes []*node, err error) {
 	if !bytes.HasPrefix(list, []byte("[")) {
-		return nil, errNoMessages
+		return nil, errors.New("its messages are no array")
 	}
 	before := "" // the id of the message before
 	for element := range jsontext.Elements(list) {

@@ -68,18 +68,16 @@ type Problem struct {
 // ErrChecksum is the error for a damaged file. Its readable conversations are imported.
 var ErrChecksum = errors.New("its checksum is wrong: the file is damaged, and what was imported of it may be; download the export again, and import that")
 
-// Errors of conversations and files.
+// The reasons why a conversation is skipped.
 var (
-	errNotOne    = errors.New("it is no conversation of a known export")
-	errOtherKind = errors.New("it is of another kind of export than was asked for")
-	errTooLarge  = errors.New("it has more than 64 MB") // maxConversation
 	errEmpty     = errors.New("nothing is said in it")
 	errOlder     = errors.New("what is in the archive was changed later, and is kept")
 	errForgotten = errors.New("it is forgotten, and stays so")
-	errEncrypted = errors.New("it is encrypted: unpack it with its password, and import the folder")
 )
 
 const maxConversation = 64 << 20 // bytes of JSON of the largest conversation that is read
+
+var errTooLarge = errors.New("it has more than 64 MB") // maxConversation
 
 // Import adds the conversations of an export to an archive. The error is an [*UnrecognisedError] if no conversation can
 // be read, or that of opening the export, of writing to the archive, or of the context. What was imported before stays.
@@ -204,10 +202,10 @@ func (i *importing) recognise(raw []byte) (kind string, h *header, err error) {
 	case h.Agents != nil && (h.Blocks != nil || h.Tools != nil || h.Groups != nil):
 		kind = Letta
 	default:
-		return "", nil, errNotOne
+		return "", nil, errors.New("it is no conversation of a known export")
 	}
 	if i.options.Kind != "" && kind != i.options.Kind {
-		return "", nil, errOtherKind
+		return "", nil, errors.New("it is of another kind of export than was asked for")
 	}
 	return kind, h, nil
 }

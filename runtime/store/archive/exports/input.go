@@ -3,6 +3,7 @@ package exports
 import (
 	"archive/zip"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -113,11 +114,11 @@ func find(in fs.FS) (files []file) {
 	return files
 }
 
-// openIn opens a file of a folder or a zip. The error is errEncrypted for an encrypted one.
+// openIn opens a file of a folder or a zip. It returns an error for an encrypted one.
 func openIn(in fs.FS, name string, info fs.FileInfo) (io.ReadCloser, error) {
 	const encrypted = 1
 	if header, ok := info.Sys().(*zip.FileHeader); ok && header.Flags&encrypted != 0 {
-		return nil, errEncrypted
+		return nil, errors.New("it is encrypted: unpack it with its password, and import the folder")
 	}
 	return in.Open(name)
 }

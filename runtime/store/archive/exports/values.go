@@ -23,12 +23,6 @@ type values struct {
 	err    error // io.EOF after the last value
 }
 
-// Errors of documents.
-var (
-	errCutOff  = errors.New("it ends in the middle: the file is not complete")
-	errNotJSON = errors.New("it is not JSON from here on")
-)
-
 // newValues returns a reader of the values in a document, each of up to most bytes. It moves past a byte order mark,
 // white space, and the bracket of an array. If reading fails, next returns false.
 func newValues(in io.Reader, most int64) *values {
@@ -70,9 +64,9 @@ func (v *values) next() bool {
 	case v.in.N <= 0: // the limit ended the value
 		v.err = errTooLarge
 	case errors.As(v.err, &syntax):
-		v.err = errNotJSON
+		v.err = errors.New("it is not JSON from here on")
 	case v.err == io.ErrUnexpectedEOF || isEnd && v.err == io.EOF: // in a value, or before the end of the array
-		v.err = errCutOff
+		v.err = errors.New("it ends in the middle: the file is not complete")
 	}
 	return v.err == nil
 }

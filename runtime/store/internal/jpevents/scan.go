@@ -9,16 +9,12 @@ package jpevents
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
-
-// ErrNoTimestamp is the error for an event without a timestamp that is a string.
-var ErrNoTimestamp = errors.New("the event has no timestamp")
 
 // Scan calls yield with the events of a file until it returns false, and returns their totals as JP counts them: a file
 // that is damaged, or has an event without a timestamp, counts as 0 events. Each call of yield gets a pointer to the
@@ -45,7 +41,7 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 			e.Turn = turn
 		}
 		if !isText(e.Timestamp) && untimed == nil {
-			untimed = fmt.Errorf("event %d (at byte %d): %w", e.Index, e.Offset, ErrNoTimestamp)
+			untimed = fmt.Errorf("event %d (at byte %d): the event has no timestamp", e.Index, e.Offset)
 		}
 		stopped = !yield(&e)
 		return !stopped

@@ -170,9 +170,6 @@ func TestCount(t *testing.T) {
 			t.Errorf("count(%s): bad time %t, want %t", test.data, got.BadTime, bad)
 		}
 	}
-	if err := count([]byte(`[{}]`)).Uncounted; !errors.Is(err, jpevents.ErrNoTimestamp) {
-		t.Errorf("error %v does not wrap ErrNoTimestamp", err)
-	}
 }
 
 func TestDamage(t *testing.T) {

@@ -13,9 +13,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 )
 
-// errForm is the error for a database with other tables.
-var errForm error = store.StateError("its tables have another form, which may be that of a later version")
-
 // Has reports whether a table of a database has a column.
 type Has func(table, column string) bool
 
@@ -45,7 +42,7 @@ func Tables(queries func(has Has) (sessions, messages string, ok bool)) func(con
 		}
 		sessions, messages, ok := queries(func(table, column string) bool { return columns[table+"."+column] })
 		if !ok {
-			return nil, errForm
+			return nil, store.StateError("its tables have another form, which may be that of a later version")
 		}
 		// The driver converts plain columns by their declared types, but not expressions.
 		return &Queries{
