@@ -204,7 +204,7 @@ func (c *cursor) next() {
 	c.left--
 	word := c.word()
 	ones, low := bits.TrailingZeros64(^word), c.low&63 // so that shifts need no checks
-	lower := word >> ((ones + 1) & 63) & (1<<low - 1) // after the ones and a zero
+	lower := word >> ((ones + 1) & 63) & (1<<low - 1)  // after the ones and a zero
 	difference := uint64(ones)<<low | lower
 	if ones < mostOnes { // a Rice code
 		c.bit += ones + 1 + c.low
