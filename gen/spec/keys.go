@@ -115,7 +115,8 @@ func kindOfTables(kind, key string) string {
 	return key
 }
 
-// ofResult reports whether tables of the kind are a result or describe values in one.
+// ofResult reports whether tables of the kind belong to the description of a result: the table "result" itself, and the
+// tables inside it, such as "result items".
 func ofResult(kind string) bool {
 	return kind == "result" || kind == "fields" || strings.HasPrefix(kind, "result ")
 }

@@ -38,7 +38,7 @@ func (p *page) isSingle() bool { return p.singles == 1 }
 type singleValue struct{ json.RawMessage }
 
 // addRecord adds a record to the page. If the records so far have more characters than an answer may have, the record
-// is omitted and only counted. Once the omitted records have more than longest bytes, the error is [process.ErrEnough].
+// is omitted and only counted. Once the omitted records have more than maxRecordBytes, the error is [process.ErrEnough].
 // Any other error says what is wrong with the record.
 func (p *page) addRecord(record any) error {
 	var shown []byte
@@ -60,7 +60,7 @@ func (p *page) addRecord(record any) error {
 	p.full = true
 	p.omitted++
 	p.omittedBytes += len(shown)
-	if p.omittedBytes > longest {
+	if p.omittedBytes > maxRecordBytes {
 		p.uncounted = true
 		return process.ErrEnough
 	}

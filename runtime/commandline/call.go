@@ -52,8 +52,8 @@ type answer struct {
 	read    chan error     // has the error of reading the records, at their end
 }
 
-// longest is the bytes of a record that is too long for any answer, and bounds output that is read but not shown.
-const longest = 1 << 20
+// maxRecordBytes is the bytes of a record that is too long for any answer, and bounds output that is read but not shown.
+const maxRecordBytes = 1 << 20
 
 // newAnswer returns an empty answer. For records it starts a goroutine that reads what Write gets, until endOutput.
 func newAnswer(t *Tool) *answer {
@@ -71,7 +71,7 @@ func newAnswer(t *Tool) *answer {
 // readRecords reads all output, and adds the records to the page. The error is [process.ErrEnough] if no more can be
 // shown, or says what is wrong with the output. With an error, a program that only reads is stopped.
 func (a *answer) readRecords(output *io.PipeReader) error {
-	err := a.tool.Output.readRecords(output, max(longest, 8*a.tool.MaxChars), a.page.addRecord)
+	err := a.tool.Output.readRecords(output, max(maxRecordBytes, 8*a.tool.MaxChars), a.page.addRecord)
 	if errors.Is(err, errLong) { // the record that is too long is the last one that was read
 		a.page.full, a.page.uncounted = true, true
 		a.page.omitted++
@@ -79,7 +79,7 @@ func (a *answer) readRecords(output *io.PipeReader) error {
 	}
 	if isWrongForm := err != nil && !errors.Is(err, process.ErrEnough); isWrongForm {
 		// The program may soon end by itself: its exit code says more than the form.
-		_, _ = io.CopyN(io.Discard, output, longest)
+		_, _ = io.CopyN(io.Discard, output, maxRecordBytes)
 	}
 	if err != nil && a.tool.onlyReads() {
 		_ = output.CloseWithError(process.ErrEnough) // the next write of the program stops it

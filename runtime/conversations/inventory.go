@@ -60,14 +60,16 @@ type StoreReport struct {
 // IsAbsent reports whether nothing is recorded where the program usually records.
 func (r *StoreReport) IsAbsent() bool { return !r.Found && !r.Off && len(r.Problems) == 0 }
 
-// Inventory lists all conversations on this machine, and reads those of the project. It does not count excluded ones.
+// Inventory lists the conversations of all projects on this machine, and reads those of the project here. It does not
+// count excluded ones.
 // The error is a [*config.Error] for unusable settings, or that of the context. Other errors are problems of a store.
 func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	set, err := readSettings(&o)
 	if err != nil {
 		return Inventory{}, err
 	}
-	all, here := set.project(&o, true), set.project(&o, false)
+	const allProjects = true
+	all, here := set.project(&o, allProjects), set.project(&o, !allProjects)
 	workspace, noWorkspace := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
 	isHere := func(c *store.Conversation) bool { // a conversation without a source is of JP
 		return here.Has(c.Dir) || c.Source == "" && noWorkspace == nil && c.Dir == workspace.Root()

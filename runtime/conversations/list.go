@@ -115,7 +115,7 @@ func (e *entry) fill(ctx context.Context, sizes bool) {
 	if f.Uncounted != "" {
 		e.Damage = &Problem{ID: e.ID, Kind: store.DamagedEvents, Err: errors.New(f.Uncounted)}
 	}
-	if f.BadTime {
+	if f.BadTime { // the time of the last event
 		err := errors.New("the time of its last event counts as missing: it cannot be read")
 		e.problems = append(e.problems, Problem{ID: e.ID, Kind: store.BadField, Field: "timestamp", Event: e.Events - 1, Err: err})
 	}

@@ -195,7 +195,7 @@ func (t *texts) cursors(lists ...list) []cursor {
 // cursor returns a cursor at the first document of the list of a gram.
 func (t *texts) cursor(g gram) *cursor { return &t.cursors(t.list(g))[0] }
 
-// next moves the cursor to the next document.
+// next moves the cursor to the next document. The list has its difference to the current one, less one.
 func (c *cursor) next() {
 	if c.left == 0 {
 		c.document = noDocument
@@ -204,7 +204,8 @@ func (c *cursor) next() {
 	c.left--
 	word := c.word()
 	ones, low := bits.TrailingZeros64(^word), c.low&63 // so that shifts need no checks
-	difference := uint64(ones)<<low | word>>((ones+1)&63)&(1<<low-1)
+	lower := word >> ((ones + 1) & 63) & (1<<low - 1)  // after the ones and a zero
+	difference := uint64(ones)<<low | lower
 	if ones < mostOnes { // a Rice code
 		c.bit += ones + 1 + c.low
 	} else { // a number of 32 bits after the ones

@@ -123,7 +123,7 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 	}
 	hasName := func(s *subjects.Subject) bool { return s.Name == subject || s.Slug == subject }
 	isName := result.Literal || slices.ContainsFunc(result.Hits, hasName)
-	if isPattern := !isName; isPattern && len(result.Hits) > 0 { // load returns the error if there are no hits
+	if !isName && len(result.Hits) > 0 { // the pattern of several subjects; without hits load returns the error
 		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no subject %s.", text.Quote(id), text.Quote(subject)))
 	}
 	if content, err = t.load(ctx, []string{subject}, false, &remarks{}); err != nil {

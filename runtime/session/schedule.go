@@ -92,8 +92,8 @@ func (d *decision) spent() string {
 	return turn.budget.spent(turn.usage, d.at)
 }
 
-// samplesOfSubmission returns the samples of the running task's submission so far: those of the running logical turn
-// and of its callers, each with the turns that have ended below it.
+// samplesOfSubmission returns the number of samples that the submission of the running task has taken so far. They are
+// counted in the usage of the running turn and of the turns that wait for it, which includes the usage of ended calls.
 func (s *State) samplesOfSubmission() int64 {
 	n := s.Conversation(s.task.conversation).turn.usage.Samples
 	for _, b := range s.stack {

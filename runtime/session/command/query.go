@@ -165,7 +165,7 @@ func (c *commands) openExisting(ctx context.Context, p *tools.Project, t *target
 	}
 	s, err := c.resumeSession(p, found, observe)
 	if err == nil && s.State().Conversation(found.ID) == nil {
-		_ = s.Close() // nothing was asked
+		_ = s.Close() // nothing was asked in it, so closing it loses nothing
 		err = &log.NotFoundError{Session: found.ID, Dir: p.Logs}
 	}
 	return s, in, err

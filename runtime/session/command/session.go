@@ -79,7 +79,7 @@ func (c *commands) listCommand() *cobra.Command {
 }
 
 func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
-	// Titles are read from conversations, and the settings may exclude some.
+	// The list has titles of conversations. If the settings that exclude conversations cannot be read, none is shown.
 	if _, err := (conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}).SearchSources(); err != nil {
 		return withHint(err)
 	}

@@ -54,8 +54,8 @@ func (e *Engine) loop() error {
 				err = nil
 			}
 		case in := <-e.working.result:
-			if e.closing.Err() != nil { // closing may have stopped the work, so awaitWork takes the report
-				e.working.result <- in // does not block: the channel has room for one report
+			if e.closing.Err() != nil { // the report may only say that closing has stopped the work
+				e.working.result <- in // for awaitWork; the channel has room for one report
 				return ErrClosed
 			}
 			e.working = working{}

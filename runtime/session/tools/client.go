@@ -25,7 +25,7 @@ import (
 type client struct {
 	project   *Project
 	new       New       // describes the session if it has to be started
-	firstSeen time.Time // when this process first heard of the program
+	firstSeen time.Time // when this process got the first call of the client
 
 	mu      sync.Mutex
 	session *Session // nil if it is not open
@@ -215,8 +215,8 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 	return answer, err
 }
 
-// makeRoom destroys the conversation that has been idle longest if the session is full. It does nothing if the
-// conversation was used after this process first heard of the program.
+// makeRoom destroys the conversation that has been idle longest if the session is full. It destroys none that was used
+// since the client's first call to this process.
 func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	idle := s.State().Replaceable()
 	if idle == nil || !idle.LastActive.Before(c.firstSeen) {

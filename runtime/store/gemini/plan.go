@@ -30,8 +30,8 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	to := history.Recorder{}
 	m, d := &e.Meta, newDecoder(&to, e.agent != "")
 	if strings.HasSuffix(e.File, logExtension) {
-		wanted := func() bool { return to.Request == "" }
-		_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
+		needsRequest := func() bool { return to.Request == "" } // the first request of the user, which addRecord sets
+		_, err = jsonl.Peek(ctx, f, size, needsRequest, func(line []byte) {
 			r, _ := jsontext.Parse[record](line)
 			m.addRecord(d, &r)
 		})

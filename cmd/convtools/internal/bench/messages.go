@@ -237,7 +237,8 @@ func (s search) class(ctx context.Context, class class) error {
 	}
 	s.table.Add(within("search: "+class.name, all.slowest(), searchBound, "the slowest; median "+milliseconds(all.median())))
 	if len(theirs) > 0 {
-		s.table.Add(compared("search: "+class.name, "FTS5", ours.median(), theirs.median(), searchOfFTSBound))
+		// A call of the server also encodes the answer as JSON and sends it, which FTS5 does not: only the library has the bound.
+		s.table.Add(compared("search: "+class.name, "FTS5", ours.median(), theirs.median(), 0))
 		s.table.Add(compared("search: "+class.name+", in one process", "FTS5", library.median(), theirs.median(), searchOfFTSBound))
 	}
 	return nil

@@ -112,8 +112,8 @@ func (c *corpus) loadPair(file string) error {
 // minWords is the least number of words in the subject of a commit that becomes a question.
 const minWords = 3
 
-// loadSessions returns a corpus of the coding sessions in dir, which it unpacks below scratch. A commit's subject of
-// minWords words or more is a question, which the sessions that made the commit answer.
+// loadSessions returns a corpus of the coding sessions in dir, which it unpacks below scratch. Each subject of a commit
+// with at least minWords words is a question. Its answer is the sessions that made the commit.
 func loadSessions(ctx context.Context, dir, scratch string) ([]corpus, error) {
 	const recordedIn = "/home/dev/cli" // the path of the project in the sessions
 	c := corpus{Home: claudehome.New(scratch, "cli")}
