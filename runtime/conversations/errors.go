@@ -3,7 +3,6 @@ package conversations
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 )
@@ -39,19 +38,6 @@ type RangeError struct {
 }
 
 func (e *RangeError) Error() string { return fmt.Sprintf("%d of %d", e.N, e.Of) }
-
-// outdatedError is the error for a database that is too large to copy. Queries are answered from the index instead.
-type outdatedError struct {
-	*store.CopyTooLargeError
-	indexed time.Time // when all of the database was listed last
-}
-
-func (e *outdatedError) Error() string {
-	return fmt.Sprintf("%v; what it had at %s UTC is searched", e.CopyTooLargeError, e.indexed.Format(time.DateTime))
-}
-
-// ForModel returns the text of the error for a model.
-func (e *outdatedError) ForModel() string { return e.Error() }
 
 // UnavailableError is the error for a store that cannot be read at all.
 type UnavailableError struct {

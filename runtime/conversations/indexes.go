@@ -3,7 +3,6 @@ package conversations
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,8 +50,13 @@ func OpenIndexes(getenv func(string) string) *Indexes {
 
 // indexName returns the name of the directory of a store's index.
 func indexName(kind, place string) string {
-	sum := sha256.Sum256([]byte(kind + "\x00" + place))
-	return kind + "-" + hex.EncodeToString(sum[:8])
+	return kind + "-" + shortHash(kind+"\x00"+place)
+}
+
+// shortHash returns 16 hexadecimal digits of the hash of a text.
+func shortHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return fmt.Sprintf("%x", sum[:8])
 }
 
 // ofStore returns the index of a store.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/parallel"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/copies"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -101,7 +102,9 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 			inventory.Stores = append(inventory.Stores, r)
 		}
 	}
-	inventory.Remote = remote(o.env())
+	if home := config.Home(o.env()); home != "" && store.IsThere(filepath.Join(home, ".config", "amp")) {
+		inventory.Remote = []string{"Amp"}
+	}
 	inventory.Remembered, inventory.Unremembered = set.memory.Exclusions(), set.memory.Err()
 	return inventory, nil
 }

@@ -3,6 +3,7 @@ package conversations
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -29,8 +30,8 @@ func (r *outdatedRecord) Read(_ context.Context, yield func(*transcript.Event) b
 }
 
 // fromIndex returns the conversations in a scope that the index of a store has and the list of the store has not, if one
-// of the problems of listing is a database that is too large to copy; otherwise none. If it returns conversations, it
-// replaces the error of that problem by an [outdatedError].
+// of the problems of listing is a database that is too large to copy; otherwise none. If it returns conversations, the
+// error of that problem then says when they were indexed.
 func (q *query) fromIndex(s *source, scope store.Scope, listed []store.Conversation, problems []Problem) (list []store.Conversation) {
 	var large *store.CopyTooLargeError
 	i := slices.IndexFunc(problems, func(p Problem) bool { return errors.As(p.Err, &large) })
@@ -38,7 +39,7 @@ func (q *query) fromIndex(s *source, scope store.Scope, listed []store.Conversat
 	if i < 0 || !isIndexed {
 		return nil
 	}
-	err := &outdatedError{large, time.Unix(note.Listed, 0).UTC()}
+	err := store.StateError(fmt.Sprintf("%v; what it had at %s UTC is searched", large, time.Unix(note.Listed, 0).UTC().Format(time.DateTime)))
 	for _, c := range s.view.Conversations {
 		f := readFacts(c)
 		isListed := slices.ContainsFunc(listed, func(l store.Conversation) bool { return l.ID == f.ID })

@@ -1,8 +1,6 @@
 package conversations
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -149,8 +147,7 @@ func (s *settings) hashExclusions() string {
 		return ""
 	}
 	slices.Sort(all)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", slices.Compact(all)))
-	return hex.EncodeToString(sum[:8])
+	return shortHash(fmt.Sprintf("%q", slices.Compact(all)))
 }
 
 // missing returns the excluded directories that do not exist, and the patterns below a directory that does not.

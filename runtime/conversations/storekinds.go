@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
@@ -111,14 +110,6 @@ func openArchive(o store.Options) (store.Store, bool) {
 	return archive.Open(o)
 }
 
-// remote returns the programs in use here whose sessions are on a server.
-func remote(getenv func(string) string) (programs []string) {
-	if home := config.Home(getenv); home != "" && store.IsThere(filepath.Join(home, ".config", "amp")) {
-		programs = append(programs, "Amp")
-	}
-	return programs
-}
-
 // Sources returns the names of all kinds of stores, as [Filter.Sources] takes them.
 func Sources() []string {
 	var names []string
@@ -204,13 +195,6 @@ func ResumeCommand(c *transcript.Conversation) []string {
 	last := &words[len(words)-1]
 	*last = strings.Replace(*last, "ID", own, 1)
 	return words
-}
-
-// HowToDelete returns, for people, how to delete a conversation in the program that recorded it. place is the place of
-// the store.
-func HowToDelete(id transcript.ID, place string) string {
-	_, own, _ := id.Split()
-	return "use that program, or remove the files and rows of " + own + " below " + place
 }
 
 // retention returns after how many days the program of a kind of store deletes a session; 0 if it keeps sessions. home

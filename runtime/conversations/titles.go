@@ -2,8 +2,6 @@ package conversations
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"slices"
 	"strings"
@@ -58,10 +56,7 @@ func openersOf(note *indexNote) openers {
 }
 
 // openerKey returns the hash of an opener, in any case.
-func openerKey(begin string) string {
-	sum := sha256.Sum256([]byte(strings.ToLower(begin)))
-	return hex.EncodeToString(sum[:8])
-}
+func openerKey(begin string) string { return shortHash(strings.ToLower(begin)) }
 
 // setTitles sets the title of each conversation in a list that has no title. The title is the conversation's request
 // without its opener, if that is one of o, and without secrets.

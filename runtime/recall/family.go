@@ -38,13 +38,7 @@ type family struct {
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
 	f := &family{host: host, setting: setting, runner: runner}
 	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv) })
-	f.tools = &Tools{
-		open: func(dir string, scope conversations.Options) (conversations.Source, error) {
-			return f.openFor(dir, scope)
-		},
-		sources: f.sources,
-		now:     func() time.Time { return f.host.Now() },
-	}
+	f.tools = &Tools{open: f.openFor, sources: f.sources, now: func() time.Time { return f.host.Now() }}
 	return toolset.Family{
 		Name:     "conversation",
 		Declared: declared,
@@ -95,7 +89,7 @@ func (f *family) line() string { return strings.TrimSpace(f.host.Getenv(f.settin
 
 // openFor opens the conversations for one call, which has to close the library. Of scope it takes AllProjects and
 // Sources. It writes the warnings of the library, each once in this process.
-func (f *family) openFor(dir string, scope conversations.Options) (*conversations.Library, error) {
+func (f *family) openFor(dir string, scope conversations.Options) (conversations.Source, error) {
 	o := f.options(dir)
 	o.Once, o.AllProjects, o.Sources = true, scope.AllProjects, scope.Sources
 	library, err := conversations.Open(o)

@@ -34,49 +34,45 @@ const (
 // Languages returns the names of all languages, sorted, and then None.
 func Languages() []string {
 	var names []string
-	for _, l := range languages() {
-		names = append(names, string(l.name))
+	for name := range stemmers() {
+		names = append(names, string(name))
 	}
+	slices.Sort(names)
 	return append(names, string(None))
 }
 
-type language struct {
-	name Language
-	stem func(*snowballstem.Env) bool
-}
-
-func languages() []language {
-	return []language{
-		{"danish", danish.Stem},
-		{"dutch", dutch.Stem},
-		{English, english.Stem},
-		{"finnish", finnish.Stem},
-		{"french", french.Stem},
-		{"german", german.Stem},
-		{"hungarian", hungarian.Stem},
-		{"italian", italian.Stem},
-		{"norwegian", norwegian.Stem},
-		{"portuguese", portuguese.Stem},
-		{"romanian", romanian.Stem},
-		{"russian", russian.Stem},
-		{"spanish", spanish.Stem},
-		{"swedish", swedish.Stem},
-		{"turkish", turkish.Stem},
+// stemmers returns the functions of all languages that replace a word by its stem.
+func stemmers() map[Language]func(*snowballstem.Env) bool {
+	return map[Language]func(*snowballstem.Env) bool{
+		"danish":     danish.Stem,
+		"dutch":      dutch.Stem,
+		English:      english.Stem,
+		"finnish":    finnish.Stem,
+		"french":     french.Stem,
+		"german":     german.Stem,
+		"hungarian":  hungarian.Stem,
+		"italian":    italian.Stem,
+		"norwegian":  norwegian.Stem,
+		"portuguese": portuguese.Stem,
+		"romanian":   romanian.Stem,
+		"russian":    russian.Stem,
+		"spanish":    spanish.Stem,
+		"swedish":    swedish.Stem,
+		"turkish":    turkish.Stem,
 	}
 }
 
 // stemmer returns a function that returns the stem of a folded word by the rules of a language. For None or an unknown
 // language the function returns the word as it is.
 func stemmer(name Language) func(word string) string {
-	all := languages()
-	i := slices.IndexFunc(all, func(l language) bool { return l.name == cmp.Or(name, English) })
-	if i < 0 {
+	stem, isKnown := stemmers()[cmp.Or(name, English)]
+	if !isKnown {
 		return func(word string) string { return word }
 	}
 	env := snowballstem.NewEnv("")
 	return func(word string) string {
 		env.SetCurrent(word)
-		all[i].stem(env)
+		stem(env)
 		return env.Current()
 	}
 }

@@ -70,7 +70,8 @@ func (c *commands) forget(ctx context.Context, args []string) error {
 		l := &list[i]
 		how := ""
 		if program := cmp.Or(l.Source, jp.Name); conversations.IsProgram(program) {
-			how = ". To delete it in " + program + " too, " + conversations.HowToDelete(l.ID, c.shortPath(places[program]))
+			_, session, _ := l.ID.Split()
+			how = ". To delete it in " + program + " too, use that program, or remove the files and rows of " + session + " below " + c.shortPath(places[program])
 		}
 		c.out.write(text.Line(fmt.Sprintf("%s is forgotten%s", l.ID, how)) + "\n")
 	}

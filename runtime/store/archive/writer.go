@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -107,18 +108,8 @@ type Database struct {
 	Failure func(context.Context, error) error
 }
 
-// VersionError is the error for a database that another version of the program made.
-type VersionError struct{ Version, Known int }
-
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("another version of the program made it (schema %d, known here: %d)", e.Version, e.Known)
-}
-
-// ForModel returns the text for a model.
-func (e *VersionError) ForModel() string { return e.Error() }
-
 // CheckVersion checks the version of the schema of a database. It returns nil for the known version,
-// [fs.ErrNotExist] for 0, which means that there is no schema yet, and else a [*VersionError].
+// [fs.ErrNotExist] for 0, which means that there is no schema yet, and else a [store.StateError].
 func CheckVersion(version, known int) error {
 	switch version {
 	case 0:
@@ -126,7 +117,7 @@ func CheckVersion(version, known int) error {
 	case known:
 		return nil
 	}
-	return &VersionError{version, known}
+	return store.StateError(fmt.Sprintf("another version of the program made it (schema %d, known here: %d)", version, known))
 }
 
 // checkSchema returns the error of reading the version of the schema, or of [CheckVersion] for it.

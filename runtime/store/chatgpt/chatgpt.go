@@ -200,28 +200,16 @@ func isExport(root *os.Root, name string) bool {
 	return bytes.HasPrefix(begin, []byte("SQLite format 3\x00")) && bytes.Contains(bytes.ToLower(begin), []byte("conversation_id"))
 }
 
-// columns are the names of the columns of a table, in lower case.
-type columns []string
-
-// column returns an expression for a column that can be missing. It has no declared type, by which a
-// driver would convert the value.
-func (c columns) column(name string) string {
-	if slices.Contains(c, name) {
-		return "+" + name
-	}
-	return "NULL"
-}
-
-// tables returns the names of the columns of the tables conversations and messages, by table. The error is that of
-// the query, or says that a table is a view or a virtual table, or has a generated column: they run what the author
-// of the database wants. The query does not ask for the columns of a view, which can take any time.
-func tables(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error) {
-	found := map[string]columns{}
+// columns returns which columns the tables conversations and messages have; the names are in lower case. The error is
+// that of the query, or says that a table is a view or a virtual table, or has a generated column: they run what the
+// author of the database wants. The query does not ask for the columns of a view, which can take any time.
+func columns(ctx context.Context, db *sqlitefile.DB) (messagedb.Has, error) {
+	found := map[string]bool{}
 	err := db.Each(ctx, func(rows *sql.Rows) error {
 		var table, column string // column is "" for a view and a virtual table
 		var isPlain bool
 		err := rows.Scan(&table, &column, &isPlain)
-		found[table] = append(found[table], column)
+		found[table+"."+column] = true
 		if err == nil && !isPlain {
 			err = store.StateError(strings.TrimSuffix(table+"."+column, ".") + " is no plain table, and only those are read")
 		}
@@ -229,39 +217,38 @@ func tables(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error) 
 	}, `SELECT lower(s.name), lower(coalesce(c.name, '')), s.rootpage > 0 AND c.hidden = 0
 		FROM sqlite_schema AS s LEFT JOIN pragma_table_xinfo(CASE WHEN s.rootpage > 0 THEN s.name END) AS c
 		WHERE s.type IN ('table', 'view') AND lower(s.name) IN ('conversations', 'messages')`)
-	return found, err
+	return func(table, column string) bool { return found[table+"."+column] }, err
 }
 
 // queries returns the queries of a database. They use only columns that the database has. The error is that of
-// [tables], or says that the database is not one of an export.
+// [columns], or says that the database is not one of an export.
 func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error) {
-	found, err := tables(ctx, db)
+	has, err := columns(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	conversations, messages := found["conversations"], found["messages"]
 	for _, name := range []string{"conversation_id", "content"} {
-		if !slices.Contains(messages, name) {
+		if !has("messages", name) {
 			return nil, store.StateError("it is no database of a ChatGPT export: it has no messages." + name)
 		}
 	}
 	var order []string
 	switch {
-	case slices.Contains(messages, "position"):
+	case has("messages", "position"):
 		order = []string{"position"}
-	case slices.Contains(messages, "create_time"):
+	case has("messages", "create_time"):
 		order = []string{"CAST(create_time AS REAL)", "create_time"} // times in text are not in the order of the text
 	}
 	place := "0" // of a conversation in the database, for the order of a list
 	noRow := func(*sql.Rows) error { return nil }
 	hasRowID := db.Each(ctx, noRow, "SELECT rowid FROM messages LIMIT 0") == nil // tables WITHOUT ROWID have none
-	if hasRowID && !slices.Contains(messages, "rowid") {
+	if hasRowID && !has("messages", "rowid") {
 		order = append(order, "rowid")
 		place = "min(rowid)"
 	}
-	q := &messagedb.Queries{Conversations: listQuery(conversations, place)}
-	q.Messages = fmt.Sprintf(`SELECT coalesce(CAST(%s AS TEXT), ''), NULL, %s, CASE WHEN coalesce(octet_length(content), 0) <= %d THEN coalesce(CAST(content AS TEXT), '') END
-		FROM messages WHERE conversation_id IS ?1`, messages.column("role"), messages.column("create_time"), messagedb.MaxMessage)
+	q := &messagedb.Queries{Conversations: listQuery(has, place)}
+	q.Messages = fmt.Sprintf(`SELECT coalesce(CAST(%s AS TEXT), ''), NULL, +%s, CASE WHEN coalesce(octet_length(content), 0) <= %d THEN coalesce(CAST(content AS TEXT), '') END
+		FROM messages WHERE conversation_id IS ?1`, has.Or("messages", "role", "NULL"), has.Or("messages", "create_time", "NULL"), messagedb.MaxMessage)
 	if len(order) > 0 {
 		q.Messages += " ORDER BY " + strings.Join(order, ", ")
 	}
@@ -271,15 +258,15 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 // listQuery returns the query for all conversations: those with a row in the table, and those that only have
 // messages. place is an SQL expression for the place of the first message. The columns are in the order that
 // [messagedb.Queries] says; a "+" takes the declared type from a column, by which the driver would convert the value.
-func listQuery(conversations columns, place string) string {
+func listQuery(has messagedb.Has, place string) string {
 	const onlyMessages = "SELECT m.k, '', FALSE, '', '', NULL, NULL, FALSE, '', NULL, m.first, coalesce(CAST(m.k AS TEXT), '') FROM m"
 	query := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages GROUP BY conversation_id) ", place)
-	if !slices.Contains(conversations, "id") {
+	if !has("conversations", "id") {
 		return query + onlyMessages
 	}
-	return query + fmt.Sprintf(`SELECT +c.id, '', FALSE, coalesce(substr(CAST(%s AS TEXT), 1, %d), ''), '', %s, %s, FALSE, '', NULL, coalesce(m.first, 0), coalesce(CAST(c.id AS TEXT), '')
-		FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL `, conversations.column("title"), messagedb.MaxText,
-		conversations.column("create_time"), conversations.column("update_time")) + onlyMessages + " LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
+	return query + fmt.Sprintf(`SELECT +c.id, '', FALSE, coalesce(substr(CAST(%s AS TEXT), 1, %d), ''), '', +%s, +%s, FALSE, '', NULL, coalesce(m.first, 0), coalesce(CAST(c.id AS TEXT), '')
+		FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL `, has.Or("conversations", "title", "NULL"), messagedb.MaxText,
+		has.Or("conversations", "create_time", "NULL"), has.Or("conversations", "update_time", "NULL")) + onlyMessages + " LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
 }
 
 // record adds a message to a recorder. A message with an unknown role is a system message with the role as its name.

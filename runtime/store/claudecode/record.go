@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/store/internal/anthropic"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -96,27 +97,9 @@ type message struct {
 	Content jsontext.Raw `json:"content"`
 }
 
-// block is a part of a message.
-type block struct {
-	Type      string       `json:"type"`
-	Text      []byte       `json:"text"`
-	Thinking  []byte       `json:"thinking"`
-	ID        string       `json:"id"`
-	Name      string       `json:"name"`
-	ToolUseID string       `json:"tool_use_id"`
-	Input     jsontext.Raw `json:"input"`
-	Content   jsontext.Raw `json:"content"`
-	IsError   bool         `json:"is_error"`
-}
-
-// blocks returns the blocks of a content, which can be a text alone.
-func blocks(content jsontext.Raw) []block {
-	return jsontext.Parts(content, func(text []byte) block { return block{Type: "text", Text: text} })
-}
-
 // prompt returns the texts that a person wrote, from the blocks of the message. It returns false if no person wrote
 // the message. A prompt that is a picture alone has no texts.
-func (r *record) prompt(parts []block) (texts [][]byte, ok bool) {
+func (r *record) prompt(parts []anthropic.Block) (texts [][]byte, ok bool) {
 	for _, b := range parts {
 		switch b.Type {
 		case "tool_result":
@@ -189,7 +172,7 @@ func (r *record) events() (all []transcript.Event, unknown int) {
 		return all, 0
 	}
 	m, _ := jsontext.Parse[message](r.Message)
-	parts := blocks(m.Content)
+	parts := anthropic.Blocks(m.Content)
 	if texts, isPrompt := r.prompt(parts); isPrompt {
 		add(transcript.Event{Kind: transcript.KindUser, Text: history.Join(texts)})
 		return all, 0
@@ -214,9 +197,9 @@ func (r *record) events() (all []transcript.Event, unknown int) {
 }
 
 // result returns the event for a block with the result of a tool, with its texts but without pictures.
-func (r *record) result(b *block) transcript.Event {
+func (r *record) result(b *anthropic.Block) transcript.Event {
 	var texts [][]byte
-	for _, part := range blocks(b.Content) {
+	for _, part := range anthropic.Blocks(b.Content) {
 		if part.Type == "text" {
 			texts = append(texts, withoutReminders(part.Text))
 		}

@@ -115,9 +115,6 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 	})
 }
 
-// isTask reports whether the entry is a task, in the older form.
-func (e *entry) isTask() bool { return strings.HasPrefix(e.File, tasksDir+"/") }
-
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.ListFiles(ctx, &s.Store, scope, s.entries, nil, nil)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/store/internal/anthropic"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/jsontext"
@@ -37,28 +38,6 @@ type message struct {
 	Role    string       `json:"role"`
 	Content jsontext.Raw `json:"content"`
 	At      int64        `json:"ts"` // milliseconds since 1970; 0 if it is not recorded
-}
-
-// block is a part of a message's content.
-type block struct {
-	Type      string       `json:"type"`
-	Text      []byte       `json:"text"`
-	Thinking  []byte       `json:"thinking"`
-	ID        string       `json:"id"`
-	Name      string       `json:"name"`
-	Input     jsontext.Raw `json:"input"`
-	ToolUseID string       `json:"tool_use_id"`
-	Content   jsontext.Raw `json:"content"`
-	Failed    bool         `json:"is_error"`
-	// Of one of several results of a call.
-	Result  []byte       `json:"result"`
-	Error   []byte       `json:"error"`
-	Success jsontext.Raw `json:"success"`
-}
-
-// blocks returns the blocks of a content, which can be one text.
-func blocks(content jsontext.Raw) []block {
-	return jsontext.Parts(content, func(text []byte) block { return block{Type: "text", Text: text} })
 }
 
 // Peek implements [history.Listed]: it reads the metadata of the session or the task, and returns the directory.
@@ -127,7 +106,7 @@ func (e *entry) Decode(_ context.Context, root *history.Root, to *history.Record
 func (e *entry) addMessages(to *history.Recorder, data []byte) {
 	to.Agent, to.Inquiry = e.agent != "", "ask_question"
 	list := jsontext.Raw(bytes.TrimSpace(data))
-	if e.isTask() {
+	if strings.HasPrefix(e.File, tasksDir+"/") { // a task, in the older form
 		to.Inquiry = "ask_followup_question"
 	} else {
 		var whole struct {
@@ -153,7 +132,7 @@ func (e *entry) addMessages(to *history.Recorder, data []byte) {
 
 // addAnswer adds the texts, the thoughts and the calls of a message of the assistant to a recorder.
 func (m *message) addAnswer(to *history.Recorder) {
-	for _, b := range blocks(m.Content) {
+	for _, b := range anthropic.Blocks(m.Content) {
 		switch at := history.Moment(m.At); b.Type {
 		case "text":
 			to.AddText(transcript.KindAssistant, at, b.Text)
@@ -175,10 +154,10 @@ func (m *message) addAnswer(to *history.Recorder) {
 func (m *message) addRequest(to *history.Recorder) {
 	isResult := false // there was such a title
 	var prompt [][]byte
-	for _, b := range blocks(m.Content) {
+	for _, b := range anthropic.Blocks(m.Content) {
 		switch text, byPerson := unmarked(b.Text); { // the order matters: each case of a text excludes those before it
 		case b.Type == "tool_result":
-			to.Add(b.result(m.At))
+			to.Add(result(&b, m.At))
 		case b.Type == "image" || b.Type == "document" || b.Type == "file":
 			if !isResult {
 				prompt = append(prompt, nil)
@@ -230,10 +209,16 @@ func isResultTitle(text []byte) bool {
 }
 
 // result returns the event for the results of a call at a time in milliseconds. If one has failed, the event has.
-func (b *block) result(ms int64) transcript.Event {
-	e := transcript.Event{Kind: transcript.KindToolResult, Time: history.Moment(ms), CallID: b.ToolUseID, Failed: b.Failed}
+func result(b *anthropic.Block, ms int64) transcript.Event {
+	type part struct { // a block, or one of several results
+		Text    []byte       `json:"text"`
+		Result  []byte       `json:"result"`
+		Error   []byte       `json:"error"`
+		Success jsontext.Raw `json:"success"`
+	}
+	e := transcript.Event{Kind: transcript.KindToolResult, Time: history.Moment(ms), CallID: b.ToolUseID, Failed: b.IsError}
 	var texts [][]byte
-	for _, part := range blocks(b.Content) {
+	for _, part := range jsontext.Parts(b.Content, func(text []byte) part { return part{Text: text} }) {
 		texts = append(texts, history.First(part.Text, part.Result, part.Error))
 		e.Failed = e.Failed || string(part.Success) == "false"
 	}

@@ -137,8 +137,9 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 }
 
 // link sets the bases and originals of rollouts. The base of a rollout is the rollout that it goes on from. The original
-// is the first segment of the thread that it was forked from, whose records it may begin with. link returns the rollouts
-// of each thread in the order of all: live ones before archived ones, and the last segment before earlier ones.
+// is the first segment of the thread that it was forked from, or else that started it: it may begin with copies of the
+// records there. link returns the rollouts of each thread in the order of all: live ones before archived ones, and the
+// last segment before earlier ones.
 func link(all []*rollout) map[string][]*rollout {
 	threads := map[string][]*rollout{}
 	for _, r := range all {
@@ -152,7 +153,7 @@ func link(all []*rollout) map[string][]*rollout {
 				r.base = other
 			}
 		}
-		if originals := threads[h.original()]; len(originals) > 0 && !h.Paginated {
+		if originals := threads[cmp.Or(h.Forked, h.Parent)]; len(originals) > 0 && !h.Paginated {
 			r.original = originals[len(originals)-1] // the order ends with the first segment
 		}
 	}

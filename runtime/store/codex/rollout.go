@@ -56,9 +56,6 @@ type base struct {
 	End    int64  `json:"end_ordinal_exclusive"` // ordinal after its last record
 }
 
-// original returns the thread that another one can begin with a copy of, or "".
-func (h *header) original() string { return cmp.Or(h.Forked, h.Parent) }
-
 // parseHeader returns the header in the first record of a rollout, with uuids in lower case.
 func parseHeader(r *record) (h header) {
 	jsontext.Decode(r.Payload, &h)

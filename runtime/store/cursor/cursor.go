@@ -85,9 +85,7 @@ func folders(ctx context.Context, s *history.Store) map[string]string {
 		if dir == "" || !s.Project.Has(dir) {
 			continue
 		}
-		shared := sqlitefile.Shared{Open: func(ctx context.Context) (*sqlitefile.DB, error) {
-			return sqlitefile.Open(ctx, filepath.Join(workspace, stateFile))
-		}}
+		shared := sqlitefile.Shared{Path: filepath.Join(workspace, stateFile)}
 		_ = shared.Do(ctx, func(db *sqlitefile.DB) error { // after an error, conversations have no folder
 			return db.Each(ctx, func(rows *sql.Rows) error {
 				var id string

@@ -2,7 +2,6 @@ package jp
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +56,7 @@ func sessionFile(getenv func(string) string) string {
 		}
 		if value := getenv(key); key != ofSystem && value != "" {
 			sum := sha256.Sum256([]byte(value))
-			return "env-" + key + "-" + hex.EncodeToString(sum[:8]) + ".json"
+			return "env-" + key + "-" + fmt.Sprintf("%x", sum[:8]) + ".json"
 		}
 	}
 	return ""

@@ -67,7 +67,9 @@ func (s *Store) open() (sources []source, l *store.Listing) {
 		l.Problems = append(l.Problems, history.Problem("", store.Unreadable, s.Dir, err))
 	}
 	for _, path := range databases {
-		sources = append(sources, newDatabase(path))
+		d := &database{sqlitefile.Shared{Path: path}}
+		d.Retain() // until the listing is closed
+		sources = append(sources, d)
 	}
 	t := &tree{history.Store{IDs: s.IDs, Kind: s.Kind, Dir: filepath.Join(s.Dir, treeDir)}}
 	if store.IsThere(t.Dir) {

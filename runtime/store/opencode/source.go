@@ -41,20 +41,9 @@ type source interface {
 const maxData = jsonl.MaxLine
 
 // database is a database of opencode.
-type database struct {
-	sqlitefile.Shared
-	file string
-}
+type database struct{ sqlitefile.Shared }
 
-// newDatabase returns a database that is opened at its first use. The caller is a user of it until Release.
-func newDatabase(path string) *database {
-	d := &database{file: path}
-	d.Open = func(ctx context.Context) (*sqlitefile.DB, error) { return sqlitefile.Open(ctx, path) }
-	d.Retain()
-	return d
-}
-
-func (d *database) path() string { return d.file }
+func (d *database) path() string { return d.Path }
 
 // query calls row for each row of the result of a query, after reset.
 func (d *database) query(ctx context.Context, reset func(), row func(*sql.Rows) error, query string, args ...any) error {

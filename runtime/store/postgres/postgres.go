@@ -120,7 +120,7 @@ func (e *Error) ForModel() string {
 // can have parts of the URL.
 func failure(ctx context.Context, err error) error {
 	var known *Error
-	var other *archive.VersionError
+	var other store.StateError
 	var answer *pgconn.PgError
 	var network *net.OpError
 	var timeout interface{ Timeout() bool }

@@ -3,7 +3,6 @@ package project
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,7 +85,7 @@ func unreadable(path string, err error) error {
 // path returns the path of the file of an exclusion.
 func (m *Memory) path(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(m.dir, hex.EncodeToString(sum[:16])+extension)
+	return filepath.Join(m.dir, fmt.Sprintf("%x", sum[:16])+extension)
 }
 
 // Exclusions returns all exclusions in the order of their directories.

@@ -77,8 +77,6 @@ var (
 
 const maxConversation = 64 << 20 // bytes of JSON of the largest conversation that is read
 
-var errTooLarge = errors.New("it has more than 64 MB") // maxConversation
-
 // Import adds the conversations of an export to an archive. The error is an [*UnrecognisedError] if no conversation can
 // be read, or that of opening the export, of writing to the archive, or of the context. What was imported before stays.
 func Import(ctx context.Context, name string, into *archive.Writer, o Options) (*Report, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/internal/anthropic"
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -163,16 +164,7 @@ func claude(raw jsontext.Raw) (all messages) {
 
 // addBlock adds the message of a block of a message's content. kind and name are those of a block with a text.
 func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name string) {
-	var b struct {
-		Type     string       `json:"type"`
-		Text     []byte       `json:"text"`
-		Thinking []byte       `json:"thinking"`
-		Name     string       `json:"name"`
-		Input    jsontext.Raw `json:"input"`
-		Content  jsontext.Raw `json:"content"`
-	}
-	jsontext.Decode(raw, &b)
-	switch b.Type {
+	switch b, _ := jsontext.Parse[anthropic.Block](raw); b.Type {
 	case "text":
 		all.add(kind, name, b.Text)
 	case "thinking":

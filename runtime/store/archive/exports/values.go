@@ -23,6 +23,8 @@ type values struct {
 	err    error // io.EOF after the last value
 }
 
+var errTooLarge = errors.New("it has more than 64 MB") // maxConversation
+
 // newValues returns a reader of the values in a document, each of up to most bytes. It moves past a byte order mark,
 // white space, and the bracket of an array. If reading fails, next returns false.
 func newValues(in io.Reader, most int64) *values {

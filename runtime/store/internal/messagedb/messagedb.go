@@ -162,10 +162,7 @@ type database struct {
 // open returns a database that is opened at its first use. The caller is a user of it until Release.
 func (s *Store) open(known Database) *database {
 	d := &database{Database: known, store: s}
-	d.Shared.Open = known.Open
-	if known.Open == nil {
-		d.Shared.Open = func(ctx context.Context) (*sqlitefile.DB, error) { return sqlitefile.Open(ctx, known.Path) }
-	}
+	d.Shared.Path, d.Shared.Open = known.Path, known.Open
 	d.Retain()
 	return d
 }

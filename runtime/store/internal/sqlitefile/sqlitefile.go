@@ -7,7 +7,7 @@
 //
 // A store uses it in these steps:
 //
-//   - It makes a [Shared] for each database, with an Open that calls [Open]. List calls Retain, and
+//   - It makes a [Shared] for each database, with its Path. List calls Retain, and
 //     the Release of its listing calls Release, so that a listing copies a database at most once for
 //     each change.
 //   - It queries in [Shared.Do], which opens the database when it is first needed, and starts again
@@ -180,7 +180,8 @@ var (
 // Shared is a database with several users at a time. It is opened at its first use and after
 // [ErrChanged], and closed after its last user. It is safe for concurrent use.
 type Shared struct {
-	Open func(context.Context) (*DB, error)
+	Path string                             // of the file
+	Open func(context.Context) (*DB, error) // nil opens the file at Path
 
 	mu     sync.Mutex
 	users  int
@@ -240,7 +241,11 @@ func (s *Shared) openLatest(ctx context.Context, changed *DB) (*DB, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.latest == changed { // both are nil before the first use
-		db, err := s.Open(ctx)
+		open := s.Open
+		if open == nil {
+			open = func(ctx context.Context) (*DB, error) { return Open(ctx, s.Path) }
+		}
+		db, err := open(ctx)
 		if err != nil {
 			return nil, err
 		}
