@@ -154,7 +154,7 @@ func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err erro
 	return ranked, err
 }
 
-// Occurs reports whether a message that the query can give a score has a term. It ignores q.Terms and q.Holds.
+// Occurs reports whether a term is in any message that the query can score. It ignores q.Terms and q.Holds.
 func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool, err error) {
 	q.Holds = nil
 	err = v.index.guard(func() error {
@@ -164,7 +164,7 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 			}
 			s.prepare()
 			for c := s.cursor(hasTerm | termKey(term)); c.document < s.to; c.next() {
-				if c.document >= s.next && s.ranks(&q, c.document) {
+				if c.document >= s.next && s.ranks(&q, c.document) { // those before s.next are too new for the filter
 					found = true
 					return nil
 				}
