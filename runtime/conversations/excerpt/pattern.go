@@ -45,7 +45,7 @@ func (e *PatternError) Error() string {
 func (e *PatternError) Unwrap() error { return e.Err }
 
 // Literal returns the pattern that matches text, which may have line breaks; nil for the empty text. It takes bytes of
-// text that are not UTF-8 as U+FFFD. With ignoreCase, letters match that Unicode simple folding makes the same.
+// text that are not UTF-8 as U+FFFD. With ignoreCase, it ignores case by the simple folding of Unicode.
 func Literal(text string, ignoreCase bool) *Pattern {
 	if text == "" {
 		return nil
@@ -237,14 +237,14 @@ func newFinder(text string, ignoreCase bool) *finder {
 
 // find returns where the first match in a text starts and ends; -1 and -1 if there is none.
 func (f *finder) find(text []byte) (start, end int) {
-	piece, at := f.place(text)
+	piece, at := f.place(text) // the match is at bytes after text[piece], counted in the folded text if case is ignored
 	switch {
 	case at < 0:
 		return -1, -1
 	case !f.folds:
 		return at, at + len(f.pattern)
 	}
-	start = piece + unfolded(text[piece:], at)
+	start = piece + unfolded(text[piece:], at) // unfolded returns how many bytes of the text are so many folded bytes
 	return start, start + unfolded(text[start:], len(f.pattern))
 }
 
