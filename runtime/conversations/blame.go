@@ -94,8 +94,8 @@ type candidate struct {
 	newest time.Time // the time of the newest call that may have changed it
 }
 
-// candidates returns the searched conversations that have a call that may have changed the file and that contains text.
-// The conversations with the newest such calls come first.
+// candidates returns the searched conversations with a call that may have changed the file and contains text, or for an
+// empty text the name of the file. The conversations with the newest such calls come first.
 func (b *blaming) candidates(ctx context.Context, text string) ([]candidate, error) {
 	var found []candidate
 	for _, s := range b.sources {
@@ -128,12 +128,12 @@ func (b *blaming) lastChanges(ctx context.Context, candidates []candidate) (last
 }
 
 // newestBringing returns the newest change that brought the line; no change if none did. It returns a change later than
-// the query's Until only if no earlier change brought the line.
+// the query's Until only if no earlier change brought the line. The candidates with the newest calls come first.
 func (b *blaming) newestBringing(ctx context.Context, candidates []candidate) []Change {
 	var best *Change
 	for _, c := range candidates {
-		if isFound := best != nil && !b.isLate(best) && c.newest.Before(best.Time); isFound || ctx.Err() != nil {
-			break // the candidates that are left only have older changes
+		if isOlder := best != nil && !b.isLate(best) && c.newest.Before(best.Time); isOlder || ctx.Err() != nil {
+			break // all changes of this candidate and of those after it are older than best
 		}
 		for _, change := range b.readChanges(ctx, c) {
 			if b.brings(&change) && (best == nil || b.isBetter(&change, best)) {

@@ -102,12 +102,12 @@ func (l *Library) Forget(ctx context.Context, o Options, ids ...transcript.ID) e
 	for _, id := range ids {
 		forgotten[id] = true
 	}
-	// This comes first: a conversation must not lose its copy while it is not forgotten.
+	// This comes first: if it fails, the conversations keep their copies.
 	if err := forgotten.Write(o.env()); err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if w, err := copies.Create(o.env(), SourceOf(id), true); err != nil { // true: no directory is made for copies
+		if w, err := copies.Create(o.env(), SourceOf(id), true); err != nil { // dry: it makes no directory, but can remove
 			return err
 		} else if _, err := w.Remove(id); err != nil {
 			return err
