@@ -51,7 +51,8 @@ func (l *Library) Blame(ctx context.Context, q BlameQuery) (Blame, error) {
 	return twiceIfDamaged(func() (Blame, error) { return l.blame(ctx, &q) })
 }
 
-// blame answers a query once. If the index is damaged, it returns an error.
+// blame answers a query. A change brings a line if it adds the line to the file. If an index is damaged, blame returns
+// an error, and [Library.Blame] calls it again.
 func (l *Library) blame(ctx context.Context, q *BlameQuery) (b Blame, err error) {
 	asked, err := l.newQuery(&q.Filter, &b.Omitted)
 	if err == nil {
@@ -72,7 +73,7 @@ func (l *Library) blame(ctx context.Context, q *BlameQuery) (b Blame, err error)
 		return b, ctx.Err()
 	}
 	b.Changes = search.newestBringing(ctx, candidates)
-	if len(b.Changes) == 0 { // no change brought the whole line: each replaced a part of it
+	if len(b.Changes) == 0 { // no change brought the whole line: perhaps some replaced parts of it
 		candidates, err = search.candidates(ctx, "")
 		search.inParts = true
 		b.Changes = search.newestBringing(ctx, candidates)

@@ -313,7 +313,7 @@ func (o Options) Register() (root, file string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	known := jp.All(jp.Options{Dir: string(filepath.Separator), Getenv: o.Getenv})
+	known := jp.All(jp.Options{Dir: string(filepath.Separator), Getenv: o.Getenv}) // no workspace is there: only those that JP knows
 	if slices.ContainsFunc(known, func(k *jp.Workspace) bool { return k.Root() == w.Root() }) {
 		return w.Root(), "", nil
 	}

@@ -179,11 +179,11 @@ func (m *rankedMessage) isShort(most int) bool {
 	return len(p.Text) <= most && !p.Before && !p.After
 }
 
-// shows reports whether the query selects a message, so that it may be shown. A message beside a found one may be
-// outside of the query.
+// shows reports whether the query selects a message, so that it may be shown. With phrases, it selects only messages
+// that have them all: only these have an own score. A message beside a found one may be outside of the query.
 func (r *ranking) shows(m *rankedMessage) bool {
 	q := r.query
-	return r.inRange(m.Number) && q.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) && q.isIn(m.Time)
+	return q.kinds()&(1<<m.Kind) != 0 && r.inRange(m.Number) && (len(r.phrases) == 0 || m.own > 0) && q.isIn(m.Time)
 }
 
 // keepDistinct returns the first candidates with different passages, up to the limit of the query and to the first

@@ -59,8 +59,8 @@ func openersOf(note *indexNote) openers {
 // openerKey returns the hash of an opener, which is the same for upper and lower case.
 func openerKey(begin string) string { return shortHash(strings.ToLower(begin)) }
 
-// setTitles sets the title of each conversation in a list that has no title. The title is the conversation's request
-// without its opener, if that is one of o, and without secrets.
+// setTitles sets the title of each conversation in a list that has no title. The title is the conversation's request,
+// without secrets, and without an opener in o: a beginning that many requests share.
 func (o openers) setTitles(list []store.Conversation) {
 	for i := range list {
 		c := &list[i]
@@ -71,7 +71,7 @@ func (o openers) setTitles(list []store.Conversation) {
 		if begin, rest := opener(c.Request); begin != "" && o[openerKey(begin)] {
 			title = rest
 		}
-		c.Title = text.Cut(string(secret.Mask([]byte(title))), maxTitle) // masked first: a part of a secret looks like none
+		c.Title = text.Cut(string(secret.Mask([]byte(title))), maxTitle) // masked first: Mask does not know a part of a secret
 	}
 }
 

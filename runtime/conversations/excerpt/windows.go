@@ -98,10 +98,10 @@ type Line struct {
 	IsMatch bool
 }
 
-// Lines yields the first most matching lines of a text, or all if most is negative. With each of these it yields up to
-// around lines before and after it, in the order of the text and each once. A line that matches after the first most
-// matching lines can be among the lines around them, and then has no IsMatch.
-func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
+// Lines yields matching lines of a text, with up to around lines before and after each, in the order of the text and
+// each line once. It stops after limit matching lines and the lines around them; a negative limit means all. If a line
+// around them matches too, it has no IsMatch.
+func (p *Pattern) Lines(text []byte, around, limit int) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		at, number := 0, 1 // the offset and the number of the next line that can be yielded
 		// yieldAround yields the next n lines, but none from the offset end on, and reports whether to go on.
@@ -118,11 +118,11 @@ func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 		after := 0 // the number of lines to yield after the last match: none before the first match
 		for {
 			l, _, ok := p.nextMatch(text, at)
-			if most == 0 || !ok {
+			if limit == 0 || !ok {
 				yieldAround(len(text), after)
 				return
 			}
-			most--
+			limit--
 			if !yieldAround(l.start, after) {
 				return
 			}
