@@ -17,8 +17,7 @@ const (
 	runsCount = 0.3
 	// failedCounts is the factor of the score of a command that never succeeded.
 	failedCounts = 0.5
-	// resultReach is the number of messages after a call in which its result is looked for: several calls can be made
-	// at once.
+	// resultReach is the number of messages after a call among which its result is: calls can be made at once.
 	resultReach = 32
 )
 

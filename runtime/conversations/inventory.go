@@ -24,8 +24,7 @@ type Inventory struct {
 	// pattern its first directory counts.
 	Exclude, Missing []string
 	Remembered       []project.Exclusion // the directories that a file excludes or has excluded
-	// Unremembered is the error of remembering exclusions: some directories stay excluded only as long as their file
-	// exists.
+	// Unremembered is the error of remembering exclusions: some may end when their file is removed.
 	Unremembered error
 	Warnings     []string // sentences about settings that nothing reads
 	Stores       []StoreReport

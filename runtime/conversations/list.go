@@ -84,8 +84,7 @@ func (q *query) entries(asked *ListQuery) (entries []*entry) {
 	return entries
 }
 
-// fillAll sets the values that come from events, and if sizes is set the sizes, in the entries for which needs returns
-// true.
+// fillAll calls fill with sizes for each entry for which needs returns true.
 func fillAll(ctx context.Context, entries []*entry, sizes bool, needs func(*entry) bool) {
 	parallel.Each(ctx, len(entries), func(numbers iter.Seq[int]) {
 		for i := range numbers {
@@ -242,8 +241,7 @@ func (s Sort) compare(a, b *Listed, ascending bool) int {
 	return -order
 }
 
-// sortBy sorts a list by an order of conversations; equal ones by creation, then by id. listed returns the conversation
-// of an element.
+// sortBy sorts a list by an order; equal conversations by creation, then by id. listed returns that of an element.
 func sortBy[E any](list []E, by Sort, ascending bool, listed func(E) *Listed) {
 	slices.SortStableFunc(list, func(x, y E) int {
 		a, b := listed(x), listed(y)

@@ -190,8 +190,7 @@ func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, 
 	}
 }
 
-// finishEntry sets the version and the facts of the reader's entry, and the reader's problem. err is the error of
-// reading the conversation.
+// finishEntry sets the version and the facts of the entry, and the problem. err is that of reading the conversation.
 func (r *messageReader) finishEntry(counts *counting, totals *store.Totals, err error) {
 	r.entry.Version = r.version
 	f := facts{Conversation: r.conversation.Conversation}

@@ -20,8 +20,7 @@ type outdatedRecord struct {
 // Version implements [store.Record]. It returns an error, so that the index keeps the conversation as it has it.
 func (r *outdatedRecord) Version(context.Context) (string, error) { return "", r.err }
 
-// Read implements [store.Record]. Without yield it returns the totals in the index. With yield it returns an error: the
-// events cannot be read.
+// Read implements [store.Record]. Without yield it returns the totals in the index, with yield an error.
 func (r *outdatedRecord) Read(_ context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	if yield != nil {
 		return store.Totals{}, r.err

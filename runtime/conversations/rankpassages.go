@@ -172,11 +172,10 @@ func (m *rankedMessage) beside() *rankedMessage {
 	return nil
 }
 
-// isShort reports whether the passage of a message is its whole text and has at most most bytes. The message must have
-// been read.
-func (m *rankedMessage) isShort(most int) bool {
+// isShort reports whether the passage of m, which must have been read, is the whole text and has at most limit bytes.
+func (m *rankedMessage) isShort(limit int) bool {
 	p := m.hit.Passage
-	return len(p.Text) <= most && !p.Before && !p.After
+	return len(p.Text) <= limit && !p.Before && !p.After
 }
 
 // shows reports whether the query selects a message, so that it may be shown. With phrases, it selects only messages

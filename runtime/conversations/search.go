@@ -29,8 +29,7 @@ type SearchQuery struct {
 	Scopes   transcript.Scopes
 	Errors   bool
 	Commands bool
-	// Since and Until, if not zero, bound the times of events, inclusively. With either, events without a time are left
-	// out.
+	// Since and Until, if not zero, are the first and the last time of events. Events without a time are then left out.
 	Since, Until time.Time
 	Events       EventRange // if not zero, selects numbered events; only with Relevance
 	// Own reports whether a recorded name is that of a tool of ours; nil if none is. With OwnToo the calls and results of

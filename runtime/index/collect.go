@@ -25,8 +25,7 @@ type collector struct {
 	lists     listWriter
 }
 
-// wide comes before the two halves of an index in found that is at least wide. Common grams are found early, so that few
-// indexes are so large.
+// wide is in found before the two halves of an index that is not below wide. Common grams have low indexes.
 const wide = 1<<16 - 1
 
 // seen is a gram that may be in a collector: its number, from 1, or 0 if it is not there; and the last document with

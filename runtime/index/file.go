@@ -86,8 +86,7 @@ func (b *fileBuilder) add(section int, data []byte) {
 	s.Size += uint64(len(data))
 }
 
-// finish adds the checksums of the pages and the footer. It returns the whole file, which is valid until reset, and the
-// checksum in the footer.
+// finish adds the checksums of pages and the footer. It returns the file, valid until reset, and the footer's checksum.
 func (b *fileBuilder) finish() (data []byte, sum uint32) {
 	b.Sums, b.Magic = uint64(len(b.data)), magic // Sums is the offset of the checksums of the pages
 	end := len(b.data)
@@ -160,8 +159,7 @@ func (f *file) read(buffer []byte, from, size uint64) []byte {
 	return data
 }
 
-// part returns the bytes of a section from an offset to another one. It verifies the pages with these bytes, each page
-// once.
+// part returns the bytes of a section between two offsets. It verifies each page when the page is first read.
 func (f *file) part(section int, from, to uint64) []byte { return f.partIn(nil, section, from, to) }
 
 // partIn returns the bytes of a section between two offsets in the section. If the pages with the bytes are verified,

@@ -152,8 +152,7 @@ type Info struct {
 	Segments                int
 }
 
-// Info returns the size and the state of the index in the view. Messages of removed conversations count as long as they
-// are in a segment.
+// Info returns the size and the state of the index in the view. Removed messages count while a segment has them.
 func (v *View) Info() Info {
 	i := Info{State: v.State, Conversations: len(v.Conversations), Bytes: v.size, Segments: len(v.segments)}
 	for _, s := range v.segments {

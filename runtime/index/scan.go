@@ -119,8 +119,7 @@ type postings struct {
 	cursors []cursor // over the lists; nil before the first use
 }
 
-// postings returns the postings of the grams of the query, the rarest first. If no message has a gram, it returns that
-// one alone.
+// postings returns the postings of the query's grams, the rarest first; only those of a gram that no message has.
 func (s *scan) postings() (sorted []postings) {
 	grams := s.query.grams
 	for i, g := range grams {

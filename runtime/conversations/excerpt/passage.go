@@ -17,8 +17,7 @@ type Weights map[string]float64
 // Passage is a part of a text.
 type Passage struct {
 	Start, End int // in bytes
-	// Value is the sum of the weights of the terms in the passage, each once, plus a share of the weights of adjacent
-	// terms.
+	// Value is the sum of the weights of the passage's terms, each once, plus a share of those of adjacent terms.
 	Value  float64
 	Beside float64 // the part of Value for adjacent terms
 }

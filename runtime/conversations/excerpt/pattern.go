@@ -180,8 +180,7 @@ func (p *Pattern) nextMatch(text []byte, from int) (l line, m Span, ok bool) {
 	return l, m, false
 }
 
-// maxSpans is the number of matches of a regular expression that are looked for in one line: a line of many megabytes
-// may have millions.
+// maxSpans is the maximum number of matches of a regular expression in a line: a very long line may have millions.
 const maxSpans = 10_000
 
 // Spans yields the matches in a line, from left to right, except empty ones. A literal pattern can be given any text.
@@ -205,8 +204,7 @@ func (p *Pattern) Spans(content []byte) iter.Seq[Span] {
 	}
 }
 
-// Occurrences yields the places of a text in s, in any case, from left to right and without overlaps; none for the
-// empty text.
+// Occurrences yields the places of a text in s from left to right, without overlaps, ignoring case; none for "".
 func Occurrences(s, text string) iter.Seq[Span] {
 	p := Literal(text, true)
 	if p == nil {

@@ -138,8 +138,7 @@ func (p *Pattern) Lines(text []byte, around, limit int) iter.Seq[Line] {
 	}
 }
 
-// lineBefore returns the offset of the n-th line before the line at an offset, but none less than least. Lines begin at
-// both offsets.
+// lineBefore returns the offset of the n-th line before the line at an offset, or the line at least if that is later.
 func lineBefore(text []byte, at, least, n int) int {
 	for ; n > 0 && at > least; n-- {
 		at = bytes.LastIndexByte(text[:at-1], '\n') + 1
