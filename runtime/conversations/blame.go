@@ -47,7 +47,7 @@ type Change struct {
 // Blame returns the last changes of a file, or the change that brought a line. It finds by the indexes which
 // conversations may have changed the file, and reads these until it has enough.
 func (l *Library) Blame(ctx context.Context, q BlameQuery) (Blame, error) {
-	q.Both = true
+	q.Both = true // live and archived conversations
 	return twiceIfDamaged(func() (Blame, error) { return l.blame(ctx, &q) })
 }
 

@@ -118,11 +118,11 @@ func (q *query) selectConversations(ctx context.Context) error {
 	return q.keepChanged(ctx)
 }
 
-// listStores sets the lists of the stores, except of those whose index is enough, to the conversations with the ids of
-// the filter; without ids, to the live or archived ones. If two stores have the same conversation, as a home and a copy
-// of the home do, it is only in the list of the first store. A store that cannot be listed is a problem; if it is the only
-// store, the error is an [*UnavailableError]. Other errors
-// are that of the context, a [*NotFoundError] for ids that no store has, and the error of Nothing if nothing is listed.
+// listStores lists the stores, and sets their lists. A list has the conversations with the ids of the filter, or
+// without ids the live or archived ones. A store whose index is enough is not listed. If two stores have the same
+// conversation, as a home and a copy of the home do, it is only in the list of the first store. A store that cannot be
+// listed is a problem; if it is the only store, the error is an [*UnavailableError]. Other errors are that of the
+// context, a [*NotFoundError] for ids that no store has, and the error of Nothing if nothing is listed.
 func (q *query) listStores(ctx context.Context) error {
 	problems, seen := q.switchedOff(), map[transcript.ID]bool{} // seen are the conversations in the list of a store
 	isSeen := func(id transcript.ID) bool { return seen[id] }
@@ -151,7 +151,7 @@ func (q *query) listStores(ctx context.Context) error {
 		for i := range s.list {
 			seen[s.list[i].ID] = true
 		}
-		isEmpty = isEmpty && len(s.list) == 0 && IsProgram(s.Name())
+		isEmpty = isEmpty && len(s.list) == 0 && IsProgram(s.Name()) // Nothing is about programs: an archive counts as not empty
 	}
 	if isNamed {
 		missing := slices.DeleteFunc(slices.Clone(q.ids), isSeen)

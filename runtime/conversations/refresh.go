@@ -29,7 +29,7 @@ func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, er
 	if l.indexes.dir == "" {
 		return nil, nil
 	}
-	q, err := l.newQuery(&Filter{Sources: Sources()}, &Omitted{})
+	q, _ := l.newQuery(&Filter{Sources: Sources()}, &Omitted{}) // its error can only be about ids
 	defer q.closeLists()
 	for _, s := range q.sources {
 		u := q.update(ctx, s)
@@ -38,7 +38,7 @@ func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, er
 		}
 		reports = append(reports, u.IndexReport)
 	}
-	return reports, errors.Join(err, l.removeUnused())
+	return reports, l.removeUnused()
 }
 
 // refresh updates the indexes of the stores in the query, and removes unused indexes. It replaces an index that cannot
@@ -296,9 +296,9 @@ func (u *update) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	exclusions := u.settings.hashExclusions()
-	saved := savedFor(exclusions)
-	if exclusions == u.settings.exclusions { // otherwise the values may be of excluded files
+	exclusions := u.settings.hashExclusions()                  // as they are now
+	saved := savedFor(exclusions)                              // the line before the cached values
+	if isSame := exclusions == u.settings.exclusions; isSame { // with new exclusions, values may be of excluded files
 		saved = u.cache().Append(saved)
 	}
 	return u.writer.Commit(ctx, index.State{Note: string(note), Updated: u.now().Unix()}, saved)

@@ -253,7 +253,8 @@ func (r *ranking) weigh(s *scan) []weighed {
 	return messages
 }
 
-// bm25 returns the score of a message, from its length divided by the average.
+// bm25 returns the BM25 score of a message, from its length divided by the average. The frequency of a term counts as
+// onceCounts if the term's weight is in w.once, and as oftenCounts if it is in w.often.
 func (w *weighed) bm25(length float32) float32 {
 	norm := bm25K1 * (1 - bm25B + bm25B*length)
 	return w.once*(onceCounts*(bm25K1+1)/(onceCounts+norm)) + w.often*(oftenCounts*(bm25K1+1)/(oftenCounts+norm))

@@ -119,7 +119,8 @@ type postings struct {
 	cursors []cursor // over the lists; nil before the first use
 }
 
-// postings returns the postings of the query's grams, the rarest first; only those of a gram that no message has.
+// postings returns the postings of the query's grams, the rarest first. If one of the grams is in no message, it
+// returns only the postings of that gram, and makes the gram the first of the query, for the segments after this one.
 func (s *scan) postings() (sorted []postings) {
 	grams := s.query.grams
 	for i, g := range grams {
@@ -129,7 +130,7 @@ func (s *scan) postings() (sorted []postings) {
 			p.count += int(l.count)
 		}
 		if p.count == 0 {
-			grams[0], grams[i] = g, grams[0] // the next segment is likely to have no message with the gram either
+			grams[0], grams[i] = g, grams[0] // the next segment probably has no message with the gram either
 			return []postings{p}
 		}
 		sorted = append(sorted, p)
@@ -154,17 +155,17 @@ func (w *window) intersect(other *window) (left int) {
 	return left
 }
 
-// addListed adds the messages that are in the lists of p to w, a window from from to to. It returns the number of
-// documents that it read. Calls for the same p must have windows one after another.
-func (s *scan) addListed(p *postings, w *window, from, to uint32) (read int) {
+// addListed adds to w, the window of the messages from begin to end, those in the lists of p. It returns the number of
+// documents that it read. The cursors of p stay where the window ends: the next call for p must be for a later window.
+func (s *scan) addListed(p *postings, w *window, begin, end uint32) (read int) {
 	if p.cursors == nil && p.count > 0 {
 		p.cursors = s.cursors(p.lists...)
 	}
 	for i := range p.cursors {
 		c := &p.cursors[i]
-		for ; c.document < to; c.next() {
-			if read++; c.document >= from { // documents before the window are skipped
-				w.add(c.document - from)
+		for ; c.document < end; c.next() {
+			if read++; c.document >= begin { // documents before the window are skipped
+				w.add(c.document - begin)
 			}
 		}
 	}

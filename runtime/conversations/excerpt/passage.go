@@ -65,15 +65,15 @@ func LastPassage(text []byte, most int) Passage {
 }
 
 // candidates returns one passage for each sentence that has a term. The passage begins with that sentence, ends with a
-// sentence that has a term, and is as long as most bytes allow. A sentence of more than most bytes is a passage alone.
-func candidates(sentences []sentence, weights Weights, most int) []Passage {
+// sentence that has a term, and is as long as limit bytes allow. A longer sentence is a passage alone.
+func candidates(sentences []sentence, weights Weights, limit int) []Passage {
 	var passages []Passage
 	for first := range sentences {
 		if sentences[first].value == 0 {
 			continue // no term
 		}
 		last := first
-		for last+1 < len(sentences) && sentences[last+1].end-sentences[first].start <= most {
+		for last+1 < len(sentences) && sentences[last+1].end-sentences[first].start <= limit {
 			last++
 		}
 		for last > first && sentences[last].value == 0 {
@@ -90,13 +90,13 @@ const maxCore = 2000
 // leastPercent is the share of the best passage's value that other passages need.
 const leastPercent = 35
 
-// Several returns the best passages of a text, in the order of the text and without overlaps. Each has at most most
-// bytes, and all together at most total, unless the best passage alone has more. It returns none if the text has no term
-// with a weight.
-func Several(r *terms.Reader, text []byte, weights Weights, most, total int) []Passage {
-	sentences := divide(text, most)
+// Several returns the best passages of a text, in the order of the text and without overlaps. A passage has limit bytes
+// at most, and all passages together have total bytes at most, unless the best alone has more. Several returns none if
+// the text has no term with a weight.
+func Several(r *terms.Reader, text []byte, weights Weights, limit, total int) []Passage {
+	sentences := divide(text, limit)
 	readTerms(r, text, sentences, weights)
-	found := candidates(sentences, weights, most)
+	found := candidates(sentences, weights, limit)
 	slices.SortStableFunc(found, func(p, q Passage) int { return cmp.Compare(q.Value, p.Value) })
 	var kept []Passage
 	room := total // the bytes that the kept passages leave of total
@@ -109,7 +109,7 @@ func Several(r *terms.Reader, text []byte, weights Weights, most, total int) []P
 		if slices.ContainsFunc(kept, overlaps) || size > room && !isBest {
 			continue
 		}
-		wide := widen(sentences, p, min(most, size+most/2))
+		wide := widen(sentences, p, min(limit, size+limit/2)) // with sentences around it, which must fit into the room too
 		if size = wide.End - wide.Start; size <= room || isBest {
 			kept, room = append(kept, wide), room-size
 		}

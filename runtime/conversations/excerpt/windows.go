@@ -61,11 +61,11 @@ func (p *Pattern) spans(content []byte, isMatch bool) iter.Seq[Span] {
 	return p.Spans(content)
 }
 
-// around returns the part of a line around a match: share characters, less one for the ellipsis at each cut end. total
-// is the number of characters of the line, and greater than share.
+// around returns the part of a line around a match. The part has share characters, with an ellipsis that the caller
+// adds at each cut end. total is the number of characters of the line, and greater than share.
 func around(content []byte, m Span, total, share int) Span {
 	before, width := utf8.RuneCount(content[:m.Start]), utf8.RuneCount(content[m.Start:m.End])
-	first := before - max((share-width)/2, 1) // the match is in the middle, with 1 for the ellipsis before it
+	first := before - max((share-width)/2, 1) // the match is in the middle, with a character or an ellipsis before it
 	first = max(min(first, total-share), 0)
 	last := first + share
 	if first > 0 {

@@ -31,10 +31,10 @@ type Reader struct {
 // the function returns.
 type Yield func(word []byte, at int, inflected bool)
 
-// NewReader returns a reader for texts in a language and in English. It stems all words by the rules of that language.
+// NewReader returns a reader for texts in English and in the language l. It stems all words by the rules of l.
 func NewReader(l Language) *Reader {
 	r := &Reader{stem: stemmer(l), function: map[string]bool{}, seed: maphash.MakeSeed()}
-	for _, term := range strings.Fields(englishFunction) {
+	for _, term := range strings.Fields(englishFunction) { // these are terms already, the others words
 		r.function[term] = true
 	}
 	r.Each([]byte(functionWords(l)), func(term []byte, _ int) { r.function[string(term)] = true })
