@@ -108,7 +108,8 @@ func (u *update) cache() *filecache.Cache {
 	return u.indexes.cache(u.settings, u.Name(), u.source.Place())
 }
 
-// run updates the index, unless it is current. It returns the error of the index, or of listing the store.
+// run updates the index, unless it is current. It adds the conversations that have changed, and removes those that are
+// gone. The error is that of the index, or of listing the store.
 func (u *update) run(ctx context.Context) error {
 	version, _ := u.Version(ctx) // if it fails, listing fails too
 	if u.openView(); version != "" && u.before.Version == version {
@@ -150,7 +151,7 @@ func (u *update) run(ctx context.Context) error {
 	}
 	isSame := u.before.Store != "" && u.Changed+u.Removed == 0 && u.note.Version == u.before.Version && u.note.Exclusions == u.before.Exclusions
 	if isSame && !isCacheStale {
-		return nil // only unreadable conversations differ
+		return nil // only conversations differ that cannot be read, and that the index does not have
 	}
 	if err := u.commit(ctx); err != nil {
 		return err
