@@ -215,7 +215,8 @@ func isResultTitle(text []byte) bool {
 	return bytes.HasPrefix(first, []byte("[")) && bytes.Contains(first, []byte("] Result:"))
 }
 
-// result returns the event for the results of a call at a time in milliseconds. If one has failed, the event has.
+// result returns the event of a block with the results of a call. ms is the time of the event in milliseconds since
+// 1970. The event has failed if the call or one of its results has failed.
 func result(b *anthropic.Block, ms int64) transcript.Event {
 	type part struct { // a block, or one of several results
 		Text    []byte       `json:"text"`
