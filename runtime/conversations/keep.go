@@ -96,9 +96,6 @@ func (l *Library) Forget(ctx context.Context, o Options, ids ...transcript.ID) e
 	if err != nil {
 		return err
 	}
-	if forgotten == nil {
-		forgotten = copies.Forgotten{}
-	}
 	for _, id := range ids {
 		forgotten[id] = true
 	}

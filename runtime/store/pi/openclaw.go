@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/config"
@@ -66,11 +67,8 @@ func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store
 	for _, c := range l.Conversations {
 		inDatabase[c.ID] = true
 	}
-	for _, c := range files.Conversations {
-		if !inDatabase[c.ID] {
-			l.Conversations = append(l.Conversations, c)
-		}
-	}
+	isInDatabase := func(c store.Conversation) bool { return inDatabase[c.ID] }
+	l.Conversations = append(l.Conversations, slices.DeleteFunc(files.Conversations, isInDatabase)...)
 	l.Problems = append(l.Problems, files.Problems...)
 	l.Keep(scope)
 	return l, nil
