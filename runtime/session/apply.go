@@ -41,8 +41,8 @@ func (s *State) apply(e Event) {
 	case TaskFailed:
 		s.endTurn(c, e)
 	case TurnAborted:
-		if e.Reason == Replaced {
-			s.pushBatch(c)
+		if e.Reason == Replaced { // the task has made calls of conv.create or conv.send
+			s.pushBatch(c) // the calls wait on the stack for their results; the turn goes on in another task
 		} else {
 			s.endTurn(c, e)
 		}
@@ -136,7 +136,7 @@ func (s *State) endTurn(c *Conversation, e Event) {
 	if s.task != nil && s.task.stop != nil && s.task.stop.Destroy {
 		result.Status = StatusDestroyed
 	}
-	if f := s.awaited(); f != nil { // f is the frame of that call: while calls wait, only the target of the first one runs
+	if f := s.awaited(); f != nil { // f is the call that started the turn: only the first call without a result has a target that runs
 		f.result = result
 		s.edit(s.top().caller).turn.usage.Add(result.Usage)
 	}

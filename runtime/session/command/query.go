@@ -31,10 +31,10 @@ func (t *target) addTo(c *commands, cmd *cobra.Command) {
 	flags.StringVar(&t.id, "id", "", "continue the session or conversation with this `ID`")
 	flags.BoolVar(&t.hidden, "hidden", false, "hide the recorded conversation from lists and searches")
 	flags.StringVar(&t.title, "title", "", "set the title of the new conversation to `TEXT`")
-	if flag := c.flag; flag.Set != nil {
+	if flag := c.flag; flag.Set != nil { // flag is --knowledge; Set is nil if no family has it
 		flag.Set = func(pattern string) error {
 			t.knowledge = append(t.knowledge, pattern)
-			return nil // openTarget sets it
+			return nil // openTarget passes t.knowledge to c.flag.Set
 		}
 		flag.AddToCommand(cmd)
 	}

@@ -84,7 +84,8 @@ func (p *Project) Resume(id string, observe Observer) (*Session, error) {
 	return s, err
 }
 
-// startInput returns the input that starts a new session. It starts the MCP servers, whose tools the session keeps.
+// startInput returns the input that starts a new session. It starts the MCP servers, whose tools the session keeps. If
+// n.Outside is true, a program outside has the session, and the program takes the place of the root's model.
 func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) {
 	m, err := configured.Choose(p.Config, n.Model)
 	if err != nil {
@@ -92,7 +93,7 @@ func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) 
 	}
 	settings := n.Settings
 	settings.Root, settings.Dir, settings.JP = p.Settings.Root, p.Settings.Dir, p.Settings.JP
-	if !n.Outside { // the model stays, even if the configuration chooses another later
+	if !n.Outside { // the session keeps the model of its root, even if the configuration chooses another one later
 		settings.Model = m.Name
 	}
 	catalogue := p.catalogue(ctx)
@@ -111,7 +112,7 @@ func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) 
 		Context: session.Context{Title: n.Title, Settings: settings.String()},
 	}
 	start.Context.MCP = slices.Sorted(maps.Keys(catalogue))
-	start.Context.Internal = session.InternalTools{session.ConvTools: m.Tools() || n.Outside, session.SearchTool: m.Value.WebSearch}
+	start.Context.Internal = session.InternalTools{session.ConvTools: m.Tools() || n.Outside, session.SearchTool: m.Value.WebSearch} // programs can call tools
 	if m.Tools() { // the prompt of a family is about its tools
 		where := contract.Context{Dir: settings.Dir, ConversationID: id}
 		if text := p.registry.Prompt(ctx, where); text != "" {
@@ -121,7 +122,7 @@ func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) 
 	return start, nil
 }
 
-// newSession returns a session that has no engine yet, and the options of the engine. root is the context of the root.
+// newSession returns a session without its engine, and the engine's options. root is the context of the root conversation.
 func (p *Project) newSession(id string, root session.Context, observe Observer) (*Session, engine.Options) {
 	s := &Session{Project: p, id: id}
 	if settings := SettingsOf(root); settings.JP {
@@ -148,7 +149,7 @@ func (p *Project) newSession(id string, root session.Context, observe Observer) 
 // Close records the rest of the session and closes its engine. The error may say that a record was removed.
 func (s *Session) Close() error {
 	var removed error
-	if s.recorder != nil && s.Err() == nil { // otherwise another process may have it open
+	if s.recorder != nil && s.Err() == nil { // the engine still runs, so no other process has the session open
 		removed = s.recorder.finish(s.State())
 	}
 	return errors.Join(s.Engine.Close(), removed)
