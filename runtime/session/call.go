@@ -108,8 +108,8 @@ func (d *decision) refusalToSend(caller string, request Send) *Refusal {
 	return cmp.Or(refusalOfEmpty(request.parts(), "text"), refusal)
 }
 
-// openingOf returns the event that opens the conversation of a call of conv.create. If it refuses the call, the event is
-// not valid. others is the number of new conversations of the calls before this call in the same response of the model.
+// openingOf returns the event that opens the conversation of a call of conv.create. If it refuses the call, the event
+// is not valid. others is the number of new conversations of the calls before this call in the response.
 func (d *decision) openingOf(caller string, request Create, others int) (Event, *Refusal) {
 	sent, _ := Request{Create: &request}.Sent() // the first message; a request with Create always has it
 	if refusal := refusalOfEmpty(sent.parts(), "user_instruction"); refusal != nil {

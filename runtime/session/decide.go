@@ -91,8 +91,8 @@ func (d *decision) requestStop(asked Stop) *Refusal {
 	return nil
 }
 
-// decide continues a session whose process ended. It ends a task that was asked to stop. If the task waited for a tool, decide
-// refuses the call, since the tool may have run. If the task waited for the model, the host asks the model again.
+// decide continues a session whose process ended. It ends a task that was asked to stop. It refuses the call of a task
+// that waited for a tool, since the tool may have run. If a task waited for the model, the host asks again.
 func (in Recover) decide(d *decision) *Refusal {
 	t := d.state.task
 	if t == nil {
@@ -198,8 +198,8 @@ func counted(call Item) bool {
 	return call.Request.Refused == nil || call.Request.Refused.Code != CodeBudget
 }
 
-// decide records the output of the tool, and answers the next calls. If the task was asked to stop, decide ends the task
-// instead. If the tool has failed then, endStopped records that the call was interrupted, in place of the output.
+// decide records the output of the tool, and answers the next calls. If the task was asked to stop, decide ends the
+// task instead. If the tool has failed then, endStopped records that the call was interrupted, in place of the output.
 func (in ToolDone) decide(d *decision) *Refusal {
 	t, refusal := d.reportedTask(in.Task, in.Call)
 	if refusal != nil {

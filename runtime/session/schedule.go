@@ -129,8 +129,8 @@ func (d *decision) endStopped() {
 	}
 }
 
-// closeBatch emits a CallsClosed event with an output for each call of the batch at the top of the stack. The event takes
-// the batch from the stack, adds the outputs to the caller's history, and ends the caller's logical turn.
+// closeBatch emits a CallsClosed event with an output for each call of the batch at the top of the stack. The event
+// takes the batch from the stack, adds the outputs to the caller's history, and ends the caller's logical turn.
 func (d *decision) closeBatch(b batch) {
 	var outputs []Item
 	for _, f := range b.frames {

@@ -21,8 +21,8 @@ func chatBody(r request) fields {
 	return body
 }
 
-// chatMessages returns the messages of a request: one for each turn, which has all adjacent items of one role, since the
-// templates of many models want user and assistant to alternate. Each output of a tool is a message of its own.
+// chatMessages returns the messages of a request: one for each turn, which has all adjacent items of one role, since
+// the templates of many models want user and assistant to alternate. Each output of a tool is a message of its own.
 func chatMessages(r request) []fields {
 	messages := []fields{}
 	if r.Instructions != nil {
@@ -120,7 +120,7 @@ func (s *stream) chatEvent(event fields) error {
 	return nil
 }
 
-// chatCall adds a piece to the call that has its index and id. If the response has no such call, the piece begins a call.
+// chatCall adds a piece to the call that has its index and id. If there is no such call, the piece begins a new one.
 func (s *stream) chatCall(piece fields) {
 	index, _ := piece["index"].(json.Number)
 	id := textOf(piece["id"])

@@ -185,8 +185,8 @@ func (d *dialog) nextLine() line {
 	}
 }
 
-// submitLine submits a line and prints the answer or its failure. A refusal is only a warning. An error ends the chat; it
-// is [io.EOF] if a signal other than Ctrl-C has arrived.
+// submitLine submits a line and prints the answer or its failure. A refusal is only a warning. An error ends the chat;
+// it is [io.EOF] if a signal other than Ctrl-C has arrived.
 func (d *dialog) submitLine(ctx context.Context, line string) error {
 	d.next.Input = []session.Part{{Text: line}}
 	turn, err := d.session.Submit(ctx, d.next)

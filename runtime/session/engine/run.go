@@ -98,8 +98,8 @@ func (e *Engine) observe(events []session.Event, after session.State) {
 	}
 }
 
-// updateTurns applies the events of a step to the turns of submissions. A turn that has its last event ends: it leaves
-// e.turns and keeps the state before the step as t.last. submitted is the turn of a submission that the step queues, or nil.
+// updateTurns applies the events of a step to the turns of submissions. A turn that gets its last event leaves e.turns,
+// and keeps the state before the step as t.last. submitted is the turn of a submission that the step queues, or nil.
 func (e *Engine) updateTurns(events []session.Event, after session.State, submitted *Turn) {
 	for _, event := range events {
 		if event.Kind == session.SubmissionQueued && submitted != nil {

@@ -191,8 +191,8 @@ func destroy(ctx context.Context, s *Session, id string) (string, error) {
 	return `{"ok":true}`, err
 }
 
-// submit answers conv.create and conv.send. If waiting ends, because the call has waited long enough, the answer is that
-// the work is running. If ctx ends, because the call is canceled, submit stops the work.
+// submit answers conv.create and conv.send. If waiting ends, because the call has waited long enough, the answer is
+// that the work is running. If ctx ends, because the call is canceled, submit stops the work.
 func (c *client) submit(ctx, waiting context.Context, s *Session, call session.Item) (string, error) {
 	call.CallID = uuid.NewString()
 	if create := call.Request.Create; create != nil {

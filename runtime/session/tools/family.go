@@ -26,7 +26,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Family returns the conv tools for programs outside of sessions. Conversations may use the tools of the other families.
+// Family returns the conv tools for programs outside of sessions. Conversations may use the tools of other families.
 func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
 	registry, _ := toolset.NewRegistry(others...) // the program also makes a registry of all families, and ends after its error
 	f := &family{host: host, others: registry, projects: map[string]*Project{}, clients: map[string]*client{}}

@@ -85,7 +85,7 @@ func (p *Project) Resume(id string, observe Observer) (*Session, error) {
 }
 
 // startInput returns the input that starts a new session. It starts the MCP servers, whose tools the session keeps. If
-// n.Outside is true, a program outside has the session, and the program takes the place of the root's model.
+// n.Outside is true, the session is that of a program, which takes the place of the root's model and can call tools.
 func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) {
 	m, err := configured.Choose(p.Config, n.Model)
 	if err != nil {
@@ -112,7 +112,7 @@ func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) 
 		Context: session.Context{Title: n.Title, Settings: settings.String()},
 	}
 	start.Context.MCP = slices.Sorted(maps.Keys(catalogue))
-	start.Context.Internal = session.InternalTools{session.ConvTools: m.Tools() || n.Outside, session.SearchTool: m.Value.WebSearch} // programs can call tools
+	start.Context.Internal = session.InternalTools{session.ConvTools: m.Tools() || n.Outside, session.SearchTool: m.Value.WebSearch}
 	if m.Tools() { // the prompt of a family is about its tools
 		where := contract.Context{Dir: settings.Dir, ConversationID: id}
 		if text := p.registry.Prompt(ctx, where); text != "" {
@@ -122,7 +122,7 @@ func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) 
 	return start, nil
 }
 
-// newSession returns a session without its engine, and the engine's options. root is the context of the root conversation.
+// newSession returns a session without engine, and the engine's options. root is the context of the root conversation.
 func (p *Project) newSession(id string, root session.Context, observe Observer) (*Session, engine.Options) {
 	s := &Session{Project: p, id: id}
 	if settings := SettingsOf(root); settings.JP {
