@@ -58,15 +58,17 @@ func (s *State) apply(e Event) {
 	s.seq, s.at = e.Seq, e.At
 }
 
-// follows reports whether an event has the number, time and session of the next one. The first is a SessionStarted.
+// follows reports whether an event can be the next one: it has the next number and the id of the session, and is not
+// earlier than the last event. The first event, and no other, is a SessionStarted.
 func (s *State) follows(e Event) bool {
-	first := s.seq == 0
-	return e.Kind != "" && (e.Kind == SessionStarted) == first && e.Seq == s.seq+1 && !e.At.Before(s.at) &&
-		e.Session != "" && (first || e.Session == s.id)
+	isFirst, isStart := s.seq == 0, e.Kind == SessionStarted
+	return isFirst == isStart && e.Kind != "" && e.Seq == s.seq+1 && !e.At.Before(s.at) &&
+		e.Session != "" && (isFirst || e.Session == s.id)
 }
 
-// startTask starts the task of a TaskStarted event. A task that continues another takes the calls of the top batch from the
-// stack. Any other task opens a logical turn: for a call, or for the first submission, which it takes from the queue.
+// startTask starts the task of a TaskStarted event. A task that continues another one gets the calls of the batch at
+// the top of the stack, and the batch leaves the stack. Any other task opens a logical turn, which answers a call or
+// the first submission; the submission leaves the queue.
 func (s *State) startTask(c *Conversation, e Event) {
 	s.tasks++
 	s.task = &task{id: e.Task, conversation: c.ID}

@@ -26,9 +26,9 @@ type saved struct {
 	Item fields `json:"item"`
 }
 
-// raw returns the [model.Item.Raw] of an item, given in the provider's form.
+// raw returns a text for [model.Item.Raw]: an item in the provider's form, and r.from, which names API and model.
 func (r request) raw(item fields) string {
-	text, _ := model.JSON(saved{r.from, item}) // it was decoded from JSON
+	text, _ := model.JSON(saved{r.from, item}) // cannot fail: item was decoded from JSON
 	return string(text)
 }
 

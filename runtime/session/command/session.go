@@ -80,7 +80,7 @@ func (c *commands) listCommand() *cobra.Command {
 
 // runList prints the sessions used last, as lines or as JSON. It prints at most limit sessions, or all if limit is 0.
 func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
-	// Only the error matters: the list has titles of conversations, which settings with an error may exclude.
+	// Only the error matters: wrong settings could exclude conversations whose titles are in the list.
 	if _, err := (conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}).SearchSources(); err != nil {
 		return withHint(err)
 	}

@@ -107,7 +107,7 @@ func (e *Engine) updateTurns(events []session.Event, after session.State, submit
 			e.turns[event.Submission] = submitted
 		}
 		t := e.turns[event.Submission]
-		if t == nil || event.Frame != 0 { // Frame is not 0 in a turn that a call of the submission's turn has started
+		if t == nil || event.Frame != 0 { // an event with a Frame is of a turn that a call has started
 			continue
 		}
 		if ended := t.result.Apply(event); ended {

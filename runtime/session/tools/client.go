@@ -209,7 +209,7 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 	if err != nil && ctx.Err() != nil {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
-		if s.Do(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil { // with Chain, its callers end, too
+		if s.Do(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil { // Chain: the callers on the stack end, too
 			_, _ = turn.Wait(stopping) // slow work stops later
 		}
 	}

@@ -167,7 +167,7 @@ func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) erro
 	case id == "": // there is no record yet
 		r.ids[c.ID], err = r.writer.Create(ctx, r.newRecord(c, events))
 		return err
-	case continues && after == rootOpened: // the record has no mark of this session: nothing of it was recorded yet
+	case continues && after == rootOpened: // the record has no mark of this session, so nothing of the session was recorded yet
 		_, err = r.writer.Edit(ctx, id, func(transcript.Conversation) jp.Change {
 			return jp.Change{Labels: map[string]*string{jp.LabelSession: &r.session}}
 		})
@@ -246,7 +246,7 @@ func (r *recorder) events(c *session.Conversation, after int64) (all []jp.NewEve
 	_, continues := continuedID(c)
 	for _, entry := range slices.Backward(slices.Collect(c.Latest())) {
 		metadata := map[string]any{"convtools_seq": entry.Seq}
-		if continues {
+		if continues { // the record also has events of other sessions, which have numbers of their own
 			metadata["convtools_session"] = r.session
 		}
 		if entry.Seq > after {
