@@ -68,16 +68,17 @@ func (c *checker) reportAt(place spec.Place, span diag.Span, rule, message, hint
 }
 
 // knownParam returns the parameter of t with the given name, or nil if t has none. It reports an unknown name under the
-// given rule, unless the parameter may be in a part of the spec that could not be read.
+// given rule, unless the parameter may be in a part of the spec that could not be read. For an unknown name in braces,
+// the hint also says how to write braces as text, because the author may have meant text.
 func (c *checker) knownParam(t *ir.Tool, place spec.Place, rule, name string) *ir.Param {
 	p := t.Param(name)
 	if p != nil || c.spec.At.Key("parameters").Doubtful() {
 		return p
 	}
 	hint := nameSuggestion(name, "parameters", paramNames(t))
-	inBraces := rule == "CT015" // the name may be text that the author wrote in braces
+	inBraces := rule == "CT015" // the rule for placeholders such as {limit}
 	if inBraces && near.Name(name, paramNames(t)) == "" {
-		hint = strings.TrimPrefix(hint+"; text in braces is written {{"+name+"}}", "; ") // hint may be ""
+		hint = strings.TrimPrefix(hint+"; text in braces is written {{"+name+"}}", "; ") // no semicolon if hint was ""
 	}
 	c.reportf(place, rule, hint, "there is no parameter %q", name)
 	return nil
