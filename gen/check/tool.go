@@ -169,8 +169,8 @@ func (c *checker) ruleParam(t *ir.Tool, place spec.Place, name string, twice boo
 	}
 }
 
-// reportUnused reports each parameter that neither the tool's command nor its envelope uses. It does not check a tool with
-// a handler in Go. It reports nothing if a use may be in a part that could not be read, or in a part reported before.
+// reportUnused reports each parameter that neither the tool's command nor its envelope uses. It skips a tool with a
+// handler in Go. It reports nothing if a use may be in a part that could not be read, or in a part reported before.
 func (c *checker) reportUnused(t *ir.Tool, s *spec.Tool) {
 	if t.Command == nil || t.Handler == ir.HandlerGo {
 		return
