@@ -20,8 +20,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
-// breaking compares the specs with an older contract.lock, such as the one of the last release, and prints the changes.
-// It returns [errReported] if a change breaks callers or readers and was not accepted.
+// breaking compares the specs with an older contract.lock, such as the one of the last release. It prints the changes and
+// the acceptances without a change. It returns [errReported] if a change without an acceptance breaks callers or readers.
 func breaking(args []string, stdout, stderr io.Writer) error {
 	const hint = "convgen breaking -against git:v0.1.0, or with the file of a contract.lock"
 	flags, dir := flagsOf("breaking")
@@ -49,7 +49,7 @@ func breaking(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range unused {
+	for _, a := range unused { // an acceptance in tools.toml that matches none of the changes
 		fmt.Fprintf(stderr, "nothing breaks that is accepted: %s [%s]\n", a.Subject, a.Rule)
 	}
 	if slices.ContainsFunc(changes, lock.Change.Breaks) {
