@@ -58,8 +58,9 @@ func breaking(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// compareContracts returns the changes from the contract that against names to the specs in dir, and the acceptances
-// that no change needs. If the specs have errors, it prints them to stderr and returns an error.
+// compareContracts returns the changes between an old contract and the specs in dir. against is the file of the old
+// contract, or git: and a revision. compareContracts also returns the acceptances of breaking changes, from tools.toml,
+// that match none of the changes. If the specs have errors, it prints them to stderr and returns an error.
 func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []ir.Accepted, error) {
 	result, err := generateSound(dir, stderr)
 	switch {

@@ -283,8 +283,8 @@ func (c *checker) toolNames(contract *ir.Contract) {
 }
 
 // skills checks the skills of JP, which list tools. It reports a skill whose file is also the file for the definition of
-// a tool, and a listed tool that does not exist or is listed twice. It reports no unknown tool if the name of some tool
-// could not be read.
+// a tool, and a listed tool that does not exist or is listed twice. If the name of some tool could not be read, a listed
+// tool may have that name, and skills does not report that it does not exist.
 func (c *checker) skills(contract *ir.Contract) {
 	fileUnread := slices.ContainsFunc(c.project.Sources, func(f *spec.File) bool { return f.Unread })
 	someNameUnread := fileUnread || !c.project.At.Key("specs").Sound()
@@ -304,7 +304,7 @@ func (c *checker) skills(contract *ir.Contract) {
 		for i, name := range s.Tools.Value {
 			place := s.Tools.At.Elem(i)
 			switch exists := slices.Contains(names, name); {
-			case !exists && someNameUnread: // it may be the name of the tool
+			case !exists && someNameUnread: // the unread name may be this one
 			case !exists:
 				c.reportf(place, "CT028", nameSuggestion(name, "tools", names), "there is no tool %q", name)
 			case slices.Contains(s.Tools.Value[:i], name):

@@ -10,8 +10,9 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// output checks how a command prints its records, and returns it. Without [command.output], the output is any JSON for
-// an answer in JSON, text for a tool without an [envelope], and a JSON array otherwise.
+// output checks the table [command.output], which says how a command prints its records, and returns its content. Without
+// this table, a command prints any JSON for an answer in JSON, and text for a tool without an [envelope]. For a tool with
+// an [envelope], it prints a JSON array, which is the zero Output.
 func (c *checker) output(t *ir.Tool, s *spec.Tool) commandline.Output {
 	o := s.Command.Output
 	switch {

@@ -108,9 +108,9 @@ func isSemver(s string) bool {
 	return regexp.MustCompile(`^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$`).MatchString(s)
 }
 
-// madeTargets returns the names of the targets that the project generates. A target that needs settings, jp or plugin,
-// is made if tools.toml has a table for it. Of the optional targets, all are made or, if tools.toml has the key only,
-// those in its list. madeTargets reports a name in the list that is no optional target.
+// madeTargets returns the names of the targets that the project generates. The targets jp and plugin need settings, and
+// are made if tools.toml has a table for them. The other targets are optional: without the key "only" in tools.toml all
+// are made, and with it those in its list. madeTargets reports a name in this list that is no optional target.
 func (c *checker) madeTargets() []string {
 	hasTable := map[string]bool{"jp": c.project.JP.At.File != nil, "plugin": c.project.Plugin.At.File != nil}
 	var made, optional []string

@@ -74,8 +74,8 @@ func (l *loader) decodeTable(place Place, kind, what string, m map[string]any, i
 		if key.Required {
 			l.reportMissing(place, what, key.Name)
 		}
-		if isField := field.Kind() == reflect.Struct && key.Kind == ""; isField { // what is wrong with it is wrong with the table
-			field.FieldByName("At").Set(reflect.ValueOf(place))
+		if isField := field.Kind() == reflect.Struct && key.Kind == ""; isField { // a [Field], whose At must be set
+			field.FieldByName("At").Set(reflect.ValueOf(place)) // problems with an absent key are reported at the table
 		}
 	}
 }
