@@ -33,9 +33,18 @@ type NamedScope struct {
 
 // namedScopes are the single scopes, and then the named sets of them.
 var namedScopes = [...]NamedScope{
-	{"title", ScopeTitle}, {"user", ScopeUser}, {"assistant", ScopeAssistant}, {"reasoning", ScopeReasoning}, {"structured", ScopeStructured},
-	{"tool-call", ScopeToolCall}, {"tool-result", ScopeToolResult}, {"inquiry", ScopeInquiry}, {"system", ScopeSystem},
-	{"chat", ScopeChat}, {"tool", ScopeTool}, {"all", ScopeAll},
+	{"title", ScopeTitle},
+	{"user", ScopeUser},
+	{"assistant", ScopeAssistant},
+	{"reasoning", ScopeReasoning},
+	{"structured", ScopeStructured},
+	{"tool-call", ScopeToolCall},
+	{"tool-result", ScopeToolResult},
+	{"inquiry", ScopeInquiry},
+	{"system", ScopeSystem},
+	{"chat", ScopeChat},
+	{"tool", ScopeTool},
+	{"all", ScopeAll},
 }
 
 // NamedScopes returns the single scopes, then the named sets of them.
