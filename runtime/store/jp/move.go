@@ -44,15 +44,15 @@ func (wr *Writer) SetArchived(ctx context.Context, id transcript.ID, archived bo
 	return moved, err
 }
 
-// SetLocal makes a conversation one of the user's store alone, or of the project too, and reports whether that is a change.
-// For a moment its files are in both stores.
+// SetLocal moves a conversation from the project to the user's store if local is true, and otherwise copies it from the
+// user's store to the project. It reports whether there was anything to do. For a moment both stores have the files.
 func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (changed bool, err error) {
 	wr.w.makeStores()
 	err = wr.change(ctx, id, func(tx *transaction, copies []place) error {
 		if err := tx.lockStage(ctx); err != nil {
 			return err
 		}
-		isLocal := copies[0].store == userStore // a copy in the project would be first
+		isLocal := copies[0].store == userStore // if there were a copy in the project, it would be first
 		if local == isLocal {
 			return nil
 		}
@@ -61,7 +61,8 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 		if err != nil {
 			return err
 		}
-		e, err := tx.edited(copies, func(metadata, transcript.Conversation) error { return nil })
+		noChange := func(metadata, transcript.Conversation) error { return nil }
+		e, err := tx.edited(copies, noChange) // e.data is the metadata as it is recorded
 		if err != nil {
 			return err
 		}
