@@ -81,7 +81,7 @@ func (w *Workspace) Trash(ctx context.Context) (list []Removed, err error) {
 func (wr *Writer) Remove(ctx context.Context, id transcript.ID) error {
 	return wr.change(ctx, id, func(tx *transaction, _ []place) error {
 		removal := path.Join(trashDir, wr.now().UTC().Format(trashLayout))
-		for _, p := range slices.Backward(tx.newestFirst(tx.all, files()...)) { // after a crash the newest copy, which counts, is left
+		for _, p := range slices.Backward(tx.newestFirst(tx.all, files()...)) { // the oldest first
 			tx.moveInto(p.store, p.dir, path.Join(removal, path.Dir(p.dir)), path.Base(p.dir))
 		}
 		return nil
