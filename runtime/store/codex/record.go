@@ -24,10 +24,12 @@ type record struct {
 	bare bool // the line is the payload, without an envelope, as in versions before 0.30
 }
 
-// parse reads a line. It returns false if that is no JSON object.
+// parse reads a line: an envelope with a type and a payload. It returns false if the line is no JSON object. In versions
+// before 0.30 a line is a bare payload, without an envelope.
 func parse(line []byte) (r record, ok bool) {
 	ok = jsontext.Decode(line, &r)
-	if r.bare = ok && r.Payload == nil && r.State == ""; r.bare {
+	isEnvelope := r.Payload != nil || r.State != "" // a record of a state need not have a payload
+	if r.bare = ok && !isEnvelope; r.bare {
 		r.Payload = line
 	}
 	return r, ok
@@ -137,15 +139,16 @@ func (d *decoder) flush() {
 	d.pending = d.pending[:0]
 }
 
-// record adds the events of a record, or drops those of the turns that the record takes back. A message for the user is
-// an event_msg, and an item for or from the model a response_item; in old versions, a record is such an item itself.
+// record adds the events of a record. A record of the type event_msg has a message that was shown to the user. A record of
+// the type response_item has an item that was sent to the model or came from it. A bare record, in versions before 0.30, is
+// such an item itself. A message of the type rolledBack has no event: it drops the events of the last turns.
 func (d *decoder) record(r *record) {
 	x := r.item()
 	switch {
 	case r.bare:
 		d.bare = true
 		d.response(r.At, &x)
-	case r.Type == "event_msg" && d.paginated:
+	case r.Type == "event_msg" && d.paginated: // in this form only completed items have texts
 		if x.Type == "item_completed" && x.Item != nil {
 			d.shown(r.At, x.Item)
 		}
@@ -196,8 +199,8 @@ func (d *decoder) user(at time.Time, texts [][]byte) {
 	}
 }
 
-// response adds the event of an item that was sent to the model or came from it. It adds texts only in old versions
-// (d.bare): in others the program records the texts that it shows to the user once more, and shown adds them.
+// response adds the event of an item that was sent to the model or came from it. It adds messages and reasoning only in
+// versions before 0.30 (d.bare). Later versions also record them as shown to the user, and [decoder.shown] adds them.
 func (d *decoder) response(at time.Time, x *item) {
 	switch {
 	case x.Type == "message" && d.bare:

@@ -82,8 +82,9 @@ func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, si
 		}
 	}
 	m, to := &r.Meta, &history.Recorder{}
-	var d *decoder                        // nil before the first record, which has the header
-	m.Ordinal, m.Begun = -1, r.compressed // there is no record yet; Codex compresses whole rollouts
+	var d *decoder         // nil before the first record, which has the header
+	m.Ordinal = -1         // until there is a first record
+	m.Begun = r.compressed // a compressed rollout always has a whole line
 	wanted := func() bool { return to.Request == "" }
 	m.Whole, err = jsonl.Peek(ctx, f, f.size, wanted, func(data []byte) {
 		m.Begun = true
@@ -131,7 +132,8 @@ func (r *rollout) sections() (all []*rollout) {
 	return all
 }
 
-// decode adds the events of the thread to a recorder, without those of a section before the last whose file is gone.
+// decode adds the events of the thread to a recorder, from all sections: the rollouts that r goes on from, and r itself.
+// It leaves out a section whose file is gone; if the file of r is gone, it returns the error.
 func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(&r.Meta.Header, to)
 	sections := r.sections()
