@@ -150,12 +150,13 @@ func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 // metadataForm begins the cache key of metadata. It changes when the form of any store's metadata does.
 const metadataForm = "metadata 3 "
 
-// Peek sets the stamp and the metadata of a file. The metadata of a file that has not changed is from the cache.
+// Peek sets the stamp and the metadata of a file. The metadata of a file that has not changed is from the cache. The cache
+// gets no metadata of a session in an excluded directory, because the user wants nothing of it to be kept.
 func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) error {
 	e := one.Base()
 	e.Stamp = root.Stamp(e.File)
 	stamps := []filecache.Stamp{e.Stamp}
-	if e.About != "" {
+	if e.About != "" { // a second file has more metadata
 		stamps = append(stamps, root.Stamp(e.About))
 	}
 	key := metadataForm + e.File
@@ -167,7 +168,7 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 		return err
 	}
 	defer f.Close()
-	dir, err := one.Peek(ctx, root, f, size)
+	dir, err := one.Peek(ctx, root, f, size) // sets e.Meta, and returns the working directory of the session
 	data, marshalErr := json.Marshal(&e.Meta)
 	if err == nil && marshalErr == nil && !s.Project.Excludes(dir) {
 		root.Put(key, data, stamps...)
