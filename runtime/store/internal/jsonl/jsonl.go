@@ -69,12 +69,13 @@ func Peek(ctx context.Context, file io.ReaderAt, size int64, wanted func() bool,
 	return peek(ctx, file, size, PeekSize, wanted, see)
 }
 
-// peek is [Peek] with least in place of PeekSize.
+// peek calls see for lines of the first size bytes of a file: for the lines in the first least bytes, and for more lines as
+// long as wanted returns true, and then for the other lines in the last least bytes. It reports whether see got all lines.
 func peek(ctx context.Context, file io.ReaderAt, size int64, least int, wanted func() bool, see func(line []byte)) (whole bool, err error) {
-	end := int64(0) // of the lines at the beginning
-	whole = true    // until the function below stops
+	seen := int64(0) // the offset after the lines that see got
+	whole = true     // until a line is not wanted
 	err = each(ctx, file, 0, size, least, MaxLine, func(line []byte, _, next int64) bool {
-		end = next
+		seen = next
 		see(line)
 		whole = next < int64(least) || wanted()
 		return whole
@@ -82,12 +83,14 @@ func peek(ctx context.Context, file io.ReaderAt, size int64, least int, wanted f
 	if whole || err != nil {
 		return whole, err
 	}
-	start := max(end, size-int64(least))
-	err = each(ctx, file, start, size, least, MaxLine, func(line []byte, offset, _ int64) bool {
-		if offset > start || start == end { // at start > end there may be the middle of a line
+	tail := max(seen, size-int64(least)) // the offset at which reading goes on
+	whole = tail == seen
+	err = each(ctx, file, tail, size, least, MaxLine, func(line []byte, offset, _ int64) bool {
+		mayBeCut := offset == tail && !whole // reading may have gone on in the middle of this line
+		if !mayBeCut {
 			see(line)
 		}
 		return true
 	})
-	return start == end, err // if they are equal, no line was left out
+	return whole, err
 }

@@ -251,7 +251,8 @@ func (s *Store) idOf(key string) transcript.ID {
 	return ""
 }
 
-// chooseDir returns one of several directories: one that is excluded, or else one of the project, or else the first.
+// chooseDir returns the directory of a conversation by which the project selects it. Of several, it is one that the user
+// excludes, so that the conversation is left out, or else one in the project, or else the first. Without a project, it is "".
 func (s *Store) chooseDir(dirs []string) string {
 	if s.Project == nil {
 		return ""

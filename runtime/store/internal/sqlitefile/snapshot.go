@@ -63,7 +63,9 @@ func takeSnapshot(path string) (*snapshot, error) {
 
 // takePart returns the state of the file with a suffix beside a database, or of the database itself.
 func takePart(dir *os.Root, name, suffix string) (p part, err error) {
-	const headSize = 28 // up to the end of the change counter of a database; a log and a journal have their numbers before it
+	// The head has the number that shows a change: the change counter of a database, the salt of a log, or the random number
+	// of a journal. The change counter, which ends at byte 28, is the last of them.
+	const headSize = 28
 	f, info, err := safefile.OpenIn(dir, name+suffix)
 	if err != nil {
 		return p, err
@@ -107,12 +109,15 @@ func isSame(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// isMerged reports whether copies of the files have the whole content of the database. later is the state after
-// copying. Meanwhile a log can have grown, and what is in it can have been written to the database.
-func (s *snapshot) isMerged(later *snapshot) bool {
-	before, after := s.hot(), later.hot()
-	return after != nil && before.suffix == after.suffix && before.head == after.head && os.SameFile(before.info, after.info) &&
-		os.SameFile(s.database, later.database) && (before.suffix == logSuffix || isSame(s.database, later.database))
+// areCopiesWhole reports whether copies of the files, made between the states s and later, have the whole content of the
+// database. The state s has a log or a journal with content of the database: only then are files copied.
+func (s *snapshot) areCopiesWhole(later *snapshot) bool {
+	before, after := s.hot(), later.hot() // the log or the journal
+	isSameFile := after != nil && before.suffix == after.suffix && os.SameFile(before.info, after.info)
+	isGoingOn := isSameFile && before.head == after.head // the head is another one after the owner has begun the file anew
+	// A log has each change before the database has it. With a journal the owner changes the database itself.
+	mayBeWritten := before.suffix == logSuffix
+	return isGoingOn && os.SameFile(s.database, later.database) && (mayBeWritten || isSame(s.database, later.database))
 }
 
 const (
@@ -137,8 +142,8 @@ func (db *DB) copy(ctx context.Context, s *snapshot) (err error) {
 	if db.dir, err = os.MkdirTemp("", tempPrefix); err != nil {
 		return err
 	}
-	// The database is first. Whatever its owner merges into it meanwhile is in the log too, and the
-	// journal has what it was before.
+	// The database is copied before the log or the journal. Changes that the owner writes from the log to the database
+	// meanwhile are then still in the copied log, and a copied journal has the former content of changed pages.
 	for _, p := range s.files {
 		if p.suffix == "" || p.isHot() {
 			if err := copyFile(ctx, s.path+p.suffix, filepath.Join(db.dir, copyName+p.suffix)); err != nil {
@@ -147,7 +152,7 @@ func (db *DB) copy(ctx context.Context, s *snapshot) (err error) {
 		}
 	}
 	later, err := takeSnapshot(s.path)
-	if err == nil && !s.isMerged(later) {
+	if err == nil && !s.areCopiesWhole(later) {
 		err = ErrChanged
 	}
 	return err

@@ -140,13 +140,13 @@ func (db *DB) isChanged() bool {
 	return err != nil || !isSame(info, db.original.database)
 }
 
-// failure returns the error with which a query ended: err, or the reason for err. It is [ErrChanged] also if err
-// is nil: what a query returned of a changed file can be wrong without an error.
+// failure returns the error of a query that the driver ended with err, which may be nil: the reason for err, or else err.
+// If the file has changed, the rows may be wrong even if err is nil, and the error is [ErrChanged].
 func (db *DB) failure(ctx context.Context, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
-	case db.Failure != nil:
+	case db.Failure != nil: // for errors of another driver than SQLite's
 		return db.Failure(ctx, err)
 	case db.isChanged():
 		return ErrChanged
