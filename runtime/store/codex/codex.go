@@ -75,9 +75,9 @@ type rollout struct {
 const nameForm = `^rollout-.{19}-(` + history.UUID + `)(?:_(` + history.UUID + `))?\.jsonl(\.zst)?$`
 
 // rollouts returns the files of all threads, and problems for the directories that cannot be read. A thread, which is a
-// conversation, has one or more segments. Live segments of a thread come before archived ones, and later segments before
-// earlier ones. If a segment has several files, rollouts prefers a live file, and then a file that is not compressed. If
-// there are several such files, it keeps the last by name and notes the others as its duplicates.
+// conversation, has one or more segments: live segments come before archived ones, and later ones before earlier ones.
+// Of several files of a segment rollouts keeps one: a live file rather than an archived one, then a plain file rather than
+// a compressed one, then the last by name. It notes files that differ from the kept one only in their name as duplicates.
 func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.Problem) {
 	form := regexp.MustCompile(nameForm)
 	for _, dir := range s.Moved {
@@ -112,8 +112,7 @@ func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.P
 	}), problems
 }
 
-// List implements [store.Store]. A thread is a conversation, recorded in one or more files, its rollouts. The last rollout
-// of a thread stands for the thread.
+// List implements [store.Store]. A thread, which is a conversation, has one or more files: the last stands for the thread.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.rollouts, func(root *history.Root, all []*rollout, l *store.Listing) error {
 		threads := link(all)
@@ -126,7 +125,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 				l.Problems = append(l.Problems, s.Problem(r.ID, store.BadMetadata, r.File, err))
 			}
 			isEmpty := r.Meta.Whole && !r.Meta.Readable && h.Base.Thread == "" // no events in r, and none before it
-			isLast := r == threads[r.thread][0]                                // link puts the last rollout of a thread first
+			isLast := r == threads[r.thread][0]                                // link puts the last file of a thread first
 			if isLast && isOfThread && !isEmpty && s.Project.Has(h.Cwd) {
 				l.Conversations = append(l.Conversations, s.conversation(r, names))
 				for _, other := range r.duplicates {
@@ -221,9 +220,8 @@ func (s *Store) Caller(_ context.Context, from caller.Caller) (c store.Caller) {
 	if inTurn != "" && inTurn != thread {
 		thread = "" // direct and inTurn contradict each other
 	}
-	isCodex := thread != "" || turn != nil || from.Client == "codex-mcp-client"
 	switch {
-	case isCodex: // even if the thread is not known
+	case thread != "" || turn != nil || from.Client == "codex-mcp-client": // it is Codex, even if no thread is known
 		c.Evidence = store.ByCall
 	case from.Process == caller.Shell && from.Client == "":
 		thread, root = uuid(s.Getenv("CODEX_THREAD_ID")), ""

@@ -82,9 +82,8 @@ func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, si
 		}
 	}
 	m, to := &r.Meta, &history.Recorder{}
-	var d *decoder         // nil before the first record, which has the header
-	m.Ordinal = -1         // until there is a first record
-	m.Begun = r.compressed // a compressed rollout always has a whole line
+	var d *decoder                        // nil before the first record, which has the header
+	m.Ordinal, m.Begun = -1, r.compressed // -1 until there is a record; a compressed rollout always has a whole line
 	wanted := func() bool { return to.Request == "" }
 	m.Whole, err = jsonl.Peek(ctx, f, f.size, wanted, func(data []byte) {
 		m.Begun = true

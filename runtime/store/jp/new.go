@@ -81,7 +81,6 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (ma
 		if len(parents) == 0 {
 			return tx.notFound(id)
 		}
-		// If the parent is renamed while it is read, follow calls this function again, with the copies as they are now.
 		return tx.follow(ctx, parents[0], func(copies []place) error {
 			s, err := tx.stream(copies)
 			if err != nil {

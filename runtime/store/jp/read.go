@@ -189,8 +189,7 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 func (r *record) data(ctx context.Context) (data []byte, err error) {
 	// If a directory is renamed while it is read, follow calls this function again, with the copies as they are now.
 	err = r.s.follow(ctx, r.copies, func(copies []place) error {
-		newestFirst := r.s.byStream(copies)
-		data, _, err = r.s.readFirst(newestFirst, EventsFile, r.s.w.maxEvents)
+		data, _, err = r.s.readFirst(r.s.byStream(copies), EventsFile, r.s.w.maxEvents)
 		return cmp.Or(err, ctx.Err())
 	})
 	return data, err

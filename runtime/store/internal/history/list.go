@@ -150,8 +150,7 @@ func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 // metadataForm begins the cache key of metadata. It changes when the form of any store's metadata does.
 const metadataForm = "metadata 3 "
 
-// Peek sets the stamp and the metadata of a file. The metadata of a file that has not changed is from the cache. The cache
-// gets no metadata of a session in an excluded directory, because the user wants nothing of it to be kept.
+// Peek sets the stamp and the metadata of a file. The metadata of a file that has not changed is from the cache.
 func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) error {
 	e := one.Base()
 	e.Stamp = root.Stamp(e.File)
@@ -170,7 +169,7 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 	defer f.Close()
 	dir, err := one.Peek(ctx, root, f, size) // sets e.Meta, and returns the working directory of the session
 	data, marshalErr := json.Marshal(&e.Meta)
-	if err == nil && marshalErr == nil && !s.Project.Excludes(dir) {
+	if err == nil && marshalErr == nil && !s.Project.Excludes(dir) { // nothing is kept of sessions in excluded directories
 		root.Put(key, data, stamps...)
 	}
 	return err

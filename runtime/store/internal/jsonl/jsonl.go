@@ -86,8 +86,7 @@ func peek(ctx context.Context, file io.ReaderAt, size int64, least int, wanted f
 	tail := max(seen, size-int64(least)) // the offset at which reading goes on
 	whole = tail == seen
 	err = each(ctx, file, tail, size, least, MaxLine, func(line []byte, offset, _ int64) bool {
-		mayBeCut := offset == tail && !whole // reading may have gone on in the middle of this line
-		if !mayBeCut {
+		if offset > tail || whole { // otherwise the line may have begun before tail
 			see(line)
 		}
 		return true

@@ -63,8 +63,7 @@ func takeSnapshot(path string) (*snapshot, error) {
 
 // takePart returns the state of the file with a suffix beside a database, or of the database itself.
 func takePart(dir *os.Root, name, suffix string) (p part, err error) {
-	// The head has the number that shows a change: the change counter of a database, the salt of a log, or the random number
-	// of a journal. The change counter, which ends at byte 28, is the last of them.
+	// The head has the change counter of a database, the salt of a log, or the random number of a journal: they show changes.
 	const headSize = 28
 	f, info, err := safefile.OpenIn(dir, name+suffix)
 	if err != nil {
@@ -114,10 +113,9 @@ func isSame(a, b fs.FileInfo) bool {
 func (s *snapshot) areCopiesWhole(later *snapshot) bool {
 	before, after := s.hot(), later.hot() // the log or the journal
 	isSameFile := after != nil && before.suffix == after.suffix && os.SameFile(before.info, after.info)
-	isGoingOn := isSameFile && before.head == after.head // the head is another one after the owner has begun the file anew
-	// A log has each change before the database has it. With a journal the owner changes the database itself.
-	mayBeWritten := before.suffix == logSuffix
-	return isGoingOn && os.SameFile(s.database, later.database) && (mayBeWritten || isSame(s.database, later.database))
+	isGoingOn := isSameFile && before.head == after.head && os.SameFile(s.database, later.database) // the owner began no file anew
+	// A log has all changes of the database, so that the database may have changed. A journal has only the former content.
+	return isGoingOn && (before.suffix == logSuffix || isSame(s.database, later.database))
 }
 
 const (

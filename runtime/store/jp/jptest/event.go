@@ -100,8 +100,7 @@ func (c *Conversation) Event(kind string, members ...any) *Conversation {
 	return c.add(nil, kind, members...)
 }
 
-// add adds an event. Its time is the first of times; without times it is eventStep after the event before. The members are
-// keys and values in turn.
+// add adds an event at the first of times, or else eventStep after the event before. The members are keys and values in turn.
 func (c *Conversation) add(times []time.Time, kind string, members ...any) *Conversation {
 	at := c.clock.Add(eventStep)
 	if len(times) > 0 {
