@@ -45,16 +45,16 @@ func relateAll(ctx context.Context, root *history.Root, all []*entry) error {
 	return ctx.Err()
 }
 
-// families returns the groups of two or more sessions that have a record in common near their beginning
-// or their end, each in the order of all. It leaves out sub-agents.
-func families(all []*entry) [][]*entry {
+// families returns groups of two or more sessions that have a record in common near their beginning or their end. The
+// sessions of a group are in their former order. Sub-agents are in no group.
+func families(sessions []*entry) [][]*entry {
 	var groups [][]*entry
 	groupOf := map[key]int{} // index of the group that has a record
-	for _, e := range all {
+	for _, e := range sessions {
 		if e.agent != "" {
 			continue
 		}
-		group := len(groups) // a new one, unless an earlier group has a record of e
+		group := len(groups) // a new one, unless earlier groups have records of e: then e joins the first of these
 		for _, k := range e.Meta.Keys.all() {
 			if earlier, ok := groupOf[k]; ok {
 				group = min(group, earlier)

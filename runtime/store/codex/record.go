@@ -234,13 +234,14 @@ func (d *decoder) call(at time.Time, x *item) {
 	d.add(history.Call(at, name, x.CallID, arguments))
 }
 
-// result adds the event of the result of a call. An output is a text, an array of texts, or a JSON object, which can be
-// in a text. An object with an exit code is an envelope of the output; any other object is the output itself.
+// result adds the event of the result of a call. The output is a text, an array of texts, or a JSON object. A text can be
+// the JSON of such an object: if that has an exit code, its member output is the text, and otherwise the JSON is. The
+// call has failed if the object says so, or if the text begins with the header of a shell with an exit code other than 0.
 func (d *decoder) result(at time.Time, x *item) {
-	outputs, whole := history.Texts(x.Output), x.Output
+	outputs, object := history.Texts(x.Output), x.Output
 	if text, ok := jsontext.Unquote(x.Output); ok && bytes.HasPrefix(text, []byte("{")) {
 		if inner := jsontext.Unescape(text); jsontext.Decode(inner, new(struct{})) {
-			whole = inner
+			object = inner
 		}
 	}
 	var envelope struct {
@@ -251,16 +252,16 @@ func (d *decoder) result(at time.Time, x *item) {
 		Output  jsontext.Raw `json:"output"`
 		Content jsontext.Raw `json:"content"`
 	}
-	jsontext.Decode(whole, &envelope)
+	jsontext.Decode(object, &envelope)
 	code := envelope.Metadata.ExitCode
 	failed := code != nil && string(code) != "0" || string(envelope.Success) == "false"
 	switch {
 	case code != nil && envelope.Output != nil:
 		outputs = history.Texts(envelope.Output)
-	case envelope.Content != nil && len(outputs) == 0:
+	case envelope.Content != nil && len(outputs) == 0: // x.Output is the object itself, not its JSON in a text
 		outputs = history.Texts(envelope.Content)
 	}
-	if len(outputs) > 0 && code == nil {
+	if len(outputs) > 0 && code == nil { // the text of a shell may begin with a header that has the code
 		failed = failed || exitCode(outputs[0]) != 0
 	}
 	d.add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: x.CallID, Failed: failed, Text: history.Join(outputs)})

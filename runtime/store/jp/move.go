@@ -13,15 +13,15 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// SetArchived moves a conversation to the archive or back, and reports whether it moved anything. After a crash the
-// directory that a conversation is in decides whether it is archived.
+// SetArchived moves the copies of a conversation, of which each store has one, to the archive or back, and reports whether
+// it moved anything. A conversation is archived if its directory is in the archive, whatever its metadata says.
 func (wr *Writer) SetArchived(ctx context.Context, id transcript.ID, archived bool) (moved bool, err error) {
 	err = wr.change(ctx, id, func(tx *transaction, copies []place) error {
 		moving := slices.DeleteFunc(slices.Clone(tx.all), func(p place) bool { return p.archived == archived })
 		if len(moving) == 0 {
 			return nil
 		}
-		// While one copy is live and another archived, the live one counts: the newest becomes live first, or archived last.
+		// While only one copy is live, that copy counts, and should be the newest: it becomes live first, or archived last.
 		moving = tx.newestFirst(moving, files()...)
 		var archivedAt time.Time // zero removes the key
 		if archived {

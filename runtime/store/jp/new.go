@@ -132,14 +132,14 @@ func (w *Workspace) makeStores() {
 
 const stageDir = ".convtools-new" // the directory of a conversation while it is made or deleted
 
-// lockStage takes the lock for stageDir and removes the directory if a process was killed while it had the lock.
+// lockStage takes the lock for stageDir. It removes a stageDir that is left from a process that was killed with the lock.
 func (tx *transaction) lockStage(ctx context.Context) error {
 	const patience = 5 * time.Second // enough to copy a conversation
 	if err := tx.lock(ctx, newLock, max(tx.wr.wait, patience)); err != nil {
 		return err
 	}
 	for i := range tx.stores {
-		tx.sweep(i, ".") // "." is the directory of conversations, which has stageDir
+		tx.sweep(i, ".") // removes stageDir, if it exists, from ".", the directory of conversations
 	}
 	return tx.err
 }

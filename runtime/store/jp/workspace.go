@@ -110,9 +110,9 @@ func (w *Workspace) Root() string { return w.root }
 // ID returns the workspace id, or "" if there is none; there is no user's store then.
 func (w *Workspace) ID() string { return w.id }
 
-// Remarks returns sentences for people that are not about problems.
+// Remarks returns a sentence for people if the user's stores with the id of the workspace are all of other directories.
 func (w *Workspace) Remarks(context.Context) []string {
-	if w.user != "" || len(w.others) == 0 {
+	if w.user != "" || len(w.others) == 0 { // the workspace has a user's store, or there are no stores with its id
 		return nil
 	}
 	return []string{fmt.Sprintf("local conversations with the id of the workspace %s are not read: JP has %s on record for another directory; run jp here once if they are of this project", w.root, w.others[0])}

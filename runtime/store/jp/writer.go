@@ -105,11 +105,12 @@ func (tx *transaction) releaseAll() {
 	tx.Close()
 }
 
-// placesIn is [session.readDirs] with an error in place of the problem of a directory that cannot be listed.
+// placesIn returns the places in some directories of each store, as [session.readDirs] does. It returns an error if one of
+// the directories cannot be listed.
 func (s *session) placesIn(ctx context.Context, parents ...string) ([]place, error) {
 	all, problems, err := s.readDirs(ctx, parents...)
 	for _, p := range problems {
-		if p.ID == "" && err == nil {
+		if p.ID == "" && err == nil { // p is about a directory; a problem of a link has an id
 			err = cannotChange(p.Path, p.Err)
 		}
 	}

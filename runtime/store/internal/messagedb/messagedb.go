@@ -189,10 +189,10 @@ func (d *database) conversations(ctx context.Context) (found []store.Conversatio
 		dirs = d.Dirs(ctx)
 	}
 	err = d.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
-		found = nil // if this is called again
+		found = nil // withQueries calls this function again if the database changes meanwhile
 		return db.Each(ctx, func(rows *sql.Rows) error {
 			r := &record{database: d}
-			c, err := r.scan(rows, dirs)
+			c, err := r.scan(rows, dirs) // c.Record is r
 			r.version = cmp.Or(r.version, db.Stamp)
 			if c.ID != "" {
 				found = append(found, c)

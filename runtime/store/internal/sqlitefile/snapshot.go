@@ -168,7 +168,7 @@ func removeLeft() {
 }
 
 // copyFile copies a file; the system lets the copy share its blocks if it can. The error is [ErrChanged] if the file is
-// gone or shorter than it was, and [ErrJoint] for a journal that names another file.
+// gone or shorter than it was, and [ErrJoint] for a journal of a transaction in several databases: it names another journal.
 func copyFile(ctx context.Context, from, to string) error {
 	in, info, err := safefile.Open(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -183,7 +183,7 @@ func copyFile(ctx context.Context, from, to string) error {
 		return err
 	}
 	const chunk = 64 << 20
-	for left := min(info.Size(), maxCopy); left > 0 && err == nil; left -= chunk {
+	for left := min(info.Size(), maxCopy); left > 0 && err == nil; left -= chunk { // only a log can have grown over maxCopy
 		if err = ctx.Err(); err == nil {
 			_, err = io.CopyN(out, in, min(left, chunk))
 		}
