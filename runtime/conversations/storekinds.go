@@ -63,7 +63,7 @@ func kinds() []kind {
 		{gemini.Name, "Gemini CLI", "gemini --resume ID", only(gemini.Home), opens(gemini.Open), gemini.IDs(), []string{"GEMINI_CLI_HOME"}, false},
 		{cline.Name, "Cline", "cline --id ID", cline.Homes, opens(cline.Open), cline.IDs(), []string{"CLINE_DATA_DIR", "XDG_CONFIG_HOME"}, false},
 		{qwen.Name, "Qwen Code", "qwen --resume ID", only(qwen.Home), opens(qwen.Open), qwen.IDs(), []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"}, false},
-		{pi.Name, "pi", "pi --session ID", pi.Homes, opens(pi.Open), pi.IDs(), pi.Variables(), false},
+		{pi.Name, "pi", "pi --session ID", pi.Homes, opens(pi.Open), pi.IDs(), []string{"PI_CODING_AGENT_DIR", "OPENCLAW_STATE_DIR", "OPENCLAW_HOME"}, false},
 		{string(opencode.Kilo), "Kilo", "kilo --session ID", only(opencode.Kilo.Home), opens(opencode.Kilo.Open), opencode.Kilo.IDs(), []string{"KILO_DB", "XDG_DATA_HOME"}, false},
 		{copilot.Name, "GitHub Copilot CLI", "copilot --resume ID", only(copilot.Home), opens(copilot.Open), copilot.IDs(), []string{"COPILOT_HOME"}, false},
 		{vscode.Name, "VS Code", "", vscode.Homes, opens(vscode.Open), vscode.IDs(), []string{"XDG_CONFIG_HOME"}, false},
@@ -173,16 +173,13 @@ func claimant(text string) *kind {
 	return nil
 }
 
-// heldLabel is the label of a conversation of JP that was held with this program.
-const heldLabel = "convtools"
-
 // ResumeCommand returns the command line that goes on with a conversation in the program that recorded it: the name of
 // the program, then the arguments. It returns nil if the program has no such command. For a part of a session, such as
 // the work of a sub-agent, the command goes on with the session.
 func ResumeCommand(c *transcript.Conversation) []string {
 	program := cmp.Or(SourceOf(c.ID), jp.Name)
 	_, own, _ := c.ID.Split()
-	if _, isHeld := c.Labels[heldLabel]; isHeld && program == jp.Name {
+	if _, isHeld := c.Labels[jp.LabelSession]; isHeld && program == jp.Name {
 		program, own = sessions.Name, string(c.ID)
 	}
 	if _, isAgents := c.Labels[pi.AgentLabel]; isAgents && program == pi.Name {

@@ -39,7 +39,7 @@ func included(include []string) (answers, others transcript.Scopes) {
 		default: // reasoning, tool_calls, tool_results, system
 			name = strings.TrimSuffix(name, "s")
 			name = strings.ReplaceAll(name, "_", "-")
-			others |= scopesOf([]string{name})
+			others |= transcript.ScopesNamed(name)
 		}
 	}
 	return answers | others, others

@@ -91,23 +91,13 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		undone: either(given(p.IncludeCurrent), "", "nothing could be left out as the current conversation"),
 		query: conversations.SearchQuery{
 			Filter:  conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources},
-			Pattern: pattern, Scopes: scopesOf(p.Scopes), OwnToo: slices.Contains(p.Scopes, "recall"),
+			Pattern: pattern, Scopes: transcript.ScopesNamed(p.Scopes...), OwnToo: slices.Contains(p.Scopes, "recall"),
 		},
 	}
 	if err := g.search(ctx, t, g.choosePage); err != nil {
 		return nil, err
 	}
 	return g.answer(), nil
-}
-
-// scopesOf returns the scopes of some names of the parameter scopes.
-func scopesOf(names []string) (scopes transcript.Scopes) {
-	for _, known := range transcript.NamedScopes() {
-		if slices.Contains(names, known.Name) {
-			scopes |= known.Scopes
-		}
-	}
-	return scopes
 }
 
 // choosePage sets g.order to the matches of the hits, and g.page to those of the page, with the texts of their lines. For

@@ -194,7 +194,7 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 	a.asking = asking{call: call, undone: either(given(p.IncludeCurrent), "", "it may be among these"), whole: given(p.IncludeCurrent), query: conversations.SearchQuery{
 		Filter:   conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources, File: given(p.File)},
 		Question: p.Query, Order: conversations.Relevance, Since: since, Until: until,
-		Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"), Commands: slices.Contains(p.Scopes, "commands"),
+		Scopes: transcript.ScopesNamed(p.Scopes...), Errors: slices.Contains(p.Scopes, "errors"), Commands: slices.Contains(p.Scopes, "commands"),
 		Limit: p.Limit, MaxText: passageText, MaxWide: passageWide,
 	}}
 	if given(p.AllProjects) {

@@ -1,6 +1,9 @@
 package transcript
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Scopes is a set of kinds of text that can be searched.
 type Scopes uint16
@@ -22,16 +25,36 @@ const (
 	ScopeAll  = ScopeTitle | ScopeChat | ScopeTool | ScopeInquiry | ScopeSystem
 )
 
+// NamedScope is a set of scopes with a name.
+type NamedScope struct {
+	Name   string
+	Scopes Scopes
+}
+
+// namedScopes are the single scopes, and then the named sets of them.
+var namedScopes = [...]NamedScope{
+	{"title", ScopeTitle},
+	{"user", ScopeUser},
+	{"assistant", ScopeAssistant},
+	{"reasoning", ScopeReasoning},
+	{"structured", ScopeStructured},
+	{"tool-call", ScopeToolCall},
+	{"tool-result", ScopeToolResult},
+	{"inquiry", ScopeInquiry},
+	{"system", ScopeSystem},
+	{"chat", ScopeChat},
+	{"tool", ScopeTool},
+	{"all", ScopeAll},
+}
+
+// NamedScopes returns the single scopes, then the named sets of them.
+func NamedScopes() []NamedScope { return slices.Clone(namedScopes[:]) }
+
 // String returns the name of a single scope or of a named set. For any other set it
 // returns the names of the scopes, with commas.
 func (s Scopes) String() string {
-	for i, name := range singleScopes {
-		if s == 1<<i {
-			return name
-		}
-	}
 	var parts []string
-	for _, named := range NamedScopes() {
+	for _, named := range namedScopes {
 		if s == named.Scopes {
 			return named.Name
 		}
@@ -43,20 +66,12 @@ func (s Scopes) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// singleScopes are the names of the scopes, by their bits.
-var singleScopes = [...]string{"title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry", "system"}
-
-// NamedScope is a set of scopes with a name.
-type NamedScope struct {
-	Name   string
-	Scopes Scopes
-}
-
-// NamedScopes returns the single scopes, then the named sets of them.
-func NamedScopes() []NamedScope {
-	var scopes []NamedScope
-	for i, name := range singleScopes {
-		scopes = append(scopes, NamedScope{name, 1 << i})
+// ScopesNamed returns the scopes with some names of [NamedScopes]. It ignores other names.
+func ScopesNamed(names ...string) (scopes Scopes) {
+	for _, named := range namedScopes {
+		if slices.Contains(names, named.Name) {
+			scopes |= named.Scopes
+		}
 	}
-	return append(scopes, NamedScope{"chat", ScopeChat}, NamedScope{"tool", ScopeTool}, NamedScope{"all", ScopeAll})
+	return scopes
 }

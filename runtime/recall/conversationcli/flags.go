@@ -56,12 +56,10 @@ func complete(cmd *cobra.Command, flag string, with cobra.CompletionFunc) {
 // addScopes defines the flag for the kinds of text to search.
 func addScopes(cmd *cobra.Command, to *transcript.Scopes) {
 	var names []string
-	scopes := map[string]transcript.Scopes{}
 	for _, s := range transcript.NamedScopes() {
 		names = append(names, s.Name)
-		scopes[s.Name] = s.Scopes
 	}
-	anyOf(cmd, cmd.Flags(), "scope", "s", "search only in this `scope`; repeatable", names, func(name string) { *to |= scopes[name] })
+	anyOf(cmd, cmd.Flags(), "scope", "s", "search only in this `scope`; repeatable", names, func(name string) { *to |= transcript.ScopesNamed(name) })
 }
 
 // addSources defines the flag for the programs that recorded conversations.

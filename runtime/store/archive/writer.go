@@ -126,7 +126,8 @@ func (d *Database) checkSchema(ctx context.Context) error {
 	return cmp.Or(err, CheckVersion(version, d.Known))
 }
 
-// createSchema makes the schema, unless another process has made it meanwhile: SchemaLock, if not empty, waits for that.
+// createSchema makes the schema of an archive that had none. It does nothing if another process has made the schema
+// since then. The statement SchemaLock, if not empty, waits for a process that is making the schema.
 func (d *Database) createSchema(ctx context.Context) error {
 	tx, err := d.BeginTx(ctx, nil)
 	if err != nil {
@@ -134,10 +135,10 @@ func (d *Database) createSchema(ctx context.Context) error {
 	}
 	defer func() { _ = tx.Rollback() }() // it does nothing after a commit
 	if _, err = tx.ExecContext(ctx, d.SchemaLock); err == nil {
-		err = d.checkSchema(ctx)
+		err = d.checkSchema(ctx) // nil if there is a schema, fs.ErrNotExist if not
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err // nil if another process has made the schema
+	if isMissing := errors.Is(err, fs.ErrNotExist); !isMissing {
+		return err
 	}
 	if _, err = tx.ExecContext(ctx, d.Schema); err != nil {
 		return err

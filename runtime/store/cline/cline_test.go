@@ -51,22 +51,6 @@ cline-1795885706775_0dcc5.agent_1795885708888_96r7e2 "Count the lines of notes.t
 	}
 }
 
-// home returns a home with some files.
-func home(t testing.TB, files map[string]string) string {
-	t.Helper()
-	home := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(home, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return home
-}
-
 const (
 	messages = "tasks/1777593600000/api_conversation_history.json"
 	said     = `[{"role":"user","ts":1777593600000,"content":[{"type":"text","text":"<task>\nFix it\n</task>"},` +
@@ -83,7 +67,7 @@ func TestTasks(t *testing.T) {
 		"with messages only": {},
 	} {
 		about[messages] = said + fixed
-		c := storetest.Only(t, open(t, home(t, about)))
+		c := storetest.Only(t, open(t, storetest.Home(t, about)))
 		if c.ID != "cline-1777593600000" || c.Dir != dir || storetest.Called(c) != "Fix it" || c.CreatedAt.Format("2006-01-02") != "2026-05-01" || !c.LastAt.After(c.CreatedAt) {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -92,7 +76,7 @@ func TestTasks(t *testing.T) {
 		}
 	}
 	elsewhere := map[string]string{messages: said + fixed, "tasks/1777593600000/history_item.json": `{"workspace":"/home/mina/other"}`, "tasks/x/ui_messages.json": "[]"}
-	if found, problems := storetest.List(t, open(t, home(t, elsewhere)), store.Live); len(found)+len(problems) > 0 {
+	if found, problems := storetest.List(t, open(t, storetest.Home(t, elsewhere)), store.Live); len(found)+len(problems) > 0 {
 		t.Errorf("of another project: %v, %v", found, problems)
 	}
 }
@@ -129,7 +113,7 @@ func TestMessages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(first+test.want, storetest.Said(t, storetest.Only(t, open(t, home(t, map[string]string{messages: said + test.more}))))); diff != "" {
+			if diff := cmp.Diff(first+test.want, storetest.Said(t, storetest.Only(t, open(t, storetest.Home(t, map[string]string{messages: said + test.more}))))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -170,7 +154,7 @@ func FuzzMessages(f *testing.F) {
 	}
 	f.Add(`{"messages":[{"role":"user","content":"<user_input mode=\"act\">a"}]}`, `[{"role":"user","content":"[a] Result:"}]`)
 	f.Fuzz(func(t *testing.T, session, task string) {
-		found, _ := storetest.List(t, open(t, home(t, map[string]string{
+		found, _ := storetest.List(t, open(t, storetest.Home(t, map[string]string{
 			"sessions/s/s.messages.json": session, "sessions/s/s.json": `{"cwd":"` + dir + `"}`, messages: task, "tasks/1777593600000/history_item.json": `{"workspace":"` + dir + `"}`,
 		})), store.Live)
 		for _, c := range found {

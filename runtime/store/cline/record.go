@@ -40,7 +40,8 @@ type message struct {
 	At      int64        `json:"ts"` // milliseconds since 1970; 0 if it is not recorded
 }
 
-// Peek implements [history.Listed]: it reads the metadata of the session or the task, and returns the directory.
+// Peek implements [history.Listed]: it sets the metadata of the session, the sub-agent or the task, and returns the
+// working directory.
 func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, &history.Recorder{}
 	data, err := io.ReadAll(io.NewSectionReader(f, 0, min(size, jsonl.MaxLine)))
@@ -56,7 +57,9 @@ func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int
 		milliseconds, _ := strconv.ParseInt(digits, 10, 64)
 		m.Created = history.Moment(milliseconds)
 	}
-	if e.agent == "" && a.Metadata.Title != a.Prompt {
+	isAgent := e.agent != ""                 // the file about a sub-agent has the title of the session that started it
+	isChosen := a.Metadata.Title != a.Prompt // the title is the prompt until another title is chosen
+	if !isAgent && isChosen {
 		m.Title = a.Metadata.Title
 	}
 	m.Dir = cmp.Or(a.Dir, a.Workspace, a.FirstDir, workspaceIn(data))
@@ -150,35 +153,39 @@ func (m *message) addAnswer(to *history.Recorder) {
 }
 
 // addRequest adds the events of a message in the name of the user to a recorder: the results of calls, and then one
-// prompt with what the user said. Blocks after the title of a result are the result, except what a person said.
+// prompt with everything that the user said. If the assistant wrote a call as text, the result is recorded as texts
+// after a title such as "[read_file for 'a'] Result:". A text between marks, such as <task> and </task>, is always the
+// user's.
 func (m *message) addRequest(to *history.Recorder) {
-	isResult := false // there was such a title
-	var prompt [][]byte
+	at := history.Moment(m.At)
+	isAfterTitle := false // blocks after the title of a result belong to the result
+	var prompt [][]byte   // nil stands for a picture or a file
 	for _, b := range anthropic.Blocks(m.Content) {
-		switch text, byPerson := unmarked(b.Text); { // the order matters: each case of a text excludes those before it
+		switch said, isMarked := unmarked(b.Text); {
 		case b.Type == "tool_result":
 			to.Add(result(&b, m.At))
 		case b.Type == "image" || b.Type == "document" || b.Type == "file":
-			if !isResult {
+			if !isAfterTitle {
 				prompt = append(prompt, nil)
 			}
-		case b.Type != "text":
+		case b.Type != "text": // the cases below are texts
 			to.Totals.Skipped++
-		case byPerson:
-			prompt = append(prompt, text)
+		case isMarked:
+			prompt = append(prompt, said)
 		case isResultTitle(b.Text):
-			isResult = true
-			if _, rest, _ := bytes.Cut(b.Text, []byte("Result:")); len(bytes.TrimSpace(rest)) > 0 {
-				to.AddText(transcript.KindToolResult, history.Moment(m.At), bytes.TrimSpace(rest))
+			isAfterTitle = true
+			_, rest, _ := bytes.Cut(b.Text, []byte("Result:"))
+			if rest = bytes.TrimSpace(rest); len(rest) > 0 {
+				to.AddText(transcript.KindToolResult, at, rest)
 			}
 		case history.Begins(b.Text, "<", "[TASK RESUMPTION]", "[ERROR]", "# "): // the program wrote it
-		case isResult:
-			to.AddText(transcript.KindToolResult, history.Moment(m.At), b.Text)
+		case isAfterTitle:
+			to.AddText(transcript.KindToolResult, at, b.Text)
 		case len(bytes.TrimSpace(b.Text)) > 0:
 			prompt = append(prompt, b.Text)
 		}
 	}
-	to.AddPrompt(history.Moment(m.At), prompt)
+	to.AddPrompt(at, prompt)
 }
 
 // unmarked returns the part of a text between marks, such as <task> and </task>, that the program puts around what a
@@ -208,7 +215,8 @@ func isResultTitle(text []byte) bool {
 	return bytes.HasPrefix(first, []byte("[")) && bytes.Contains(first, []byte("] Result:"))
 }
 
-// result returns the event for the results of a call at a time in milliseconds. If one has failed, the event has.
+// result returns the event of a block with the results of a call. ms is the time of the event in milliseconds since
+// 1970. The event has failed if the call or one of its results has failed.
 func result(b *anthropic.Block, ms int64) transcript.Event {
 	type part struct { // a block, or one of several results
 		Text    []byte       `json:"text"`

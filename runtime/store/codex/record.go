@@ -92,8 +92,6 @@ func byPerson(texts [][]byte) (kept [][]byte) {
 	return kept
 }
 
-const rolledBack = "thread_rolled_back" // the type of a record that drops turns
-
 // decoder makes events of the records of a thread.
 type decoder struct {
 	to        *history.Recorder
@@ -152,7 +150,7 @@ func (d *decoder) record(r *record) {
 		if x.Type == "item_completed" && x.Item != nil {
 			d.shown(r.At, x.Item)
 		}
-	case r.Type == "event_msg" && x.Type == rolledBack:
+	case r.Type == "event_msg" && x.Type == "thread_rolled_back":
 		d.undo(x.Turns)
 	case r.Type == "event_msg":
 		d.shown(r.At, &x)

@@ -37,7 +37,9 @@ func (r *record) print(ctx context.Context) (output, error) {
 	return out, err
 }
 
-// Version implements [store.Record]. If the list has nothing that changes with the events, it has them printed.
+// Version implements [store.Record]. It returns the version of the conversation's element in the list. If the element
+// has neither the number of events nor the time of the last event, Version runs the program to print the events, and
+// appends the digest of its output.
 func (r *record) Version(ctx context.Context) (string, error) {
 	if r.listed.Events != nil || !r.listed.LastEventAt.IsZero() {
 		return r.version, nil
@@ -46,7 +48,8 @@ func (r *record) Version(ctx context.Context) (string, error) {
 	return r.version + digest(out.stdout), err
 }
 
-// Read implements [store.Record]. The totals are those that the program lists: it counts also what it does not print.
+// Read implements [store.Record]. If it has read all printed events, the number of events and the last time in the
+// totals are those in the program's list, which also counts events that the program does not print.
 func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	out, err := r.print(ctx)
 	if err != nil {
@@ -64,26 +67,28 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 		// Models see this error: it has none of the words of the program.
 		err = &store.DamageError{Err: errors.New("the conversation command line reports an error of its events")}
 	}
-	stopped := events.Stopped
+	isWhole := err == nil && !events.Stopped
 	totals, err := events.End(r.id, err)
-	if listed := r.listed.Events; listed != nil && err == nil && !stopped {
+	if listed := r.listed.Events; listed != nil && isWhole {
 		totals.Events, totals.LastAt = int(max(*listed, 0)), r.listed.LastEventAt
 	}
 	return totals, err
 }
 
-// addPrinted adds an event that the program printed to a recorder, with its turn. An event that is in no turn only counts
-// as skipped. The error, of [output.formError], says that an event has no type, or a turn before that of the last event.
+// addPrinted adds an event that the program printed to a recorder, with the number of the event's turn. An event of a
+// kind that belongs to no turn only counts as skipped. The error, of [output.formError], says that the event has no
+// type, or that the number of its turn is missing or smaller than that of the event before.
 func addPrinted(events *history.Recorder, out *output, e *jpevents.Event) error {
 	x := e.Printed()
 	turn, err := strconv.Atoi(string(e.InTurn))
-	switch isTurn := err == nil && turn >= max(events.Totals.Turns, 1); {
+	isInOrder := err == nil && turn >= max(events.Totals.Turns, 1) // Turns is the turn of the event before; 0 if there is none
+	switch {
 	case e.Type == "":
 		return out.formError("record %d has no type", e.Index+1)
-	case x.Kind.Global():
+	case x.Kind.Global(): // it belongs to no turn
 		events.Totals.Skipped++
 		return nil
-	case !isTurn:
+	case !isInOrder:
 		return out.formError("record %d: its turn, %s, is not that of the record before it, or one behind that", e.Index+1, text.Quote(string(e.InTurn)))
 	}
 	x.Turn, events.Totals.Turns = turn, turn

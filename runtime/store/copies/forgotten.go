@@ -26,15 +26,14 @@ func forgottenFile(getenv func(string) string) string {
 
 // ReadForgotten returns the conversations that the user has forgotten; none if there is no file of them.
 func ReadForgotten(getenv func(string) string) (Forgotten, error) {
-	file := forgottenFile(getenv)
+	forgotten, file := Forgotten{}, forgottenFile(getenv)
 	if file == "" {
-		return nil, nil
+		return forgotten, nil
 	}
 	content, err := safefile.Read(file, maxForgotten)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return forgotten, nil
 	}
-	forgotten := Forgotten{}
 	for _, id := range strings.Fields(string(content)) {
 		forgotten[transcript.ID(id)] = true
 	}

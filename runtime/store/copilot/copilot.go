@@ -99,14 +99,16 @@ type metadata struct {
 	IsFork bool   // it begins with a copy of events of another session
 }
 
-// Peek implements [history.Listed]: it reads the metadata of the session, and returns the working directory.
+// Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory. It reads
+// the lines at the beginning of the file up to the first request and, in a fork, up to the line that names the session
+// that was forked, which follows the copied events; and then the lines near the end.
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, newDecoder(&history.Recorder{})
-	wanted := func() bool { return to.Request == "" || m.IsFork && m.Parent == "" }
-	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
+	needsMore := func() bool { return to.Request == "" || m.IsFork && m.Parent == "" }
+	_, err = jsonl.Peek(ctx, f, size, needsMore, func(line []byte) {
 		r, _ := jsontext.Parse[record](line)
-		m.addRecord(&r)
-		to.record(&r)
+		m.addRecord(&r) // sets the directory, the parent and the times
+		to.record(&r)   // finds the request
 	})
 	m.Note(to.Recorder)
 	if e.About != "" && err == nil {

@@ -96,20 +96,14 @@ func answer(second int, said string) string {
 	return event("assistant.message", second, object{"content": said, "toolRequests": []any{}})
 }
 
-// write writes a file below a new home, and returns the home.
+// write writes files of sessions below a new home, and returns the home.
 func write(t testing.TB, files map[string]string) (home string) {
 	t.Helper()
-	home = t.TempDir()
+	below := map[string]string{}
 	for name, text := range files {
-		path := filepath.Join(home, "session-state", filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		below["session-state/"+name] = text
 	}
-	return home
+	return storetest.Home(t, below)
 }
 
 func TestSaid(t *testing.T) {

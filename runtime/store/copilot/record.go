@@ -10,8 +10,6 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-const inquiry = "ask_user" // the tool with which the assistant asks the user
-
 // record is an event. Its texts can be parts of the line.
 type record struct {
 	Type  string    `json:"type"`
@@ -76,7 +74,7 @@ type decoder struct {
 }
 
 func newDecoder(to *history.Recorder) *decoder {
-	to.Inquiry = inquiry
+	to.Inquiry = "ask_user"
 	return &decoder{Recorder: to, called: map[string]bool{}}
 }
 

@@ -37,13 +37,15 @@ const (
 	databaseFile              = "crush.db"
 )
 
-// Open returns the store, and false if Crush has recorded nothing. A home can also be the directory of a database.
+// Open returns the store of the project's databases, and false if the project has none. The directory o.Home, or else
+// [Home], has Crush's list of databases, or is itself the directory of a database. If the list cannot be read, Open
+// returns true, and the store reports the problem.
 func Open(o store.Options) (*messagedb.Store, bool) {
-	base, ok := history.Open(o, Name, Home(o.Env()), "", IDs())
+	base, isThere := history.Open(o, Name, Home(o.Env()), "", IDs())
 	s := &messagedb.Store{Store: base, Queries: messagedb.Tables(queries), IDOf: idOf, Record: record}
 	s.Databases = func() ([]messagedb.Database, []store.Problem) { return databases(&s.Store) }
 	found, problems := s.Databases()
-	return s, ok && len(found)+len(problems) > 0
+	return s, isThere && len(found)+len(problems) > 0
 }
 
 // Home returns the directory in which Crush notes its projects, or "" if the environment does not name it.

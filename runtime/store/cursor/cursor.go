@@ -73,11 +73,12 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "cursor-", Session: history.IsName, Example: "cursor-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// folders returns the folders of conversations by the ids of the conversations, as version 2 notes them in a database
-// for each workspace. It leaves out folders that are not of the project.
+// folders returns the working directories of conversations, by the ids of the conversations. It reads the databases of
+// the workspaces in which version 2 of Cursor lists conversations. It leaves out directories that are not of the
+// project.
 func folders(ctx context.Context, s *history.Store) map[string]string {
 	found := map[string]string{}
-	workspaces, _ := os.ReadDir(filepath.Join(s.Dir, workspacesDir)) // version 3 can do without
+	workspaces, _ := os.ReadDir(filepath.Join(s.Dir, workspacesDir)) // version 3 need not have any
 	for _, entry := range workspaces {
 		workspace := filepath.Join(s.Dir, workspacesDir, entry.Name())
 		about, _ := safefile.Read(filepath.Join(workspace, workspaceFile), maxAbout)
@@ -99,8 +100,9 @@ func folders(ctx context.Context, s *history.Store) map[string]string {
 	return found
 }
 
-// chats returns the databases of cursor-agent for the project, and problems for the directories that cannot be read. A
-// database is chats/HASH/ID/store.db; HASH is that of its directory, which newer versions record beside the database.
+// chats returns the databases of cursor-agent for the project, and problems for the directories that cannot be read.
+// The database of a chat is chats/HASH/ID/store.db, where HASH is the hash of the chat's working directory. Newer
+// versions also record the working directory in a file beside the database.
 func chats(s *history.Store) (all []messagedb.Database, problems []store.Problem) {
 	byHash := map[string]string{} // the directories of the project
 	for _, dir := range s.Project.Dirs() {
@@ -112,7 +114,8 @@ func chats(s *history.Store) (all []messagedb.Database, problems []store.Problem
 		return nil, []store.Problem{s.Problem("", store.Unreadable, chatsDir, err)}
 	}
 	defer root.Close()
-	files, problems := s.Walk(root, chatsDir, func(dir string) bool { return strings.Count(dir, "/") <= strings.Count("chats/HASH/ID", "/") })
+	isChatOrAbove := func(dir string) bool { return strings.Count(dir, "/") <= strings.Count("chats/HASH/ID", "/") }
+	files, problems := s.Walk(root, chatsDir, isChatOrAbove)
 	for _, file := range files {
 		path := filepath.Join(s.Dir, filepath.FromSlash(file))
 		chat := filepath.Dir(path)
@@ -129,8 +132,9 @@ func chats(s *history.Store) (all []messagedb.Database, problems []store.Problem
 	return all, problems
 }
 
-// member returns the member at a path of an element of json_each, NULL if the element is no object: SQLite reads a text
-// as JSON, and ends the query if it is none.
+// member returns the SQL expression for the member at a path in an element of json_each. The expression is NULL if the
+// element is not an object. Without this condition SQLite would parse an element that is a text, and end the query with
+// an error if the text is not JSON.
 func member(element, path string) string {
 	return "CASE WHEN " + element + ".type = 'object' THEN " + element + ".value ->> '$." + path + "' END"
 }

@@ -35,23 +35,26 @@ type bubble struct {
 	} `json:"toolFormerData"`
 }
 
-// at returns the time of the message; versions 1 and 2 record only that of its beginning, and not always.
+// at returns the time at which the message was created. Versions 1 and 2 of Cursor record no such time, but for some
+// messages the time at which the program began the message, in milliseconds. at then returns that time, or zero.
 func (b *bubble) at() time.Time {
+	const most = 1 << 52 // so that any number fits into an int64
 	ms, _ := strconv.ParseFloat(string(b.Timing.Start), 64)
-	return cmp.Or(b.Created, history.Moment(max(0, int64(min(ms, 1<<52)))))
+	return cmp.Or(b.Created, history.Moment(max(0, int64(min(ms, most)))))
 }
 
-// recordBubble adds the events of a message of the editor to a recorder.
+// recordBubble adds the events of a message of the editor to a recorder. Of damaged JSON it uses the members before the
+// damage. It counts damage and an unknown type of message as skipped.
 func recordBubble(to *history.Recorder, m *messagedb.Message) {
 	var b bubble
-	if !jsontext.Decode(m.Data, &b) {
+	if isWhole := jsontext.Decode(m.Data, &b); !isWhole {
 		to.Totals.Skipped++
 	}
 	const user, assistant = 1, 2
 	switch at := b.at(); b.Type {
 	case user:
 		hasImages := len(b.Images) > 0 && !jsontext.IsEmpty(b.Images)
-		if len(b.Text) > 0 || hasImages {
+		if len(b.Text) > 0 || hasImages { // a prompt without a text stands for its images
 			to.AddText(transcript.KindUser, at, b.Text)
 		}
 	case assistant:

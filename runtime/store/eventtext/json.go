@@ -73,10 +73,12 @@ func (w *writer) made() {
 }
 
 // recorded writes the members of the recorded object, except those that AppendJSON adds or leaves out. It first writes
-// "timestamp":null if no timestamp is recorded. Texts and arguments are those of the event, which are decoded.
+// "timestamp":null if no timestamp is recorded. It writes the text or the arguments of the event in place of the
+// recorded ones, if the event has them decoded.
 func (w *writer) recorded(withMetadata bool) {
-	const decoded = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
+	const decodedTexts = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
 	e := w.event
+	isDecoded := len(e.Arguments) > 0 || e.Kind.Scope()&decodedTexts != 0 // other texts are only in the recorded object
 	skipped := map[string]bool{"encoding": true, "chars": true, "head_chars": true, "cut": true, "turn": true, "metadata": !withMetadata}
 	if _, timed := jsontext.Unquote(jsontext.Get(e.Object, "timestamp")); !timed {
 		w.null("timestamp")
@@ -93,7 +95,7 @@ func (w *writer) recorded(withMetadata bool) {
 			continue
 		}
 		w.key(name)
-		if name == forms[e.Kind].text && (len(e.Arguments) > 0 || e.Kind.Scope()&decoded != 0) { // the event has it decoded
+		if isText := name == forms[e.Kind].text; isText && isDecoded {
 			w.text()
 		} else {
 			w.value(m.Value)

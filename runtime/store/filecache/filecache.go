@@ -39,13 +39,14 @@ func New(load func() []byte) *Cache { return &Cache{load: load} }
 // the value.
 func (c *Cache) Get(key string, files ...Stamp) []byte { return c.get(key, files).data }
 
-// Decode sets *to to the value of a key as [Cache.Get] returns it, decoded from JSON, and reports whether there is one. If
-// not, *to stays as it is. A value is decoded once for all callers, which must not change what it refers to.
+// Decode decodes the JSON value that [Cache.Get] returns for a key into the variable at to, and returns true. If there
+// is no value, Decode returns false, and leaves the variable as it is. A value is decoded once, and all callers get the
+// same result: they must not change data that the result refers to.
 func Decode[T any](c *Cache, key string, to *T, files ...Stamp) bool {
-	v := c.get(key, files)
+	v := c.get(key, files) // never nil; v.data is empty if there is no value
 	decoded, ok := v.decoded.Load().(T)
 	if !ok {
-		if json.Unmarshal(v.data, &decoded) != nil { // also if there is no value: then there is no data
+		if json.Unmarshal(v.data, &decoded) != nil { // also if v.data is empty
 			return false
 		}
 		v.decoded.Store(decoded)
@@ -86,11 +87,12 @@ func (c *Cache) Put(key string, data []byte, files ...Stamp) {
 	c.added++
 }
 
-// IsStale reports whether enough values are new to save the cache.
+// IsStale reports whether so many values are new that the cache should be saved: more than an eighth of the values in
+// use, which are those that were returned or added, were added since the last time.
 func (c *Cache) IsStale() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	const share = 8
+	const share = 8 // an eighth
 	return share*c.added > len(c.used)
 }
 

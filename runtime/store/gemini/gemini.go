@@ -97,28 +97,34 @@ type entry struct {
 // session returns the uuid of a session, or of the session that started a sub-agent.
 func (e *entry) session() string { return cmp.Or(e.parent, e.Meta.UUID) }
 
-// entries returns the files of the project, and problems for the folders that cannot be read.
+// entries returns the files of the project's sessions, and problems for the folders that cannot be read. The files are
+// FOLDER/chats/session-TIME-ID.jsonl and, for a sub-agent, FOLDER/chats/UUID/AGENT.jsonl with the uuid of the session
+// that started the agent; older files end in ".json". FOLDER is for a project, whose directory is in a file in FOLDER
+// or in the program's list of projects.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	dirs, form := s.folders(), regexp.MustCompile(fileForm)
-	return history.Entries(&s.Store, root, ".", func(name string) bool {
-		below := strings.Split(name, "/")
-		switch len(below) {
-		case 1: // the folder of a project
+	enter := func(name string) bool { // reports whether files in a directory are looked at
+		names := strings.Split(name, "/")
+		switch len(names) {
+		case 1: // FOLDER
 			if data, err := root.ReadFile(path.Join(name, rootFile), maxPath); err == nil {
 				dirs[name] = string(bytes.TrimSpace(data))
 			}
 			return s.Project.Has(dirs[name])
 		case 2:
-			return below[1] == chatsDir
+			return names[1] == chatsDir
 		}
-		return history.IsUUID(below[2]) // the directory of the sub-agents of a session
-	}, func(e *entry) bool {
+		return history.IsUUID(names[2])
+	}
+	describe := func(e *entry) bool { // reports whether a file is one of a session
 		match := form.FindStringSubmatch(e.File)
 		if match != nil {
-			e.dir, e.parent, e.agent = dirs[match[1]], match[2], match[3]
+			folder := match[1]
+			e.dir, e.parent, e.agent = dirs[folder], match[2], match[3]
 		}
 		return match != nil
-	})
+	}
+	return history.Entries(&s.Store, root, ".", enter, describe)
 }
 
 // List implements [store.Store]. A session that is resumed can leave another file, which is usually empty. Of several

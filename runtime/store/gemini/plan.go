@@ -25,10 +25,12 @@ type metadata struct {
 	Unsure bool // the end does not have the time of the last event
 }
 
-// Peek implements [history.Listed] for a log of lines, and for an older file with one object.
+// Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory, or "". The
+// file is a log of lines or, of older versions, one JSON object.
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	to := history.Recorder{}
-	m, d := &e.Meta, newDecoder(&to, e.agent != "")
+	isAgent := e.agent != "" // the file is that of a sub-agent
+	m, d := &e.Meta, newDecoder(&to, isAgent)
 	if strings.HasSuffix(e.File, logExtension) {
 		needsRequest := func() bool { return to.Request == "" } // the first request of the user, which addRecord sets
 		_, err = jsonl.Peek(ctx, f, size, needsRequest, func(line []byte) {
@@ -40,11 +42,11 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 		r, m.Unsure, err = readObject(f, size)
 		m.addRecord(d, &r)
 	}
-	m.Note(&to)
-	if m.Unsure {
+	m.Note(&to)   // sets m.Last among others
+	if m.Unsure { // m.Last may not be the time of the last event
 		m.Last = time.Time{}
 	}
-	m.Dir = cmp.Or(m.Dir, e.dir)
+	m.Dir = cmp.Or(m.Dir, e.dir) // e.dir is the directory of the project's folder
 	return m.Dir, err
 }
 
@@ -64,8 +66,9 @@ func readObject(f io.ReaderAt, size int64) (r record, cut bool, err error) {
 	return r, !whole, nil
 }
 
-// addRecord adds what a record says of its session to the metadata, and its messages to the decoder's recorder. A record
-// that is no change, rewind or message is a header; the first counts, and more follow where a session is resumed.
+// addRecord adds what a record says of its session to the metadata, and the messages in the record to the recorder of
+// d. A record is a change, a rewind, a message or a header. A session that is resumed has several headers: only the
+// first of them counts.
 func (m *metadata) addRecord(d *decoder, r *record) {
 	list := r.Messages
 	switch {
@@ -73,10 +76,10 @@ func (m *metadata) addRecord(d *decoder, r *record) {
 		list = r.Set.Messages
 		m.Title = cmp.Or(title(r.Set.Summary), m.Title)
 	case r.Rewind != nil:
-		m.Unsure = true
+		m.Unsure = true // the last events may be undone
 	case r.ID != nil:
 		d.message(r)
-	case m.UUID == "":
+	case m.UUID == "": // the first header
 		m.UUID = strings.ToLower(r.Session)
 		m.Created, m.Title = r.Start, title(r.Summary)
 		if len(r.Directories) > 0 {
@@ -89,7 +92,7 @@ func (m *metadata) addRecord(d *decoder, r *record) {
 		d.message(&listed)
 	}
 	if r.Set != nil && !last.IsZero() {
-		d.To.Last = last // a list has the time when it was written
+		d.To.Last = last // messages in a change have the time of the change, not their own
 	}
 }
 
@@ -115,7 +118,7 @@ type message struct {
 type plan struct {
 	items  []*message
 	index  map[string]int   // by id
-	copies map[string][]int // messages that have no copy yet, by their identities
+	single map[string][]int // the places of messages of which no copy was found yet, by their identities
 }
 
 // decode adds the events of the session or the sub-agent to a recorder.
@@ -125,7 +128,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 		return err
 	}
 	defer f.Close()
-	p := &plan{index: map[string]int{}, copies: map[string][]int{}}
+	p := &plan{index: map[string]int{}, single: map[string][]int{}}
 	if strings.HasSuffix(e.File, logExtension) {
 		err = to.LinesOf(ctx, f, size, func(line []byte, _ int64) bool { return p.applyLine(bytes.Clone(line)) }) // messages keep parts of it
 	} else {
@@ -191,7 +194,7 @@ func (p *plan) put(m message) {
 		i = p.append(&m)
 	}
 	p.items[i] = &m
-	p.copies[m.identity] = append(p.copies[m.identity], i)
+	p.single[m.identity] = append(p.single[m.identity], i)
 }
 
 // append adds a message, and returns its place. No later record refers to a message without an id.
@@ -231,11 +234,12 @@ func (p *plan) applyList(messages jsontext.Raw, own bool) {
 	}
 }
 
-// original returns the place of the last message with an identity that has no copy yet, or -1. The message then
-// counts as one that has a copy. Messages that were dropped, or replaced by another message, do not count.
+// original returns the place of the message of which a message with an identity is a copy, or -1 if there is none. It
+// is the last message with the same identity that no earlier call has returned. Messages that the user dropped, and
+// messages that were replaced, have no copies.
 func (p *plan) original(identity string) int {
-	for i, place := range slices.Backward(p.copies[identity]) {
-		p.copies[identity] = p.copies[identity][:i]
+	for i, place := range slices.Backward(p.single[identity]) {
+		p.single[identity] = p.single[identity][:i] // place is removed, so that it is found once
 		if m := p.items[place]; m.identity == identity && !m.dropped {
 			return place
 		}

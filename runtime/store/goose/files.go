@@ -43,15 +43,17 @@ func (s *files) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return history.ListFiles(ctx, &s.Store, scope, find, nil, nil)
 }
 
-// Peek implements [history.Listed]: it reads the metadata of the session, and returns the working directory.
+// Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory. It reads
+// the lines at the beginning of the file up to the first request, and the lines near the end.
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	to, m := &history.Recorder{}, &e.Meta
-	_, err = jsonl.Peek(ctx, f, size, func() bool { return to.Request == "" }, func(data []byte) {
+	needsRequest := func() bool { return to.Request == "" } // reading goes on while this returns true
+	_, err = jsonl.Peek(ctx, f, size, needsRequest, func(data []byte) {
 		l, _ := recordLine(to, data)
 		m.Dir, m.Title = cmp.Or(m.Dir, l.Dir), cmp.Or(m.Title, l.Description)
 		m.Created = cmp.Or(m.Created, history.Moment(l.Created))
 	})
-	m.Note(to)
+	m.Note(to) // the first request, and the time of the last event
 	return m.Dir, err
 }
 

@@ -76,7 +76,8 @@ func (c *Cursor) string() bool {
 	return true
 }
 
-// Value moves past the value at c.Pos, which is inside depth arrays and objects.
+// Value moves past the value at c.Pos, which is inside depth arrays and objects. It returns false if the value has a
+// mistake, with c.Pos at the mistake, or if the data ends in the value, with c.Pos at the end of the data.
 func (c *Cursor) Value(depth int) bool {
 	switch c.Data[c.Pos] {
 	case '{', '[':
@@ -90,8 +91,8 @@ func (c *Cursor) Value(depth int) bool {
 	}
 	ok := isScalar(word)
 	isLast := c.Pos+len(word) == len(c.Data)
-	mayBeCut := isLast && strings.IndexByte("-0123456789tfn", c.Data[c.Pos]) >= 0 // then the end is missing, without a mistake
-	if ok || mayBeCut {
+	isCut := !ok && isLast && strings.IndexByte("-0123456789tfn", c.Data[c.Pos]) >= 0 // it begins as a number or a literal
+	if ok || isCut {
 		c.Pos += len(word)
 	}
 	return ok

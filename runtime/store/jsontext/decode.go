@@ -13,9 +13,9 @@ import (
 // Decode reads a JSON object into the fields of a struct that have a tag "json", and reports whether data
 // is one whole object. Members before a mistake are read too.
 //
-// A member of another type than its field is treated as missing. Fields are strings, texts as bytes,
-// which can be parts of data, booleans, integers, times, [Raw], structs and pointers to structs,
-// slices of up to 1,048,576 of these, and types with their own UnmarshalJSON.
+// A field is a string, a []byte for a text, a bool, an int64, a [time.Time], a [Raw], a struct or a pointer to a
+// struct, a slice of these, or a type with its own UnmarshalJSON. Of an array Decode reads the first 1,048,576
+// elements. A member of another type than its field is treated as missing. A []byte or a [Raw] can be a part of data.
 func Decode(data []byte, into any) bool {
 	c := Cursor{Data: data}
 	if !c.Space() || data[c.Pos] != '{' {

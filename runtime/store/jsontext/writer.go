@@ -60,20 +60,22 @@ func (w *Writer) newline(dst []byte, depth int) []byte {
 	return dst
 }
 
-// text appends the string at raw[open], which can be a key, and returns the index after it.
+// text appends the string that begins at raw[open], and returns the index after the string. The new text of a key is
+// the old text. The new text of a value is what w.Text appends, or the old text if w.Text is nil. If w.Unescaped is
+// true, the new text is appended as it is; otherwise with the escapes that JSON requires.
 func (w *Writer) text(dst, raw []byte, open int) ([]byte, int) {
 	end := stringEnd(raw, open)
 	next := skipSpace(raw, end)
 	isKey := next < len(raw) && raw[next] == ':'
-	change := w.Text
-	if change == nil || isKey {
-		change = transcript.AppendUnescaped
+	appendText := w.Text
+	if appendText == nil || isKey {
+		appendText = transcript.AppendUnescaped
 	}
 	dst = append(dst, '"')
 	start := len(dst)
-	dst = change(dst, raw[open+1:end-1])
+	dst = appendText(dst, raw[open+1:end-1]) // without escapes
 	if w.Unescaped {
 		return append(dst, '"'), end
 	}
-	return transcript.CloseQuoted(dst, start), end
+	return transcript.CloseQuoted(dst, start), end // it escapes dst[start:]
 }

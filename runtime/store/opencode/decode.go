@@ -99,14 +99,14 @@ func (l *partList) add(id string, _ int64, data []byte) {
 	}
 }
 
-// record adds the events of a message to a recorder. A prompt can be a picture alone.
+// record adds the events of a message to a recorder. The texts and the files in a message of the user are one prompt.
 func record(to *history.Recorder, m *message, parts []part) {
 	isUser := m.Role == "user"
 	if !isUser && m.Role != "assistant" {
 		to.Totals.Skipped++
 		return
 	}
-	var prompt [][]byte
+	var prompt [][]byte // nil stands for a file
 	for i := range parts {
 		switch p := &parts[i]; {
 		case p.damaged || !p.isKnown():

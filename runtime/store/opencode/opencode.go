@@ -47,8 +47,9 @@ type Store struct {
 	moved   string // the path of a database in the environment; may be empty
 }
 
-// Open returns the store, and false if the program has recorded nothing. A database in the environment is read
-// together with those of the home in the environment.
+// Open returns the store in a directory of the program, and false if the program has recorded nothing there. The
+// directory is o.Home or, if o.Home is empty, [Program.Home]. If o.Home is empty, the store also has the database that
+// the environment variable OPENCODE_DB or KILO_DB names.
 func (p Program) Open(o store.Options) (*Store, bool) {
 	base, _ := history.Open(o, string(p), p.Home(o.Env()), "", p.IDs())
 	s := &Store{Store: base, program: p}
@@ -61,7 +62,7 @@ func (p Program) Open(o store.Options) (*Store, bool) {
 			s.moved = filepath.Join(s.Dir, path)
 		}
 	}
-	databases, err := s.databases()
+	databases, err := s.databases() // listing the conversations reports the error
 	return s, len(databases) > 0 || err != nil || store.IsThere(filepath.Join(s.Dir, treeDir))
 }
 
@@ -144,8 +145,8 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 	return found
 }
 
-// isRunning reports whether a part is this call, and runs since this process started: the calls of an
-// opencode that was killed run for ever.
+// isRunning reports whether a part records that the call from is running. The recorded call must have started after
+// this process: if opencode is killed, its calls stay recorded as running.
 func (p *part) isRunning(from caller.Caller) bool {
 	return p.Type == "tool" && transcript.IsTool(p.Tool, from.Tool) && p.State.Status == "running" &&
 		!history.Moment(p.State.Time.Start).Before(from.Started.Truncate(time.Millisecond)) && isSameJSON(p.State.Input, from.Arguments)

@@ -184,13 +184,14 @@ func (c *conversation) Read(ctx context.Context, yield func(*transcript.Event) b
 	return to.End(c.store.ID(c.session, ""), c.record(ctx, &to))
 }
 
-// request returns the beginning of the first request. Reading the session reports errors.
+// request returns the beginning of the first request, or "". It ignores errors, because [conversation.Read] reports
+// them.
 func (c *conversation) request(ctx context.Context) string {
 	to := &history.Recorder{}
 	messages, err := c.messages(ctx)
-	for i := 0; i < len(messages) && to.Request == "" && err == nil; i++ {
-		if messages[i].Role == "user" {
-			err = c.recordMessage(ctx, to, &messages[i])
+	for i := range messages {
+		if messages[i].Role == "user" && to.Request == "" && err == nil {
+			err = c.recordMessage(ctx, to, &messages[i]) // it sets to.Request, unless the message has no text
 		}
 	}
 	return to.Request
@@ -239,8 +240,7 @@ func (c *conversation) recordMessage(ctx context.Context, to *history.Recorder, 
 	return nil
 }
 
-// messages returns the messages that are not undone, in the order in which a reader needs them: each prompt, which is a
-// message of the user, is followed by its answers.
+// messages returns the messages that are not undone: each prompt of the user, followed by its answers.
 func (c *conversation) messages(ctx context.Context) (messages []message, err error) {
 	err = c.source.each(ctx, messageTable, c.session, func() { messages = nil }, func(id string, created int64, data []byte) {
 		messages = append(messages, newMessage(id, created, data))
@@ -252,7 +252,15 @@ func (c *conversation) messages(ctx context.Context) (messages []message, err er
 		}
 		messages = messages[:i]
 	}
-	prompts := map[string]int{} // indexes of the prompts
+	sortByPrompts(messages)
+	return messages, err
+}
+
+// sortByPrompts sorts messages, which are in the order of their times, so that each prompt, a message of the user, is
+// followed by its answers. An answer to an unknown message stays with the message before it. A prompt that is answered
+// by a summary is marked as a compaction.
+func sortByPrompts(messages []message) {
+	prompts := map[string]int{} // indexes of the prompts, by their ids
 	for i, m := range messages {
 		if m.Role == "user" {
 			prompts[m.id] = i
@@ -260,17 +268,17 @@ func (c *conversation) messages(ctx context.Context) (messages []message, err er
 	}
 	for i := range messages {
 		m := &messages[i]
-		m.place = 2 * i // the places of answers to a prompt at 2 * i are 2 * i + 1
+		m.place = 2 * i // of a prompt; its answers have the place 2*i + 1, before the next prompt
 		prompt, isAnswer := prompts[m.Parent]
 		switch {
 		case m.Role == "user":
 		case isAnswer:
 			m.place = 2*prompt + 1
-			messages[prompt].isCompaction = messages[prompt].isCompaction || m.Summary && !m.failed()
-		case i > 0: // it belongs to the prompt of the message before
-			m.place = messages[i-1].place | 1 // from 2 * n or 2 * n + 1 to 2 * n + 1
+			isSummary := m.Summary && !m.failed()
+			messages[prompt].isCompaction = messages[prompt].isCompaction || isSummary
+		case i > 0: // the prompt is not known
+			m.place = messages[i-1].place | 1 // from 2*n, the place of a prompt, or 2*n + 1, that of an answer, to 2*n + 1
 		}
 	}
 	slices.SortStableFunc(messages, func(a, b message) int { return a.place - b.place })
-	return messages, err
 }

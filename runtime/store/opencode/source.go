@@ -76,11 +76,12 @@ func (d *database) sessions(ctx context.Context, session string) (all []*info, _
 	return all, nil, err
 }
 
-// each implements source. selected has the other columns, the table, and the column with the value of.
+// each implements source. The parameter of is the id of the session whose messages are wanted, or of the message whose
+// parts are wanted. created is 0 for parts, which have their times in their data.
 func (d *database) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
-	selected := fmt.Sprintf("CAST(time_created AS INTEGER), substr(CAST(data AS TEXT), 1, %d) FROM message WHERE session_id", maxText)
+	owner, columns := "session_id", fmt.Sprintf("CAST(time_created AS INTEGER), substr(CAST(data AS TEXT), 1, %d)", maxText)
 	if table == partTable {
-		selected = fmt.Sprintf("NULL, CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END FROM part WHERE message_id", maxData)
+		owner, columns = "message_id", fmt.Sprintf("NULL, CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END", maxData)
 	}
 	return d.query(ctx, reset, func(rows *sql.Rows) error {
 		var id string
@@ -89,7 +90,7 @@ func (d *database) each(ctx context.Context, table, of string, reset func(), row
 		err := rows.Scan(&id, &created, &data)
 		row(id, created.Int64, bytes.Clone(data))
 		return err
-	}, "SELECT CAST(id AS TEXT), "+selected+" = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id", of)
+	}, "SELECT CAST(id AS TEXT), "+columns+" FROM "+table+" WHERE "+owner+" = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id", of)
 }
 
 func (d *database) version(ctx context.Context, session string) (version string, err error) {
@@ -99,15 +100,15 @@ func (d *database) version(ctx context.Context, session string) (version string,
 	return version, err
 }
 
-// latest returns the parts of the last messages of the sessions that were changed last, with
-// the ids of the sessions in place of their own.
+// latest returns the parts of the last messages of the sessions that were changed last. The id of each part is set to
+// the id of its session.
 func (d *database) latest(ctx context.Context) (parts []part, err error) {
 	const sessions, messages = 32, 4
 	err = d.query(ctx, func() { parts = nil }, func(rows *sql.Rows) error {
 		var p part
 		var data []byte
-		err := rows.Scan(&p.id, &data)
-		jsontext.Decode(data, &p)
+		err := rows.Scan(&p.id, &data) // p.id is now the id of the session
+		jsontext.Decode(data, &p)      // it sets the fields with JSON keys, and leaves p.id
 		parts = append(parts, p)
 		return err
 	}, fmt.Sprintf(`SELECT CAST(s.id AS TEXT), CAST(part.data AS BLOB)
@@ -160,15 +161,18 @@ func files(root *history.Root, table, of string) (found []string, err error) {
 	return found, err
 }
 
-// each implements source: of is the id of the session or the message. A file that cannot be read counts as damaged.
+// each implements source. The parameter of is the id of the session whose messages are wanted, or of the message whose
+// parts are wanted. Data is nil for a file that is too large. A file that cannot be read for another reason counts as
+// damaged: its data is empty.
 func (t *tree) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
-	reset()
+	reset() // once, since files are read without starting again
 	return t.withRoot(ctx, func(root *history.Root) error {
 		found, err := files(root, table, of)
 		for i := 0; i < len(found) && ctx.Err() == nil; i++ {
-			data, failed := root.ReadFile(found[i], maxData)
-			if _, isLarge := errors.AsType[*safefile.TooLargeError](failed); failed != nil && !isLarge {
-				data = []byte{} // for a damaged one; nil is for one that is too large
+			data, failed := root.ReadFile(found[i], maxData) // data is nil after an error
+			_, isTooLarge := errors.AsType[*safefile.TooLargeError](failed)
+			if isDamaged := failed != nil && !isTooLarge; isDamaged {
+				data = []byte{}
 			}
 			row(idOf(found[i]), 0, data)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/config"
@@ -66,27 +67,25 @@ func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store
 	for _, c := range l.Conversations {
 		inDatabase[c.ID] = true
 	}
-	for _, c := range files.Conversations {
-		if !inDatabase[c.ID] {
-			l.Conversations = append(l.Conversations, c)
-		}
-	}
+	isInDatabase := func(c store.Conversation) bool { return inDatabase[c.ID] }
+	l.Conversations = append(l.Conversations, slices.DeleteFunc(files.Conversations, isInDatabase)...)
 	l.Problems = append(l.Problems, files.Problems...)
 	l.Keep(scope)
 	return l, nil
 }
 
-// queries returns the SQL for [messagedb.Tables], and false for other tables. A session is a window of a node. After
-// some resets, and when the user goes back, the node gets its next window, which has the same title.
-// A session that has no event after its header, with the seq 0, is left out.
+// queries returns the SQL for [messagedb.Tables], and false for other tables. A session is a row of session_windows.
+// Its row of session_nodes has the title, which several sessions can share: after some resets, and when the user goes
+// back, OpenClaw begins another session of the node. A session that has only a header, the event with seq 0, is left
+// out.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const (
 		tables = "session_windows AS w JOIN session_nodes AS n USING (session_key)"
 		// The session that w begins as a copy of, if there is one. Going back in a session makes a copy without a link.
 		origin = `(SELECT o.session_id FROM session_windows AS o WHERE o.session_id <> w.session_id AND o.created_at < w.created_at AND
-			(o.session_id = n.fork_source_session_id OR o.session_key = w.session_key AND EXISTS (
+			(o.session_id = n.fork_source_session_id OR (o.session_key = w.session_key AND EXISTS (
 				SELECT 1 FROM transcript_event_identities AS first JOIN transcript_event_identities AS same USING (event_id)
-				WHERE first.session_id = w.session_id AND first.seq = 1 AND same.session_id = o.session_id))
+				WHERE first.session_id = w.session_id AND first.seq = 1 AND same.session_id = o.session_id)))
 			ORDER BY o.created_at DESC LIMIT 1)`
 		spawner = "(SELECT session_id FROM session_windows WHERE session_key = n.spawned_by AND created_at <= w.created_at ORDER BY created_at DESC LIMIT 1)"
 		header  = "(SELECT event_json FROM transcript_events WHERE session_id = w.session_id ORDER BY seq LIMIT 1)"
@@ -99,8 +98,9 @@ func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 		w.created_at AS created, coalesce(w.transcript_updated_at, w.updated_at) AS updated, n.archived_at IS NOT NULL AS archived,
 		` + size + ` || ' ' || coalesce(` + index + `, '') || ' ' || w.updated_at || ' ' || n.updated_at AS version
 		FROM ` + tables + ` WHERE (SELECT max(seq) FROM transcript_events WHERE session_id = w.session_id) > 0`
-	// The index has the events of the live branch, if it was made after the last event.
-	messages = `SELECT event_json IS NULL AS role, NULL AS at, e.created_at < w.created_at AND ` + origin + ` IS NOT NULL AS about,
+	// recordRow reads role, which is 1 for a compressed event, and about, which is 1 for a copied event. Of the events
+	// that the index has, only those of the live branch are selected.
+	messages = `SELECT event_json IS NULL AS role, NULL AS at, (e.created_at < w.created_at AND ` + origin + ` IS NOT NULL) AS about,
 		coalesce(event_json, ` + compressed + `) AS data, seq AS place
 		FROM ` + tables + ` JOIN transcript_events AS e USING (session_id) LEFT JOIN session_transcript_index_state AS i USING (session_id)
 		WHERE session_id = ?1 AND (coalesce(i.needs_rebuild, 1) OR seq > i.indexed_seq OR
@@ -125,14 +125,17 @@ func recordRow(to *history.Recorder, m *messagedb.Message) {
 // contextMark ends the first line of a block that OpenClaw adds to a text of the user.
 const contextMark = " ⟦openclaw:ctx⟧"
 
-// withoutContext returns a text of the user, or the task of a sub-agent, without what OpenClaw adds to it: the time before
-// it, blocks with JSON or lines about the sender, and sentences around a task.
+// withoutContext returns a text of the user, or the task of a sub-agent, without the texts that OpenClaw adds.
 func withoutContext(text []byte) []byte {
-	if !bytes.HasPrefix(text, []byte("[")) && !bytes.Contains(text, []byte(contextMark)) {
+	mayHaveContext := bytes.HasPrefix(text, []byte("[")) || bytes.Contains(text, []byte(contextMark))
+	if !mayHaveContext {
 		return text
 	}
-	added := regexp.MustCompile(`\A\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]*\] *|` +
-		"(?m:^)[^\n]+" + contextMark + "\\s*?(?:\n```json\n(?s:.*?)\n```\\s*|(?:\n[^\n]+)*\\s*)|" +
-		`\A\[Subagent Context\](?s:.*?)\n\[Subagent Task\]\n+|\n+Begin\. Execute the assigned task to completion\.\z`)
+	added := regexp.MustCompile(strings.Join([]string{
+		`\A\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]*\] *`,                                // the time, at the beginning
+		"(?m:^)[^\n]+" + contextMark + "\\s*?(?:\n```json\n(?s:.*?)\n```\\s*|(?:\n[^\n]+)*\\s*)", // a block with a title: JSON, or lines up to a blank line
+		`\A\[Subagent Context\](?s:.*?)\n\[Subagent Task\]\n+`,                                   // what is before a task
+		`\n+Begin\. Execute the assigned task to completion\.\z`,                                 // what is after a task
+	}, "|"))
 	return added.ReplaceAll(text, nil)
 }

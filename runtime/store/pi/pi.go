@@ -52,11 +52,6 @@ func Open(o store.Options) (*Store, bool) {
 	return s, ok || base.Dir != "" && !errors.Is(err, fs.ErrNotExist)
 }
 
-// Variables returns the environment variables that move what is recorded.
-func Variables() []string {
-	return []string{"PI_CODING_AGENT_DIR", "OPENCLAW_STATE_DIR", "OPENCLAW_HOME"}
-}
-
 // home returns the directory of pi, or "" if the environment does not name it.
 func home(getenv func(string) string) string {
 	return cmp.Or(getenv("PI_CODING_AGENT_DIR"), history.InHome(getenv, ".pi", "agent"))

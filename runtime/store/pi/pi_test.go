@@ -76,9 +76,7 @@ func home(t testing.TB, file string, lines ...string) string {
 		}
 		text += strings.Replace(line, "{", base, 1) + "\n"
 	}
-	home := t.TempDir()
-	write(t, filepath.Join(home, "sessions", filepath.FromSlash(file)), strings.TrimSuffix(text, "\n\n"))
-	return home
+	return storetest.Home(t, map[string]string{"sessions/" + file: strings.TrimSuffix(text, "\n\n")})
 }
 
 func write(t testing.TB, path, text string) {

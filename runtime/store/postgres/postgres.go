@@ -47,7 +47,8 @@ func Home(getenv func(string) string) string {
 	return ""
 }
 
-// Open returns the archive in the environment, and false if there is none.
+// Open returns the archive on the server that the environment names. It returns false if the environment names none, or
+// if o.Home names the directory of an archive, which is then read in place of the server.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	text := URL(o.Env())
 	if text == "" || o.Home != "" {
@@ -116,8 +117,9 @@ func (e *Error) ForModel() string {
 	return fmt.Sprintf("the server has refused it (SQLSTATE %s)", e.Code)
 }
 
-// failure returns the error of the context if that is done, or else err or an [*Error] in its place: errors of the driver
-// can have parts of the URL.
+// failure returns an error for err that has no parts of the URL, as the errors of the driver can have. It returns the
+// error of the context if the context is done; err itself if it is nil or an error of this program; and an [*Error] in
+// place of an error of the driver.
 func failure(ctx context.Context, err error) error {
 	var known *Error
 	var other store.StateError
@@ -129,7 +131,7 @@ func failure(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &known), errors.As(err, &other), errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, &known), errors.As(err, &other), errors.Is(err, fs.ErrNotExist): // of this program
 		return err
 	case errors.As(err, &answer):
 		return &Error{Code: answer.Code, Reason: answer.Message}

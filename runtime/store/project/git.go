@@ -48,43 +48,47 @@ func identify(dir string) place {
 
 // linked returns the root and the repository of a directory with a .git file, and false if the file names no directory.
 // A worktree belongs to its repository. A submodule belongs to the repository around it, which has the git files of the
-// submodule. Any other directory belongs to no repository, and only claims the one that the file names.
+// submodule. Any other directory belongs to no repository; found.claimed is the repository that the file names.
 func linked(dir, file string) (found place, ok bool) {
-	own, common, isWorktree := follow(file)
-	if isWorktree || own == "" {
-		return place{root: dir, common: common}, isWorktree // false if the file names nothing
+	gitDir, repository, isWorktree := follow(file)
+	switch {
+	case gitDir == "": // the file names no directory
+		return place{}, false
+	case isWorktree:
+		return place{root: dir, common: repository}, true
 	}
 	found = place{root: dir}
 	if parent := filepath.Dir(dir); parent != dir {
-		if around := identify(parent); around.common != "" && below(around.common, own) {
+		around := identify(parent)
+		if isSubmodule := around.common != "" && below(around.common, gitDir); isSubmodule {
 			found = around
 		}
 	}
-	found.claimed = cmp.Or(common, found.claimed)
+	found.claimed = cmp.Or(repository, found.claimed)
 	return found, true
 }
 
-// follow reads a .git file. own is the directory that the file names; empty if it names none. common is the
-// directory of the repository if own has the name of a worktree's directory in it; empty if not.
+// follow reads a .git file. gitDir is the directory that the file names, or "". If gitDir has the form of a worktree's
+// directory, REPOSITORY/worktrees/NAME, repository is REPOSITORY; otherwise "".
 //
-// Anybody may have written these files. A worktree is believed if own is in the directory of the
-// repository, where only its owner writes, and names the file.
-func follow(file string) (own, common string, believed bool) {
+// Anybody may have written the .git file. isWorktree reports whether two files in gitDir, where only the owner of the
+// repository writes, agree with it: "commondir" names the repository, and "gitdir" names the .git file.
+func follow(file string) (gitDir, repository string, isWorktree bool) {
 	name, ok := strings.CutPrefix(pointer(file), "gitdir: ")
 	if !ok {
 		return "", "", false
 	}
-	own = resolve(absolute(filepath.Dir(file), name))
-	list := filepath.Dir(own)
+	gitDir = resolve(absolute(filepath.Dir(file), name))
+	list := filepath.Dir(gitDir)
 	if filepath.Base(list) != worktreesDir {
-		return own, "", false
+		return gitDir, "", false
 	}
-	common = filepath.Dir(list)
-	names := func(pointerFile, path string) bool {
-		name := pointer(filepath.Join(own, pointerFile))
-		return name != "" && same(resolve(absolute(own, name)), path)
+	repository = filepath.Dir(list)
+	hasPath := func(pointerFile, path string) bool { // whether a file in gitDir names the path
+		name := pointer(filepath.Join(gitDir, pointerFile))
+		return name != "" && same(resolve(absolute(gitDir, name)), path)
 	}
-	return own, common, names("commondir", common) && names("gitdir", file)
+	return gitDir, repository, hasPath("commondir", repository) && hasPath("gitdir", file)
 }
 
 // mainRoot returns the main working tree of a repository, or "".
@@ -97,14 +101,14 @@ func mainRoot(common string) string {
 
 const worktreesDir = "worktrees" // in a repository: it has a directory for each worktree
 
-// worktrees returns the working trees of a repository that exist: the main one, and those that it
-// lists and that name it.
+// worktrees returns the existing working trees of a repository: the main working tree, and those that the repository
+// lists. common is the directory of the repository; there are no working trees if it is "".
 func worktrees(common string) (roots []string) {
 	const most = 1000
 	if common == "" {
 		return nil
 	}
-	add := func(root string) {
+	add := func(root string) { // adds a directory whose own .git names the repository
 		if found := identify(root); found.root == root && same(found.common, common) {
 			roots = append(roots, root)
 		}

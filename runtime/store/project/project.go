@@ -144,8 +144,9 @@ func (p *Project) lookUp(dir string) recorded {
 	return r
 }
 
-// excluded returns the exclusion of a directory, or the zero value. It has a Dir only if it comes from the memory.
-// spelled is another spelling of the directory, and at what is known of it.
+// excluded returns the exclusion of the directory dir; the zero value if nothing excludes dir. spelled is another path
+// of dir, and at is the project that dir is in. What an exclude file excludes is added to p.memory. The field Dir is
+// set only if the result comes from p.memory: then the file is gone.
 func (p *Project) excluded(dir, spelled string, at place) Exclusion {
 	for _, d := range at.with(dir) {
 		for _, e := range p.exclude {
@@ -170,9 +171,9 @@ func (p place) with(dir string) []string {
 	return slices.DeleteFunc([]string{dir, p.common, p.claimed}, func(d string) bool { return d == "" })
 }
 
-// remember adds the directories that a file excludes to the memory: the directory of the file, the
-// worktrees of a repository in it, dir, and the link by which dir is spelled. Once they are gone, nothing
-// else tells that they were excluded.
+// remember adds the directories that a file excludes to the memory, because the file and the directories may be removed
+// later. These are the directory of the file, the worktrees of the repositories in that directory, the directory dir,
+// and the path spelled, by which dir is recorded. at is the project that dir is in.
 func (p *Project) remember(file, dir, spelled string, at place) {
 	top := filepath.Dir(file)
 	dirs := []string{top}
@@ -181,9 +182,10 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 			dirs = append(dirs, worktrees(common)...)
 		}
 	}
-	link, isBelow := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top)) // without the part below top
+	// If dir is TOP/a, and spelled is /link/a, then /link can lead to TOP. In that case all of /link is excluded.
+	link, isBelow := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top))
 	if isBelow && filepath.IsAbs(link) && same(resolve(link), top) {
-		spelled = link // more directories may be recorded below it
+		spelled = link
 	}
 	for _, d := range append(dirs, dir, spelled) {
 		p.memory.add(Exclusion{Dir: d, By: file})

@@ -73,15 +73,7 @@ func home(t testing.TB, file string, lines ...string) string {
 		base := fmt.Sprintf(`{"uuid":"u%d","parentUuid":%s,"sessionId":"%s","timestamp":"2026-05-01T10:00:%02d.000Z","cwd":"%s",`, i, from, session, i, dir)
 		text.WriteString(strings.Replace(line, "{", base, 1) + "\n")
 	}
-	home := t.TempDir()
-	path := filepath.Join(home, "projects", "-home-mina-tides", filepath.FromSlash(file))
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(strings.TrimSuffix(text.String(), "\n\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return home
+	return storetest.Home(t, map[string]string{"projects/-home-mina-tides/" + file: strings.TrimSuffix(text.String(), "\n\n")})
 }
 
 const chat = "chats/" + session + ".jsonl"

@@ -26,7 +26,8 @@ import (
 // Name is the name of this kind of store.
 const Name = "convtools"
 
-// IDs returns the form of ids: the UUID of a session, followed by the UUID of the conversation unless that is the root.
+// IDs returns the form of ids: "convtools-" and the UUID of a session. The first conversation of a session has this id.
+// The id of any other conversation has a part after it: "." and the UUID of the conversation.
 func IDs() *history.IDs {
 	const prefix = "convtools-"
 	return &history.IDs{Prefix: prefix, Part: history.IsUUID, Example: prefix + "2c154aa7-742d-46ce-af44-de020dbaa17b"}
@@ -123,8 +124,9 @@ func (s *Store) find(root *history.Root) (all []*log, problems []store.Problem) 
 	})
 }
 
-// Peek implements [history.Listed]. It leaves out conversations that are empty, or that JP or the program of an outside
-// agent records. It returns the directory of the first of the others or, if there is any, one that is excluded.
+// Peek implements [history.Listed]: it sets l.Meta to the conversations of the log that are not empty and not recorded
+// elsewhere, and returns the working directory of the first of these conversations. If any is in an excluded directory,
+// Peek returns that directory, so that the metadata is not cached.
 func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	session := strings.TrimSuffix(l.File, ".jsonl")
 	var all []*conversation
@@ -145,7 +147,8 @@ func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64)
 		return true
 	})
 	for _, c := range all {
-		isRecordedElsewhere := c.Settings.JP || c.Settings.Outside && c.Parent == ""
+		isOfOtherProgram := c.Settings.Outside && c.Parent == "" // the root of a session that another program runs
+		isRecordedElsewhere := c.Settings.JP || isOfOtherProgram
 		if !c.Last.IsZero() && !isRecordedElsewhere {
 			l.Meta = append(l.Meta, c)
 			if dir == "" || l.project.Excludes(c.Settings.Dir) {

@@ -38,10 +38,11 @@ func (l *changes) apply(line []byte) bool {
 	return false
 }
 
-// replace replaces the value at a path by the result of change, and returns false if there is no place for it. A
-// place after the last element of an array adds an element.
+// replace replaces the value at a path by the result of change, and returns false if there is no such place. A path is
+// the keys of objects and the indexes of arrays that lead to the value. The last step can be a key that is not in the
+// object, or the index after the last element: then old is nil, and the result is added.
 func (l *changes) replace(path []any, change func(old any) any) bool {
-	old, set := l.state, func(value any) { l.state = value } // set puts a value in the place of old
+	old, set := l.state, func(value any) { l.state = value } // set puts a value in the place of old; both change at each step
 	for _, step := range path {
 		switch in := old.(type) {
 		case map[string]any:
@@ -57,7 +58,7 @@ func (l *changes) replace(path []any, change func(old any) any) bool {
 			case !ok || n < 0 || n > float64(len(in)) || float64(i) != n:
 				return false
 			case i == len(in):
-				setArray := set
+				setArray := set // puts the longer array in the place of the array
 				old, set = nil, func(value any) { setArray(append(in, value)) }
 			default:
 				old, set = in[i], func(value any) { in[i] = value }

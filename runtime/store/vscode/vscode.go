@@ -73,17 +73,20 @@ type entry struct {
 	isLog bool   // the file is a log of changes
 }
 
-// entries returns the files of the project, and problems for the directories that cannot be read.
+// entries returns the files of the project's chats, and problems for the directories that cannot be read. A chat of a
+// project is workspaceStorage/HASH/chatSessions/ID.jsonl or, of an older version, ID.json. workspace.json in the
+// directory HASH names the project. Chats without a project are in globalStorage/emptyWindowChatSessions.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
-	dirs := map[string]string{}                                            // of projects, by their directories in the store
-	files, problems := s.Walk(root, workspacesDir, func(dir string) bool { // of a project, or in it
-		if isProject := path.Dir(dir) == workspacesDir; !isProject {
+	projects := map[string]string{}  // the directories of projects, by workspaceStorage/HASH
+	enter := func(dir string) bool { // reports whether files in a directory are looked at
+		if isHash := path.Dir(dir) == workspacesDir; !isHash {
 			return path.Base(dir) == chatsDir
 		}
 		about, _ := root.ReadFile(dir+"/"+aboutFile, maxAbout) // the file need not exist
-		dirs[dir] = history.WorkspaceDir(about)
-		return s.Project.Has(dirs[dir])
-	})
+		projects[dir] = history.WorkspaceDir(about)
+		return s.Project.Has(projects[dir])
+	}
+	files, problems := s.Walk(root, workspacesDir, enter)
 	if s.Project.Has("") { // chats without a project are wanted
 		more, unread := s.Walk(root, emptyDir, nil)
 		files, problems = append(files, more...), append(problems, unread...)
@@ -93,7 +96,8 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		session, extension, _ := strings.Cut(name, ".")
 		isChat := parent == emptyDir+"/" || strings.HasSuffix(parent, "/"+chatsDir+"/")
 		if isChat && (extension == "json" || extension == "jsonl") && history.IsName(session) {
-			e := &entry{dir: dirs[path.Dir(path.Dir(file))], isLog: extension == "jsonl"} // of DIRECTORY/chatSessions/NAME
+			hash := path.Dir(path.Dir(file)) // workspaceStorage/HASH
+			e := &entry{dir: projects[hash], isLog: extension == "jsonl"}
 			e.File, e.ID = file, IDs().ID(session, "")
 			all = append(all, e)
 		}

@@ -1,8 +1,6 @@
 package vscode_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -55,22 +53,6 @@ func log(lines ...object) string {
 	return b.String()
 }
 
-// write writes files below a new home, and returns the home.
-func write(t testing.TB, files map[string]string) string {
-	t.Helper()
-	home := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(home, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return home
-}
-
 func open(t testing.TB, home string, all bool) *vscode.Store {
 	t.Helper()
 	s, ok := vscode.Open(store.Options{Home: home, Project: project.New(project.Options{Dir: dir, All: all})})
@@ -83,7 +65,7 @@ func open(t testing.TB, home string, all bool) *vscode.Store {
 func TestListing(t *testing.T) {
 	t.Parallel()
 	hi := chat("", request(0, "Hi", markdown("Hello")))
-	home := write(t, map[string]string{
+	home := storetest.Home(t, map[string]string{
 		"workspaceStorage/a1/workspace.json":                about,
 		"workspaceStorage/a1/state.vscdb":                   "x",
 		chats + first + ".json":                             chat("Old", request(0, "Before")),
@@ -165,7 +147,7 @@ func TestSaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := storetest.Only(t, open(t, write(t, map[string]string{"workspaceStorage/a1/workspace.json": about, chats + first + ".json": chat("", test.requests...)}), false))
+			c := storetest.Only(t, open(t, storetest.Home(t, map[string]string{"workspaceStorage/a1/workspace.json": about, chats + first + ".json": chat("", test.requests...)}), false))
 			if diff := cmp.Diff(test.want, storetest.Said(t, c)); diff != "" {
 				t.Error(diff)
 			}
@@ -196,7 +178,7 @@ func TestLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, write(t, map[string]string{"workspaceStorage/a1/workspace.json": about, chats + first + ".jsonl": test.lines}), false)
+			s := open(t, storetest.Home(t, map[string]string{"workspaceStorage/a1/workspace.json": about, chats + first + ".jsonl": test.lines}), false)
 			found, problems := storetest.List(t, s, store.Live)
 			got := ""
 			for _, c := range found {
@@ -221,7 +203,7 @@ func FuzzChat(f *testing.F) {
 		if isLog {
 			name += "l"
 		}
-		found, _ := storetest.List(t, open(t, write(t, map[string]string{"workspaceStorage/a1/workspace.json": about, name: data}), false), store.Live)
+		found, _ := storetest.List(t, open(t, storetest.Home(t, map[string]string{"workspaceStorage/a1/workspace.json": about, name: data}), false), store.Live)
 		for _, c := range found {
 			storetest.CheckReading(t, c)
 		}

@@ -35,7 +35,8 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	return &messagedb.Store{Store: base, Databases: databases, Queries: messagedb.Tables(queries), Record: record}, ok
 }
 
-// Homes returns the data directories of Zed, on Linux also that of Flatpak; "" if the environment does not name one.
+// Homes returns the data directory of Zed. On Linux, and on Windows without LOCALAPPDATA, it returns the directory of
+// Zed, and then that of Zed in Flatpak. An element is "" if the environment does not name the directory.
 func Homes(getenv func(string) string) []string {
 	switch local := getenv("LOCALAPPDATA"); {
 	case runtime.GOOS == "windows" && local != "":

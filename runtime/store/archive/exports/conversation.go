@@ -38,8 +38,8 @@ type header struct {
 	Groups jsontext.Raw `json:"groups"`
 }
 
-// read returns the conversation with a header in a kind of export. The error says that the conversation has no id, or
-// is that of [header.nodes]; the conversation then has no messages.
+// read returns the conversation with a header in a kind of export. If the conversation has no id, or if its nodes
+// cannot be read, read returns an error, and the conversation without messages.
 func (h *header) read(kind string) (*archive.Conversation, error) {
 	c := &archive.Conversation{
 		Kind: kind, Native: cmp.Or(h.Conversation, h.UUID, h.ID), Title: cmp.Or(h.Title, h.Name), Archived: h.Archived,
@@ -48,7 +48,7 @@ func (h *header) read(kind string) (*archive.Conversation, error) {
 	if c.Native == "" {
 		return c, errors.New("it has no id")
 	}
-	nodes, err := h.nodes(kind)
+	nodes, err := h.nodes(kind) // there are none after an error
 	decode := map[string]func(jsontext.Raw) messages{ChatGPT: chatGPT, Claude: claude, Letta: letta}[kind]
 	for _, n := range order(nodes, cmp.Or(h.CurrentNode, h.CurrentLeaf)) {
 		for _, m := range decode(n.Message) {
@@ -56,7 +56,7 @@ func (h *header) read(kind string) (*archive.Conversation, error) {
 			c.Messages = append(c.Messages, m)
 		}
 	}
-	return c, err // the error is that of the nodes
+	return c, err
 }
 
 // node is a node of the tree of a conversation's messages: a user who edits a message, or lets the program

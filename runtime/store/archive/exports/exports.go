@@ -119,10 +119,11 @@ func (i *importing) addProblem(p Problem, err error) {
 	i.report.Problems = append(i.report.Problems, p)
 }
 
-// importFile imports the conversations of a file. Mistakes in the file are problems of the report. The error, which ends
-// the import, is that of the archive or the context.
+// importFile imports the conversations of a file. Mistakes in the file are problems of the report. A file that need not
+// have conversations, and has none, has no problems. The error, which ends the import, is that of the archive or the
+// context.
 func (i *importing) importFile(f *file) error {
-	const maxOthers = 20 // values that are read until a file without conversations is left
+	const maxOthers = 20 // after so many values without a conversation the rest of a file is not read
 	in, err := f.open()
 	if err != nil {
 		i.addProblem(Problem{File: f.name}, err)
@@ -131,8 +132,8 @@ func (i *importing) importFile(f *file) error {
 	defer in.Close()
 	counted := &counter{in, i}
 	v := newValues(counted, maxConversation)
-	isExport := f.expected
-	var others []Problem
+	isExport := f.expected // the name of the file says so, or a conversation was found
+	var others []Problem   // of values that are no conversations
 	for v.next() {
 		p := Problem{File: f.name, Offset: v.offset, Number: v.number}
 		kind, header, err := i.recognise(v.value)
@@ -146,11 +147,10 @@ func (i *importing) importFile(f *file) error {
 		}
 		p.Err = err
 		if others = append(others, p); !isExport && len(others) >= maxOthers {
-			return nil // a file of something else
+			return nil
 		}
 	}
-	// A file of something else, such as settings, has not failed.
-	if i.ctx.Err() != nil || !isExport {
+	if i.ctx.Err() != nil || !isExport { // a file of something else, such as settings, has not failed
 		return i.ctx.Err()
 	}
 	for _, p := range others {

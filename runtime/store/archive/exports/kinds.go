@@ -86,15 +86,16 @@ type reference struct {
 	Shown string `json:"alt"`
 }
 
-// resolved returns a text in which each mark is replaced by the text that the reference with this mark shows. Marks
-// begin and end with characters for private use. A mark whose reference shows nothing, and a citation without one, are
-// removed with the space before them; any other mark stays. Each reference is used once, so that the growth is bounded.
+// resolved returns a text in which marks are replaced. A mark is a part of the text from U+E200 to U+E201. It is
+// replaced by the text that the first unused reference to the mark shows. If that text is empty, the mark and the space
+// before the mark are removed. A mark without an unused reference stays, except that the mark of a citation is removed
+// with the space before the mark. Each reference is used once, so that the growth of the text is bounded.
 func resolved(text []byte, references []reference) []byte {
-	const begin, end, cite = "\ue200", "\ue201", "\ue200cite\ue202"
+	const begin, end, cite = "\ue200", "\ue201", "\ue200cite\ue202" // cite begins the mark of a citation
 	if !bytes.Contains(text, []byte(begin)) {
 		return text
 	}
-	shown := map[string][]string{}
+	shown := map[string][]string{} // the texts of the unused references, by their marks
 	for _, r := range references {
 		shown[r.Mark] = append(shown[r.Mark], r.Shown)
 	}
@@ -104,18 +105,19 @@ func resolved(text []byte, references []reference) []byte {
 		replacement := ""
 		if unused := shown[mark]; len(unused) > 0 {
 			replacement, shown[mark] = unused[0], unused[1:]
-		} else if !strings.HasPrefix(mark, cite) {
+		} else if isCitation := strings.HasPrefix(mark, cite); !isCitation {
 			return found
 		}
 		if replacement == "" {
-			return nil
+			return nil // the mark and its space are removed
 		}
 		return bytes.Replace(found, []byte(mark), []byte(replacement), 1)
 	})
 }
 
-// chatGPTKind returns the kind of a message, and its name: that of a tool, an unknown role, or "". The user did not
-// write a hidden message with the role of the user, such as custom instructions: it is a system message.
+// chatGPTKind returns the kind and the name of a message of a ChatGPT export. The name is the tool for a call and for
+// the result of a call, the role if it is unknown, and otherwise "". Hidden messages with the role "user", such as
+// custom instructions, are system messages: ChatGPT adds them.
 func chatGPTKind(role, author, recipient, contentType string, hidden bool) (kind transcript.Kind, name string) {
 	isContext := contentType == "user_editable_context" || contentType == "model_editable_context"
 	switch {
@@ -123,9 +125,9 @@ func chatGPTKind(role, author, recipient, contentType string, hidden bool) (kind
 		return transcript.KindSystem, ""
 	case role == "assistant" && (contentType == "thoughts" || contentType == "reasoning_recap"):
 		return transcript.KindReasoning, ""
-	case role == "assistant" && recipient != "" && recipient != "all":
+	case role == "assistant" && recipient != "" && recipient != "all": // the message is for a tool
 		return transcript.KindToolCall, recipient
-	case role == "tool":
+	case role == "tool": // the author is the tool
 		return transcript.KindToolResult, author
 	}
 	return kindOf(role)
@@ -162,7 +164,8 @@ func claude(raw jsontext.Raw) (all messages) {
 	return all
 }
 
-// addBlock adds the message of a block of a message's content. kind and name are those of a block with a text.
+// addBlock adds a message for a block of a recorded message's content. A block with a text becomes a message of the
+// given kind and name; thoughts, calls and results of calls become messages of their own kinds.
 func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name string) {
 	switch b, _ := jsontext.Parse[anthropic.Block](raw); b.Type {
 	case "text":
@@ -181,14 +184,16 @@ func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name strin
 	}
 }
 
-// textsOf returns the texts in blocks, each on lines of its own: of the texts in objects only those with these names.
+// textsOf returns the texts in a JSON value, each on lines of its own. Texts that are members of objects are returned
+// only if they have one of the keys below. Arrays and objects are searched under any key.
 func textsOf(raw []byte) []byte {
 	return chatgptcontent.AppendTexts(nil, raw, func(key string, isText bool) bool {
 		switch key {
 		case "text", "content", "thinking", "reasoning", "title", "url":
 			return true
 		}
-		return !isText
+		isSearched := !isText // an array or an object; other values have no texts
+		return isSearched
 	})
 }
 

@@ -42,33 +42,35 @@ func newValues(in io.Reader, most int64) *values {
 	return v
 }
 
-// next reads the next value, and sets its number and its offset. It returns false after the last value, or if the
-// document cannot be read further: then it sets offset to the place, and err to io.EOF or the reason.
+// next reads the next value into value, sets number and offset, and returns true. At the end it returns false: err is
+// then io.EOF after the last value, or else the reason why the rest of the document cannot be read, and offset is the
+// place in the document where reading ended.
 func (v *values) next() bool {
 	if v.err != nil {
 		return false
 	}
-	v.in.N = v.most                         // bytes that may be read for this value
-	isEnd := v.inArray && !v.decoder.More() // the array has no more values, or the document ends in it
-	if isEnd {
-		_, v.err = v.decoder.Token()
+	v.in.N = v.most                                      // bytes that may be read for this value
+	isAfterLastElement := v.inArray && !v.decoder.More() // at the bracket, or at the end of a document without a bracket
+	if isAfterLastElement {
+		_, v.err = v.decoder.Token() // the bracket, or io.EOF
 	} else {
 		v.err = v.decoder.Decode(&v.value)
 	}
 	v.offset = v.begin + v.decoder.InputOffset()
 	var syntax *json.SyntaxError
 	switch {
-	case v.err == nil && isEnd:
+	case v.err == nil && isAfterLastElement: // the array is complete
 		v.err = io.EOF
-	case v.err == nil:
+	case v.err == nil: // there is a value
 		v.number++
 		v.offset -= int64(len(v.value)) // from the end of the value to its beginning
 	case v.in.N <= 0: // the limit ended the value
 		v.err = errTooLarge
 	case errors.As(v.err, &syntax):
 		v.err = errors.New("it is not JSON from here on")
-	case v.err == io.ErrUnexpectedEOF || isEnd && v.err == io.EOF: // in a value, or before the end of the array
+	case v.err == io.ErrUnexpectedEOF || isAfterLastElement && v.err == io.EOF: // in a value, or before the bracket
 		v.err = errors.New("it ends in the middle: the file is not complete")
+	default: // err stays: io.EOF after the last of JSON lines, or the error of reading the file
 	}
 	return v.err == nil
 }

@@ -29,6 +29,20 @@ func Env(values map[string]string) func(string) string {
 	return func(name string) string { return values[name] }
 }
 
+// Home returns a new directory with files, by their names, which have slashes.
+func Home(t testing.TB, files map[string]string) (home string) {
+	t.Helper()
+	home = t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(home, filepath.FromSlash(name))
+		err := os.MkdirAll(filepath.Dir(path), 0o750)
+		if err = cmp.Or(err, os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return home
+}
+
 // List returns the conversations and the problems of a store.
 func List(t testing.TB, s store.Store, set store.Set) ([]store.Conversation, []store.Problem) {
 	t.Helper()
