@@ -199,8 +199,7 @@ func (s *Store) conversation(r *rollout, names map[string]string) store.Conversa
 	if h.Agent && history.IsUUID(h.Parent) {
 		parent = h.Parent
 	}
-	goesOn := parent == r.thread && !h.Agent // a thread that goes on from itself is no fork
-	if history.IsUUID(parent) && !goesOn {
+	if history.IsUUID(parent) && (parent != r.thread || h.Agent) { // a thread that goes on from itself is no fork
 		c.Parent = id(parent)
 	}
 	return c
@@ -214,11 +213,10 @@ const threadKey, turnKey = "threadId", "x-codex-turn-metadata"
 // environment of a shell. The metadata also names the root: the thread that began all sub-agents, or the caller itself.
 func (s *Store) Caller(_ context.Context, from caller.Caller) (c store.Caller) {
 	turn, _ := from.Meta[turnKey].(map[string]any)
-	direct, inTurn := uuid(from.Meta[threadKey]), uuid(turn["thread_id"]) // the calling thread; old versions have only inTurn
-	root := uuid(turn["session_id"])
+	direct, inTurn, root := uuid(from.Meta[threadKey]), uuid(turn["thread_id"]), uuid(turn["session_id"])
 	thread := cmp.Or(direct, inTurn)
 	if inTurn != "" && inTurn != thread {
-		thread = "" // direct and inTurn contradict each other
+		thread = "" // two names of the calling thread, direct and inTurn, contradict each other
 	}
 	switch {
 	case thread != "" || turn != nil || from.Client == "codex-mcp-client": // it is Codex, even if no thread is known

@@ -28,8 +28,7 @@ type record struct {
 // before 0.30 a line is a bare payload, without an envelope.
 func parse(line []byte) (r record, ok bool) {
 	ok = jsontext.Decode(line, &r)
-	isEnvelope := r.Payload != nil || r.State != "" // a record of a state need not have a payload
-	if r.bare = ok && !isEnvelope; r.bare {
+	if r.bare = ok && r.Payload == nil && r.State == ""; r.bare { // only an envelope has a payload or a state
 		r.Payload = line
 	}
 	return r, ok
@@ -139,7 +138,7 @@ func (d *decoder) flush() {
 
 // record adds the events of a record. A record of the type event_msg has a message that was shown to the user. A record of
 // the type response_item has an item that was sent to the model or came from it. A bare record, in versions before 0.30, is
-// such an item itself. A message of the type rolledBack has no event: it drops the events of the last turns.
+// such an item itself. A message "thread_rolled_back" drops the events of the last turns.
 func (d *decoder) record(r *record) {
 	x := r.item()
 	switch {

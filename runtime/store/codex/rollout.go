@@ -131,8 +131,7 @@ func (r *rollout) sections() (all []*rollout) {
 	return all
 }
 
-// decode adds the events of the thread to a recorder, from all sections: the rollouts that r goes on from, and r itself.
-// It leaves out a section whose file is gone; if the file of r is gone, it returns the error.
+// decode adds the events of the thread to a recorder. It leaves out a rollout before r if the file of that is gone.
 func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(&r.Meta.Header, to)
 	sections := r.sections()

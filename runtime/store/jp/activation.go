@@ -61,6 +61,5 @@ func sessionFile(getenv func(string) string) string {
 	if kind, id := terminalSession(); id != "" {
 		ofSystem = kind + "-" + id + ".json"
 	}
-	return cmp.Or(ofVariable("JP_SESSION"), ofSystem, ofVariable("TMUX_PANE"), ofVariable("WEZTERM_PANE"),
-		ofVariable("TERM_SESSION_ID"), ofVariable("ITERM_SESSION_ID"))
+	return cmp.Or(ofVariable("JP_SESSION"), ofSystem, ofVariable("TMUX_PANE"), ofVariable("WEZTERM_PANE"), ofVariable("TERM_SESSION_ID"), ofVariable("ITERM_SESSION_ID"))
 }

@@ -61,8 +61,7 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 		if err != nil {
 			return err
 		}
-		noChange := func(metadata, transcript.Conversation) error { return nil }
-		e, err := tx.edited(copies, noChange) // e.data is the metadata as it is recorded
+		e, err := tx.edited(copies, func(metadata, transcript.Conversation) error { return nil }) // e.data is the unchanged metadata
 		if err != nil {
 			return err
 		}

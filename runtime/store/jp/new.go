@@ -202,10 +202,9 @@ func (tx *transaction) newDirectory(i int, parent, name string, files []file) {
 	}
 }
 
-// discard removes the directory of a conversation. It first renames the directory to stageDir, where no reader looks, so
-// that no reader finds only a part of the files.
+// discard removes the directory of a conversation: it is first renamed to stageDir, so that no reader finds a part of it.
 func (tx *transaction) discard(p place) {
 	tx.move(p.store, p.dir, stageDir)
-	tx.removeEmptyTrash(p)
+	tx.removeEmptyTrash(p) // the rename may have left an empty directory in the trash
 	tx.removeAll(p.store, stageDir)
 }

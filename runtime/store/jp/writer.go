@@ -105,8 +105,7 @@ func (tx *transaction) releaseAll() {
 	tx.Close()
 }
 
-// placesIn returns the places in some directories of each store, as [session.readDirs] does. It returns an error if one of
-// the directories cannot be listed.
+// placesIn returns places as [session.readDirs] does, and an error if a directory exists and cannot be listed.
 func (s *session) placesIn(ctx context.Context, parents ...string) ([]place, error) {
 	all, problems, err := s.readDirs(ctx, parents...)
 	for _, p := range problems {

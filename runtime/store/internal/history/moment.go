@@ -42,8 +42,7 @@ func Moment(value any) time.Time {
 // seconds returns the time n seconds after 1970 began, rounded to microseconds, since a float64 is not more exact. It
 // returns the zero time if n is 0, not a number, or a time outside the years 0 to 9999.
 func seconds(n float64) time.Time {
-	isTime := n != 0 && math.Abs(n) < mostSeconds // false for NaN
-	if !isTime {
+	if isTime := n != 0 && math.Abs(n) < mostSeconds; !isTime { // also for NaN
 		return time.Time{}
 	}
 	return transcript.InRange(time.UnixMicro(int64(math.Round(n * 1e6))).UTC())

@@ -81,7 +81,7 @@ func takePart(dir *os.Root, name, suffix string) (p part, err error) {
 // isHot reports whether a file beside a database has content that belongs to the database.
 func (p *part) isHot() bool { return p.suffix != "" && p.head != "" && p.head[0] != 0 }
 
-// hot returns the log, or else the journal, that has content of the database; nil if there is none.
+// hot returns the log, or else the journal, that has content of the database. It returns nil if the database is whole.
 func (s *snapshot) hot() *part {
 	for i := range s.files {
 		if s.files[i].isHot() {
@@ -90,9 +90,6 @@ func (s *snapshot) hot() *part {
 	}
 	return nil
 }
-
-// isInUse reports whether the database alone is not its whole content.
-func (s *snapshot) isInUse() bool { return s.hot() != nil }
 
 // stamp returns a text that changes when the database does.
 func (s *snapshot) stamp() string {

@@ -57,13 +57,13 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	}
 	// The clock of a file system moves in steps: a change just after this one would have the same time.
 	const tick = 10 * time.Millisecond
-	if age := time.Since(s.database.ModTime()); !s.isInUse() && age >= 0 && age < tick {
+	if age := time.Since(s.database.ModTime()); s.hot() == nil && age >= 0 && age < tick {
 		return nil, ErrChanged
 	}
 	db := &DB{Stamp: s.stamp(), original: s}
 	options := url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"trusted_schema(0)", "temp_store(2)"}} // 2 is memory
 	file := s.path
-	if s.isInUse() {
+	if s.hot() != nil {
 		db.original = nil // changes do not matter to a copy
 		if err := db.copy(ctx, s); err != nil {
 			db.Close()
