@@ -63,11 +63,6 @@ type item struct {
 	Turns       int64        `json:"num_turns"`
 }
 
-func (r *record) item() (x item) {
-	jsontext.Decode(r.Payload, &x)
-	return x
-}
-
 // isInjected reports whether the program wrote a text in the name of the user.
 func isInjected(text []byte) bool {
 	return history.Begins(text, "<environment_context>", "# AGENTS.md instructions for", "<user_instructions>", "<turn_aborted>",
@@ -139,7 +134,7 @@ func (d *decoder) flush() {
 // record adds the events of a record. An event_msg has a message that was shown to the user, and a response_item an item
 // that was sent to the model or came from it. A bare record, in versions before 0.30, is such an item itself.
 func (d *decoder) record(r *record) {
-	x := r.item()
+	x, _ := jsontext.Parse[item](r.Payload)
 	switch {
 	case r.bare:
 		d.bare = true
