@@ -164,10 +164,7 @@ func checkEdit(format Format, src, edited []byte, path []string, want any) ([]by
 	// For reflect.DeepEqual a NaN differs from itself.
 	equal := func(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
 	value, exists := lookup(after, path)
-	isWanted := exists && equal(value, want)
-	if want == nil {
-		isWanted = !exists
-	}
+	isWanted := exists == (want != nil) && equal(value, want)
 	dropValue(before, path)
 	dropValue(after, path)
 	if !isWanted || !equal(before, after) {
