@@ -165,9 +165,11 @@ func editorQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	return sessions, messages, has("cursorDiskKV", "value") && has("ItemTable", "value")
 }
 
-// agentQueries returns the SQL for the conversation and the messages of a database of cursor-agent, as [messagedb.Tables]
-// wants it, and false for other tables. The metadata is JSON in hexadecimal digits. It names the root, a value that
-// begins with the ids of the messages in order, as fields of Protocol Buffers: two bytes, and 32 of an id.
+// agentQueries returns the SQL for the conversation and the messages of a database of cursor-agent, as
+// [messagedb.Tables] wants it, and false for other tables. The metadata of the conversation is JSON in hexadecimal
+// digits. The metadata has the id of the root, a blob that begins with a list of the messages. The message with the
+// number n, from 0, takes 34 bytes of the list: the two bytes 0A 20, which begin a field of Protocol Buffers, and the
+// 32 bytes of the message's id.
 func agentQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const about = `about AS MATERIALIZED (SELECT CASE WHEN json_valid(CAST(unhex(value) AS TEXT)) THEN CAST(unhex(value) AS TEXT) END AS data FROM meta WHERE key = '0')`
 	sessions = "WITH " + about + `SELECT data ->> '$.agentId' AS key, NULL AS parent, 0 AS agent, nullif(data ->> '$.name', 'New Agent') AS title, NULL AS dir,

@@ -103,8 +103,9 @@ func (p *Project) Dirs() []string {
 	return append(dirs, worktrees(p.at.common)...)
 }
 
-// Excluded returns the exclusion of [Options.Dir]. By is the path of a file, a directory of
-// [Options.Exclude] or a pattern; empty if nothing excludes it. Dir is set only if the file is gone.
+// Excluded returns the exclusion of [Options.Dir]. By of the result is the path of an exclude file, a directory of
+// [Options.Exclude] or a pattern; By is empty if nothing excludes the directory. Dir of the result is set only if By is
+// the path of a file that is gone.
 func (p *Project) Excluded() Exclusion {
 	p.mu.Lock()
 	defer p.mu.Unlock()

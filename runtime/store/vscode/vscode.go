@@ -105,11 +105,11 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 	return all, problems
 }
 
-// List implements [store.Store]. A chat can be in several files: a log counts before an object, and the chat
-// of a project before that of an empty window, which it is a copy of.
+// List implements [store.Store]. If a chat is in several files, it lists the chat of a project rather than the original
+// in an empty window, and then a log rather than an object.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	return history.ListFiles(ctx, &s.Store, scope, s.entries, func(a, b *entry) int {
-		return cmp.Or(history.CompareBool(a.dir == "", b.dir == ""), history.CompareBool(b.isLog, a.isLog))
+	return history.ListFiles(ctx, &s.Store, scope, s.entries, func(a, b *entry) int { // the first file counts
+		return cmp.Or(history.CompareBool(a.dir == "", b.dir == ""), history.CompareBool(!a.isLog, !b.isLog)) // false is first
 	}, nil)
 }
 
