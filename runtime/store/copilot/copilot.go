@@ -100,8 +100,8 @@ type metadata struct {
 }
 
 // Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory. It reads
-// the lines at the beginning of the file up to the first request and, in a fork, up to the line that names the session
-// that was forked, which follows the copied events; and then the lines near the end.
+// lines until it has the first request and, in a fork, the parent, which follows the copied events; then the last
+// lines.
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, newDecoder(&history.Recorder{})
 	needsMore := func() bool { return to.Request == "" || m.IsFork && m.Parent == "" }

@@ -37,9 +37,8 @@ const (
 	databaseFile              = "crush.db"
 )
 
-// Open returns the store of the project's databases, and false if the project has none. The directory o.Home, or else
-// [Home], has Crush's list of databases, or is itself the directory of a database. If the list cannot be read, Open
-// returns true, and the store reports the problem.
+// Open returns the store of the project's databases, and false if there are none, and no problem to report. The home
+// directory has Crush's list of databases, or is itself the directory of a database.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	base, isThere := history.Open(o, Name, Home(o.Env()), "", IDs())
 	s := &messagedb.Store{Store: base, Queries: messagedb.Tables(queries), IDOf: idOf, Record: record}

@@ -73,8 +73,8 @@ func (w *writer) made() {
 }
 
 // recorded writes the members of the recorded object, except those that AppendJSON adds or leaves out. It first writes
-// "timestamp":null if no timestamp is recorded. It writes the text or the arguments of the event in place of the
-// recorded ones, if the event has them decoded.
+// "timestamp":null if no timestamp is recorded. A text, or arguments, that the event has decoded are not those
+// recorded.
 func (w *writer) recorded(withMetadata bool) {
 	const decodedTexts = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
 	e := w.event

@@ -99,11 +99,10 @@ func (e *entry) session() string { return cmp.Or(e.parent, e.Meta.UUID) }
 
 // entries returns the files of the project's sessions, and problems for the folders that cannot be read. The files are
 // FOLDER/chats/session-TIME-ID.jsonl and, for a sub-agent, FOLDER/chats/UUID/AGENT.jsonl with the uuid of the session
-// that started the agent; older files end in ".json". FOLDER is for a project, whose directory is in a file in FOLDER
-// or in the program's list of projects.
+// that started the agent; older files end in ".json". A file in FOLDER, or else s.folders, has the project's directory.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	dirs, form := s.folders(), regexp.MustCompile(fileForm)
-	enter := func(name string) bool { // reports whether files in a directory are looked at
+	enter := func(name string) bool { // whether the files in a directory are looked at
 		names := strings.Split(name, "/")
 		switch len(names) {
 		case 1: // FOLDER
@@ -116,15 +115,13 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		}
 		return history.IsUUID(names[2])
 	}
-	describe := func(e *entry) bool { // reports whether a file is one of a session
+	return history.Entries(&s.Store, root, ".", enter, func(e *entry) bool {
 		match := form.FindStringSubmatch(e.File)
 		if match != nil {
-			folder := match[1]
-			e.dir, e.parent, e.agent = dirs[folder], match[2], match[3]
+			e.dir, e.parent, e.agent = dirs[match[1]], match[2], match[3] // FOLDER, UUID, AGENT
 		}
 		return match != nil
-	}
-	return history.Entries(&s.Store, root, ".", enter, describe)
+	})
 }
 
 // List implements [store.Store]. A session that is resumed can leave another file, which is usually empty. Of several

@@ -47,9 +47,9 @@ type Store struct {
 	moved   string // the path of a database in the environment; may be empty
 }
 
-// Open returns the store in a directory of the program, and false if the program has recorded nothing there. The
-// directory is o.Home or, if o.Home is empty, [Program.Home]. If o.Home is empty, the store also has the database that
-// the environment variable OPENCODE_DB or KILO_DB names.
+// Open returns the store in the directory o.Home, and false if the program has recorded nothing there. If o.Home is
+// empty, it is the store in [Program.Home], with the database that the environment variable OPENCODE_DB or KILO_DB
+// names.
 func (p Program) Open(o store.Options) (*Store, bool) {
 	base, _ := history.Open(o, string(p), p.Home(o.Env()), "", p.IDs())
 	s := &Store{Store: base, program: p}

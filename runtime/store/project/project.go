@@ -103,9 +103,9 @@ func (p *Project) Dirs() []string {
 	return append(dirs, worktrees(p.at.common)...)
 }
 
-// Excluded returns the exclusion of [Options.Dir]. By of the result is the path of an exclude file, a directory of
-// [Options.Exclude] or a pattern; By is empty if nothing excludes the directory. Dir of the result is set only if By is
-// the path of a file that is gone.
+// Excluded returns the exclusion of [Options.Dir]. The field By is the path of an exclude file, a directory of
+// [Options.Exclude] or a pattern, or "" if nothing excludes the directory. Dir is set only if By is a file that is
+// gone.
 func (p *Project) Excluded() Exclusion {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,9 +145,9 @@ func (p *Project) lookUp(dir string) recorded {
 	return r
 }
 
-// excluded returns the exclusion of the directory dir; the zero value if nothing excludes dir. spelled is another path
-// of dir, and at is the project that dir is in. What an exclude file excludes is added to p.memory. The field Dir is
-// set only if the result comes from p.memory: then the file is gone.
+// excluded returns the exclusion of the directory dir, or the zero value. spelled is another path of dir, and at is the
+// project that dir is in. excluded notes what files exclude in p.memory. The field Dir is set only in a noted
+// exclusion.
 func (p *Project) excluded(dir, spelled string, at place) Exclusion {
 	for _, d := range at.with(dir) {
 		for _, e := range p.exclude {
@@ -183,10 +183,9 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 			dirs = append(dirs, worktrees(common)...)
 		}
 	}
-	// If dir is TOP/a, and spelled is /link/a, then /link can lead to TOP. In that case all of /link is excluded.
-	link, isBelow := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top))
+	link, isBelow := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top)) // /link, if dir is top/a and spelled is /link/a
 	if isBelow && filepath.IsAbs(link) && same(resolve(link), top) {
-		spelled = link
+		spelled = link // it leads to top, so that all of it is excluded
 	}
 	for _, d := range append(dirs, dir, spelled) {
 		p.memory.add(Exclusion{Dir: d, By: file})

@@ -39,13 +39,11 @@ type record struct {
 	} `json:"systemPayload"`
 }
 
-// Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory. It reads
-// the lines at the beginning of the file up to the first request, and the lines near the end.
+// Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory.
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, &history.Recorder{}
 	d := e.newDecoder(to)
-	needsRequest := func() bool { return to.Request == "" }
-	_, err = jsonl.Peek(ctx, f, size, needsRequest, func(line []byte) {
+	_, err = jsonl.Peek(ctx, f, size, to.NeedsRequest, func(line []byte) {
 		r, _ := jsontext.Parse[record](line)
 		if m.Created.IsZero() {
 			m.Created, m.Origin = r.At, r.Forked.Session

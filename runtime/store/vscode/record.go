@@ -174,9 +174,8 @@ func (p *part) recordCall(to *history.Recorder, at time.Time) {
 // pathOf returns the path in the address of a file.
 func pathOf(uri jsontext.Raw) string { return jsontext.String(jsontext.Get(uri, "path")) }
 
-// text returns the texts in a JSON value, each on lines of its own. A string is a text. An array has the texts in its
-// elements. An object, such as a message or the result of a tool, has the texts in its members "value", "text",
-// "content", "node" and "children".
+// text returns the texts in a JSON value, each on lines of its own. A string is a text, an array has the texts in its
+// elements, and an object has the texts in its members "value", "text", "content", "node" and "children".
 func text(value jsontext.Raw) []byte {
 	const most = 64 // levels
 	return history.Join(texts(value, most))

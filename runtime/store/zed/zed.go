@@ -35,8 +35,8 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	return &messagedb.Store{Store: base, Databases: databases, Queries: messagedb.Tables(queries), Record: record}, ok
 }
 
-// Homes returns the data directory of Zed. On Linux, and on Windows without LOCALAPPDATA, it returns the directory of
-// Zed, and then that of Zed in Flatpak. An element is "" if the environment does not name the directory.
+// Homes returns the data directory of Zed, and on Linux also that of Zed in Flatpak; "" for a directory that is not
+// known.
 func Homes(getenv func(string) string) []string {
 	switch local := getenv("LOCALAPPDATA"); {
 	case runtime.GOOS == "windows" && local != "":
@@ -44,6 +44,7 @@ func Homes(getenv func(string) string) []string {
 	case runtime.GOOS == "darwin":
 		return []string{history.InHome(getenv, "Library", "Application Support", "Zed")}
 	}
+	// Linux, and Windows without LOCALAPPDATA.
 	return []string{history.InData(getenv, "zed"), history.InHome(getenv, ".var", "app", "dev.zed.Zed", "data", "zed")}
 }
 

@@ -73,8 +73,7 @@ type node struct {
 	ordered  bool
 }
 
-// nodes returns the nodes of a conversation in a kind of export. It returns an error if the member with the nodes is
-// not a JSON object in an export of ChatGPT, or not an array in another export.
+// nodes returns the nodes of a conversation. The error says that the member for the nodes is no object, or no array.
 func (h *header) nodes(kind string) ([]*node, error) {
 	switch kind {
 	case ChatGPT:
