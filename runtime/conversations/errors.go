@@ -25,7 +25,7 @@ type ExcludedError struct {
 }
 
 func (e *ExcludedError) Error() string {
-	if e.Remembered != "" {
+	if e.Remembered != "" { // the file By is gone, and its exclusion of this directory still holds
 		return fmt.Sprintf("conversations here are excluded since %s did that for %s", e.By, e.Remembered)
 	}
 	return "conversations here are excluded by " + e.By
