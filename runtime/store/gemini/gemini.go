@@ -49,8 +49,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "gemini-", Part: history.IsName, Example: "gemini-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
-
 const (
 	chatsDir     = "chats"
 	rootFile     = ".project_root" // in the folder of a project; has its directory
@@ -130,7 +128,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
 		chosen := map[transcript.ID]*entry{}
 		for _, e := range all {
-			e.ID = id(e.session(), e.agent)
+			e.ID = s.ID(e.session(), e.agent)
 			other := chosen[e.ID]
 			isLast := other == nil || path.Base(other.File) < path.Base(e.File)
 			if isLast && e.Meta.Readable && history.IsUUID(e.session()) {
@@ -140,7 +138,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		for _, e := range chosen {
 			c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp)
 			if e.parent != "" {
-				c.Parent = id(e.parent, "")
+				c.Parent = s.ID(e.parent, "")
 			}
 			l.Conversations = append(l.Conversations, c)
 		}
@@ -155,7 +153,7 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 	c := store.Caller{Evidence: s.Evidence(from, strings.HasPrefix(from.Client, "gemini-cli"), "GEMINI_CLI")}
 	if c.Evidence != store.NoEvidence && from.Process == caller.Server && from.Tool != "" && s.Project.Has(from.Dir) {
 		if session := s.written(ctx, from); session != "" {
-			c.IDs = []transcript.ID{id(session, "")}
+			c.IDs = []transcript.ID{s.ID(session, "")}
 		}
 	}
 	return c
