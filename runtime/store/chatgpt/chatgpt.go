@@ -259,8 +259,7 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 // listQuery returns the query for all conversations: those in the table conversations, and those that only have
 // messages. place is an SQL expression for the place of a conversation's first message. The columns of
 // [messagedb.Queries] are key, parent, agent, title, directories, created, updated, archived, version, last time,
-// place, and id in the export. A "+" makes an expression of a column, because the driver would convert the values of a
-// column by its declared type.
+// place, export's id. A "+" makes a column an expression: the driver converts columns by their declared types.
 func listQuery(has messagedb.Has, place string) string {
 	const onlyMessages = "SELECT m.k, '', FALSE, '', '', NULL, NULL, FALSE, '', NULL, m.first, coalesce(CAST(m.k AS TEXT), '') FROM m"
 	query := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages GROUP BY conversation_id) ", place)

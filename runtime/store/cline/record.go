@@ -151,9 +151,8 @@ func (m *message) addAnswer(to *history.Recorder) {
 }
 
 // addRequest adds the events of a message in the name of the user to a recorder: the results of calls, and then one
-// prompt with everything that the user said. If the assistant wrote a call as text, the result is recorded as texts
-// after a title such as "[read_file for 'a'] Result:". A text between marks, such as <task> and </task>, is always the
-// user's.
+// prompt with everything that the user said. A call that was written as text has as its result the texts after a title
+// such as "[read_file for 'a'] Result:". A text between marks, such as <task> and </task>, is always the user's.
 func (m *message) addRequest(to *history.Recorder) {
 	isAfterTitle := false // blocks after the title of a result belong to the result
 	var prompt [][]byte   // nil stands for a picture or a file
@@ -211,8 +210,7 @@ func isResultTitle(text []byte) bool {
 	return bytes.HasPrefix(first, []byte("[")) && bytes.Contains(first, []byte("] Result:"))
 }
 
-// result returns the event of the results of a call, at ms milliseconds since 1970. Failed is true if any result
-// failed.
+// result returns the event of a call's results, at ms milliseconds since 1970. It has failed if any result has failed.
 func result(b *anthropic.Block, ms int64) transcript.Event {
 	type part struct { // a block, or one of several results
 		Text    []byte       `json:"text"`

@@ -47,8 +47,8 @@ func (r *record) Version(ctx context.Context) (string, error) {
 	return r.version + digest(out.stdout), err
 }
 
-// Read implements [store.Record]. After reading all printed events, the totals have the number and the last time from
-// the list, if it has them: the program also counts events that it does not print.
+// Read implements [store.Record]. If it reads all events, the totals have the number of events and the last time from
+// the list, in which the program also counts events that it does not print.
 func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	out, err := r.print(ctx)
 	if err != nil {
@@ -74,9 +74,8 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 	return totals, err
 }
 
-// addPrinted adds an event that the program printed to a recorder, with its turn. An event that is in no turn only
-// counts as skipped. The error says that the event has no type, or a turn that is no number or before that of the last
-// event.
+// addPrinted adds an event that the program printed to a recorder, with its turn. An event of a kind without turns only
+// counts as skipped. The error says that an event has no type, or that its turn is no number or too small.
 func addPrinted(events *history.Recorder, out *output, e *jpevents.Event) error {
 	x := e.Printed()
 	turn, err := strconv.Atoi(string(e.InTurn))

@@ -98,8 +98,7 @@ type metadata struct {
 }
 
 // Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory. It reads
-// lines until it has the first request and, in a fork, the parent, which follows the copied events; then the last
-// lines.
+// lines until it has the first request and, in a fork, the parent, which follows the copies; then the last lines.
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, newDecoder(&history.Recorder{})
 	needsMore := func() bool { return to.Request == "" || m.IsFork && m.Parent == "" }

@@ -68,8 +68,8 @@ func IDs() *history.IDs {
 // key of the session in which a title is made.
 const callMark, titlePrefix = "$$", "title-"
 
-// idOf returns the id here of the session with a key; "" for a key of another form, and for a session that only makes a
-// title. A key is the program's id of a session; of a sub-agent, the id of a message, callMark and the id of a call.
+// idOf returns our id for a session with a key of Crush; "" for a key of another form, or of a session that only makes
+// a title. The key is a session's id or, for a sub-agent, the id of a message, callMark, and the id of a call.
 func idOf(key string) transcript.ID {
 	const most = 64 // characters
 	session, call, isAgent := strings.Cut(key, callMark)

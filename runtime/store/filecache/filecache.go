@@ -86,8 +86,7 @@ func (c *Cache) Put(key string, data []byte, files ...Stamp) {
 	c.added++
 }
 
-// IsStale reports whether to save the cache: whether more than an eighth of the values in use are new since the last
-// time.
+// IsStale reports whether to save the cache: more than an eighth of the values in use were added since it was saved.
 func (c *Cache) IsStale() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -60,9 +60,8 @@ func (w *Writer) newline(dst []byte, depth int) []byte {
 	return dst
 }
 
-// text appends the string that begins at raw[open], and returns the index after the string. w.Text, if not nil, gives
-// the text of a value, but not of a key. It is appended with the escapes that JSON requires or, if w.Unescaped,
-// without.
+// text appends the string that begins at raw[open], and returns the index after the string. w.Text, if not nil, gives a
+// value another text, but not a key. The text gets the escapes that JSON requires, unless w.Unescaped is set.
 func (w *Writer) text(dst, raw []byte, open int) ([]byte, int) {
 	end := stringEnd(raw, open)
 	next := skipSpace(raw, end)

@@ -47,8 +47,7 @@ func Home(getenv func(string) string) string {
 	return ""
 }
 
-// Open returns the archive on the server that the environment names; false if it names none, or if o.Home is a
-// directory.
+// Open returns the archive on the server that the environment names, and false if it names no server or o.Home is set.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	text := URL(o.Env())
 	if text == "" || o.Home != "" {

@@ -165,7 +165,7 @@ func (m *Memory) Forget(dir string) error {
 		return err
 	}
 	real := resolve(abs)
-	if file := excludeFile(identify(real).with(real)...); file != "" {
+	if file := excludeFile(identify(real).excluders(real)...); file != "" {
 		return &StillError{Exclusion{Dir: abs, By: file}}
 	}
 	m.mu.Lock()

@@ -182,8 +182,7 @@ func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name strin
 	}
 }
 
-// textsOf returns the texts in a JSON value, each on lines of its own; of the texts in objects only those with the keys
-// below.
+// textsOf returns the texts in a JSON value, each on lines of its own. A text in an object needs one of the keys below.
 func textsOf(raw []byte) []byte {
 	return chatgptcontent.AppendTexts(nil, raw, func(key string, isText bool) bool {
 		switch key {
