@@ -30,10 +30,11 @@ const (
 	recordInterval = 25 * time.Millisecond
 )
 
-// Caller implements [store.Recognizer]. The session that the environment names is used only for a call from a shell: a
-// server gets another session with --continue, and keeps the old session when its user clears the conversation.
+// Caller implements [store.Recognizer]. The id of the tool call, which Claude Code sends to servers, leads to the session
+// that has recorded the call. The session in the environment is used only for a call from a shell. The environment of a
+// server does not change when the user continues an old session or clears the conversation, and then names a wrong session.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller) {
-	if useID, ok := from.Meta[toolUseKey].(string); ok {
+	if useID, ok := from.Meta[toolUseKey].(string); ok { // the id of the tool call
 		return store.Caller{Evidence: store.ByCall, IDs: s.callerOf(ctx, useID)}
 	}
 	c.Evidence = s.Evidence(from, from.Client == "claude-code", "CLAUDECODE")

@@ -163,6 +163,7 @@ func mayHold(folder, dir string) bool {
 	}
 	name = name[:min(len(name), most)]
 	rest, ok := history.CutPrefix(folder, string(name))
-	endsPath := rest == "" || rest[0] == '-' || bytes.HasSuffix(name, []byte("-")) // an element of the path ends after name
-	return ok && (endsPath || len(name) == most)
+	// rest is "" for dir itself. For a directory below, it begins with '-', a separator, unless dir ends with one, as "/" does.
+	isDirOrBelow := rest == "" || rest[0] == '-' || bytes.HasSuffix(name, []byte("-"))
+	return ok && (isDirOrBelow || len(name) == most) // a folder does not tell the units after the 200th
 }
