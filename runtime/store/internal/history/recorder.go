@@ -132,6 +132,9 @@ func (r *Recorder) Add(e transcript.Event) {
 	r.AddNumbered(e)
 }
 
+// NeedsRequest reports whether no request has been added yet.
+func (r *Recorder) NeedsRequest() bool { return r.Request == "" }
+
 // AddText adds an event with a text.
 func (r *Recorder) AddText(kind transcript.Kind, at time.Time, text []byte) {
 	r.Add(transcript.Event{Kind: kind, Time: at, Text: text})
