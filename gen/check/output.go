@@ -84,8 +84,7 @@ const everyItem = commandline.EveryItem
 
 const pathHint = "names and numbers with dots between them, such as data.items or commits.0.hash; [] after a name is every item of an array: labels[].name"
 
-// pathSteps splits a JSON path such as pages[].items.0 into keys, indexes and [everyItem]. It returns nil if the path is
-// malformed.
+// pathSteps returns the keys, indexes and [everyItem] in a JSON path such as a[].b.0, or nil for a malformed path.
 func pathSteps(path string) []string {
 	for i, part := range strings.Split(path, ".") {
 		beginsWithItems := i == 0 && part == everyItem // a path may begin with [] alone

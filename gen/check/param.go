@@ -346,12 +346,9 @@ func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 
 // hasOthers reports whether a value of the given type has constraints with other keys than the listed ones.
 func hasOthers(constraints ir.Constraints, kind ir.Kind, listed ...string) bool {
-	for _, row := range ir.ConstraintTable() {
-		if row.Applies(kind) && row.Form != ir.Remark && !slices.Contains(listed, row.Key) && row.Of(&constraints) != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ir.ConstraintTable(), func(row ir.Constraint) bool {
+		return row.Applies(kind) && row.Form != ir.Remark && !slices.Contains(listed, row.Key) && row.Of(&constraints) != nil
+	})
 }
 
 // enum reports an enum that is empty, has a value twice or one that is hard to type, or is not the only constraint.
