@@ -188,8 +188,8 @@ func recordElement(s *spec.Tool) *spec.Element {
 }
 
 // readFields checks the element that is written for each record. names are the names of a record's fields, and place is
-// where the spec has the names. readFields reports an attribute, a text or a child that reads an unknown field, and a
-// child that repeats, because no field is a list. If a record has no fields, it reports the element itself.
+// where the spec has the names. readFields reports each part of the element that reads an unknown field, and each child
+// that repeats, because no field is a list. If a record has no fields, it reports the element itself.
 func (c *checker) readFields(s *spec.Tool, names []string, place spec.Place) {
 	e := recordElement(s)
 	if e == nil {

@@ -134,7 +134,7 @@ func (c *checker) items(s *spec.Param, name string, depth int) *ir.Param {
 func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	if p.Kind != ir.Object {
 		switch {
-		case p.Kind == "":
+		case p.Kind == "": // an unknown type is reported already
 		case len(s.Members) > 0:
 			c.reportName(s.At.Key("members"), "CT006", "", "members do not apply to the type %s", p.Kind)
 		case s.Key.Set || len(s.Variants) > 0:
@@ -161,7 +161,7 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	case len(s.Variants) < 2 && s.At.Sound():
 		c.reportf(s.Key.At, "CT032", "add another, or make it an object with members", "there is nothing to tell apart: the object needs two variants")
 	}
-	names := map[string]string{"": ""} // by Go name: the variant; no variant may have the Go name ""
+	names := map[string]string{"": ""} // by Go name: the variant; with "", its type would have the name of the object's type
 	for i := range s.Variants {
 		v := &s.Variants[i]
 		variant := ir.Variant{Value: v.Name, GoName: ir.GoName(v.Name), Summary: c.summary(v.Summary, parameterSummary)}

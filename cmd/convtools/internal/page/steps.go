@@ -20,11 +20,12 @@ import (
 // step is one proof, over a home of its own.
 type step struct {
 	name string
-	fill func(*lab) error                    // writes histories into the home
-	run  func(*lab) (note string, err error) // the note is printed after the name
+	fill func(*lab) error
+	run  func(*lab) (note string, err error)
 }
 
-// steps returns the proofs in the order in which they run. The note of pictures is the directory of the pictures.
+// steps returns the proofs in the order in which they run: the name, the function that fills the home, and the function
+// that runs the proof and returns a note to print. The note of pictures is the directory of the pictures.
 func steps() []step {
 	return []step{
 		{"pictures", fillSample, func(l *lab) (string, error) { return l.pictures, pictures(l) }},
