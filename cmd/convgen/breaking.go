@@ -20,8 +20,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
-// breaking compares the specs with an older contract.lock, such as the one of the last release, and prints the changes.
-// It returns [errReported] if a change breaks callers or readers and was not accepted.
+// breaking compares the specs with an older contract.lock, such as the one of the last release. It prints the changes and
+// the acceptances without a change. It returns [errReported] if a change without an acceptance breaks callers or readers.
 func breaking(args []string, stdout, stderr io.Writer) error {
 	const hint = "convgen breaking -against git:v0.1.0, or with the file of a contract.lock"
 	flags, dir := flagsOf("breaking")
@@ -49,7 +49,7 @@ func breaking(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range unused {
+	for _, a := range unused { // an acceptance in tools.toml that matches none of the changes
 		fmt.Fprintf(stderr, "nothing breaks that is accepted: %s [%s]\n", a.Subject, a.Rule)
 	}
 	if slices.ContainsFunc(changes, lock.Change.Breaks) {
@@ -58,8 +58,9 @@ func breaking(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// compareContracts returns the changes from the contract that against names to the specs in dir, and the acceptances
-// that no change needs. If the specs have errors, it prints them to stderr and returns an error.
+// compareContracts returns the changes between an old contract and the specs in dir. against is the file of the old
+// contract, or git: and a revision. compareContracts also returns the acceptances of breaking changes, from tools.toml,
+// that match none of the changes. If the specs have errors, it prints them to stderr and returns an error.
 func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []ir.Accepted, error) {
 	result, err := generateSound(dir, stderr)
 	switch {

@@ -59,18 +59,19 @@ func (d *draft) lineName(family string) string {
 	return strings.Trim(name, "_")
 }
 
-// declaration returns the table of the command line for tools.toml. If no help was read, the program has the name of the
-// line; if no such program is installed, echo takes its place and prints the command that would run.
-func (d *draft) declaration(line string) string {
-	program, remark := strings.ReplaceAll(line, "_", "-"), ""
+// declaration returns the table [cli.NAME] for tools.toml, which declares a program under the given name. The program is
+// the one whose help was read. Without help, the program has the same name; if no such program is installed, the table
+// declares echo, which prints the command that would run.
+func (d *draft) declaration(name string) string {
+	program, remark := strings.ReplaceAll(name, "_", "-"), "" // names in tools.toml have no hyphens
 	command := strconv.Quote(program)
-	if len(d.words) > 0 {
+	if helpWasRead := len(d.words) > 0; helpWasRead {
 		command = strconv.Quote(d.words[0])
 	} else if _, err := exec.LookPath(program); err != nil {
 		command = `"echo", ` + command
 		remark = " # this program is not installed: use it instead of echo"
 	}
-	return fmt.Sprintf("[cli.%s]\ncommand = [%s]%s\n", line, command, remark)
+	return fmt.Sprintf("[cli.%s]\ncommand = [%s]%s\n", name, command, remark)
 }
 
 // text returns the text of the spec. line is the name of its command line in tools.toml, and short the name of the tool
@@ -255,21 +256,21 @@ func parameterName(s string) string {
 	return strings.Trim(regexp.MustCompile(`[_-]+`).ReplaceAllString(strings.ToLower(s), "_"), "_")
 }
 
-// parseOperands returns the operands in the usage line of a help text. It leaves out the words of the command and
-// placeholders such as OPTION.
+// parseOperands returns the operands in the usage line of a help text, such as FILE in "usage: sort [-r] FILE". It leaves
+// out the words of the command, options, placeholders such as OPTION, and all that follows a parenthesis.
 func parseOperands(words []string, help string) []option {
 	usage := regexp.MustCompile(`(?i)usage:\s*(.*)`).FindStringSubmatch(help)
 	if usage == nil {
 		return nil
 	}
 	var found []option
-	groups := regexp.MustCompile(`\[[^\[\]]*\s[^\[\]]*\]|\(.*`) // matches an option with its value, or alternatives
-	operand := regexp.MustCompile(`^[[<]*([A-Za-z][\w-]*)[>\]]*(\.\.\.)?[>\]]*$`)
+	groups := regexp.MustCompile(`\[[^\[\]]*\s[^\[\]]*\]|\(.*`)                   // [-n NUMBER], or ( and the rest of the line
+	operand := regexp.MustCompile(`^[[<]*([A-Za-z][\w-]*)[>\]]*(\.\.\.)?[>\]]*$`) // FILE, <file>, [FILE] or [FILE...]
 	placeholder := regexp.MustCompile(`(?i)^(option|flag|arg|command)`)
 	// An operand such as <file name> is one word.
 	line := regexp.MustCompile(`<[^<>]*>`).ReplaceAllStringFunc(usage[1], func(name string) string { return strings.ReplaceAll(name, " ", "_") })
 	for i, word := range strings.Fields(groups.ReplaceAllString(line, "")) {
-		isOfCommand := i < len(words) && strings.HasSuffix(words[i], word) // words[i] may be the path of a program
+		isOfCommand := i < len(words) && strings.HasSuffix(words[i], word) // words[0] may be a path: /usr/bin/sort
 		match := operand.FindStringSubmatch(word)
 		if isOfCommand || match == nil || placeholder.MatchString(match[1]) {
 			continue

@@ -101,6 +101,7 @@ type command struct {
 	run  func(args []string, stdout, stderr io.Writer) error
 }
 
+// commands returns the commands of convgen, in the order in which errors list them. [runHosted] runs those with nil.
 func commands() []command {
 	return []command{
 		{"new", newSpec},

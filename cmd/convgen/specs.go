@@ -280,16 +280,17 @@ func (s *served) family(host *toolset.Host) toolset.Family {
 	return family
 }
 
-// runHosted runs a command that programs built from specs have too, for the specs of this folder, and returns the exit
-// code.
+// runHosted runs a command such as call or install, which every program built from specs has. It runs the command for
+// the tools of the specs in a project: the one that args name with --workspace, or else the nearest one. It returns the
+// exit code.
 func runHosted(args []string, stdout, stderr io.Writer) int {
-	name := args[0]
+	name := args[0] // as the user wrote it
 	options := args[1:]
 	if end := slices.Index(options, "--"); end >= 0 {
 		options = options[:end]
 	}
 	help := slices.Contains(options, "--help") || slices.Contains(options, "-h")
-	if args[0] == "serve" { // another name of mcp
+	if name == "serve" { // programs built from specs call it mcp
 		args = append([]string{"mcp"}, args[1:]...)
 	}
 	dir, err := findProject(workspace(args))
@@ -302,10 +303,10 @@ func runHosted(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "convgen %s: %v\n", name, err)
 		return exitWrong
 	}
-	if args[0] == "install" && workspace(args) == "" && !help {
+	if name == "install" && workspace(args) == "" && !help {
 		args = slices.Insert(slices.Clone(args), 1, "--workspace", dir)
 	}
-	s := &served{dir: dir, stderr: stderr, unattended: args[0] == "jp-tool"}
+	s := &served{dir: dir, stderr: stderr, unattended: name == "jp-tool"}
 	s.load()
 	program := app.Program{
 		Name: "convgen", Version: "0.1.0", Short: "Tools of the specs in this folder",
@@ -324,7 +325,7 @@ func runHosted(args []string, stdout, stderr io.Writer) int {
 		return exitWrong
 	}
 	if name == "install" {
-		// By installing the folder, the user approves its commands.
+		// A user who installs the tools of a folder approves the commands that they run.
 		if err := s.approve(io.Discard); err != nil {
 			fmt.Fprintf(stderr, "convgen install: %v\n", err)
 			return exitWrong
@@ -432,8 +433,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// checkTool returns nil if a tool has the name. If the spec of the tool has a mistake, the error names that spec. If no
-// spec declares the tool, the error says so, and lists every spec with a mistake.
+// checkTool returns nil if a tool has the name. If the spec of the named tool has a mistake, the error names that spec.
+// If no spec declares the tool, the error says so, and lists every spec with a mistake.
 func (s *served) checkTool(name string) error {
 	var names []string
 	for _, t := range s.sorted() {
@@ -442,10 +443,10 @@ func (s *served) checkTool(name string) error {
 		}
 		names = append(names, t.Name)
 	}
-	for file, tool := range s.wrong {
-		if tool != "" && (tool == name || ir.Flat(tool) == name) {
+	for file, tool := range s.wrong { // the specs with mistakes, which load has printed
+		if tool != "" && (tool == name || ir.Flat(tool) == name) { // "" is a name that could not be read
 			return fmt.Errorf("the spec of %s is wrong, as said above: %s", name, file)
 		}
 	}
-	return errors.Join(contract.UnknownTool(name, names), s.mistakesError("tried"))
+	return errors.Join(contract.UnknownTool(name, names), s.mistakesError("tried")) // "… their tools were not tried"
 }

@@ -23,7 +23,7 @@ func convtools() app.Program {
 		Short:             "Conversations and knowledge for assistants",
 		Long:              "Gives assistants their past conversations and what their project knows.",
 		DirUsage:          "the workspace at or above `DIR`, or with that id",
-		ConversationUsage: "the conversation with this `ID` calls: leave it out",
+		ConversationUsage: "the conversation with this `ID` calls: leave it out", // answers then leave out the caller's own conversation
 		Families:          families,
 		JPFiles:           jpfiles.Files(),
 	}

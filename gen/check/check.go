@@ -68,16 +68,17 @@ func (c *checker) reportAt(place spec.Place, span diag.Span, rule, message, hint
 }
 
 // knownParam returns the parameter of t with the given name, or nil if t has none. It reports an unknown name under the
-// given rule, unless the parameter may be in a part of the spec that could not be read.
+// given rule, unless the parameter may be in a part of the spec that could not be read. For an unknown name in braces,
+// the hint also says how to write braces as text, because the author may have meant text.
 func (c *checker) knownParam(t *ir.Tool, place spec.Place, rule, name string) *ir.Param {
 	p := t.Param(name)
 	if p != nil || c.spec.At.Key("parameters").Doubtful() {
 		return p
 	}
 	hint := nameSuggestion(name, "parameters", paramNames(t))
-	inBraces := rule == "CT015" // the name may be text that the author wrote in braces
+	inBraces := rule == "CT015" // the rule for placeholders such as {limit}
 	if inBraces && near.Name(name, paramNames(t)) == "" {
-		hint = strings.TrimPrefix(hint+"; text in braces is written {{"+name+"}}", "; ") // hint may be ""
+		hint = strings.TrimPrefix(hint+"; text in braces is written {{"+name+"}}", "; ") // no semicolon if hint was ""
 	}
 	c.reportf(place, rule, hint, "there is no parameter %q", name)
 	return nil
@@ -282,8 +283,8 @@ func (c *checker) toolNames(contract *ir.Contract) {
 }
 
 // skills checks the skills of JP, which list tools. It reports a skill whose file is also the file for the definition of
-// a tool, and a listed tool that does not exist or is listed twice. It reports no unknown tool if the name of some tool
-// could not be read.
+// a tool, and a listed tool that does not exist or is listed twice. If the name of some tool could not be read, a listed
+// tool may have that name, and skills does not report that it does not exist.
 func (c *checker) skills(contract *ir.Contract) {
 	fileUnread := slices.ContainsFunc(c.project.Sources, func(f *spec.File) bool { return f.Unread })
 	someNameUnread := fileUnread || !c.project.At.Key("specs").Sound()
@@ -303,7 +304,7 @@ func (c *checker) skills(contract *ir.Contract) {
 		for i, name := range s.Tools.Value {
 			place := s.Tools.At.Elem(i)
 			switch exists := slices.Contains(names, name); {
-			case !exists && someNameUnread: // it may be the name of the tool
+			case !exists && someNameUnread: // the unread name may be this one
 			case !exists:
 				c.reportf(place, "CT028", nameSuggestion(name, "tools", names), "there is no tool %q", name)
 			case slices.Contains(s.Tools.Value[:i], name):

@@ -41,14 +41,15 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *commandline.Command {
 	return out
 }
 
-// endsOptions reports whether, in every call, arg is one of the words in ends: it has no condition, and is one word.
+// endsOptions reports whether arg ends the options of the program in every call: arg has no condition, and is one of the
+// words in ends. These are the words after which the program reads no options, such as --.
 func endsOptions(arg commandline.Arg, ends []string) bool {
-	conditional := arg.When != "" || arg.Unless != ""
+	isConditional := arg.When != "" || arg.Unless != ""
 	words := slices.Clone(arg.Option)
 	for _, part := range arg.Value {
-		words = append(words, part.Text) // "" for the value of a parameter
+		words = append(words, part.Text) // "" for the value of a parameter, and "" is never in ends
 	}
-	return !conditional && len(words) == 1 && slices.Contains(ends, words[0])
+	return !isConditional && len(words) == 1 && slices.Contains(ends, words[0])
 }
 
 // exits sets the exit codes of out. OKExit has the codes of an answer: 0 if the spec gives none. EmptyExit has the codes
@@ -176,7 +177,7 @@ func (c *checker) reportNonScalars(t *ir.Tool, f spec.Field[string], parts []com
 func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 	out := commandline.Arg{Option: a.Option.Value, When: a.When.Value, Unless: a.Unless.Value, Empty: a.Empty.Value}
 	if !a.Value.Set && len(a.Option.Value) == 0 {
-		if a.At.Sound() {
+		if a.At.Sound() { // otherwise an option or a value could not be read
 			c.report(a.At, "CT017", "an argument is a string, or a table with an option, a value, or both", `such as { option = "-e", value = "{pattern}" }`)
 		}
 		return out, false
@@ -197,10 +198,10 @@ func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 		if !f.Set {
 			continue
 		}
-		p := c.knownParam(t, f.At, "CT017", f.Value)
-		switch {
-		case p == nil, p.Kind == "": // reported elsewhere
-		case p.Kind != ir.Boolean || p.Pointer(): // a pointer may have no value
+		switch p := c.knownParam(t, f.At, "CT017", f.Value); {
+		case p == nil, p.Kind == "": // an unknown parameter or type is reported already
+		case p.Kind == ir.Boolean && !p.Pointer(): // in every call the parameter is true or false
+		default:
 			c.reportf(f.At, "CT017", "it needs type = \"boolean\" and a default", "%s does not always say yes or no", f.Value)
 		}
 	}
@@ -220,6 +221,7 @@ func (c *checker) argValues(t *ir.Tool, a *spec.Arg, arg commandline.Arg) {
 		if p == nil || p.Kind == "" { // literal text, a value of the context, or an unknown type
 			continue
 		}
+		isAfterText := i == 1 // p is the first value, and only literal text comes before it
 		if p.Kind == ir.Array {
 			arrays++
 		}
@@ -228,37 +230,38 @@ func (c *checker) argValues(t *ir.Tool, a *spec.Arg, arg commandline.Arg) {
 			c.reportf(a.Value.At, "CT017", `pass it on standard input, as JSON: stdin = "{`+p.Name+`}"`, "%s cannot be written as an argument", p.Name)
 		case arrays > 1:
 			c.reportf(a.Value.At, "CT017", "write an argument for each", "%s is the second array in one argument", p.Name)
-		case i == 1 && choosesOption(arg.Value[0].Text) && !isClosed(p): // p follows the first text of the argument
+		case isAfterText && choosesOption(arg.Value[0].Text) && takesFreeText(p):
 			c.reportf(a.Value.At, "CT016", `end the option's name with =, such as "--name={`+p.Name+`}", or write { option = "--name", value = "{`+p.Name+`}" }`, "%s would choose the option", p.Name)
 		}
 	}
 }
 
-// choosesOption reports whether a text appended to begin becomes part of an option's name. It does after hyphens alone,
-// after a long name without =, and after several letters, such as -rf, where each letter may be an option. After one
-// letter, such as -L, and after another mark than a hyphen, such as -DNAME=, the text is a value.
-func choosesOption(begin string) bool {
-	name := strings.TrimLeft(begin, "-")
+// choosesOption reports whether a value that directly follows prefix in an argument can become part of an option's name.
+func choosesOption(prefix string) bool {
+	name := strings.TrimLeft(prefix, "-")
 	switch {
-	case begin == name: // no option begins here
+	case name == prefix: // without a hyphen, the argument is no option
 		return false
-	case name == "": // hyphens alone
+	case name == "": // after hyphens alone, the value is the name
 		return true
-	case strings.HasPrefix(begin, "--"):
+	case strings.HasPrefix(prefix, "--"): // a long name, such as --sort, ends at =
 		return !strings.Contains(name, "=")
 	}
 	last, size := utf8.DecodeLastRuneInString(name)
-	isOneLetter := size == len(name)
-	return !isOneLetter && (last == '-' || unicode.IsLetter(last) || unicode.IsDigit(last))
+	isOneLetter := size == len(name) // such as -L: the value is the option's value
+	// After -rf, the value can be one more option. After -DNAME=, the value is the option's value.
+	endsInName := last == '-' || unicode.IsLetter(last) || unicode.IsDigit(last) // a name can contain hyphens
+	return endsInName && !isOneLetter
 }
 
-// isClosed reports whether every value of p, or every item if p is an array, is one of an enum, a boolean, or digits
-// without a sign.
-func isClosed(p *ir.Param) bool {
+// takesFreeText reports whether a caller can give p, or an item if p is an array, other text than a value of an enum, a
+// boolean, or digits without a sign.
+func takesFreeText(p *ir.Param) bool {
 	if p.Kind == ir.Array {
 		p = p.Item()
 	}
-	return len(p.Enum) > 0 || p.Kind == ir.Boolean || p.Kind == ir.Integer && p.Minimum != nil && *p.Minimum >= 0
+	isUnsigned := p.Kind == ir.Integer && p.Minimum != nil && *p.Minimum >= 0
+	return len(p.Enum) == 0 && p.Kind != ir.Boolean && !isUnsigned
 }
 
 // template splits the text of f into literal parts and placeholders such as {name}. {{ and }} are literal braces. If a

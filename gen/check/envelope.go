@@ -31,7 +31,7 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 			c.reportName(t.Result.At, "CT031", "drop the table", "an answer in JSON of a command is what that prints, and has no result")
 		}
 	}
-	c.shortening(tool, t)
+	c.narrowAndStructured(tool, t)
 	c.maxChars(tool, t)
 }
 
@@ -59,12 +59,13 @@ func (c *checker) maxChars(tool *ir.Tool, t *spec.Tool) {
 // usualChars is the default maximum length, in characters, of a command's answer.
 const usualChars = 20_000
 
-// shortening sets the parameter with which callers ask for less, and whether hosts get the answer as structured content
-// too. It reports the keys narrow and structured if the tool cannot have them.
-func (c *checker) shortening(tool *ir.Tool, t *spec.Tool) {
+// narrowAndStructured sets narrow, the parameter with which callers ask for less, and structured, which gives hosts the
+// answer as structured content too. It reports a narrow that names no parameter or is beside a handler in Go, and a
+// structured beside an answer that is not JSON. Both reports have CT031, the rule for the keys of an answer.
+func (c *checker) narrowAndStructured(tool *ir.Tool, t *spec.Tool) {
 	tool.Narrow, tool.Structured = t.Narrow.Value, t.Structured.Value
 	switch {
-	case !t.Narrow.Set:
+	case !t.Narrow.Set: // nothing to report
 	case tool.Handler == ir.HandlerGo:
 		c.reportName(t.Narrow.At, "CT031", "drop it", "the handler in Go says how to ask for less")
 	default:

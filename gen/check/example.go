@@ -94,7 +94,7 @@ func (c *checker) checkExamples(t *ir.Tool, s *spec.Tool) {
 // reportProblems reports the problems with the arguments of an example. It leaves out a problem that may follow from
 // another mistake in the spec, because that mistake is reported already.
 func (c *checker) reportProblems(arguments spec.Field[map[string]any], problems []contract.Problem) {
-	misspelt := map[string]bool{} // the parameters for which unknown names were probably meant
+	misspelt := map[string]bool{} // the parameters whose names are probably misspelt in the example
 	for _, p := range problems {
 		if p.Code == contract.CodeUnknown {
 			misspelt[p.Nearest] = true
@@ -106,7 +106,7 @@ func (c *checker) reportProblems(arguments spec.Field[map[string]any], problems 
 		if p.Code == contract.CodeUnknown {
 			span = place.KeySpan()
 		}
-		isParameter := p.Path == name // and no value inside a parameter
+		isParameter := p.Path == name // the problem is about a whole parameter, not about a value inside one
 		_, given := arguments.Value[name]
 		var follows bool // from another mistake
 		switch {
@@ -114,8 +114,8 @@ func (c *checker) reportProblems(arguments spec.Field[map[string]any], problems 
 			follows = misspelt[name]
 		case isParameter && p.Code == contract.CodeUnknown:
 			follows = c.spec.At.Key("parameters").Doubtful() // an unreadable table may declare it
-		case !p.Relation: // a problem of one value, which is a default if it was not given
-			follows = !given || c.unsound[name]
+		case !p.Relation: // the problem is about one value; a value that is not given is a default, and reported as such
+			follows = !given || c.unsound[name] // an unsound parameter has a mistake in its declaration
 		}
 		if !follows {
 			c.reportAt(place, span, "CT024", "this example is not accepted: "+p.Message, "")

@@ -137,7 +137,7 @@ func isGoFile(name string) bool {
 	if strings.HasSuffix(name, "_test.go") {
 		return false
 	}
-	// In a build context of no known system, a file for some platforms only does not match.
+	// nowhere is not a real platform, so a file for certain platforms, such as list_windows.go, does not match.
 	nowhere := build.Context{GOOS: "nowhere", GOARCH: "nothing", Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader("package p\n")), nil
 	}}
@@ -171,8 +171,8 @@ func (c *checker) declareTool(t *ir.Tool) {
 	}
 }
 
-// familyNames reports a tool of the family whose Go name another tool of the family has, a tool whose file would be the
-// family's own, and a tool for which the generator declares a name that the package has already.
+// familyNames reports clashes of names in the Go package of a family: two tools with one Go name, a tool with the file
+// name of the family's own file, and a tool that needs a declaration whose Go name is declared already.
 func (c *checker) familyNames(family *ir.Family) {
 	owner := map[string]string{"Handler": "the handler interface", "Call": "the dispatcher"} // by Go name
 	tools := map[string]string{}                                                             // by Go name: the name of the tool

@@ -10,8 +10,9 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// output checks how a command prints its records, and returns it. Without [command.output], the output is any JSON for
-// an answer in JSON, text for a tool without an [envelope], and a JSON array otherwise.
+// output checks the table [command.output], which says how a command prints its records, and returns its content. Without
+// this table, a command prints any JSON for an answer in JSON, and text for a tool without an [envelope]. For a tool with
+// an [envelope], it prints a JSON array, which is the zero Output.
 func (c *checker) output(t *ir.Tool, s *spec.Tool) commandline.Output {
 	o := s.Command.Output
 	switch {
@@ -83,12 +84,13 @@ const everyItem = commandline.EveryItem
 
 const pathHint = "names and numbers with dots between them, such as data.items or commits.0.hash; [] after a name is every item of an array: labels[].name"
 
-// pathSteps splits a JSON path into keys, indexes and [everyItem]. It returns nil if the path is malformed.
+// pathSteps splits a JSON path such as pages[].items.0 into keys, indexes and [everyItem]. It returns nil if the path is
+// malformed.
 func pathSteps(path string) []string {
 	for i, part := range strings.Split(path, ".") {
-		name, each := strings.CutSuffix(part, everyItem)
-		recordIsArray := each && name == "" && i == 0 // [] alone may begin a path
-		if !recordIsArray && !isKey(name) {
+		beginsWithItems := i == 0 && part == everyItem // a path may begin with [] alone
+		name := strings.TrimSuffix(part, everyItem)
+		if isStep := beginsWithItems || isKey(name); !isStep { // isKey accepts an index too
 			return nil
 		}
 	}
@@ -186,23 +188,24 @@ func recordElement(s *spec.Tool) *spec.Element {
 	return &s.Envelope.Elements[i]
 }
 
-// readFields checks that the record's element needs only the fields of a record. names are the names of these fields,
-// and place is where the spec has the names. readFields reports a part of the element that reads an unknown field, a
-// child that repeats and, if a record has no fields, the element itself.
+// readFields checks the element that is written for each record. names are the names of a record's fields, and place is
+// where the spec has the names. readFields reports an attribute, a text or a child that reads an unknown field, and a
+// child that repeats, because no field is a list. If a record has no fields, it reports the element itself.
 func (c *checker) readFields(s *spec.Tool, names []string, place spec.Place) {
 	e := recordElement(s)
 	if e == nil {
 		return
 	}
 	if len(names) == 0 {
-		if s.Command.Output.At.Key("fields").Doubtful() {
+		if s.Command.Output.At.Key("fields").Doubtful() { // there may be fields that could not be read
 			return
 		}
 		c.reportf(place, "CT038", "name the fields of a record", "without fields a record is a text, and %s is more", e.Name.Value)
 		return
 	}
+	allRead := s.Command.Output.At.Sound() // otherwise a part that could not be read may name a field
 	reportUnknown := func(f spec.Field[string]) {
-		if f.Set && !slices.Contains(names, f.Value) && s.Command.Output.At.Sound() {
+		if f.Set && !slices.Contains(names, f.Value) && allRead {
 			c.reportf(f.At, "CT038", nameSuggestion(f.Value, "fields", names), "the command prints no field %q", f.Value)
 		}
 	}

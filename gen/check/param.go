@@ -25,7 +25,7 @@ func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param 
 		diagsBefore := len(c.diags)
 		p := c.param(&list[i], owner, depth)
 		badDefault := list[i].Default.Set && p.Default == nil // param returns no default that is wrong
-		if depth == 0 && (badDefault || !c.sound(&list[i], diagsBefore)) {
+		if depth == 0 && (badDefault || !c.valuesKnown(&list[i], diagsBefore)) {
 			c.unsound[p.Name] = true
 		}
 		out = append(out, p)
@@ -37,10 +37,11 @@ func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param 
 	return out
 }
 
-// sound reports whether the values that s allows are known: s could be read, and c.diags[before:] is not about them.
-func (c *checker) sound(s *spec.Param, before int) bool {
+// valuesKnown reports whether it is known which values s allows: all of s could be read, and the diagnostics about s,
+// which are c.diags[before:], report no mistake in a type, in constraints or in members.
+func (c *checker) valuesKnown(s *spec.Param, before int) bool {
 	return s.At.Sound() && !slices.ContainsFunc(c.diags[before:], func(d diag.Diagnostic) bool {
-		return slices.Contains([]string{"CT002", "CT006", "CT007", "CT010", "CT011", "CT032", "CT033"}, d.Rule)
+		return slices.Contains([]string{"CT002", "CT006", "CT007", "CT010", "CT011", "CT032", "CT033"}, d.Rule) // rules of these mistakes
 	})
 }
 
@@ -68,7 +69,7 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 			c.reportf(s.Default.At, "CT009", "drop required, or the default", "%s is required and has a default", s.Name)
 		}
 		p.Default = c.defaultValue(s, &p)
-		if p.Default != nil && c.sound(s, diagsBefore) {
+		if p.Default != nil && c.valuesKnown(s, diagsBefore) {
 			c.checkDefault(s, p)
 		}
 	}
@@ -127,8 +128,9 @@ func (c *checker) items(s *spec.Param, name string, depth int) *ir.Param {
 	return p
 }
 
-// members sets the members of an object, or the variants that a key selects, and the Go name of the object. It reports
-// values of other types that have members, a key or variants.
+// members sets the members of the object p, or the variants that a key selects, and the Go name of the object. name is
+// the Go name to begin with, and depth is the number of values around a member. If p is not an object, members reports
+// the members, the key and the variants that s declares.
 func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	if p.Kind != ir.Object {
 		switch {
@@ -143,13 +145,13 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	what := "an object of " + c.spec.Name.Value
 	p.TypeName, p.Key = c.declare(name, "Object", what), s.Key.Value
 	p.Members = c.params(s.Members, p.TypeName, depth)
-	switch {
+	switch { // reports the first mistake; mistakes inside variants are reported below
 	case !s.Key.Set && len(s.Variants) == 0:
 		if len(s.Members) == 0 && s.At.Sound() {
 			c.reportf(s.At, "CT032", "add a table to members, or a key with variants", "the object has no members")
 		}
 		return
-	case s.At.Key("key").Doubtful():
+	case s.At.Key("key").Doubtful(): // an unreadable key is reported already
 	case !s.Key.Set:
 		c.reportName(s.At, "CT032", `add key = "…", the member whose value tells them apart`, "nothing tells the variants of the object apart")
 	case len(s.Members) > 0:
@@ -159,7 +161,7 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	case len(s.Variants) < 2 && s.At.Sound():
 		c.reportf(s.Key.At, "CT032", "add another, or make it an object with members", "there is nothing to tell apart: the object needs two variants")
 	}
-	names := map[string]string{"": ""} // by Go name: the variant
+	names := map[string]string{"": ""} // by Go name: the variant; no variant may have the Go name ""
 	for i := range s.Variants {
 		v := &s.Variants[i]
 		variant := ir.Variant{Value: v.Name, GoName: ir.GoName(v.Name), Summary: c.summary(v.Summary, parameterSummary)}
@@ -403,7 +405,8 @@ func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 	}
 }
 
-// format reports an unknown format, and a format with constraints beside it that it does not allow.
+// format reports an unknown format, and a format that has another constraint beside it than max_length. It does not
+// report an enum beside a format, because the method enum does.
 func (c *checker) format(s *spec.Param, out ir.Constraints) {
 	f := s.Constraints["format"]
 	if !f.Set {

@@ -28,10 +28,11 @@ const longestSkill = 8192
 func (c *checker) targets() ir.Targets {
 	p := c.project
 	out := ir.Targets{Module: p.Module.Value, Generated: p.Go.Dir.Value, JPTools: p.JP.Tools.Value, JPCommand: p.JP.Command.Value}
-	if isModule := isClean(p.Module.Value) && isImportPath(p.Module.Value); p.Module.Set && !isModule {
+	isModule := isClean(p.Module.Value) && isImportPath(p.Module.Value)
+	if p.Module.Set && !isModule {
 		c.reportf(p.Module.At, "CT027", "the module line of go.mod says it", "%q is not a Go module path", p.Module.Value)
 	}
-	if c.insideProject(p.Go.Dir) {
+	if isValid := c.checkOutputPath(p.Go.Dir); isValid {
 		namesPackage := isImportPath(p.Go.Dir.Value) && token.IsIdentifier(path.Base(p.Go.Dir.Value))
 		if !namesPackage {
 			c.reportf(p.Go.Dir.At, "CT027", "its last folder names a Go package, such as generated", "%q cannot be a folder of Go packages", p.Go.Dir.Value)
@@ -42,7 +43,7 @@ func (c *checker) targets() ir.Targets {
 		c.reportf(p.Go.Dir.At, "CT027", "generated files need a folder of their own, such as generated", "%q contains specs; generated files would be among them", p.Go.Dir.Value)
 	}
 	out.Made = c.madeTargets()
-	c.insideProject(p.JP.Tools)
+	c.checkOutputPath(p.JP.Tools)
 	passesCall := oneLine(out.JPCommand) && strings.Contains(out.JPCommand, "{{context}}") && strings.Contains(out.JPCommand, "{{tool}}")
 	if p.JP.Command.Set && !passesCall {
 		c.report(p.JP.Command.At, "CT030", "the command does not pass on the call", `such as "convtools jp-tool {{context}} {{tool}}"`)
@@ -57,7 +58,7 @@ func (c *checker) skillFiles() []ir.Skill {
 	var skills []ir.Skill
 	files := map[string]bool{}
 	for _, s := range c.project.JP.Skills {
-		if c.insideProject(s.File) {
+		if c.checkOutputPath(s.File) {
 			name := strings.ToLower(s.File.Value) // some file systems ignore case
 			switch {
 			case path.Ext(name) != ".toml":
@@ -84,7 +85,7 @@ func (c *checker) plugin() *ir.Plugin {
 	if p.At.File == nil { // no file has the table
 		return nil
 	}
-	c.insideProject(p.Dir)
+	c.checkOutputPath(p.Dir)
 	if p.Skill.Set && !isSkillName(p.Skill.Value) {
 		c.reportf(p.Skill.At, "CT020", "use lower-case letters, digits and single hyphens, at most 64", "%q is not the name of a skill", p.Skill.Value)
 	}
@@ -107,9 +108,9 @@ func isSemver(s string) bool {
 	return regexp.MustCompile(`^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$`).MatchString(s)
 }
 
-// madeTargets returns the names of the targets that the project generates. A target that needs settings, jp or plugin,
-// is made if tools.toml has a table for it. Of the optional targets, all are made or, if tools.toml has the key only,
-// those in its list. madeTargets reports a name in the list that is no optional target.
+// madeTargets returns the names of the targets that the project generates. The targets jp and plugin need settings, and
+// are made if tools.toml has a table for them. The other targets are optional: without the key "only" in tools.toml all
+// are made, and with it those in its list. madeTargets reports a name in this list that is no optional target.
 func (c *checker) madeTargets() []string {
 	hasTable := map[string]bool{"jp": c.project.JP.At.File != nil, "plugin": c.project.Plugin.At.File != nil}
 	var made, optional []string
@@ -133,9 +134,9 @@ func (c *checker) madeTargets() []string {
 	return made
 }
 
-// insideProject reports whether f is set to a path to which the generator may write. It adds a diagnostic for any other
-// path.
-func (c *checker) insideProject(f spec.Field[string]) bool {
+// checkOutputPath reports the path f if the generator may not write to it. It returns true only if f is set to a path to
+// which the generator may write.
+func (c *checker) checkOutputPath(f spec.Field[string]) bool {
 	if !f.Set {
 		return false
 	}

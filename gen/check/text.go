@@ -16,7 +16,8 @@ const (
 	longestKeywords    = 200
 )
 
-// summary checks a text for lists and tables, and returns it as it is. longest is its maximum length in characters.
+// summary returns the text of f unchanged. It reports a text that does not fit into a list or a table: an empty one, one
+// with several lines or more than longest characters, and one with a full stop.
 func (c *checker) summary(f spec.Field[string], longest int) string {
 	s := f.Value
 	switch {

@@ -11,7 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// tool checks a spec and returns its tool. family is the name of the spec's folder.
+// tool checks a spec and returns its tool. family is the name of the spec's folder. The order matters: the parameters
+// come before the rules, the command, the answer and the examples, which all refer to parameters.
 func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	short := strings.TrimPrefix(strings.TrimPrefix(t.Name.Value, family+"."), family+"_")
 	short = ir.Flat(short)
@@ -40,8 +41,8 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	tool.Aliases = c.aliases(t)
 	tool.Params = c.params(t.Params, tool.GoName, 0)
 	for _, r := range t.Rules {
-		before := len(c.diags)
-		if rule := c.rule(&tool, r); len(c.diags) == before && r.At.Sound() { // it has no problems
+		diagsBefore := len(c.diags)
+		if rule := c.rule(&tool, r); len(c.diags) == diagsBefore && r.At.Sound() { // the rule is valid
 			tool.Rules = append(tool.Rules, rule)
 		}
 	}
@@ -50,7 +51,7 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 		tool.Command = c.command(&tool, t.Command)
 		tool.Output = c.output(&tool, t)
 	}
-	before := len(c.diags)
+	diagsBeforeAnswer := len(c.diags)
 	if t.Result != nil && tool.Answer == ir.JSONAnswer {
 		tool.Result = c.result(&tool, t.Result)
 	}
@@ -59,12 +60,12 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	} else if tool.Command != nil && tool.Answer == ir.EnvelopeAnswer {
 		tool.Envelope = plainEnvelope(&tool)
 	}
-	soundEnvelope := len(c.diags) == before
+	soundEnvelope := len(c.diags) == diagsBeforeAnswer
 	for i := range t.Examples {
 		e := &t.Examples[i]
 		tool.Examples = append(tool.Examples, ir.Example{Summary: c.summary(e.Summary, toolSummary), Arguments: exampleJSON(&tool, e)})
 	}
-	if t.Command != nil { // it is generated as a table: none of the types above is written
+	if t.Command != nil { // the tool is generated as one variable, and needs none of the Go names declared above
 		c.declared = map[string]string{tool.GoName + "Tool": "the tool " + tool.Name}
 	}
 	c.completeness(&tool, t, soundEnvelope)
@@ -168,8 +169,8 @@ func (c *checker) ruleParam(t *ir.Tool, place spec.Place, name string, twice boo
 	}
 }
 
-// reportUnused reports each parameter of a tool with a command that neither the command nor the envelope uses. It reports
-// nothing if a use may be in a part of the spec that could not be read, or in a placeholder that was reported.
+// reportUnused reports each parameter that neither the tool's command nor its envelope uses. It skips a tool with a
+// handler in Go. It reports nothing if a use may be in a part that could not be read, or in a part reported before.
 func (c *checker) reportUnused(t *ir.Tool, s *spec.Tool) {
 	if t.Command == nil || t.Handler == ir.HandlerGo {
 		return

@@ -109,8 +109,9 @@ func excerpt(src *diag.Source, span diag.Span) string {
 	return b.String()
 }
 
-// underline returns a printable form of a line, and the carets for its columns [from, to) after spaces. There is at
-// least one caret, and none after the cell that follows the last character. A long line is shortened around from.
+// underline returns a printable form of a line, and carets to print below its columns [from, to). A column is a
+// character, counted from 1. A character has one cell of the terminal, two if it is wide, and none if it is a combining
+// mark. An empty span has one caret, and so has a span after the last character. A long line is shortened around from.
 func underline(line []byte, from, to int) (shown, carets string) {
 	rest := string(line)
 	count := utf8.RuneCountInString(rest)
@@ -118,7 +119,7 @@ func underline(line []byte, from, to int) (shown, carets string) {
 	to = min(to, count+1)
 
 	var out []byte
-	x := 0   // cells written so far
+	x := 0   // the number of cells written
 	col := 1 // the column of the first character of rest
 	if count > excerptChars && from > excerptLead+1 {
 		for ; col < from-excerptLead; col++ {
@@ -129,11 +130,11 @@ func underline(line []byte, from, to int) (shown, carets string) {
 	}
 
 	caretFrom, caretTo := -1, 0
-	cell := x // cell of the base character for combining marks
+	cell := x // the first cell of the character; for a combining mark, of the character before it
 	previous := rune(-1)
-	for chars := 0; rest != "" && chars < excerptChars; chars++ {
+	for end := col + excerptChars; rest != "" && col < end; col++ {
 		r, size := utf8.DecodeRuneInString(rest)
-		var cells int
+		var cells int // of the character
 		if r == '\t' {
 			cells = tabStop - x%tabStop
 			out = append(out, strings.Repeat(" ", cells)...)
@@ -148,19 +149,18 @@ func underline(line []byte, from, to int) (shown, carets string) {
 			cell = x
 		}
 		x += cells
-		if col >= from && col < to {
-			if caretFrom < 0 {
-				caretFrom = cell
-			}
-			caretTo = x
-		} else if col == from { // the span is empty
+		switch {
+		case col == from && from >= to: // the span is empty
 			caretFrom, caretTo = cell, cell+1
+		case col == from:
+			caretFrom, caretTo = cell, x
+		case from < col && col < to:
+			caretTo = x
 		}
 		previous = r
 		rest = rest[size:]
-		col++
 	}
-	if caretFrom < 0 { // the span begins after the text that is shown
+	if caretFrom < 0 { // the span begins after the last character
 		caretFrom = x
 	}
 	if rest != "" {

@@ -161,15 +161,15 @@ func (f *formatter) text() []byte {
 	return b.Bytes()
 }
 
-// beginsTable reports whether line i is a header without comments directly before it, or the first of the comments
-// directly before a header.
+// beginsTable reports whether line i is the first line of a table: the first of the comments directly before the header,
+// or the header if it has no such comments.
 func (f *formatter) beginsTable(i int) bool {
 	isComment := func(l line) bool { return l.code == "" && l.key == "" }
-	if i > 0 && isComment(f.lines[i-1]) && !f.lines[i].blank {
-		return false // a comment is directly before it
+	if i > 0 && isComment(f.lines[i-1]) && !f.lines[i].blank { // blank is true if a blank line comes before line i
+		return false // a comment is directly before line i
 	}
 	for j, l := range f.lines[i:] { // skips comments
-		if j > 0 && l.blank {
+		if j > 0 && l.blank { // a blank line separates the comments from the header
 			return false
 		}
 		if !isComment(l) {

@@ -137,8 +137,7 @@ func (k Constraint) Of(c *Constraints) any {
 	return nil
 }
 
-// Bound returns the value of the constraint in c if the constraint is a bound, or nil if it is none or c has no such
-// bound.
+// Bound returns the value of the constraint in c, if the constraint is a bound that c has. Otherwise it returns nil.
 func (k Constraint) Bound(c *Constraints) *float64 {
 	if n, ok := k.Of(c).(float64); ok {
 		return &n

@@ -33,16 +33,17 @@ func ErrorCodes() []ErrorCode {
 	}
 }
 
-// ErrorCodes returns the codes with which a call of the tool can fail because of its arguments, in the order of
-// [ErrorCodes].
+// ErrorCodes returns the codes with which a call of the tool can fail because of its arguments, in the order of the
+// function [ErrorCodes].
 func (t *Tool) ErrorCodes() []ErrorCode {
 	possible := map[contract.Code]bool{contract.CodeMalformed: true, contract.CodeUnknown: true}
 	for _, p := range t.Values() {
 		possible[contract.CodeType] = true
-		if p.Required || p.Key != "" {
+		hasKey := p.Key != "" // p is an object, and a required member with an enumeration selects its variant
+		if p.Required || hasKey {
 			possible[contract.CodeMissing] = true
 		}
-		if p.Key != "" { // the member that selects a variant is required and has an enumeration
+		if hasKey {
 			possible[contract.CodeEnum] = true
 		}
 		for _, c := range ConstraintTable() {

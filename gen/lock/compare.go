@@ -172,8 +172,9 @@ func (c *comparison) tool(p pair) {
 		c.addChange("tool-renamed", before, "it is %s now", after.subject)
 	}
 	for _, q := range pairs(before, after, "alias") {
-		switch {
-		case q.before == nil && "tool "+q.name != before.subject: // not the old name of a renamed tool
+		switch isOldName := "tool "+q.name == before.subject; {
+		case q.before == nil && isOldName: // tool-renamed says it already
+		case q.before == nil:
 			c.addChange("alias-added", q.after, "added")
 		case q.after == nil && q.before.text("until") < c.today:
 			c.addChange("alias-expired", q.before, "removed")
@@ -193,9 +194,9 @@ func (c *comparison) tool(p pair) {
 	}
 	c.relations(before, after)
 	c.changed(before, after, "max_chars", "max-chars-changed", "the limit of characters")
-	if was, is := answer(before), answer(after); was != is {
+	if was, is := answerForm(before), answerForm(after); was != is {
 		c.addChange("answer-changed", after, "the answer was %s and is %s", was, is)
-		return // only envelopes have elements to compare
+		return // answers of different forms have no parts to compare
 	}
 	c.changed(before, after, "root", "root-changed", "the root element")
 	for _, q := range pairs(before, after, "element") {
@@ -207,8 +208,8 @@ func (c *comparison) tool(p pair) {
 	}
 }
 
-// answer returns the form of a tool's answer in words. The lock file has no answer for an envelope.
-func answer(tool *node) string {
+// answerForm returns the form of a tool's answer in words. The lock file has no fact for an answer that is an envelope.
+func answerForm(tool *node) string {
 	words := map[string]string{string(ir.TextAnswer): "plain text", string(ir.JSONAnswer): "JSON", plainJSON: "JSON without ok"}
 	return cmp.Or(words[tool.text("answer")], "an envelope")
 }

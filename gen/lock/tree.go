@@ -40,12 +40,9 @@ func Parse(data []byte) (Contract, error) {
 	return c, nil
 }
 
-// parseLines reads facts such as
-//
-//	tool conversation_grep, parameter limit: maximum = 200
-//
-// Each line names an item, which exists then. A key and a JSON value may follow: they are a fact of the item. Empty
-// lines and lines that begin with # are skipped.
+// parseLines reads lines such as "tool conversation_grep, parameter limit: maximum = 200". Each line names an item, which
+// exists then. A key and a JSON value may follow: they are a fact of the item. Empty lines and lines that begin with #
+// are skipped.
 func parseLines(text string) (Contract, error) {
 	c := Contract{}
 	for i, line := range strings.Split(text, "\n") {
@@ -60,8 +57,13 @@ func parseLines(text string) (Contract, error) {
 	return c, nil
 }
 
-// addLine adds the item and the fact of a line to c; see parseLines for the form of a line. It returns an error for an
-// unknown kind of item, for a value that is not JSON, and for another value of a key that has one value.
+// addLine adds a line such as
+//
+//	tool conversation_grep, parameter limit: maximum = 200
+//
+// to c: c["tool"]["conversation_grep"]["parameter"]["limit"]["maximum"] becomes 200. A line without a colon adds only
+// the item, with no fact. addLine returns an error for an unknown kind of item, for a value that is not JSON, and for a
+// key that has a different value already. A key such as "enum", for which isSet is true, collects the values instead.
 func (c Contract) addLine(line string) error {
 	subject, property, hasProperty := strings.Cut(line, ": ")
 	item := map[string]any(c)
@@ -70,7 +72,7 @@ func (c Contract) addLine(line string) error {
 		if !ok || !slices.Contains(kinds(), kind) {
 			return fmt.Errorf("no %q is known here", part)
 		}
-		item = subobject(subobject(item, kind), name)
+		item = subobject(subobject(item, kind), name) // item[kind][name]
 	}
 	if !hasProperty {
 		return nil

@@ -17,8 +17,8 @@ type constraint struct {
 	phrase string   // "1 to 200"
 }
 
-// Constraints returns the constraints on values of p in words, such as "1 to 200", "at most 500 characters" or "not
-// blank", and those on its items. The type, enumerations and null are not among them.
+// Constraints returns the constraints on p and on the items of p in words, such as "1 to 200", "at most 500 characters"
+// or "not blank". It leaves out that a value may be null. The helper constraints leaves out types and enumerations.
 func Constraints(p *ir.Param) []string {
 	var phrases []string
 	for _, c := range constraints(p) {

@@ -30,19 +30,19 @@ func (l *loader) report(file *File, span diag.Span, rule, message, hint string) 
 	l.diags = append(l.diags, diag.Diagnostic{File: file.Name, Span: span, Rule: rule, Severity: diag.Error, Message: message, Hint: hint})
 }
 
-// reportMissing reports that the table at place, which what names, has no such key, unless an unknown key may be a
-// misspelling of it. In both cases it marks the key as doubtful.
+// reportMissing reports that the table at place lacks a key, and marks the key as doubtful. what names the table in the
+// message. If the key is doubtful already, an unknown key may be a misspelling of it, and reportMissing reports nothing.
 func (l *loader) reportMissing(place Place, what, key string) {
 	if !place.Key(key).Doubtful() {
 		l.report(place.File, place.KeySpan(), RuleMissing, fmt.Sprintf("%s has no %q", what, key), fmt.Sprintf("add %s = …", key))
 	}
-	place.Key(key).doubt()
+	place.Key(key).markDoubtful()
 }
 
 // reportType reports that a key has the value got instead of a value that want describes, and marks the place of the
 // value as doubtful.
 func (l *loader) reportType(place Place, key, want string, got any) {
-	place.doubt()
+	place.markDoubtful()
 	l.report(place.File, place.Span(), RuleType, fmt.Sprintf("%s must be %s, not %s", key, want, typeName(got)), "")
 }
 
@@ -74,8 +74,8 @@ func (l *loader) decodeTable(place Place, kind, what string, m map[string]any, i
 		if key.Required {
 			l.reportMissing(place, what, key.Name)
 		}
-		if isField := field.Kind() == reflect.Struct && key.Kind == ""; isField { // what is wrong with it is wrong with the table
-			field.FieldByName("At").Set(reflect.ValueOf(place))
+		if isField := field.Kind() == reflect.Struct && key.Kind == ""; isField { // a [Field], whose At must be set
+			field.FieldByName("At").Set(reflect.ValueOf(place)) // problems with an absent key are reported at the table
 		}
 	}
 }
@@ -98,10 +98,10 @@ func (l *loader) reportUnknown(place Place, kind, what string, m map[string]any)
 		hint := "keys of " + what + ": " + strings.Join(known, ", ")
 		if meant := cmp.Or(near.Name(name, absent), near.Name(name, known)); meant != "" {
 			hint = fmt.Sprintf("did you mean %q?", meant)
-			place.Key(meant).doubt()
+			place.Key(meant).markDoubtful()
 		} else {
 			for _, key := range absent {
-				place.Key(key).doubt()
+				place.Key(key).markDoubtful()
 			}
 		}
 		l.report(place.File, place.Key(name).KeySpan(), RuleUnknown, fmt.Sprintf("unknown key %q in %s", name, what), hint)
@@ -174,8 +174,8 @@ func (l *loader) decodeTables(place Place, key *Key, value any, into reflect.Val
 	}
 }
 
-// decodeTableArray decodes an array of tables. It reports items that are no tables and leaves them out, except that an
-// array of arguments can also hold strings.
+// decodeTableArray decodes an array of tables; an array of arguments can also hold strings. It reports any other item,
+// leaves the item out, and marks the array as doubtful, so that package check reports no entry as missing.
 func (l *loader) decodeTableArray(place Place, key *Key, value any, into reflect.Value) {
 	wantValue, wantItem := "an array of tables", "a table"
 	if key.Type == ArgsKey {
@@ -196,7 +196,7 @@ func (l *loader) decodeTableArray(place Place, key *Key, value any, into reflect
 			appendZero(into).Set(reflect.ValueOf(Arg{At: itemPlace, Value: Field[string]{Value: text, Set: true, At: itemPlace}}))
 		default:
 			l.reportType(itemPlace, fmt.Sprintf("%s[%d]", key.Name, i), wantItem, item)
-			place.doubt()
+			place.markDoubtful() // reportType marks only the place of the item
 		}
 	}
 }
@@ -218,12 +218,10 @@ func (l *loader) decodeConstraint(place Place, key *Key, value any) Field[any] {
 	case TextKey:
 		return anyField(scalar[string](l, place, key.Name, "a string", value))
 	case IntegerKey:
-		f := anyField(scalar[int64](l, place, key.Name, "an integer", value))
-		n, _ := f.Value.(int64) // 0 if value is no integer; then f is not set
-		f.Value = float64(n)
-		return f
+		f := scalar[int64](l, place, key.Name, "an integer", value)
+		return Field[any]{Value: float64(f.Value), Set: f.Set, At: f.At}
 	}
-	if n, ok := value.(int64); ok {
+	if n, ok := value.(int64); ok { // a key for any number also takes an integer
 		value = float64(n)
 	}
 	return anyField(scalar[float64](l, place, key.Name, "a number", value))
@@ -258,7 +256,7 @@ func list[T any](l *loader, place Place, key, want string, v any) Field[[]T] {
 		}
 	}
 	if len(values) < len(array) { // without the bad item, the items after it would have the wrong index
-		place.doubt()
+		place.markDoubtful()
 		return Field[[]T]{At: place}
 	}
 	return Field[[]T]{Set: true, At: place, Value: values}

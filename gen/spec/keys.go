@@ -61,14 +61,15 @@ var allKeys = sync.OnceValue(func() map[string][]Key {
 	return keys
 })
 
-// addKeys adds the keys of a kind of table, and of all kinds of tables nested in it, to keys. table is the struct into
-// which such a table is decoded. The tags of its fields are those that [Project] explains: "in" and "need" list roles of
-// a [Param], such as "member", and a field without "in" has a key in every role.
+// addKeys adds the keys of a kind of table to keys, and the keys of all kinds nested in it. A kind is a name such as
+// "members"; table is the struct into which tables of the kind are decoded. A field with the tag "key" is a key. Several
+// kinds are decoded into a [Param], and each kind has a role, such as "member". The tag "in" lists the roles that have
+// the key; without "in" all have it. The tag "need" lists the roles that require the key, or is "yes" for all.
 func addKeys(keys map[string][]Key, kind string, table reflect.Type) {
 	if _, known := keys[kind]; known {
 		return
 	}
-	keys[kind] = nil // ends the recursion: an object may hold objects
+	keys[kind] = nil // makes the kind known, so that addKeys does not call itself for it: an object may hold objects
 	for i := range table.NumField() {
 		field := table.Field(i)
 		tag := field.Tag
@@ -176,7 +177,7 @@ func constraintKeys(field int) []Key {
 			k.Type = TextKey
 		case ir.Least, ir.Most:
 			k.Type = NumberKey
-			if c.Unit != "" {
+			if c.Unit != "" { // the bound is a number of characters or items
 				k.Type = IntegerKey
 			}
 		}

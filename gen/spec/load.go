@@ -248,8 +248,8 @@ func (l *loader) decodeProject(file *File, root map[string]any) *Project {
 	return p
 }
 
-// decodeTool decodes the root table of a spec into a Tool, and reports its problems. A missing table is one of them: the
-// envelope or the result that the tool's answer needs.
+// decodeTool decodes the root table of a spec into a Tool, and reports its problems. It also reports a missing table
+// [envelope] if needsEnvelope is true, and a missing table [result]: an answer in JSON that no command prints needs it.
 func (l *loader) decodeTool(file *File, root map[string]any) *Tool {
 	t := &Tool{File: file}
 	place := Place{File: file}
@@ -257,7 +257,7 @@ func (l *loader) decodeTool(file *File, root map[string]any) *Tool {
 	if t.Envelope == nil && t.needsEnvelope() && !place.Key("answer").Doubtful() {
 		l.reportMissing(place, "a tool", "envelope")
 	}
-	if t.Result == nil && t.Answer.Value == "json" && t.Command == nil {
+	if needsResult := t.Answer.Value == "json" && t.Command == nil; needsResult && t.Result == nil {
 		l.reportMissing(place, "a tool", "result")
 	}
 	return t

@@ -76,5 +76,5 @@ func (p Place) Sound() bool {
 	})
 }
 
-// doubt makes the place doubtful: an unreadable key or value may have been meant for it.
-func (p Place) doubt() { p.File.doubts = append(p.File.doubts, p.Path) }
+// markDoubtful makes the place doubtful: an unreadable key or value may have been meant for it.
+func (p Place) markDoubtful() { p.File.doubts = append(p.File.doubts, p.Path) }

@@ -47,11 +47,12 @@ type Change struct {
 // Blame returns the last changes of a file, or the change that brought a line. It finds by the indexes which
 // conversations may have changed the file, and reads these until it has enough.
 func (l *Library) Blame(ctx context.Context, q BlameQuery) (Blame, error) {
-	q.Both = true
+	q.Both = true // live and archived conversations
 	return twiceIfDamaged(func() (Blame, error) { return l.blame(ctx, &q) })
 }
 
-// blame answers a query once. If the index is damaged, it returns an error.
+// blame answers a query. A change brings a line if it adds the line to the file. If an index is damaged, blame returns
+// an error, and [Library.Blame] calls it again.
 func (l *Library) blame(ctx context.Context, q *BlameQuery) (b Blame, err error) {
 	asked, err := l.newQuery(&q.Filter, &b.Omitted)
 	if err == nil {
@@ -72,7 +73,7 @@ func (l *Library) blame(ctx context.Context, q *BlameQuery) (b Blame, err error)
 		return b, ctx.Err()
 	}
 	b.Changes = search.newestBringing(ctx, candidates)
-	if len(b.Changes) == 0 { // no change brought the whole line: each replaced a part of it
+	if len(b.Changes) == 0 { // no change brought the whole line: perhaps some replaced parts of it
 		candidates, err = search.candidates(ctx, "")
 		search.inParts = true
 		b.Changes = search.newestBringing(ctx, candidates)
@@ -94,8 +95,8 @@ type candidate struct {
 	newest time.Time // the time of the newest call that may have changed it
 }
 
-// candidates returns the searched conversations that have a call that may have changed the file and that contains text.
-// The conversations with the newest such calls come first.
+// candidates returns the searched conversations with a call that may have changed the file and contains text, or for an
+// empty text the name of the file. The conversations with the newest such calls come first.
 func (b *blaming) candidates(ctx context.Context, text string) ([]candidate, error) {
 	var found []candidate
 	for _, s := range b.sources {
@@ -128,12 +129,12 @@ func (b *blaming) lastChanges(ctx context.Context, candidates []candidate) (last
 }
 
 // newestBringing returns the newest change that brought the line; no change if none did. It returns a change later than
-// the query's Until only if no earlier change brought the line.
+// the query's Until only if no earlier change brought the line. The candidates with the newest calls come first.
 func (b *blaming) newestBringing(ctx context.Context, candidates []candidate) []Change {
 	var best *Change
 	for _, c := range candidates {
-		if isFound := best != nil && !b.isLate(best) && c.newest.Before(best.Time); isFound || ctx.Err() != nil {
-			break // the candidates that are left only have older changes
+		if isOlder := best != nil && !b.isLate(best) && c.newest.Before(best.Time); isOlder || ctx.Err() != nil {
+			break // all changes of this candidate and of those after it are older than best
 		}
 		for _, change := range b.readChanges(ctx, c) {
 			if b.brings(&change) && (best == nil || b.isBetter(&change, best)) {

@@ -18,10 +18,10 @@ type Caller struct {
 
 // Caller returns the conversation that a call comes from, by the strongest evidence that a store has. Evidence in the
 // call itself is stronger than that in the environment of the process: a program that was started from the shell of
-// another program has the variables of both. If the evidence of two programs is as strong, the result has no ids.
+// another program has the variables of both. If two programs have the strongest evidence, the result has no ids.
 func (l *Library) Caller(ctx context.Context, from caller.Caller) Caller {
 	var best store.Caller
-	name, isTie := "", false // the program of best, and whether another program has evidence as strong
+	name, isTie := "", false // the program of best, and whether another program has evidence as strong as best
 	for _, s := range l.stores {
 		r, ok := s.(store.Recognizer)
 		if !ok {
@@ -29,7 +29,7 @@ func (l *Library) Caller(ctx context.Context, from caller.Caller) Caller {
 		}
 		c := r.Caller(ctx, from)
 		isEqual, isSameProgram := c.Evidence == best.Evidence, s.Name() == name
-		if c.Evidence > best.Evidence || isEqual && isSameProgram && len(best.IDs) == 0 {
+		if c.Evidence > best.Evidence || (isEqual && isSameProgram && len(best.IDs) == 0) { // another home may have the ids
 			best, name, isTie = c, s.Name(), false
 		} else if isEqual && !isSameProgram {
 			isTie = true

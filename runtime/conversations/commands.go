@@ -17,8 +17,7 @@ const (
 	runsCount = 0.3
 	// failedCounts is the factor of the score of a command that never succeeded.
 	failedCounts = 0.5
-	// resultReach is the number of messages after a call in which its result is looked for: several calls can be made
-	// at once.
+	// resultReach is the number of messages after a call among which its result is: calls can be made at once.
 	resultReach = 32
 )
 
@@ -30,12 +29,12 @@ type command struct {
 	runs, failures int
 }
 
-// commands adds the shell commands that rank highest for the question to the results, best first: each with the numbers
+// commands adds the shell commands that rank highest for the question to the results, best first. Each has the numbers
 // of its runs and failures. Only runs with a word of the question count.
 func (r *ranking) commands(ctx context.Context) error {
 	found := map[string]*command{}
 	for i := range r.asks.Terms {
-		r.asks.Terms[i].Common = false // commands are few: also a word of most messages tells them apart
+		r.asks.Terms[i].Common = false // commands are few: a word alone gives a score, even if most messages have the word
 	}
 	for _, s := range r.result.query.sources {
 		q := r.asks
@@ -65,7 +64,8 @@ func (r *ranking) commands(ctx context.Context) error {
 	return nil
 }
 
-// collectRuns adds the messages with a score in a conversation, as runs of commands, to found, which is by essence.
+// collectRuns adds the messages with a score in a conversation to found. Each message is a run of a command. found has
+// the commands by their texts as essence returns them, so that runs with and without "| head" are of one command.
 func (r *ranking) collectRuns(s *source, in *index.Ranked, found map[string]*command) error {
 	for i, m := range in.Messages {
 		if m.Score == 0 {
@@ -83,7 +83,7 @@ func (r *ranking) collectRuns(s *source, in *index.Ranked, found map[string]*com
 			found[key] = c
 		}
 		c.runs++
-		after := in.Messages[i+1 : min(i+resultReach, len(in.Messages))]
+		after := in.Messages[i+1 : min(i+resultReach, len(in.Messages))] // the result of the call is probably there
 		hasFailed, err := s.hasFailed(&m, after)
 		if err != nil {
 			return err

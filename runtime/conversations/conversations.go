@@ -12,8 +12,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Source answers queries about recorded conversations. It is safe for concurrent use. A query stops when its context
-// is done.
+// Source answers queries about recorded conversations. It is safe for concurrent use. A query stops when its context is
+// done.
 type Source interface {
 	List(ctx context.Context, q ListQuery) (Listing, error)
 	Search(ctx context.Context, q SearchQuery) (*Results, error)
@@ -30,8 +30,7 @@ type Filter struct {
 	Archived bool // selects archived conversations instead of live ones
 	Both     bool // selects live and archived ones, with any value of Archived
 	Hidden   bool // selects hidden ones too
-	// Sources, if any, are kinds of stores, of [Sources]. The default is all kinds except archives, which belong to
-	// no project.
+	// Sources, if any, are kinds of stores, of [Sources]. The default is all kinds but archives, which have no project.
 	Sources []string
 	Labels  []Label // labels that a conversation must have, all of them
 	// File, if not empty, selects conversations with a call that changes the file, as far as the indexes have the calls.
@@ -107,8 +106,7 @@ type Omitted struct {
 	Problems []Problem
 }
 
-// EventRange selects numbered events from First to Last, both included. A Last of 0, or beyond the last event, is the
-// last event.
+// EventRange selects numbered events from First to Last, both included. A Last of 0 or too high is the last event.
 type EventRange struct{ First, Last int }
 
 // Has reports whether the range has a number. The zero range has none.

@@ -117,8 +117,8 @@ func (s *source) changes(ctx context.Context, f *fileFilter, text string) iter.S
 	}
 }
 
-// keepChanged removes from the lists of the sources the conversations without a call that changes the file of the
-// filter. If the filter has no file, it removes none.
+// keepChanged keeps in the lists of the sources only conversations with a call that changes the file of the filter. If
+// the filter has no file, it keeps all.
 func (q *query) keepChanged(ctx context.Context) error {
 	if q.filter.File == "" {
 		return nil

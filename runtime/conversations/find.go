@@ -26,8 +26,8 @@ func (s *source) open() (note indexNote, ok bool) {
 	return noteOf(s.view)
 }
 
-// prepare updates and opens the indexes of the stores, and selects the conversations to search. Unless listAll is set, it
-// does not list a store whose index has exactly these conversations. It removes stores without an index from the query.
+// prepare updates and opens the indexes of the stores, and selects the conversations to search. It lists a store if
+// listAll is set, or if its index may not have just these. It removes stores without an index from the query.
 func (q *query) prepare(ctx context.Context, listAll bool) error {
 	if err := q.refresh(ctx, q.omitted); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (q *query) hasIndexed(ctx context.Context, s *source) bool {
 	}
 	isCopy := func(other *source) bool { return other != s && other.Name() == s.Name() }
 	isThere := func(id transcript.ID) bool { return s.view.Lookup(string(id)) != nil }
-	// Only a list leaves out forgotten conversations, and excluded ones with their relatives.
+	// The index may have forgotten and excluded conversations, and relatives of these. A list is without them.
 	isForgotten := slices.ContainsFunc(slices.Collect(maps.Keys(q.settings.forgotten)), isThere)
 	if isForgotten || slices.ContainsFunc(q.sources, isCopy) || slices.ContainsFunc(q.exclude, isThere) {
 		return false
@@ -104,8 +104,8 @@ func (s *source) filter() func(key string) bool {
 	return func(key string) bool { return s.wanted[key] != nil }
 }
 
-// matched returns the [Matched] of a conversation of the index, for one conversation always the same pointer. It
-// describes the conversation as the store lists it, or if the store was not listed, as the index has it.
+// matched returns the [Matched] of a conversation of the index, each time the same pointer. It describes the
+// conversation as the store lists it, in s.wanted, or as the index has it if the store was not listed.
 func (s *source) matched(c *index.Conversation) *Matched {
 	m := s.found[c.Key]
 	if m == nil {
@@ -120,7 +120,7 @@ func (s *source) matched(c *index.Conversation) *Matched {
 	return m
 }
 
-// shown returns the text of a message with extra data as [Library.shown] does.
+// shown returns a message's text, without secrets if the library hides them and the message's extra data tells of any.
 func (s *source) shown(text, extra []byte) []byte {
 	if hasSecret(extra) {
 		return s.library.shown(text)
@@ -131,15 +131,15 @@ func (s *source) shown(text, extra []byte) []byte {
 // newHit returns the hit for a message in the index. c is the message's conversation, and extra its encoded data.
 func (s *source) newHit(c *index.Conversation, m index.Scored, extra []byte) Hit {
 	kind := kindOf(m.Kind)
-	x := parseExtra(extra, kind)
+	x := parseExtra(extra, kind) // x.unnumbered is the number of events before the message that m.Number does not count
 	return Hit{
 		Conversation: s.matched(c), Number: int(m.Number), Index: int(m.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
 		Role: x.role, Failed: isFailed(m.Kind), Time: m.Time, in: s, at: m,
 	}
 }
 
-// byConversation adds all matching events and titles to the results, with the number of their matching lines. It sorts
-// them by conversation, in the order of the query. It only counts matches of our tools, unless they are asked for.
+// byConversation adds all matching events and titles to the results, with the numbers of their matching lines, and
+// sorts them by conversation. Matches of our tools are only counted, in r.Own, unless the query asks for our tools.
 func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 	for _, s := range r.query.sources {
 		r.Searched += len(s.wanted) - s.missed
@@ -158,7 +158,7 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 				lines = q.Pattern.Count(text)
 			}
 			isOwn := q.isOwn(hit.Kind, hit.Extra)
-			isAsked := q.isAsked(kindOf(hit.Kind)) || q.Errors && isFailed(hit.Kind) || q.OwnToo && isOwn
+			isAsked := q.isAsked(kindOf(hit.Kind)) || (q.Errors && isFailed(hit.Kind)) || (q.OwnToo && isOwn)
 			if lines == 0 || !isAsked {
 				continue
 			}
@@ -205,17 +205,18 @@ func (r *Results) addHit(h Hit, lines int) {
 	r.Hits = append(r.Hits, h)
 }
 
-// findNewest adds the newest matching events to the results, up to the limit and newest first, and counts all matches.
+// findNewest adds the newest matching events to the results, up to the limit and newest first. It counts all matches,
+// also those up to q.After, the position after which these results begin.
 func (r *Results) findNewest(ctx context.Context, q *SearchQuery) error {
 	err := r.addNewest(ctx, q)
-	if err == nil && q.After != nil {
+	if err == nil && q.After != nil { // addNewest has passed over the matches before After: it counts once more
 		counted := *q
-		counted.After, counted.Limit = nil, -1 // no event is added
+		counted.After, counted.Limit = nil, -1 // with this limit it adds no event
 		err = r.addNewest(ctx, &counted)
 	}
 	slices.SortFunc(r.Hits, func(a, b Hit) int {
 		positionA, positionB := a.Position(), b.Position()
-		return positionA.inIndex().Compare(positionB.inIndex())
+		return positionA.inIndex().Compare(positionB.inIndex()) // newer positions are less
 	})
 	r.More = len(r.Hits) > q.Limit
 	r.Hits = r.Hits[:min(len(r.Hits), q.Limit)]
@@ -228,8 +229,8 @@ const (
 )
 
 // addNewest adds the newest matching events of each index to the results: at most one more than the limit, which shows
-// that there are more. It sets the total and Own to the numbers of all matches, but of an index with more than
-// mostCounted it counts only those and the added ones, and sets AtLeast. With After nothing is counted.
+// that there are more. It sets Total and Own to the numbers of all matches. But it stops in an index after mostCounted
+// matches, once it has added enough, and sets AtLeast. With q.After it stops as soon as it has added enough.
 func (r *Results) addNewest(ctx context.Context, q *SearchQuery) error {
 	r.Total, r.Own, r.AtLeast = 0, 0, false
 	for _, s := range r.query.sources {

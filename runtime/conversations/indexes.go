@@ -64,14 +64,14 @@ func (x *Indexes) ofStore(set *settings, s store.Store) *index.Index {
 	return x.openOrReplace(set, indexName(s.Name(), s.Place()), nil)
 }
 
-// openOrReplace returns the open index with a name, in the language of the settings. If failed is nil, it opens the index
-// unless it is open. Otherwise failed is the index that could not be written: if it is still the open one, openOrReplace
-// replaces it, for all libraries, by a new index in memory.
+// openOrReplace returns the open index with a name, in the language of the settings. If failed is nil, it opens the
+// index if it is not open. Otherwise failed is an index that could not be written: if failed is still the open index, a
+// new index in memory replaces it for all libraries.
 func (x *Indexes) openOrReplace(set *settings, name string, failed *index.Index) *index.Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	key := name + " " + string(set.language)
-	if open := x.open[key]; open != failed { // it is open, or was replaced before
+	if open := x.open[key]; open != failed { // failed is nil and an index is open, or failed was replaced before
 		return open
 	}
 	opened := index.InMemory()

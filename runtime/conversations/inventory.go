@@ -24,8 +24,7 @@ type Inventory struct {
 	// pattern its first directory counts.
 	Exclude, Missing []string
 	Remembered       []project.Exclusion // the directories that a file excludes or has excluded
-	// Unremembered is the error of remembering exclusions: some directories stay excluded only as long as their file
-	// exists.
+	// Unremembered is the error of remembering exclusions: some may end when their file is removed.
 	Unremembered error
 	Warnings     []string // sentences about settings that nothing reads
 	Stores       []StoreReport
@@ -61,9 +60,9 @@ type StoreReport struct {
 // IsAbsent reports whether nothing is recorded where the program usually records.
 func (r *StoreReport) IsAbsent() bool { return !r.Found && !r.Off && len(r.Problems) == 0 }
 
-// Inventory lists the conversations of all projects on this machine, and reads those of the project here. It does not
-// count excluded ones.
-// The error is a [*config.Error] for unusable settings, or that of the context. Other errors are problems of a store.
+// Inventory lists the conversations of all projects on this machine, and reads the conversations of the project of
+// o.Dir. It leaves out excluded conversations. The error is a [*config.Error] for unusable settings, or that of the
+// context. Other errors are problems of a store.
 func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	set, err := readSettings(&o)
 	if err != nil {
@@ -71,9 +70,10 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	}
 	const allProjects = true
 	all, here := set.project(&o, allProjects), set.project(&o, !allProjects)
-	workspace, noWorkspace := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
-	isHere := func(c *store.Conversation) bool { // a conversation without a source is of JP
-		return here.Has(c.Dir) || c.Source == "" && noWorkspace == nil && c.Dir == workspace.Root()
+	workspace, errOpen := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}) // it fails if the project has no workspace
+	isHere := func(c *store.Conversation) bool {
+		isJP := c.Source == ""
+		return here.Has(c.Dir) || (isJP && errOpen == nil && c.Dir == workspace.Root())
 	}
 	inventory := Inventory{Project: here.Roots()[0], Excluded: here.Excluded().By, Exclude: set.Exclude, Missing: set.missing(), Warnings: set.warnings}
 	for _, k := range kinds() {
@@ -93,7 +93,7 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 			}
 			if r.Found {
 				err = r.addConversations(ctx, o.env(), placed.store, all, isHere)
-			} else if placed.named {
+			} else if placed.named { // by the user's settings
 				r.Problems = []Problem{{Source: k.name, Path: placed.place, Err: errors.New("there is nothing that the program recorded")}}
 			}
 			if err != nil {

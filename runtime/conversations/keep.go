@@ -99,12 +99,12 @@ func (l *Library) Forget(ctx context.Context, o Options, ids ...transcript.ID) e
 	for _, id := range ids {
 		forgotten[id] = true
 	}
-	// This comes first: a conversation must not lose its copy while it is not forgotten.
+	// This comes first: if it fails, the conversations keep their copies.
 	if err := forgotten.Write(o.env()); err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if w, err := copies.Create(o.env(), SourceOf(id), true); err != nil { // true: no directory is made for copies
+		if w, err := copies.Create(o.env(), SourceOf(id), true); err != nil { // dry: it makes no directory, but can remove
 			return err
 		} else if _, err := w.Remove(id); err != nil {
 			return err
@@ -118,8 +118,8 @@ func (l *Library) Forget(ctx context.Context, o Options, ids ...transcript.ID) e
 	return nil
 }
 
-// purge erases conversations from the index of a store, with the cached titles of the store, so that the next query
-// lists the store. It does nothing if there is no index, or it is damaged, or it has none of the conversations.
+// purge erases conversations and all cached titles from the index of a store, and makes the next query list the store
+// anew. It does nothing if there is no index, or it is damaged, or it has none of the conversations.
 func (l *Library) purge(ctx context.Context, s store.Store, ids []transcript.ID) error {
 	x := l.indexes.ofStore(l.settings, s)
 	view, err := x.View()

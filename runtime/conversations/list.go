@@ -84,8 +84,7 @@ func (q *query) entries(asked *ListQuery) (entries []*entry) {
 	return entries
 }
 
-// fillAll sets the values that come from events, and if sizes is set the sizes, in the entries for which needs returns
-// true.
+// fillAll calls fill with sizes for each entry for which needs returns true.
 func fillAll(ctx context.Context, entries []*entry, sizes bool, needs func(*entry) bool) {
 	parallel.Each(ctx, len(entries), func(numbers iter.Seq[int]) {
 		for i := range numbers {
@@ -96,8 +95,8 @@ func fillAll(ctx context.Context, entries []*entry, sizes bool, needs func(*entr
 	})
 }
 
-// fill sets the values that come from events, and if sizes is set the size. It takes them from the index if that is
-// current, and otherwise reads the conversation. If the conversation cannot be read, it sets Damage instead.
+// fill sets the values that come from events, and also the size if sizes is set. It takes them from the index if that
+// is current, and otherwise reads the conversation. If the conversation cannot be read, it sets Damage instead.
 func (e *entry) fill(ctx context.Context, sizes bool) {
 	e.isFilled = true
 	f := e.in.indexedFacts(ctx, e.stored)
@@ -115,7 +114,7 @@ func (e *entry) fill(ctx context.Context, sizes bool) {
 	if f.Uncounted != "" {
 		e.Damage = &Problem{ID: e.ID, Kind: store.DamagedEvents, Err: errors.New(f.Uncounted)}
 	}
-	if f.BadTime { // the time of the last event
+	if f.BadTime { // of the last event, the only one whose time a list shows
 		err := errors.New("the time of its last event counts as missing: it cannot be read")
 		e.problems = append(e.problems, Problem{ID: e.ID, Kind: store.BadField, Field: "timestamp", Event: e.Events - 1, Err: err})
 	}
@@ -242,8 +241,7 @@ func (s Sort) compare(a, b *Listed, ascending bool) int {
 	return -order
 }
 
-// sortBy sorts a list by an order of conversations; equal ones by creation, then by id. listed returns the conversation
-// of an element.
+// sortBy sorts a list by an order; equal conversations by creation, then by id. listed returns that of an element.
 func sortBy[E any](list []E, by Sort, ascending bool, listed func(E) *Listed) {
 	slices.SortStableFunc(list, func(x, y E) int {
 		a, b := listed(x), listed(y)

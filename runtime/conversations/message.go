@@ -36,7 +36,9 @@ func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (markedK
 func isOfTool(kind uint8) bool          { return toolKinds>>(kind&^copiedKind)&1 != 0 }
 func isFailed(kind uint8) bool          { return failedKinds>>(kind&^copiedKind)&1 != 0 }
 
-// messageKind returns the kind of an event's message in an index. command is the command that it runs; empty for none.
+// messageKind returns the kind of an event's message in an index. command is the command that a call runs; empty for
+// none. markedKind marks a failed result and a call with a command. One mark is enough, because no kind of event can be
+// both.
 func messageKind(e *transcript.Event, command string) uint8 {
 	kind := uint8(e.Kind)
 	if isFailure := e.Kind == transcript.KindToolResult && e.Failed; isFailure || command != "" {
@@ -70,7 +72,8 @@ func (e *indexExtra) fields() []any {
 // hasSecret reports whether the text of a message with extra data has a secret; true also if the data is empty.
 func hasSecret(extra []byte) bool { return len(extra) == 0 || extra[0] != 0 }
 
-// parseExtra decodes the data of a message whose event is of a kind. Malformed data has only the role of the kind.
+// parseExtra decodes the data of a message besides its text. kind is that of the message's event. If the data is
+// malformed, the result has only the role of the kind.
 func parseExtra(b []byte, kind transcript.Kind) (e indexExtra) {
 	if !filecache.ReadFields(b, e.fields()...) {
 		e = indexExtra{}
@@ -92,8 +95,9 @@ type toolCall struct {
 // have no result yet.
 type toolCalls map[string][]toolCall
 
-// callOf returns the call that an event makes, or whose result the event is; the zero value for another event. number is
-// the number of the event. callOf must be called with all events of a conversation in order.
+// callOf returns the tool call that an event belongs to: for the event of a call that call, for the event of a result
+// the call with that result, and for other events the zero value. number is the number of the event. callOf must be
+// called with all events of a conversation in order.
 func (c toolCalls) callOf(e *transcript.Event, number int) (call toolCall) {
 	open := c[e.CallID]
 	switch e.Kind {
@@ -120,9 +124,9 @@ func (c toolCalls) callOf(e *transcript.Event, number int) (call toolCall) {
 // extra returns the data that an index keeps with the message of an event. Like callOf, it needs all events in order.
 func (c toolCalls) extra(e *transcript.Event, number int) indexExtra {
 	call := c.callOf(e, number)
-	x := indexExtra{tool: call.tool, turn: e.Turn, unnumbered: e.Index + 1 - number}
-	if isResult := call.number != number; isResult {
-		x.call = call.number
+	x := indexExtra{tool: call.tool, turn: e.Turn, unnumbered: e.Index + 1 - number} // e.Index counts all events, from 0
+	if isCall := call.number == number; !isCall {
+		x.call = call.number // the call with this result; 0 for an event that is no result
 	}
 	if role := e.RoleName(); role != e.Kind.Role().String() {
 		x.role = role
@@ -187,8 +191,7 @@ func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, 
 	}
 }
 
-// finishEntry sets the version and the facts of the reader's entry, and the reader's problem. err is the error of
-// reading the conversation.
+// finishEntry sets the version and the facts of the entry, and the problem. err is that of reading the conversation.
 func (r *messageReader) finishEntry(counts *counting, totals *store.Totals, err error) {
 	r.entry.Version = r.version
 	f := facts{Conversation: r.conversation.Conversation}

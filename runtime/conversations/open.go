@@ -111,9 +111,9 @@ func Open(o Options) (*Library, error) {
 	if o.Store != nil {
 		stores = append(stores, o.Store)
 	}
-	var nowhere *NoWorkspaceError
+	var nowhere *NoWorkspaceError // if the project has no workspace of JP
 	for _, k := range kinds() {
-		if o.Store != nil || len(o.Sources) > 0 && !slices.Contains(o.Sources, k.name) {
+		if isAsked := o.Store == nil && (len(o.Sources) == 0 || slices.Contains(o.Sources, k.name)); !isAsked {
 			continue
 		}
 		places, err := k.places(&o, set, p)
@@ -126,7 +126,7 @@ func Open(o Options) (*Library, error) {
 			}
 		}
 	}
-	if len(stores) == 0 && nowhere != nil && len(set.Off) == 0 { // otherwise queries tell which kinds are switched off
+	if len(stores) == 0 && nowhere != nil && len(set.Off) == 0 { // if kinds are switched off, queries tell which
 		return nil, nowhere
 	}
 	l := New(o, stores...)
@@ -134,8 +134,9 @@ func Open(o Options) (*Library, error) {
 	if l.lists != nil {
 		l.lists.forgotten = set.forgotten
 	}
-	l.settings, l.project, l.partial, l.nowhere = set, p, !isAll && o.Store == nil, nowhere
-	l.place = "" // of all projects
+	l.settings, l.project, l.nowhere = set, p, nowhere
+	l.partial = !isAll && o.Store == nil // the stores have only the project's conversations
+	l.place = ""                         // of all projects
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
 	}
@@ -247,13 +248,13 @@ func (l *Library) Close() error {
 	return nil
 }
 
-// Nothing returns a [*NoWorkspaceError] if the project has no workspace of JP, and all stores of programs are listed
-// without conversations and problems. Otherwise it returns nil.
+// Nothing returns a [*NoWorkspaceError] if there can be no answer: the project has no workspace of JP, and each store
+// of a program can be listed and has no conversations and no problems. Otherwise it returns nil.
 func (l *Library) Nothing(ctx context.Context) error {
-	if l.nowhere == nil {
+	if hasWorkspace := l.nowhere == nil; hasWorkspace {
 		return nil
 	}
-	q, _ := l.newQuery(&Filter{}, &Omitted{}) // of the programs
+	q, _ := l.newQuery(&Filter{}, &Omitted{}) // the empty filter selects the stores of programs
 	defer q.closeLists()
 	for _, s := range q.sources {
 		listing, err := q.lists.all(ctx, s)
@@ -312,7 +313,7 @@ func (o Options) Register() (root, file string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	known := jp.All(jp.Options{Dir: string(filepath.Separator), Getenv: o.Getenv})
+	known := jp.All(jp.Options{Dir: string(filepath.Separator), Getenv: o.Getenv}) // no workspace is there: only those that JP knows
 	if slices.ContainsFunc(known, func(k *jp.Workspace) bool { return k.Root() == w.Root() }) {
 		return w.Root(), "", nil
 	}

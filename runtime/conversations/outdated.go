@@ -20,8 +20,7 @@ type outdatedRecord struct {
 // Version implements [store.Record]. It returns an error, so that the index keeps the conversation as it has it.
 func (r *outdatedRecord) Version(context.Context) (string, error) { return "", r.err }
 
-// Read implements [store.Record]. Without yield it returns the totals in the index. With yield it returns an error: the
-// events cannot be read.
+// Read implements [store.Record]. Without yield it returns the totals in the index, with yield an error.
 func (r *outdatedRecord) Read(_ context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	if yield != nil {
 		return store.Totals{}, r.err
@@ -29,9 +28,9 @@ func (r *outdatedRecord) Read(_ context.Context, yield func(*transcript.Event) b
 	return store.Totals{Turns: r.Size.Turns, Events: r.Events, LastAt: r.LastAt}, nil
 }
 
-// fromIndex returns the conversations in a scope that the index of a store has and the list of the store has not, if one
-// of the problems of listing is a database that is too large to copy; otherwise none. If it returns conversations, the
-// error of that problem then says when they were indexed.
+// fromIndex returns conversations in a scope that the index of a store has and listed does not have. It does so only if
+// one of the problems of listing is a database that is too large to copy; otherwise it returns none. If it returns
+// conversations, it changes the error of that problem, to say when they were indexed.
 func (q *query) fromIndex(s *source, scope store.Scope, listed []store.Conversation, problems []Problem) (list []store.Conversation) {
 	var large *store.CopyTooLargeError
 	i := slices.IndexFunc(problems, func(p Problem) bool { return errors.As(p.Err, &large) })
@@ -43,7 +42,7 @@ func (q *query) fromIndex(s *source, scope store.Scope, listed []store.Conversat
 	for _, c := range s.view.Conversations {
 		f := readFacts(c)
 		isListed := slices.ContainsFunc(listed, func(l store.Conversation) bool { return l.ID == f.ID })
-		isHere := !q.isPart(s.Name()) || q.project.Has(f.Dir)
+		isHere := !q.isPart(s.Name()) || q.project.Has(f.Dir) // the library has the whole store, or only a project's part
 		if isInScope := isHere && scope.Has(f.ID, f.Archived); !isInScope || isListed || !f.Read {
 			continue
 		}

@@ -38,10 +38,11 @@ type source struct {
 	found   map[string]*Matched            // the results of matched, by the keys in the index
 }
 
-// newQuery begins a query to the stores that the filter includes. It reads nothing. The error is a [*BadIDError] for an
-// id in the filter; the query is usable even then.
+// newQuery begins a query to the stores that the filter includes, and reads nothing. What the query leaves out is added
+// to omitted. The error is a [*BadIDError] for an id in the filter; the query is usable even then.
 func (l *Library) newQuery(f *Filter, omitted *Omitted) (*query, error) {
-	q := &query{Library: l, lists: cmp.Or(l.lists, &lists{forgotten: l.settings.forgotten, whole: map[listed]*store.Listing{}}), filter: f, omitted: omitted}
+	ofQuery := &lists{forgotten: l.settings.forgotten, whole: map[listed]*store.Listing{}} // for a library that has no lists
+	q := &query{Library: l, lists: cmp.Or(l.lists, ofQuery), filter: f, omitted: omitted}
 	for _, s := range l.stores {
 		if f.includes(s.Name()) {
 			q.sources = append(q.sources, &source{Store: s, library: l, index: l.indexes.ofStore(l.settings, s), found: map[string]*Matched{}})
@@ -90,7 +91,7 @@ func (l *Library) parseID(text string) (id transcript.ID, err error) {
 }
 
 // selectConversations lists the stores, and removes from their lists the conversations that the filter does not select.
-// It adds those that are hidden or excluded to the omitted.
+// It adds the hidden and the excluded ones to the omitted.
 func (q *query) selectConversations(ctx context.Context) error {
 	if err := q.listStores(ctx); err != nil {
 		return err
@@ -99,7 +100,7 @@ func (q *query) selectConversations(ctx context.Context) error {
 	for _, s := range q.sources {
 		kin := map[transcript.ID]bool{}
 		if !isNamed && q.filter.Kin {
-			kin = relatives(s.list, q.exclude[:min(1, len(q.exclude))])
+			kin = relatives(s.list, q.exclude[:min(1, len(q.exclude))]) // relatives of the first excluded one are excluded too
 		}
 		isOmitted := func(c store.Conversation) bool {
 			isSelected := hasLabels(c.Labels, q.filter.Labels) && q.filter.hasSource(cmp.Or(c.Source, jp.Name))
@@ -117,11 +118,11 @@ func (q *query) selectConversations(ctx context.Context) error {
 	return q.keepChanged(ctx)
 }
 
-// listStores sets the lists of the stores, except of those whose index is enough, to the conversations with the ids of
-// the filter; without ids, to the live or archived ones. If two stores have the same conversation, as a home and a copy
-// of the home do, it is only in the list of the first store. A store that cannot be listed is a problem; if it is the only
-// store, the error is an [*UnavailableError]. Other errors
-// are that of the context, a [*NotFoundError] for ids that no store has, and the error of Nothing if nothing is listed.
+// listStores lists the stores, and sets their lists. A list has the conversations with the ids of the filter, or
+// without ids the live or archived ones. A store whose index is enough is not listed. If two stores have the same
+// conversation, as a home and a copy of the home do, it is only in the list of the first store. A store that cannot be
+// listed is a problem; if it is the only store, the error is an [*UnavailableError]. Other errors are that of the
+// context, a [*NotFoundError] for ids that no store has, and the error of Nothing if nothing is listed.
 func (q *query) listStores(ctx context.Context) error {
 	problems, seen := q.switchedOff(), map[transcript.ID]bool{} // seen are the conversations in the list of a store
 	isSeen := func(id transcript.ID) bool { return seen[id] }
@@ -150,7 +151,7 @@ func (q *query) listStores(ctx context.Context) error {
 		for i := range s.list {
 			seen[s.list[i].ID] = true
 		}
-		isEmpty = isEmpty && len(s.list) == 0 && IsProgram(s.Name())
+		isEmpty = isEmpty && len(s.list) == 0 && IsProgram(s.Name()) // Nothing is about programs: an archive counts as not empty
 	}
 	if isNamed {
 		missing := slices.DeleteFunc(slices.Clone(q.ids), isSeen)
@@ -256,8 +257,8 @@ func (f *Filter) includes(source string) bool {
 		return IsProgram(source) || slices.ContainsFunc(f.IDs, isOfSource)
 	}
 	if len(f.Sources) > 0 {
-		hasAnyKind := !slices.Contains(Sources(), source) // the store has conversations of any kind
-		return hasAnyKind || f.hasSource(source)
+		isKind := slices.Contains(Sources(), source) // Sources lists all kinds; other stores have conversations of any kind
+		return !isKind || f.hasSource(source)
 	}
 	return IsProgram(source)
 }
@@ -271,7 +272,7 @@ func hasLabels(labels map[string]string, wanted []Label) bool {
 }
 
 // relatives returns the ancestors and listed descendants of the conversations with some ids, except these themselves. A
-// fork has the conversation that it was forked from as its parent, a sub-agent's the conversation that began it.
+// fork's parent is the conversation that was forked. A sub-agent's parent is the conversation that began it.
 func relatives(list []store.Conversation, ids []transcript.ID) map[transcript.ID]bool {
 	found, parents := map[transcript.ID]bool{}, map[transcript.ID]transcript.ID{}
 	for i := range list {
@@ -348,12 +349,13 @@ func (l *lists) all(ctx context.Context, s *source) (*store.Listing, error) {
 	return l.listing(ctx, s, everything)
 }
 
-// listing returns a known or new listing of a store that has the conversations of a scope, and may have more.
+// listing returns a listing of a store that has the conversations of a scope, and may have more: a known one if it can.
 func (l *lists) listing(ctx context.Context, s *source, scope store.Scope) (*store.Listing, error) {
 	key, isNamed := listed{s.Store, scope.Set}, len(scope.IDs) > 0
 	all := l.whole[listed{s.Store, everything.Set}]
-	// In JP and with a command line, a conversation can be both live and archived: a list of everything has it as a live one.
-	hasSet := scope.Set == store.Live || kindNamed(s.Name()).open != nil // a list of everything tells who is in the set
+	// In JP and in a store behind a command line, which have no function open, a conversation can be both live and
+	// archived: a list of everything has it as a live one.
+	hasSet := scope.Set == store.Live || kindNamed(s.Name()).open != nil // all tells which conversations are in the set
 	if hasSet && all != nil && len(all.Problems) == 0 {
 		key.set = everything.Set
 	}

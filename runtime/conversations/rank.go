@@ -117,7 +117,7 @@ func kindCounts(kind uint8) float32 {
 func (r *ranking) conversations(ctx context.Context) ([]*ranked, error) {
 	var found []*ranked
 	for _, s := range r.result.query.sources {
-		holding, err := r.holding(ctx, s)
+		holding, err := r.holding(ctx, s) // the messages with all phrases of the question; nil if it has no phrases
 		if err != nil {
 			return nil, err
 		}

@@ -88,15 +88,15 @@ func (c *ranked) sum() float64 {
 	return float64(best.Sum()) + coverage*c.covered
 }
 
-// spreadScores sets the score of each message to its own score plus shares of other own scores: those of the messages
-// beside it, that of its request if it is the answer, and that of the best message. A tool's result counts as much as a
-// statement here; the score of other messages that are no outcome is lowered.
+// spreadScores sets the score of each message to its own score plus shares of the own scores of other messages: of the
+// messages beside it, of its request if it is the answer, and of the best message. A tool's result here counts in full,
+// without the factor kindCounts. A message that is neither a result nor an outcome has its score lowered.
 func (c *ranked) spreadScores() {
 	best := 0.0
 	var said []*rankedMessage
 	for _, m := range c.messages {
 		best = max(best, m.own)
-		if m.score = m.own / float64(kindCounts(m.Kind)); !isOfTool(m.Kind) {
+		if m.score = m.own / float64(kindCounts(m.Kind)); !isOfTool(m.Kind) { // own has the factor, score has not
 			m.saidPlace = len(said)
 			said = append(said, m)
 		}
@@ -108,7 +108,7 @@ func (c *ranked) spreadScores() {
 			before.score += share * m.own
 			m.score += share * before.own
 		}
-		if a := m.answer(); a != nil && a.saidPlace-i > len(shares) { // a nearer answer has its share
+		if a := m.answer(); a != nil && a.saidPlace > i+len(shares) { // a nearer answer has a share as a message beside m
 			a.score += answerShare * m.own
 		}
 	}
@@ -140,12 +140,13 @@ func (m *rankedMessage) answer() (answer *rankedMessage) {
 	return answer
 }
 
-// isOutcome reports whether the message is a request, or a statement that no work of the assistant follows.
+// isOutcome reports whether the message is a request of the user, or a statement that ends the assistant's work: the
+// next message, if there is one, is a request or a statement too, and no call, result or thought.
 func (m *rankedMessage) isOutcome() bool {
-	isSaid := func(m *rankedMessage) bool {
+	isSaid := func(m *rankedMessage) bool { // a request or a statement
 		return kindOf(m.Kind).Scope()&(transcript.ScopeUser|transcript.ScopeAssistant|transcript.ScopeStructured) != 0
 	}
-	rest := m.conversation.messages[m.place:]
+	rest := m.conversation.messages[m.place:] // m and the messages after it
 	return isSaid(m) && (kindOf(m.Kind) == transcript.KindUser || len(rest) == 1 || isSaid(rest[1]))
 }
 
@@ -171,26 +172,26 @@ func (m *rankedMessage) beside() *rankedMessage {
 	return nil
 }
 
-// isShort reports whether the passage of a message is its whole text and has at most most bytes. The message must have
-// been read.
-func (m *rankedMessage) isShort(most int) bool {
+// isShort reports whether the passage of m, which must have been read, is the whole text and has at most limit bytes.
+func (m *rankedMessage) isShort(limit int) bool {
 	p := m.hit.Passage
-	return len(p.Text) <= most && !p.Before && !p.After
+	return len(p.Text) <= limit && !p.Before && !p.After
 }
 
-// shows reports whether the query selects a message, so that it may be shown. A message beside a found one may be
-// outside of the query.
+// shows reports whether the query selects a message, so that it may be shown. With phrases, it selects only messages
+// that have them all: only these have an own score. A message beside a found one may be outside of the query.
 func (r *ranking) shows(m *rankedMessage) bool {
 	q := r.query
-	return r.inRange(m.Number) && q.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) && q.isIn(m.Time)
+	return q.kinds()&(1<<m.Kind) != 0 && r.inRange(m.Number) && (len(r.phrases) == 0 || m.own > 0) && q.isIn(m.Time)
 }
 
-// keepDistinct returns the first candidates that were read, up to the limit, and of those with the same text only the
-// first. It sets the scores of their passages, and adds the other conversations with the text to Also of the first.
+// keepDistinct returns the first candidates with different passages, up to the limit of the query and to the first
+// candidate that was not read. It sets the scores of their passages. If a later candidate in another conversation has
+// the same passage, it adds that conversation to Also of the first.
 func (r *ranking) keepDistinct(candidates []*rankedMessage) (kept []*rankedMessage) {
-	texts := map[string]*rankedMessage{"": nil} // an empty text is not kept
+	texts := map[string]*rankedMessage{"": nil} // the first message with each text; "" counts as seen, so that it is not kept
 	for _, m := range candidates {
-		if len(kept) == r.query.Limit || m.hit == nil {
+		if len(kept) == r.query.Limit || m.hit == nil { // no hit: m and those after it were not read
 			break
 		}
 		p := m.hit.Passage
@@ -200,7 +201,7 @@ func (r *ranking) keepDistinct(candidates []*rankedMessage) (kept []*rankedMessa
 			kept = append(kept, m)
 			continue
 		}
-		isElsewhere := first != nil && first.conversation != m.conversation
+		isElsewhere := first != nil && first.conversation != m.conversation // first is nil for the empty text
 		if isElsewhere && !slices.Contains(first.hit.Also, m.conversation.ID) {
 			first.hit.Also = append(first.hit.Also, m.conversation.ID)
 		}
@@ -257,9 +258,9 @@ func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score
 	return nil
 }
 
-// read reads a message, unless it was read, and sets hit, with the best passage, and asks. Of an assistant's message
-// without a word of the question the passage is the end, where proposals and questions are. read adds the value of
-// adjacent words in the passage to the own score.
+// read reads a message and sets the fields hit and asks of m. It does nothing if m was read before. The hit gets the
+// best passage for the question. If a message of the assistant has no word of the question, the passage is its end,
+// where proposals and questions are. read also raises m.own if words of the question are side by side in the passage.
 func (r *ranking) read(m *rankedMessage) error {
 	if m.hit != nil {
 		return nil
@@ -278,7 +279,7 @@ func (r *ranking) read(m *rankedMessage) error {
 	if best.Value == 0 && isAssistant {
 		best, wide = excerpt.LastPassage(text, r.query.MaxText), excerpt.LastPassage(text, r.query.MaxWide)
 	}
-	m.own += best.Beside * float64(kindCounts(m.Kind))
+	m.own += best.Beside * float64(kindCounts(m.Kind)) // own has the factor of the kind already
 	m.asks = isAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))
 	hit := m.conversation.in.newHit(m.conversation.entry, m.Scored, extra)
 	m.hit, hit.Passage = &hit, &Passage{Excerpt: best.Of(text), Wide: wide.Of(text), Outcome: m.isOutcome()}

@@ -62,8 +62,8 @@ func wordAt(s []byte, at int) string {
 	return strings.TrimRight(word, ".'")
 }
 
-// setWeights counts the words of the question in the indexes. By the counts it sets the words of the result and their
-// weights, where rarer words weigh more, and r.asks, the query for every index.
+// setWeights counts the messages of all indexes that have each word of the question. By these counts it sets r.asks,
+// the query for every index, and Words and weights of the result. The fewer messages have a word, the more it weighs.
 func (r *ranking) setWeights() error {
 	terms := make([]string, len(r.words))
 	for i, w := range r.words {
@@ -83,37 +83,37 @@ func (r *ranking) setWeights() error {
 	}
 	result := r.result
 	result.weights = excerpt.Weights{}
-	hasRare := false
+	hasUncommon := false // a message has a word that is not common
 	for i, w := range r.words {
 		n := total.With[i]
 		weight := math.Pow(index.Idf(n, total.Messages), idfPower)
 		result.weights[w.term] = weight
 		isCommon := float64(n) > commonShare*float64(total.Messages)
-		hasRare = hasRare || !isCommon && n > 0
+		hasUncommon = hasUncommon || n > 0 && !isCommon
 		r.asks.Terms = append(r.asks.Terms, index.RankTerm{Text: w.term, Weight: weight, Common: isCommon})
-		isRare := n*20 <= total.Messages || n <= 2 // at most one event in 20, or two events
+		isRare := n*20 <= total.Messages || n <= 2 // at most one event in 20, or two events: only told to the asker
 		if !slices.ContainsFunc(result.Words, func(other Word) bool { return other.Word == w.word }) {
 			result.Words = append(result.Words, Word{Word: w.word, Term: w.term, Events: n, Rare: isRare})
 		}
 	}
-	for i := range r.asks.Terms { // if all terms are common, none counts as common
-		r.asks.Terms[i].Common = r.asks.Terms[i].Common && hasRare
+	for i := range r.asks.Terms { // without an uncommon term, none counts as common
+		r.asks.Terms[i].Common = r.asks.Terms[i].Common && hasUncommon
 	}
 	return nil
 }
 
-// clearMissing sets Events to 0 for each word of the result that no searched message has, even if messages that are not
-// searched have the word.
+// clearMissing sets Events to 0 for each word of the result that is in none of the searched messages. Before, Events
+// counts all messages of the indexes.
 func (r *ranking) clearMissing(ctx context.Context) error {
-	q := r.asks
+	asked := r.asks // the query for every index, still without a filter
 	for i := range r.result.Words {
 		w, isThere := &r.result.Words[i], false
 		for _, s := range r.result.query.sources {
 			if isThere || w.Events == 0 {
 				break
 			}
-			q.Filter = r.query.indexFilter(s)
-			occurs, err := s.view.Occurs(ctx, q, w.Term)
+			asked.Filter = r.query.indexFilter(s) // selects the searched messages
+			occurs, err := s.view.Occurs(ctx, asked, w.Term)
 			if err != nil {
 				return err
 			}

@@ -25,7 +25,7 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, selected it
 	if err == nil {
 		err = asked.listStores(ctx)
 	}
-	r.Problems = omitted.Problems // as listStores has added them
+	r.Problems = omitted.Problems // listStores has added them: asked has a pointer to omitted
 	if err != nil {
 		return r, nil, err
 	}

@@ -29,7 +29,7 @@ func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, er
 	if l.indexes.dir == "" {
 		return nil, nil
 	}
-	q, err := l.newQuery(&Filter{Sources: Sources()}, &Omitted{})
+	q, _ := l.newQuery(&Filter{Sources: Sources()}, &Omitted{}) // its error can only be about ids
 	defer q.closeLists()
 	for _, s := range q.sources {
 		u := q.update(ctx, s)
@@ -38,23 +38,23 @@ func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, er
 		}
 		reports = append(reports, u.IndexReport)
 	}
-	return reports, errors.Join(err, l.removeUnused())
+	return reports, l.removeUnused()
 }
 
 // refresh updates the indexes of the stores in the query, and removes unused indexes. It replaces an index that cannot
-// be written by one in memory. It adds problems to omitted, but not that a store cannot be listed: the query lists the
-// store again, and has the same error. The error is that of the context.
+// be written by one in memory. It adds problems to omitted, except those of listing a store: the query lists the store
+// again, and adds the same problems. The error is that of the context.
 func (q *query) refresh(ctx context.Context, omitted *Omitted) error {
 	for _, s := range q.sources {
 		u := q.update(ctx, s)
-		if cannotWrite := u.Err != nil && !u.isUnlisted; cannotWrite && ctx.Err() == nil {
+		if cannotWrite := u.Err != nil && !u.listFailed; cannotWrite && ctx.Err() == nil {
 			s.index = q.indexes.openOrReplace(q.settings, indexName(s.Name(), s.Place()), s.index)
 			u = q.update(ctx, s)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if u.Err != nil && !u.isUnlisted {
+		if u.Err != nil && !u.listFailed {
 			omitted.Problems = append(omitted.Problems, Problem{Source: s.Name(), Path: s.Place(), Err: u.Err})
 		}
 	}
@@ -74,7 +74,7 @@ type update struct {
 	versions     []string             // by the place in list, for the index; empty if the conversation cannot be read
 	isComplete   bool                 // list has all that is in the store
 	writer       *index.Writer
-	isUnlisted   bool // the store cannot be listed
+	listFailed   bool // Err is that of listing the store
 }
 
 // update updates the index of a store, and sets the view of s to the updated index. It tries once more if the index is
@@ -108,7 +108,8 @@ func (u *update) cache() *filecache.Cache {
 	return u.indexes.cache(u.settings, u.Name(), u.source.Place())
 }
 
-// run updates the index, unless it is current. It returns the error of the index, or of listing the store.
+// run updates the index, unless it is current. It adds the conversations that have changed, and removes those that are
+// gone. The error is that of the index, or of listing the store.
 func (u *update) run(ctx context.Context) error {
 	version, _ := u.Version(ctx) // if it fails, listing fails too
 	if u.openView(); version != "" && u.before.Version == version {
@@ -116,14 +117,14 @@ func (u *update) run(ctx context.Context) error {
 	}
 	listing, err := u.lists.all(ctx, u.source)
 	if err != nil {
-		u.isUnlisted = true
+		u.listFailed = true
 		return err
 	}
 	u.list, u.isComplete = listing.Conversations, len(listing.Problems) == 0
 	u.setVersions(ctx)
 	exclusions := u.settings.hashExclusions()
-	isStale := u.cache().IsStale()
-	if !isStale && u.isCurrent(exclusions) {
+	isCacheStale := u.cache().IsStale() // many cached values of files are new, and worth saving with the index
+	if !isCacheStale && u.isCurrent(exclusions) {
 		return ctx.Err()
 	}
 	if u.writer, err = u.index.Write(ctx); err != nil {
@@ -133,12 +134,12 @@ func (u *update) run(ctx context.Context) error {
 	defer limitMemory()()
 	shared := openersOf(&u.before)
 	shared.addShared(u.list)
-	u.note = u.before
+	u.note = u.before // without a version, until all of the store is indexed
 	u.note.Store, u.note.Place, u.note.Version, u.note.Openers = u.Name(), u.source.Place(), "", shared.sorted()
 	if u.isComplete {
 		u.note.Listed = u.now().Unix()
 	}
-	if !u.isPart(u.Name()) {
+	if isWhole := !u.isPart(u.Name()); isWhole { // otherwise the list is without other projects
 		u.removeGone(exclusions)
 	}
 	isAll, err := u.putChanged(ctx)
@@ -149,8 +150,8 @@ func (u *update) run(ctx context.Context) error {
 		u.note.Version = version
 	}
 	isSame := u.before.Store != "" && u.Changed+u.Removed == 0 && u.note.Version == u.before.Version && u.note.Exclusions == u.before.Exclusions
-	if isSame && !isStale {
-		return nil // only unreadable conversations differ
+	if isSame && !isCacheStale {
+		return nil // only conversations differ that cannot be read, and that the index does not have
 	}
 	if err := u.commit(ctx); err != nil {
 		return err
@@ -177,8 +178,8 @@ func (u *update) setVersions(ctx context.Context) {
 	}
 }
 
-// isCurrent reports whether the index has all listed conversations as they are now and, if the library has the whole
-// store, no others unless the list is incomplete, and the same exclusions.
+// isCurrent reports whether the index has all listed conversations as they are now. If the library has the whole store,
+// the index must also have no others, unless the list is incomplete, and be of the same exclusions as now.
 func (u *update) isCurrent(exclusions string) bool {
 	if u.view == nil {
 		return false
@@ -268,7 +269,7 @@ func (u *update) putChanged(ctx context.Context) (isAll bool, err error) {
 func (u *update) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (isRead bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, entry: &entry, version: version}
-	err = errRewritten // until the new messages are appended
+	err = errRewritten // if nothing can be appended, all messages are put
 	if canAppend := old != nil && old.Order == c.Order && old.Messages > 0; canAppend {
 		reader.before = *old
 		err = u.writer.Append(ctx, &entry, old, reader.messages(ctx))
@@ -280,8 +281,8 @@ func (u *update) putOne(ctx context.Context, c *store.Conversation, old *index.C
 	if err != nil {
 		return false, err
 	}
-	isAsBefore := old != nil && old.Version == "" && entry.Version == "" && bytes.Equal(old.Facts, entry.Facts)
-	if !isAsBefore { // a conversation that stays unreadable has not changed
+	isStillUnreadable := old != nil && old.Version == "" && entry.Version == "" && bytes.Equal(old.Facts, entry.Facts)
+	if !isStillUnreadable { // an unreadable conversation has no version
 		u.Changed++
 	}
 	if reader.problem != nil {
@@ -296,9 +297,9 @@ func (u *update) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	exclusions := u.settings.hashExclusions()
-	saved := savedFor(exclusions)
-	if exclusions == u.settings.exclusions { // otherwise the values may be of excluded files
+	exclusions := u.settings.hashExclusions()                  // as they are now
+	saved := savedFor(exclusions)                              // the line before the cached values
+	if isSame := exclusions == u.settings.exclusions; isSame { // with new exclusions, values may be of excluded files
 		saved = u.cache().Append(saved)
 	}
 	return u.writer.Commit(ctx, index.State{Note: string(note), Updated: u.now().Unix()}, saved)

@@ -29,8 +29,7 @@ type SearchQuery struct {
 	Scopes   transcript.Scopes
 	Errors   bool
 	Commands bool
-	// Since and Until, if not zero, bound the times of events, inclusively. With either, events without a time are left
-	// out.
+	// Since and Until, if not zero, are the first and the last time of events. Events without a time are then left out.
 	Since, Until time.Time
 	Events       EventRange // if not zero, selects numbered events; only with Relevance
 	// Own reports whether a recorded name is that of a tool of ours; nil if none is. With OwnToo the calls and results of
@@ -155,9 +154,9 @@ func (h *Hit) Position() Position {
 // the conversation. The text is valid until the next call.
 func (r *Results) Read(h *Hit) ([]byte, error) {
 	switch {
-	case h.text != nil:
+	case h.text != nil: // a short message in an index, which the search has read
 		return h.in.shown(h.text, h.extra), nil
-	case h.in != nil:
+	case h.in != nil: // another message in an index
 		text, extra, err := h.in.view.Read(h.at)
 		return h.in.shown(text, extra), err
 	case h.Passage != nil:
@@ -180,7 +179,7 @@ func (r *Results) Of(c *Matched) (hits []*Hit) {
 // Search implements [Source]. It first updates the indexes with the changed conversations. If it returns an error, the
 // results have only Omitted.
 func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
-	q.Both = q.Both || q.Order != ByConversation
+	q.Both = q.Both || q.Order != ByConversation // the other orders search both live and archived conversations
 	r, err := twiceIfDamaged(func() (*Results, error) { return l.search(ctx, &q) })
 	if err != nil {
 		return &Results{Omitted: r.Omitted}, err
@@ -224,12 +223,13 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 	return r, cmp.Or(err, ctx.Err())
 }
 
-// kinds returns the kinds of messages that may match, as a set with the bit 1<<k for each kind k of messages in an index.
+// kinds returns the kinds of messages that may match, as a set with the bit 1<<k for each kind k. A kind in an index is
+// that of an event, plus markedKind for a failed result or a call of a command, plus copiedKind for a copy.
 func (q *SearchQuery) kinds() uint64 {
 	set := uint64(0)
 	for k := range transcript.Kind(markedKind) {
 		switch {
-		case k.Scope() == 0: // not searched
+		case k.Scope() == 0: // events of the kind have no text
 		case q.isAsked(k):
 			set |= 1<<k | 1<<(k+markedKind) // a message with and without a mark
 		case q.Errors && k == transcript.KindToolResult:
@@ -242,7 +242,7 @@ func (q *SearchQuery) kinds() uint64 {
 		set |= toolKinds
 	}
 	if len(q.IDs) > 0 {
-		set |= set << copiedKind // other searches find a copied message in the conversation that it was copied from
+		set |= set << copiedKind // copies too; other searches find the message in the conversation that it was copied from
 	}
 	return set
 }

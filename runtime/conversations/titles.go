@@ -28,8 +28,9 @@ const (
 	maxOpeners = 200
 )
 
-// opener splits a request of [store.Request] after its first line, or after a colon in that line. Many requests can share
-// the beginning. If the rest is empty or the beginning too long, opener returns two empty texts.
+// opener splits a request of [store.Request] into a beginning, which many requests may share, and the rest. The
+// beginning ends with a colon and a space in the first line, if there are leastWords words before them; otherwise it is
+// the first line. If the rest is empty or the beginning too long, both texts are empty.
 func opener(request string) (begin, rest string) {
 	line, more, _ := strings.Cut(request, "\n")
 	if part, after, ok := strings.Cut(line, ": "); ok && len(strings.Fields(part)) >= leastWords {
@@ -46,7 +47,7 @@ func opener(request string) (begin, rest string) {
 // openers are the openers that many requests share, by the hash of the opener: an index does not keep their text.
 type openers map[string]bool
 
-// openersOf returns the openers of an index.
+// openersOf returns the openers, the beginnings that many requests share, in the note of an index.
 func openersOf(note *indexNote) openers {
 	o := openers{}
 	for _, key := range note.Openers {
@@ -55,11 +56,11 @@ func openersOf(note *indexNote) openers {
 	return o
 }
 
-// openerKey returns the hash of an opener, in any case.
+// openerKey returns the hash of an opener, which is the same for upper and lower case.
 func openerKey(begin string) string { return shortHash(strings.ToLower(begin)) }
 
-// setTitles sets the title of each conversation in a list that has no title. The title is the conversation's request
-// without its opener, if that is one of o, and without secrets.
+// setTitles sets the title of each conversation in a list that has no title. The title is the conversation's request,
+// without secrets, and without an opener in o: a beginning that many requests share.
 func (o openers) setTitles(list []store.Conversation) {
 	for i := range list {
 		c := &list[i]
@@ -70,7 +71,7 @@ func (o openers) setTitles(list []store.Conversation) {
 		if begin, rest := opener(c.Request); begin != "" && o[openerKey(begin)] {
 			title = rest
 		}
-		c.Title = text.Cut(string(secret.Mask([]byte(title))), maxTitle) // masked first: a part of a secret looks like none
+		c.Title = text.Cut(string(secret.Mask([]byte(title))), maxTitle) // masked first: Mask does not know a part of a secret
 	}
 }
 
@@ -98,9 +99,10 @@ func (o openers) sorted() []string {
 	return keys[:min(len(keys), maxOpeners)]
 }
 
-// addTitles sets the titles of listed conversations that have none to their requests without openers. It takes openers
-// from the index and the list, or if the list has only named conversations and there is no index, from the whole store.
-// It removes the requests of conversations with a title of their own, which tell nothing about openers.
+// addTitles makes the request of each listed conversation that has no title its title, without an opener: a beginning
+// that many requests share. It takes openers from the index and the list. If the list has only named conversations and
+// there is no index, it takes openers from the whole store. The request of a conversation that has a title is removed:
+// it adds no opener.
 func (l *lists) addTitles(ctx context.Context, s *source, list []store.Conversation, isNamed bool) {
 	for i := range list {
 		if list[i].Title != "" {
@@ -113,8 +115,7 @@ func (l *lists) addTitles(ctx context.Context, s *source, list []store.Conversat
 	if !isNamed {
 		shared.addShared(list)
 	} else if !isIndexed && slices.ContainsFunc(list, lacksTitle) {
-		// If the store cannot be listed, titles keep their openers.
-		if listing, err := l.listing(ctx, s, everything); err == nil {
+		if listing, err := l.listing(ctx, s, everything); err == nil { // otherwise titles keep their openers
 			shared.addShared(listing.Conversations)
 		}
 	}

@@ -57,8 +57,7 @@ type named struct {
 
 func (n *named) file() string { return fmt.Sprintf("%016x", n.Number) + segmentExt }
 
-// readCatalog reads the catalog of an index from its file. If the file is damaged, or the index is of another language,
-// the error is a [*DamageError].
+// readCatalog reads the catalog of an index. If it is damaged or of another language, the error is a [*DamageError].
 func readCatalog(f *file, language terms.Language) (*catalog, error) {
 	c := &catalog{footer: f.footer, size: int64(f.content.Len())}
 	return c, guard(func() error {

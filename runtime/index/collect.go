@@ -25,8 +25,7 @@ type collector struct {
 	lists     listWriter
 }
 
-// wide comes before the two halves of an index in found that is at least wide. Common grams are found early, so that few
-// indexes are so large.
+// wide is in found before the two halves of an index that is not below wide. Common grams have low indexes.
 const wide = 1<<16 - 1
 
 // seen is a gram that may be in a collector: its number, from 1, or 0 if it is not there; and the last document with
@@ -77,40 +76,40 @@ func (c *collector) endDocument() {
 }
 
 // write returns a writer with the lists of the grams that have documents, in the order of the grams, and empties the
-// collector. The writer is valid until the next call. write sorts the documents by gram: next has for each gram first
-// the number of its documents, and then the place of its next document.
+// collector. The writer is valid until the next call. found has the grams of each document; write sorts them into the
+// documents of each gram, by counting.
 func (c *collector) write() *listWriter {
-	next := resized(c.next, len(c.grams))
-	clear(next)
-	for n, place := uint32(0), 0; place < len(c.found); {
-		n, place = c.indexAt(place)
-		next[n]++
+	counts := resized(c.next, len(c.grams)) // the number of documents of each gram
+	clear(counts)
+	for index, place := uint32(0), 0; place < len(c.found); {
+		index, place = c.indexAt(place)
+		counts[index]++
 	}
-	c.order = c.order[:0] // a gram in the upper half, and its index in the lower
-	for n, g := range c.grams {
-		if next[n] > 0 {
-			c.order = append(c.order, uint64(g)<<32|uint64(n)) //nolint:gosec // a count
+	c.order = c.order[:0] // of each gram with documents: the gram in the upper half, its index in the lower
+	for index, g := range c.grams {
+		if counts[index] > 0 {
+			c.order = append(c.order, uint64(g)<<32|uint64(index)) //nolint:gosec // a count
 		}
 	}
 	slices.Sort(c.order)
-	total := uint32(0)
+	next, total := counts, uint32(0) // the counts become the places of the next documents of each gram
 	for _, o := range c.order {
-		n := uint32(o) //nolint:gosec // the lower half
-		next[n], total = total, total+next[n]
+		index := uint32(o) //nolint:gosec // the lower half
+		next[index], total = total, total+counts[index]
 	}
-	documents := resized(c.documents, int(total))
-	n, place := uint32(0), 0
+	documents := resized(c.documents, int(total)) // those of the first gram, then those of the second
+	index, place := uint32(0), 0
 	for document, end := range c.ends {
 		for place < int(end) {
-			n, place = c.indexAt(place)
-			documents[next[n]] = uint16(document) //nolint:gosec // bounded by full
-			next[n]++
+			index, place = c.indexAt(place)
+			documents[next[index]] = uint16(document) //nolint:gosec // bounded by full
+			next[index]++
 		}
 	}
 	c.lists.reset(len(c.ends))
 	from := uint32(0)
 	for _, o := range c.order {
-		to := next[uint32(o)]                            //nolint:gosec // the lower half
+		to := next[uint32(o)]                            //nolint:gosec // the lower half; to is after the gram's last document
 		c.lists.addList(gram(o>>32), documents[from:to]) //nolint:gosec // the upper half
 		from = to
 	}
@@ -146,7 +145,7 @@ func (c *gramCollector) lists(b *builder) []*listWriter {
 	return []*listWriter{c.trigrams.write(), c.pairs.write()}
 }
 
-// collect adds the grams of a document to the collectors. text is the folded text of the document and two bytes end.
+// collect adds the grams of a document to the collectors. text is the document's folded text, then the byte end twice.
 func (c *gramCollector) collect(text []byte) {
 	trigrams := &c.trigrams
 	document := trigrams.document()
@@ -159,11 +158,12 @@ func (c *gramCollector) collect(text []byte) {
 		}
 		s := &byThird[third]
 		if index := s.number - 1; index < wide {
-			// The index stays in found if differs is not 0. A branch would often be predicted wrongly.
-			differs := s.last ^ document
+			// The index is added, and removed again if it is not new. A branch would often be predicted wrongly.
+			differs := s.last ^ document // 0 if the document has the gram already
 			s.last = document
 			trigrams.found = append(trigrams.found, uint16(index)) //nolint:gosec // below wide
-			trigrams.found = trigrams.found[:len(trigrams.found)-1+int((differs|-differs)>>31)]
+			isNew := int((differs | -differs) >> 31)               // 0 if differs is 0, otherwise 1
+			trigrams.found = trigrams.found[:len(trigrams.found)-1+isNew]
 		} else {
 			trigrams.addOnce(s, trigram(first, second, third), document)
 		}
@@ -249,12 +249,13 @@ func (c *termCollector) number(text []byte, isInflected bool) uint32 {
 	return w.number
 }
 
-// addTerm returns the number of the term with a key, from 1. It adds the term if it is new.
+// addTerm returns the number of the term with a key, from 1. A new term is added to two collectors, with the same
+// number: to present for the messages that have the term, and to frequent for those that often have it.
 func (c *termCollector) addTerm(key gram) uint32 {
 	number := c.numbers[key]
 	if number == 0 {
-		number = c.present.addGram(hasTerm | key)
-		c.frequent.addGram(hasOften | key) // the same number as in present
+		number = c.present.addGram(hasTerm | key) // hasTerm and hasOften make the grams of the two lists differ
+		c.frequent.addGram(hasOften | key)
 		c.terms = append(c.terms, term{})
 		c.numbers[key] = number
 	}

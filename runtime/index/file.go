@@ -86,17 +86,16 @@ func (b *fileBuilder) add(section int, data []byte) {
 	s.Size += uint64(len(data))
 }
 
-// finish adds the checksums and the footer. It returns the whole file, which is valid until reset, and the checksum in
-// the footer.
+// finish adds the checksums of pages and the footer. It returns the file, valid until reset, and the footer's checksum.
 func (b *fileBuilder) finish() (data []byte, sum uint32) {
-	b.Sums, b.Magic = uint64(len(b.data)), magic
+	b.Sums, b.Magic = uint64(len(b.data)), magic // Sums is the offset of the checksums of the pages
 	end := len(b.data)
 	for from := 0; from < end; from += pageSize {
 		b.data = binary.LittleEndian.AppendUint32(b.data, castagnoli(b.data[from:min(from+pageSize, end)]))
 	}
-	b.data, _ = binary.Append(b.data, binary.LittleEndian, &b.footer)
-	sum = sumOf(b.data[end:])
-	binary.LittleEndian.PutUint32(b.data[len(b.data)-4-8:], sum) // before Magic, which has 8 bytes
+	b.data, _ = binary.Append(b.data, binary.LittleEndian, &b.footer) // its field Sum is still 0
+	sum = sumOf(b.data[end:])                                         // without the last two fields, Sum and Magic
+	binary.LittleEndian.PutUint32(b.data[len(b.data)-4-8:], sum)      // Sum has four bytes, and Magic the last eight
 	return b.data, sum
 }
 
@@ -160,12 +159,11 @@ func (f *file) read(buffer []byte, from, size uint64) []byte {
 	return data
 }
 
-// part returns the bytes of a section from an offset to another one. It verifies the pages with these bytes, each page
-// once.
+// part returns the bytes of a section between two offsets. It verifies each page when the page is first read.
 func (f *file) part(section int, from, to uint64) []byte { return f.partIn(nil, section, from, to) }
 
-// partIn returns the bytes of a section from from to to, as part does. If possible, it reads them into buffer. It verifies
-// the checksums of pages that are read for the first time.
+// partIn returns the bytes of a section between two offsets in the section. If the pages with the bytes are verified,
+// it reads the bytes into buffer, if they fit. Otherwise it reads whole pages, and verifies the checksum of each.
 func (f *file) partIn(buffer []byte, section int, from, to uint64) []byte {
 	s := f.Sections[section]
 	if from > to || to > s.Size {

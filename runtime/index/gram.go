@@ -52,30 +52,31 @@ func termKey(term string) gram { return keyOf(hashOf([]byte(term))) }
 
 func trigram(a, b, c byte) gram { return gram(a)<<16 | gram(b)<<8 | gram(c) }
 
-// pairAt returns the gram of the pair at text[i], which is a space with the bytes around it, or two runes of three bytes;
-// ok is false if no pair is there. If the text has all bytes of the pair, first and last are the same gram. Otherwise they
-// are the first and the last gram that the pair can have with other bytes after or before the text.
+// pairAt returns the gram of the pair at text[i], both as first and as last. A pair is a space with three bytes before
+// and four after, or two runes of three bytes. ok is false if neither is at text[i], or if the text lacks one of the
+// five bytes that must be known. If the text lacks only other bytes, first and last bound the grams that the pair can
+// have.
 func pairAt(text []byte, i int) (first, last gram, ok bool) {
 	const multiplier = 0x9E3779B97F4A7C15
-	isSpace, from := text[i] == ' ', i // from is that of the five bytes that the upper bits are a hash of
+	isSpace, from := text[i] == ' ', i // the five bytes that must be known begin at from
 	switch {
-	case isSpace && i >= 2 && i+2 < len(text):
+	case isSpace && i >= 2 && i+2 < len(text): // two bytes before the space, and two after
 		from = i - 2
-	case isThreeBytes(text[i]) && i+5 <= len(text) && isThreeBytes(text[i+3]): // two runes begin at i
+	case isThreeBytes(text[i]) && i+5 <= len(text) && isThreeBytes(text[i+3]): // two runes, perhaps without the last byte
 	default:
 		return 0, 0, false
 	}
-	always, rest := text[from:from+5], text[from+5:]
-	hash := (uint64(binary.LittleEndian.Uint32(always)) | uint64(always[4])<<32) * multiplier >> (64 - pairBits + pairRest)
-	first = pairs | gram(hash)<<pairRest //nolint:gosec // 12 bits
+	known, rest := text[from:from+5], text[from+5:]
+	hash := (uint64(binary.LittleEndian.Uint32(known)) | uint64(known[4])<<32) * multiplier >> (64 - pairBits + pairRest)
+	first = pairs | gram(hash)<<pairRest //nolint:gosec // 12 bits; the lower pairRest bits are of the other bytes
 	switch {
-	case len(rest) == 0: // all lower bits are unknown
+	case len(rest) == 0: // no other byte is known
 		return first, first | (1<<pairRest - 1), true
-	case !isSpace:
+	case !isSpace: // of two runes: bits of the last byte
 		first |= gram(rest[0] & (1<<pairRest - 1))
-	default: // three bits for the third byte after the space, three for the two outermost bytes
-		first |= gram(rest[0]*0x2D>>5) << 3
-		if i == 2 || len(rest) == 1 { // an outermost byte is unknown
+	default: // of a space: three bits for the third byte after it, three for the two outermost bytes
+		first |= gram(rest[0]*0x2D>>5) << 3 // odd factors spread the bytes over the three upper bits of the product
+		if i == 2 || len(rest) == 1 {       // an outermost byte is unknown
 			return first, first | 7, true
 		}
 		first |= gram((rest[1]*0x2D + text[i-3]*0x61) >> 5)
@@ -92,9 +93,10 @@ type gramRange struct{ first, last gram }
 // mostPlaces is the maximum number of places of a text at which gramRanges takes grams.
 const mostPlaces = 96
 
-// gramRanges returns ranges of grams, sorted and each once. Every message with the folded text has a gram of each
-// range. A text of up to three bytes has one range, and only messages with the text have a gram of it. The ranges of a
-// longer text are from places all over it. An empty text has none.
+// gramRanges returns sorted ranges of grams for a search for a folded text; nil for the empty text. A gram is the key
+// of a list of messages. Every message that contains the text is in a list of each range. For one to three bytes there
+// is one range, whose lists have no other messages. For a longer text there are the ranges of the three bytes at some
+// places, and of the pairs there.
 func gramRanges(text []byte) (ranges []gramRange) {
 	switch len(text) {
 	case 0:
@@ -104,10 +106,10 @@ func gramRanges(text []byte) (ranges []gramRange) {
 	case 2:
 		return []gramRange{{trigram(text[0], text[1], 0), trigram(text[0], text[1], end)}}
 	}
-	for i := 0; i+3 <= len(text); i += 1 + len(text)/mostPlaces {
+	for i := 0; i+3 <= len(text); i += 1 + len(text)/mostPlaces { // at most mostPlaces places, all over the text
 		g := trigram(text[i], text[i+1], text[i+2])
 		ranges = append(ranges, gramRange{g, g})
-		if first, last, ok := pairAt(text, i); ok {
+		if first, last, ok := pairAt(text, i); ok { // fewer messages have it than the three bytes
 			ranges = append(ranges, gramRange{first, last})
 		}
 	}

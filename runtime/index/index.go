@@ -152,8 +152,7 @@ type Info struct {
 	Segments                int
 }
 
-// Info returns the size and the state of the index in the view. Messages of removed conversations count as long as they
-// are in a segment.
+// Info returns the size and the state of the index in the view. Removed messages count while a segment has them.
 func (v *View) Info() Info {
 	i := Info{State: v.State, Conversations: len(v.Conversations), Bytes: v.size, Segments: len(v.segments)}
 	for _, s := range v.segments {
@@ -187,11 +186,12 @@ func (o *opened) readTitles() *titles {
 	return t
 }
 
-// holding yields the places of the conversations whose title has a folded text, each once. It first looks for the text
-// without the bytes before the last one of its first rune, because many runes of a script begin with the same bytes.
+// holding yields the place of each conversation whose title contains a folded text. A place is an index in t.ends. It
+// first tests the hashes, because most texts are in no title. Then it searches t.text, which has all titles, for the
+// text from the last byte of the first rune: many runes of a script begin with the same bytes.
 func (t *titles) holding(folded []byte) iter.Seq[int] {
 	_, size := utf8.DecodeRune(folded)
-	before := size - 1
+	before := size - 1 // the number of bytes of the first rune before its last byte
 	return func(yield func(int) bool) {
 		for i := range len(folded) - 2 {
 			if !t.hashes[hashOf(folded[i:i+3])%uint64(len(t.hashes))] {
@@ -203,15 +203,15 @@ func (t *titles) holding(folded []byte) iter.Seq[int] {
 			if n < 0 {
 				return
 			}
-			from += n + 1
+			from += n + 1 // after the last byte of what may be the first rune
 			if !bytes.HasPrefix(t.text[from-1-before:], folded) {
 				continue
 			}
-			place, _ := slices.BinarySearch(t.ends, from) // the title with the byte before from
+			place, _ := slices.BinarySearch(t.ends, from) // of the first title that ends at from or later
 			if !yield(place) {
 				return
 			}
-			from = t.ends[place] + before // in the next title
+			from = t.ends[place] + before // where that last byte can be in the next title
 		}
 	}
 }

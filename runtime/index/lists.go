@@ -95,11 +95,12 @@ func appendList(lists []byte, documents []uint16, low uint) []byte {
 	return lists[:at+int(used+7)/8] // the next list begins with a whole byte
 }
 
-// writeLists adds the entries, the lists and the blocks of all writers to a segment, one writer after the other. Offsets
-// in a writer count from its beginning, those in the segment from that of the first writer. The last block ends the table.
+// writeLists adds the lists of all writers to a segment, then the entries, which describe one list each, and the
+// blocks, which have the offsets of some entries and their lists. These offsets are within a writer: writeLists adds
+// the sizes of the writers before. A last block with the greatest gram ends the table of blocks.
 func writeLists(b *fileBuilder, writers ...*listWriter) {
 	var blocks []byte
-	entries, lists := 0, 0
+	entries, lists := 0, 0 // the sizes of the writers before w
 	for _, w := range append(writers, &listWriter{blocks: []block{{first: math.MaxUint32}}}) {
 		for _, block := range w.blocks {
 			for _, n := range [...]int{int(block.first), entries + block.entries, lists + block.lists} {
@@ -195,20 +196,22 @@ func (t *texts) cursors(lists ...list) []cursor {
 // cursor returns a cursor at the first document of the list of a gram.
 func (t *texts) cursor(g gram) *cursor { return &t.cursors(t.list(g))[0] }
 
-// next moves the cursor to the next document. The list has its difference to the current one, less one.
+// next moves the cursor to the next document, or to noDocument after the last one. The list has the number of documents
+// between the two, in a code: the upper bits of the number as so many ones and a zero, then the c.low lower bits. If
+// there are mostOnes ones or more, the number is the 32 bits after the first mostOnes ones.
 func (c *cursor) next() {
 	if c.left == 0 {
 		c.document = noDocument
 		return
 	}
 	c.left--
-	word := c.word()
-	ones, low := bits.TrailingZeros64(^word), c.low&63 // so that shifts need no checks
-	lower := word >> ((ones + 1) & 63) & (1<<low - 1)  // after the ones and a zero
+	word := c.word()                                   // the first bit of the code is the lowest
+	ones, low := bits.TrailingZeros64(^word), c.low&63 // &63 changes no valid number, and saves checks before shifts
+	lower := word >> ((ones + 1) & 63) & (1<<low - 1)  // the bits after the ones and the zero
 	difference := uint64(ones)<<low | lower
 	if ones < mostOnes { // a Rice code
 		c.bit += ones + 1 + c.low
-	} else { // a number of 32 bits after the ones
+	} else { // 32 bits after mostOnes ones
 		c.bit += mostOnes
 		difference = c.word() & math.MaxUint32
 		c.bit += 32

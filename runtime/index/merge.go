@@ -11,18 +11,18 @@ import (
 // mergeAt is the number of segments of similar size that are merged.
 const mergeAt = 4
 
-// merge merges groups of segments of similar size until no group has mergeAt segments. It also rewrites, without removed
-// messages, each segment that has mostly removed parts, and after Purge each that has one.
+// merge merges segments of similar size, at least mergeAt at a time, as long as there are so many. It also rewrites a
+// segment without its removed messages, if most of its parts are removed, or after Purge if any part is.
 func (w *Writer) merge(ctx context.Context) error {
-	owners := conversationsByPart(maps.Values(w.conversations))
+	conversations := conversationsByPart(maps.Values(w.conversations))
 	for {
-		group := w.nextGroup(owners)
+		group := w.nextGroup(conversations)
 		if len(group) == 0 {
 			return nil
 		}
 		err := w.index.guard(func() error {
 			for _, s := range group {
-				if err := w.copyMessages(ctx, s, owners); err != nil {
+				if err := w.copyMessages(ctx, s, conversations); err != nil {
 					return err
 				}
 			}
@@ -37,15 +37,15 @@ func (w *Writer) merge(ctx context.Context) error {
 	}
 }
 
-// nextGroup returns the segments to merge next, or one segment to rewrite; nil if there are none. owners are the
-// conversations by their parts; a part without a conversation is removed.
-func (w *Writer) nextGroup(owners map[uint32]*Conversation) []*segment {
+// nextGroup returns the segments to merge next, or one segment to rewrite; nil if there are none. conversations has the
+// conversation of each part; a part without a conversation is removed.
+func (w *Writer) nextGroup(conversations map[uint32]*Conversation) []*segment {
 	classes := map[int][]*segment{} // segments by their class of size
 	limits := w.builder.limits
 	for _, s := range w.segments {
 		gone := 0
-		for _, part := range s.owners {
-			if owners[part] == nil {
+		for _, part := range s.owners { // the parts of conversations that the segment has messages of
+			if conversations[part] == nil {
 				gone++
 			}
 		}
@@ -66,21 +66,22 @@ func (w *Writer) nextGroup(owners map[uint32]*Conversation) []*segment {
 	return nil
 }
 
-// copyMessages adds the messages of a segment that are not removed to the builder, part by part.
-func (w *Writer) copyMessages(ctx context.Context, s *segment, owners map[uint32]*Conversation) error {
+// copyMessages copies the messages of a segment to the builder, part by part, without removed ones. conversations has
+// the conversation of each part; the messages of a part without a conversation are removed.
+func (w *Writer) copyMessages(ctx context.Context, s *segment, conversations map[uint32]*Conversation) error {
 	t := s.texts()
-	byPart := map[uint32][]uint32{} // the messages by their parts
+	byPart := map[uint32][]uint32{} // the numbers of the messages in the segment, by their parts
 	for n := range s.messages {
-		part := s.owners[t.rows.owner(n)]
+		part := s.owners[t.rows.owner(n)] // a message has the index of its part in s.owners
 		byPart[part] = append(byPart[part], n)
 	}
 	for _, part := range s.owners {
-		if owners[part] == nil {
+		if conversations[part] == nil {
 			continue // the messages are removed
 		}
 		for _, n := range byPart[part] {
 			m := Message{t.rows.number(n), t.rows.kind(n), t.rows.time(n), t.read(n), t.extra(n)}
-			if err := w.addMessage(ctx, part, owners[part], &m); err != nil {
+			if err := w.addMessage(ctx, part, conversations[part], &m); err != nil {
 				return err
 			}
 		}

@@ -85,8 +85,9 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 				next = s
 			}
 		}
+		// A segment is read once its newest message is at least as new as the next hit: compareTimes is then at most 0.
 		isNew := len(unread) > 0 && (next == nil || compareTimes(unread[0].newest, next.hit.Time) <= 0)
-		if isNew { // this segment may have a message that comes before the next hit
+		if isNew {
 			next, unread = unread[0], unread[1:]
 		} else if next == nil || !yield(&next.hit) {
 			return nil // there are no more messages, or the caller wants no more
@@ -97,7 +98,7 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 			return err
 		case found && isNew:
 			read = append(read, next)
-		case !found && !isNew:
+		case !found && !isNew: // a new segment without a hit is not in read
 			read = slices.DeleteFunc(read, func(s *scan) bool { return s == next })
 		}
 	}

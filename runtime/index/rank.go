@@ -154,7 +154,7 @@ func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err erro
 	return ranked, err
 }
 
-// Occurs reports whether a message that the query can give a score has a term. It ignores q.Terms and q.Holds.
+// Occurs reports whether a term is in any message that the query can score. It ignores q.Terms and q.Holds.
 func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool, err error) {
 	q.Holds = nil
 	err = v.index.guard(func() error {
@@ -164,7 +164,7 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 			}
 			s.prepare()
 			for c := s.cursor(hasTerm | termKey(term)); c.document < s.to; c.next() {
-				if c.document >= s.next && s.ranks(&q, c.document) {
+				if c.document >= s.next && s.ranks(&q, c.document) { // those before s.next are too new for the filter
 					found = true
 					return nil
 				}
@@ -253,7 +253,8 @@ func (r *ranking) weigh(s *scan) []weighed {
 	return messages
 }
 
-// bm25 returns the score of a message, from its length divided by the average.
+// bm25 returns the BM25 score of a message, from its length divided by the average. The frequency of a term counts as
+// onceCounts if the term's weight is in w.once, and as oftenCounts if it is in w.often.
 func (w *weighed) bm25(length float32) float32 {
 	norm := bm25K1 * (1 - bm25B + bm25B*length)
 	return w.once*(onceCounts*(bm25K1+1)/(onceCounts+norm)) + w.often*(oftenCounts*(bm25K1+1)/(oftenCounts+norm))

@@ -28,13 +28,14 @@ type scan struct {
 	hit        Hit        // the match that advance found last
 }
 
-// scans returns a scan for each segment with messages in the times and after the position of a query.
+// scans returns a scan for each segment that has messages within the times and after the position of a query.
 func (v *View) scans(q *Query) (scans []*scan) {
 	folded := fold.Append(nil, []byte(q.Text))
-	p := &prepared{q, v.index, folded, gramRanges(folded), len(folded) <= 3}
+	p := &prepared{Query: q, index: v.index, folded: folded, grams: gramRanges(folded)}
+	p.exact = len(folded) <= 3 // a gram has three bytes: the lists alone tell which messages have so short a text
 	for _, o := range v.segments {
 		s := &scan{texts: texts{segment: o.segment}, conversations: o.conversations, titles: o.titles, query: p, to: o.messages}
-		if s.bound(q); s.next < s.to {
+		if s.bound(q); s.next < s.to { // bound sets the range of such messages, from next to to
 			scans = append(scans, s)
 		}
 	}
@@ -118,8 +119,8 @@ type postings struct {
 	cursors []cursor // over the lists; nil before the first use
 }
 
-// postings returns the postings of the grams of the query, the rarest first. If no message has a gram, it returns that
-// one alone.
+// postings returns the postings of the query's grams, the rarest first. If one of the grams is in no message, it
+// returns only the postings of that gram, and makes the gram the first of the query, for the segments after this one.
 func (s *scan) postings() (sorted []postings) {
 	grams := s.query.grams
 	for i, g := range grams {
@@ -129,7 +130,7 @@ func (s *scan) postings() (sorted []postings) {
 			p.count += int(l.count)
 		}
 		if p.count == 0 {
-			grams[0], grams[i] = g, grams[0] // the next segment is likely to have no message with the gram either
+			grams[0], grams[i] = g, grams[0] // the next segment probably has no message with the gram either
 			return []postings{p}
 		}
 		sorted = append(sorted, p)
@@ -145,8 +146,8 @@ const windowSize = 1024
 
 func (w *window) add(n uint32) { w[n/64] |= 1 << (n % 64) }
 
-// and removes the messages that are not in another set. It returns the number of messages that are left.
-func (w *window) and(other *window) (left int) {
+// intersect removes from w each message that is not in another set, and returns the number of messages left in w.
+func (w *window) intersect(other *window) (left int) {
 	for i := range w {
 		w[i] &= other[i]
 		left += bits.OnesCount64(w[i])
@@ -154,17 +155,17 @@ func (w *window) and(other *window) (left int) {
 	return left
 }
 
-// addListed adds the messages that are in the lists of p to w, a window from from to to. It returns the number of
-// documents that it read. Calls for the same p must have windows one after another.
-func (s *scan) addListed(p *postings, w *window, from, to uint32) (read int) {
+// addListed adds to w, the window of the messages from begin to end, those in the lists of p. It returns the number of
+// documents that it read. The cursors of p stay where the window ends: the next call for p must be for a later window.
+func (s *scan) addListed(p *postings, w *window, begin, end uint32) (read int) {
 	if p.cursors == nil && p.count > 0 {
 		p.cursors = s.cursors(p.lists...)
 	}
 	for i := range p.cursors {
 		c := &p.cursors[i]
-		for ; c.document < to; c.next() {
-			if read++; c.document >= from { // documents before the window are skipped
-				w.add(c.document - from)
+		for ; c.document < end; c.next() {
+			if read++; c.document >= begin { // documents before the window are skipped
+				w.add(c.document - begin)
 			}
 		}
 	}
@@ -174,8 +175,9 @@ func (s *scan) addListed(p *postings, w *window, from, to uint32) (read int) {
 // readCost is the time that it takes to read a message, in units of the time for a document of a list.
 const readCost = 250
 
-// findCandidates sets the candidates to those of the next window: the messages with a matching title, and those that
-// have the grams of the text. It stops comparing grams as soon as reading the messages that are left costs less.
+// findCandidates sets the candidates to the messages of the next window that may match, by their title or by the grams
+// of the text. It stops reading lists of grams when reading the messages left costs less. Reading a message costs as
+// much as reading readCost documents of a list.
 func (s *scan) findCandidates() {
 	if s.titled == nil {
 		s.findTitles()
@@ -185,17 +187,17 @@ func (s *scan) findCandidates() {
 	for i := range w {
 		w[i] = math.MaxUint64
 	}
-	left := int(to - from)
+	left := int(to - from) // the number of messages in w
 	for i := range s.grams {
 		g := &s.grams[i]
-		if i > 0 && left*readCost < g.count*windowSize/int(s.messages) {
-			break // the lists of this gram have more documents in a window than reading costs
+		if expected := g.count * windowSize / int(s.messages); i > 0 && left*readCost < expected {
+			break // to read the messages left costs less than to read the expected documents of this gram
 		}
 		var found window
-		read, before := s.addListed(g, &found, from, to), left
-		left = w.and(&found)
-		if (before-left)*readCost < read {
-			break // the lists excluded few messages: those that are left probably match
+		read, before := s.addListed(g, &found, from, to), left // read is the number of documents that were read
+		left = w.intersect(&found)
+		if excluded := before - left; excluded*readCost < read {
+			break // to read the excluded messages would have cost less: the messages left probably match
 		}
 	}
 	if s.hasTitled {

@@ -68,14 +68,15 @@ func hash3(word uint64) uint32 {
 
 func mask(length uint8) uint64 { return ^uint64(0) >> (64 - 8*length) }
 
-// match returns the code and the length of a long symbol at the beginning of a word, or else of a short one; escape and
-// 1 if there is none. Only the first left bytes of the word are of the text.
-func (e *encoder) match(word uint64, left int) (code byte, length int) {
-	code = e.long[hash3(word)]
-	if code == escape || word&mask(e.Lengths[code]) != e.Values[code] || int(e.Lengths[code]) > left {
-		code = e.short[word&0xFFFF]
+// match returns the code and the length of the symbol that word begins with: one of three or more bytes if it fits, or
+// else a shorter one; escape and 1 if none fits. word has the next bytes of a text, the first one lowest. size is the
+// number of bytes that the text still has.
+func (e *encoder) match(word uint64, size int) (code byte, length int) {
+	code = e.long[hash3(word)] // by the hash of the first three bytes
+	if code == escape || word&mask(e.Lengths[code]) != e.Values[code] || int(e.Lengths[code]) > size {
+		code = e.short[word&0xFFFF] // the bytes of word are not those of the long symbol
 	}
-	if code == escape || int(e.Lengths[code]) > left {
+	if code == escape || int(e.Lengths[code]) > size {
 		return escape, 1
 	}
 	return code, int(e.Lengths[code])
@@ -102,8 +103,9 @@ func (e *encoder) append(dst, text []byte) []byte {
 	return dst
 }
 
-// set replaces the symbols by the first of the chosen ones. Of long symbols with the same place in their table it takes
-// the first. In the other table a symbol of two bytes comes before one of one byte.
+// set replaces the symbols by the first maxSymbols of the chosen ones, and fills the tables long and short. It leaves
+// out a symbol whose place in long is taken. In short, a symbol of two bytes takes its place in any case. A symbol of
+// one byte takes the free places of the byte with each second byte. A free place has the code escape.
 func (e *encoder) set(chosen []symbol) {
 	*e = encoder{}
 	for i := range e.short {

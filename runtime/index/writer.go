@@ -69,8 +69,7 @@ func (w *Writer) Text() int64 { return w.text }
 // Conversations returns all conversations, in no order.
 func (w *Writer) Conversations() iter.Seq[*Conversation] { return maps.Values(w.conversations) }
 
-// Purge makes the next commit erase removed messages from the disk. Otherwise they stay until most of their segment
-// is removed.
+// Purge makes the next commit erase all removed messages from the disk. Other commits leave some there.
 func (w *Writer) Purge() { w.purge = true }
 
 // Close releases the lock. It drops changes that are not committed.

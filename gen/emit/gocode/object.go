@@ -26,7 +26,8 @@ func objectsIn(values []ir.Param, path, where string) []object {
 	return list
 }
 
-// objectsOf returns the types of the objects in p, the value at path in where. If p is an object, its type is the first.
+// objectsOf returns the types of the objects in the value p. If p is an object, its type is the first. path is the path
+// of p, such as items[].text, and where names the value at which the path begins, such as "the arguments of conv.create".
 func objectsOf(p *ir.Param, path, where string) []object {
 	about := path + " in " + where
 	switch {

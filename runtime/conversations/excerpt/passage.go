@@ -17,8 +17,7 @@ type Weights map[string]float64
 // Passage is a part of a text.
 type Passage struct {
 	Start, End int // in bytes
-	// Value is the sum of the weights of the terms in the passage, each once, plus a share of the weights of adjacent
-	// terms.
+	// Value is the sum of the weights of the passage's terms, each once, plus a share of those of adjacent terms.
 	Value  float64
 	Beside float64 // the part of Value for adjacent terms
 }
@@ -31,26 +30,26 @@ type sentence struct {
 	endsColon  bool     // the sentence ends with a colon: the next sentence belongs to it
 }
 
-// BestPassage returns the passage of at most most bytes whose terms weigh the most: whole sentences, or lines if these
-// are shorter. Of passages of the same value it takes the shortest, then the first. wider is best with more of the text
-// around it, at most wide bytes in all. If the text is not longer than a limit, the passage for the limit is all of it.
-func BestPassage(r *terms.Reader, text []byte, weights Weights, most, wide int) (best, wider Passage) {
-	sentences := divide(text, most)
+// BestPassage returns two passages of a text. best is the passage of whole sentences or lines whose terms weigh the
+// most, in limit bytes at most. Of passages of the same value it is the shortest, then the first. wider is best with
+// more of the text around it, in widerLimit bytes at most. A passage is the whole text if its limit allows that.
+func BestPassage(r *terms.Reader, text []byte, weights Weights, limit, widerLimit int) (best, wider Passage) {
+	sentences := divide(text, limit)
 	readTerms(r, text, sentences, weights)
 	whole := passageOf(sentences, 0, len(text), weights)
-	if len(text) <= most {
+	if len(text) <= limit {
 		return whole, whole
 	}
-	for _, p := range candidates(sentences, weights, min(most, maxCore)) {
+	for _, p := range candidates(sentences, weights, min(limit, maxCore)) {
 		if isShorter := p.End-p.Start < best.End-best.Start; p.Value > best.Value || p.Value == best.Value && isShorter {
 			best = p
 		}
 	}
-	best = widen(sentences, best, most)
-	if len(text) <= wide {
+	best = widen(sentences, best, limit)
+	if len(text) <= widerLimit {
 		return best, whole
 	}
-	return best, widen(sentences, best, wide)
+	return best, widen(sentences, best, widerLimit)
 }
 
 // LastPassage returns the last whole sentences or lines of a text, of at most most bytes.
@@ -66,15 +65,15 @@ func LastPassage(text []byte, most int) Passage {
 }
 
 // candidates returns one passage for each sentence that has a term. The passage begins with that sentence, ends with a
-// sentence that has a term, and is as long as most bytes allow. A sentence of more than most bytes is a passage alone.
-func candidates(sentences []sentence, weights Weights, most int) []Passage {
+// sentence that has a term, and is as long as limit bytes allow. A longer sentence is a passage alone.
+func candidates(sentences []sentence, weights Weights, limit int) []Passage {
 	var passages []Passage
 	for first := range sentences {
 		if sentences[first].value == 0 {
 			continue // no term
 		}
 		last := first
-		for last+1 < len(sentences) && sentences[last+1].end-sentences[first].start <= most {
+		for last+1 < len(sentences) && sentences[last+1].end-sentences[first].start <= limit {
 			last++
 		}
 		for last > first && sentences[last].value == 0 {
@@ -91,13 +90,13 @@ const maxCore = 2000
 // leastPercent is the share of the best passage's value that other passages need.
 const leastPercent = 35
 
-// Several returns the best passages of a text, in the order of the text and without overlaps. Each has at most most
-// bytes, and all together at most total, unless the best passage alone has more. It returns none if the text has no term
-// with a weight.
-func Several(r *terms.Reader, text []byte, weights Weights, most, total int) []Passage {
-	sentences := divide(text, most)
+// Several returns the best passages of a text, in the order of the text and without overlaps. A passage has limit bytes
+// at most, and all passages together have total bytes at most, unless the best alone has more. Several returns none if
+// the text has no term with a weight.
+func Several(r *terms.Reader, text []byte, weights Weights, limit, total int) []Passage {
+	sentences := divide(text, limit)
 	readTerms(r, text, sentences, weights)
-	found := candidates(sentences, weights, most)
+	found := candidates(sentences, weights, limit)
 	slices.SortStableFunc(found, func(p, q Passage) int { return cmp.Compare(q.Value, p.Value) })
 	var kept []Passage
 	room := total // the bytes that the kept passages leave of total
@@ -110,7 +109,7 @@ func Several(r *terms.Reader, text []byte, weights Weights, most, total int) []P
 		if slices.ContainsFunc(kept, overlaps) || size > room && !isBest {
 			continue
 		}
-		wide := widen(sentences, p, min(most, size+most/2))
+		wide := widen(sentences, p, min(limit, size+limit/2)) // with sentences around it, which must fit into the room too
 		if size = wide.End - wide.Start; size <= room || isBest {
 			kept, room = append(kept, wide), room-size
 		}
@@ -140,31 +139,32 @@ func widen(sentences []sentence, core Passage, most int) Passage {
 	return withoutColon(sentences, core, p, most)
 }
 
-// withoutColon returns p, a passage around a core, changed so that it does not end with a colon, as in "because:". If
-// there is room when sentences before the core are dropped, it adds the next sentences. Otherwise it drops the last
-// sentence, unless the core has it. A passage without a colon at its end, or at the end of the text, stays as it is.
-func withoutColon(sentences []sentence, core, p Passage, most int) Passage {
+// withoutColon returns the passage p without a colon at its end, as in "because:", if the text goes on there. It first
+// tries to add the sentences after the colon, within limit bytes. For that it may drop sentences at the beginning of p,
+// as few as possible, but not of core, which is a part of p. If that is not enough, it drops the sentence with the
+// colon, unless core has it.
+func withoutColon(sentences []sentence, core, p Passage, limit int) Passage {
 	last := slices.IndexFunc(sentences, func(s sentence) bool { return s.end == p.End })
 	if last < 0 || last+1 == len(sentences) || !sentences[last].endsColon {
 		return p
 	}
 	next := sentences[last+1:]
 	first := slices.IndexFunc(sentences, func(s sentence) bool { return s.start >= p.Start })
-	for _, from := range sentences[first : last+1] {
-		if from.start > core.Start {
-			break // no sentence of the core is dropped
+	for _, begin := range sentences[first : last+1] { // p may begin with each of its sentences
+		if begin.start > core.Start {
+			break // p would lose a sentence of the core
 		}
-		if next[0].end-from.start <= most {
-			p.Start = from.start
+		if next[0].end-begin.start <= limit {
+			p.Start = begin.start
 			for _, s := range next {
-				if s.end-p.Start <= most {
+				if s.end-p.Start <= limit {
 					p.End = s.end
 				}
 			}
 			return p
 		}
 	}
-	if p.End > core.End && last > first {
+	if p.End > core.End && last > first { // there is no room, and the core does not have the colon
 		p.End = sentences[last-1].end
 	}
 	return p
@@ -258,13 +258,14 @@ func divide(text []byte, most int) []sentence {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// sentenceEnd returns the end of the first sentence of a line, or of its first words or characters in most bytes.
-func sentenceEnd(line []byte, most int) int {
-	space := 0 // the white space after the last word; 0 before that
+// sentenceEnd returns where the first sentence of a line ends. If that sentence has more than limit bytes, it returns
+// where the last word within the limit ends, or if there is none, the last character.
+func sentenceEnd(line []byte, limit int) int {
+	space := 0 // the offset of the white space after the last word; 0 for none
 	for i := 0; i < len(line); {
 		r, size := utf8.DecodeRune(line[i:])
-		if i+size > most && i > 0 {
-			return cmp.Or(space, i)
+		if i+size > limit && i > 0 {
+			return cmp.Or(space, i) // i if there was no white space
 		}
 		switch {
 		case r == '。' || r == '！' || r == '？':

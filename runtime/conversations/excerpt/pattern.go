@@ -45,7 +45,7 @@ func (e *PatternError) Error() string {
 func (e *PatternError) Unwrap() error { return e.Err }
 
 // Literal returns the pattern that matches text, which may have line breaks; nil for the empty text. It takes bytes of
-// text that are not UTF-8 as U+FFFD. With ignoreCase, letters match that Unicode simple folding makes the same.
+// text that are not UTF-8 as U+FFFD. With ignoreCase, it ignores case by the simple folding of Unicode.
 func Literal(text string, ignoreCase bool) *Pattern {
 	if text == "" {
 		return nil
@@ -180,8 +180,7 @@ func (p *Pattern) nextMatch(text []byte, from int) (l line, m Span, ok bool) {
 	return l, m, false
 }
 
-// maxSpans is the number of matches of a regular expression that are looked for in one line: a line of many megabytes
-// may have millions.
+// maxSpans is the maximum number of matches of a regular expression in a line: a very long line may have millions.
 const maxSpans = 10_000
 
 // Spans yields the matches in a line, from left to right, except empty ones. A literal pattern can be given any text.
@@ -205,8 +204,7 @@ func (p *Pattern) Spans(content []byte) iter.Seq[Span] {
 	}
 }
 
-// Occurrences yields the places of a text in s, in any case, from left to right and without overlaps; none for the
-// empty text.
+// Occurrences yields the places of a text in s from left to right, without overlaps, ignoring case; none for "".
 func Occurrences(s, text string) iter.Seq[Span] {
 	p := Literal(text, true)
 	if p == nil {
@@ -237,20 +235,21 @@ func newFinder(text string, ignoreCase bool) *finder {
 
 // find returns where the first match in a text starts and ends; -1 and -1 if there is none.
 func (f *finder) find(text []byte) (start, end int) {
-	piece, at := f.place(text)
+	piece, at := f.place(text) // the match is at bytes after text[piece], counted in the folded text if case is ignored
 	switch {
 	case at < 0:
 		return -1, -1
 	case !f.folds:
 		return at, at + len(f.pattern)
 	}
-	start = piece + unfolded(text[piece:], at)
+	start = piece + unfolded(text[piece:], at) // unfolded returns how many bytes of the text are so many folded bytes
 	return start, start + unfolded(text[start:], len(f.pattern))
 }
 
-// place returns where the first match in a text is: where a piece of the text starts, and the offset from there, in the
-// folded piece if case is ignored; at is -1 if there is no match. If case is ignored, it folds the text piece by piece,
-// and a piece reaches so far into the next piece that every match is whole in one of the two.
+// place returns where the first match in a text is. If case is ignored, it folds the text piece by piece: piece is the
+// offset of the piece with the match, and at the offset in that folded piece. Otherwise piece is 0, and at the offset
+// in the text. at is -1 if there is no match. A piece goes on for f.longest bytes, the most of a match, so that a match
+// that begins in its first size bytes is whole.
 func (f *finder) place(text []byte) (piece, at int) {
 	if !f.folds {
 		return 0, bytes.Index(text, f.pattern)

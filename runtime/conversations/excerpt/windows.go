@@ -61,11 +61,11 @@ func (p *Pattern) spans(content []byte, isMatch bool) iter.Seq[Span] {
 	return p.Spans(content)
 }
 
-// around returns the part of a line around a match: share characters, less one for the ellipsis at each cut end. total
-// is the number of characters of the line, and greater than share.
+// around returns the part of a line around a match. The part has share characters, with an ellipsis that the caller
+// adds at each cut end. total is the number of characters of the line, and greater than share.
 func around(content []byte, m Span, total, share int) Span {
 	before, width := utf8.RuneCount(content[:m.Start]), utf8.RuneCount(content[m.Start:m.End])
-	first := before - max((share-width)/2, 1) // the match is in the middle, with 1 for the ellipsis before it
+	first := before - max((share-width)/2, 1) // the match is in the middle, with a character or an ellipsis before it
 	first = max(min(first, total-share), 0)
 	last := first + share
 	if first > 0 {
@@ -98,10 +98,10 @@ type Line struct {
 	IsMatch bool
 }
 
-// Lines yields the first most matching lines of a text, or all if most is negative. With each of these it yields up to
-// around lines before and after it, in the order of the text and each once. A line that matches after the first most
-// matching lines can be among the lines around them, and then has no IsMatch.
-func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
+// Lines yields matching lines of a text, with up to around lines before and after each, in the order of the text and
+// each line once. It stops after limit matching lines, or never if limit is negative, and the lines around them. A
+// further matching line among these has no IsMatch.
+func (p *Pattern) Lines(text []byte, around, limit int) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		at, number := 0, 1 // the offset and the number of the next line that can be yielded
 		// yieldAround yields the next n lines, but none from the offset end on, and reports whether to go on.
@@ -118,11 +118,11 @@ func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 		after := 0 // the number of lines to yield after the last match: none before the first match
 		for {
 			l, _, ok := p.nextMatch(text, at)
-			if most == 0 || !ok {
+			if limit == 0 || !ok {
 				yieldAround(len(text), after)
 				return
 			}
-			most--
+			limit--
 			if !yieldAround(l.start, after) {
 				return
 			}
@@ -138,8 +138,7 @@ func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 	}
 }
 
-// lineBefore returns the offset of the n-th line before the line at an offset, but none less than least. Lines begin at
-// both offsets.
+// lineBefore returns the offset of the n-th line before the line at an offset, or the line at least if that is later.
 func lineBefore(text []byte, at, least, n int) int {
 	for ; n > 0 && at > least; n-- {
 		at = bytes.LastIndexByte(text[:at-1], '\n') + 1

@@ -31,10 +31,10 @@ type Reader struct {
 // the function returns.
 type Yield func(word []byte, at int, inflected bool)
 
-// NewReader returns a reader for texts in a language and in English. It stems all words by the rules of that language.
+// NewReader returns a reader for texts in English and in the language l. It stems all words by the rules of l.
 func NewReader(l Language) *Reader {
 	r := &Reader{stem: stemmer(l), function: map[string]bool{}, seed: maphash.MakeSeed()}
-	for _, term := range strings.Fields(englishFunction) {
+	for _, term := range strings.Fields(englishFunction) { // these are terms; the words of l are not stemmed yet
 		r.function[term] = true
 	}
 	r.Each([]byte(functionWords(l)), func(term []byte, _ int) { r.function[string(term)] = true })
@@ -88,9 +88,9 @@ func (r *Reader) Words(text []byte, yield Yield) {
 	}
 }
 
-// yieldPlain yields the word that begins at an offset, and returns its end, if the word has at most maxTerm ASCII
-// letters, in lower case after the first one, and no other character belongs to it. Otherwise it returns the offset. It
-// does for most words what yieldIdentifier does, but faster.
+// yieldPlain yields the word that begins at text[from] and returns where it ends, if it is a plain word; otherwise it
+// returns from. A plain word is an identifier of at most maxTerm ASCII letters, of which only the first may be a
+// capital. yieldPlain does for plain words what yieldIdentifier does, but faster.
 func (r *Reader) yieldPlain(text []byte, from int, yield Yield) int {
 	end := from
 	if isLetter(text[from]) {
@@ -101,11 +101,11 @@ func (r *Reader) yieldPlain(text []byte, from int, yield Yield) int {
 		return from
 	}
 	word := text[from:end]
-	if word[0] < 'a' {
+	if word[0] < 'a' { // a capital
 		r.folded = append(append(r.folded[:0], word[0]|0x20), word[1:]...)
 		word = r.folded
 	}
-	yield(word, from, len(word) > 2)
+	yield(word, from, len(word) > 2) // a word of one or two letters cannot be inflected
 	return end
 }
 

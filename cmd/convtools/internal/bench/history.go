@@ -92,7 +92,8 @@ func (b *bench) history(ctx context.Context) error {
 	return os.RemoveAll(dir)
 }
 
-// writeSessions writes the sessions of a project. Each has the needle in one message.
+// writeSessions writes the sessions of a project. Each session has the needle in one message. Beside each text, a record
+// has five times as many other bytes, because textShare is 6: in real sessions, one byte in six is text.
 func (b *bench) writeSessions(home claudehome.Home) error {
 	const messageSize = 800 // bytes of the text of a message with the members of its record, about
 	perSession := int(b.size.history/messageSize/textShare) / b.size.sessions
@@ -100,7 +101,7 @@ func (b *bench) writeSessions(home claudehome.Home) error {
 	for session := range b.size.sessions {
 		messages := func(yield func(claudehome.Message) bool) {
 			for m := range corpus.messages(session, perSession) {
-				if isTwentieth := m.conversation == 0 && m.number == perConversation; isTwentieth { // each session has one
+				if m.conversation == 0 && m.number == perConversation { // the last message of the first conversation
 					m.text += "\n" + needle
 				}
 				if !yield(claudehome.Message{Role: m.role, Text: m.text, Other: strings.Repeat(m.text, textShare-1)}) {

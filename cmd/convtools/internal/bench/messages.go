@@ -244,8 +244,8 @@ func (s search) class(ctx context.Context, class class) error {
 	return nil
 }
 
-// libraryRun returns a run of a query of a class in this process, as FTS5 is. It reads the
-// texts of the messages that conversation_search shows.
+// libraryRun returns a run that searches for query between the times of class. It runs in this process, like the search
+// with FTS5, and also reads the texts of the messages found, because conversation_search shows them.
 func (s search) libraryRun(ctx context.Context, query string, class class) run {
 	q := conversations.SearchQuery{Pattern: excerpt.Literal(query, true), Since: class.since, Until: class.until, Order: conversations.Newest, Limit: 50}
 	q.Sources = []string{"chatgpt"}

@@ -30,8 +30,8 @@ const (
 // longEvents is the number of events of the conversation that is shown.
 const longEvents = 10_000
 
-// page measures pages of convtools web over sessions of Claude Code, one of them long, beside a static file of the
-// size of each page, and the memory of convtools web. It measures agentsview before, if that can be installed.
+// page measures pages of convtools web over sessions of Claude Code, one of them long, and the memory of convtools web.
+// Beside each page, it measures a static file of the same size. It measures agentsview first, if that can be installed.
 func (b *bench) page(ctx context.Context) (err error) {
 	dir := filepath.Join(b.dir, "page")
 	home := claudehome.New(dir, "project")
@@ -81,16 +81,18 @@ func (b *bench) page(ctx context.Context) (err error) {
 		{"page: list of all projects", "/?all=1", listedBound},
 		{"page: conversation of 10,000 events, first byte", "/c/claude-" + longID, firstByteBound},
 	} {
-		var whole times
-		results, err := inTurn(b.size.runs, func() (time.Duration, error) {
+		var whole times // to the end of the page
+		getPage := func() (time.Duration, error) {
 			got, err := fetch(client, origin+page.path)
 			whole = append(whole, got.whole)
-			static.size.Store(got.size)
+			static.size.Store(got.size) // of the file that getFile gets
 			if strings.HasPrefix(page.path, "/c/") {
 				return got.first, err
 			}
 			return got.whole, err
-		}, wholly(client, static.address)) // a file of the size of the page
+		}
+		getFile := wholly(client, static.address)
+		results, err := inTurn(b.size.runs, getPage, getFile) // the times of each
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (h Home) Folder() string {
 }
 
 // Write writes a session. Its first record is a minute after at, and each of the others a minute after the one before.
-// A message of a tool has two records, a call and its result.
+// A message of a tool has two records, a call and its result. The field Other of a message is recorded as "snapshot".
 func (h Home) Write(session string, at time.Time, messages iter.Seq[Message]) (err error) {
 	if err := errors.Join(os.MkdirAll(h.Folder(), 0o700), os.MkdirAll(h.Project, 0o700)); err != nil {
 		return err
@@ -51,13 +51,13 @@ func (h Home) Write(session string, at time.Time, messages iter.Seq[Message]) (e
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
 	var parent any
-	record := func(role string, content any, other string) {
+	record := func(role string, content any, snapshot string) {
 		at = at.Add(time.Minute)
 		id := fmt.Sprintf("%s-%d", session, at.Unix())
 		err = errors.Join(err, lines.Encode(map[string]any{
 			"parentUuid": parent, "uuid": id, "sessionId": session, "cwd": h.Project, "version": "2.1.0", "type": role,
 			"timestamp": at.Format(time.RFC3339), "isSidechain": false, "userType": "external",
-			"message": map[string]any{"role": role, "content": content}, "snapshot": other,
+			"message": map[string]any{"role": role, "content": content}, "snapshot": snapshot,
 		}))
 		parent = id
 	}

@@ -99,8 +99,8 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 func record(name string) func(context.Context, *lab) (string, error) { return work(name, false, name) }
 
 // setUp makes a home directory and a project for the agent, writes its configuration, and registers convtools with it.
-// It registers nothing if serverURL is not empty, because then the configuration names the server, nor for an agent
-// that convtools only reads.
+// There is nothing to register in two cases: if serverURL is not empty, the configuration names the server already, and
+// if the agent has a History, convtools only reads what the agent records.
 func (w *worker) setUp(ctx context.Context, modelURL, serverURL string, work task) error {
 	var err1, err2 error
 	w.home, err1 = w.makeDir()
@@ -162,10 +162,10 @@ func (w *worker) respond(e modeltest.Exchange) modeltest.Answer {
 	return w.answer(e)
 }
 
-// ask runs the agent for the question of a session. The model makes the calls that next returns for the answers so far.
-// When next returns no more calls, the model replies. ask returns the answers to these calls, as the model saw them.
+// ask runs the agent for the question of a session. A dialogue plays the agent's model: it makes the calls of tools that
+// next returns, and then gives the reply of the session. ask returns what the tools answered, as the model saw it.
 func (w *worker) ask(ctx context.Context, s session, next nextCall) ([]string, error) {
-	d := dialogue{worker: w, session: s, next: next, before: -1}
+	d := dialogue{worker: w, session: s, next: next, before: -1} // before: how many answers are older is not known yet
 	w.mu.Lock()
 	w.answer = d.answer
 	w.mu.Unlock()

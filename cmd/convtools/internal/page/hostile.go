@@ -96,7 +96,7 @@ func (l *lab) checkElements(name string, scripts int) error {
 	return err
 }
 
-// export writes a conversation as one file, opens the file in the tab and checks its elements.
+// export writes a conversation as one file, opens the file in the tab and checks its elements. It expects no scripts.
 func (l *lab) export(id string) error {
 	command := exec.Command(l.convtools, "conversation", "print", "--all-projects", "--format", "html", id) //nolint:gosec // built here
 	command.Dir, command.Env = l.project, l.env()
@@ -105,5 +105,6 @@ func (l *lab) export(id string) error {
 		return fmt.Errorf("exporting %s: %w", id, err)
 	}
 	file := filepath.Join(l.dir, id+".html")
-	return errors.Join(err, writeFile(file, string(written)), l.do(chromedp.Navigate("file://"+file), chromedp.WaitReady("main.export")), l.checkElements(file, 0)) // an export has no scripts
+	err = writeFile(file, string(written))
+	return errors.Join(err, l.do(chromedp.Navigate("file://"+file), chromedp.WaitReady("main.export")), l.checkElements(file, 0))
 }

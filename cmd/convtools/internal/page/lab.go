@@ -45,7 +45,8 @@ type lab struct {
 	errors   []string // in the console
 }
 
-// newLab makes a home in a directory, which fill fills, and opens the page in a browser.
+// newLab makes a home directory below dir, calls fill to write histories into the home, and starts the server and the
+// browser. Together with an error it returns the lab to shut down, or nil.
 func newLab(ctx context.Context, p *programs, dir string, fill func(*lab) error) (*lab, error) {
 	l := &lab{programs: p, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "home", "ferry")}
 	if err := errors.Join(os.MkdirAll(l.home, 0o700), os.MkdirAll(l.project, 0o700)); err != nil {
@@ -169,7 +170,8 @@ func (l *lab) open(path string) error {
 func (l *lab) press(keys ...string) error {
 	for _, key := range keys {
 		var err error
-		if isCharacter := key > " " && key <= "~"; isCharacter { // in one event, so that a page can keep it from being written
+		// The event of a character's key also writes the character, so a page that stops the event stops both.
+		if isCharacter := key > " " && key <= "~"; isCharacter {
 			_, err = chromedp.Call(l.tab, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: key})
 		} else {
 			err = l.do(chromedp.KeyEvent(key))

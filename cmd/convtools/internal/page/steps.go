@@ -20,10 +20,11 @@ import (
 // step is one proof, over a home of its own.
 type step struct {
 	name string
-	fill func(*lab) error
-	run  func(*lab) (note string, err error)
+	fill func(*lab) error                    // writes histories into the home
+	run  func(*lab) (note string, err error) // the note is printed after the name
 }
 
+// steps returns the proofs in the order in which they run. The note of pictures is the directory of the pictures.
 func steps() []step {
 	return []step{
 		{"pictures", fillSample, func(l *lab) (string, error) { return l.pictures, pictures(l) }},
@@ -271,7 +272,7 @@ func stopped(l *lab) (string, error) {
 	return "", errors.Join(l.stopServer(), l.press("/", "a"), l.until(`document.querySelector("#notice").textContent.includes("convtools web has ended")`))
 }
 
-// tabs opens a hundred tabs, after which a page still comes.
+// tabs opens a hundred tabs, and then a page in the first tab. It returns how much memory the server uses.
 func tabs(l *lab) (string, error) {
 	for i := range 100 {
 		tab, cancel := chromedp.NewContext(l.tab)

@@ -112,8 +112,8 @@ func (c *corpus) loadPair(file string) error {
 // minWords is the least number of words in the subject of a commit that becomes a question.
 const minWords = 3
 
-// loadSessions returns a corpus of the coding sessions in dir, which it unpacks below scratch. Each subject of a commit
-// with at least minWords words is a question. Its answer is the sessions that made the commit.
+// loadSessions returns a corpus of the coding sessions in dir, which it unpacks below scratch. The subject of a commit is
+// a question if it has at least minWords words, and the sessions that made the commit are the answer.
 func loadSessions(ctx context.Context, dir, scratch string) ([]corpus, error) {
 	const recordedIn = "/home/dev/cli" // the path of the project in the sessions
 	c := corpus{Home: claudehome.New(scratch, "cli")}
@@ -124,10 +124,11 @@ func loadSessions(ctx context.Context, dir, scratch string) ([]corpus, error) {
 	if _, err := repository.Output(ctx, unpack); err != nil {
 		return nil, err
 	}
+	// Claude Code names the folder of a project's sessions after the path of the project, which is now c.Project.
 	if err := os.Rename(claudehome.Home{Dir: c.Dir, Project: recordedIn}.Folder(), c.Folder()); err != nil {
 		return nil, err
 	}
-	err := c.walk(func(path string, data []byte) error { // the project is elsewhere now
+	err := c.walk(func(path string, data []byte) error { // the sessions have the path of the project too
 		return os.WriteFile(path, bytes.ReplaceAll(data, []byte(recordedIn), []byte(c.Project)), 0o600)
 	})
 	if err != nil {

@@ -180,8 +180,8 @@ func (c call) resolve(seen [][]piece) (map[string]any, error) {
 	return resolved, nil
 }
 
-// resolve returns the attribute of the piece that an argument $name names, as an integer if it is one. It resolves each
-// item of a list, and returns any other argument as it is.
+// resolve returns the value of an argument of a call. For $name it returns the attribute name of p, as an integer if it
+// is one. For a list it returns the list with each item resolved. Any other value is returned unchanged.
 func (p piece) resolve(value any) (any, error) {
 	switch v := value.(type) {
 	case []any:

@@ -45,12 +45,12 @@ func Pretty(v any) []byte {
 	return b.Bytes()
 }
 
-// write writes a value. newline is a line break and the indentation of the enclosing value; if it is empty, the output
-// is on one line. An array whose items are neither objects nor arrays is on one line too.
+// write writes a value. newline is a line break and the indentation of the enclosing value. If newline is "", the output
+// is on one line and without spaces. An array of scalars is always on one line.
 func write(b *bytes.Buffer, v any, newline string) {
-	deeper, space := newline, ""
+	inner, space := "", "" // inner is the newline of the values in v; space follows a colon, or a comma in a line
 	if newline != "" {
-		deeper, space = newline+"  ", " "
+		inner, space = newline+"  ", " "
 	}
 	switch v := v.(type) {
 	case Object:
@@ -59,26 +59,25 @@ func write(b *bytes.Buffer, v any, newline string) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			b.WriteString(deeper + ir.JSON(m.Name) + ":" + space)
-			write(b, m.Value, deeper)
+			b.WriteString(inner + ir.JSON(m.Name) + ":" + space)
+			write(b, m.Value, inner)
 		}
 		if len(v) > 0 {
 			b.WriteString(newline)
 		}
 		b.WriteByte('}')
 	case []any:
-		if slices.ContainsFunc(v, isNested) {
-			space = "" // items begin with a line break
-		} else {
-			deeper, newline = "", "" // no line breaks
+		comma := ","
+		if isOfScalars := !slices.ContainsFunc(v, isNested); isOfScalars {
+			inner, newline, comma = "", "", ","+space
 		}
 		b.WriteByte('[')
 		for i, item := range v {
 			if i > 0 {
-				b.WriteString("," + space)
+				b.WriteString(comma)
 			}
-			b.WriteString(deeper)
-			write(b, item, deeper)
+			b.WriteString(inner)
+			write(b, item, inner)
 		}
 		b.WriteString(newline + "]")
 	case []string:
