@@ -83,7 +83,7 @@ func (r *ranking) collectRuns(s *source, in *index.Ranked, found map[string]*com
 			found[key] = c
 		}
 		c.runs++
-		after := in.Messages[i+1 : min(i+resultReach, len(in.Messages))] // the result of the call is there, or nowhere
+		after := in.Messages[i+1 : min(i+resultReach, len(in.Messages))] // the result of the call is probably there
 		hasFailed, err := s.hasFailed(&m, after)
 		if err != nil {
 			return err

@@ -24,8 +24,9 @@ type ExcludedError struct {
 	Remembered string // the excluded directory if the file is gone; otherwise empty
 }
 
+// Error tells that the file or setting By excludes the project. If the file is gone, it also tells what it excluded.
 func (e *ExcludedError) Error() string {
-	if e.Remembered != "" { // the file By is gone, and its exclusion of this directory still holds
+	if e.Remembered != "" { // the file is gone: this is the excluded directory
 		return fmt.Sprintf("conversations here are excluded since %s did that for %s", e.By, e.Remembered)
 	}
 	return "conversations here are excluded by " + e.By

@@ -27,8 +27,7 @@ func (s *source) open() (note indexNote, ok bool) {
 }
 
 // prepare updates and opens the indexes of the stores, and selects the conversations to search. It lists a store if
-// listAll is set, or if its index may not have just these conversations. It removes stores without an index from the
-// query.
+// listAll is set, or if its index may not have just these. It removes stores without an index from the query.
 func (q *query) prepare(ctx context.Context, listAll bool) error {
 	if err := q.refresh(ctx, q.omitted); err != nil {
 		return err
@@ -207,7 +206,7 @@ func (r *Results) addHit(h Hit, lines int) {
 }
 
 // findNewest adds the newest matching events to the results, up to the limit and newest first. It counts all matches,
-// also those before q.After, where these results begin.
+// also those up to q.After, the position after which these results begin.
 func (r *Results) findNewest(ctx context.Context, q *SearchQuery) error {
 	err := r.addNewest(ctx, q)
 	if err == nil && q.After != nil { // addNewest has passed over the matches before After: it counts once more

@@ -70,7 +70,7 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	}
 	const allProjects = true
 	all, here := set.project(&o, allProjects), set.project(&o, !allProjects)
-	workspace, errOpen := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
+	workspace, errOpen := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}) // it fails if the project has no workspace
 	isHere := func(c *store.Conversation) bool {
 		isJP := c.Source == ""
 		return here.Has(c.Dir) || (isJP && errOpen == nil && c.Dir == workspace.Root())

@@ -36,8 +36,9 @@ func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (markedK
 func isOfTool(kind uint8) bool          { return toolKinds>>(kind&^copiedKind)&1 != 0 }
 func isFailed(kind uint8) bool          { return failedKinds>>(kind&^copiedKind)&1 != 0 }
 
-// messageKind returns the kind of an event's message in an index. command is the command that the event runs; empty for
-// none. One mark is enough for failed results and for calls with a command: their kinds differ.
+// messageKind returns the kind of an event's message in an index. command is the command that a call runs; empty for
+// none. markedKind marks a failed result and a call with a command. One mark is enough, because no kind of event can be
+// both.
 func messageKind(e *transcript.Event, command string) uint8 {
 	kind := uint8(e.Kind)
 	if isFailure := e.Kind == transcript.KindToolResult && e.Failed; isFailure || command != "" {
@@ -94,8 +95,8 @@ type toolCall struct {
 // have no result yet.
 type toolCalls map[string][]toolCall
 
-// callOf returns the call of a tool that belongs to an event: the call itself for a call, and for a result the call
-// with that result. It returns the zero value for other events. number is the number of the event. callOf must be
+// callOf returns the tool call that an event belongs to: for the event of a call that call, for the event of a result
+// the call with that result, and for other events the zero value. number is the number of the event. callOf must be
 // called with all events of a conversation in order.
 func (c toolCalls) callOf(e *transcript.Event, number int) (call toolCall) {
 	open := c[e.CallID]

@@ -189,7 +189,7 @@ func (r *ranking) shows(m *rankedMessage) bool {
 // candidate that was not read. It sets the scores of their passages. If a later candidate in another conversation has
 // the same passage, it adds that conversation to Also of the first.
 func (r *ranking) keepDistinct(candidates []*rankedMessage) (kept []*rankedMessage) {
-	texts := map[string]*rankedMessage{"": nil} // the first message with each text; nil, so that no message without text is kept
+	texts := map[string]*rankedMessage{"": nil} // the first message with each text; "" counts as seen, so that it is not kept
 	for _, m := range candidates {
 		if len(kept) == r.query.Limit || m.hit == nil { // no hit: m and those after it were not read
 			break
@@ -201,7 +201,7 @@ func (r *ranking) keepDistinct(candidates []*rankedMessage) (kept []*rankedMessa
 			kept = append(kept, m)
 			continue
 		}
-		isElsewhere := first != nil && first.conversation != m.conversation // nil for the empty text
+		isElsewhere := first != nil && first.conversation != m.conversation // first is nil for the empty text
 		if isElsewhere && !slices.Contains(first.hit.Also, m.conversation.ID) {
 			first.hit.Also = append(first.hit.Also, m.conversation.ID)
 		}

@@ -179,7 +179,7 @@ func (u *update) setVersions(ctx context.Context) {
 }
 
 // isCurrent reports whether the index has all listed conversations as they are now. If the library has the whole store,
-// the index must also have no other conversations, unless the list is incomplete, and be of the same exclusions.
+// the index must also have no others, unless the list is incomplete, and be of the same exclusions as now.
 func (u *update) isCurrent(exclusions string) bool {
 	if u.view == nil {
 		return false

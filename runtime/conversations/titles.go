@@ -99,10 +99,10 @@ func (o openers) sorted() []string {
 	return keys[:min(len(keys), maxOpeners)]
 }
 
-// addTitles sets the title of each listed conversation without one to its request without an opener, a beginning that
-// many requests share. It takes openers from the index and the list, or if the list has only named conversations and
-// there is no index, from the whole store. It removes the requests of conversations with a title, because they add no
-// openers.
+// addTitles makes the request of each listed conversation that has no title its title, without an opener: a beginning
+// that many requests share. It takes openers from the index and the list. If the list has only named conversations and
+// there is no index, it takes openers from the whole store. The request of a conversation that has a title is removed:
+// it adds no opener.
 func (l *lists) addTitles(ctx context.Context, s *source, list []store.Conversation, isNamed bool) {
 	for i := range list {
 		if list[i].Title != "" {

@@ -119,13 +119,13 @@ func (w *segmentWriter) addMessages(b *builder) {
 }
 
 // samples returns pieces of texts from all over the segment, from which encoder.train chooses the symbols. A piece has
-// at most part bytes, and all pieces together have about most. A segment of less than least bytes has no samples.
+// at most part bytes, and all together about total. A segment of less than least bytes has no samples.
 func (b *builder) samples() (samples [][]byte) {
-	const most, part, least = 64 << 10, 512, 1 << 10
+	const total, part, least = 64 << 10, 512, 1 << 10
 	if b.size < least {
 		return nil // symbols would take more than they save
 	}
-	for i := 0; i < len(b.messages); i += max(1, len(b.messages)*part/most) { // about most/part messages
+	for i := 0; i < len(b.messages); i += max(1, len(b.messages)*part/total) { // about total/part messages
 		text := b.messages[i].Text
 		from := 0
 		if len(text) > part {

@@ -249,9 +249,8 @@ func (c *termCollector) number(text []byte, isInflected bool) uint32 {
 	return w.number
 }
 
-// addTerm returns the number of the term with a key, from 1. If the term is new, addTerm adds it to both collectors: to
-// present for the messages that have the term, and to frequent for those that have it often. Both must give it the same
-// number.
+// addTerm returns the number of the term with a key, from 1. A new term is added to two collectors, with the same
+// number: to present for the messages that have the term, and to frequent for those that often have it.
 func (c *termCollector) addTerm(key gram) uint32 {
 	number := c.numbers[key]
 	if number == 0 {

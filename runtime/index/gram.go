@@ -54,8 +54,8 @@ func trigram(a, b, c byte) gram { return gram(a)<<16 | gram(b)<<8 | gram(c) }
 
 // pairAt returns the gram of the pair at text[i], both as first and as last. A pair is a space with three bytes before
 // and four after, or two runes of three bytes. ok is false if neither is at text[i], or if the text lacks one of the
-// five bytes that must be known. If the text lacks only other bytes, first and last are the lowest and the highest gram
-// that the pair can have.
+// five bytes that must be known. If the text lacks only other bytes, first and last bound the grams that the pair can
+// have.
 func pairAt(text []byte, i int) (first, last gram, ok bool) {
 	const multiplier = 0x9E3779B97F4A7C15
 	isSpace, from := text[i] == ' ', i // the five bytes that must be known begin at from
@@ -93,9 +93,10 @@ type gramRange struct{ first, last gram }
 // mostPlaces is the maximum number of places of a text at which gramRanges takes grams.
 const mostPlaces = 96
 
-// gramRanges returns sorted ranges of grams for a folded text; nil for the empty text. Every message that contains the
-// text has a gram in each range. For one to three bytes there is one range, and every message with a gram in the range
-// contains the text. For a longer text, each of some places gives the range of its three bytes, and that of its pair.
+// gramRanges returns sorted ranges of grams for a search for a folded text; nil for the empty text. A gram is the key
+// of a list of messages. Every message that contains the text is in a list of each range. For one to three bytes there
+// is one range, whose lists have no other messages. For a longer text there are the ranges of the three bytes at some
+// places, and of the pairs there.
 func gramRanges(text []byte) (ranges []gramRange) {
 	switch len(text) {
 	case 0:
@@ -108,7 +109,7 @@ func gramRanges(text []byte) (ranges []gramRange) {
 	for i := 0; i+3 <= len(text); i += 1 + len(text)/mostPlaces { // at most mostPlaces places, all over the text
 		g := trigram(text[i], text[i+1], text[i+2])
 		ranges = append(ranges, gramRange{g, g})
-		if first, last, ok := pairAt(text, i); ok { // rarer than the three bytes
+		if first, last, ok := pairAt(text, i); ok { // fewer messages have it than the three bytes
 			ranges = append(ranges, gramRange{first, last})
 		}
 	}

@@ -44,7 +44,7 @@ func (w *Writer) nextGroup(conversations map[uint32]*Conversation) []*segment {
 	limits := w.builder.limits
 	for _, s := range w.segments {
 		gone := 0
-		for _, part := range s.owners {
+		for _, part := range s.owners { // the parts of conversations that the segment has messages of
 			if conversations[part] == nil {
 				gone++
 			}

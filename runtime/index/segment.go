@@ -48,13 +48,13 @@ func (r rows) kind(n uint32) uint8    { return r[int(n)*rowSize+26] }
 func (r rows) text(n uint32) (from, to uint64)  { return r.between(n, 16) }
 func (r rows) extra(n uint32) (from, to uint64) { return r.between(n, 20) }
 
-// between returns where a value of message n begins and ends in its section. The row of the message has the end, at the
-// offset at. The value begins where that of the message before ends.
-func (r rows) between(n uint32, at int) (from, to uint64) {
+// between returns where a value of message n begins and ends in its section. The row of a message has the end of the
+// value, at an offset. The value begins where that of the message before ends.
+func (r rows) between(n uint32, offset int) (from, to uint64) {
 	if n > 0 {
-		from = uint64(r.uint32(n-1, at))
+		from = uint64(r.uint32(n-1, offset))
 	}
-	return from, uint64(r.uint32(n, at))
+	return from, uint64(r.uint32(n, offset))
 }
 
 // segment is a file of messages.
@@ -132,18 +132,18 @@ func (t *texts) read(message uint32) []byte {
 	return t.text
 }
 
-// encoded returns the encoded texts between two offsets, valid until the next call. If they begin after t.codes, by
-// less than most bytes, it reads up to most bytes more: the next calls probably go on from there.
+// encoded returns the encoded texts between two offsets, valid until the next call. If they begin less than readAhead
+// bytes after t.codes, it reads readAhead bytes more: the next calls probably go on from there.
 func (t *texts) encoded(from, to uint64) []byte {
-	const most = 8 << 10
+	const readAhead = 8 << 10
 	end := t.start + uint64(len(t.codes))
 	if from > to {
 		t.malformed()
 	}
 	if from < t.start || to > end {
 		readTo := to
-		if from >= end && from-end < most {
-			readTo = max(to, min(to+most, t.Sections[secTexts].Size)) // if to is after the section, partIn panics
+		if from >= end && from-end < readAhead {
+			readTo = max(to, min(to+readAhead, t.Sections[secTexts].Size)) // if to is after the section, partIn panics
 		}
 		buffer := t.codes
 		t.codes = nil // the buffer is undefined if the read fails

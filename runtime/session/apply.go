@@ -41,8 +41,8 @@ func (s *State) apply(e Event) {
 	case TaskFailed:
 		s.endTurn(c, e)
 	case TurnAborted:
-		if e.Reason == Replaced {
-			s.pushBatch(c)
+		if e.Reason == Replaced { // the task has made calls of conv.create or conv.send
+			s.pushBatch(c) // the calls wait on the stack for their results; the turn goes on in another task
 		} else {
 			s.endTurn(c, e)
 		}
@@ -58,15 +58,17 @@ func (s *State) apply(e Event) {
 	s.seq, s.at = e.Seq, e.At
 }
 
-// follows reports whether an event has the number, time and session of the next one. The first is a SessionStarted.
+// follows reports whether an event can be the next one: it has the next number and the id of the session, and is not
+// earlier than the last event. The first event, and no other, is a SessionStarted.
 func (s *State) follows(e Event) bool {
-	first := s.seq == 0
-	return e.Kind != "" && (e.Kind == SessionStarted) == first && e.Seq == s.seq+1 && !e.At.Before(s.at) &&
-		e.Session != "" && (first || e.Session == s.id)
+	isFirst, isStart := s.seq == 0, e.Kind == SessionStarted
+	return isFirst == isStart && e.Kind != "" && e.Seq == s.seq+1 && !e.At.Before(s.at) &&
+		e.Session != "" && (isFirst || e.Session == s.id)
 }
 
-// startTask starts the task of a TaskStarted event. A task that continues another takes the calls of the top batch from the
-// stack. Any other task opens a logical turn: for a call, or for the first submission, which it takes from the queue.
+// startTask starts the task of a TaskStarted event. A task that continues another one gets the calls of the batch at
+// the top of the stack, and the batch leaves the stack. Any other task opens a logical turn, which answers a call or
+// the first submission; the submission leaves the queue.
 func (s *State) startTask(c *Conversation, e Event) {
 	s.tasks++
 	s.task = &task{id: e.Task, conversation: c.ID}
@@ -136,7 +138,7 @@ func (s *State) endTurn(c *Conversation, e Event) {
 	if s.task != nil && s.task.stop != nil && s.task.stop.Destroy {
 		result.Status = StatusDestroyed
 	}
-	if f := s.awaited(); f != nil { // f is the frame of that call: while calls wait, only the target of the first one runs
+	if f := s.awaited(); f != nil { // f is the call that started the turn: only the first call without a result has a target that runs
 		f.result = result
 		s.edit(s.top().caller).turn.usage.Add(result.Usage)
 	}

@@ -108,10 +108,10 @@ func (d *decision) refusalToSend(caller string, request Send) *Refusal {
 	return cmp.Or(refusalOfEmpty(request.parts(), "text"), refusal)
 }
 
-// openingOf returns the event that opens the conversation of a call of conv.create, or why the call is refused. others
-// is the number of conversations that earlier calls of the response create.
+// openingOf returns the event that opens the conversation of a call of conv.create. If it refuses the call, the event
+// is not valid. others is the number of new conversations of the calls before this call in the response.
 func (d *decision) openingOf(caller string, request Create, others int) (Event, *Refusal) {
-	sent, _ := Request{Create: &request}.Sent()
+	sent, _ := Request{Create: &request}.Sent() // the first message; a request with Create always has it
 	if refusal := refusalOfEmpty(sent.parts(), "user_instruction"); refusal != nil {
 		return Event{}, refusal
 	}
@@ -130,8 +130,8 @@ func (d *decision) openingOf(caller string, request Create, others int) (Event, 
 	return Event{Conversation: sent.ConversationID, Kind: ConversationOpened, Parent: caller, Context: childContext}, refusal
 }
 
-// Answer returns the output that a call of conv.list or conv.history by a caller has now. If success is false, content is
-// the refusal of the call. A host may ask at any time.
+// Answer returns the output of a call of conv.list or conv.history in this state. It refuses a call of another tool. If
+// success is false, content is the refusal. A host may ask at any time.
 func (s State) Answer(caller string, call Item) (content string, success bool) {
 	history := call.Request.History
 	refusal := cmp.Or(call.Request.Refused, s.refusalOfConvTools(caller))
@@ -140,7 +140,7 @@ func (s State) Answer(caller string, call Item) (content string, success bool) {
 		return refusal.Content(), false
 	case call.Name == ConvList:
 		return s.listContent(caller), true
-	case history == nil:
+	case history == nil: // the call is of another tool
 		refusal = &Refusal{Code: CodeUnavailable, Reason: "this cannot be answered without a task"}
 		return refusal.Content(), false
 	}

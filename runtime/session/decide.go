@@ -91,7 +91,8 @@ func (d *decision) requestStop(asked Stop) *Refusal {
 	return nil
 }
 
-// decide ends the running task if it was asked to stop, or refuses the call whose tool ran. The host asks the model again.
+// decide continues a session whose process ended. It ends a task that was asked to stop. It refuses the call of a task
+// that waited for a tool, since the tool may have run. If a task waited for the model, the host asks again.
 func (in Recover) decide(d *decision) *Refusal {
 	t := d.state.task
 	if t == nil {
@@ -135,7 +136,8 @@ func (in Delta) decide(d *decision) *Refusal {
 	return refusal
 }
 
-// decide records the items and the usage of the response. It answers the calls in the response, or ends the task.
+// decide records the items and the usage of the response. It ends the task if the task was asked to stop, or if the
+// response has failed or has no calls. Otherwise it answers the calls.
 func (in Response) decide(d *decision) *Refusal {
 	t, refusal := d.reportedTask(in.Task, "")
 	if refusal != nil {
@@ -151,14 +153,14 @@ func (in Response) decide(d *decision) *Refusal {
 	}
 	in.Usage.Samples, in.Usage.Calls = 1, 0 // addItem has counted the calls
 	stoppedBeforeResponse := t.stop != nil && failed && in.Usage.tokens() == 0
-	if !stoppedBeforeResponse {
+	if !stoppedBeforeResponse { // a model that was stopped before it used tokens has taken no sample
 		d.emit(t.conversation, Event{Kind: TokenCount, Usage: in.Usage})
 	}
 	switch {
 	case t.stop != nil:
 		d.endStopped()
-	case failed && d.spent() == "time":
-		d.awaitModelOrEnd() // ends the task because of the deadline, which has stopped the model
+	case failed && d.spent() == "time": // the deadline has stopped the model
+		d.awaitModelOrEnd() // ends the task, which has no time left
 	case failed:
 		d.failTask(in.Failure)
 	case len(t.open) > 0:
@@ -196,13 +198,14 @@ func counted(call Item) bool {
 	return call.Request.Refused == nil || call.Request.Refused.Code != CodeBudget
 }
 
-// decide records the output of the tool and answers the next calls, or ends the task if it was asked to stop.
+// decide records the output of the tool, and answers the next calls. If the task was asked to stop, decide ends the
+// task instead. If the tool has failed then, endStopped records that the call was interrupted, in place of the output.
 func (in ToolDone) decide(d *decision) *Refusal {
 	t, refusal := d.reportedTask(in.Task, in.Call)
 	if refusal != nil {
 		return refusal
 	}
-	if t.stop == nil || in.Success { // otherwise endStopped refuses the call
+	if in.Success || t.stop == nil {
 		d.recordOutput(*t.ordinaryCall(), in.Content, in.Success)
 	}
 	if t.stop != nil {
@@ -214,7 +217,7 @@ func (in ToolDone) decide(d *decision) *Refusal {
 	return nil
 }
 
-// refusalOfEmpty returns the refusal of a message without text and image in an argument, and nil for another message.
+// refusalOfEmpty returns a refusal if a message has neither text nor items. field is the argument for the text.
 func refusalOfEmpty(parts []Part, field string) *Refusal {
 	if slices.ContainsFunc(parts, func(p Part) bool { return p != Part{} }) {
 		return nil

@@ -105,7 +105,7 @@ func (r Request) Sent() (sent Send, ok bool) {
 		return Send{ConversationID: c.ConversationID, Text: c.UserInstruction, Items: c.Items, Budget: c.Budget}, true
 	case r.Send != nil:
 		sent = *r.Send
-		sent.ConversationID = strings.ToLower(sent.ConversationID)
+		sent.ConversationID = strings.ToLower(sent.ConversationID) // a model writes this id; that of Create is in lower case already
 		return sent, true
 	}
 	return Send{}, false

@@ -88,7 +88,7 @@ func narrowLimit(own, parent, used int64) int64 {
 	}
 }
 
-// spent returns the part of a budget that is used up: "tokens", "time" or "". Calls are refused one by one instead.
+// spent returns the part of a budget that is used up: "tokens", "time" or "". For calls, see recordBudgeted.
 func (b Budget) spent(used Usage, at time.Time) string {
 	switch {
 	case b.Tokens != 0 && used.tokens() >= b.Tokens:

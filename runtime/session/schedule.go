@@ -92,8 +92,8 @@ func (d *decision) spent() string {
 	return turn.budget.spent(turn.usage, d.at)
 }
 
-// samplesOfSubmission returns the number of samples that the submission of the running task has taken so far. They are
-// counted in the usage of the running turn and of the turns that wait for it, which includes the usage of ended calls.
+// samplesOfSubmission returns the number of samples that the submission of the running task has taken: those of the
+// running turn and of the callers' turns on the stack. endTurn adds those of an ended turn to the turn of its caller.
 func (s *State) samplesOfSubmission() int64 {
 	n := s.Conversation(s.task.conversation).turn.usage.Samples
 	for _, b := range s.stack {
@@ -129,7 +129,8 @@ func (d *decision) endStopped() {
 	}
 }
 
-// closeBatch takes the batch from the top of the stack, gives outputs to its calls and ends the caller's logical turn.
+// closeBatch emits a CallsClosed event with an output for each call of the batch at the top of the stack. The event
+// takes the batch from the stack, adds the outputs to the caller's history, and ends the caller's logical turn.
 func (d *decision) closeBatch(b batch) {
 	var outputs []Item
 	for _, f := range b.frames {

@@ -82,7 +82,8 @@ func (d *decision) emit(conversation string, e Event) {
 	d.add(e)
 }
 
-// add numbers and dates an event that has its other ids, applies it to the state, and adds it to those of the step.
+// add sets the number, the time and the session of an event, applies the event to the state, and appends it to
+// d.events. The caller has set the ids of the conversation, the turn and the task.
 func (d *decision) add(e Event) {
 	e.Seq, e.At, e.Session = d.state.seq+1, d.at, cmp.Or(d.state.id, e.Session)
 	d.state.apply(e)

@@ -188,8 +188,8 @@ func (s State) liveCount() int {
 	return n
 }
 
-// Doing returns what a conversation does: "running"; "suspended" if it waits for the answer to its own call; "queued" if a
-// submission in the queue, or a call in the queue or on the stack that has no result, is for it; and otherwise "idle".
+// Doing returns what a conversation does: "running"; "suspended" if it waits for the answer to its own call; "queued"
+// if a submission or call in the queue, or a call without a result on the stack, is for it; and otherwise "idle".
 func (s State) Doing(id string) string {
 	switch {
 	case s.task != nil && s.task.conversation == id:
@@ -271,7 +271,7 @@ func (t *task) ordinaryCall() *Item {
 	return nil
 }
 
-// clone returns a copy that events can change. Copies share conversations: edit copies one before it is changed.
+// clone returns a copy that events can change. Conversations stay shared: State.edit copies each before it is changed.
 func (s State) clone() State {
 	s.conversations = slices.Clone(s.conversations)
 	s.queue = slices.Clone(s.queue)

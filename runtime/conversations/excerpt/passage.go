@@ -259,7 +259,7 @@ func divide(text []byte, most int) []sentence {
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 // sentenceEnd returns where the first sentence of a line ends. If that sentence has more than limit bytes, it returns
-// where the last word within the limit ends, or else the last character.
+// where the last word within the limit ends, or if there is none, the last character.
 func sentenceEnd(line []byte, limit int) int {
 	space := 0 // the offset of the white space after the last word; 0 for none
 	for i := 0; i < len(line); {

@@ -246,10 +246,10 @@ func (f *finder) find(text []byte) (start, end int) {
 	return start, start + unfolded(text[start:], len(f.pattern))
 }
 
-// place returns where the first match in a text is; at is -1 if there is none. With case, piece is 0 and at is the
-// offset in the text. Otherwise place folds the text piece by piece, to ignore case. piece is then where the piece with
-// the match begins in the text, and at the offset in the folded piece. A match that begins in a piece is whole in it,
-// because each piece reaches f.longest bytes, the most that a match has, into the next.
+// place returns where the first match in a text is. If case is ignored, it folds the text piece by piece: piece is the
+// offset of the piece with the match, and at the offset in that folded piece. Otherwise piece is 0, and at the offset
+// in the text. at is -1 if there is no match. A piece goes on for f.longest bytes, the most of a match, so that a match
+// that begins in its first size bytes is whole.
 func (f *finder) place(text []byte) (piece, at int) {
 	if !f.folds {
 		return 0, bytes.Index(text, f.pattern)

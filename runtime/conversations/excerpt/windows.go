@@ -99,8 +99,8 @@ type Line struct {
 }
 
 // Lines yields matching lines of a text, with up to around lines before and after each, in the order of the text and
-// each line once. It stops after limit matching lines and the lines around them; a negative limit means all. If a line
-// around them matches too, it has no IsMatch.
+// each line once. It stops after limit matching lines, or never if limit is negative, and the lines around them. A
+// further matching line among these has no IsMatch.
 func (p *Pattern) Lines(text []byte, around, limit int) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		at, number := 0, 1 // the offset and the number of the next line that can be yielded

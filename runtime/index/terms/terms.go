@@ -34,7 +34,7 @@ type Yield func(word []byte, at int, inflected bool)
 // NewReader returns a reader for texts in English and in the language l. It stems all words by the rules of l.
 func NewReader(l Language) *Reader {
 	r := &Reader{stem: stemmer(l), function: map[string]bool{}, seed: maphash.MakeSeed()}
-	for _, term := range strings.Fields(englishFunction) { // these are terms already, the others words
+	for _, term := range strings.Fields(englishFunction) { // these are terms; the words of l are not stemmed yet
 		r.function[term] = true
 	}
 	r.Each([]byte(functionWords(l)), func(term []byte, _ int) { r.function[string(term)] = true })

@@ -108,12 +108,12 @@ func keyProblem(t config.Model) string {
 	return ""
 }
 
-// suggest returns a question for the known name that resembles name or, without such a name, otherwise and all known names.
-func suggest(name string, known []string, otherwise string) string {
+// suggest returns a question with the known name that resembles name. If no name does, it returns intro and all names.
+func suggest(name string, known []string, intro string) string {
 	if meant := near.Name(name, known); meant != "" {
 		return "did you mean " + meant + "?"
 	}
-	return otherwise + strings.Join(known, ", ")
+	return intro + strings.Join(known, ", ")
 }
 
 // riskyAction returns what the model does that needs the user's trust, or "".
@@ -160,12 +160,12 @@ func Names(c *config.Config) []string {
 	return names
 }
 
-// Choose returns the model with a name. If name is empty, it returns the model that [session] of the user's file names,
-// or [session] of the project's file. If neither names a model, it returns the only model of the user's file, or of the
-// project's file if the user's has none. The error is a [*NoModelError], a [*config.Error] for a wrong table, or says
-// that the user must trust the project.
+// Choose returns the model with a name. An empty name means the model in [session] of the user's file or, if that has
+// none, of the project's file. If neither has one, Choose returns the only model of the user's file or, if that has no
+// models, of the project's file. The error is a [*NoModelError], a [*config.Error] for a wrong table, or says that the
+// user must trust the project.
 func Choose(c *config.Config, name string) (Model, error) {
-	usersChoice := cmp.Or(name, c.OwnModel) // needs no trust
+	usersChoice := cmp.Or(name, c.OwnModel) // given by the user, or in the user's file: needs no trust
 	wanted := cmp.Or(usersChoice, c.Session.Model)
 	isUsers := func(t config.Table[config.Model]) bool { return t.File.Root == "" }
 	found := slices.Clone(c.Models)
@@ -182,7 +182,7 @@ func Choose(c *config.Config, name string) (Model, error) {
 	if usersChoice != "" {
 		return chosen, c.Wrong("model." + chosen.Name)
 	}
-	return chosen, chosen.CheckTrust()
+	return chosen, chosen.CheckTrust() // asks for no trust in a model of the user's file
 }
 
 // CheckTrust returns an error if the table is wrong, or if the model needs trust and the user does not trust its project.

@@ -49,7 +49,7 @@ func (m Model) Open(getenv func(string) string) (model.Model, error) {
 }
 
 // readScript reads the script. If a project's configuration names a path inside of the project, links in the path cannot
-// lead out of the project: the user, who is asked to trust paths that lead out, could not see that in the path.
+// lead out of the project: such a model needs no trust of the user, because its path seems to stay inside.
 func (m Model) readScript() ([]byte, error) {
 	path := filepath.FromSlash(m.Value.Script)
 	if m.File.Root != "" && filepath.IsLocal(path) {

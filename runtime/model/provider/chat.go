@@ -21,8 +21,8 @@ func chatBody(r request) fields {
 	return body
 }
 
-// chatMessages returns the messages of a request. Adjacent messages of one role become one: the templates of many models
-// want user and assistant to alternate.
+// chatMessages returns the messages of a request: one for each turn, which has all adjacent items of one role, since
+// the templates of many models want user and assistant to alternate. Each output of a tool is a message of its own.
 func chatMessages(r request) []fields {
 	messages := []fields{}
 	if r.Instructions != nil {
@@ -39,7 +39,7 @@ func chatMessages(r request) []fields {
 			}
 		default:
 			userFollows := slices.ContainsFunc(turns[i:], func(t turn) bool { return t.role == "user" })
-			if message := chatMessage(t.items, !userFollows); message != nil {
+			if message := chatMessage(t.items, !userFollows); message != nil { // with reasoning only if no user's message follows
 				messages = append(messages, message)
 			}
 		}
@@ -120,7 +120,7 @@ func (s *stream) chatEvent(event fields) error {
 	return nil
 }
 
-// chatCall adds a piece of a call to the call of the response that the piece belongs to, or begins a call with the piece.
+// chatCall adds a piece to the call that has its index and id. If there is no such call, the piece begins a new one.
 func (s *stream) chatCall(piece fields) {
 	index, _ := piece["index"].(json.Number)
 	id := textOf(piece["id"])
@@ -135,8 +135,8 @@ func (s *stream) chatCall(piece fields) {
 	}
 	appendTexts(function, addition)
 	id = cmp.Or(id, textOf(call["id"]))
-	maps.Copy(call, piece) // the server wants back all fields, also unknown ones
-	call["index"], call["id"], call["function"] = index, id, function
+	maps.Copy(call, piece)                                            // the server wants back all fields, also unknown ones
+	call["index"], call["id"], call["function"] = index, id, function // fields that Copy may have overwritten
 }
 
 // latestCall returns the latest call with an index and with the given id or no id, or nil. If id is empty, the ids of

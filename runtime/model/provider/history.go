@@ -26,9 +26,9 @@ type saved struct {
 	Item fields `json:"item"`
 }
 
-// raw returns the [model.Item.Raw] of an item, given in the provider's form.
+// raw returns a text for [model.Item.Raw]: an item in the provider's form, and r.from, which names API and model.
 func (r request) raw(item fields) string {
-	text, _ := model.JSON(saved{r.from, item}) // it was decoded from JSON
+	text, _ := model.JSON(saved{r.from, item}) // cannot fail: item was decoded from JSON
 	return string(text)
 }
 
@@ -45,10 +45,11 @@ type entry struct {
 }
 
 // turns returns the history of a request in turns of one role. It leaves out the reasoning of other models, which
-// providers refuse, and reasoning that a user's message or an output follows, since the model's answer to it is missing.
+// providers refuse, and reasoning before a user's message or an output: what the model wrote after it is missing.
+// A call whose id is not allowed or is that of an earlier call gets a new id, and its output gets the new id, too.
 func (r request) turns() []turn {
 	var turns []turn
-	newIDs := map[string]string{} // from an id in the history to the id that the request has for the latest call with it
+	newIDs := map[string]string{} // the ids that the latest calls have in the request, by their ids in the history
 	used := map[string]bool{}     // the ids of calls in the request
 	for i, item := range r.Items {
 		role, e := "assistant", entry{item, fields{}}
@@ -65,7 +66,7 @@ func (r request) turns() []turn {
 		case model.ToolCall:
 			isAllowed := len(item.CallID) <= 40 && model.Flat(item.CallID) == item.CallID // 40 for Chat Completions, 64 for Responses
 			if !isAllowed || used[item.CallID] {
-				e.CallID = "history_" + strconv.Itoa(i) // the next request has the same id again
+				e.CallID = "history_" + strconv.Itoa(i) // i is the same in the next request, and so is the id
 			}
 			newIDs[item.CallID], used[e.CallID] = e.CallID, true
 			e.Name = model.Flat(item.Name)

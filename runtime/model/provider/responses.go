@@ -88,9 +88,9 @@ func (s *stream) responsesEvent(event fields) error {
 
 // responsesFinish adds an item for each item of the API in the response, except for reasoning that cannot be sent again.
 func (s *stream) responsesFinish() {
-	isUnpaired := false // a reasoning item was left out
+	isReasoningMissing := false // an earlier item was reasoning that is left out
 	for _, item := range s.parts {
-		decoded := model.Item{Kind: model.Reasoning}
+		decoded := model.Item{Kind: model.Reasoning} // for reasoning, and any type not below: it has Raw alone
 		content := objectsOf(item["content"])
 		switch item["type"] {
 		case "message":
@@ -103,12 +103,12 @@ func (s *stream) responsesFinish() {
 			decoded = s.newCall(textOf(item["call_id"]), textOf(item["name"]), textOf(item["arguments"]))
 		case "reasoning":
 			if textOf(item["encrypted_content"]) == "" && len(content) == 0 {
-				isUnpaired = true
-				continue // it has no content, and the server keeps none
+				isReasoningMissing = true
+				continue // neither this item nor the server has the reasoning
 			}
 		}
-		if isUnpaired && decoded.Kind != model.Reasoning {
-			delete(item, "id") // the API refuses this id without its reasoning
+		if isReasoningMissing && decoded.Kind != model.Reasoning {
+			delete(item, "id") // the API refuses the id of a message or call if the reasoning before it is missing
 		}
 		decoded.Raw = s.raw(item)
 		s.items = append(s.items, decoded)

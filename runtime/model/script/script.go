@@ -174,7 +174,8 @@ type history struct {
 	calls     int
 }
 
-// historyOf returns the part of a history that decides on the next response.
+// historyOf returns the part of a history that decides on the next response: the inputs before the first response, the
+// last input, the last input or output, all outputs, and the numbers of responses and calls.
 func historyOf(items []model.Item) history {
 	var h history
 	for i, item := range items {
@@ -182,7 +183,7 @@ func historyOf(items []model.Item) history {
 		case model.UserMessage:
 			h.input = item.Text()
 			h.last = h.input
-			if h.responses == 0 {
+			if h.responses == 0 { // the input comes before the first response
 				h.first = strings.TrimPrefix(h.first+"\n"+h.input, "\n")
 			}
 		case model.ToolOutput:

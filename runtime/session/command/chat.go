@@ -185,7 +185,8 @@ func (d *dialog) nextLine() line {
 	}
 }
 
-// submitLine submits a line and prints the answer or its failure. An error ends the chat; a refusal is only a warning.
+// submitLine submits a line and prints the answer or its failure. A refusal is only a warning. An error ends the chat;
+// it is [io.EOF] if a signal other than Ctrl-C has arrived.
 func (d *dialog) submitLine(ctx context.Context, line string) error {
 	d.next.Input = []session.Part{{Text: line}}
 	turn, err := d.session.Submit(ctx, d.next)
@@ -201,7 +202,7 @@ func (d *dialog) submitLine(ctx context.Context, line string) error {
 		_, err := turn.Wait(ctx)
 		return err
 	})
-	if waitErr != nil && waitErr != io.EOF { // after io.EOF, the turn has ended by an interruption
+	if waitErr != nil && waitErr != io.EOF { // after io.EOF, the turn has ended and its result is printed
 		return waitErr
 	}
 	result, _ := turn.Wait(ctx) // does not wait: the turn has ended

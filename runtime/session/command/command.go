@@ -33,12 +33,12 @@ type commands struct {
 	flag      toolset.Flag     // --knowledge
 }
 
-// Commands returns convtools query, chat and session. Conversations may call the tools of others.
+// Commands returns convtools query, chat and session. Conversations may call the tools of the other families.
 func Commands(host *toolset.Host, others ...toolset.Family) []*cobra.Command {
 	c := &commands{host: host, others: others}
 	for _, f := range others {
 		for _, flag := range f.Flags {
-			if flag.Name == "knowledge" { // query and chat have this flag, too
+			if flag.Name == "knowledge" { // query and chat have this flag, too, and set it for the family f
 				c.knowledge, c.flag = f, flag
 			}
 		}
@@ -124,10 +124,10 @@ func withHint(err error) error {
 	return err
 }
 
-// killOnNextSignal makes a signal after the end of ctx kill the process: a person who interrupts twice does not want to
-// wait. stop ends that, as for [context.AfterFunc].
+// killOnNextSignal lets the first signal after the end of ctx kill the process: a person who interrupts twice does not
+// want to wait. A call of stop before the end of ctx prevents this, as for [context.AfterFunc].
 func killOnNextSignal(ctx context.Context) (stop func() bool) {
-	return context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
+	return context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) }) // from now on a signal kills
 }
 
 // waitOrInterrupt calls f, which waits for a session. If ctx ends meanwhile, it interrupts the running task with all its

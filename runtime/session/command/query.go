@@ -31,10 +31,10 @@ func (t *target) addTo(c *commands, cmd *cobra.Command) {
 	flags.StringVar(&t.id, "id", "", "continue the session or conversation with this `ID`")
 	flags.BoolVar(&t.hidden, "hidden", false, "hide the recorded conversation from lists and searches")
 	flags.StringVar(&t.title, "title", "", "set the title of the new conversation to `TEXT`")
-	if flag := c.flag; flag.Set != nil {
+	if flag := c.flag; flag.Set != nil { // flag is --knowledge; Set is nil if no family has it
 		flag.Set = func(pattern string) error {
 			t.knowledge = append(t.knowledge, pattern)
-			return nil // openTarget sets it
+			return nil // openTarget passes t.knowledge to c.flag.Set
 		}
 		flag.AddToCommand(cmd)
 	}
@@ -148,8 +148,8 @@ func (c *commands) openTarget(ctx context.Context, p *tools.Project, t *target, 
 	return s, in, err
 }
 
-// openExisting opens the session of an existing conversation, and returns what openTarget returns. It is an error if the
-// flags do not fit the conversation.
+// openExisting opens the session of an existing conversation. It returns the session, and a submission to the
+// conversation that has no input yet. It is an error if the flags do not fit the conversation.
 func (c *commands) openExisting(ctx context.Context, p *tools.Project, t *target, found tools.Conversation, observe tools.Observer) (*tools.Session, session.Submit, error) {
 	in := session.Submit{Conversation: found.ID}
 	switch settings := found.Settings; {
@@ -164,8 +164,8 @@ func (c *commands) openExisting(ctx context.Context, p *tools.Project, t *target
 		}
 	}
 	s, err := c.resumeSession(p, found, observe)
-	if err == nil && s.State().Conversation(found.ID) == nil {
-		_ = s.Close() // nothing was asked in it, so closing it loses nothing
+	if err == nil && s.State().Conversation(found.ID) == nil { // a record has an id that the log does not have
+		_ = s.Close() // the session has got no input, so an error loses nothing
 		err = &log.NotFoundError{Session: found.ID, Dir: p.Logs}
 	}
 	return s, in, err

@@ -78,8 +78,9 @@ func (c *commands) listCommand() *cobra.Command {
 	return cmd
 }
 
+// runList prints the sessions used last, as lines or as JSON. It prints at most limit sessions, or all if limit is 0.
 func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
-	// The list has titles of conversations. If the settings that exclude conversations cannot be read, none is shown.
+	// Only the error matters: wrong settings could exclude conversations whose titles are in the list.
 	if _, err := (conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}).SearchSources(); err != nil {
 		return withHint(err)
 	}

@@ -167,12 +167,12 @@ func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
 	return t, e.send(ctx, in, t)
 }
 
-// Wait returns the result of the turn once the observer and the state have its last event. Errors are as for Await.
+// Wait returns the turn's result once the observer and the state have the turn's last event. Errors are as for Await.
 func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 	if err := t.engine.Await(ctx, func(session.State) bool { return t.last.Load() != nil }); err != nil {
 		return session.Result{}, err
 	}
-	<-t.last.Load().over
+	<-t.last.Load().over // t.last is set after the observer has the event; over is closed after the state has it
 	return t.result, nil
 }
 
@@ -200,11 +200,11 @@ func (e *Engine) Await(ctx context.Context, reached func(session.State) bool) er
 	}
 }
 
-// Close stops all work and closes the log. [Resume] continues the work. The error says that work or the log did not end.
+// Close stops all work and closes the log. [Resume] continues the work. The error is why the engine failed, or nil.
 func (e *Engine) Close() error {
 	e.close()
 	<-e.done
-	if errors.Is(e.err, ErrClosed) {
+	if errors.Is(e.err, ErrClosed) { // the engine has ended because of Close alone
 		return nil
 	}
 	return e.err

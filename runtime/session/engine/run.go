@@ -54,8 +54,8 @@ func (e *Engine) loop() error {
 				err = nil
 			}
 		case in := <-e.working.result:
-			if e.closing.Err() != nil { // the report may only say that closing has stopped the work
-				e.working.result <- in // for awaitWork; the channel has room for one report
+			if e.closing.Err() != nil { // in may be the failure of work that closing has stopped
+				e.working.result <- in // back for awaitWork, which run calls after loop; the channel has room for one report
 				return ErrClosed
 			}
 			e.working = working{}
@@ -98,8 +98,8 @@ func (e *Engine) observe(events []session.Event, after session.State) {
 	}
 }
 
-// updateTurns applies the events of a step to the turns of submissions, and lets the turns end whose last event is among
-// the events. submitted is the turn of the submission that the step puts in the queue, or nil.
+// updateTurns applies the events of a step to the turns of submissions. A turn that gets its last event leaves e.turns,
+// and keeps the state before the step as t.last. submitted is the turn of a submission that the step queues, or nil.
 func (e *Engine) updateTurns(events []session.Event, after session.State, submitted *Turn) {
 	for _, event := range events {
 		if event.Kind == session.SubmissionQueued && submitted != nil {
@@ -107,15 +107,16 @@ func (e *Engine) updateTurns(events []session.Event, after session.State, submit
 			e.turns[event.Submission] = submitted
 		}
 		t := e.turns[event.Submission]
-		isOfTurn := t != nil && event.Frame == 0 // Frame is not 0 in a turn that a call has started
-		if hasEnded := isOfTurn && t.result.Apply(event); !hasEnded {
+		if t == nil || event.Frame != 0 { // an event with a Frame is of a turn that a call has started
 			continue
 		}
-		if t.result.Status == session.StatusInterrupted && after.Conversation(event.Conversation).Destroyed {
-			t.result.Status = session.StatusDestroyed
+		if ended := t.result.Apply(event); ended {
+			if t.result.Status == session.StatusInterrupted && after.Conversation(event.Conversation).Destroyed {
+				t.result.Status = session.StatusDestroyed
+			}
+			delete(e.turns, t.ID)
+			t.last.Store(e.current.Load()) // Turn.Wait waits until step, which calls updateTurns, has replaced this moment
 		}
-		delete(e.turns, t.ID)
-		t.last.Store(e.current.Load()) // Turn.Wait waits for the end of this moment, which step ends after this
 	}
 }
 

@@ -40,10 +40,10 @@ func (e *Engine) sample(ctx context.Context, w *session.Work) session.Input {
 	return report
 }
 
-// sendDelta sends a piece of a message to the goroutine of run, and does not wait for its step.
+// sendDelta sends a piece of a message to the goroutine of run. It does not wait until the session has the piece.
 func (e *Engine) sendDelta(ctx context.Context, piece session.Delta) {
 	select {
-	case e.requests <- request{input: piece, reply: make(chan error, 1)}:
+	case e.requests <- request{input: piece, reply: make(chan error, 1)}: // nobody reads the reply
 	case <-ctx.Done():
 	}
 }

@@ -62,7 +62,7 @@ func recordOf(events []session.Event) ([]byte, error) {
 func eventsIn(line []byte) (events []session.Event, err error) {
 	begin := min(len(line), len(beforeEvents(nil))) // where the events begin: the text before them always has this length
 	text, whole := bytes.CutSuffix(line[begin:], []byte("}\n"))
-	if !whole || !bytes.HasPrefix(line, beforeEvents(text)) {
+	if !whole || !bytes.HasPrefix(line, beforeEvents(text)) { // beforeEvents computes the checksum of text
 		return nil, errors.New("the line is not a whole record, or not as its checksum says")
 	}
 	err = json.Unmarshal(text, &events)

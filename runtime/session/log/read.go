@@ -114,8 +114,9 @@ func (r *reader) readRecord() ([]session.Event, error) {
 	return nil, io.EOF
 }
 
-// wasSynced reports whether the line that was just read, which is no record, had been synced to disk: a record that Append
-// syncs follows, and after that sync Append has written another record. If the rest cannot be read, it returns true.
+// wasSynced reports whether the line that was just read, which is no record, had been synced to disk. Append syncs the
+// file after a record with more than deltas, before it writes the next record. So wasSynced looks for two records: one
+// with more than deltas, and any later one. If the rest cannot be read, wasSynced returns true.
 func (r *reader) wasSynced() bool {
 	syncFollows := false
 	for {
@@ -214,8 +215,8 @@ func Follow(ctx context.Context, dir, id string) iter.Seq2[session.Event, error]
 			return
 		}
 		defer r.file.Close()
-		for wasOpen := true; r.events(yield) && wasOpen; {
-			wasOpen = isOpen(dir, id) // if not, the last round reads what was written until now
+		for isLast := false; r.events(yield) && !isLast; {
+			isLast = !isOpen(dir, id) // one more round reads what the process has written before it closed the session
 			select {
 			case <-ctx.Done():
 				return

@@ -191,11 +191,12 @@ func destroy(ctx context.Context, s *Session, id string) (string, error) {
 	return `{"ok":true}`, err
 }
 
-// submit answers conv.create and conv.send. It waits for the output until waiting ends. If ctx ends, it stops the work.
+// submit answers conv.create and conv.send. If waiting ends, because the call has waited long enough, the answer is
+// that the work is running. If ctx ends, because the call is canceled, submit stops the work.
 func (c *client) submit(ctx, waiting context.Context, s *Session, call session.Item) (string, error) {
 	call.CallID = uuid.NewString()
 	if create := call.Request.Create; create != nil {
-		create.ConversationID = call.CallID
+		create.ConversationID = call.CallID // one id serves the call and the new conversation
 		if err := c.makeRoom(ctx, s); err != nil {
 			return "", err
 		}
@@ -208,7 +209,7 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 	if err != nil && ctx.Err() != nil {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
-		if s.Do(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil {
+		if s.Do(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil { // Chain: the callers on the stack end, too
 			_, _ = turn.Wait(stopping) // slow work stops later
 		}
 	}
@@ -236,7 +237,7 @@ func (c *client) makeRoom(ctx context.Context, s *Session) error {
 
 // awaitOutput returns the output of a call, or an answer that the call is still running if waiting ends with errWaiting.
 func awaitOutput(waiting context.Context, s *Session, callID string) (string, error) {
-	var target string
+	var target string // the conversation that has to answer; "" if the call has an output, or if there is no such call
 	var output *session.Item
 	err := s.Await(waiting, func(state session.State) bool {
 		target, output = outcomeOf(state, callID)

@@ -26,9 +26,9 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Family returns the conv tools for programs outside of sessions. Conversations may use the tools of others.
+// Family returns the conv tools for programs outside of sessions. Conversations may use the tools of other families.
 func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
-	registry, _ := toolset.NewRegistry(others...) // the registry of all families has the same error, which ends the program
+	registry, _ := toolset.NewRegistry(others...) // the program also makes a registry of all families, and ends after its error
 	f := &family{host: host, others: registry, projects: map[string]*Project{}, clients: map[string]*client{}}
 	return toolset.Family{
 		Name:      "conv",

@@ -76,7 +76,7 @@ func (p *Project) findByPrefix(ctx context.Context, begin string) (Conversation,
 // created conversations in logs that can be read. The value for an id is the id of its session.
 func (p *Project) idsInLogs(ctx context.Context, begin string) (map[string]string, error) {
 	all, err := log.List(p.Logs)
-	prefix := sessions.IDs().Prefix                    // of the ids of records, which have the id in the session after the prefix
+	prefix := sessions.IDs().Prefix                    // "convtools-", with which the id of every record begins
 	withoutPrefix := strings.TrimPrefix(begin, prefix) // a person may leave out the prefix
 	found := map[string]string{}
 	for _, info := range all {
@@ -89,7 +89,7 @@ func (p *Project) idsInLogs(ctx context.Context, begin string) (map[string]strin
 	}
 	for _, info := range all {
 		for e := range log.Events(p.Logs, info.Session) {
-			recorded := string(sessions.ID(info.Session, info.Session, e.Conversation))
+			recorded := string(sessions.ID(info.Session, info.Session, e.Conversation)) // info.Session is the id of the root, too
 			isMatch := strings.HasPrefix(e.Conversation, begin) || strings.HasPrefix(recorded, prefix+withoutPrefix)
 			if e.Kind == session.ConversationOpened && isMatch {
 				found[e.Conversation] = info.Session
@@ -123,7 +123,7 @@ func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, 
 }
 
 // findRecorded returns the conversation that is recorded in the JP workspace under an id, or a zero Conversation if the
-// workspace does not have the id. The error is a [*ForkError] for a fork, and another for any other conversation of JP.
+// workspace does not have the id. Any other conversation of JP is an error: a [*ForkError] if it is a fork of a record.
 func (p *Project) findRecorded(ctx context.Context, id string) (found Conversation, err error) {
 	parsed, err := jp.ParseID(id)
 	if err != nil || p.workspace == nil {
@@ -139,7 +139,7 @@ func (p *Project) findRecorded(ctx context.Context, id string) (found Conversati
 		switch {
 		case err != nil:
 			return err
-		case last > 0: // the events of a fork are copies, which keep the marks of recorded events
+		case last > 0: // an event of c has a mark, so the event is a copy of one that a session has recorded
 			return &ForkError{ID: c.ID}
 		}
 		return fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", c.ID)

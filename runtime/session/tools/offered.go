@@ -75,14 +75,14 @@ func (p *Project) catalogue(ctx context.Context) map[string][]string {
 	return catalogue
 }
 
-// Prepare validates a call of a conversation and reads the files that the call names. The request is a refusal if the
-// call is wrong or the conversation does not have the tool.
+// Prepare returns the request of a call: the decoded arguments of a conv tool with the files that they name, an empty
+// request for another tool of the conversation, or a refusal if the call is wrong or the conversation has no such tool.
 func (p *Project) Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
 	if session.IsOwnTool(call.Name) {
 		return p.decodeCall(SettingsOf(c.Context), call.Name, []byte(call.Arguments)).request
 	}
 	_, isOfServer := p.serverTool(ctx, c, call.Name)
-	if _, _, err := p.registry.Lookup(call.Name); err == nil || isOfServer { // without err, the tool is one of a family
+	if _, _, err := p.registry.Lookup(call.Name); err == nil || isOfServer { // err is nil if another family has the tool
 		return session.Request{}
 	}
 	return session.Request{Refused: &session.Refusal{Code: session.CodeUnavailable, Reason: "this conversation has no tool " + text.Quote(call.Name)}}

@@ -39,8 +39,8 @@ func (f *family) sessionItems(ctx context.Context, where contract.Context) (item
 		}
 		summary, summaryErr := log.Summarize(p.Logs, info.Session)
 		root := SettingsOf(summary.Context).Root
-		isOfProject := root != "" && root == p.Settings.Root
-		if summaryErr == nil && !isOfProject { // Load, below, returns the error of a log that cannot be read
+		isReadable, isOfProject := summaryErr == nil, root != "" && root == p.Settings.Root
+		if isReadable && !isOfProject { // an unreadable log, whose project is not known, has an item in every project
 			continue
 		}
 		state, _, err := log.Load(p.Logs, info.Session)
@@ -53,15 +53,15 @@ func (f *family) sessionItems(ctx context.Context, where contract.Context) (item
 	return items, ctx.Err()
 }
 
-// sessionsVersion returns a text that changes with every record of the sessions last used.
+// sessionsVersion returns a text that changes with every record of the sessions last used, or with an error.
 func (f *family) sessionsVersion(_ context.Context, where contract.Context) string {
 	p, _, err := f.project(cmp.Or(where.Dir, f.host.Dir))
-	if p == nil {
+	if p == nil { // with a project, err says that there is no model, which the page does not need
 		return err.Error()
 	}
 	var b strings.Builder
 	all, err := log.List(p.Logs)
-	for _, info := range all[:min(len(all), maxSessions)] {
+	for _, info := range all[:min(len(all), maxSessions)] { // all is nil after an error
 		fmt.Fprint(&b, info.Session, info.Bytes, " ")
 	}
 	return b.String() + fmt.Sprint(err)

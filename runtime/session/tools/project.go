@@ -102,8 +102,8 @@ func LogDir(getenv func(string) string) (string, error) {
 	return "", errors.New("no directory for sessions: set HOME, or XDG_DATA_HOME to the path of a directory")
 }
 
-// Model returns the model of a conversation, and opens it the first time. The error is a [*model.Error], or that of
-// [configured.Choose].
+// Model returns the model of a conversation, and opens it the first time. The model needs the user's trust, unless it
+// is p.Named, which the user has named to this process. The error is a [*model.Error], or that of [configured.Choose].
 func (p *Project) Model(_ context.Context, c *session.Conversation) (model.Model, error) {
 	if isOutside(c) {
 		return nil, &model.Error{Code: model.CodeConfiguration, Message: "this conversation belongs to another program and has no model"}
@@ -115,7 +115,7 @@ func (p *Project) Model(_ context.Context, c *session.Conversation) (model.Model
 		return m, nil
 	}
 	chosen, err := configured.Choose(p.Config, name)
-	if err == nil && name != p.Named { // the session's choice needs trust, whoever made it
+	if err == nil && name != p.Named { // Choose trusts every name that it is given, but this name is from the session
 		err = chosen.CheckTrust()
 	}
 	if err != nil {

@@ -55,11 +55,11 @@ func (r *recorder) observe(e session.Event, s session.State) {
 	defer r.mu.Unlock()
 	r.state = s
 	if _, known := r.ids[c.ID]; !known { // find the record now: if a person removes it later, it is not made again
-		_, _ = r.recordedIDOf(c) // record returns the error
+		_, _ = r.recordedIDOf(c) // after an error, record tries again
 	}
 	switch e.Kind {
 	case session.TaskComplete, session.TaskFailed, session.TurnAborted, session.CallsClosed:
-		_ = r.record(c) // finish returns the error
+		_ = r.record(c) // record warns of an error, and finish tries again
 	}
 }
 
@@ -120,10 +120,10 @@ func continuedID(c *session.Conversation) (id transcript.ID, ok bool) {
 	return id, err == nil && c.Parent == ""
 }
 
-// recordedID returns the id under which a conversation is recorded in a workspace, or "". A program outside
-// records its conversation itself.
+// recordedID returns the id under which a conversation is recorded in a workspace, or "". The root of a session that
+// continues a record has the id of that record. Any other root of a program outside has "": the program records it.
 func recordedID(ctx context.Context, w *jp.Workspace, session string, c *session.Conversation) (transcript.ID, error) {
-	if id, ok := continuedID(c); ok || isOutside(c) {
+	if id, continues := continuedID(c); continues || isOutside(c) { // id is "" unless continues is true
 		return id, nil
 	}
 	return w.Labelled(ctx, c.Opened, jp.LabelSession, labelOf(session, c))
@@ -145,16 +145,16 @@ func (r *recorder) record(c *session.Conversation) error {
 // recordRest records the entries of a conversation that come after the last recorded event. It creates the record if there
 // is none. A session may continue a record of another session: before the first entry, the record gets the session's label.
 func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) error {
-	after := int64(0)    // the number of the last recorded event
-	const rootOpened = 2 // the number of the event that opens the root; that event has the history of a continued record
+	after := int64(0)    // the number, in the log, of the last recorded event
+	const rootOpened = 2 // the number of the event that opens the root: always the second event of a log
 	_, continues := continuedID(c)
 	if continues {
-		after = rootOpened
+		after = rootOpened // the record has the history in this event already
 	}
 	id, err := r.recordedIDOf(c)
 	if err == nil && id != "" {
 		err = inWorkspace(ctx, r.workspace, id, func(found store.Conversation) error {
-			isOfSession := func(m mark) bool { return !continues || m.Session == r.session } // a continued record has others, too
+			isOfSession := func(m mark) bool { return !continues || m.Session == r.session } // a continued record has marks of other sessions, too
 			last, err := lastMark(ctx, found, isOfSession)
 			after = max(after, last)
 			return err
@@ -167,7 +167,7 @@ func (r *recorder) recordRest(ctx context.Context, c *session.Conversation) erro
 	case id == "": // there is no record yet
 		r.ids[c.ID], err = r.writer.Create(ctx, r.newRecord(c, events))
 		return err
-	case continues && after == rootOpened: // nothing was recorded since the root was opened
+	case continues && after == rootOpened: // the record has no mark of this session, so nothing of the session was recorded yet
 		_, err = r.writer.Edit(ctx, id, func(transcript.Conversation) jp.Change {
 			return jp.Change{Labels: map[string]*string{jp.LabelSession: &r.session}}
 		})
@@ -246,7 +246,7 @@ func (r *recorder) events(c *session.Conversation, after int64) (all []jp.NewEve
 	_, continues := continuedID(c)
 	for _, entry := range slices.Backward(slices.Collect(c.Latest())) {
 		metadata := map[string]any{"convtools_seq": entry.Seq}
-		if continues {
+		if continues { // the record also has events of other sessions, which have numbers of their own
 			metadata["convtools_session"] = r.session
 		}
 		if entry.Seq > after {

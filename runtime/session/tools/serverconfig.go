@@ -47,11 +47,11 @@ func problems(c *config.Config) (all []error) {
 	return all
 }
 
-// serversOf returns the MCP servers whose tables have no problem, sorted by name. It leaves out a server that the user
-// would have to trust, and does not, and returns an error for this server in untrusted.
+// serversOf returns the MCP servers whose tables have no problem, sorted by name. It leaves out each server that
+// needs the user's trust and does not have it, and returns an error for this server in untrusted.
 func serversOf(c *config.Config) (servers []config.Table[config.Server], untrusted []error) {
 	for _, t := range c.Servers {
-		action := "" // that needs trust
+		action := "" // what the server does that needs trust; "" means that it needs none
 		switch {
 		case t.Value.Command != "":
 			action = "runs a program"

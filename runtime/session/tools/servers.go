@@ -128,7 +128,7 @@ type server struct {
 }
 
 // connected returns the session with the server, and the tools of the server. If there is no session, it connects to the
-// server, or returns the last error of that again until retryTime has passed.
+// server. After a failure to connect, it returns the same error for retryTime before it tries again.
 func (s *server) connected(ctx context.Context) (*mcp.ClientSession, []serverTool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

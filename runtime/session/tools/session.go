@@ -84,7 +84,8 @@ func (p *Project) Resume(id string, observe Observer) (*Session, error) {
 	return s, err
 }
 
-// startInput returns the input that starts a new session. It starts the MCP servers, whose tools the session keeps.
+// startInput returns the input that starts a new session. It starts the MCP servers, whose tools the session keeps. If
+// n.Outside is true, the session is that of a program, which takes the place of the root's model and can call tools.
 func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) {
 	m, err := configured.Choose(p.Config, n.Model)
 	if err != nil {
@@ -92,7 +93,7 @@ func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) 
 	}
 	settings := n.Settings
 	settings.Root, settings.Dir, settings.JP = p.Settings.Root, p.Settings.Dir, p.Settings.JP
-	if !n.Outside { // the model stays, even if the configuration chooses another later
+	if !n.Outside { // the session keeps the model of its root, even if the configuration chooses another one later
 		settings.Model = m.Name
 	}
 	catalogue := p.catalogue(ctx)
@@ -121,7 +122,7 @@ func (p *Project) startInput(ctx context.Context, n New) (session.Start, error) 
 	return start, nil
 }
 
-// newSession returns a session that has no engine yet, and the options of the engine. root is the context of the root.
+// newSession returns a session without engine, and the engine's options. root is the context of the root conversation.
 func (p *Project) newSession(id string, root session.Context, observe Observer) (*Session, engine.Options) {
 	s := &Session{Project: p, id: id}
 	if settings := SettingsOf(root); settings.JP {
@@ -148,7 +149,7 @@ func (p *Project) newSession(id string, root session.Context, observe Observer) 
 // Close records the rest of the session and closes its engine. The error may say that a record was removed.
 func (s *Session) Close() error {
 	var removed error
-	if s.recorder != nil && s.Err() == nil { // otherwise another process may have it open
+	if s.recorder != nil && s.Err() == nil { // the engine still runs, so no other process has the session open
 		removed = s.recorder.finish(s.State())
 	}
 	return errors.Join(s.Engine.Close(), removed)

@@ -30,16 +30,17 @@ const (
 	recordInterval = 25 * time.Millisecond
 )
 
-// Caller implements [store.Recognizer]. The session that the environment names is used only for a call from a shell: a
-// server gets another session with --continue, and keeps the old session when its user clears the conversation.
+// Caller implements [store.Recognizer]. The id of the tool call, which Claude Code sends to servers, leads to the session
+// that has recorded the call. The session in the environment is used only for a call from a shell. The environment of a
+// server does not change when the user continues an old session or clears the conversation, and then names a wrong session.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller) {
-	if useID, ok := from.Meta[toolUseKey].(string); ok {
+	if useID, ok := from.Meta[toolUseKey].(string); ok { // the id of the tool call
 		return store.Caller{Evidence: store.ByCall, IDs: s.callerOf(ctx, useID)}
 	}
 	c.Evidence = s.Evidence(from, from.Client == "claude-code", "CLAUDECODE")
 	session := strings.ToLower(s.Getenv("CLAUDE_CODE_SESSION_ID"))
 	if c.Evidence != store.NoEvidence && from.Process == caller.Shell && history.IsUUID(session) {
-		c.IDs = []transcript.ID{id(session, "")}
+		c.IDs = []transcript.ID{s.ID(session, "")}
 	}
 	return c
 }
@@ -52,7 +53,7 @@ func (s *Store) callerOf(ctx context.Context, useID string) []transcript.ID {
 	}
 	for range recordWait/recordInterval + 1 { // tries, with a wait after each
 		if e := s.transcriptWith(ctx, useID); e != nil {
-			return slices.Compact([]transcript.ID{id(e.session, e.agent), id(e.session, "")})
+			return slices.Compact([]transcript.ID{s.ID(e.session, e.agent), s.ID(e.session, "")})
 		}
 		select {
 		case <-ctx.Done():

@@ -45,16 +45,16 @@ func relateAll(ctx context.Context, root *history.Root, all []*entry) error {
 	return ctx.Err()
 }
 
-// families returns the groups of two or more sessions that have a record in common near their beginning
-// or their end, each in the order of all. It leaves out sub-agents.
-func families(all []*entry) [][]*entry {
+// families returns groups of two or more sessions that have a record in common near their beginning or their end. The
+// sessions of a group are in their former order. Sub-agents are in no group.
+func families(sessions []*entry) [][]*entry {
 	var groups [][]*entry
 	groupOf := map[key]int{} // index of the group that has a record
-	for _, e := range all {
+	for _, e := range sessions {
 		if e.agent != "" {
 			continue
 		}
-		group := len(groups) // a new one, unless an earlier group has a record of e
+		group := len(groups) // a new one, unless earlier groups have records of e: then e joins the first of these
 		for _, k := range e.Meta.Keys.all() {
 			if earlier, ok := groupOf[k]; ok {
 				group = min(group, earlier)
@@ -78,10 +78,8 @@ type member struct {
 	first time.Time         // of the first message that no other session has; zero for none
 }
 
-// relate reads the files of a family, and sets relations[FILE] for each of its sessions. A message that several
-// sessions have belongs to the first of them in this order: sessions with a message that no other session has,
-// before sessions without; sessions whose file does not say that it begins with copies, before forks; the
-// session whose first message that no other has is older; the session with more messages; the smaller id.
+// relate reads the files of a family of sessions, and sets relations[FILE] for each of the sessions. A message that
+// several sessions have belongs to the first of them, in the order in which relate sorts the sessions below.
 func relate(ctx context.Context, root *history.Root, family []*entry, relations map[string]relation) error {
 	holders := map[key]int{} // how many sessions have a message
 	var members []*member
@@ -98,14 +96,17 @@ func relate(ctx context.Context, root *history.Root, family []*entry, relations 
 	for _, m := range members {
 		for k, at := range m.times {
 			if holders[k] == 1 && (m.first.IsZero() || at.Before(m.first)) {
-				m.first = at
+				m.first = at // of the messages that only m has
 			}
 		}
 	}
 	slices.SortFunc(members, func(a, b *member) int {
 		return cmp.Or(
-			history.CompareBool(a.first.IsZero(), b.first.IsZero()), history.CompareBool(a.Meta.Copied, b.Meta.Copied),
-			a.first.Compare(b.first), cmp.Compare(len(b.times), len(a.times)), a.ID.Compare(b.ID),
+			history.CompareBool(a.first.IsZero(), b.first.IsZero()), // sessions that have a message of their own come first
+			history.CompareBool(a.Meta.Copied, b.Meta.Copied),       // forks, whose files say that they begin with copies, come last
+			a.first.Compare(b.first),                                // the older first message of its own
+			cmp.Compare(len(b.times), len(a.times)),                 // the larger number of messages
+			a.ID.Compare(b.ID),
 		)
 	})
 	owners := map[key]transcript.ID{}
@@ -123,8 +124,8 @@ func relate(ctx context.Context, root *history.Root, family []*entry, relations 
 				r.Origin, last = owner, at
 			}
 		}
-		if r.Repeated {
-			r.Origin = "" // the origin is a continuation of this session
+		if r.Repeated { // all messages of m are in other sessions, which continue m: m has no origin
+			r.Origin = ""
 		}
 		relations[m.File] = r
 	}

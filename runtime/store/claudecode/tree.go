@@ -79,9 +79,10 @@ func (e *entry) events(r *record) (all []transcript.Event, unknown int) {
 	return all, unknown
 }
 
-// addRecord adds the record at a position in the file of an entry to the tree, or notes the live record that it names.
+// addRecord adds a record of the transcript e to the tree. The position is the number of its line. A record of the type
+// last-prompt is not added: it names a record of the live branch, for which addRecord notes the position.
 func (t *tree) addRecord(e *entry, r *record, position int) {
-	if r.Type == "last-prompt" && r.Leaf != 0 { // it names a live record
+	if r.Type == "last-prompt" && r.Leaf != 0 {
 		t.touched[r.Leaf] = position
 		return
 	}
@@ -89,13 +90,13 @@ func (t *tree) addRecord(e *entry, r *record, position int) {
 	if n.parentKey == 0 { // a compaction has only a logical parent
 		n.parentKey = r.Logical
 	}
-	switch {
-	case t.index[n.key] != nil: // n is a copy
+	hasKey := n.key != 0
+	isNode := hasKey || n.message || r.isBoundary() // a title, for example, is no node
+	if isCopy := t.index[n.key] != nil; isCopy || !isNode {
 		return
-	case n.key != 0:
+	}
+	if hasKey {
 		t.index[n.key] = n
-	case !n.message && !r.isBoundary(): // not of the tree
-		return
 	}
 	n.events, n.unknown = e.events(r)
 	for i := range n.events {
@@ -106,29 +107,28 @@ func (t *tree) addRecord(e *entry, r *record, position int) {
 	t.nodes = append(t.nodes, n)
 }
 
-// order sets the parent of each record, and returns the records in the order of the file, but each after its parent.
-// The first record whose parents lead into a circle gets no parent; each other record of the circle is placed when the
-// loop comes to it.
+// order sets the parent of each record, and returns the records in the order of the file, except that each parent comes
+// before its children. In a damaged file parents can form a circle, which order breaks by removing a parent.
 func (t *tree) order() []*node {
 	all := make([]*node, 0, len(t.nodes))
 	for _, n := range t.nodes {
 		begin := len(all)
-		for n != nil && !n.placed {
+		for n != nil && !n.placed { // add n, its parent, the parent of that, and so on
 			n.placed = true
 			all = append(all, n)
-			if parent := t.index[n.parentKey]; parent != n {
+			if parent := t.index[n.parentKey]; parent != n { // a damaged record can name itself
 				n.parent = parent
 			}
 			n = n.parent
 		}
-		if n != nil && slices.Contains(all[begin:], n) { // a circle: only the record at begin is placed now
-			for _, m := range all[begin+1:] {
-				m.placed = false
+		if added := all[begin:]; slices.Contains(added, n) { // a circle: the parents lead back to n
+			added[0].parent = nil
+			for _, m := range added[1:] {
+				m.placed = false // only added[0] is added now; the loop comes to m later
 			}
 			all = all[:begin+1]
-			all[begin].parent = nil
 		}
-		slices.Reverse(all[begin:])
+		slices.Reverse(all[begin:]) // parents first
 	}
 	return all
 }

@@ -48,8 +48,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "codex-", Bare: history.IsTimed, Example: "codex-01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f"}
 }
 
-func id(thread string) transcript.ID { return IDs().ID(thread, "") }
-
 const (
 	sessionsDir  = "sessions"
 	archiveDir   = "archived_sessions"
@@ -74,9 +72,10 @@ type rollout struct {
 // nameForm is the form of the name of a rollout: a time, the thread, and a segment.
 const nameForm = `^rollout-.{19}-(` + history.UUID + `)(?:_(` + history.UUID + `))?\.jsonl(\.zst)?$`
 
-// rollouts returns one rollout for each segment, and problems for the directories that cannot be read. Of each thread
-// live segments come before archived ones, and later ones first. Of several rollouts of a segment it prefers a live one,
-// and then a plain one to a compressed one. It notes another rollout of the same kind as a duplicate.
+// rollouts returns the files of all threads, and problems for the directories that cannot be read. A thread, which is a
+// conversation, has one or more segments: live segments come before archived ones, and later ones before earlier ones.
+// Of several files of a segment rollouts keeps one: a live file rather than an archived one, then a plain file rather than
+// a compressed one, then the last by name. It notes files that differ from the kept one only in their name as duplicates.
 func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.Problem) {
 	form := regexp.MustCompile(nameForm)
 	for _, dir := range s.Moved {
@@ -88,7 +87,7 @@ func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.P
 		for _, file := range files {
 			if match := form.FindStringSubmatch(strings.ToLower(path.Base(file))); match != nil {
 				r := &rollout{thread: match[1], segment: match[2], archived: dir == archiveDir, compressed: match[3] != ""}
-				r.File, r.ID = file, id(r.thread)
+				r.File, r.ID = file, s.ID(r.thread, "")
 				all = append(all, r)
 			}
 		}
@@ -99,32 +98,33 @@ func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.P
 			history.CompareBool(a.compressed, b.compressed), strings.Compare(b.File, a.File),
 		)
 	})
-	segments := map[string]*rollout{}
+	segments := map[string]*rollout{} // the preferred file of each segment, which is its first in the order
 	return slices.DeleteFunc(all, func(r *rollout) bool {
-		first := segments[r.thread+r.segment]
-		if first == nil {
+		preferred := segments[r.thread+r.segment]
+		if preferred == nil {
 			segments[r.thread+r.segment] = r
-		} else if r.archived == first.archived && r.compressed == first.compressed {
-			first.duplicates = append(first.duplicates, r.File)
+		} else if r.archived == preferred.archived && r.compressed == preferred.compressed {
+			preferred.duplicates = append(preferred.duplicates, r.File)
 		}
-		return first != nil
+		return preferred != nil
 	}), problems
 }
 
-// List implements [store.Store]. The last segment of a thread stands for the thread.
+// List implements [store.Store]. A thread, which is a conversation, has one or more files: the last stands for the thread.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.rollouts, func(root *history.Root, all []*rollout, l *store.Listing) error {
 		threads := link(all)
 		names := threadNames(root)
 		for _, r := range all {
 			h := &r.Meta.Header
-			if r.Meta.Begun && h.Thread != r.thread {
+			isOfThread := h.Thread == r.thread // the file's first record names the same thread as the file's name
+			if r.Meta.Begun && !isOfThread {
 				err := errors.New("it does not begin with what this thread is")
 				l.Problems = append(l.Problems, s.Problem(r.ID, store.BadMetadata, r.File, err))
 			}
-			isEmpty := r.Meta.Whole && !r.Meta.Readable && h.Base.Thread == "" // there is nothing to read, in it or in a base
-			isLast := r == threads[r.thread][0]                                // rollouts puts the segment that counts first
-			if isLast && h.Thread == r.thread && !isEmpty && s.Project.Has(h.Cwd) {
+			isEmpty := r.Meta.Whole && !r.Meta.Readable && h.Base.Thread == "" // no events in r, and none before it
+			isLast := r == threads[r.thread][0]                                // link puts the last file of a thread first
+			if isLast && isOfThread && !isEmpty && s.Project.Has(h.Cwd) {
 				l.Conversations = append(l.Conversations, s.conversation(r, names))
 				for _, other := range r.duplicates {
 					err := errors.New("another file of the same id is later, and is read instead")
@@ -136,10 +136,10 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	})
 }
 
-// link sets the bases and originals of rollouts. The base of a rollout is the rollout that it goes on from. The original
-// is the first segment of the thread that it was forked from, or else that started it: it may begin with copies of the
-// records there. link returns the rollouts of each thread in the order of all: live ones before archived ones, and the
-// last segment before earlier ones.
+// link sets the base and the original of rollouts, the files of threads. A rollout goes on from the records of its base.
+// A rollout may begin with copies of the records of its original: the first rollout of the thread that its thread was
+// forked from, or else of the thread that started its thread as a task. link returns the rollouts of each thread in the
+// order of all: live ones before archived ones, and later ones before earlier ones.
 func link(all []*rollout) map[string][]*rollout {
 	threads := map[string][]*rollout{}
 	for _, r := range all {
@@ -149,12 +149,12 @@ func link(all []*rollout) map[string][]*rollout {
 		h := &r.Meta.Header
 		for _, other := range threads[h.Base.Thread] {
 			isEarlier := other.thread != r.thread || other.segment < r.segment
-			if r.base == nil && isEarlier && other.Meta.Ordinal < h.Base.End { // it has records before the end of the base
+			if r.base == nil && isEarlier && other.Meta.Ordinal < h.Base.End { // other has records before the end of the base
 				r.base = other
 			}
 		}
 		if originals := threads[cmp.Or(h.Forked, h.Parent)]; len(originals) > 0 && !h.Paginated {
-			r.original = originals[len(originals)-1] // the order ends with the first segment
+			r.original = originals[len(originals)-1] // the first rollout is last in the order
 		}
 	}
 	return threads
@@ -176,8 +176,8 @@ func threadNames(root *history.Root) map[string]string {
 	return names
 }
 
-// conversation returns the list's entry for the thread whose last rollout is r. Its parent is the thread that started
-// it as a task, or else the thread that it was forked from. names are the names of threads.
+// conversation returns the list's entry for a thread. r is the last rollout of the thread, and names has the names of
+// threads. The parent of a sub-agent is the thread that started it, and that of a fork the thread that was forked.
 func (s *Store) conversation(r *rollout, names map[string]string) store.Conversation {
 	var stamps []filecache.Stamp
 	begin := r // the first rollout of the thread
@@ -193,12 +193,12 @@ func (s *Store) conversation(r *rollout, names map[string]string) store.Conversa
 	c := s.Conversation(r.ID, &r.Meta.Session, r.decode, stamps...)
 	c.Title, c.Archived, c.CreatedAt, c.Request = names[r.thread], r.archived, begin.Meta.Created, begin.Meta.Request
 	h := &r.Meta.Header
-	parent := begin.Meta.Header.Forked
+	parent := begin.Meta.Header.Forked // "" for no fork
 	if h.Agent && history.IsUUID(h.Parent) {
 		parent = h.Parent
 	}
-	if history.IsUUID(parent) && (parent != r.thread || h.Agent) { // only a sub-agent keeps its own thread as its parent
-		c.Parent = id(parent)
+	if history.IsUUID(parent) && (parent != r.thread || h.Agent) { // a thread that goes on from itself is no fork
+		c.Parent = s.ID(parent, "")
 	}
 	return c
 }
@@ -207,26 +207,25 @@ func (s *Store) conversation(r *rollout, names map[string]string) store.Conversa
 // metadata of the turn, together with the thread at the root of all sub-agents.
 const threadKey, turnKey = "threadId", "x-codex-turn-metadata"
 
-// Caller implements [store.Recognizer]. The metadata of a call from a client names the calling thread, and the thread at
-// the root of all sub-agents. The environment of a call from a shell names the calling thread.
+// Caller implements [store.Recognizer]. Codex names the calling thread in the metadata of a call to a server, and in the
+// environment of a shell. The metadata also names the root: the thread that began all sub-agents, or the caller itself.
 func (s *Store) Caller(_ context.Context, from caller.Caller) (c store.Caller) {
 	turn, _ := from.Meta[turnKey].(map[string]any)
-	direct, named, root := uuid(from.Meta[threadKey]), uuid(turn["thread_id"]), uuid(turn["session_id"])
-	thread := cmp.Or(direct, named)
-	if named != "" && named != thread {
-		thread = "" // direct and named contradict each other
+	direct, inTurn, root := uuid(from.Meta[threadKey]), uuid(turn["thread_id"]), uuid(turn["session_id"])
+	thread := cmp.Or(direct, inTurn)
+	if inTurn != "" && inTurn != thread {
+		thread = "" // two names of the calling thread, direct and inTurn, contradict each other
 	}
 	switch {
-	case thread != "" || turn != nil || from.Client == "codex-mcp-client":
+	case thread != "" || turn != nil || from.Client == "codex-mcp-client": // it is Codex, even if no thread is known
 		c.Evidence = store.ByCall
 	case from.Process == caller.Shell && from.Client == "":
-		thread, root = uuid(s.Getenv("CODEX_THREAD_ID")), ""
-		if thread != "" {
+		if thread = uuid(s.Getenv("CODEX_THREAD_ID")); thread != "" {
 			c.Evidence = store.ByEnvironment
 		}
 	}
 	if thread != "" {
-		c.IDs = slices.Compact([]transcript.ID{id(thread), id(cmp.Or(root, thread))})
+		c.IDs = slices.Compact([]transcript.ID{s.ID(thread, ""), s.ID(cmp.Or(root, thread), "")}) // one id, unless the thread is a sub-agent
 	}
 	return c
 }

@@ -24,10 +24,11 @@ type record struct {
 	bare bool // the line is the payload, without an envelope, as in versions before 0.30
 }
 
-// parse reads a line. It returns false if that is no JSON object.
+// parse reads a line: an envelope with a type and a payload. It returns false if the line is no JSON object. In versions
+// before 0.30 a line is a bare payload, without an envelope.
 func parse(line []byte) (r record, ok bool) {
 	ok = jsontext.Decode(line, &r)
-	if r.bare = ok && r.Payload == nil && r.State == ""; r.bare {
+	if r.bare = ok && r.Payload == nil && r.State == ""; r.bare { // only an envelope has a payload or a state
 		r.Payload = line
 	}
 	return r, ok
@@ -60,11 +61,6 @@ type item struct {
 	Action      jsontext.Raw `json:"action"`
 	Item        *item        `json:"item"`
 	Turns       int64        `json:"num_turns"`
-}
-
-func (r *record) item() (x item) {
-	jsontext.Decode(r.Payload, &x)
-	return x
 }
 
 // isInjected reports whether the program wrote a text in the name of the user.
@@ -135,20 +131,20 @@ func (d *decoder) flush() {
 	d.pending = d.pending[:0]
 }
 
-// record adds the events of a record, or drops those of the turns that the record takes back. A message for the user is
-// an event_msg, and an item for or from the model a response_item; in old versions, a record is such an item itself.
+// record adds the events of a record. An event_msg has a message that was shown to the user, and a response_item an item
+// that was sent to the model or came from it. A bare record, in versions before 0.30, is such an item itself.
 func (d *decoder) record(r *record) {
-	x := r.item()
+	x, _ := jsontext.Parse[item](r.Payload)
 	switch {
 	case r.bare:
 		d.bare = true
 		d.response(r.At, &x)
-	case r.Type == "event_msg" && d.paginated:
+	case r.Type == "event_msg" && d.paginated: // in this form only completed items have texts
 		if x.Type == "item_completed" && x.Item != nil {
 			d.shown(r.At, x.Item)
 		}
 	case r.Type == "event_msg" && x.Type == "thread_rolled_back":
-		d.undo(x.Turns)
+		d.undo(x.Turns) // the message drops the events of the last turns
 	case r.Type == "event_msg":
 		d.shown(r.At, &x)
 	case r.Type == "response_item":
@@ -194,8 +190,8 @@ func (d *decoder) user(at time.Time, texts [][]byte) {
 	}
 }
 
-// response adds the event of an item that was sent to the model or came from it. It adds texts only in old versions
-// (d.bare): in others the program records the texts that it shows to the user once more, and shown adds them.
+// response adds the event of an item that was sent to the model or came from it. It adds messages and reasoning only in
+// versions before 0.30 (d.bare). Later versions also record them as shown to the user, and [decoder.shown] adds them.
 func (d *decoder) response(at time.Time, x *item) {
 	switch {
 	case x.Type == "message" && d.bare:
@@ -229,13 +225,14 @@ func (d *decoder) call(at time.Time, x *item) {
 	d.add(history.Call(at, name, x.CallID, arguments))
 }
 
-// result adds the event of the result of a call. An output is a text, an array of texts, or a JSON object, which can be
-// in a text. An object with an exit code is an envelope of the output; any other object is the output itself.
+// result adds the event of the result of a call. The output is a text, an array of texts, or a JSON object, which may be
+// written as a text. If the object has an exit code, the event has the texts in the object's member output. The call has
+// failed if the object says so, or if the text begins with the header of a shell with an exit code other than 0.
 func (d *decoder) result(at time.Time, x *item) {
-	outputs, whole := history.Texts(x.Output), x.Output
+	outputs, object := history.Texts(x.Output), x.Output
 	if text, ok := jsontext.Unquote(x.Output); ok && bytes.HasPrefix(text, []byte("{")) {
 		if inner := jsontext.Unescape(text); jsontext.Decode(inner, new(struct{})) {
-			whole = inner
+			object = inner
 		}
 	}
 	var envelope struct {
@@ -246,16 +243,16 @@ func (d *decoder) result(at time.Time, x *item) {
 		Output  jsontext.Raw `json:"output"`
 		Content jsontext.Raw `json:"content"`
 	}
-	jsontext.Decode(whole, &envelope)
+	jsontext.Decode(object, &envelope)
 	code := envelope.Metadata.ExitCode
 	failed := code != nil && string(code) != "0" || string(envelope.Success) == "false"
 	switch {
 	case code != nil && envelope.Output != nil:
 		outputs = history.Texts(envelope.Output)
-	case envelope.Content != nil && len(outputs) == 0:
+	case envelope.Content != nil && len(outputs) == 0: // x.Output is the object itself, not its JSON in a text
 		outputs = history.Texts(envelope.Content)
 	}
-	if len(outputs) > 0 && code == nil {
+	if len(outputs) > 0 && code == nil { // the text of a shell may begin with a header that has the code
 		failed = failed || exitCode(outputs[0]) != 0
 	}
 	d.add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: x.CallID, Failed: failed, Text: history.Join(outputs)})

@@ -83,7 +83,7 @@ func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, si
 	}
 	m, to := &r.Meta, &history.Recorder{}
 	var d *decoder                        // nil before the first record, which has the header
-	m.Ordinal, m.Begun = -1, r.compressed // there is no record yet; Codex compresses whole rollouts
+	m.Ordinal, m.Begun = -1, r.compressed // -1 until there is a record; a compressed rollout always has a whole line
 	wanted := func() bool { return to.Request == "" }
 	m.Whole, err = jsonl.Peek(ctx, f, f.size, wanted, func(data []byte) {
 		m.Begun = true
@@ -112,7 +112,8 @@ func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, si
 // environmentDir returns the working directory in the description of the environment, where only
 // versions before 0.30 have it.
 func environmentDir(r *record) (dir string) {
-	for _, text := range history.Texts(r.item().Content) {
+	x, _ := jsontext.Parse[item](r.Payload)
+	for _, text := range history.Texts(x.Content) {
 		_, rest, _ := bytes.Cut(text, []byte("<cwd>"))
 		if cwd, _, ok := bytes.Cut(rest, []byte("</cwd>")); ok && history.Begins(text, "<environment_context>") {
 			dir = string(cwd)
@@ -131,7 +132,7 @@ func (r *rollout) sections() (all []*rollout) {
 	return all
 }
 
-// decode adds the events of the thread to a recorder, without those of a section before the last whose file is gone.
+// decode adds the events of the thread to a recorder. It leaves out a rollout before r if the file of that is gone.
 func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(&r.Meta.Header, to)
 	sections := r.sections()

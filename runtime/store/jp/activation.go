@@ -1,6 +1,7 @@
 package jp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -45,19 +46,20 @@ func (w *Workspace) Activated() ([]transcript.ID, error) {
 	return ids, nil
 }
 
-// sessionFile returns the name of the file of JP's session of this process, or "" if there is none. The variable
-// JP_SESSION comes first, then the session of the system, then the variables of terminals.
+// sessionFile returns the name of the file of JP's session of this process, or "" if there is none. The file is named
+// after the variable JP_SESSION, or else the terminal session of the operating system, or else a variable of a terminal.
 func sessionFile(getenv func(string) string) string {
-	kind, id := terminalSession()
-	const ofSystem = "" // in the place of a variable
-	for _, key := range []string{"JP_SESSION", ofSystem, "TMUX_PANE", "WEZTERM_PANE", "TERM_SESSION_ID", "ITERM_SESSION_ID"} {
-		if key == ofSystem && id != "" {
-			return kind + "-" + id + ".json"
+	ofVariable := func(name string) string {
+		value := getenv(name)
+		if value == "" {
+			return ""
 		}
-		if value := getenv(key); key != ofSystem && value != "" {
-			sum := sha256.Sum256([]byte(value))
-			return "env-" + key + "-" + fmt.Sprintf("%x", sum[:8]) + ".json"
-		}
+		sum := sha256.Sum256([]byte(value))
+		return "env-" + name + "-" + fmt.Sprintf("%x", sum[:8]) + ".json"
 	}
-	return ""
+	ofSystem := ""
+	if kind, id := terminalSession(); id != "" {
+		ofSystem = kind + "-" + id + ".json"
+	}
+	return cmp.Or(ofVariable("JP_SESSION"), ofSystem, ofVariable("TMUX_PANE"), ofVariable("WEZTERM_PANE"), ofVariable("TERM_SESSION_ID"), ofVariable("ITERM_SESSION_ID"))
 }

@@ -105,7 +105,7 @@ func overlay(into, from map[string]any) {
 	}
 }
 
-// nested returns a configuration with a value under a key.
+// nested returns a configuration of nested tables with one value: nested(v, "a", "b") has v as the value b in the table a.
 func nested(value any, key ...string) map[string]any {
 	for _, k := range slices.Backward(key) {
 		value = map[string]any{k: value}
@@ -113,7 +113,7 @@ func nested(value any, key ...string) map[string]any {
 	return value.(map[string]any)
 }
 
-// lookUp returns the value under a key, or nil. A key is the names of tables in one another, and of the value.
+// lookUp returns a value in nested tables, or nil if it is missing: lookUp(config, "a", "b") is the value b in the table a.
 func lookUp(config map[string]any, key ...string) any {
 	var value any = config
 	for _, k := range key {

@@ -84,8 +84,8 @@ type Edited struct {
 	data    []byte
 }
 
-// Edit changes the metadata of a conversation, live or archived. With the conversation locked, it calls decide with the
-// conversation as recorded, and makes the change that decide returns. For a new title it also renames the directory, as
+// Edit changes the metadata of a conversation, live or archived. It locks the conversation, calls decide with the recorded
+// metadata, and makes the change that decide returns. If the title is then another one, Edit also renames the directory, as
 // JP does. It writes only files whose content changes.
 func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (e Edited, err error) {
 	err = wr.change(ctx, id, func(tx *transaction, copies []place) (err error) {

@@ -13,15 +13,15 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// SetArchived moves a conversation to the archive or back, and reports whether it moved anything. After a crash the
-// directory that a conversation is in decides whether it is archived.
+// SetArchived moves a conversation to the archive or back, in each store that has a copy, and reports whether it moved
+// anything. Only the directory of a conversation decides whether it is archived, not the metadata.
 func (wr *Writer) SetArchived(ctx context.Context, id transcript.ID, archived bool) (moved bool, err error) {
 	err = wr.change(ctx, id, func(tx *transaction, copies []place) error {
 		moving := slices.DeleteFunc(slices.Clone(tx.all), func(p place) bool { return p.archived == archived })
 		if len(moving) == 0 {
 			return nil
 		}
-		// While one copy is live and another archived, the live one counts: the newest becomes live first, or archived last.
+		// While only one copy is live, that copy counts, and should be the newest: it becomes live first, or archived last.
 		moving = tx.newestFirst(moving, files()...)
 		var archivedAt time.Time // zero removes the key
 		if archived {
@@ -44,15 +44,15 @@ func (wr *Writer) SetArchived(ctx context.Context, id transcript.ID, archived bo
 	return moved, err
 }
 
-// SetLocal makes a conversation one of the user's store alone, or of the project too, and reports whether that is a change.
-// For a moment its files are in both stores.
+// SetLocal moves a conversation from the project to the user's store if local is true, and otherwise copies it from the
+// user's store to the project. It reports whether there was anything to do. For a moment both stores have the files.
 func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (changed bool, err error) {
 	wr.w.makeStores()
 	err = wr.change(ctx, id, func(tx *transaction, copies []place) error {
 		if err := tx.lockStage(ctx); err != nil {
 			return err
 		}
-		isLocal := copies[0].store == userStore // a copy in the project would be first
+		isLocal := copies[0].store == userStore // if there were a copy in the project, it would be first
 		if local == isLocal {
 			return nil
 		}
@@ -61,7 +61,7 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 		if err != nil {
 			return err
 		}
-		e, err := tx.edited(copies, func(metadata, transcript.Conversation) error { return nil })
+		e, err := tx.edited(copies, func(metadata, transcript.Conversation) error { return nil }) // e.data is the unchanged metadata
 		if err != nil {
 			return err
 		}

@@ -71,27 +71,28 @@ type ForkOptions struct {
 	Turns       Cut
 }
 
-// Fork makes a live conversation with the events of another one, its parent, and returns the new id. The fork has the title,
-// the labels and the pin of its parent, does not expire, and is in the same stores; if the parent is only in the project,
-// the fork is in the user's store too. The parent is not locked: its files are always replaced as a whole.
+// Fork makes a live conversation with events of the conversation with an id, its parent, and returns the id of the fork. The
+// fork has the title, the labels and the pin of the parent, unless o changes them, and does not expire. It is in the user's
+// store, and also in the project if the parent is. The parent is not locked: its files are always replaced as a whole.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (made transcript.ID, err error) {
 	wr.w.makeStores()
-	err = wr.transact(ctx, "", func(tx *transaction) error { // newConversation takes the lock of the new id
-		source, _ := tx.group(placesOf(id, tx.all))
-		if len(source) == 0 {
+	err = wr.transact(ctx, "", func(tx *transaction) error { // "" locks no conversation; newConversation locks the new id
+		parents, _ := tx.group(placesOf(id, tx.all))
+		if len(parents) == 0 {
 			return tx.notFound(id)
 		}
-		return tx.follow(ctx, source[0], func(copies []place) error {
+		return tx.follow(ctx, parents[0], func(copies []place) error {
 			s, err := tx.stream(copies)
 			if err != nil {
 				return err
 			}
-			e, err := tx.edited(copies, func(m metadata, source transcript.Conversation) error { return o.apply(m, source, wr.now()) })
+			e, err := tx.edited(copies, func(m metadata, parent transcript.Conversation) error { return o.apply(m, parent, wr.now()) })
 			if err != nil {
 				return err
 			}
 			s.events = o.Turns.chosenEvents(s.events)
-			made, err = tx.newConversation(ctx, wr.now(), copies[0].store == projectStore, e.Title, append(s.files(), file{MetadataFile, e.data}))
+			inProject := copies[0].store == projectStore // a copy in the project is first
+			made, err = tx.newConversation(ctx, wr.now(), inProject, e.Title, append(s.files(), file{MetadataFile, e.data}))
 			return err
 		})
 	})
@@ -131,35 +132,35 @@ func (w *Workspace) makeStores() {
 
 const stageDir = ".convtools-new" // the directory of a conversation while it is made or deleted
 
-// lockStage takes the lock for stageDir and removes the directory if a process was killed while it had the lock.
+// lockStage takes the lock for stageDir. It removes a stageDir that is left from a process that was killed with the lock.
 func (tx *transaction) lockStage(ctx context.Context) error {
 	const patience = 5 * time.Second // enough to copy a conversation
 	if err := tx.lock(ctx, newLock, max(tx.wr.wait, patience)); err != nil {
 		return err
 	}
 	for i := range tx.stores {
-		tx.sweep(i, ".") // "." is the directory of conversations, which has stageDir
+		tx.sweep(i, ".") // removes stageDir, if it exists, from ".", the directory of conversations
 	}
 	return tx.err
 }
 
-// freeNumber returns a number that no conversation has, not even one in the trash, and takes its lock: the number of the
-// time at, or the next lower number that is free and that no other process has locked.
-func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, error) {
+// freeNumber returns a number for a conversation begun at a time, and takes the lock of the number. It tries the number of
+// the time and then lower ones, until a number is not locked, and no conversation has it, not even one in the trash.
+func (tx *transaction) freeNumber(ctx context.Context, begun time.Time) (number, error) {
 	removed, err := tx.trash(ctx)
 	if err != nil {
 		return 0, err
 	}
-	for n := min(numberAt(at), numberAt(tx.wr.now())-aheadOfJP); ; n-- { // JP may take the numbers of the last moment
-		err := tx.lock(ctx, lockName(n), 0)                            // without waiting
-		if _, isLocked := errors.AsType[*LockedError](err); isLocked { // a conversation may be made with it
-			continue
+	for n := min(numberAt(begun), numberAt(tx.wr.now())-aheadOfJP); ; n-- { // JP may take the numbers of the last moment
+		err := tx.lock(ctx, lockName(n), 0) // without waiting
+		if _, isLocked := errors.AsType[*LockedError](err); isLocked {
+			continue // another process may be making a conversation with the number
 		}
 		if err != nil {
 			return 0, err
 		}
-		all, err := tx.placesIn(ctx, liveDir, archiveDir)
-		if err != nil || len(placesOf(n.id(), append(all, removed...))) == 0 {
+		existing, err := tx.placesIn(ctx, liveDir, archiveDir)
+		if err != nil || len(placesOf(n.id(), append(existing, removed...))) == 0 {
 			return n, err
 		}
 	}
@@ -201,9 +202,9 @@ func (tx *transaction) newDirectory(i int, parent, name string, files []file) {
 	}
 }
 
-// discard removes the directory of a conversation. It is renamed first, so that no reader finds a part of it.
+// discard removes the directory of a conversation: it is first renamed to stageDir, so that no reader finds a part of it.
 func (tx *transaction) discard(p place) {
 	tx.move(p.store, p.dir, stageDir)
-	tx.removeEmptyRemoval(p)
+	tx.removeEmptyTrash(p) // the rename may have left an empty directory in the trash
 	tx.removeAll(p.store, stageDir)
 }

@@ -106,11 +106,13 @@ func (s *session) group(all []place) (groups [][]place, duplicates []store.Probl
 			groups[last] = append(groups[last], p)
 			continue
 		}
+		unused := p
 		if s.modified(p, EventsFile).After(s.modified(*used, EventsFile)) {
-			p, *used = *used, p // p is the one that is not used
+			unused, *used = *used, p
 		}
-		if s.exists(p.store, p.dir) && p.dir != used.dir { // some systems list a directory twice that is renamed meanwhile
-			duplicates = append(duplicates, s.problem(p, store.Duplicate, fmt.Errorf("another directory has the same id; %s is used", path.Base(used.dir))))
+		// If a directory is renamed during a listing, some systems list it twice. Then unused is the same directory, or is gone.
+		if unused.dir != used.dir && s.exists(unused.store, unused.dir) {
+			duplicates = append(duplicates, s.problem(unused, store.Duplicate, fmt.Errorf("another directory has the same id; %s is used", path.Base(used.dir))))
 		}
 	}
 	return groups, duplicates

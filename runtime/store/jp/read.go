@@ -82,8 +82,8 @@ func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversa
 	return slices.DeleteFunc(all, isGone), append(problems, duplicates...), ctx.Err()
 }
 
-// follow calls do with the copies of a conversation, to read it, and again with new ones as long as do returns errVanished:
-// a directory was renamed meanwhile. The error is a [*store.NotFoundError] if the conversation was removed.
+// follow calls do to read a conversation in copies. If do returns errVanished, because a directory was renamed meanwhile,
+// follow looks for the present copies and calls do again. The error is a [*store.NotFoundError] if there are none.
 func (s *session) follow(ctx context.Context, copies []place, do func([]place) error) error {
 	const most = 10 // renames during one read
 	id := copies[0].number.id()
@@ -97,30 +97,31 @@ func (s *session) follow(ctx context.Context, copies []place, do func([]place) e
 		if len(groups) == 0 {
 			return s.notFound(id)
 		}
-		err = do(groups[0]) // the live copies, if there are any
+		err = do(groups[0]) // the live copies, or else the archived copies
 	}
 	return err
 }
 
-// readConversation returns a conversation with its metadata, from the cache or else from the file. The result is the zero
-// value if the conversation was removed; other errors are problems of the conversation.
+// readConversation returns the conversation in copies, with its metadata from the cache or else from metadata.json. If the
+// metadata cannot be read, the conversation has a problem. If the conversation was removed, the result is the zero value.
 func (s *session) readConversation(ctx context.Context, copies []place) (c store.Conversation) {
-	err := s.follow(ctx, copies, func(now []place) error {
+	err := s.follow(ctx, copies, func(now []place) error { // runs again, with the present copies, if a directory is renamed meanwhile
 		stamps := s.stamps(now) // before the metadata is read
 		r := &record{s: s, copies: now, version: filecache.Version(stamps...) + parentOf(now[0].archived)}
 		c = store.Conversation{Conversation: s.conversation(now), Record: r}
-		key := fmt.Sprint(now) // of the metadata in the cache
-		var labels string      // c.Labels as JSON, which the cache has in their place
+		key := fmt.Sprint(now) // the key of the metadata in the cache
+		var labels string      // c.Labels as JSON, because the cache has no maps
 		fields := []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &labels}
 		if filecache.ReadFields(s.w.cache.Get(key, stamps...), fields...) && json.Unmarshal([]byte(labels), &c.Labels) == nil {
 			return nil
 		}
-		_, err := s.readMetadata(now, &c)
-		if data, marshalErr := json.Marshal(c.Labels); cmp.Or(err, marshalErr) == nil && len(c.Problems) == 0 {
-			labels = string(data)
-			s.w.cache.Put(key, filecache.AppendFields(nil, fields...), stamps...)
+		if _, err := s.readMetadata(now, &c); err != nil || len(c.Problems) > 0 {
+			return err // the cache has only metadata without problems
 		}
-		return err
+		data, _ := json.Marshal(c.Labels) // texts have no errors
+		labels = string(data)
+		s.w.cache.Put(key, filecache.AppendFields(nil, fields...), stamps...)
+		return nil
 	})
 	var gone *store.NotFoundError
 	switch {
@@ -134,10 +135,10 @@ func (s *session) readConversation(ctx context.Context, copies []place) (c store
 	return c
 }
 
-// readMetadata sets the fields of c from metadata.json: of the copy that counts or, if its file is missing or broken, of the
-// other one. It returns the content of the file. If both fail, it returns the first error other than errVanished, if any.
+// readMetadata sets the fields of c from a metadata.json, and returns the content of the file. It tries each of the copies
+// until a file can be read. If all fail, it returns the first error that says more than errVanished, or else errVanished.
 func (s *session) readMetadata(copies []place, c *store.Conversation) (data []byte, err error) {
-	for _, p := range s.byMetadata(copies) {
+	for _, p := range s.byMetadata(copies) { // the copy whose metadata counts comes first
 		data, _, readErr := s.readFirst([]place{p}, MetadataFile, maxMetadataSize)
 		var m metadata
 		if readErr == nil {
@@ -147,7 +148,7 @@ func (s *session) readMetadata(copies []place, c *store.Conversation) (data []by
 			m.describe(c)
 			return data, nil
 		}
-		if err == nil || errors.Is(err, errVanished) {
+		if err == nil || errors.Is(err, errVanished) { // readErr is the first error, or says more
 			err = readErr
 		}
 	}
@@ -183,10 +184,10 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 	return totals, err
 }
 
-// data returns the events.json that counts.
+// data returns the content of the conversation's events.json, in the copy whose events were written last.
 func (r *record) data(ctx context.Context) (data []byte, err error) {
-	err = r.s.follow(ctx, r.copies, func(copies []place) error {
-		data, _, err = r.s.readFirst(r.s.byStream(copies), EventsFile, r.s.w.maxEvents)
+	err = r.s.follow(ctx, r.copies, func(copies []place) error { // runs again, with the present copies, if a directory is renamed meanwhile
+		data, _, err = r.s.readFirst(r.s.byStream(copies), EventsFile, r.s.w.maxEvents) // byStream puts the newest copy first
 		return cmp.Or(err, ctx.Err())
 	})
 	return data, err
@@ -205,8 +206,8 @@ func (s *session) stamps(copies []place) (stamps []filecache.Stamp) {
 	return stamps
 }
 
-// Path returns the path of a file of a conversation, or for "." of its directory, in the copy that counts. The error is a
-// [*store.NotFoundError] if there is no such conversation.
+// Path returns the path of a file of a conversation; "." is the directory of the conversation. If there are two copies,
+// Path prefers the copy that is read. The error is a [*store.NotFoundError] if there is no such conversation.
 func (w *Workspace) Path(ctx context.Context, id transcript.ID, file string) (string, error) {
 	s, _, err := w.open()
 	if err != nil {
@@ -220,9 +221,9 @@ func (w *Workspace) Path(ctx context.Context, id transcript.ID, file string) (st
 	if len(found) == 0 {
 		return "", s.notFound(id)
 	}
-	copies := s.byStream(found[0].Record.(*record).copies)
+	copies := s.byStream(found[0].Record.(*record).copies) // the copy whose events are read comes first
 	if file == MetadataFile {
-		copies = s.byMetadata(copies)
+		copies = s.byMetadata(copies) // the copy whose metadata is read comes first
 	}
 	for _, p := range copies {
 		if name := path.Join(p.dir, file); s.exists(p.store, name) {

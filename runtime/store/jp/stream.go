@@ -194,8 +194,8 @@ func (t Cut) chosenEvents(data []byte) []byte {
 	return append(all, "\n]\n"...)
 }
 
-// turns reports for each turn of the events in data whether it is chosen: of the turns that begin between From and Until,
-// the first and the last so many, or all if neither number is given.
+// turns reports for each turn of the events in data whether it is chosen. Of the turns that begin between From and Until, it
+// chooses the first t.First and the last t.Last turns, or all of them if both numbers are nil. With t.None it chooses none.
 func (t Cut) turns(data []byte) (chosen []bool) {
 	var within []int // indexes of the turns between From and Until
 	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {
@@ -211,7 +211,7 @@ func (t Cut) turns(data []byte) (chosen []bool) {
 	})
 	first, last := len(within), 0
 	if t.First != nil || t.Last != nil {
-		first, last = *cmp.Or(t.First, new(int)), *cmp.Or(t.Last, new(int))
+		first, last = *cmp.Or(t.First, new(int)), *cmp.Or(t.Last, new(int)) // nil is 0
 	}
 	for n, turn := range within {
 		chosen[turn] = n < first || n >= len(within)-last

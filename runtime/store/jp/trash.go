@@ -63,31 +63,32 @@ func (w *Workspace) Trash(ctx context.Context) (list []Removed, err error) {
 	defer s.Close()
 	all, err := s.trash(ctx)
 	seen := map[number]bool{}
-	for _, last := range slices.Backward(all) {
+	for _, last := range slices.Backward(all) { // all is in the order of removals
 		if seen[last.number] {
 			continue
 		}
 		seen[last.number] = true
-		isOther := func(p place) bool { return path.Dir(p.dir) != path.Dir(last.dir) } // it is of another removal
-		copies := slices.DeleteFunc(placesOf(last.number.id(), all), isOther)
-		at, _ := removedAt(last.dir) // trash has parsed it
+		removal := path.Dir(last.dir) // a directory in the trash; each removal has its own
+		isEarlier := func(p place) bool { return path.Dir(p.dir) != removal }
+		copies := slices.DeleteFunc(placesOf(last.number.id(), all), isEarlier)
+		at, _ := removedAt(last.dir) // without an error: s.trash leaves out directories with other names
 		list = append(list, Removed{s.readConversation(ctx, copies).Conversation, at})
 	}
 	return list, err
 }
 
-// Remove moves a conversation, live or archived, to the trash.
+// Remove moves a conversation, live or archived, to the trash: the newest copy last, so that a crash leaves that copy.
 func (wr *Writer) Remove(ctx context.Context, id transcript.ID) error {
 	return wr.change(ctx, id, func(tx *transaction, _ []place) error {
 		removal := path.Join(trashDir, wr.now().UTC().Format(trashLayout))
-		for _, p := range slices.Backward(tx.newestFirst(tx.all, files()...)) { // after a crash the newest copy, which counts, is left
+		for _, p := range slices.Backward(tx.newestFirst(tx.all, files()...)) { // the oldest first
 			tx.moveInto(p.store, p.dir, path.Join(removal, path.Dir(p.dir)), path.Base(p.dir))
 		}
 		return nil
 	})
 }
 
-// Delete removes a conversation for good, also from the trash.
+// Delete removes a conversation for good, also from the trash: the newest copy last, so that a crash leaves that copy.
 func (wr *Writer) Delete(ctx context.Context, id transcript.ID) error {
 	return wr.transact(ctx, id, func(tx *transaction) error {
 		trash, err := tx.trash(ctx)
@@ -98,25 +99,25 @@ func (wr *Writer) Delete(ctx context.Context, id transcript.ID) error {
 		if len(all) == 0 {
 			return tx.notFound(id)
 		}
-		for _, p := range slices.Backward(tx.newestFirst(all, files()...)) { // after a crash the newest copy, which counts, is left
+		for _, p := range slices.Backward(tx.newestFirst(all, files()...)) { // the oldest first
 			tx.discard(p)
 		}
 		return nil
 	})
 }
 
-// removeEmptyRemoval removes the directory in the trash that had a place, and the directory above it in the trash, if they
-// are empty. For a place outside of the trash it does nothing.
-func (tx *transaction) removeEmptyRemoval(p place) {
+// removeEmptyTrash removes the directories in the trash that contained p.dir, if they are empty now. It does nothing if
+// p.dir was not in the trash.
+func (tx *transaction) removeEmptyTrash(p place) {
 	for dir := path.Dir(p.dir); strings.HasPrefix(dir, trashDir+"/"); dir = path.Dir(dir) {
-		if tx.stores[p.store].root.Remove(dir) != nil {
+		if tx.stores[p.store].root.Remove(dir) != nil { // it is not empty
 			return
 		}
 	}
 }
 
-// Restore moves a conversation back from the trash, live or archived as it was, in each store that has none with its id. The
-// error is [ErrExists] if all stores have one.
+// Restore moves the removed copies of a conversation back from the trash, live or archived as they were. It leaves out a
+// store that has a conversation with the id already. The error is [ErrExists] if it moves nothing for this reason.
 func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 	return wr.transact(ctx, id, func(tx *transaction) error {
 		all, err := tx.trash(ctx)
@@ -127,13 +128,13 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 		if len(removed) == 0 {
 			return tx.notFound(id)
 		}
-		err = about(id, ErrExists)                   // unless it is moved into a store below
+		err = about(id, ErrExists)                   // unless a copy is moved below
 		for _, p := range slices.Backward(removed) { // the last removal from each store comes first
 			if slices.ContainsFunc(existing, func(other place) bool { return other.store == p.store }) {
 				continue
 			}
 			tx.moveInto(p.store, p.dir, parentOf(p.archived), path.Base(p.dir))
-			tx.removeEmptyRemoval(p)
+			tx.removeEmptyTrash(p)
 			existing, err = append(existing, p), nil
 		}
 		return err

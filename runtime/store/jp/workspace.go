@@ -53,7 +53,8 @@ type Workspace struct {
 	beforeRead func(path string)
 }
 
-// Open finds the workspace. The error is a [*store.NoWorkspaceError] if there is none.
+// Open finds the workspace that opts.Dir is in. If this directory does not exist, opts.Dir may be a workspace id: then Open
+// takes a directory that JP has on record for the id. The error is a [*store.NoWorkspaceError] if there is no workspace.
 func Open(opts Options) (*Workspace, error) {
 	getenv := (&store.Options{Getenv: opts.Getenv}).Env()
 	userData := userDataDir(getenv, runtime.GOOS)
@@ -62,7 +63,7 @@ func Open(opts Options) (*Workspace, error) {
 		return nil, fmt.Errorf("finding the workspace: %w", err)
 	}
 	if _, err := os.Stat(start); errors.Is(err, fs.ErrNotExist) {
-		var recorded []string
+		var recorded []string // .jp directories of workspaces with the id
 		if isWorkspaceID(opts.Dir) {
 			recorded = recordedIn(userStores(userData, opts.Dir)...)
 		}
@@ -96,11 +97,7 @@ func All(opts Options) []*Workspace {
 			found[w.root] = w
 		}
 	}
-	var all []*Workspace
-	for _, root := range slices.Sorted(maps.Keys(found)) {
-		all = append(all, found[root])
-	}
-	return all
+	return slices.SortedFunc(maps.Values(found), func(a, b *Workspace) int { return strings.Compare(a.root, b.root) })
 }
 
 // Root returns the absolute path of the directory that has .jp.
@@ -109,9 +106,9 @@ func (w *Workspace) Root() string { return w.root }
 // ID returns the workspace id, or "" if there is none; there is no user's store then.
 func (w *Workspace) ID() string { return w.id }
 
-// Remarks returns sentences for people that are not about problems.
+// Remarks returns a sentence for people if the user's stores with the id of the workspace are all of other directories.
 func (w *Workspace) Remarks(context.Context) []string {
-	if w.user != "" || len(w.others) == 0 {
+	if w.user != "" || len(w.others) == 0 { // the workspace has a user's store, or there are no stores with its id
 		return nil
 	}
 	return []string{fmt.Sprintf("local conversations with the id of the workspace %s are not read: JP has %s on record for another directory; run jp here once if they are of this project", w.root, w.others[0])}
@@ -199,13 +196,14 @@ func userStores(userData, id string) (dirs []string) {
 	return dirs
 }
 
-// chooseUserStore returns the user's store of a workspace, or "", and the stores with its id that JP has recorded for other
-// directories: the id is one of the project's files, so a clone has the id of its original. Checkouts of a workspace under
-// different names may have several stores, which JP merges when it runs: the one with the name of this checkout is chosen,
-// or else the last.
+// chooseUserStore returns the user's store of the workspace in the directory root, or "" if there is none. A clone has the
+// workspace id of its original, so the user's stores with the id may belong to other directories: these are the others. If
+// several stores belong to root, because checkouts of the workspace have had different names, chooseUserStore returns the
+// store with the name of this checkout, or else the last store. JP merges such stores when it runs.
 func chooseUserStore(userData, root, id string) (chosen string, others []string) {
 	for _, dir := range userStores(userData, id) {
-		if !slices.ContainsFunc(recordedIn(dir), func(storage string) bool { return isOf(storage, root) }) {
+		belongsToRoot := slices.ContainsFunc(recordedIn(dir), func(storage string) bool { return isOf(storage, root) })
+		if !belongsToRoot {
 			others = append(others, dir)
 			continue
 		}

@@ -105,11 +105,11 @@ func (tx *transaction) releaseAll() {
 	tx.Close()
 }
 
-// placesIn is [session.readDirs] with an error in place of the problem of a directory that cannot be listed.
+// placesIn returns places as [session.readDirs] does, and an error if a directory exists and cannot be listed.
 func (s *session) placesIn(ctx context.Context, parents ...string) ([]place, error) {
 	all, problems, err := s.readDirs(ctx, parents...)
 	for _, p := range problems {
-		if p.ID == "" && err == nil {
+		if p.ID == "" && err == nil { // p is about a directory; a problem of a link has an id
 			err = cannotChange(p.Path, p.Err)
 		}
 	}
@@ -173,8 +173,8 @@ type file struct {
 	data []byte
 }
 
-// write replaces files in each of the places, one after the other. It skips files that have the content already. All are
-// written to temporary files before the first is replaced, so that a full disk changes nothing.
+// write replaces files in each of the places, one after the other. It skips files that have the content already. It first
+// writes all of them to temporary files, so that a full disk changes nothing. The error of a step is kept in tx.err.
 func (tx *transaction) write(places []place, files ...file) {
 	type staged struct {
 		store      int
@@ -195,8 +195,8 @@ func (tx *transaction) write(places []place, files ...file) {
 		}
 	}
 	for _, s := range stagedFiles {
-		tx.move(s.store, s.temp, s.name)
-		if tx.err != nil && s.temp != "" {
+		tx.move(s.store, s.temp, s.name)   // does nothing if an earlier step has failed
+		if tx.err != nil && s.temp != "" { // the temporary file exists, and was not moved
 			tx.cleanUp(s.store, s.temp)
 		}
 	}
@@ -233,8 +233,8 @@ func (tx *transaction) sweep(i int, dir string) {
 	}
 }
 
-// moveInto moves a directory into a parent, which it makes, under a name. If the name is taken, it uses another one with the
-// same id.
+// moveInto moves a directory to parent/name in the store with the index i, and makes the parent if it is missing. A name
+// begins with the id of a conversation. If the name is taken, moveInto uses another one with the same id.
 func (tx *transaction) moveInto(i int, from, parent, name string) {
 	tx.makeDirs(i, parent)
 	to := path.Join(parent, name)

@@ -11,8 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Parts returns the texts of a JSON array of parts, each on lines of its own. It returns false if raw is no such
-// array, but a text: a user can have written an array of numbers.
+// Parts returns the texts of a JSON array of the parts of a message, each on lines of its own. It returns false if raw is
+// anything else, also an array of other values: a user can have written "[1, 2]" as a text.
 func Parts(raw []byte) (text []byte, ok bool) {
 	raw = bytes.TrimSpace(raw)
 	if !bytes.HasPrefix(raw, []byte("[")) {

@@ -120,7 +120,7 @@ func (i *IDs) ID(session, part string) transcript.ID {
 	return transcript.ID(i.Prefix + session + part)
 }
 
-// normal returns the normal spelling of a program's own id, and reports whether a text is one.
+// normal returns the normal spelling of a text that is a program's own id, and reports whether it is such an id.
 func (i *IDs) normal(text string) (string, bool) {
 	if i.Session != nil {
 		return text, i.Session(text)
@@ -156,11 +156,13 @@ func (i *IDs) ParseID(text string) (transcript.ID, error) {
 	return i.ID(session, part), nil
 }
 
-// Claims reports whether a text can only be meant as an id of this kind, even if it is wrong.
+// Claims reports whether a text can only be meant as an id of this form: it begins with the prefix, even if the rest is no
+// id, or it is a program's own id that is valid without the prefix.
 func (i *IDs) Claims(text string) bool {
-	rest, prefixed := CutPrefix(text, i.Prefix)
-	rest, ok := i.normal(rest)
-	return prefixed || i.Bare != nil && ok && i.Bare(rest)
+	session, isSession := i.normal(text)
+	isBareID := isSession && i.Bare != nil && i.Bare(session)
+	_, isPrefixed := CutPrefix(text, i.Prefix)
+	return isPrefixed || isBareID
 }
 
 // Under returns a path in a directory, or "" for no directory.

@@ -155,7 +155,7 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 	e := one.Base()
 	e.Stamp = root.Stamp(e.File)
 	stamps := []filecache.Stamp{e.Stamp}
-	if e.About != "" {
+	if e.About != "" { // a second file has more metadata
 		stamps = append(stamps, root.Stamp(e.About))
 	}
 	key := metadataForm + e.File
@@ -167,9 +167,9 @@ func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 		return err
 	}
 	defer f.Close()
-	dir, err := one.Peek(ctx, root, f, size)
+	dir, err := one.Peek(ctx, root, f, size) // sets e.Meta, and returns the working directory of the session
 	data, marshalErr := json.Marshal(&e.Meta)
-	if err == nil && marshalErr == nil && !s.Project.Excludes(dir) {
+	if err == nil && marshalErr == nil && !s.Project.Excludes(dir) { // nothing is kept of sessions in excluded directories
 		root.Put(key, data, stamps...)
 	}
 	return err

@@ -39,9 +39,10 @@ func Moment(value any) time.Time {
 	return time.Time{}
 }
 
-// seconds returns a time from seconds since 1970, rounded to microseconds: a float64 is not more exact.
+// seconds returns the time n seconds after 1970 began, rounded to microseconds, since a float64 is not more exact. It
+// returns the zero time if n is 0, not a number, or a time outside the years 0 to 9999.
 func seconds(n float64) time.Time {
-	if n == 0 || !(math.Abs(n) < mostSeconds) {
+	if isTime := n != 0 && math.Abs(n) < mostSeconds; !isTime { // also for NaN
 		return time.Time{}
 	}
 	return transcript.InRange(time.UnixMicro(int64(math.Round(n * 1e6))).UTC())

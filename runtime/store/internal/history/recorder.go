@@ -80,13 +80,15 @@ func (r *Recorder) Lines(ctx context.Context, root *Root, name string, do func(l
 	return r.LinesOf(ctx, f, size, do)
 }
 
-// LinesOf is [Recorder.Lines] for the first size bytes of an open file.
+// LinesOf calls do for the lines in the first size bytes of a file, each with its offset, until no more events are wanted.
+// It counts a line as skipped if it is too long, or if do returns false because the line cannot be used.
 func (r *Recorder) LinesOf(ctx context.Context, f io.ReaderAt, size int64, do func(line []byte, offset int64) bool) error {
 	return jsonl.Each(ctx, f, size, func(line []byte, offset int64) bool {
-		if line == nil {
+		switch {
+		case line == nil: // it is too long
 			r.Totals.TooLarge++
-		}
-		if line == nil || len(line) > 0 && !do(line, offset) {
+			r.Totals.Skipped++
+		case len(line) > 0 && !do(line, offset):
 			r.Totals.Skipped++
 		}
 		return !r.Stopped
@@ -130,6 +132,9 @@ func (r *Recorder) Add(e transcript.Event) {
 	r.AddNumbered(e)
 }
 
+// NeedsRequest reports whether no request has been added yet.
+func (r *Recorder) NeedsRequest() bool { return r.Request == "" }
+
 // AddText adds an event with a text.
 func (r *Recorder) AddText(kind transcript.Kind, at time.Time, text []byte) {
 	r.Add(transcript.Event{Kind: kind, Time: at, Text: text})
@@ -171,10 +176,11 @@ func (r *Recorder) AddNumbered(e transcript.Event) {
 	r.Stopped = r.Yield != nil && !r.Yield(&r.event)
 }
 
-// End returns the totals, and the error of reading a conversation that ended with err; nil if no more events were wanted.
-// It adds to the error the number of events before a damage, or else the id. After an error the totals count no events.
+// End returns the totals and the error for the caller of [store.Record.Read]. err is the error with which reading the
+// conversation ended. End adds the number of events before the damage to a [*store.DamageError], and the id to any other
+// error. After an error, the totals count no events: their field Uncounted has the reason.
 func (r *Recorder) End(id transcript.ID, err error) (store.Totals, error) {
-	if err == nil || r.Stopped {
+	if err == nil || r.Stopped { // the reader had enough events: an error of the rest does not matter
 		return r.Totals, nil
 	}
 	if damage, ok := errors.AsType[*store.DamageError](err); ok {

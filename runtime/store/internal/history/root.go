@@ -24,8 +24,8 @@ type Root struct {
 	dirs map[string]*os.Root // the directory itself as ".", and those in it that can be links
 }
 
-// Open opens the directory of the store, and those of the directories in Moved that can be opened. Links that lead out
-// of the store are not followed, except in place of these.
+// Open opens the directory of the store, and each directory in Moved that can be opened. These directories may be links.
+// No other link that leads out of them is followed.
 func (s *Store) Open() (*Root, error) {
 	r := &Root{Cache: s.Cache, path: s.Dir, dirs: map[string]*os.Root{}}
 	for _, name := range append([]string{"."}, s.Moved...) { // "." is the directory of the store
@@ -109,9 +109,9 @@ func Entries[E any, P interface {
 	return all, problems
 }
 
-// Walk returns the names of the entries of a directory, in their order. In place of a directory for which enter, if not
-// nil, returns true, it returns the entries of this directory, and so on. It enters no links. The problems are the
-// directories that cannot be read.
+// Walk returns the names of the files in a directory and the directories below, in order. It enters a directory below if
+// enter returns true for the name; otherwise the name is returned as that of a file. If enter is nil, Walk enters none. It
+// follows no links. The problems are the directories that cannot be read.
 func (s *Store) Walk(r *Root, dir string, enter func(dir string) bool) (files []string, problems []store.Problem) {
 	entries, err := r.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the program may have just deleted it

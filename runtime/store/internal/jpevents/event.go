@@ -88,7 +88,8 @@ func (e *Event) Time() time.Time {
 	return t
 }
 
-// Printed returns an event of a command line, whose strings are not encoded. It refers to the scanned data.
+// Printed returns the event without decoding base64, for events that the conversation command line printed. A recorded
+// value that is no text, such as the arguments of a call, becomes the Arguments. The result refers to the scanned data.
 func (e *Event) Printed() transcript.Event {
 	p := transcript.Event{Index: e.Index, Turn: e.Turn, Kind: e.Kind, Time: e.Time(), Name: e.Name, CallID: e.ID, Failed: e.IsError}
 	if text, ok := jsontext.Unquote(e.textValue); ok {
@@ -113,7 +114,8 @@ func (e *Event) Decode() transcript.Event {
 	return d
 }
 
-// object returns the recorded object with decoded metadata.
+// object returns the recorded JSON object, with the texts in its metadata decoded from base64. JP does not encode the
+// metadata of global kinds, which are the events outside of turns.
 func (e *Event) object() []byte {
 	if e.Metadata == nil || e.Kind.Global() {
 		return e.Raw

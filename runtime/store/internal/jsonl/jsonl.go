@@ -22,17 +22,18 @@ func Each(ctx context.Context, file io.ReaderAt, size int64, do func(line []byte
 	return each(ctx, file, 0, size, chunk, MaxLine, func(line []byte, offset, _ int64) bool { return do(line, offset) })
 }
 
-// each calls do for the lines that begin at the offset from of a file and end at the offset to, each with its offset and
-// the offset after it, until do returns false. It reads chunk bytes at a time. A line of more than most bytes is nil.
-func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int, do func(line []byte, offset, next int64) bool) error {
-	in := bufio.NewReaderSize(io.NewSectionReader(file, from, to-from), int(min(int64(chunk), to-from+1))) // 1 more finds the end
-	var long []byte                                                                                        // the beginning of a line that is longer than the buffer
+// each calls do for the lines of a file between the offsets begin and end, until do returns false. do gets a line, the
+// offset of the line, and the offset of the next line. A line of more than most bytes is nil. each reads in chunks.
+func each(ctx context.Context, file io.ReaderAt, begin, end int64, chunk, most int, do func(line []byte, offset, next int64) bool) error {
+	buffer := min(int64(chunk), end-begin+1) // bytes; one more than there are, so that the last text does not fill it
+	in := bufio.NewReaderSize(io.NewSectionReader(file, begin, end-begin), int(buffer))
+	var long []byte // a line that is longer than the buffer
 	for {
-		line, err := in.ReadSlice('\n')
-		size := len(line) // of the whole line so far
+		line, err := in.ReadSlice('\n') // a whole line, or as much of it as fills the buffer
+		size := len(line)               // of the whole line so far
 		long = long[:0]
 		for err == bufio.ErrBufferFull && ctx.Err() == nil {
-			if size <= most {
+			if size <= most { // otherwise the line is too long, and not kept
 				long = append(long, line...)
 			}
 			line, err = in.ReadSlice('\n')
@@ -47,15 +48,15 @@ func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int
 			return err
 		case size > most+len("\n"):
 			line = nil
-		case size > len(line): // this is the end of a long line
+		case size > len(line): // line is only the end of a line, and long has the beginning
 			long = append(long, line...)
 			line = long
 		}
-		next := from + int64(size)
-		if !do(bytes.TrimSuffix(line, []byte("\n")), from, next) {
+		next := begin + int64(size)
+		if !do(bytes.TrimSuffix(line, []byte("\n")), begin, next) {
 			return nil
 		}
-		from = next
+		begin = next
 	}
 }
 
@@ -69,25 +70,27 @@ func Peek(ctx context.Context, file io.ReaderAt, size int64, wanted func() bool,
 	return peek(ctx, file, size, PeekSize, wanted, see)
 }
 
-// peek is [Peek] with least in place of PeekSize.
-func peek(ctx context.Context, file io.ReaderAt, size int64, least int, wanted func() bool, see func(line []byte)) (whole bool, err error) {
-	end := int64(0) // of the lines at the beginning
-	whole = true    // until the function below stops
-	err = each(ctx, file, 0, size, least, MaxLine, func(line []byte, _, next int64) bool {
-		end = next
+// peek calls see for lines of a file with size bytes: for the lines in the first n bytes, and for more lines as long as
+// wanted returns true, and then for the other lines in the last n bytes. It reports whether see got all lines.
+func peek(ctx context.Context, file io.ReaderAt, size int64, n int, wanted func() bool, see func(line []byte)) (whole bool, err error) {
+	seen := int64(0) // the offset after the lines that see got
+	whole = true     // until a line is not wanted
+	err = each(ctx, file, 0, size, n, MaxLine, func(line []byte, _, next int64) bool {
+		seen = next
 		see(line)
-		whole = next < int64(least) || wanted()
+		whole = next < int64(n) || wanted()
 		return whole
 	})
 	if whole || err != nil {
 		return whole, err
 	}
-	start := max(end, size-int64(least))
-	err = each(ctx, file, start, size, least, MaxLine, func(line []byte, offset, _ int64) bool {
-		if offset > start || start == end { // at start > end there may be the middle of a line
+	tail := max(seen, size-int64(n)) // the offset at which reading goes on
+	whole = tail == seen
+	err = each(ctx, file, tail, size, n, MaxLine, func(line []byte, offset, _ int64) bool {
+		if offset > tail || whole { // otherwise the line may have begun before tail
 			see(line)
 		}
 		return true
 	})
-	return start == end, err // if they are equal, no line was left out
+	return whole, err
 }

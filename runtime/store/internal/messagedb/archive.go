@@ -40,14 +40,14 @@ func ID(ids *history.IDs, key string) transcript.ID {
 	return ids.ID(key, "")
 }
 
-// AddMessage adds a message of an archive to a recorder, even if it is empty. The first message begins a turn, and so
-// does each message of the user in a turn that has a message of the user already.
+// AddMessage adds a message of an archive to a recorder, even if it is empty. The first message begins the first turn,
+// which also has the first message of the user. Each later message of the user begins a turn.
 func AddMessage(to *history.Recorder, e transcript.Event) {
-	isRequest, hasRequest := e.Kind == transcript.KindUser, to.Readable // set below, by an earlier request
-	if isRequest && hasRequest || to.Totals.Turns == 0 {
+	isRequest, hadRequest := e.Kind == transcript.KindUser, to.Readable // AddMessage sets to.Readable at the first request
+	if isRequest && hadRequest || to.Totals.Turns == 0 {
 		to.Totals.Turns++
 	}
-	to.Readable = hasRequest || isRequest
+	to.Readable = hadRequest || isRequest
 	e.Turn = to.Totals.Turns
 	to.AddNumbered(e)
 }

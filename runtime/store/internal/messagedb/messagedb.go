@@ -189,10 +189,10 @@ func (d *database) conversations(ctx context.Context) (found []store.Conversatio
 		dirs = d.Dirs(ctx)
 	}
 	err = d.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
-		found = nil // if this is called again
+		found = nil // withQueries calls this function again if the database changes meanwhile
 		return db.Each(ctx, func(rows *sql.Rows) error {
 			r := &record{database: d}
-			c, err := r.scan(rows, dirs)
+			c, err := r.scan(rows, dirs) // c.Record is r
 			r.version = cmp.Or(r.version, db.Stamp)
 			if c.ID != "" {
 				found = append(found, c)
@@ -251,7 +251,8 @@ func (s *Store) idOf(key string) transcript.ID {
 	return ""
 }
 
-// chooseDir returns one of several directories: one that is excluded, or else one of the project, or else the first.
+// chooseDir returns the directory of a conversation by which the project selects it. Of several, it is one that the user
+// excludes, so that the conversation is left out, or else one in the project, or else the first. Without a project, it is "".
 func (s *Store) chooseDir(dirs []string) string {
 	if s.Project == nil {
 		return ""

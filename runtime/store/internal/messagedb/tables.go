@@ -16,12 +16,12 @@ import (
 // Has reports whether a table of a database has a column.
 type Has func(table, column string) bool
 
-// Or returns the name of a column, or none, a value, if the version of the database does not have the column.
-func (has Has) Or(table, column, none string) string {
+// Or returns the name of a column, or instead, an SQL expression such as "NULL", if the table does not have the column.
+func (has Has) Or(table, column, instead string) string {
 	if has(table, column) {
 		return column
 	}
-	return none
+	return instead
 }
 
 // Tables returns the function Queries of a store of a program's SQLite databases, of which it reads only plain tables

@@ -63,7 +63,8 @@ func takeSnapshot(path string) (*snapshot, error) {
 
 // takePart returns the state of the file with a suffix beside a database, or of the database itself.
 func takePart(dir *os.Root, name, suffix string) (p part, err error) {
-	const headSize = 28 // up to the end of the change counter of a database; a log and a journal have their numbers before it
+	// A change shows in the head: in the change counter of a database, the salt of a log, or the random number of a journal.
+	const headSize = 28 // bytes, up to the end of the change counter
 	f, info, err := safefile.OpenIn(dir, name+suffix)
 	if err != nil {
 		return p, err
@@ -80,7 +81,7 @@ func takePart(dir *os.Root, name, suffix string) (p part, err error) {
 // isHot reports whether a file beside a database has content that belongs to the database.
 func (p *part) isHot() bool { return p.suffix != "" && p.head != "" && p.head[0] != 0 }
 
-// hot returns the log, or else the journal, that has content of the database; nil if there is none.
+// hot returns the log, or else the journal, that has content of the database. It returns nil if the database is whole.
 func (s *snapshot) hot() *part {
 	for i := range s.files {
 		if s.files[i].isHot() {
@@ -89,9 +90,6 @@ func (s *snapshot) hot() *part {
 	}
 	return nil
 }
-
-// isInUse reports whether the database alone is not its whole content.
-func (s *snapshot) isInUse() bool { return s.hot() != nil }
 
 // stamp returns a text that changes when the database does.
 func (s *snapshot) stamp() string {
@@ -107,12 +105,14 @@ func isSame(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// isMerged reports whether copies of the files have the whole content of the database. later is the state after
-// copying. Meanwhile a log can have grown, and what is in it can have been written to the database.
-func (s *snapshot) isMerged(later *snapshot) bool {
-	before, after := s.hot(), later.hot()
-	return after != nil && before.suffix == after.suffix && before.head == after.head && os.SameFile(before.info, after.info) &&
-		os.SameFile(s.database, later.database) && (before.suffix == logSuffix || isSame(s.database, later.database))
+// areCopiesWhole reports whether copies of the files, made between the states s and later, have the whole content of the
+// database. The state s has a log or a journal with content of the database: only then are files copied.
+func (s *snapshot) areCopiesWhole(later *snapshot) bool {
+	before, after := s.hot(), later.hot() // the log or the journal
+	isSameFile := after != nil && before.suffix == after.suffix && os.SameFile(before.info, after.info)
+	isGoingOn := isSameFile && before.head == after.head && os.SameFile(s.database, later.database) // the owner began no file anew
+	// With a log, the database may have changed: the log has these changes too. With a journal, it must not have changed.
+	return isGoingOn && (before.suffix == logSuffix || isSame(s.database, later.database))
 }
 
 const (
@@ -137,8 +137,8 @@ func (db *DB) copy(ctx context.Context, s *snapshot) (err error) {
 	if db.dir, err = os.MkdirTemp("", tempPrefix); err != nil {
 		return err
 	}
-	// The database is first. Whatever its owner merges into it meanwhile is in the log too, and the
-	// journal has what it was before.
+	// The database is copied before the log or the journal. Changes that the owner writes from the log to the database
+	// meanwhile are then still in the copied log, and a copied journal has the former content of changed pages.
 	for _, p := range s.files {
 		if p.suffix == "" || p.isHot() {
 			if err := copyFile(ctx, s.path+p.suffix, filepath.Join(db.dir, copyName+p.suffix)); err != nil {
@@ -147,7 +147,7 @@ func (db *DB) copy(ctx context.Context, s *snapshot) (err error) {
 		}
 	}
 	later, err := takeSnapshot(s.path)
-	if err == nil && !s.isMerged(later) {
+	if err == nil && !s.areCopiesWhole(later) {
 		err = ErrChanged
 	}
 	return err
@@ -165,7 +165,7 @@ func removeLeft() {
 }
 
 // copyFile copies a file; the system lets the copy share its blocks if it can. The error is [ErrChanged] if the file is
-// gone or shorter than it was, and [ErrJoint] for a journal that names another file.
+// gone or shorter than it was, and [ErrJoint] for a journal of a transaction in several databases: it names another journal.
 func copyFile(ctx context.Context, from, to string) error {
 	in, info, err := safefile.Open(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,7 +180,7 @@ func copyFile(ctx context.Context, from, to string) error {
 		return err
 	}
 	const chunk = 64 << 20
-	for left := min(info.Size(), maxCopy); left > 0 && err == nil; left -= chunk {
+	for left := min(info.Size(), maxCopy); left > 0 && err == nil; left -= chunk { // only a log can have grown over maxCopy
 		if err = ctx.Err(); err == nil {
 			_, err = io.CopyN(out, in, min(left, chunk))
 		}

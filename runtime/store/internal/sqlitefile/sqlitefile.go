@@ -57,13 +57,13 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	}
 	// The clock of a file system moves in steps: a change just after this one would have the same time.
 	const tick = 10 * time.Millisecond
-	if age := time.Since(s.database.ModTime()); !s.isInUse() && age >= 0 && age < tick {
+	if age := time.Since(s.database.ModTime()); s.hot() == nil && age >= 0 && age < tick {
 		return nil, ErrChanged
 	}
 	db := &DB{Stamp: s.stamp(), original: s}
 	options := url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"trusted_schema(0)", "temp_store(2)"}} // 2 is memory
 	file := s.path
-	if s.isInUse() {
+	if s.hot() != nil {
 		db.original = nil // changes do not matter to a copy
 		if err := db.copy(ctx, s); err != nil {
 			db.Close()
@@ -140,13 +140,13 @@ func (db *DB) isChanged() bool {
 	return err != nil || !isSame(info, db.original.database)
 }
 
-// failure returns the error with which a query ended: err, or the reason for err. It is [ErrChanged] also if err
-// is nil: what a query returned of a changed file can be wrong without an error.
+// failure returns the error of a query that the driver ended with err, which may be nil: the reason for err, or else err.
+// If the file has changed, the rows may be wrong even if err is nil, and the error is [ErrChanged].
 func (db *DB) failure(ctx context.Context, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
-	case db.Failure != nil:
+	case db.Failure != nil: // for errors of another driver than SQLite's
 		return db.Failure(ctx, err)
 	case db.isChanged():
 		return ErrChanged

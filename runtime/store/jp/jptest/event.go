@@ -2,9 +2,11 @@ package jptest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -99,13 +101,13 @@ func (c *Conversation) Event(kind string, members ...any) *Conversation {
 	return c.add(nil, kind, members...)
 }
 
-// add adds an event at at[0] or, without that, eventStep after the event before. The members are keys and values in turn.
-func (c *Conversation) add(at []time.Time, kind string, members ...any) *Conversation {
-	happened := append(at, c.clock.Add(eventStep))[0]
-	members = append([]any{"timestamp", Timestamp(happened), "type", kind}, members...)
+// add adds an event at the first of times, or else eventStep after the event before. The members are keys and values in turn.
+func (c *Conversation) add(times []time.Time, kind string, members ...any) *Conversation {
+	at := cmp.Or(append(times, c.clock.Add(eventStep))...)
+	members = append([]any{"timestamp", Timestamp(at), "type", kind}, members...)
 	var object []byte
-	for i, member := range members {
-		object = append(append(object, ",:"[i%2]), marshal(member, "")...) // a comma before a key, a colon before a value
+	for member := range slices.Chunk(members, 2) { // a key and its value
+		object = fmt.Appendf(object, ",%s:%s", marshal(member[0], ""), marshal(member[1], ""))
 	}
 	object[0] = '{' // in place of the first comma
 	return c.RawEvent(string(marshal(json.RawMessage(append(object, '}')), "  ")))
