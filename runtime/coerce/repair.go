@@ -252,8 +252,8 @@ func oneOrManyValue(v any) (any, bool) {
 		}
 		inner, _ := decode([]byte(s))
 		list, isArray := inner.([]any)
-		isOther := func(item any) bool { _, isString := item.(string); return !isString }
-		if hasOnlyStrings := isArray && !slices.ContainsFunc(list, isOther); !hasOnlyStrings {
+		isNoString := func(item any) bool { _, isString := item.(string); return !isString }
+		if hasOnlyStrings := isArray && !slices.ContainsFunc(list, isNoString); !hasOnlyStrings {
 			return s, true
 		}
 		v = list

@@ -75,8 +75,8 @@ func (c *call) words(arg *Arg) []string {
 			continue
 		}
 		beginsWord := slices.Contains(words, "") // nothing is before this part
-		values, paths := c.texts(part.Value)
-		var longer []string // each word so far, followed by each value
+		values, paths := c.texts(part.Value)     // none if the parameter is not given
+		var longer []string                      // each word so far, followed by each value
 		for j, value := range values {
 			switch {
 			case strings.ContainsRune(value, 0):

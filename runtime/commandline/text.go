@@ -48,8 +48,7 @@ func (t *clippedText) cut(limit int) string {
 }
 
 // textDocument returns the answer of a tool that prints text: the whole text, or a note and as much of its beginning
-// and end as fits. It returns an error if no part fits. stopped says that the program was stopped: the text is not
-// whole.
+// and end as fits. If the program was stopped, the text is not whole. The error says that no part of the text fits.
 func (t *Tool) textDocument(printed *clippedText, args coerce.Object, notes []string, stopped bool) (string, error) {
 	kept := printed.String()
 	isWhole := printed.Total == len(kept) // printed has kept all of the text

@@ -114,12 +114,12 @@ func (s *Server) fillList(ctx context.Context, library *conversations.Library, p
 	if p.Query.All {
 		p.Projects = choices(all, p.Query.Project, func(c *conversations.Listed) string { return c.Dir }, nameOf)
 	}
-	onAnyDay := slices.DeleteFunc(all, func(c conversations.Listed) bool { return !p.Query.selects(&c) }) // by program, project
-	p.Days = stripOf(onAnyDay, p.Query)
-	if p.Found != nil { // passages take the place of conversations
+	onAnyDay := slices.DeleteFunc(all, func(c conversations.Listed) bool { return !p.Query.selects(&c) })
+	p.Days = stripOf(onAnyDay, p.Query) // the strip shows all days; selected has only those of the query
+	if p.Found != nil {                 // passages take the place of conversations
 		return nil
 	}
-	selected := slices.DeleteFunc(onAnyDay, func(c conversations.Listed) bool { return !p.Query.isIn(c.ActiveAt()) }) // by day
+	selected := slices.DeleteFunc(onAnyDay, func(c conversations.Listed) bool { return !p.Query.isIn(c.ActiveAt()) })
 	selected, childCounts := withoutChildren(selected)
 	p.Total = len(selected)
 	p.LastPage = max((p.Total+perPage-1)/perPage, 1) // rounded up

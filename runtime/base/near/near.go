@@ -18,7 +18,7 @@ const maxName = 128
 //
 // Case, spaces, hyphens and underscores are ignored. Two names are near if at most a third of the longer name differs,
 // or if they are two letters and the same letters swapped. A name of three letters or more is also near to a longer
-// name that begins with it, if it is at least half as long or ends where a word of the longer name ends.
+// name that begins with it, if the shorter is at least half as long or ends where a word of the longer ends.
 func Name(name string, known []string) string {
 	if len(name) > maxName {
 		return ""
@@ -49,7 +49,7 @@ func distance(a, b string) (edits int, isNear bool) {
 		return 0, true
 	}
 	areSwapped := len(foldedB) == 2 && foldedA == foldedB[1:]+foldedB[:1]   // for two letters, longer/3 allows no edit
-	if areSwapped || isNearPrefix(foldedA, b) || isNearPrefix(foldedB, a) { // it needs the separators of the longer name
+	if areSwapped || isNearPrefix(foldedA, b) || isNearPrefix(foldedB, a) { // which looks for separators
 		return 1, true
 	}
 	return edits, isNear

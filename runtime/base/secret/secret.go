@@ -114,7 +114,8 @@ func hash(text []byte) uint16 {
 	return uint16(three * 0x9E3779B1 >> 16) //nolint:gosec // the upper half
 }
 
-// next returns the first secret in text[from:], or nil. It looks at every second offset, which is enough, see [table].
+// next returns the first secret in text[from:], or nil. It looks up the bytes at every second offset: the table has
+// each literal both by its beginning and by its second byte, see [table].
 func (t *table) next(text []byte, from int) *finding {
 	for i := from; i+4 <= len(text); i += 2 { // hash reads four bytes
 		index := t.indexes[hash(text[i:])]
@@ -122,7 +123,7 @@ func (t *table) next(text []byte, from int) *finding {
 			continue
 		}
 		for _, l := range t.literals[index] {
-			start := i - l.offset
+			start := i - l.offset // of the literal
 			end := start + len(l.text)
 			if start < from || end > len(text) || string(text[start:end]) != l.text {
 				continue
@@ -178,7 +179,7 @@ func (k *compiledKind) find(text []byte, literal, after int) *finding {
 	// A word that goes on after the match has another form, unless the match ends at maxLength.
 	goesOn := found.end < len(text) && matchLength < maxLength && isWord(text[found.end-1]) && isWord(text[found.end])
 	value := string(text[valueStart:found.end])
-	user := string(text[after:valueStart]) // and a colon, before a password that a person has chosen
+	user := string(text[after:valueStart]) // for a password that a person has chosen: the name and a colon
 	if goesOn || k.chosen && isNoPassword(user, value) || isPlaceholder(value) {
 		found.kind = nil // only the form of a secret
 	}
