@@ -76,8 +76,7 @@ func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store
 
 // queries returns the SQL for [messagedb.Tables], and false for other tables. A session is a row of session_windows.
 // Its row of session_nodes has the title, which several sessions can share: after some resets, and when the user goes
-// back, OpenClaw begins another session of the node. A session that has only a header, the event with seq 0, is left
-// out.
+// back, OpenClaw begins another session of the node. A session with only a header, the event with seq 0, is left out.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const (
 		tables = "session_windows AS w JOIN session_nodes AS n USING (session_key)"
