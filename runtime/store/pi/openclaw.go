@@ -97,7 +97,7 @@ func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 		w.created_at AS created, coalesce(w.transcript_updated_at, w.updated_at) AS updated, n.archived_at IS NOT NULL AS archived,
 		` + size + ` || ' ' || coalesce(` + index + `, '') || ' ' || w.updated_at || ' ' || n.updated_at AS version
 		FROM ` + tables + ` WHERE (SELECT max(seq) FROM transcript_events WHERE session_id = w.session_id) > 0`
-	// role is 1 for compressed data, about is 1 for a copy. Of the events in the index, those of the live branch are selected.
+	// role is 1 for compressed data, and about for a copy. Of events in the index, only those of the live branch count.
 	messages = `SELECT event_json IS NULL AS role, NULL AS at, (e.created_at < w.created_at AND ` + origin + ` IS NOT NULL) AS about,
 		coalesce(event_json, ` + compressed + `) AS data, seq AS place
 		FROM ` + tables + ` JOIN transcript_events AS e USING (session_id) LEFT JOIN session_transcript_index_state AS i USING (session_id)
