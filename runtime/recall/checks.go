@@ -54,8 +54,8 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 	return c.results
 }
 
-// workspace adds what is known of the workspace of JP. If there is no workspace, it adds whether other programs have
-// recorded conversations. It reports whether there is a workspace: without one no external program can be run.
+// workspace adds a check of the workspace of JP. If there is no workspace, it adds whether other programs have recorded
+// conversations. It reports whether there is a workspace, which an external program for conversations runs in.
 func (c *checking) workspace(ctx context.Context) bool {
 	w, err := c.family.workspace(c.host.Dir)
 	if err == nil {
@@ -75,7 +75,7 @@ func (c *checking) workspace(ctx context.Context) bool {
 		c.add(toolset.Problem, "workspace", forPerson(err).Error(), fix)
 	case noWorkspace.Missing:
 		c.add(toolset.Problem, "workspace", noWorkspace.Dir+" does not exist", fix)
-	case c.whyNone(ctx, c.host.Dir) == nil:
+	case c.whyNone(ctx, c.host.Dir) == nil: // there may be conversations
 		c.add(toolset.OK, "conversations", "of this project, recorded by programs below", "")
 	default:
 		c.add(toolset.Off, "conversations", "none of this project yet: what you do here with an assistant can be recalled from its next session on", "")

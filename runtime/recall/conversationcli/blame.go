@@ -51,8 +51,8 @@ were committed. FILE may be the end of a path, of a file that is gone too.`,
 	})
 }
 
-// setTarget sets the file of a query to that of an argument FILE or FILE:LINE. For FILE:LINE it also sets Line to the
-// text of the line, and Until to the time at which the line was committed.
+// setTarget sets q.File to the path in arg, FILE or FILE:LINE; if there is no such file, to FILE as the end of a path.
+// For FILE:LINE it also sets q.Line to the text of the line, and q.Until to the time at which the line was committed.
 func (c *commands) setTarget(ctx context.Context, arg string, q *conversations.BlameQuery) error {
 	file, n := arg, 0
 	if colon := strings.LastIndexByte(arg, ':'); colon > 0 {

@@ -32,7 +32,7 @@ func oneOf(cmd *cobra.Command, to *string, name, short, usage string, words ...s
 	cmd.Flags().Lookup(name).DefValue = *to
 }
 
-// anyOf defines a flag that calls set with each of its values, which are among words. They may be between commas.
+// anyOf defines a flag whose values are among words, several of them between commas, and calls set with each value.
 func anyOf(cmd *cobra.Command, flags *pflag.FlagSet, name, short, usage string, words []string, set func(string)) {
 	list := strings.Join(words, ", ")
 	flags.FuncP(name, short, usage+": "+list, func(given string) error {

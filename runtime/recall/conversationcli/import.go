@@ -34,7 +34,8 @@ type importing struct {
 	isDamaged    bool // an export has a wrong checksum
 }
 
-// Import returns the command "import", which adds the exports of other programs to the archive.
+// Import returns the command "import", which adds the exports of other programs to the archive, or copies of what they
+// have recorded. An argument that is a path and the name of a program is read as the path.
 func Import(host *toolset.Host) *cobra.Command {
 	c := &importing{commands: commands{host: host}}
 	cmd := c.newCommand("import PATH|STORE...", "", "Add exports, or what a program recorded, to your archive",

@@ -93,24 +93,24 @@ func programPath(name, own string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// find returns the conversation that a single argument names, of this project or else of all projects. If the argument
-// names none, or there are several arguments or none, the user chooses: the arguments are the words of a question.
+// find returns the conversation that a single argument names, of this project or else of all projects. It returns an error
+// for an id that no conversation has. In all other cases the user chooses; args are the words of a question, or empty.
 func (c *resuming) find(ctx context.Context, args []string) (*conversations.Listed, error) {
 	if len(args) == 1 {
-		_, notID := conversations.ParseID(args[0])
-		isID := notID == nil
+		_, err := conversations.ParseID(args[0])
+		isID := err == nil
 		list, err := c.named(ctx, args)
 		if err != nil && isID {
-			c.library, c.allProjects = nil, true // named opens the library again, with all projects
-			if list, err = c.named(ctx, args); err != nil {
-				list, _ = c.named(ctx, []string{"convtools-" + args[0]}) // the id of a session of this program may be without its name
+			c.library, c.allProjects = nil, true            // named opens the library again, with all projects
+			if list, err = c.named(ctx, args); err != nil { // or an id of a session of this program, without the name
+				list, _ = c.named(ctx, []string{"convtools-" + args[0]})
 			}
 		}
 		if len(list) == 1 {
 			return &list[0], nil
 		}
 		if isID {
-			return nil, err
+			return nil, err // about the id as given
 		}
 	}
 	list, err := c.choices(ctx, strings.Join(args, " "))
