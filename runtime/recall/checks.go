@@ -71,7 +71,7 @@ func (c *checking) workspace(ctx context.Context) bool {
 	const fix = "change to a project that has a .jp directory, or name one with --workspace DIR"
 	noWorkspace, isNone := errors.AsType[*conversations.NoWorkspaceError](err)
 	switch {
-	case !isNone:
+	case !isNone: // it cannot be opened
 		c.add(toolset.Problem, "workspace", forPerson(err).Error(), fix)
 	case noWorkspace.Missing:
 		c.add(toolset.Problem, "workspace", noWorkspace.Dir+" does not exist", fix)

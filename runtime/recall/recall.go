@@ -210,8 +210,8 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 // dates are problems with the dates of a call.
 type dates []contract.Problem
 
-// between returns the first moment of the date *since and the last moment of the date *until; the zero time for a nil
-// pointer. For a date that cannot be parsed, it adds a problem to d with the name of the parameter, sinceName or untilName.
+// between returns the first moment of the date *since and the last moment of the date *until; the zero time for nil. If
+// a date cannot be parsed, it adds a problem to d with the name of the parameter, and the time has no meaning.
 func (d *dates) between(sinceName string, since *string, untilName string, until *string) (from, to time.Time) {
 	from, to = d.parse(sinceName, since).First, d.parse(untilName, until).Last
 	if given(since) != "" && from.IsZero() { // zero is no bound, and 0001-01-01 is one: it leaves out events without a time

@@ -114,7 +114,7 @@ func (p *printing) parseTurns(given string) error {
 	}
 	first, errFirst := strconv.ParseUint(from, 10, 31)
 	last, errLast := strconv.ParseUint(cmp.Or(to, from), 10, 31)
-	if first > last {
+	if first > last { // or last is not a number, and thus 0
 		return errors.New("it ends before it begins")
 	}
 	p.turns = func(turns int) (int, int) {

@@ -101,9 +101,9 @@ func (c *resuming) find(ctx context.Context, args []string) (*conversations.List
 		isID := err == nil
 		list, err := c.named(ctx, args)
 		if err != nil && isID {
-			c.library, c.allProjects = nil, true            // named opens the library again, with all projects
-			if list, err = c.named(ctx, args); err != nil { // or an id of a session of this program, without the name
-				list, _ = c.named(ctx, []string{"convtools-" + args[0]})
+			c.library, c.allProjects = nil, true // named opens the library again, with all projects
+			if list, err = c.named(ctx, args); err != nil {
+				list, _ = c.named(ctx, []string{"convtools-" + args[0]}) // for an id of this program's sessions without the name
 			}
 		}
 		if len(list) == 1 {
