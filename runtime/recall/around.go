@@ -231,8 +231,8 @@ func (r *reading) rankEvents(ctx context.Context, events conversations.EventRang
 	return err
 }
 
-// passages returns the passages on about in the beginning of a text, of at most limit characters together. There must
-// be a ranking.
+// passages returns the passages of a text that answer the question in the parameter about, of at most limit characters
+// together. It looks at the first aboutAhead characters. r.ranking must be set.
 func (r *reading) passages(s string, limit int) []excerpt.Span {
 	first, _, _ := text.Ends(s, aboutAhead, 0)
 	return r.ranking.Passages(first, aboutPassage, limit)
@@ -251,7 +251,7 @@ func headings(s string) (spans []excerpt.Span) {
 	return spans
 }
 
-// hasWord reports whether an event has a word of about.
+// hasWord reports whether an event has a word of the question in the parameter about.
 func (r *reading) hasWord(e event) bool {
 	return len(r.passages(e.text, aboutPassage)) > 0
 }

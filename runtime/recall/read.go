@@ -214,8 +214,8 @@ func (r *reading) damageNotes() []string {
 // chars returns how long a generated envelope is, in the characters that caps count.
 func chars(e any) int { return envelope.Chars(envelope.Document(e)) }
 
-// fit returns the envelope that build makes of as many of n items as limit characters hold; of none, if one does not
-// fit.
+// fit returns build(k) for the greatest k, at most n, with which the envelope has at most limit characters; build(0) if
+// there is none.
 func fit[E any](n, limit int, build func(int) E) E {
 	omitted := sort.Search(n, func(k int) bool { return chars(build(n-k)) <= limit })
 	return build(n - omitted)

@@ -108,7 +108,7 @@ func (c *commands) addTime(cmd *cobra.Command, name, usage string, set func(iso8
 	cmd.Flags().Func(name, usage, func(given string) error {
 		span, err := iso8601.Parse(given)
 		at := jp.CreatedAt(transcript.ID(given))
-		if age, notAge := parseAge(given); notAge == nil {
+		if age, ageErr := parseAge(given); ageErr == nil {
 			at = c.host.Now().Add(-age)
 		}
 		if at.Year() >= firstYear {

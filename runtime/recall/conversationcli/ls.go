@@ -62,7 +62,7 @@ func (ls *listing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	short, program := func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" }
+	short, program := func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" } // of a row
 	if ls.out.isTable() && !ls.full {
 		all, err := ls.all(ctx, conversations.Filter{Both: true, Hidden: true})
 		if err != nil {

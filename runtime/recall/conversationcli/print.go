@@ -132,7 +132,7 @@ type counts struct {
 	bare        []*int // of flags without a number in the same word: an argument may be the number
 }
 
-// addCounts defines the flags --last and --first; last and first are their letters, or empty.
+// addCounts defines the flags --last and --first; last and first are the letters of their short forms, "" for none.
 func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	const bare = "1" // the value of a flag without a number in the same word
 	add := func(name, short string, to **int) {
