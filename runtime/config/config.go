@@ -148,7 +148,7 @@ func (c *Config) readShared(f *File) {
 	if isUsers {
 		names = append(names, "index", "recall", "stores", "trust")
 	}
-	for _, key := range f.keysOf(nil) {
+	for _, key := range f.keysOf(nil) { // the keys outside of all tables
 		if !slices.Contains(names, key) {
 			f.addUnknownKey(place{key}, names)
 		}

@@ -91,7 +91,7 @@ func (f *File) parse(src string) (span diag.Span, problem string) {
 		parse, _ := errors.AsType[toml.ParseError](err)
 		message := cmp.Or(strings.TrimSuffix(parse.Message, "."), err.Error())
 		start := min(max(parse.Position.Start, 0), len(src))
-		offset := len(strings.ToValidUTF8(src[:start], "")) // without the first bytes of a character that start cuts
+		offset := len(strings.ToValidUTF8(src[:start], "")) // start may be inside a character: its first bytes do not count
 		return diag.NewSource([]byte(src)).Span(offset, offset), text.Cut(text.Cell(message), 300)
 	}
 	f.keys = map[string][]string{} // by the path of the table, in quotes because names may have dots

@@ -122,7 +122,7 @@ func (f *File) addUnknownKey(key place, known []string) {
 		tables = append(tables, "stores")
 	case mayExclude && !slices.Contains(tables, "stores"): // the key is outside of [stores]
 		hint, tables = "write it below [stores]", append(tables, "stores")
-	case isProjects && near.Name(key[len(key)-1].(string), []string{"trust"}) != "":
+	case isProjects && near.Name(key[len(key)-1].(string), []string{"trust"}) != "": // a name like trust
 		hint = "whom to trust is for the user to say, in " + owner
 	}
 	problem := f.position(key)
@@ -155,7 +155,7 @@ func probableTables(key place, known []string) (tables []string, hint string) {
 func (f *File) mayExclude(key place) bool {
 	name := key[len(key)-1].(string)
 	byName := near.Name(name, []string{"stores", "exclude", "off"}) != "" || strings.HasPrefix(strings.ToLower(name), "exclu")
-	// Outside of all tables there are only tables. An array or a boolean there probably is meant for [stores].
+	// All known keys outside of tables are tables: an array or a boolean there is probably meant for [stores].
 	byType := len(key) == 1 && slices.Contains([]string{"Array", "Bool"}, f.meta.Type(name))
 	return byName || byType || slices.ContainsFunc(f.keysOf(key), func(below string) bool { return f.mayExclude(key.Key(below)) })
 }

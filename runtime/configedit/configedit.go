@@ -150,8 +150,8 @@ func Remove(format Format, src []byte, path []string) ([]byte, error) {
 	return checkEdit(format, src, append(bom, edited...), path, nil)
 }
 
-// checkEdit returns edited, an edit of the document src, if src and edited differ only in the value at path, and the
-// value in edited is want. If want is nil, edited must have no value at path. Otherwise the error is errChecked.
+// checkEdit returns edited if it differs from the document src only in the value at path, and this value is want. A nil
+// want stands for no value. If edited differs in any other way, the error is errChecked.
 func checkEdit(format Format, src, edited []byte, path []string, want any) ([]byte, error) {
 	before, err := decode(format, src)
 	if err != nil {

@@ -176,7 +176,7 @@ func (b *Base) addFlag(value string) {
 	case t == nil && isDisabled: // the problem that disables the topic is enough
 	case t == nil:
 		b.addProblem("kb", position, RuleFlag, b.knownTopics(id), "there is no topic %s", text.Quote(id))
-	case !slices.Contains(t.Learned, pattern):
+	case !slices.Contains(t.Learned, pattern): // otherwise the topic has the pattern already
 		t.Learned = append(t.Learned, pattern)
 		t.PatternAt[[2]string{"learned", pattern}] = position
 		b.checkPatterns("kb", t, "learned", []string{pattern})

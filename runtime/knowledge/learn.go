@@ -57,7 +57,7 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 		return "", missing(fmt.Sprintf("No subject of topic %q matches %s. ", t.ID, joinMisses(result.Missed)),
 			fmt.Sprintf("Call learn with topic %q alone to list its subjects.", t.ID), t.ID)
 	}
-	shown, err := t.read(ctx, result.Hits, result.Literal, r) // Literal: the only pattern is a name of the only hit
+	shown, err := t.read(ctx, result.Hits, result.Literal, r) // Literal, one name with one hit: no element is around the text
 	if err != nil {
 		return "", err
 	}

@@ -95,8 +95,8 @@ func (t *Tree) Resolve(patterns []string, skipLearned bool) (Result, error) {
 }
 
 // nearSlug returns the slug of the visible subject that a reader probably means by a name, or "". That is the first
-// slug that ends with a slash and the name, because the text of a skill names files relative to its folder; otherwise
-// it is the most similar slug.
+// slug that ends with a slash and the name without extension, because the text of a skill names files relative to its
+// folder; otherwise it is the most similar slug.
 func (t *Tree) nearSlug(name string) string {
 	stem, _ := cutExt(name)
 	var slugs []string
@@ -125,7 +125,7 @@ func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 			result.Missed = append(result.Missed, Miss{Pattern: p.Text, Reason: p.Problem})
 			continue
 		}
-		hasHits := slices.ContainsFunc(matched, func(s *Subject) bool { return !inPrompt(s) })
+		hasHits := slices.ContainsFunc(matched, func(s *Subject) bool { return !inPrompt(s) }) // hits are not in the prompt
 		result.Literal = byName && hasHits && len(patterns) == 1 && len(matched) == 1
 		isGlobWithHits := !byName && hasHits // such a glob asks only for its hits
 		for _, s := range matched {

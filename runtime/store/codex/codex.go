@@ -220,8 +220,7 @@ func (s *Store) Caller(_ context.Context, from caller.Caller) (c store.Caller) {
 	case thread != "" || turn != nil || from.Client == "codex-mcp-client": // it is Codex, even if no thread is known
 		c.Evidence = store.ByCall
 	case from.Process == caller.Shell && from.Client == "":
-		thread, root = uuid(s.Getenv("CODEX_THREAD_ID")), ""
-		if thread != "" {
+		if thread = uuid(s.Getenv("CODEX_THREAD_ID")); thread != "" {
 			c.Evidence = store.ByEnvironment
 		}
 	}
