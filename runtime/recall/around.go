@@ -45,7 +45,7 @@ type around struct {
 }
 
 // readEvent answers a call that asks for one event. With the first part it shows events beside the event, unless the
-// parameter around is 0. If the call has about, and no part, it shows the passages of the event that answer about.
+// parameter around is 0. If the call has about but not part, it shows the passages of the event that answer about.
 func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	a := &around{reading: r, number: *r.params.Event, part: max(given(r.params.Part), 1), most: given(r.params.Around)}
 	a.byAbout = r.params.About != nil && r.params.Part == nil
@@ -65,7 +65,7 @@ func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, er
 }
 
 // readNear sets a.only to the event that is asked for. It returns the events near a.only, with answers marked:
-// max(a.most, callReach) before it, as many after it, and the rest up to the next request or turn.
+// max(a.most, callReach) before it, as many after it, and the rest of the turn up to the next request.
 func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	reach := max(a.most, callReach)
 	r, all, err := a.source.Read(ctx, conversations.ReadQuery{ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1)}})
@@ -141,8 +141,8 @@ func isTooLong(s string) bool {
 }
 
 // chooseBeside sets a.partner to the number of the event that belongs to a.only: the answer to a request, the result of
-// a call, or the call of a result; 0 if near has no such event. It sets a.beside to this event, followed by the
-// neighbours that the parameter include asks for, all shortened.
+// a call, or the call of a result; 0 if near has no such event. It sets a.beside to this event, followed by up to
+// a.most neighbours on each side, of the kinds that the parameter include asks for, all shortened.
 func (a *around) chooseBeside(near []event) {
 	isRequest := a.only.kind == transcript.KindUser
 	a.partner = a.only.shown.Call // the number of the call of a result; 0 for any other event
@@ -160,7 +160,7 @@ func (a *around) chooseBeside(near []event) {
 		distance := max(n-a.number, a.number-n)
 		isIncluded := e.kind.Scope()&a.answers != 0 // a.answers are all scopes that include asks for
 		switch {
-		case n == a.partner && isRequest && a.byAbout:
+		case n == a.partner && isRequest && a.byAbout: // of the answer only passages, as of a.only
 			partner = []event{a.cutToAbout(e, aboutOne)}
 		case n == a.partner:
 			partner = []event{e.shortened(either(isRequest, answerChars, briefChars))}
@@ -231,8 +231,8 @@ func (r *reading) rankEvents(ctx context.Context, events conversations.EventRang
 	return err
 }
 
-// passages returns the passages on about in the beginning of a text, of at most limit characters together. There must
-// be a ranking.
+// passages returns the passages of a text that answer the question in the parameter about, of at most limit characters
+// together. It looks at the first aboutAhead characters. r.ranking must be set.
 func (r *reading) passages(s string, limit int) []excerpt.Span {
 	first, _, _ := text.Ends(s, aboutAhead, 0)
 	return r.ranking.Passages(first, aboutPassage, limit)
@@ -251,7 +251,7 @@ func headings(s string) (spans []excerpt.Span) {
 	return spans
 }
 
-// hasWord reports whether an event has a word of about.
+// hasWord reports whether an event has a word of the question in the parameter about.
 func (r *reading) hasWord(e event) bool {
 	return len(r.passages(e.text, aboutPassage)) > 0
 }

@@ -71,7 +71,7 @@ func (c *checking) workspace(ctx context.Context) bool {
 	const fix = "change to a project that has a .jp directory, or name one with --workspace DIR"
 	noWorkspace, isNone := errors.AsType[*conversations.NoWorkspaceError](err)
 	switch {
-	case !isNone:
+	case !isNone: // it cannot be opened
 		c.add(toolset.Problem, "workspace", forPerson(err).Error(), fix)
 	case noWorkspace.Missing:
 		c.add(toolset.Problem, "workspace", noWorkspace.Dir+" does not exist", fix)
@@ -83,8 +83,8 @@ func (c *checking) workspace(ctx context.Context) bool {
 	return false
 }
 
-// conversations adds how many conversations there are and which are damaged, or that they cannot be listed. If that is
-// the failure of an external program, commandLine, the result about the program, becomes the problem.
+// conversations adds how many conversations there are and which are damaged, or that they cannot be listed. If an
+// external program has failed to list them, the check of that program, commandLine, becomes the problem.
 func (c *checking) conversations(ctx context.Context, commandLine *toolset.Check) {
 	isProgram := c.line() != ""
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
@@ -172,7 +172,7 @@ func (c *checking) histories(ctx context.Context) {
 	}
 }
 
-// history adds what one program has recorded, which of that cannot be read, and when the program deletes it.
+// history adds the check of a program: how many conversations it recorded, which are unreadable, when it deletes them.
 func (c *checking) history(s *conversations.StoreReport) {
 	if s.Off {
 		c.add(toolset.Off, history, s.Program+": switched off in your settings", "")

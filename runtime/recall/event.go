@@ -157,8 +157,8 @@ func joinMarked(before string, missing int, after string) string {
 	return strings.Join(lines, "\n")
 }
 
-// keepSpans returns the parts of a text that are in spans, with marks in place of the parts between them. A part that is
-// shorter than a mark is kept too. keepSpans sorts the spans, which may overlap. kept is the result for s[:end].
+// keepSpans returns the parts of a text that are in spans, with marks in place of the parts between spans. It keeps a
+// part between spans that is shorter than a mark. It sorts the spans, which may overlap. kept is the result for s[:end].
 func keepSpans(s string, spans []excerpt.Span) string {
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return a.Start - b.Start })
 	kept, end := "", 0

@@ -218,8 +218,8 @@ func sentences(said string) string {
 	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
 }
 
-// sentence returns a text with a capital and a full stop. If the first word is not in lower-case letters, as an id or a
-// path, it keeps its spelling. The empty text stays empty.
+// sentence returns a text with a capital and a full stop. A first word that is not all lower-case letters, such as an
+// id or a path, keeps its spelling. The empty text stays empty.
 func sentence(s string) string {
 	if s == "" {
 		return ""
@@ -244,7 +244,7 @@ const (
 	maxNames  = 20 // in an error
 )
 
-// remarks returns the notes of a call, which may repeat arguments of any length.
+// remarks returns the notes of a call, each on one line and cut, because a note may repeat arguments of any length.
 func remarks(call contract.Call) []string {
 	notes := make([]string, len(call.Notes))
 	for i, note := range call.Notes {
@@ -320,8 +320,8 @@ func describe(p *conversations.Problem) string {
 	return about + " (" + why + ")"
 }
 
-// because returns a colon and the reason for an error, without a path or recorded text. It is empty for an error whose
-// reason is not known here, as for most.
+// because returns a colon and the reason for an error, without a path or recorded text; "" for an error that is not one
+// of the cases below.
 func because(err error) string {
 	var known interface{ ForModel() string }
 	switch {

@@ -228,8 +228,8 @@ func (f *family) resources() toolset.Resources {
 	}
 }
 
-// ReadResource returns the conversation at an address as conversation_read does, but also the current conversation, and
-// a long one shortened. The error is a [*toolset.NotFoundError] if the address is wrong or has no conversation.
+// ReadResource returns the conversation at an address, as conversation_read does. It also reads the current conversation,
+// and shortens a long one. The error is a [*toolset.NotFoundError] if the address is wrong or has no conversation.
 func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri string) (toolset.Contents, error) {
 	id, ok := strings.CutPrefix(uri, "conversation://")
 	if !ok || checkID(id) != nil {

@@ -141,7 +141,7 @@ func (g *grepping) linesNear(content []byte) *nearby {
 	n := &nearby{chars: utf8.RuneCount(content)}
 	gap, last := false, 0 // whether lines are missing after the last of n.lines; the number of the line before l
 	most := either(g.params.Event == nil, linesOfEach, maxReach)
-	for l := range g.pattern.Lines(content, 2*g.context, most) { // twice the context, because blank lines are dropped
+	for l := range g.pattern.Lines(content, 2*g.context, most) { // twice the context: blank lines are dropped, and inContext takes g.context of the rest
 		gap = gap || l.Number != last+1
 		last = l.Number
 		isBlank := len(bytes.TrimSpace(content[l.Start:l.End])) == 0

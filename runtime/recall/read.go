@@ -107,7 +107,7 @@ func isElsewhere(err error) bool {
 func translateAlias(call contract.Call) contract.Call {
 	var given map[string]json.RawMessage
 	if !slices.Contains(conversation.ReadTool().Aliases, call.Tool) || json.Unmarshal(call.Arguments, &given) != nil {
-		return call // the dispatcher refuses it
+		return call // the dispatcher refuses arguments that are not JSON
 	}
 	for _, name := range []string{"before", "after"} {
 		if n, ok := given[name]; ok {
@@ -214,8 +214,8 @@ func (r *reading) damageNotes() []string {
 // chars returns how long a generated envelope is, in the characters that caps count.
 func chars(e any) int { return envelope.Chars(envelope.Document(e)) }
 
-// fit returns the envelope that build makes of as many of n items as limit characters hold; of none, if one does not
-// fit.
+// fit returns build(k) for the greatest k, at most n, with which the envelope has at most limit characters; build(0) if
+// there is none.
 func fit[E any](n, limit int, build func(int) E) E {
 	omitted := sort.Search(n, func(k int) bool { return chars(build(n-k)) <= limit })
 	return build(n - omitted)
@@ -230,8 +230,8 @@ const (
 	maxRemarks              = 600 // of the notes of a call
 )
 
-// fitted returns the answer with all events that are asked for, each shortened to its usual length. If they do not fit, it
-// shortens the events of one turn further, and returns an error for several turns; with r.anyway it shortens these too.
+// fitted returns the answer with all events that are asked for, each shortened to its usual length. If they do not fit,
+// it shortens the events further. For several turns, unless r.anyway is set, it then returns an error instead.
 func (r *reading) fitted() (*conversation.ReadEnvelope, error) {
 	isWork := func(e event) bool { return e.rank() != outcome }
 	most := eventChars
@@ -295,7 +295,7 @@ func (r *reading) shrunk() (shown []event) {
 // latest returns the last n turns of r.turns, and the events of these turns. For n = 0 it returns no turn and no event.
 func (r *reading) latest(n int, events []event) ([]int, []event) {
 	turns := r.turns[len(r.turns)-n:]
-	from := sort.Search(len(events), func(i int) bool { return events[i].turn > r.LastTurn-n })
+	from := sort.Search(len(events), func(i int) bool { return events[i].turn > r.LastTurn-n }) // the last of r.turns is r.LastTurn
 	return turns, events[from:]
 }
 

@@ -103,8 +103,8 @@ func (c current) is(id string) bool {
 }
 
 // locate returns the current conversation, which the host names or the source recognizes, and the call with the id of
-// that conversation. If the conversation is not known, the id is empty, and the call has a note that says so and, by
-// the clause ifCurrentUnknown, what follows; no note if it is empty. An id that only the host understands is no error.
+// that conversation; "" if it is not known. Then the call also gets a note, which ends with ifCurrentUnknown, unless
+// that is "". An id that only the host understands is no error.
 func locate(ctx context.Context, source conversations.Source, call contract.Call, ifCurrentUnknown string) (contract.Call, current) {
 	named, note := call.Context.ConversationID, ""
 	var c current
@@ -210,8 +210,8 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 // dates are problems with the dates of a call.
 type dates []contract.Problem
 
-// between returns the first moment of the date *since and the last moment of the date *until; the zero time for a nil
-// pointer. For a date that cannot be parsed, it adds a problem to d with the name of the parameter, sinceName or untilName.
+// between returns the first moment of the date *since and the last moment of the date *until; the zero time for nil. If
+// a date cannot be parsed, it adds a problem to d with the name of the parameter, and the time has no meaning.
 func (d *dates) between(sinceName string, since *string, untilName string, until *string) (from, to time.Time) {
 	from, to = d.parse(sinceName, since).First, d.parse(untilName, until).Last
 	if given(since) != "" && from.IsZero() { // zero is no bound, and 0001-01-01 is one: it leaves out events without a time
@@ -220,8 +220,8 @@ func (d *dates) between(sinceName string, since *string, untilName string, until
 	return from, to
 }
 
-// parse returns the span of the date in a parameter; zero if the parameter is missing or blank. If it cannot be parsed,
-// parse adds a problem with the parameter to d.
+// parse returns the span of the date in a parameter; zero if the parameter is missing or blank. If the date cannot be
+// parsed, it adds a problem with the parameter to d.
 func (d *dates) parse(name string, value *string) (span iso8601.Span) {
 	date := strings.TrimFunc(given(value), text.IsSpace)
 	if date == "" {

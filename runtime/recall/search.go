@@ -130,7 +130,7 @@ func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []con
 	}
 	if p.Order == "relevance" {
 		q.Order = conversations.Relevance
-		if q.Question == "" || q.After != nil { // without a query all are as relevant, and a cursor continues the newest
+		if q.Question == "" || q.After != nil { // relevance needs a query, and a cursor is a position among the newest
 			problems = append(problems, contract.Mismatch("order", "be newest where there is no query, or a cursor", p.Order, ""))
 		}
 	}

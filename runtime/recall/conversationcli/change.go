@@ -306,7 +306,7 @@ func relabelled(now transcript.Conversation, labels map[string]*string) jp.Chang
 		}
 	}
 	if value, ok := to.Labels["hidden"]; ok && value == nil {
-		to.Hidden = new(bool)
+		to.Hidden = new(bool) // false
 	}
 	return to
 }

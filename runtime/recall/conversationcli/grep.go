@@ -245,7 +245,7 @@ func lineObject(hit *conversations.Hit, line excerpt.Line, shown string, part ex
 	return append(o, "line", line.Number, "event", hit.Index).with("chars", part.Chars).with("number", hit.Number)
 }
 
-// countWords returns the words of a text with the number of events that have a form of each, at any time.
+// countWords returns the words of a text, each with the number of events, of any time, that have a form of the word.
 func (c *commands) countWords(ctx context.Context, q conversations.SearchQuery, text string) ([]conversations.Word, error) {
 	q.Question = strings.ReplaceAll(text, `"`, " ") // no phrases
 	q.Order, q.Limit, q.Pattern = conversations.Relevance, 1, nil
@@ -254,7 +254,7 @@ func (c *commands) countWords(ctx context.Context, q conversations.SearchQuery, 
 	return found.Words, err
 }
 
-// explainWords notes how often the words of a query that found nothing occur, and what to try.
+// explainWords is for a query that found nothing. It notes in how many events each of its words occurs, and what to try.
 func (c *commands) explainWords(words []conversations.Word, try ...string) {
 	var there []string
 	for _, w := range words {

@@ -62,7 +62,7 @@ func (ls *listing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	short, program := func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" }
+	short, program := func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" } // of a row
 	if ls.out.isTable() && !ls.full {
 		all, err := ls.all(ctx, conversations.Filter{Both: true, Hidden: true})
 		if err != nil {
@@ -296,7 +296,7 @@ func (c *commands) describe(l *conversations.Listed, turns *int) string {
 	return lines
 }
 
-// pathCommand returns "conversation path", which writes where conversations are on disk, and ends at the first error.
+// pathCommand returns "conversation path", which writes a path for each conversation and file, of two copies the newer.
 func (c *commands) pathCommand() *cobra.Command {
 	cmd := c.newCommand("path [ID]…", "", "Print where conversations are on disk",
 		`Prints the directories of conversations, or the paths of their files. If there

@@ -114,7 +114,7 @@ func (p *printing) parseTurns(given string) error {
 	}
 	first, errFirst := strconv.ParseUint(from, 10, 31)
 	last, errLast := strconv.ParseUint(cmp.Or(to, from), 10, 31)
-	if first > last {
+	if first > last { // or last is not a number, and thus 0
 		return errors.New("it ends before it begins")
 	}
 	p.turns = func(turns int) (int, int) {
@@ -132,7 +132,7 @@ type counts struct {
 	bare        []*int // of flags without a number in the same word: an argument may be the number
 }
 
-// addCounts defines the flags --last and --first; last and first are their letters, or empty.
+// addCounts defines the flags --last and --first; last and first are the letters of their short forms, "" for none.
 func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	const bare = "1" // the value of a flag without a number in the same word
 	add := func(name, short string, to **int) {

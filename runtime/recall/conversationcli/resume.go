@@ -101,9 +101,9 @@ func (c *resuming) find(ctx context.Context, args []string) (*conversations.List
 		isID := err == nil
 		list, err := c.named(ctx, args)
 		if err != nil && isID {
-			c.library, c.allProjects = nil, true            // named opens the library again, with all projects
-			if list, err = c.named(ctx, args); err != nil { // or an id of a session of this program, without the name
-				list, _ = c.named(ctx, []string{"convtools-" + args[0]})
+			c.library, c.allProjects = nil, true // named opens the library again, with all projects
+			if list, err = c.named(ctx, args); err != nil {
+				list, _ = c.named(ctx, []string{"convtools-" + args[0]}) // for an id of this program's sessions without the name
 			}
 		}
 		if len(list) == 1 {
@@ -160,7 +160,7 @@ func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*co
 		return nil, err
 	}
 	answer, err := cli.Answer(ctx, c.host.Stdin, c.host.Stderr, fmt.Sprintf("Which one? [1-%d] ", len(list)))
-	n, notNumber := strconv.Atoi(answer)
+	n, numberErr := strconv.Atoi(answer)
 	switch {
 	case errors.Is(err, cli.ErrNobody):
 		return nil, failed("resume ID goes on with one of them", "nobody can be asked here which one is meant")
@@ -168,7 +168,7 @@ func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*co
 		return nil, err
 	case answer == "":
 		return nil, cli.ErrFailed // the user knows why: there is no message
-	case notNumber != nil || n < 1 || n > len(list):
+	case numberErr != nil || n < 1 || n > len(list):
 		return nil, failed("type the number before it", "%s is none of them", text.Quote(answer))
 	}
 	return &list[n-1], nil

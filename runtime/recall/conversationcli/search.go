@@ -233,8 +233,8 @@ func (s *searching) writeBlock(place, role, title string, content []byte, patter
 	}
 }
 
-// noteMore notes that there is no hit, or more than are shown. shown is the number of printed hits, all that of the hits
-// that ordered returned, and matches that of the hits before ordered left some out.
+// noteMore notes that there is no hit, or more hits than are printed. shown is the number of printed hits, all the
+// number that ordered returned, and matches the number that were found.
 func (s *searching) noteMore(shown, all, matches int) {
 	switch {
 	case all == 0:

@@ -211,8 +211,8 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
-// addMessages adds the messages of the conversation with an id. The id of a message has the id of the conversation in
-// its high bits, and in the low positionBits bits the position of the message in the conversation, from 1.
+// addMessages adds the messages of the conversation with an id. The low positionBits bits of a message's id are its
+// position in the conversation, from 1. The bits above are the id of the conversation.
 func addMessages(ctx context.Context, tx *sql.Tx, id int64, messages []Message) error {
 	insert, err := tx.PrepareContext(ctx, "INSERT INTO messages (id, native, kind, name, time, active, text) VALUES (?, nullif(?, ''), ?, nullif(?, ''), ?, ?, ?)")
 	if err != nil {

@@ -202,8 +202,8 @@ func isExport(root *os.Root, name string) bool {
 }
 
 // columns returns which columns the tables conversations and messages have; the names are in lower case. It returns an
-// error if one of the two is a view or a virtual table, or has a generated column, because these run code of the
-// database's author. To run none itself, it asks only for the columns of tables with a root page, which are plain.
+// error if one of the tables is a view or a virtual table, or has a generated column, because these run code of the
+// database's author. So that the query runs no such code, it selects only the columns of tables with a root page.
 func columns(ctx context.Context, db *sqlitefile.DB) (messagedb.Has, error) {
 	found := map[string]bool{}
 	err := db.Each(ctx, func(rows *sql.Rows) error {

@@ -37,7 +37,7 @@ const (
 	databaseFile              = "crush.db"
 )
 
-// Open returns the store of the project's databases, and false if there are none, and no problem to report. The home
+// Open returns the store of the project's databases, and false if it finds neither databases nor problems. The home
 // directory has Crush's list of databases, or is itself the directory of a database.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	base, isThere := history.Open(o, Name, Home(o.Env()), "", IDs())
@@ -68,8 +68,8 @@ func IDs() *history.IDs {
 // key of the session in which a title is made.
 const callMark, titlePrefix = "$$", "title-"
 
-// idOf returns our id for a session with a key of Crush; "" for a key of another form, or of a session that only makes
-// a title. The key is a session's id or, for a sub-agent, the id of a message, callMark, and the id of a call.
+// idOf returns the id of the session with a key in Crush's database; "" for a key of another form, or of a session that
+// only makes a title. A key is Crush's own id or, for a sub-agent, the id of a message, callMark, and the id of a call.
 func idOf(key string) transcript.ID {
 	const most = 64 // characters
 	session, call, isAgent := strings.Cut(key, callMark)

@@ -73,9 +73,8 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "cursor-", Session: history.IsName, Example: "cursor-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// folders returns the working directories of conversations, by the ids of the conversations. It reads the databases of
-// the workspaces in which version 2 of Cursor lists conversations. It leaves out directories that are not of the
-// project.
+// folders returns the working directories of conversations, by the ids of the conversations. Version 2 of Cursor lists
+// conversations in a database of each workspace. Directories that are not of the project are left out.
 func folders(ctx context.Context, s *history.Store) map[string]string {
 	found := map[string]string{}
 	workspaces, _ := os.ReadDir(filepath.Join(s.Dir, workspacesDir)) // version 3 need not have any

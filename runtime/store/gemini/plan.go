@@ -231,11 +231,11 @@ func (p *plan) applyList(messages jsontext.Raw, own bool) {
 	}
 }
 
-// original returns the place of the last message with an identity, or -1, and never returns the same place again.
-// Messages that the user dropped, or that were replaced by a message with another identity, do not count.
+// original returns the place of the last message with the content that an identity stands for, or -1. It returns a
+// message once. Messages that the user dropped, or that were replaced by one with another content, do not count.
 func (p *plan) original(identity string) int {
 	for i, place := range slices.Backward(p.single[identity]) {
-		p.single[identity] = p.single[identity][:i] // without the place
+		p.single[identity] = p.single[identity][:i] // the places before: the message here has a copy now
 		if m := p.items[place]; m.identity == identity && !m.dropped {
 			return place
 		}

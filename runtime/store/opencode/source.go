@@ -76,7 +76,7 @@ func (d *database) sessions(ctx context.Context, session string) (all []*info, _
 	return all, nil, err
 }
 
-// each implements source: of is the id of a session or of a message, the owner of the rows.
+// each implements source: of is the owner of the wanted rows, the id of the session or of the message.
 func (d *database) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
 	owner, columns := "session_id", fmt.Sprintf("CAST(time_created AS INTEGER), substr(CAST(data AS TEXT), 1, %d)", maxText)
 	if table == partTable { // parts have their times in the data

@@ -69,7 +69,7 @@ func linked(dir, file string) (found place, ok bool) {
 // directory, REPOSITORY/worktrees/NAME, repository is REPOSITORY; otherwise "".
 //
 // Anybody may have written the .git file. isWorktree reports whether two files in gitDir, where only the owner of the
-// repository writes, agree with it: "commondir" names the repository, and "gitdir" names the .git file.
+// repository writes, confirm the .git file: "commondir" names the repository, and "gitdir" names the .git file.
 func follow(file string) (gitDir, repository string, isWorktree bool) {
 	name, ok := strings.CutPrefix(pointer(file), "gitdir: ")
 	if !ok {

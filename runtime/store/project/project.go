@@ -165,8 +165,8 @@ func (p *Project) excluded(dir, spelled string, at place) Exclusion {
 	return p.memory.find(append(at.excluders(dir), spelled)...)
 }
 
-// excluders returns the directories of which each, if excluded, excludes the directory dir: dir itself, its repository,
-// and a repository that the .git file of dir names, but that does not list dir as a worktree.
+// excluders returns the directories whose exclusion extends to the directory dir: dir itself, its repository, and a
+// repository that the .git file of dir names, but that does not list dir as a worktree.
 func (p place) excluders(dir string) []string {
 	return slices.DeleteFunc([]string{dir, p.common, p.claimed}, func(d string) bool { return d == "" })
 }

@@ -14,7 +14,7 @@ const (
 )
 
 // patch returns the changes in a text that is a patch of Codex, a unified diff or a list of replacements, and nil for
-// any other text. The changes are changes of the file at path, or "" if that is not known, until the text names a file.
+// any other text. path is the file of the changes before the text names a file; "" if that file is not known.
 func patch(text, path string) []Edit {
 	p := patching{path: path}
 	isUnifiedDiff := strings.Contains(text, "\n"+fileAfter) && strings.Contains(text, "\n"+hunk)

@@ -163,7 +163,7 @@ func claude(raw jsontext.Raw) (all messages) {
 	return all
 }
 
-// addBlock adds a message for a block: for a text one of the kind and the name, for other blocks one of their own kind.
+// addBlock adds a message for a block. kind and name are for a text; other blocks have kinds and names of their own.
 func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name string) {
 	switch b, _ := jsontext.Parse[anthropic.Block](raw); b.Type {
 	case "text":
